@@ -1,0 +1,126 @@
+#include "runtime/base/value.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+constexpr size_t kHeaderBytes = 128;
+constexpr size_t kAlignment = 64;
+
+// Counting per thread would be cheaper; a run has far fewer live blocks than
+// tasks in flight, so one relaxed counter serves until it shows in a profile.
+std::atomic<int64_t>& LiveByteCount() {
+  static std::atomic<int64_t> count{0};
+  return count;
+}
+
+size_t BlockBytes(int64_t data_bytes) {
+  const size_t total = kHeaderBytes + static_cast<size_t>(data_bytes);
+  return (total + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+int64_t ElementBytes(ElementType type) {
+  return type == ElementType::kFloat ? 4 : 8;
+}
+
+absl::string_view ElementName(ElementType type) {
+  switch (type) {
+    case ElementType::kDouble:
+      return "double";
+    case ElementType::kFloat:
+      return "float";
+    case ElementType::kInt64:
+      return "int64";
+  }
+  return "unknown";
+}
+
+int64_t ElementCount(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count;
+}
+
+Value Value::Allocate(ElementType type, const Shape& shape) {
+  static_assert(sizeof(Block) <= kHeaderBytes);
+  const int64_t bytes = ElementCount(shape) * ElementBytes(type);
+  DOGGED_CHECK(bytes >= 0) << "shape " << shape.ToString();
+  void* memory = std::aligned_alloc(kAlignment, BlockBytes(bytes));
+  DOGGED_CHECK(memory != nullptr) << "no memory for " << bytes << " bytes";
+  auto* block = new (memory) Block;
+  block->type = type;
+  block->shape = shape;
+  block->bytes = bytes;
+  block->data = static_cast<char*>(memory) + kHeaderBytes;
+  LiveByteCount().fetch_add(static_cast<int64_t>(BlockBytes(bytes)),
+                            std::memory_order_relaxed);
+  return Value(block);
+}
+
+Value Value::Scalar(double value) {
+  Value out = Allocate(ElementType::kDouble, {});
+  out.mutable_span<double>()[0] = value;
+  out.Seal();
+  return out;
+}
+
+void Value::Free(Block* block) {
+  LiveByteCount().fetch_sub(static_cast<int64_t>(BlockBytes(block->bytes)),
+                            std::memory_order_relaxed);
+  block->~Block();
+  std::free(block);
+}
+
+void Value::Seal() { block_->digest = Hash128(view()); }
+
+int64_t Value::LiveBytes() {
+  return LiveByteCount().load(std::memory_order_relaxed);
+}
+
+void Value::Encode(Encoder& out) const {
+  out.PutU64(digest().low);
+  out.PutU64(digest().high);
+  out.PutU8(static_cast<uint8_t>(type()));
+  shape().Encode(out);
+  out.PutString(view());
+}
+
+absl::StatusOr<Value> Value::Decode(Decoder& in) {
+  Digest digest;
+  digest.low = in.GetU64();
+  digest.high = in.GetU64();
+  const uint8_t type = in.GetU8();
+  const Shape shape = Shape::Decode(in);
+  const absl::string_view bytes = in.GetString();
+  const auto limit = static_cast<int64_t>(bytes.size());
+  bool fits = in.ok() && type <= 2;
+  int64_t count = 1;
+  for (int64_t extent : shape) {
+    fits = fits && extent >= 0 && (extent == 0 || count <= limit / extent);
+    if (fits) count *= extent;
+  }
+  fits = fits && count * ElementBytes(static_cast<ElementType>(type)) == limit;
+  if (!fits) {
+    in.Fail();
+    return in.status("value");
+  }
+  Value out = Allocate(static_cast<ElementType>(type), shape);
+  std::memcpy(out.mutable_data(), bytes.data(), bytes.size());
+  out.Seal();
+  if (out.digest() != digest) {
+    return absl::DataLossError(absl::StrCat(
+        "value of ", bytes.size(), " bytes: digest ", out.digest().ToString(),
+        " instead of ", digest.ToString()));
+  }
+  return out;
+}
+
+}  // namespace dogged

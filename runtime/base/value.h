@@ -1,0 +1,117 @@
+// Value: an immutable, dense, row-major array of numbers with a digest; what a
+// label is bound to. A Value is a counted reference to one heap block, so
+// copying one is cheap. Thread-safe once it is filled.
+#ifndef DOGGED_RUNTIME_BASE_VALUE_H_
+#define DOGGED_RUNTIME_BASE_VALUE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/label.h"
+
+namespace dogged {
+
+enum class ElementType : uint8_t { kDouble = 0, kFloat = 1, kInt64 = 2 };
+
+// 8, 4, 8.
+int64_t ElementBytes(ElementType type);
+// "double", "float", "int64".
+absl::string_view ElementName(ElementType type);
+
+// The extents of a value; empty for a scalar.
+using Shape = IndexVector;
+// The number of elements: the product of the extents, 1 for a scalar.
+int64_t ElementCount(const Shape& shape);
+
+class Value {
+ public:
+  Value() = default;  // none
+  Value(const Value& other) : block_(other.block_) { Ref(); }
+  Value(Value&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)) {}
+  Value& operator=(Value other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Value() { Unref(); }
+
+  // An unfilled value, data aligned to 64 bytes when it is 64 bytes or more.
+  // The caller writes it through mutable_data(), then calls Seal() once.
+  static Value Allocate(ElementType type, const Shape& shape);
+  static Value Scalar(double value);
+
+  bool IsNone() const { return block_ == nullptr; }
+  ElementType type() const { return block_->type; }
+  const Shape& shape() const { return block_->shape; }
+  int64_t element_count() const { return block_->bytes / ElementBytes(type()); }
+  int64_t bytes() const { return block_->bytes; }
+  const void* data() const { return block_->data; }
+  absl::string_view view() const {
+    return {static_cast<const char*>(block_->data),
+            static_cast<size_t>(block_->bytes)};
+  }
+  template <typename T>
+  absl::Span<const T> span() const {
+    return {static_cast<const T*>(block_->data),
+            static_cast<size_t>(block_->bytes) / sizeof(T)};
+  }
+
+  // Only before Seal().
+  void* mutable_data() { return block_->data; }
+  template <typename T>
+  absl::Span<T> mutable_span() {
+    return {static_cast<T*>(block_->data),
+            static_cast<size_t>(block_->bytes) / sizeof(T)};
+  }
+  // Computes the digest; the value is immutable from now on.
+  void Seal();
+  // XXH3-128 over the data, type and shape excluded.
+  const Digest& digest() const { return block_->digest; }
+  // True if nobody else holds this block.
+  bool IsUnique() const {
+    return block_->refs.load(std::memory_order_acquire) == 1;
+  }
+
+  // Type, shape and bytes; the digest goes first and is checked on arrival.
+  void Encode(Encoder& out) const;
+  // kInvalidArgument if malformed, kDataLoss if the digest does not fit.
+  static absl::StatusOr<Value> Decode(Decoder& in);
+
+  // Bytes in all live values of this process, headers included.
+  static int64_t LiveBytes();
+
+ private:
+  struct Block {
+    std::atomic<int32_t> refs{1};
+    ElementType type = ElementType::kDouble;
+    Shape shape;
+    int64_t bytes = 0;
+    void* data = nullptr;
+    Digest digest;
+  };
+  explicit Value(Block* block) : block_(block) {}
+  void Ref() {
+    if (block_ != nullptr) {
+      block_->refs.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  void Unref() {
+    if (block_ != nullptr &&
+        block_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      Free(block_);
+    }
+  }
+  static void Free(Block* block);
+  Block* block_ = nullptr;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_BASE_VALUE_H_

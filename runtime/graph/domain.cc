@@ -1,0 +1,251 @@
+#include "runtime/graph/domain.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+
+int64_t SaturatingMul(int64_t a, int64_t b) {
+  int64_t out;
+  return __builtin_mul_overflow(a, b, &out) ? kMax : out;
+}
+
+int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t out;
+  return __builtin_add_overflow(a, b, &out) ? kMax : out;
+}
+
+// Points of dimensions [d, end) under the outer indices in `index`.
+int64_t CountFrom(const Domain& domain, IndexVector& index) {
+  const int d = index.size();
+  if (d == domain.size()) return domain.guard.Holds(index) ? 1 : 0;
+  const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+  const int64_t lower = dimension.Lower(index);
+  const int64_t upper = dimension.Upper(index);
+  if (upper < lower) return 0;
+  const bool guarded = !domain.guard.IsAlways();
+  bool inner_depends = guarded;
+  for (int e = d + 1; e < domain.size() && !inner_depends; ++e) {
+    const Dimension& inner = domain.dimensions[static_cast<size_t>(e)];
+    for (const auto* bounds : {&inner.lower, &inner.upper}) {
+      for (const AffineBound& bound : *bounds) {
+        inner_depends |= bound.expr.coefficients[static_cast<size_t>(d)] != 0;
+      }
+    }
+  }
+  if (!inner_depends) {
+    index.push_back(lower);
+    const int64_t inner = CountFrom(domain, index);
+    index.pop_back();
+    return SaturatingMul(upper - lower + 1, inner);
+  }
+  int64_t count = 0;
+  for (int64_t i = lower; i <= upper; ++i) {
+    index.push_back(i);
+    count = SaturatingAdd(count, CountFrom(domain, index));
+    index.pop_back();
+  }
+  return count;
+}
+
+bool Visit(const Domain& domain, IndexVector& index,
+           absl::FunctionRef<bool(const IndexVector&)> visit) {
+  const int d = index.size();
+  if (d == domain.size()) return !domain.guard.Holds(index) || visit(index);
+  const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+  const int64_t upper = dimension.Upper(index);
+  for (int64_t i = dimension.Lower(index); i <= upper; ++i) {
+    index.push_back(i);
+    const bool go_on = Visit(domain, index, visit);
+    index.pop_back();
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+void EncodeBounds(const std::vector<AffineBound>& bounds, Encoder& out) {
+  out.PutVarint(bounds.size());
+  for (const AffineBound& bound : bounds) bound.Encode(out);
+}
+
+std::vector<AffineBound> DecodeBounds(Decoder& in, int outer_count) {
+  std::vector<AffineBound> out;
+  const int64_t count = in.GetCount(3);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    out.push_back(AffineBound::Decode(in));
+    if (out.back().expr.LastIndex() >= outer_count) in.Fail();
+  }
+  if (count == 0) in.Fail();  // a dimension without a bound has no end
+  return out;
+}
+
+}  // namespace
+
+bool Constraint::Holds(const IndexVector& index) const {
+  const int64_t value = expr.Evaluate(index);
+  switch (kind) {
+    case Kind::kAtLeastZero:
+      return value >= 0;
+    case Kind::kZero:
+      return value == 0;
+    case Kind::kDivisible:
+      return value % modulus == 0;
+  }
+  return false;
+}
+
+bool Guard::Holds(const IndexVector& index) const {
+  if (any_of.empty()) return true;
+  for (const auto& all_of : any_of) {
+    if (std::all_of(all_of.begin(), all_of.end(),
+                    [&index](const Constraint& c) { return c.Holds(index); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Guard::Encode(Encoder& out) const {
+  out.PutVarint(any_of.size());
+  for (const auto& all_of : any_of) {
+    out.PutVarint(all_of.size());
+    for (const Constraint& c : all_of) {
+      c.expr.Encode(out);
+      out.PutU8(static_cast<uint8_t>(c.kind));
+      out.PutSigned(c.modulus);
+    }
+  }
+}
+
+Guard Guard::Decode(Decoder& in) {
+  Guard out;
+  out.any_of.resize(static_cast<size_t>(in.GetCount()));
+  for (auto& all_of : out.any_of) {
+    all_of.resize(static_cast<size_t>(in.GetCount(4)));
+    for (Constraint& c : all_of) {
+      c.expr = AffineExpr::Decode(in);
+      const uint8_t kind = in.GetU8();
+      c.modulus = in.GetSigned();
+      if (kind > 2 || c.modulus < 1) in.Fail();
+      if (in.ok()) c.kind = static_cast<Constraint::Kind>(kind);
+    }
+  }
+  return out;
+}
+
+int64_t Dimension::Lower(const IndexVector& index) const {
+  int64_t out = lower.front().Ceil(index);
+  for (size_t i = 1; i < lower.size(); ++i) {
+    out = std::max(out, lower[i].Ceil(index));
+  }
+  return out;
+}
+
+int64_t Dimension::Upper(const IndexVector& index) const {
+  int64_t out = upper.front().Floor(index);
+  for (size_t i = 1; i < upper.size(); ++i) {
+    out = std::min(out, upper[i].Floor(index));
+  }
+  return out;
+}
+
+Domain Domain::Box(const std::vector<Range>& ranges) {
+  Domain out;
+  for (const Range& range : ranges) {
+    out.dimensions.push_back(
+        {.name = range.name,
+         .lower = {{.expr = AffineExpr::Constant(range.lower)}},
+         .upper = {{.expr = AffineExpr::Constant(range.upper)}}});
+  }
+  return out;
+}
+
+bool Domain::Contains(const IndexVector& index) const {
+  if (index.size() != size()) return false;
+  for (int d = 0; d < size(); ++d) {
+    // Bounds mention only indices further out, so the whole index may be given.
+    const Dimension& dimension = dimensions[static_cast<size_t>(d)];
+    if (index[d] < dimension.Lower(index)) return false;
+    if (index[d] > dimension.Upper(index)) return false;
+  }
+  return guard.Holds(index);
+}
+
+int64_t Domain::Count() const {
+  IndexVector index;
+  return CountFrom(*this, index);
+}
+
+bool Domain::ForEach(absl::FunctionRef<bool(const IndexVector&)> visit) const {
+  IndexVector index;
+  return Visit(*this, index, visit);
+}
+
+std::optional<IndexVector> Domain::Next(
+    const std::optional<IndexVector>& previous) const {
+  IndexVector index;
+  if (previous.has_value()) {
+    index = *previous;
+    if (size() == 0) return std::nullopt;
+    ++index[size() - 1];
+  } else if (size() == 0) {
+    if (guard.Holds(index)) return index;
+    return std::nullopt;
+  }
+  // `index` holds the prefix that is fixed; its last entry may lie beyond.
+  bool descend = !previous.has_value();
+  while (true) {
+    if (!descend) {
+      const Dimension& last = dimensions[static_cast<size_t>(index.size() - 1)];
+      IndexVector outer = index;
+      outer.pop_back();
+      if (index[index.size() - 1] > last.Upper(outer)) {
+        index.pop_back();
+        if (index.empty()) return std::nullopt;
+        ++index[index.size() - 1];
+        continue;
+      }
+    }
+    if (index.size() == size()) {
+      if (guard.Holds(index)) return index;
+      ++index[size() - 1];
+      descend = false;
+      continue;
+    }
+    index.push_back(dimensions[static_cast<size_t>(index.size())].Lower(index));
+    descend = false;
+  }
+}
+
+void Domain::Encode(Encoder& out) const {
+  out.PutVarint(dimensions.size());
+  for (const Dimension& d : dimensions) {
+    out.PutString(d.name);
+    EncodeBounds(d.lower, out);
+    EncodeBounds(d.upper, out);
+  }
+  guard.Encode(out);
+}
+
+Domain Domain::Decode(Decoder& in) {
+  Domain out;
+  const int64_t count = in.GetCount(3);
+  if (count > kMaxIndices) in.Fail();
+  for (int d = 0; d < count && in.ok(); ++d) {
+    Dimension dimension;
+    dimension.name = std::string(in.GetString());
+    dimension.lower = DecodeBounds(in, d);
+    dimension.upper = DecodeBounds(in, d);
+    out.dimensions.push_back(std::move(dimension));
+  }
+  out.guard = Guard::Decode(in);
+  if (!in.ok()) return {};
+  return out;
+}
+
+}  // namespace dogged

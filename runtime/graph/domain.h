@@ -1,0 +1,86 @@
+// The points that a task class has: nested affine bounds and a guard. Never
+// enumerated unless asked. Plain values; thread-safe.
+#ifndef DOGGED_RUNTIME_GRAPH_DOMAIN_H_
+#define DOGGED_RUNTIME_GRAPH_DOMAIN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "runtime/base/codec.h"
+#include "runtime/graph/affine.h"
+
+namespace dogged {
+
+// expr >= 0, expr == 0, or expr divisible by `modulus`.
+struct Constraint {
+  enum class Kind : uint8_t { kAtLeastZero = 0, kZero = 1, kDivisible = 2 };
+  AffineExpr expr;
+  Kind kind = Kind::kAtLeastZero;
+  int64_t modulus = 1;
+
+  bool Holds(const IndexVector& index) const;
+  friend bool operator==(const Constraint&, const Constraint&) = default;
+};
+
+// A condition on an index: true if all constraints of one alternative hold.
+// No alternative at all means always true.
+struct Guard {
+  std::vector<std::vector<Constraint>> any_of;
+
+  bool IsAlways() const { return any_of.empty(); }
+  bool Holds(const IndexVector& index) const;
+  friend bool operator==(const Guard&, const Guard&) = default;
+  void Encode(Encoder& out) const;
+  static Guard Decode(Decoder& in);
+};
+
+// One index: max(lower) <= index <= min(upper). Bounds mention only indices
+// further out.
+struct Dimension {
+  std::string name;
+  std::vector<AffineBound> lower;
+  std::vector<AffineBound> upper;
+
+  // The first and last value, given the indices further out in `index`.
+  int64_t Lower(const IndexVector& index) const;
+  int64_t Upper(const IndexVector& index) const;
+  friend bool operator==(const Dimension&, const Dimension&) = default;
+};
+
+struct Domain {
+  std::vector<Dimension> dimensions;
+  Guard guard;
+
+  // A box: dimension d runs from lower[d] to upper[d], both included.
+  struct Range {
+    std::string name;
+    int64_t lower;
+    int64_t upper;
+  };
+  static Domain Box(const std::vector<Range>& ranges);
+
+  int size() const { return static_cast<int>(dimensions.size()); }
+  bool Contains(const IndexVector& index) const;
+  // The number of points; exact. Closed form where the bounds are constant
+  // and no guard stands, a walk over the outer dimensions elsewhere.
+  // Saturates at INT64_MAX.
+  int64_t Count() const;
+  // Calls `visit` for each point in lexicographic order until it returns
+  // false. Returns false if it was stopped.
+  bool ForEach(absl::FunctionRef<bool(const IndexVector&)> visit) const;
+  // The first point after `previous` in lexicographic order, the first of all
+  // if `previous` is none; none at the end. Lets a caller enumerate lazily.
+  std::optional<IndexVector> Next(
+      const std::optional<IndexVector>& previous) const;
+
+  friend bool operator==(const Domain&, const Domain&) = default;
+  void Encode(Encoder& out) const;
+  static Domain Decode(Decoder& in);
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_GRAPH_DOMAIN_H_

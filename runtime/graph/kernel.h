@@ -1,0 +1,87 @@
+// Kernels: pure functions from values to values. `Kernel` is what a worker
+// runs for a task; `NativeKernel` is a function by name (potrf, gemm) that the
+// language binds to the formal arguments of a `call`.
+#ifndef DOGGED_RUNTIME_GRAPH_KERNEL_H_
+#define DOGGED_RUNTIME_GRAPH_KERNEL_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/task.h"
+
+namespace dogged {
+
+// `value` itself if nobody else holds it, else a copy of it: what a kernel
+// starts from when it updates an input. `value` is none afterwards if it was
+// taken.
+Value TakeOrCopy(Value& value);
+
+// One execution of a task.
+struct KernelCall {
+  const Task& task;
+  // By position of the use; none where the use's guard fails. A kernel may
+  // take an input it updates, through TakeOrCopy.
+  absl::Span<Value> inputs;
+  // By position of the create; the kernel allocates and fills all of them.
+  // The caller seals them.
+  absl::Span<Value> outputs;
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // Thread-safe and deterministic: the same inputs give the same bits. Errors
+  // fail the job: kInvalidArgument where the input is to blame (a matrix that
+  // is not positive definite), with the pivot or element in the message; the
+  // caller adds the task's name.
+  virtual absl::Status Run(KernelCall& call) const = 0;
+  // Floating-point operations of `task`; 0 if not declared.
+  virtual double Flops(const Task& task) const {
+    (void)task;
+    return 0;
+  }
+};
+
+// The kernels of a program, by Program::kernels position.
+using KernelTable = std::vector<std::unique_ptr<Kernel>>;
+
+// Arguments of a native kernel, in the order of its formals of each sort.
+struct NativeCall {
+  absl::Span<Value> in;
+  absl::Span<Value> out;
+  absl::Span<const double> scalars;
+};
+
+struct NativeKernel {
+  std::string name;
+  int in_count = 0;
+  int out_count = 0;
+  int scalar_count = 0;
+  std::function<absl::Status(NativeCall&)> run;
+  // From the shapes of the outputs-to-be and inputs, which is all that the
+  // tile kernels' costs depend on. May be empty.
+  std::function<double(const NativeCall&)> flops;
+};
+
+// Names to native kernels. Filled once by apps, then const.
+class KernelRegistry {
+ public:
+  void Add(NativeKernel kernel);
+  // Null if there is none.
+  const NativeKernel* Find(absl::string_view name) const;
+  std::vector<std::string> Names() const;
+
+ private:
+  std::vector<NativeKernel> kernels_;  // sorted by name
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_GRAPH_KERNEL_H_

@@ -1,0 +1,128 @@
+// Program: the dependency description that agents execute. Task classes over
+// affine domains, never unrolled; all parameters are numbers by now. Plain
+// data; made by dsl or by hand, checked by Validate(), then const.
+//
+// Source: [REM] "Dependency Description" (T, L, R, producer, requires,
+// computes); [DAGuE] section on the symbolic representation.
+#ifndef DOGGED_RUNTIME_GRAPH_PROGRAM_H_
+#define DOGGED_RUNTIME_GRAPH_PROGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/affine.h"
+#include "runtime/graph/domain.h"
+#include "runtime/graph/task.h"
+
+namespace dogged {
+
+// A family of labels with the same number of indices.
+struct Array {
+  std::string name;  // unique in the program
+  int32_t rank = 0;  // number of indices of its labels
+  ElementType element = ElementType::kDouble;
+  // Labels with equal floor(index[i] / block[i]) for all i have one affinity
+  // key and so one home. 0: index i does not count (a version or time index).
+  // Arrays with the same `affinity_group` share their keys.
+  std::vector<int64_t> affinity_block;
+  int32_t affinity_group = 0;
+  // The index along which a label's versions follow one another: the label
+  // with v bound implies that the one with v-1 was. -1 if there is none.
+  int32_t version_index = -1;
+};
+
+// A label that a task creates: array, and the label's index from the task's.
+struct Create {
+  int32_t array = 0;
+  AffineMap map;
+};
+
+// A label that a task requires, where `guard` holds.
+struct Use {
+  int32_t array = 0;
+  AffineMap map;
+  Guard guard;
+};
+
+struct TaskClass {
+  std::string name;
+  Domain domain;
+  std::vector<Create> creates;  // at least one
+  std::vector<Use> uses;
+  int32_t kernel = 0;  // position in Program::kernels
+  // A task with a larger value is more urgent.
+  AffineExpr priority;
+};
+
+// How to get a kernel; `kind` chooses the loader, `body` is its business.
+struct KernelSpec {
+  std::string name;
+  std::string kind;
+  std::string body;
+};
+
+// Labels that the program is run for.
+struct ResultSet {
+  int32_t array = 0;
+  Domain domain;
+  AffineMap map;  // domain point -> label index
+};
+
+// What a user calls the results: a box of one of his arrays, which may have
+// been coalesced into tiles. Along user index d the box runs from lower[d] to
+// upper[d]. If tile_index[d] >= 0, a result label whose index there is i holds
+// the user's indices origin[d] + i*extent[d] .. origin[d] + (i+1)*extent[d]-1,
+// cut to the box; its value has one shape entry per such d, in order of d. If
+// tile_index[d] is -1, lower[d] == upper[d].
+//
+// Without coalescing (one label per user label, value of any shape) `extent`
+// is 1, and the value's own block shape follows.
+struct ResultView {
+  std::string array;  // the user's name
+  int32_t result_set = 0;
+  std::vector<int64_t> lower;
+  std::vector<int64_t> upper;
+  std::vector<int32_t> tile_index;
+  std::vector<int64_t> origin;
+  std::vector<int64_t> extent;
+};
+
+struct Program {
+  std::string name;
+  std::vector<Array> arrays;
+  std::vector<TaskClass> classes;
+  std::vector<KernelSpec> kernels;
+  std::vector<ResultSet> results;
+  std::vector<ResultView> views;
+  // True if the maker has proved that some result needs every task, so that
+  // running forward from the leaves wastes nothing.
+  bool every_task_needed = false;
+
+  // Structural errors only (kInvalidArgument): positions out of range, maps
+  // of the wrong rank, a create map that is not injective. That every label
+  // has one producer is proved by dsl, symbolically.
+  absl::Status Validate() const;
+  // Tasks over all classes.
+  int64_t TaskCount() const;
+  // Labels over all result sets.
+  int64_t ResultCount() const;
+  std::optional<int32_t> FindArray(absl::string_view array_name) const;
+  std::string LabelText(const Label& label) const;
+  std::string TaskText(const Task& task) const;
+
+  // Equal programs give equal bytes.
+  void Encode(Encoder& out) const;
+  // A program that Validate() accepts, or kInvalidArgument.
+  static absl::StatusOr<Program> Decode(Decoder& in);
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_GRAPH_PROGRAM_H_
