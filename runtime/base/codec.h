@@ -105,7 +105,8 @@ class Decoder {
     }
     T value = 0;
     for (unsigned i = 0; i < sizeof(T); ++i) {
-      value |= static_cast<T>(static_cast<uint8_t>(input_[i])) << (8 * i);
+      value = static_cast<T>(
+          value | static_cast<T>(static_cast<uint8_t>(input_[i])) << (8 * i));
     }
     input_.remove_prefix(sizeof(T));
     return value;

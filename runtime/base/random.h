@@ -24,15 +24,15 @@ class Rng {
   }
   // Uniform in [0, limit); limit > 0.
   int64_t Below(int64_t limit) {
-    return static_cast<int64_t>((static_cast<unsigned __int128>(Next()) *
-                                 static_cast<unsigned __int128>(limit)) >>
-                                64);
+    return static_cast<int64_t>(
+        (Word128{Next()} * static_cast<Word128>(limit)) >> 64);
   }
   // Uniform in [0, 1).
   double Unit() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
   bool Chance(double probability) { return Unit() < probability; }
 
  private:
+  __extension__ using Word128 = unsigned __int128;
   uint64_t seed_;
   uint64_t state_;
 };

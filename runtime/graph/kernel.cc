@@ -1,0 +1,40 @@
+#include "runtime/graph/kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/base/check.h"
+
+namespace dogged {
+
+Value TakeOrCopy(Value& value) {
+  if (value.IsUnique()) return std::move(value);
+  Value out = Value::Allocate(value.type(), value.shape());
+  std::memcpy(out.mutable_data(), value.data(),
+              static_cast<size_t>(value.bytes()));
+  return out;
+}
+
+void KernelRegistry::Add(NativeKernel kernel) {
+  auto place = std::lower_bound(
+      kernels_.begin(), kernels_.end(), kernel.name,
+      [](const NativeKernel& k, const std::string& n) { return k.name < n; });
+  DOGGED_CHECK(place == kernels_.end() || place->name != kernel.name)
+      << "kernel " << kernel.name << " is registered twice";
+  kernels_.insert(place, std::move(kernel));
+}
+
+const NativeKernel* KernelRegistry::Find(absl::string_view name) const {
+  for (const NativeKernel& kernel : kernels_) {
+    if (kernel.name == name) return &kernel;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> KernelRegistry::Names() const {
+  std::vector<std::string> out;
+  for (const NativeKernel& kernel : kernels_) out.push_back(kernel.name);
+  return out;
+}
+
+}  // namespace dogged

@@ -1,0 +1,82 @@
+// Aim: a program that is malformed, in memory or in bytes, is refused.
+// Method: one breakage a case; every truncation of the bytes; bit flips.
+#include "runtime/graph/program.h"
+
+#include "gmock/gmock.h"
+#include "runtime/base/random.h"
+#include "runtime/graph/builder.h"
+#include "runtime/graph/job.h"
+
+namespace dogged {
+namespace {
+
+Program Wavefront(int64_t n) {
+  ProgramBuilder b("wavefront");
+  const int32_t w = b.AddArray({.name = "w", .rank = 2, .version_index = 1});
+  const int32_t kernel = b.AddKernel({"add", "test", "body"});
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr j = AffineExpr::Index(1);
+  const AffineExpr one = AffineExpr::Constant(1);
+  const Guard has_left{{{{.expr = i - one}}}};
+  const Guard has_upper{{{{.expr = j - one}}}};
+  b.AddClass(
+      {.name = "step",
+       .domain = Domain::Box({{"i", 0, n - 1}, {"j", 0, n - 1}}),
+       .creates = {{w, {i, j}}},
+       .uses = {{w, {i - one, j}, has_left}, {w, {i, j - one}, has_upper}},
+       .kernel = kernel,
+       .priority = (i + j) * -1});
+  b.AddResult(w, Domain::Box({{"i", n - 1, n - 1}, {"j", n - 1, n - 1}}));
+  b.SetEveryTaskNeeded();
+  return *std::move(b).Build();
+}
+
+TEST(Program, RoundTripsThroughBytes) {
+  Job job{.program = Wavefront(5), .source = "text"};
+  job.parameters = {{"N", "5"}};
+  job.inputs.push_back({"A", Value::Scalar(2)});
+  const std::string bytes = job.Encode();
+  const auto back = Job::Decode(bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->Encode(), bytes);
+  EXPECT_EQ(back->program.TaskCount(), 25);
+  EXPECT_EQ(back->program.TaskText({0, {1, 2}}), "step(1)(2)");
+}
+
+TEST(Program, TruncatedOrChangedBytesNeverCrash) {
+  const std::string bytes = Job{.program = Wavefront(5)}.Encode();
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(Job::Decode(absl::string_view(bytes).substr(0, size)).ok());
+  }
+  Rng rng(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string changed = bytes;
+    const auto at =
+        static_cast<size_t>(rng.Below(static_cast<int64_t>(bytes.size())));
+    changed[at] = static_cast<char>(rng.Next());
+    (void)Job::Decode(changed);  // any answer, but an answer
+  }
+}
+
+TEST(Program, ACreateMapMustBeInjective) {
+  Program program = Wavefront(5);
+  program.classes[0].creates[0].map[1] = AffineExpr::Index(0);
+  EXPECT_THAT(std::string(program.Validate().message()),
+              testing::HasSubstr("two tasks create one label"));
+}
+
+TEST(Program, RanksAndPositionsAreChecked) {
+  Program program = Wavefront(5);
+  program.classes[0].uses[0].map.pop_back();
+  EXPECT_THAT(std::string(program.Validate().message()),
+              testing::HasSubstr("w has 2 indices, not 1"));
+  program = Wavefront(5);
+  program.classes[0].kernel = 7;
+  EXPECT_FALSE(program.Validate().ok());
+  program = Wavefront(5);
+  program.classes[0].domain.dimensions[0].upper[0].expr = AffineExpr::Index(1);
+  EXPECT_FALSE(program.Validate().ok());
+}
+
+}  // namespace
+}  // namespace dogged

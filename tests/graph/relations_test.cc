@@ -1,0 +1,161 @@
+// Aim: producer, requires and consumers are exact and inverse to each other.
+// Method: tiled Cholesky by hand, and random maps against enumeration.
+#include "runtime/graph/relations.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "runtime/base/random.h"
+#include "runtime/graph/builder.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+
+AffineExpr I(int d, int64_t offset = 0) { return AffineExpr::Index(d, offset); }
+
+// gemm(k, i, j): A(i,j,k+1) from A(i,j,k), L(i,k), L(j,k), 0 <= k < j < i < n.
+TEST(InverseMap, FindsTheConsumersOfACholeskyPanelTile) {
+  const int64_t n = 6;
+  Domain domain;
+  domain.dimensions = {
+      {"k", {{AffineExpr::Constant(0)}}, {{AffineExpr::Constant(n - 1)}}},
+      {"i", {{I(0, 2)}}, {{AffineExpr::Constant(n - 1)}}},
+      {"j", {{I(0, 1)}}, {{I(1, -1)}}}};
+  const InverseMap row({I(1), I(0)}, domain);  // L(i, k)
+  EXPECT_FALSE(row.IsInjective());
+  std::vector<IndexVector> tasks;
+  row.ForEach({4, 1}, [&](const IndexVector& index) {
+    tasks.push_back(index);
+    return true;
+  });
+  EXPECT_THAT(tasks, ElementsAre(IndexVector{1, 4, 2}, IndexVector{1, 4, 3}));
+  tasks.clear();
+  const InverseMap column({I(2), I(0)}, domain);  // L(j, k)
+  column.ForEach({4, 1}, [&](const IndexVector& index) {
+    tasks.push_back(index);
+    return true;
+  });
+  EXPECT_THAT(tasks, ElementsAre(IndexVector{1, 5, 4}));
+}
+
+TEST(InverseMap, AgreesWithEnumeration) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    std::vector<Domain::Range> ranges;
+    const auto size = static_cast<int>(1 + rng.Below(3));
+    for (int d = 0; d < size; ++d) {
+      ranges.push_back({"i", rng.Below(3) - 1, 2 + rng.Below(3)});
+    }
+    const Domain domain = Domain::Box(ranges);
+    AffineMap map;
+    const int64_t image_size = rng.Below(4);
+    for (int64_t m = 0; m < image_size; ++m) {
+      AffineExpr expr = AffineExpr::Constant(rng.Below(3) - 1);
+      for (int d = 0; d < size; ++d) {
+        expr.coefficients[static_cast<size_t>(d)] = rng.Below(5) - 2;
+      }
+      map.push_back(expr);
+    }
+    std::map<IndexVector, std::vector<IndexVector>> by_image;
+    domain.ForEach([&](const IndexVector& index) {
+      by_image[Apply(map, index)].push_back(index);
+      return true;
+    });
+    const InverseMap inverse(map, domain);
+    for (const auto& [image, points] : by_image) {
+      std::vector<IndexVector> found;
+      inverse.ForEach(image, [&](const IndexVector& index) {
+        found.push_back(index);
+        return true;
+      });
+      EXPECT_EQ(found, points);
+      EXPECT_LE(points.size(), inverse.IsInjective() ? 1u : 1000u);
+    }
+    for (int probe = 0; probe < 20; ++probe) {
+      IndexVector image;
+      for (int64_t m = 0; m < image_size; ++m) {
+        image.push_back(rng.Below(15) - 7);
+      }
+      if (by_image.contains(image)) continue;
+      inverse.ForEach(image, [&](const IndexVector& index) {
+        ADD_FAILURE() << "point " << index.ToString() << " for "
+                      << image.ToString();
+        return true;
+      });
+    }
+  }
+}
+
+Program Heat1d(int64_t n, int64_t steps) {
+  ProgramBuilder b("heat1d");
+  const int32_t phi =
+      b.AddArray({.name = "phi", .rank = 2, .version_index = 1});
+  const int32_t kernel = b.AddKernel({"k", "test", ""});
+  b.AddClass({.name = "initial",
+              .domain = Domain::Box({{"x", 0, n - 1}}),
+              .creates = {{phi, {I(0), AffineExpr::Constant(0)}}},
+              .kernel = kernel});
+  for (const int64_t x : {int64_t{0}, n - 1}) {
+    b.AddClass({.name = "edge",
+                .domain = Domain::Box({{"t", 1, steps}}),
+                .creates = {{phi, {AffineExpr::Constant(x), I(0)}}},
+                .kernel = kernel});
+  }
+  b.AddClass({.name = "finDiff",
+              .domain = Domain::Box({{"x", 1, n - 2}, {"t", 1, steps}}),
+              .creates = {{phi, {I(0), I(1)}}},
+              .uses = {{phi, {I(0), I(1, -1)}, {}},
+                       {phi, {I(0, -1), I(1, -1)}, {}},
+                       {phi, {I(0, 1), I(1, -1)}, {}}},
+              .kernel = kernel});
+  Domain last = Domain::Box({{"x", 0, n - 1}, {"t", steps, steps}});
+  b.AddResult(phi, last);
+  auto program = std::move(b).Build();
+  EXPECT_TRUE(program.ok()) << program.status();
+  return *std::move(program);
+}
+
+TEST(Relations, ProducerRequiresAndConsumersAreInverse) {
+  const Program program = Heat1d(7, 3);
+  const Relations relations(program);
+  std::map<Label, std::set<std::pair<Task, int>>> consumers;
+  std::set<Label> created;
+  for (int32_t c = 0; c < 4; ++c) {
+    program.classes[static_cast<size_t>(c)].domain.ForEach(
+        [&](const IndexVector& index) {
+          const Task task{c, index};
+          relations.ForEachCreated(task, [&](int, const Label& label) {
+            EXPECT_TRUE(created.insert(label).second);
+            EXPECT_EQ(relations.ProducerOf(label), task);
+          });
+          int count = 0;
+          relations.ForEachRequired(task, [&](int use, const Label& label) {
+            consumers[label].insert({task, use});
+            ++count;
+          });
+          EXPECT_EQ(relations.RequiredCount(task), count);
+          return true;
+        });
+  }
+  EXPECT_EQ(static_cast<int64_t>(created.size()), program.TaskCount());
+  for (const Label& label : created) {
+    std::set<std::pair<Task, int>> found;
+    relations.ForEachConsumer(label, [&](const Task& task, int use) {
+      EXPECT_TRUE(found.insert({task, use}).second);
+      return true;
+    });
+    EXPECT_EQ(found, consumers[label]) << program.LabelText(label);
+    EXPECT_EQ(relations.IsResult(label), label.index[1] == 3);
+  }
+  EXPECT_FALSE(relations.ProducerOf({0, {7, 1}}).has_value());
+  EXPECT_FALSE(relations.ProducerOf({0, {3, 4}}).has_value());
+}
+
+}  // namespace
+}  // namespace dogged
