@@ -1,0 +1,24 @@
+// The parser: text to tree by recursive descent, one function per production
+// of the grammar in docs/LANGUAGE.md. After an error it goes on behind the
+// statement or `end task`, so that one run reports several.
+#ifndef DOGGED_DSL_PARSER_H_
+#define DOGGED_DSL_PARSER_H_
+
+#include <optional>
+
+#include "dsl/ast.h"
+#include "dsl/diagnostics.h"
+
+namespace dogged::dsl {
+
+// The program in diagnostics.text(). Complete only if `diagnostics` has no
+// errors afterwards. Nesting is bounded, so no text exhausts the stack.
+ast::Program Parse(Diagnostics& diagnostics);
+
+// diagnostics.text() as a selection of labels: "phi(:)(50)", or the bare name
+// of an array.
+std::optional<ast::Ref> ParseSelection(Diagnostics& diagnostics);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_PARSER_H_

@@ -1,0 +1,18 @@
+// From tree to text, in one canonical form: Parse(Print(t)) is t again, but
+// for ranges.
+#ifndef DOGGED_DSL_PRINT_H_
+#define DOGGED_DSL_PRINT_H_
+
+#include <string>
+
+#include "dsl/ast.h"
+
+namespace dogged::dsl {
+
+std::string Print(const ast::Program& program);
+std::string Print(const ast::Expr& expr);
+std::string Print(const ast::Ref& ref);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_PRINT_H_
