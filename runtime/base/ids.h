@@ -37,6 +37,8 @@ using AgentId = Id<struct AgentIdTag>;
 using JobId = Id<struct JobIdTag>;
 // Names one submission of a job; cancelling names this, not the hash.
 using SubmissionId = Id<struct SubmissionIdTag>;
+// A hash of the members of a view: equal digests mean equal placement.
+using ViewDigest = Id<struct ViewDigestTag>;
 
 }  // namespace dogged
 

@@ -1,0 +1,90 @@
+// FailureDetector: who has been silent for too long. A machine over agents and
+// times only; Membership turns its wishes into messages.
+//
+// After SWIM (Das, Gupta & Motivala 2002): one peer is probed per interval, in
+// a shuffled order; if it is silent, others are asked to probe it; if that
+// fails it is suspected, probed on, and given up at the end of the suspicion.
+// After Lifeguard (Dadgar, Phillips & Currey 2018): an agent that hears from
+// nobody doubts itself first and gives everyone more time.
+// Differs: suspicion is not spread; every agent judges for itself, and what is
+// spread is the verdict.
+//
+// `awake` is time that this agent really ran: see Membership.
+#ifndef DOGGED_ROUTING_FAILURE_DETECTOR_H_
+#define DOGGED_ROUTING_FAILURE_DETECTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/random.h"
+
+namespace dogged {
+
+struct FailureDetectorTimes {
+  // One probe so often.
+  absl::Duration probe_interval = absl::Milliseconds(300);
+  // An answer takes no longer.
+  absl::Duration probe_timeout = absl::Milliseconds(700);
+  // From suspicion to verdict.
+  absl::Duration suspicion = absl::Seconds(3);
+  // How many others are asked to probe a silent peer.
+  int relay_count = 3;
+};
+
+class FailureDetector {
+ public:
+  // What should be done now.
+  struct Wishes {
+    std::vector<AgentId> pings;
+    // Ask `first` to ping `second`.
+    std::vector<std::pair<AgentId, AgentId>> relays;
+    // Silent to the end; with the seconds of silence in words.
+    std::vector<std::pair<AgentId, std::string>> verdicts;
+  };
+
+  FailureDetector(const FailureDetectorTimes& times, Rng rng)
+      : times_(times), rng_(rng) {}
+
+  void Add(AgentId peer, absl::Time awake);
+  void Remove(AgentId peer) { peers_.erase(peer); }
+  // `peer` lives: it sent something, or another agent says that it did.
+  void Heard(AgentId peer, absl::Time awake);
+
+  Wishes Tick(absl::Time awake);
+  // When Tick next has something to do.
+  absl::Time next_tick() const { return next_probe_; }
+
+  bool IsSuspect(AgentId peer) const;
+  // 0: in good health; timeouts are multiplied by one more than this.
+  int self_doubt() const { return self_doubt_; }
+
+ private:
+  struct Peer {
+    absl::Time heard;
+    // Infinite future: not in this stage.
+    absl::Time probed = absl::InfiniteFuture();
+    absl::Time relayed = absl::InfiniteFuture();
+    absl::Time suspected = absl::InfiniteFuture();
+  };
+
+  void Judge(AgentId id, Peer& peer, absl::Time awake, Wishes& wishes);
+  void AskRelays(AgentId target, Wishes& wishes);
+  AgentId NextInRound();
+
+  FailureDetectorTimes times_;
+  Rng rng_;
+  absl::btree_map<AgentId, Peer> peers_;
+  std::vector<AgentId> round_;  // still to be probed in this round
+  absl::Time next_probe_ = absl::InfinitePast();
+  absl::Time last_heard_ = absl::InfinitePast();
+  int self_doubt_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_FAILURE_DETECTOR_H_

@@ -1,0 +1,190 @@
+// Membership: who takes part, as far as this agent knows. A machine (see
+// outbox.h). Nobody votes: everyone holds grow-only facts and merges what it
+// hears; whoever heard the same facts has the same view.
+//
+//   agent:  alive < left < dead. A dead incarnation never comes back.
+//   record: key -> (version, bytes); the larger (version, bytes) wins.
+//
+// A fact travels at once to everyone (to a few, in large views, who pass it
+// on), and two random agents compare all of their facts now and then, so any
+// message may be lost. To join, absorb the Snapshot() of any member.
+//
+// Time is counted only while Tick is being called: an agent that was stopped
+// for an hour suspects nobody when it goes on.
+#ifndef DOGGED_ROUTING_MEMBERSHIP_H_
+#define DOGGED_ROUTING_MEMBERSHIP_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "routing/failure_detector.h"
+#include "routing/outbox.h"
+#include "routing/view.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/random.h"
+
+namespace dogged {
+
+struct MembershipOptions {
+  FailureDetectorTimes detector;
+  // Comparing facts with a random member.
+  absl::Duration gossip_interval = absl::Milliseconds(500);
+  // A longer time between two ticks counts as this: the agent was stopped.
+  absl::Duration tick_gap_max = absl::Milliseconds(600);
+  // For so long a dead agent is still written to now and then, to tell it, and
+  // can still be answered; then kForgotten.
+  absl::Duration forget_after = absl::Minutes(2);
+  // Views up to this size: news go to all. Larger: to `fanout` at random.
+  int push_all_max = 64;
+  int fanout = 4;
+};
+
+struct MembershipEvent {
+  enum class Kind {
+    kJoined,        // the transport needs SetPeer now
+    kLeft,          // on its own wish
+    kDied,          // `cause` says how we know
+    kForgotten,     // the transport may ForgetPeer
+    kDeclaredDead,  // this agent itself: start again with a new ID
+    kRecord,        // `key` has a new version
+  };
+  Kind kind = Kind::kJoined;
+  Member member;
+  std::string cause;
+  std::string key;
+};
+
+class Membership {
+ public:
+  struct Record {
+    uint64_t version = 0;
+    Bytes bytes;
+  };
+
+  Membership(Member self, const MembershipOptions& options, Rng rng);
+
+  // Messages of the kinds kGossip to kPingRequest; others are not for here.
+  void Receive(absl::Time now, AgentId from, uint8_t kind, const Bytes& body,
+               Outbox& out);
+  void Tick(absl::Time now, Outbox& out);
+
+  // `from` sent something, of whatever kind: it lives.
+  void Heard(absl::Time now, AgentId from);
+  // A life line broke: that incarnation is dead, and all are told.
+  void PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
+                Outbox& out);
+  // This agent takes leave. Flush the outbox before going.
+  void Leave(absl::Time now, Outbox& out);
+
+  // All facts, for one who joins. Absorb on the other side tells all members
+  // of the newcomer. Errors: kInvalidArgument for malformed bytes.
+  std::string Snapshot() const;
+  absl::Status Absorb(absl::Time now, absl::string_view snapshot, Outbox& out);
+
+  // What this agent says of itself (statistics; keep it below a kilobyte).
+  void SetBlob(Bytes blob);
+  // The newest that was heard of `id`; empty if nothing was.
+  Bytes BlobOf(AgentId id) const;
+
+  // Adds a record, or a newer version of one, and tells all. Older versions
+  // change nothing. Keys are never removed.
+  void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
+                 Bytes bytes, Outbox& out);
+  // By key.
+  const absl::btree_map<std::string, Record>& records() const {
+    return records_;
+  }
+
+  // What happened since the last call, in order.
+  std::vector<MembershipEvent> TakeEvents();
+  // Live members, this agent included. Never null.
+  std::shared_ptr<const View> view() const { return view_; }
+  const Member& self() const { return self_; }
+  bool declared_dead() const { return declared_dead_; }
+  bool IsDead(AgentId id) const;
+  bool IsSuspect(AgentId id) const { return detector_.IsSuspect(id); }
+
+  // Malformed messages.
+  int64_t refused_count() const { return refused_count_; }
+  // A hash of all facts except blobs; equal after convergence.
+  uint64_t StateDigest() const;
+
+ private:
+  enum class State : uint8_t { kAlive = 0, kLeft = 1, kDead = 2 };
+  struct Fact {
+    State state = State::kAlive;
+    bool known = false;  // `member` is filled
+    Member member;
+    std::string cause;
+    uint64_t blob_version = 0;
+    Bytes blob;
+    absl::Time ended;  // awake time of leaving or death
+    bool forgotten = false;
+  };
+  // Facts and records by name: what changed, or all.
+  struct News {
+    std::vector<AgentId> agents;
+    std::vector<std::string> keys;
+    bool empty() const { return agents.empty() && keys.empty(); }
+  };
+  // What a message says of an agent.
+  struct HeardFact {
+    AgentId id;
+    Fact fact;
+  };
+
+  void Advance(absl::Time now);
+  void EncodeNews(const News& news, Encoder& encoder) const;
+  News Everything() const;
+  static HeardFact DecodeFact(Decoder& decoder);
+  void EncodeFact(AgentId id, const Fact& fact, Encoder& encoder) const;
+  // Merges encoded news; what was new is added to `fresh`. False: malformed.
+  bool Merge(Decoder& decoder, News& fresh);
+  bool MergeFact(HeardFact heard);
+  bool MergeRecord(absl::string_view key, uint64_t version, Bytes bytes);
+  void End(AgentId id, State state, absl::string_view cause, Outbox* out);
+  void RefreshView();
+
+  void SendNews(AgentId to, const News& news, bool full, Outbox& out) const;
+  void Spread(const News& news, AgentId except, Outbox& out);
+  void SendPing(AgentId to, AgentId asked_by, Outbox& out) const;
+  void SendNotice(AgentId to, Outbox& out) const;
+  void ReceiveGossip(AgentId from, const Bytes& body, Outbox& out);
+  void ReceivePing(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveAck(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveFromDead(AgentId from, uint8_t kind, const Bytes& body,
+                       Outbox& out);
+  void RunDetector(Outbox& out);
+  void RunGossip(Outbox& out);
+  AgentId RandomPeer();
+
+  Member self_;
+  MembershipOptions options_;
+  Rng rng_;
+  FailureDetector detector_;
+  absl::btree_map<AgentId, Fact> facts_;
+  absl::btree_map<std::string, Record> records_;
+  std::shared_ptr<const View> view_;
+  std::vector<MembershipEvent> events_;
+  absl::Time last_now_ = absl::InfinitePast();
+  absl::Time awake_ = absl::UnixEpoch();
+  absl::Time next_gossip_ = absl::UnixEpoch();
+  bool blob_changed_ = false;
+  bool declared_dead_ = false;
+  bool leaving_ = false;
+  mutable uint64_t state_digest_ = 0;  // 0: to be computed
+  int64_t refused_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMBERSHIP_H_

@@ -1,0 +1,77 @@
+// Packer and Unpacker: between the outbox and the transport. Messages to the
+// same agent within one pass travel as one transport message of up to
+// limits.segment_bytes; longer bodies are cut, and put together on arrival.
+#ifndef DOGGED_ROUTING_PACKING_H_
+#define DOGGED_ROUTING_PACKING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "routing/envelope.h"
+#include "routing/outbox.h"
+#include "routing/segmenter.h"
+#include "routing/transport.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/limits.h"
+
+namespace dogged {
+
+class Packer {
+ public:
+  Packer(AgentId self, const Limits& limits)
+      : self_(self), segment_bytes_(limits.segment_bytes) {}
+
+  // Sends all that `outbox` holds and leaves it empty; its wake-up time stays.
+  // Messages to this agent itself are appended to `to_self`.
+  void Flush(ViewDigest view, Outbox& outbox, Transport& transport,
+             std::vector<Message>& to_self);
+
+  int64_t messages_sent() const { return messages_sent_; }
+  int64_t packets_sent() const { return packets_sent_; }
+  int64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  // Appends a message, or the segments of one, to `packet`; sends full ones.
+  void Pack(const Envelope& head, const Bytes& body, Transport& transport,
+            std::string& packet);
+  void Ship(AgentId to, Transport& transport, std::string& packet);
+
+  AgentId self_;
+  int64_t segment_bytes_;
+  uint64_t next_message_id_ = 1;
+  int64_t messages_sent_ = 0;
+  int64_t packets_sent_ = 0;
+  int64_t bytes_sent_ = 0;
+};
+
+class Unpacker {
+ public:
+  Unpacker(AgentId self, const Limits& limits);
+
+  // Appends the messages of `arrival` that are whole and for this agent.
+  // What is malformed, corrupt or for another incarnation is counted, only.
+  void Open(absl::Time now, const Arrival& arrival, std::vector<Message>& out);
+
+  // Drops incomplete messages that have waited too long.
+  void Tick(absl::Time now) { reassembler_.Expire(now); }
+  // Drops what `peer` left incomplete.
+  void Forget(AgentId peer) { reassembler_.Forget(peer); }
+
+  // Garbage: malformed, corrupt, or contradicting itself.
+  int64_t refused_count() const { return refused_count_; }
+  // Sound, but for another incarnation at this address.
+  int64_t misdirected_count() const { return misdirected_count_; }
+  int64_t incomplete_count() const { return reassembler_.expired_count(); }
+
+ private:
+  AgentId self_;
+  Reassembler reassembler_;
+  int64_t refused_count_ = 0;
+  int64_t misdirected_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_PACKING_H_
