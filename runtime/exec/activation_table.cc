@@ -1,0 +1,174 @@
+#include "runtime/exec/activation_table.h"
+
+#include <utility>
+
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+constexpr size_t kSlotsMin = 16;
+
+}  // namespace
+
+std::unique_ptr<Activation> ActivationPool::Get(const Task& task,
+                                                int use_count) {
+  std::unique_ptr<Activation> record;
+  if (free_.empty()) {
+    record = std::make_unique<Activation>();
+  } else {
+    record = std::move(free_.back());
+    free_.pop_back();
+  }
+  record->task = task;
+  record->inputs.resize(static_cast<size_t>(use_count));
+  record->missing_count = 0;
+  record->priority = 0;
+  return record;
+}
+
+void ActivationPool::Put(std::unique_ptr<Activation> record) {
+  record->inputs.clear();
+  if (free_.size() < kRecordsMax) free_.push_back(std::move(record));
+}
+
+size_t ActivationTable::Stripe::Locate(uint64_t hash, const Task& task) const {
+  const size_t mask = slots.size() - 1;
+  size_t at = static_cast<size_t>(hash) & mask;
+  while (slots[at].record != nullptr &&
+         (slots[at].hash != hash || slots[at].record->task != task)) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+void ActivationTable::Stripe::Insert(uint64_t hash,
+                                     std::unique_ptr<Activation> record) {
+  if (slots.empty()) Resize(kSlotsMin);
+  if (count + 1 > slots.size() / 2) Resize(slots.size() * 2);
+  Slot& slot = slots[Locate(hash, record->task)];
+  slot.hash = hash;
+  slot.record = std::move(record);
+  ++count;
+}
+
+std::unique_ptr<Activation> ActivationTable::Stripe::RemoveAt(size_t slot) {
+  const size_t mask = slots.size() - 1;
+  std::unique_ptr<Activation> out = std::move(slots[slot].record);
+  --count;
+  // Followers that probed past the hole move into it.
+  size_t hole = slot;
+  for (size_t at = (hole + 1) & mask; slots[at].record != nullptr;
+       at = (at + 1) & mask) {
+    const size_t wish = static_cast<size_t>(slots[at].hash) & mask;
+    if (((at - wish) & mask) < ((at - hole) & mask)) continue;
+    slots[hole] = std::move(slots[at]);
+    hole = at;
+  }
+  if (slots.size() > kSlotsMin && count < slots.size() / 16) {
+    Resize(slots.size() / 4);
+  }
+  return out;
+}
+
+void ActivationTable::Stripe::Resize(size_t slot_count) {
+  std::vector<Slot> old = std::exchange(slots, std::vector<Slot>(slot_count));
+  for (Slot& slot : old) {
+    if (slot.record == nullptr) continue;
+    Slot& to = slots[Locate(slot.hash, slot.record->task)];
+    to = std::move(slot);
+  }
+}
+
+ActivationTable::ActivationTable(const Relations& relations)
+    : relations_(relations) {
+  for (const TaskClass& c : relations.program().classes) {
+    use_counts_.push_back(static_cast<int>(c.uses.size()));
+  }
+}
+
+std::unique_ptr<Activation> ActivationTable::Mark(const Task& task, int use,
+                                                  Value value,
+                                                  ActivationPool& pool) {
+  const int use_count = use_counts_[static_cast<size_t>(task.task_class)];
+  DOGGED_CHECK(use >= 0 && use < use_count)
+      << "use " << use << " of " << relations_.program().TaskText(task);
+  const auto place = static_cast<size_t>(use);
+  if (use_count == 1) {  // needs no record
+    std::unique_ptr<Activation> record = pool.Get(task, use_count);
+    record->inputs[place] = std::move(value);
+    return record;
+  }
+  const uint64_t hash = task.Hash();
+  Stripe& stripe = StripeOf(hash);
+  const std::lock_guard lock(stripe.mutex);
+  if (stripe.count > 0) {
+    const size_t slot = stripe.Locate(hash, task);
+    if (Activation* record = stripe.slots[slot].record.get()) {
+      if (!record->inputs[place].IsNone()) return nullptr;
+      record->inputs[place] = std::move(value);
+      if (--record->missing_count > 0) return nullptr;
+      return stripe.RemoveAt(slot);
+    }
+  }
+  std::unique_ptr<Activation> record = pool.Get(task, use_count);
+  record->inputs[place] = std::move(value);
+  record->missing_count = relations_.RequiredCount(task) - 1;
+  if (record->missing_count <= 0) return record;
+  stripe.Insert(hash, std::move(record));
+  return nullptr;
+}
+
+std::optional<Activation> ActivationTable::Find(const Task& task) const {
+  const uint64_t hash = task.Hash();
+  const Stripe& stripe = StripeOf(hash);
+  const std::lock_guard lock(stripe.mutex);
+  if (stripe.count == 0) return std::nullopt;
+  const Slot& slot = stripe.slots[stripe.Locate(hash, task)];
+  if (slot.record == nullptr) return std::nullopt;
+  return *slot.record;
+}
+
+std::unique_ptr<Activation> ActivationTable::Remove(const Task& task) {
+  const uint64_t hash = task.Hash();
+  Stripe& stripe = StripeOf(hash);
+  const std::lock_guard lock(stripe.mutex);
+  if (stripe.count == 0) return nullptr;
+  const size_t slot = stripe.Locate(hash, task);
+  if (stripe.slots[slot].record == nullptr) return nullptr;
+  return stripe.RemoveAt(slot);
+}
+
+std::vector<int> ActivationTable::MissingUses(const Task& task) const {
+  const std::optional<Activation> record = Find(task);
+  std::vector<int> missing;
+  relations_.ForEachRequired(task, [&](int use, const Label&) {
+    if (!record.has_value() ||
+        record->inputs[static_cast<size_t>(use)].IsNone()) {
+      missing.push_back(use);
+    }
+  });
+  return missing;
+}
+
+bool ActivationTable::ForEach(
+    absl::FunctionRef<bool(const Activation&)> visit) const {
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (const Slot& slot : stripe.slots) {
+      if (slot.record != nullptr && !visit(*slot.record)) return false;
+    }
+  }
+  return true;
+}
+
+int64_t ActivationTable::size() const {
+  int64_t count = 0;
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    count += static_cast<int64_t>(stripe.count);
+  }
+  return count;
+}
+
+}  // namespace dogged

@@ -1,0 +1,128 @@
+#include "runtime/exec/leaves.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace dogged {
+namespace {
+
+// A conjunction of constraints.
+using Conjunction = std::vector<Constraint>;
+
+// More branches than this are not worth it: the class is walked instead.
+constexpr size_t kConjunctionsMax = 64;
+
+// Where `c` fails, as constraints of which exactly one holds then.
+std::vector<Constraint> Negate(const Constraint& c) {
+  const AffineExpr below = c.expr * -1 - AffineExpr::Constant(1);  // expr < 0
+  switch (c.kind) {
+    case Constraint::Kind::kAtLeastZero:
+      return {{.expr = below}};
+    case Constraint::Kind::kZero:
+      return {{.expr = below}, {.expr = c.expr - AffineExpr::Constant(1)}};
+    case Constraint::Kind::kDivisible: {
+      std::vector<Constraint> out;
+      for (int64_t rest = 1; rest < c.modulus; ++rest) {
+        out.push_back({.expr = c.expr - AffineExpr::Constant(rest),
+                       .kind = Constraint::Kind::kDivisible,
+                       .modulus = c.modulus});
+        if (out.size() > kConjunctionsMax) break;
+      }
+      return out;
+    }
+  }
+  return {};
+}
+
+// Where not all of `all_of` hold, without overlap: the first fails, or the
+// first holds and the second fails, and so on.
+std::vector<Conjunction> NegateAll(const Conjunction& all_of) {
+  std::vector<Conjunction> out;
+  Conjunction held;
+  for (const Constraint& c : all_of) {
+    for (const Constraint& failed : Negate(c)) {
+      out.push_back(held);
+      out.back().push_back(failed);
+    }
+    held.push_back(c);
+  }
+  return out;
+}
+
+// Adds to the bounds of `domain` what `c` says of its innermost index. False
+// if no point is left. Other constraints stay with the guard of the uses.
+bool Narrow(const Constraint& c, Domain& domain) {
+  const int d = c.expr.LastIndex();
+  if (d < 0) return c.Holds({});
+  if (c.kind == Constraint::Kind::kDivisible) return true;
+  Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+  const int64_t factor = c.expr.coefficients[static_cast<size_t>(d)];
+  AffineExpr rest = c.expr;
+  rest.coefficients[static_cast<size_t>(d)] = 0;
+  // factor * x + rest >= 0, and for kZero also <= 0.
+  const AffineBound low{.expr = factor > 0 ? rest * -1 : rest,
+                        .divisor = factor > 0 ? factor : -factor};
+  const bool is_zero = c.kind == Constraint::Kind::kZero;
+  if (factor > 0 || is_zero) dimension.lower.push_back(low);
+  if (factor < 0 || is_zero) dimension.upper.push_back(low);
+  return true;
+}
+
+}  // namespace
+
+std::vector<Domain> LeafDomains(const TaskClass& task_class) {
+  std::vector<Conjunction> leaves = {{}};
+  for (const Use& use : task_class.uses) {
+    if (use.guard.IsAlways()) return {};
+    for (const Conjunction& all_of : use.guard.any_of) {
+      std::vector<Conjunction> next;
+      for (const Conjunction& failed : NegateAll(all_of)) {
+        for (const Conjunction& leaf : leaves) {
+          next.push_back(leaf);
+          next.back().insert(next.back().end(), failed.begin(), failed.end());
+        }
+      }
+      leaves = std::move(next);
+      if (leaves.size() > kConjunctionsMax) return {task_class.domain};
+    }
+  }
+  std::vector<Domain> out;
+  for (const Conjunction& leaf : leaves) {
+    Domain domain = task_class.domain;
+    bool any = true;
+    for (const Constraint& c : leaf) {
+      any = any && Narrow(c, domain);
+      // Indivisibility narrows no bound; without this, parts would overlap.
+      if (c.kind != Constraint::Kind::kDivisible) continue;
+      if (domain.guard.IsAlways()) domain.guard.any_of.push_back({});
+      for (auto& all_of : domain.guard.any_of) all_of.push_back(c);
+    }
+    if (any) out.push_back(std::move(domain));
+  }
+  return out;
+}
+
+LeafCursor::LeafCursor(const Relations& relations) : relations_(relations) {
+  const auto& classes = relations.program().classes;
+  for (size_t c = 0; c < classes.size(); ++c) {
+    for (Domain& domain : LeafDomains(classes[c])) {
+      parts_.push_back({static_cast<int32_t>(c), std::move(domain)});
+    }
+  }
+}
+
+std::optional<Task> LeafCursor::Next() {
+  while (at_ < parts_.size()) {
+    const Part& part = parts_[at_];
+    previous_ = part.domain.Next(previous_);
+    if (!previous_.has_value()) {
+      ++at_;
+      continue;
+    }
+    Task task{.task_class = part.task_class, .index = *previous_};
+    if (relations_.RequiredCount(task) == 0) return task;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dogged

@@ -1,0 +1,43 @@
+// The tasks of a program that require nothing: where forward execution starts.
+// Found from the guards, not by looking at every task.
+#ifndef DOGGED_RUNTIME_EXEC_LEAVES_H_
+#define DOGGED_RUNTIME_EXEC_LEAVES_H_
+
+#include <optional>
+#include <vector>
+
+#include "runtime/graph/program.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+// Domains that do not overlap and together contain every task of `task_class`
+// that requires nothing. They may contain others (where a guard is not affine,
+// or too branched): the caller checks each point.
+std::vector<Domain> LeafDomains(const TaskClass& task_class);
+
+// Gives out the leaves of a program one by one, class by class. O(1) memory.
+// Not thread-safe.
+class LeafCursor {
+ public:
+  // `relations` must outlive the cursor.
+  explicit LeafCursor(const Relations& relations);
+  // The next leaf; none at the end.
+  std::optional<Task> Next();
+  // All were given out. May turn true only after one more Next().
+  bool IsAtEnd() const { return at_ == parts_.size(); }
+
+ private:
+  struct Part {
+    int32_t task_class;
+    Domain domain;
+  };
+  const Relations& relations_;
+  std::vector<Part> parts_;
+  size_t at_ = 0;
+  std::optional<IndexVector> previous_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_EXEC_LEAVES_H_

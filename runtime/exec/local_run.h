@@ -1,0 +1,134 @@
+// LocalRun: runs a whole program in this process, without an agent. Tasks go
+// from ready to bound to their consumers on the workers alone.
+//
+// Order: a consumer that became ready runs next on the worker whose output it
+// reads; then the worker's own queue, newest first; then the oldest of the
+// nearest worker; then a leaf, as long as live values are below the start
+// limit. A program with priorities runs the most urgent ready task first.
+//
+// Memory: the frontier. A value lives as long as a ready or partly activated
+// task holds it; a task that would make a full queue longer runs at once.
+//
+// Source: [DAGuE] for the epilogue on the worker; section on scheduling.
+#ifndef DOGGED_RUNTIME_EXEC_LOCAL_RUN_H_
+#define DOGGED_RUNTIME_EXEC_LOCAL_RUN_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+#include "runtime/exec/activation_table.h"
+#include "runtime/exec/leaves.h"
+#include "runtime/exec/needed.h"
+#include "runtime/exec/ready_queues.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+struct LocalRunOptions {
+  WorkerPlacement placement;
+  // No leaf starts while more bytes than this are in live values, unless
+  // nothing else can run.
+  int64_t start_bytes_max = int64_t{1} << 30;
+  // Called for every result, once each, sealed; from the workers, never two
+  // calls at a time. An error ends the run.
+  std::function<absl::Status(const Label&, const Value&)> on_result;
+};
+
+struct LocalProgress {
+  int64_t tasks_executed = 0;
+  int64_t results_bound = 0;
+  double flops = 0;  // as far as kernels declare them
+};
+
+class LocalRun {
+ public:
+  // `relations` and `kernels` (one for each of the program's) outlive the run.
+  LocalRun(const Relations& relations, const KernelTable& kernels,
+           LocalRunOptions options);
+  LocalRun(const LocalRun&) = delete;
+  LocalRun& operator=(const LocalRun&) = delete;
+
+  // Runs until all results are bound; once per object. Calls `poll` from this
+  // thread about every `interval` until it returns false, which cancels.
+  //
+  // Errors: the first task that failed, named; kCancelled; kInternal if nothing
+  //         is left to run and a result is unbound.
+  absl::Status Run(absl::Duration interval,
+                   absl::FunctionRef<bool(const LocalProgress&)> poll);
+  absl::Status Run();
+
+  // Tasks that some result needs.
+  int64_t needed_count() const { return needed_.count(); }
+  // Thread-safe; exact once Run() has returned.
+  LocalProgress Progress() const;
+
+ private:
+  // What belongs to one worker, apart from the others' cache lines.
+  struct alignas(64) Worker {
+    int id = 0;
+    ActivationPool pool;
+    std::vector<std::unique_ptr<Activation>> ready;  // not yet queued
+    int depth = 0;  // tasks run from within an epilogue
+    std::atomic<int64_t> executed{0};
+    std::atomic<double> flops{0};
+  };
+
+  void Work(Worker& worker);
+  // The next task for `worker`; null if it found none.
+  std::unique_ptr<Activation> TakeTask(Worker& worker);
+  std::unique_ptr<Activation> TakeLeaf(Worker& worker, bool always);
+  // Waits until there may be work; counts who waits, and ends the run when all
+  // do and nothing can start.
+  void AwaitWork(Worker& worker);
+  void RunTask(Worker& worker, std::unique_ptr<Activation> record);
+  void Bind(Worker& worker, const Label& label, Value& value);
+  void Release(Worker& worker, std::unique_ptr<Activation> record);
+  // Queues what became ready; returns what to run next, if anything.
+  std::unique_ptr<Activation> FlushReady(Worker& worker, bool keep_one);
+  // How many of the program's results `label` is: result sets may overlap.
+  int64_t ResultsAt(const Label& label) const;
+  absl::Status DeliverResult(const Label& label, int64_t count, Value& value);
+  void Finish(absl::Status status);
+  bool MayStartLeaf() const;
+
+  const Relations& relations_;
+  const KernelTable& kernels_;
+  const LocalRunOptions options_;
+  const NeededTasks needed_;
+  const bool by_priority_;
+  const int64_t result_count_;
+  std::vector<InverseMap> result_sets_;
+  ActivationTable table_;
+  ReadyQueues<Activation> queues_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+
+  std::mutex leaf_mutex_;
+  LeafCursor leaves_;  // under leaf_mutex_
+  std::atomic<bool> leaves_left_{true};
+  std::atomic<bool> held_back_{false};  // a worker sleeps for want of memory
+  std::atomic<int> waiting_count_{0};
+
+  std::mutex result_mutex_;
+  std::atomic<int64_t> results_bound_{0};
+
+  std::atomic<bool> stop_{false};
+  std::mutex finish_mutex_;
+  std::condition_variable finished_;
+  absl::Status status_;  // under finish_mutex_
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_EXEC_LOCAL_RUN_H_

@@ -1,0 +1,52 @@
+// Pool: the Executor port over worker threads. Kernels run and outputs are
+// sealed on the workers; the loop thread submits and polls.
+#ifndef DOGGED_RUNTIME_EXEC_POOL_H_
+#define DOGGED_RUNTIME_EXEC_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/ready_queues.h"
+#include "runtime/exec/worker_threads.h"
+
+namespace dogged {
+
+class Pool : public Executor {
+ public:
+  // `on_completion` is called on a worker when Poll() has something after it
+  // had nothing: what wakes the loop thread. It must not call the pool.
+  Pool(const WorkerPlacement& placement, std::function<void()> on_completion);
+  // Waits for the kernels that run; what is queued is dropped.
+  ~Pool() override;
+
+  // The most urgent task runs first, the newest among equals.
+  void Submit(ReadyTask task) override;
+  void Poll(std::vector<Completion>& completions) override;
+  int worker_count() const override { return placement_.worker_count; }
+  int64_t unfinished_count() const override { return unfinished_.load(); }
+
+ private:
+  void Work(int worker);
+  Completion Execute(ReadyTask& task);
+  void Complete(Completion completion);
+
+  const WorkerPlacement placement_;
+  const std::function<void()> on_completion_;
+  SystemClock clock_;
+  ReadyQueues<ReadyTask> queues_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> unfinished_{0};
+  int next_worker_ = 0;  // of the loop thread
+  std::mutex mutex_;
+  std::vector<Completion> completions_;  // under mutex_
+  WorkerThreads threads_;                // last: they use all of the above
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_EXEC_POOL_H_

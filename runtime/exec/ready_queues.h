@@ -1,0 +1,88 @@
+// ReadyQueues: one deque per worker, stealing in order of distance, and sleep
+// for who finds nothing. Thread-safe.
+#ifndef DOGGED_RUNTIME_EXEC_READY_QUEUES_H_
+#define DOGGED_RUNTIME_EXEC_READY_QUEUES_H_
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "runtime/base/clock.h"
+#include "runtime/exec/cpu_layout.h"
+#include "runtime/exec/deque.h"
+#include "runtime/exec/event_count.h"
+
+namespace dogged {
+
+template <typename Item>
+class ReadyQueues {
+ public:
+  // A worker looks on for so long before it sleeps: a wake-up costs as much.
+  static constexpr absl::Duration kSpin = absl::Microseconds(50);
+
+  ReadyQueues(const WorkerPlacement& placement, bool by_priority)
+      : steal_order_(placement.steal_order) {
+    for (int i = 0; i < placement.worker_count; ++i) {
+      deques_.push_back(std::make_unique<Deque<Item>>(by_priority));
+    }
+  }
+
+  // Queues `item` at `worker` and wakes someone if anyone sleeps.
+  void Push(int worker, std::unique_ptr<Item> item) {
+    At(worker).Push(std::move(item));
+    sleepers_.NotifyOne();
+  }
+  // The newest of the worker's own, else the oldest of the nearest worker that
+  // has any; null if nobody has.
+  std::unique_ptr<Item> Take(int worker) {
+    if (auto item = At(worker).PopNewest()) return item;
+    for (const int victim : steal_order_[static_cast<size_t>(worker)]) {
+      if (auto item = At(victim).StealOldest()) return item;
+    }
+    return nullptr;
+  }
+  int64_t SizeOf(int worker) const {
+    return deques_[static_cast<size_t>(worker)]->size();
+  }
+  bool IsEmpty() const {
+    for (const auto& deque : deques_) {
+      if (deque->size() > 0) return false;
+    }
+    return true;
+  }
+  // Returns when `is_over` may hold or a deque may have an item; looks for up
+  // to kSpin, then sleeps.
+  void AwaitWork(absl::FunctionRef<bool()> is_over) {
+    SystemClock clock;
+    const absl::Time limit = clock.Now() + kSpin;
+    do {
+      for (int i = 0; i < 16; ++i) {
+        if (is_over() || !IsEmpty()) return;
+      }
+      std::this_thread::yield();  // more workers than processors, perhaps
+    } while (clock.Now() < limit);
+    const uint64_t ticket = sleepers_.PrepareWait();
+    if (is_over() || !IsEmpty()) {
+      sleepers_.CancelWait();
+    } else {
+      sleepers_.Wait(ticket);
+    }
+  }
+  void WakeOne() { sleepers_.NotifyOne(); }
+  void WakeAll() { sleepers_.NotifyAll(); }
+
+ private:
+  Deque<Item>& At(int worker) { return *deques_[static_cast<size_t>(worker)]; }
+
+  const std::vector<std::vector<int>> steal_order_;
+  std::vector<std::unique_ptr<Deque<Item>>> deques_;
+  EventCount sleepers_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_EXEC_READY_QUEUES_H_

@@ -1,0 +1,164 @@
+// Aim: a run in one process gives the serial values, runs what is needed and
+// nothing twice, and ends in every case.
+// Method: small programs at several worker counts against plain loops; kernels
+// that fail; a start limit that holds everything back.
+#include "runtime/exec/local_run.h"
+
+#include <map>
+
+#include "gmock/gmock.h"
+#include "tests/exec/programs.h"
+
+namespace dogged {
+namespace {
+
+struct Outcome {
+  absl::Status status;
+  LocalProgress progress;
+  int64_t needed = 0;
+  std::map<Label, double> results;
+};
+
+Outcome RunOf(const Program& program, int workers, const KernelTable& kernels,
+              int64_t start_bytes_max = int64_t{1} << 30) {
+  const Relations relations(program);
+  Outcome out;
+  LocalRun run(
+      relations, kernels,
+      {.placement = PlaceWorkers(FlatCpuLayout(2), workers),
+       .start_bytes_max = start_bytes_max,
+       .on_result = [&](const Label& label, const Value& value) {
+         EXPECT_FALSE(value.digest().IsZero());
+         EXPECT_TRUE(
+             out.results.emplace(label, value.span<double>()[0]).second);
+         return absl::OkStatus();
+       }});
+  out.status = run.Run();
+  out.progress = run.Progress();
+  out.needed = run.needed_count();
+  return out;
+}
+
+double SerialCorner(int64_t n) {
+  std::vector<double> row(static_cast<size_t>(n), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    double left = 0;
+    for (double& w : row) {
+      w = 1 + (i > 0 ? w : 0) + left;
+      left = w;
+    }
+  }
+  return row.back();
+}
+
+TEST(LocalRun, GivesTheSerialCornerOfAWavefront) {
+  for (const int workers : {1, 2, 4, 9}) {
+    for (const int64_t n : {1, 2, 17, 100}) {
+      const Outcome out = RunOf(Wavefront(n), workers, OneKernel(AddUp));
+      ASSERT_TRUE(out.status.ok()) << out.status.message();
+      EXPECT_EQ(out.progress.tasks_executed, n * n);
+      EXPECT_EQ(out.progress.flops, static_cast<double>(n * n));
+      EXPECT_EQ(out.needed, n * n);
+      ASSERT_EQ(out.results.size(), 1u);
+      EXPECT_EQ(out.results.begin()->second, SerialCorner(n));
+    }
+  }
+  EXPECT_EQ(Value::LiveBytes(), 0);
+}
+
+TEST(LocalRun, ReleasesAMillionConsumersInBoundedMemory) {
+  const Program program = WideRelease(200'000);
+  std::atomic<int64_t> peak{0};
+  const Relations relations(program);
+  const KernelTable kernels = OneKernel(AddUp);
+  LocalRun run(relations, kernels,
+               {.placement = PlaceWorkers(FlatCpuLayout(2), 2),
+                .on_result = [&](const Label&, const Value&) {
+                  peak = std::max(peak.load(), Value::LiveBytes());
+                  return absl::OkStatus();
+                }});
+  ASSERT_TRUE(run.Run().ok());
+  EXPECT_EQ(run.Progress().tasks_executed, 200'001);
+  EXPECT_LT(peak.load(), 100'000);
+}
+
+TEST(LocalRun, RunsOnlyWhatTheResultsNeed) {
+  for (const int workers : {1, 3}) {
+    const Outcome out =
+        RunOf(Stencil(30, 20, 10, 4), workers, OneKernel(AddUp));
+    ASSERT_TRUE(out.status.ok()) << out.status.message();
+    EXPECT_EQ(out.results.size(), 5u);
+    EXPECT_EQ(out.progress.tasks_executed, out.needed);
+    EXPECT_EQ(out.needed, 5 * 11 + 10 * 11 / 2);
+  }
+}
+
+TEST(LocalRun, StartsLeavesWhenNothingElseCanRun) {
+  const Outcome out = RunOf(Stencil(40, 10, 10, 39), 2, OneKernel(AddUp),
+                            /*start_bytes_max=*/0);
+  ASSERT_TRUE(out.status.ok()) << out.status.message();
+  EXPECT_EQ(out.progress.tasks_executed, 40 * 11);
+}
+
+TEST(LocalRun, EndsAtTheFirstErrorAndNamesTheTask) {
+  const KernelTable kernels = OneKernel([](KernelCall& call) -> absl::Status {
+    if (call.task.index == IndexVector{3, 4}) {
+      return absl::InvalidArgumentError("pivot 17 is -1");
+    }
+    return AddUp(call);
+  });
+  const Outcome out = RunOf(Wavefront(50), 2, kernels);
+  EXPECT_EQ(out.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(out.status.message(), "task step(3)(4): pivot 17 is -1");
+  EXPECT_TRUE(out.results.empty());
+}
+
+TEST(LocalRun, CanBeCancelled) {
+  const Program program = Wavefront(1'000'000);
+  const Relations relations(program);
+  const KernelTable kernels = OneKernel(AddUp);
+  LocalRun run(relations, kernels,
+               {.placement = PlaceWorkers(FlatCpuLayout(2), 2)});
+  int polls = 0;
+  const absl::Status status = run.Run(
+      absl::Milliseconds(5), [&](const LocalProgress&) { return ++polls < 3; });
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(polls, 3);
+}
+
+TEST(LocalRun, SaysSoWhenAResultCanNotBeReached) {
+  ProgramBuilder b("stuck");
+  const int32_t a = b.AddArray({.name = "a", .rank = 1});
+  const AffineExpr i = AffineExpr::Index(0);
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"i", 0, 9}}),
+              .creates = {{a, {i}}},
+              .uses = {{a, {i - AffineExpr::Constant(1)}, {}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(a, Domain::Box({{"i", 0, 9}}));
+  b.SetEveryTaskNeeded();
+  const Program program = std::move(b).Build().value();
+  const Outcome out = RunOf(program, 3, OneKernel(AddUp));
+  EXPECT_EQ(out.status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(out.status.message()),
+              testing::HasSubstr("10 of 10 results are unbound"));
+}
+
+TEST(LocalRun, DeliversAResultOfTwoSetsOnce) {
+  ProgramBuilder b("twice");
+  const int32_t a = b.AddArray({.name = "a", .rank = 1});
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"i", 0, 9}}),
+              .creates = {{a, {AffineExpr::Index(0)}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(a, Domain::Box({{"i", 0, 9}}));
+  b.AddResult(a, Domain::Box({{"i", 5, 5}}));
+  const Program program = std::move(b).Build().value();
+  const Outcome out = RunOf(program, 2, OneKernel(AddUp));
+  ASSERT_TRUE(out.status.ok()) << out.status.message();
+  EXPECT_EQ(out.results.size(), 10u);
+  EXPECT_EQ(out.progress.results_bound, 11);
+}
+
+}  // namespace
+}  // namespace dogged

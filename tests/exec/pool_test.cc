@@ -1,0 +1,147 @@
+// Aim: what is submitted completes once, urgent first, whatever a kernel does.
+// Method: real threads; gates instead of sleep.
+#include "runtime/exec/pool.h"
+
+#include <condition_variable>
+#include <set>
+#include <stdexcept>
+
+#include "gmock/gmock.h"
+#include "tests/exec/programs.h"
+
+namespace dogged {
+namespace {
+
+// Wakes the test when a completion is there.
+class Bell {
+ public:
+  void Ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    changed_.notify_all();
+  }
+  void Await() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;
+};
+
+ReadyTask TaskOf(const Kernel& kernel, int64_t i, int64_t priority = 0) {
+  return {.job = JobId(1),
+          .task = {.task_class = 0, .index = {i}},
+          .inputs = {Value::Scalar(static_cast<double>(i))},
+          .priority = priority,
+          .kernel = &kernel,
+          .create_count = 1};
+}
+
+std::vector<Completion> Collect(Pool& pool, Bell& bell, size_t count) {
+  std::vector<Completion> out;
+  while (out.size() < count) {
+    bell.Await();
+    pool.Poll(out);
+  }
+  return out;
+}
+
+TEST(Pool, CompletesEveryTaskOnce) {
+  for (const int workers : {1, 2, 5}) {
+    Bell bell;
+    const FunctionKernel add(AddUp);
+    Pool pool(PlaceWorkers(FlatCpuLayout(2), workers), [&] { bell.Ring(); });
+    constexpr int64_t kTasks = 2000;
+    for (int64_t i = 0; i < kTasks; ++i) pool.Submit(TaskOf(add, i));
+    std::set<Task> seen;
+    for (const Completion& c : Collect(pool, bell, kTasks)) {
+      EXPECT_TRUE(seen.insert(c.task).second);
+      ASSERT_TRUE(c.status.ok());
+      EXPECT_EQ(c.outputs[0].span<double>()[0],
+                static_cast<double>(c.task.index[0]) + 1);
+      EXPECT_FALSE(c.outputs[0].digest().IsZero());
+      EXPECT_FALSE(c.inputs[0].IsNone());
+    }
+    EXPECT_EQ(seen.size(), static_cast<size_t>(kTasks));
+    EXPECT_EQ(pool.unfinished_count(), 0);
+    EXPECT_EQ(pool.idle_workers(), workers);
+  }
+}
+
+TEST(Pool, TurnsAThrowIntoAnError) {
+  Bell bell;
+  const FunctionKernel thrower(
+      [](KernelCall&) -> absl::Status { throw std::runtime_error("boom"); });
+  const FunctionKernel forgetful([](KernelCall&) { return absl::OkStatus(); });
+  Pool pool(PlaceWorkers(FlatCpuLayout(1), 1), [&] { bell.Ring(); });
+  pool.Submit(TaskOf(thrower, 0));
+  std::vector<Completion> done = Collect(pool, bell, 1);
+  EXPECT_EQ(done[0].status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(done[0].status.message()),
+              testing::HasSubstr("boom"));
+  EXPECT_TRUE(done[0].outputs.empty());
+  pool.Submit(TaskOf(forgetful, 1));
+  done = Collect(pool, bell, 1);
+  EXPECT_EQ(done[0].status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(done[0].status.message()),
+              testing::HasSubstr("output 0"));
+}
+
+TEST(Pool, RunsTheMostUrgentFirst) {
+  Bell bell;
+  Bell gate;
+  Bell started;
+  std::vector<int64_t> order;
+  const FunctionKernel blocker([&](KernelCall& call) {
+    started.Ring();
+    gate.Await();
+    return AddUp(call);
+  });
+  const FunctionKernel recorder([&](KernelCall& call) {
+    order.push_back(call.task.index[0]);
+    return AddUp(call);
+  });
+  Pool pool(PlaceWorkers(FlatCpuLayout(1), 1), [&] { bell.Ring(); });
+  pool.Submit(TaskOf(blocker, 99));
+  started.Await();
+  pool.Submit(TaskOf(recorder, 1, 5));
+  pool.Submit(TaskOf(recorder, 2, 7));
+  pool.Submit(TaskOf(recorder, 3, 6));
+  pool.Submit(TaskOf(recorder, 4, 7));
+  gate.Ring();
+  Collect(pool, bell, 5);
+  EXPECT_THAT(order, testing::ElementsAre(4, 2, 3, 1));
+}
+
+TEST(Pool, EndsWithTasksQueued) {
+  const FunctionKernel add(AddUp);
+  Pool pool(PlaceWorkers(FlatCpuLayout(1), 1), [] {});
+  for (int64_t i = 0; i < 1000; ++i) pool.Submit(TaskOf(add, i));
+}
+
+TEST(CpuLayout, StealsFromTheNearestFirst) {
+  // Two packages with two cores of two hardware threads each.
+  CpuLayout layout;
+  for (int32_t i = 0; i < 8; ++i) {
+    layout.cpus.push_back({.os_index = i,
+                           .core = i / 2,
+                           .cache = i / 4,
+                           .numa_node = i / 4,
+                           .package = i / 4});
+  }
+  const WorkerPlacement placement = PlaceWorkers(layout, 8);
+  EXPECT_EQ(placement.os_cpus.size(), 8u);
+  EXPECT_THAT(placement.steal_order[0],
+              testing::ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(placement.steal_order[5],
+              testing::ElementsAre(4, 6, 7, 0, 1, 2, 3));
+  EXPECT_TRUE(PlaceWorkers(layout, 3).os_cpus.empty());
+  EXPECT_EQ(PlaceWorkers(layout, 20).steal_order[19].size(), 19u);
+}
+
+}  // namespace
+}  // namespace dogged
