@@ -55,8 +55,11 @@ using KernelTable = std::vector<std::unique_ptr<Kernel>>;
 // Arguments of a native kernel, in the order of its formals of each sort.
 struct NativeCall {
   absl::Span<Value> in;
+  // None on entry: the kernel allocates them, or takes an input (TakeOrCopy).
   absl::Span<Value> out;
   absl::Span<const double> scalars;
+  // What the program declares of the outputs, one shape each.
+  absl::Span<const Shape> out_shapes;
 };
 
 struct NativeKernel {
@@ -65,9 +68,9 @@ struct NativeKernel {
   int out_count = 0;
   int scalar_count = 0;
   std::function<absl::Status(NativeCall&)> run;
-  // From the shapes of the outputs-to-be and inputs, which is all that the
-  // tile kernels' costs depend on. May be empty.
-  std::function<double(const NativeCall&)> flops;
+  // Floating-point operations, from the declared shapes alone. May be empty.
+  std::function<double(absl::Span<const Shape> in, absl::Span<const Shape> out)>
+      flops;
 };
 
 // Names to native kernels. Filled once by apps, then const.
