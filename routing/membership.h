@@ -25,6 +25,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "routing/failure_detector.h"
+#include "routing/gossip_codec.h"
 #include "routing/outbox.h"
 #include "routing/view.h"
 #include "runtime/base/bytes.h"
@@ -65,11 +66,6 @@ struct MembershipEvent {
 
 class Membership {
  public:
-  struct Record {
-    uint64_t version = 0;
-    Bytes bytes;
-  };
-
   Membership(Member self, const MembershipOptions& options, Rng rng);
 
   // Messages of the kinds kGossip to kPingRequest; others are not for here.
@@ -100,7 +96,7 @@ class Membership {
   void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
                  Bytes bytes, Outbox& out);
   // By key.
-  const absl::btree_map<std::string, Record>& records() const {
+  const absl::btree_map<std::string, GossipRecord>& records() const {
     return records_;
   }
 
@@ -119,43 +115,27 @@ class Membership {
   uint64_t StateDigest() const;
 
  private:
-  enum class State : uint8_t { kAlive = 0, kLeft = 1, kDead = 2 };
-  struct Fact {
-    State state = State::kAlive;
-    bool known = false;  // `member` is filled
-    Member member;
-    std::string cause;
-    uint64_t blob_version = 0;
-    Bytes blob;
-    absl::Time ended;  // awake time of leaving or death
+  // A fact and what only this agent keeps with it.
+  struct Entry {
+    MemberFact fact;
+    bool known = false;  // `fact.member` is filled
     bool forgotten = false;
-  };
-  // Facts and records by name: what changed, or all.
-  struct News {
-    std::vector<AgentId> agents;
-    std::vector<std::string> keys;
-    bool empty() const { return agents.empty() && keys.empty(); }
-  };
-  // What a message says of an agent.
-  struct HeardFact {
-    AgentId id;
-    Fact fact;
+    absl::Time ended = absl::InfiniteFuture();  // awake time of its end
   };
 
   void Advance(absl::Time now);
-  void EncodeNews(const News& news, Encoder& encoder) const;
-  News Everything() const;
-  static HeardFact DecodeFact(Decoder& decoder);
-  void EncodeFact(AgentId id, const Fact& fact, Encoder& encoder) const;
+  GossipNews Everything() const;
+  GossipNews NewsOf(AgentId id) const;
   // Merges encoded news; what was new is added to `fresh`. False: malformed.
-  bool Merge(Decoder& decoder, News& fresh);
-  bool MergeFact(HeardFact heard);
-  bool MergeRecord(absl::string_view key, uint64_t version, Bytes bytes);
-  void End(AgentId id, State state, absl::string_view cause, Outbox* out);
+  bool Merge(Decoder& decoder, GossipNews& fresh);
+  bool MergeFact(MemberFact fact);
+  bool MergeRecord(const std::string& key, GossipRecord record);
+  void End(AgentId id, MemberState state, absl::string_view cause, Outbox* out);
   void RefreshView();
 
-  void SendNews(AgentId to, const News& news, bool full, Outbox& out) const;
-  void Spread(const News& news, AgentId except, Outbox& out);
+  void SendNews(AgentId to, const GossipNews& news, bool full,
+                Outbox& out) const;
+  void Spread(const GossipNews& news, AgentId except, Outbox& out);
   void SendPing(AgentId to, AgentId asked_by, Outbox& out) const;
   void SendNotice(AgentId to, Outbox& out) const;
   void ReceiveGossip(AgentId from, const Bytes& body, Outbox& out);
@@ -171,8 +151,8 @@ class Membership {
   MembershipOptions options_;
   Rng rng_;
   FailureDetector detector_;
-  absl::btree_map<AgentId, Fact> facts_;
-  absl::btree_map<std::string, Record> records_;
+  absl::btree_map<AgentId, Entry> entries_;
+  absl::btree_map<std::string, GossipRecord> records_;
   std::shared_ptr<const View> view_;
   std::vector<MembershipEvent> events_;
   absl::Time last_now_ = absl::InfinitePast();

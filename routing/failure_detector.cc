@@ -1,0 +1,110 @@
+#include "routing/failure_detector.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+
+namespace dogged {
+namespace {
+
+constexpr int kSelfDoubtMax = 4;
+
+}  // namespace
+
+void FailureDetector::Add(AgentId peer, absl::Time awake) {
+  peers_.try_emplace(peer).first->second.heard = awake;
+}
+
+void FailureDetector::Heard(AgentId peer, absl::Time awake) {
+  auto it = peers_.find(peer);
+  if (it == peers_.end()) return;
+  it->second = Peer{.heard = awake};
+  last_heard_ = awake;
+}
+
+bool FailureDetector::IsSuspect(AgentId peer) const {
+  auto it = peers_.find(peer);
+  return it != peers_.end() && it->second.suspected != absl::InfiniteFuture();
+}
+
+FailureDetector::Wishes FailureDetector::Tick(absl::Time awake) {
+  Wishes wishes;
+  if (awake < next_probe_) return wishes;
+  next_probe_ = awake + times_.probe_interval;
+  if (const AgentId target = NextInRound(); !target.IsNone()) {
+    Peer& peer = peers_[target];
+    if (peer.probed == absl::InfiniteFuture()) peer.probed = awake;
+    wishes.pings.push_back(target);
+  }
+  for (auto& [id, peer] : peers_) Judge(id, peer, awake, wishes);
+  for (const auto& [id, cause] : wishes.verdicts) peers_.erase(id);
+  // Whoever answers in time restores our trust in ourselves.
+  if (awake - last_heard_ < times_.probe_timeout && self_doubt_ > 0) {
+    --self_doubt_;
+  }
+  return wishes;
+}
+
+void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
+                            Wishes& wishes) {
+  if (peer.probed == absl::InfiniteFuture()) return;
+  const absl::Duration timeout = times_.probe_timeout * (1 + self_doubt_);
+  if (peer.suspected != absl::InfiniteFuture()) {
+    if (awake - peer.suspected >= times_.suspicion * (1 + self_doubt_)) {
+      wishes.verdicts.emplace_back(
+          id, absl::StrFormat("silent for %.1f s",
+                              absl::ToDoubleSeconds(awake - peer.heard)));
+      return;
+    }
+    wishes.pings.push_back(id);
+    AskRelays(id, wishes);
+    return;
+  }
+  if (peer.relayed != absl::InfiniteFuture()) {
+    if (awake - peer.relayed < timeout) return;
+    peer.suspected = awake;
+    // Nobody at all was heard: perhaps it is us.
+    if (awake - last_heard_ >= timeout) {
+      self_doubt_ = std::min(self_doubt_ + 1, kSelfDoubtMax);
+    }
+    return;
+  }
+  if (awake - peer.probed < timeout) return;
+  peer.relayed = awake;
+  wishes.pings.push_back(id);
+  AskRelays(id, wishes);
+}
+
+void FailureDetector::AskRelays(AgentId target, Wishes& wishes) {
+  std::vector<AgentId> others;
+  for (const auto& [id, peer] : peers_) {
+    if (id != target && peer.suspected == absl::InfiniteFuture()) {
+      others.push_back(id);
+    }
+  }
+  for (int i = 0; i < times_.relay_count && !others.empty(); ++i) {
+    const auto picked =
+        static_cast<size_t>(rng_.Below(static_cast<int64_t>(others.size())));
+    wishes.relays.emplace_back(others[picked], target);
+    others[picked] = others.back();
+    others.pop_back();
+  }
+}
+
+AgentId FailureDetector::NextInRound() {
+  while (true) {
+    if (round_.empty()) {
+      for (const auto& [id, peer] : peers_) round_.push_back(id);
+      if (round_.empty()) return AgentId();
+      for (size_t i = round_.size() - 1; i > 0; --i) {
+        std::swap(round_[i], round_[static_cast<size_t>(
+                                 rng_.Below(static_cast<int64_t>(i) + 1))]);
+      }
+    }
+    const AgentId id = round_.back();
+    round_.pop_back();
+    if (peers_.contains(id)) return id;
+  }
+}
+
+}  // namespace dogged

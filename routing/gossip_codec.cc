@@ -1,0 +1,71 @@
+#include "routing/gossip_codec.h"
+
+namespace dogged {
+namespace {
+
+constexpr size_t kCauseBytesMax = 200;
+// The shortest forms: state, ID, empty cause; empty key, version, no bytes.
+constexpr int64_t kFactBytesMin = 10;
+constexpr int64_t kRecordBytesMin = 3;
+
+}  // namespace
+
+void MemberFact::EncodeTo(Encoder& encoder) const {
+  encoder.PutU8(static_cast<uint8_t>(state));
+  if (state == MemberState::kAlive) {
+    member.EncodeTo(encoder);
+    encoder.PutVarint(blob_version);
+    encoder.PutString(blob.view());
+  } else {
+    encoder.PutId(id);
+    encoder.PutString(absl::string_view(cause).substr(0, kCauseBytesMax));
+  }
+}
+
+MemberFact MemberFact::DecodeFrom(Decoder& decoder) {
+  MemberFact fact;
+  const uint8_t state = decoder.GetU8();
+  if (state > static_cast<uint8_t>(MemberState::kDead)) decoder.Fail();
+  fact.state = static_cast<MemberState>(state);
+  if (fact.state == MemberState::kAlive) {
+    fact.member = Member::DecodeFrom(decoder);
+    fact.id = fact.member.id;
+    fact.blob_version = decoder.GetVarint();
+    fact.blob = Bytes::CopyOf(decoder.GetString());
+  } else {
+    fact.id = decoder.GetId<AgentId>();
+    fact.cause = std::string(decoder.GetString().substr(0, kCauseBytesMax));
+  }
+  if (fact.id.IsNone()) decoder.Fail();
+  return fact;
+}
+
+void GossipNews::EncodeTo(Encoder& encoder) const {
+  encoder.PutVarint(facts.size());
+  for (const MemberFact& fact : facts) fact.EncodeTo(encoder);
+  encoder.PutVarint(records.size());
+  for (const auto& [key, record] : records) {
+    encoder.PutString(key);
+    encoder.PutVarint(record.version);
+    encoder.PutString(record.bytes.view());
+  }
+}
+
+GossipNews GossipNews::DecodeFrom(Decoder& decoder) {
+  GossipNews news;
+  const int64_t fact_count = decoder.GetCount(kFactBytesMin);
+  for (int64_t i = 0; i < fact_count && decoder.ok(); ++i) {
+    news.facts.push_back(MemberFact::DecodeFrom(decoder));
+  }
+  const int64_t record_count = decoder.GetCount(kRecordBytesMin);
+  for (int64_t i = 0; i < record_count && decoder.ok(); ++i) {
+    std::string key(decoder.GetString());
+    GossipRecord record;
+    record.version = decoder.GetVarint();
+    record.bytes = Bytes::CopyOf(decoder.GetString());
+    news.records.emplace_back(std::move(key), std::move(record));
+  }
+  return news;
+}
+
+}  // namespace dogged
