@@ -1,0 +1,40 @@
+// The tile kernels of dense factorisations, by name, over OpenBLAS (adapter).
+// Tiles are row-major and of any shape that fits the formula. Thread-safe;
+// deterministic for one numeric class and one BLAS thread.
+//
+//   spd(out a, row, column, n)         tile of a symmetric positive definite
+//                                      n x n matrix, from (row, column) on
+//   potrf(in a, out l)                 a = l * l', l lower triangular
+//   trsm(in l, in a, out r)            r = a * inverse(l)'
+//   syrk(in c, in a, out r)            r = c - a * a', lower triangle
+//   gemm(in c, in a, in b, out r)      r = c - a * b'
+//
+// Only the lower triangle of potrf's a, and of syrk's c and r, has a meaning;
+// syrk leaves the rest of c as it is, potrf sets the rest of l to zero.
+#ifndef DOGGED_APPS_TILES_BLAS_KERNELS_H_
+#define DOGGED_APPS_TILES_BLAS_KERNELS_H_
+
+#include <string>
+
+#include "runtime/graph/kernel.h"
+
+namespace dogged {
+
+// Adds the kernels above. Each updates its last-updated input in place where
+// nobody else holds it.
+//
+// Errors of the kernels: kInvalidArgument for shapes that do not fit, and from
+//         potrf for a matrix that is not positive definite ("pivot 17 ...",
+//         counted from 0 within the tile; a NaN there is one too).
+void AddBlasKernels(KernelRegistry& registry);
+
+// Workers each run their own BLAS call, so a call must use one thread. Once a
+// process, before the first kernel.
+void UseOneBlasThread();
+
+// "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
+std::string BlasName();
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_TILES_BLAS_KERNELS_H_
