@@ -1,0 +1,379 @@
+#include "dsl/parser.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/expression_parser.h"
+
+namespace dogged::dsl {
+namespace {
+
+bool StartsDeclaration(const Token& token) {
+  static constexpr absl::string_view kStarts[] = {
+      "param", "array",  "input",   "kernel", "boundary",
+      "task",  "result", "include", "repeat"};
+  if (token.kind != Token::Kind::kWord) return false;
+  return std::find(std::begin(kStarts), std::end(kStarts), token.text) !=
+         std::end(kStarts);
+}
+
+// After the first error in a declaration nothing more is said and every loop
+// ends, until Recover() finds the next declaration.
+class Parser : private ExpressionParser {
+ public:
+  explicit Parser(Diagnostics& diagnostics) : ExpressionParser(diagnostics) {}
+
+  ast::Program Run() {
+    ast::Program program;
+    while (Peek().kind != Token::Kind::kEnd) {
+      Restart();
+      in_task_ = false;
+      const size_t start = position();
+      Declaration(program);
+      if (failed()) Recover(start);
+    }
+    return program;
+  }
+
+  std::optional<ast::Ref> RunSelection() {
+    ast::Ref ref = Reference(/*allow_slices=*/true);
+    if (!failed() && Peek().kind != Token::Kind::kEnd) {
+      Fail("a selection ends here").Help("as in  phi(:)(50)");
+    }
+    if (failed() || diagnostics().HasErrors()) return std::nullopt;
+    return ref;
+  }
+
+ private:
+  // Goes behind `end task`, or to where the next declaration starts a line.
+  void Recover(size_t start) {
+    if (position() == start) Next();
+    while (Peek().kind != Token::Kind::kEnd) {
+      if (in_task_ && Peek().Is("end") && Peek(1).Is("task")) {
+        Next();
+        Next();
+        return;
+      }
+      if (Peek().starts_line && StartsDeclaration(Peek())) return;
+      Next();
+    }
+  }
+
+  // --- Declarations -------------------------------------------------------
+  void Declaration(ast::Program& program) {
+    if (At("param")) {
+      Keep(program.parameters, ParameterDeclaration());
+    } else if (At("array")) {
+      Keep(program.arrays, ArrayDeclaration());
+    } else if (At("input")) {
+      Keep(program.inputs, InputDeclaration());
+    } else if (At("kernel")) {
+      Keep(program.kernels, KernelDeclaration());
+    } else if (At("boundary")) {
+      Keep(program.boundaries, BoundaryDeclaration());
+    } else if (At("task")) {
+      Keep(program.tasks, TaskDeclaration());
+    } else if (At("result")) {
+      Keep(program.results, ResultDeclaration());
+    } else if (At("include") || At("repeat")) {
+      Fail(absl::StrCat("'", Peek().text, "' is not supported yet"),
+           Code::kNotSupported);
+    } else {
+      static const std::vector<std::string> starts = {
+          "param", "array", "input", "kernel", "boundary", "task", "result"};
+      Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
+                        DidYouMean(Peek().text, starts)))
+          .Help("param, array, input, kernel, boundary, task or result");
+    }
+  }
+  template <typename T>
+  void Keep(std::vector<T>& list, T item) {
+    if (!failed()) list.push_back(std::move(item));
+  }
+
+  ast::Parameter ParameterDeclaration() {
+    ast::Parameter out;
+    const SourceRange begin = Next().range;
+    out.name = TakeName("the name of a parameter");
+    if (Accept(":")) out.element = Element();
+    if (Accept("=")) out.value = Expression();
+    out.range = Since(begin);
+    return out;
+  }
+
+  ElementType Element() {
+    if (const auto element = FindElement(Peek()); element && !failed()) {
+      Next();
+      return *element;
+    }
+    Fail(
+        absl::StrCat("expected double, float or int64, found ", Shown(Peek())));
+    return ElementType::kDouble;
+  }
+
+  ast::Array ArrayDeclaration() {
+    ast::Array out;
+    const SourceRange begin = Next().range;
+    out.name = TakeName("the name of an array");
+    while (Accept("(")) {
+      ast::Dimension index;
+      if (AtName() && Peek(1).Is("=")) {
+        index.name = TakeName("the name of an index");
+        Expect("=", "behind the name of an index");
+      }
+      index.range = RangeExpression();
+      Expect(")", "behind the range of an index");
+      out.indices.push_back(std::move(index));
+    }
+    Expect(":", "and the type of the values");
+    out.element = Element();
+    if (Accept("[")) {
+      do {
+        out.block.push_back(Expression());
+      } while (Accept(","));
+      Expect("]", "behind the extents of a value");
+    }
+    if (Accept("place")) out.place = Expression();
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Input InputDeclaration() {
+    ast::Input out;
+    const SourceRange begin = Next().range;
+    out.ref = Reference(false);
+    if (Accept("for")) out.dimensions = Dimensions();
+    if (Accept("else")) {
+      if (At("call")) {
+        out.else_call = CallClause();
+      } else {
+        out.else_value = Expression();
+      }
+    }
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Kernel KernelDeclaration() {
+    ast::Kernel out;
+    const SourceRange begin = Next().range;
+    out.name = TakeName("the name of a kernel");
+    Expect("(", "and the arguments of the kernel");
+    do {
+      ast::Formal formal{.kind = ast::Formal::Kind::kScalar, .name = {}};
+      if (Accept("in")) formal.kind = ast::Formal::Kind::kIn;
+      if (Accept("out")) formal.kind = ast::Formal::Kind::kOut;
+      formal.name = TakeName("the name of an argument");
+      out.formals.push_back(std::move(formal));
+    } while (Accept(","));
+    Expect(")", "behind the arguments of a kernel");
+    if (Accept("from")) out.library = TakeString("the file of the kernel");
+    out.range = Since(begin);
+    return out;
+  }
+
+  std::string TakeString(absl::string_view what) {
+    if (!failed() && Peek().kind == Token::Kind::kString) return Next().text;
+    Fail(absl::StrCat("expected ", what, " in quotes, found ", Shown(Peek())));
+    return "";
+  }
+
+  ast::Boundary BoundaryDeclaration() {
+    ast::Boundary out;
+    const SourceRange begin = Next().range;
+    out.ref = Reference(false);
+    Expect("=", "and the value of the boundary");
+    if (AtName() && Peek().text == "periodic" && Peek(1).Is("(")) {
+      Next();
+      Next();
+      out.periodic = TakeName("the index that is periodic").text;
+      Expect(")", "behind the index");
+    } else {
+      out.value = Expression();
+    }
+    if (Accept("where")) out.where = Expression();
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Result ResultDeclaration() {
+    ast::Result out;
+    const SourceRange begin = Next().range;
+    out.ref = Reference(true);
+    if (Accept("for")) out.dimensions = Dimensions();
+    if (Accept("where")) out.where = Expression();
+    if (Accept("to")) out.file = TakeString("the file of the result");
+    out.range = Since(begin);
+    return out;
+  }
+
+  // --- Tasks --------------------------------------------------------------
+  ast::Task TaskDeclaration() {
+    ast::Task out;
+    in_task_ = true;
+    const SourceRange begin = Next().range;
+    out.name = TakeName("the name of a task");
+    Expect("creates", "behind the name of the task");
+    do {
+      ast::Create create;
+      create.ref = Reference(false);
+      create.name = TakeAs();
+      out.creates.push_back(std::move(create));
+      Accept(",");
+    } while (AtName());
+    if (Accept("for")) out.dimensions = Dimensions();
+    if (Accept("where")) out.where = Expression();
+    if (Accept("using")) Uses(out);
+    Body(out);
+    if (Accept("cost")) out.cost = Expression();
+    if (!failed() && !At("end")) {
+      Fail(absl::StrCat("expected 'end task', found ", Shown(Peek())))
+          .Help(
+              "a task is  creates, for, where, using, code or call, cost  "
+              "in this order");
+    }
+    Expect("end", "and 'task' behind a task");
+    Expect("task", "behind 'end'");
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Name TakeAs() {
+    if (!failed() && !At("as")) {
+      Fail(absl::StrCat("expected 'as' and a name, found ", Shown(Peek())))
+          .Help("as in  phi(x)(t-1) as c");
+    }
+    Accept("as");
+    return TakeName("the name of a value");
+  }
+
+  void Uses(ast::Task& out) {
+    do {
+      ast::Use use;
+      use.ref = Reference(false);
+      use.name = TakeAs();
+      if (Accept("where")) use.where = Expression();
+      if (Accept("else")) use.else_value = Expression();
+      out.uses.push_back(std::move(use));
+      Accept(",");
+    } while (AtName());
+  }
+
+  void Body(ast::Task& out) {
+    if (At("call")) {
+      out.call = CallClause();
+      return;
+    }
+    if (!failed() && !At("code")) {
+      Fail(absl::StrCat("expected 'code' or 'call', found ", Shown(Peek())))
+          .Help(
+              "a task is  creates, for, where, using, code or call, cost  "
+              "in this order");
+    }
+    Expect("code", "and what the task computes");
+    SetInCode(true);
+    while (!failed() && !At("end")) out.code.push_back(CodeStatement());
+    SetInCode(false);
+    Expect("end", "and 'code' behind the code");
+    Expect("code", "behind 'end'");
+  }
+
+  ast::Statement CodeStatement() {
+    ast::Statement out;
+    if (Peek().kind == Token::Kind::kSign) {
+      Fail(absl::StrCat("a line of code can't start with ", Shown(Peek())))
+          .Help("put an operator at the end of the line that goes on");
+    } else if (!Peek().starts_line && !Last().Is("code")) {
+      Fail(absl::StrCat("expected an operator or the end of the line, found ",
+                        Shown(Peek())));
+    }
+    const SourceRange begin = Peek().range;
+    out.target = TakeName("the value that is set");
+    Expect("=", "behind the value that is set");
+    out.value = Expression();
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Call CallClause() {
+    ast::Call out;
+    const SourceRange begin = Next().range;
+    out.kernel = TakeName("the name of a kernel");
+    Expect("(", "and the arguments");
+    out.args = Arguments();
+    out.range = Since(begin);
+    return out;
+  }
+
+  // --- References, ranges -------------------------------------------------
+  ast::Ref Reference(bool allow_slices) {
+    ast::Ref out;
+    out.array = TakeName("the name of an array");
+    while (Accept("(")) {
+      if (allow_slices && Accept(":")) {
+        out.index.emplace_back();
+        out.is_slice.push_back(true);
+      } else {
+        out.index.push_back(Expression());
+        out.is_slice.push_back(false);
+      }
+      if (At(",")) {
+        Fail("an index stands in brackets of its own")
+            .Help("write  phi(x)(t)  instead of  phi(x, t)");
+      }
+      if (At(":")) {
+        Fail("a range can't stand here")
+            .Help("name the index, and say  for x = ...");
+      }
+      Expect(")", "behind an index");
+    }
+    out.range = Since(out.array.range);
+    return out;
+  }
+
+  std::vector<ast::Dimension> Dimensions() {
+    std::vector<ast::Dimension> out;
+    do {
+      ast::Dimension dimension;
+      dimension.name = TakeName("the name of an index");
+      Expect("=", "behind the name of an index");
+      dimension.range = RangeExpression();
+      out.push_back(std::move(dimension));
+      Accept(",");
+    } while (AtName());
+    return out;
+  }
+
+  ast::Range RangeExpression() {
+    ast::Range out;
+    const SourceRange begin = Peek().range;
+    out.lower = Expression();
+    Expect(":", "between the ends of a range");
+    out.upper = Expression();
+    if (Accept(":")) {
+      if (!failed() && Peek().kind == Token::Kind::kInteger &&
+          Peek().integer > 0) {
+        out.step = Next().integer;
+      } else {
+        Fail("the step of a range is a positive integer");
+      }
+    }
+    out.range = Since(begin);
+    return out;
+  }
+
+  bool in_task_ = false;
+};
+
+}  // namespace
+
+ast::Program Parse(Diagnostics& diagnostics) {
+  return Parser(diagnostics).Run();
+}
+
+std::optional<ast::Ref> ParseSelection(Diagnostics& diagnostics) {
+  return Parser(diagnostics).RunSelection();
+}
+
+}  // namespace dogged::dsl
