@@ -24,6 +24,8 @@ struct CheckOptions {
   ParameterValues parameters;
   // Arrays that --input gives a file for.
   std::set<std::string> input_files;
+  // Takes every input as coming from a file: to check without any.
+  bool assume_input_files = false;
   // Where native kernels are looked up; null: names are not looked up.
   const KernelRegistry* kernels = nullptr;
 };

@@ -140,8 +140,9 @@ class Lexer {
       size_t end = at_ + 1;
       while (IsLetter(At(end)) || IsDigit(At(end))) ++end;
       std::string word(text_.substr(at_, end - at_));
-      Add(IsReserved(word) ? Token::Kind::kWord : Token::Kind::kName, end,
-          std::move(word));
+      const auto kind =
+          IsReserved(word) ? Token::Kind::kWord : Token::Kind::kName;
+      Add(kind, end, std::move(word));
     } else if (IsDigit(c) || (c == '.' && IsDigit(At(at_ + 1)))) {
       Number();
     } else if (c == '"') {

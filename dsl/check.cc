@@ -1,0 +1,494 @@
+#include "dsl/check.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/checker.h"
+#include "dsl/print.h"
+
+namespace dogged::dsl {
+namespace {
+
+using ast::Expr;
+using ast::Formal;
+using ast::NameKind;
+
+// Integer parameters stay below this, so that index arithmetic stays within
+// int64.
+constexpr int64_t kParameterMax = int64_t{1} << 40;
+
+// The names in an expression that are not in `scope`, in order, each once.
+void CollectFree(const Expr& expr, Scope& scope,
+                 std::vector<ast::Name>& names) {
+  if (expr.kind == Expr::Kind::kName && scope.Find(expr.text) == nullptr) {
+    for (const ast::Name& name : names) {
+      if (name.text == expr.text) return;
+    }
+    names.push_back({expr.text, expr.range});
+  }
+  for (const Expr& arg : expr.args) CollectFree(arg, scope, names);
+}
+
+std::string Counted(size_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Scope Checker::ParameterScope() const {
+  Scope out;
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    out.entries.push_back({.name = program_.parameters[p].name,
+                           .kind = NameKind::kParameter,
+                           .index = static_cast<int32_t>(p),
+                           .type = TypeOf(program_.parameters[p].element),
+                           .is_block = false,
+                           .is_used = false});
+  }
+  return out;
+}
+
+bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
+  const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
+  if (parameter.element == ElementType::kInt64) {
+    if (!absl::SimpleAtoi(text, &parameter.integer)) {
+      diagnostics_.Error(
+          Code::kParameter, parameter.range,
+          absl::StrCat(given, ": ", parameter.name, " is an integer"));
+      return false;
+    }
+    parameter.real = static_cast<double>(parameter.integer);
+    return true;
+  }
+  if (!absl::SimpleAtod(text, &parameter.real) ||
+      !std::isfinite(parameter.real)) {
+    diagnostics_.Error(
+        Code::kParameter, parameter.range,
+        absl::StrCat(given, ": ", parameter.name, " is a number of type ",
+                     ElementName(parameter.element)));
+    return false;
+  }
+  return true;
+}
+
+bool Checker::DefaultValue(const ast::Parameter& declared,
+                           CheckedParameter& out) {
+  Scope scope = ParameterScope();
+  const auto value = ValueOf(*declared.value, TypeOf(out.element),
+                             absl::StrCat("parameter ", out.name), scope);
+  if (!value) return false;
+  if (out.element == ElementType::kInt64) {
+    const auto number = EvaluateInteger(*value, {}, program_);
+    if (!number) {
+      diagnostics_.Error(Code::kArithmetic, declared.value->range,
+                         absl::StrCat("the value of ", out.name,
+                                      " divides by zero or leaves the range "
+                                      "of int64"));
+      return false;
+    }
+    out.integer = *number;
+    out.real = static_cast<double>(*number);
+    return true;
+  }
+  const auto number = EvaluateReal(*value, {}, program_);
+  if (!number || !std::isfinite(*number)) {
+    diagnostics_.Error(
+        Code::kArithmetic, declared.value->range,
+        absl::StrCat("the value of ", out.name, " is not a finite number"));
+    return false;
+  }
+  out.real = *number;
+  return true;
+}
+
+void Checker::Parameter(const ast::Parameter& declared) {
+  CheckedParameter out;
+  out.name = declared.name.text;
+  out.element = declared.element;
+  out.range = declared.name.range;
+  for (const CheckedParameter& other : program_.parameters) {
+    if (other.name != out.name) continue;
+    diagnostics_.Error(
+        Code::kDefinedTwice, out.range,
+        absl::StrCat("there is a parameter ", out.name, " already, on line ",
+                     diagnostics_.LineAndColumn(other.range.begin).first));
+    return;
+  }
+  const std::string* given = nullptr;
+  for (const auto& [name, text] : options_.parameters) {
+    if (name == out.name) given = &text;
+  }
+  if (given != nullptr) {
+    GivenValue(*given, out);
+  } else if (declared.value) {
+    DefaultValue(declared, out);
+  } else {
+    diagnostics_
+        .Error(Code::kParameter, out.range,
+               absl::StrCat("parameter ", out.name, " has no value"))
+        .Help(absl::StrCat("give it one:  -D ", out.name, "=..."));
+  }
+  if (out.integer > kParameterMax || out.integer < -kParameterMax) {
+    diagnostics_.Error(Code::kTooLarge, out.range,
+                       absl::StrCat("parameter ", out.name, " is ", out.integer,
+                                    "; integers stay below 2^40"));
+    out.integer = 0;
+  }
+  program_.parameters.push_back(std::move(out));
+}
+
+void Checker::Parameters(const ast::Program& program) {
+  for (const ast::Parameter& declared : program.parameters) {
+    Parameter(declared);
+  }
+  std::vector<std::string> names;
+  for (const CheckedParameter& p : program_.parameters) {
+    names.push_back(p.name);
+  }
+  for (const auto& [name, text] : options_.parameters) {
+    if (ParameterScope().Find(name) != nullptr) continue;
+    diagnostics_.Error(
+        Code::kParameter, {},
+        absl::StrCat("-D ", name, "=", text, ": there is no parameter ", name,
+                     DidYouMean(name, names)));
+  }
+  // Definitions, now that all forms have an entry for every parameter.
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    CheckedParameter& parameter = program_.parameters[p];
+    if (parameter.element != ElementType::kInt64) continue;
+    bool is_given = false;
+    for (const auto& given : options_.parameters) {
+      is_given = is_given || given.first == parameter.name;
+    }
+    const auto& value = program.parameters[p].value;
+    if (is_given || !value || diagnostics_.HasErrors()) continue;
+    // A try: what is not affine is no error here, and fixes nothing.
+    Diagnostics silent(diagnostics_.file(), diagnostics_.text());
+    CheckedProgram scratch;
+    scratch.parameters = program_.parameters;
+    Scope scope = ParameterScope();
+    Expr expr = *value;
+    if (!CheckTypes(expr, scope, silent)) continue;
+    const auto form = AffineForms(0, scratch, silent).Index(expr);
+    bool is_affine = form.has_value();
+    for (size_t q = 0; q < scratch.parameters.size(); ++q) {
+      is_affine = is_affine && scratch.parameters[q].is_fixed ==
+                                   program_.parameters[q].is_fixed;
+    }
+    if (!is_affine) continue;
+    bool is_number = true;
+    for (const int64_t c : form->params) is_number = is_number && c == 0;
+    // A default that is a number is no more than the value it has now.
+    if (!is_number) parameter.definition = form;
+  }
+}
+
+void Checker::DeclareArray(const ast::Array& declared) {
+  if (program_.FindArray(declared.name.text) >= 0) {
+    diagnostics_.Error(
+        Code::kDefinedTwice, declared.name.range,
+        absl::StrCat("there is an array ", declared.name.text, " already"));
+    return;
+  }
+  CheckedArray out;
+  out.name = declared.name.text;
+  out.rank = static_cast<int32_t>(declared.indices.size());
+  out.element = declared.element;
+  out.range = declared.name.range;
+  Scope scope = ParameterScope();
+  std::vector<ast::Dimension> indices = declared.indices;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    // A name that no program can write.
+    if (indices[i].name.text.empty()) {
+      indices[i].name = {absl::StrCat("index ", i + 1), indices[i].range.range};
+    }
+  }
+  out.declared = DomainOf(indices, scope);
+  for (const Expr& extent : declared.block) {
+    const auto value = ValueOf(extent, Type::kInt64, "an extent", scope);
+    if (value) out.block.push_back(*value);
+  }
+  if (declared.block.size() > static_cast<size_t>(kMaxIndices)) {
+    diagnostics_.Error(
+        Code::kTooLarge, declared.range,
+        absl::StrCat("at most ", kMaxIndices, " extents are possible"));
+    out.block.clear();
+  }
+  if (declared.place) {
+    out.place = ValueOf(*declared.place, Type::kInt64, "'place'", scope);
+  }
+  program_.arrays.push_back(std::move(out));
+}
+
+void Checker::DeclareKernel(const ast::Kernel& declared) {
+  for (const CheckedKernel& other : program_.kernels) {
+    if (other.name != declared.name.text) continue;
+    diagnostics_.Error(
+        Code::kDefinedTwice, declared.name.range,
+        absl::StrCat("there is a kernel ", other.name, " already, on line ",
+                     diagnostics_.LineAndColumn(other.range.begin).first));
+  }
+  if (!declared.library.empty()) {
+    diagnostics_
+        .Error(Code::kNotSupported, declared.name.range,
+               "kernels from a library of one's own are not supported yet")
+        .Help("without  from  the kernel is looked up by its name");
+  } else if (options_.kernels != nullptr) {
+    MatchNative(declared);
+  }
+  program_.kernels.push_back({.name = declared.name.text,
+                              .formals = declared.formals,
+                              .range = declared.name.range});
+}
+
+void Checker::MatchNative(const ast::Kernel& declared) {
+  const NativeKernel* native = options_.kernels->Find(declared.name.text);
+  if (native == nullptr) {
+    diagnostics_.Error(Code::kKernel, declared.name.range,
+                       absl::StrCat("no kernel is called ", declared.name.text,
+                                    DidYouMean(declared.name.text,
+                                               options_.kernels->Names())));
+    return;
+  }
+  int in = 0;
+  int out = 0;
+  int scalars = 0;
+  for (const Formal& formal : declared.formals) {
+    switch (formal.kind) {
+      case Formal::Kind::kIn:
+        ++in;
+        break;
+      case Formal::Kind::kOut:
+        ++out;
+        break;
+      case Formal::Kind::kScalar:
+        ++scalars;
+        break;
+    }
+  }
+  if (in == native->in_count && out == native->out_count &&
+      scalars == native->scalar_count) {
+    return;
+  }
+  diagnostics_.Error(
+      Code::kKernel, declared.name.range,
+      absl::StrCat("the kernel ", declared.name.text, " has ", native->in_count,
+                   " in, ", native->out_count, " out and ",
+                   Counted(static_cast<size_t>(native->scalar_count), "number"),
+                   "; declared are ", in, " in, ", out, " out and ",
+                   Counted(static_cast<size_t>(scalars), "number")));
+}
+
+void Checker::InputFiles(const ast::Program& program) {
+  std::vector<std::string> names;
+  for (const ast::Input& input : program.inputs) {
+    names.push_back(input.ref.array.text);
+  }
+  for (const std::string& given : options_.input_files) {
+    bool is_declared = false;
+    for (const std::string& name : names) {
+      is_declared = is_declared || name == given;
+    }
+    if (is_declared) continue;
+    diagnostics_
+        .Error(
+            Code::kNoInput, {},
+            absl::StrCat("--input ", given, "=...: the program has no input ",
+                         given, DidYouMean(given, names)))
+        .Help(absl::StrCat("declare it:  input ", given, "(x) for x = 0:N-1"));
+  }
+}
+
+// A file is an array, so the indices of what it fills are plain.
+void Checker::FileIndices(const ast::Input& declared, const CheckedTask& task) {
+  std::vector<int> seen(task.domain.dimensions.size());
+  for (size_t i = 0; i < task.creates[0].ref.index.size(); ++i) {
+    const LinearForm& form = task.creates[0].ref.index[i];
+    int dims = 0;
+    bool is_plain = true;
+    for (size_t d = 0; d < form.dims.size(); ++d) {
+      if (form.dims[d] == 0) continue;
+      ++dims;
+      is_plain = is_plain && form.dims[d] == 1 && ++seen[d] == 1;
+    }
+    if (dims > 1 || !is_plain) {
+      diagnostics_.Error(
+          Code::kNotSupported, declared.ref.index[i].range,
+          "an input from a file has plain indices: each name once, by itself");
+      return;
+    }
+  }
+}
+
+void Checker::Input(const ast::Input& declared) {
+  CheckedTask task;
+  task.name = absl::StrCat("input ", Print(declared.ref));
+  task.origin = CheckedTask::Origin::kInput;
+  task.range = declared.ref.range;
+  Scope scope = ParameterScope();
+  task.domain = DomainOf(declared.dimensions, scope);
+  const auto ref = RefOf(declared.ref, scope,
+                         static_cast<int>(task.domain.dimensions.size()));
+  if (!ref) return;
+  const CheckedArray& array = ArrayAt(ref->array);
+  const std::string name = array.name;
+  task.creates.push_back({.ref = *ref, .name = name});
+  const bool has_file =
+      options_.assume_input_files || options_.input_files.count(name) > 0;
+  if (declared.else_call) {
+    Call(*declared.else_call, scope, task);
+  } else if (declared.else_value) {
+    if (!array.block.empty()) {
+      diagnostics_
+          .Error(Code::kType, declared.else_value->range,
+                 absl::StrCat(name,
+                              " is a block of values, which code can't "
+                              "compute"))
+          .Help(absl::StrCat("else call name(", name, ", ...)"));
+      return;
+    }
+    auto value = ValueOf(*declared.else_value, TypeOf(array.element),
+                         "the value behind 'else'", scope);
+    if (!value) return;
+    task.code.push_back({.target = NameKind::kCreate,
+                         .index = 0,
+                         .name = name,
+                         .value = *std::move(value)});
+  } else if (!has_file) {
+    diagnostics_
+        .Error(Code::kNoInput, declared.ref.range,
+               absl::StrCat("input ", name, " has no file and no 'else'"))
+        .Help(absl::StrCat("give it one:  --input ", name, "=FILE.npy"));
+    return;
+  }
+  if (has_file) {
+    FileIndices(declared, task);
+    task.body = CheckedTask::Body::kFile;
+  }
+  program_.tasks.push_back(std::move(task));
+}
+
+void Checker::Boundary(const ast::Boundary& declared) {
+  if (!declared.periodic.empty()) {
+    diagnostics_
+        .Error(Code::kNotSupported, declared.range,
+               "periodic boundaries are not supported yet")
+        .Help(
+            "guard the reads:  phi(x-1)(t-1) as l where x > 0,  and one use "
+            "for the other side");
+    return;
+  }
+  CheckedBoundary out;
+  out.name = absl::StrCat("boundary ", Print(declared.ref));
+  out.range = declared.ref.range;
+  Scope scope = ParameterScope();
+  std::vector<ast::Name> names;
+  for (const Expr& index : declared.ref.index) {
+    CollectFree(index, scope, names);
+  }
+  if (names.size() > static_cast<size_t>(kMaxIndices)) {
+    diagnostics_.Error(
+        Code::kTooLarge, declared.ref.range,
+        absl::StrCat("at most ", kMaxIndices, " indices are possible"));
+    return;
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    AddName(names[i], NameKind::kDimension, static_cast<int32_t>(i),
+            Type::kInt64, false, scope);
+    out.free.push_back(names[i].text);
+  }
+  const int dim_count = static_cast<int>(names.size());
+  const auto ref = RefOf(declared.ref, scope, dim_count);
+  if (!ref) return;
+  out.ref = *ref;
+  const CheckedArray& array = ArrayAt(ref->array);
+  if (!array.block.empty()) {
+    diagnostics_
+        .Error(Code::kNotSupported, declared.range,
+               "boundaries of block values are not supported yet")
+        .Help("write a task that calls a kernel");
+    return;
+  }
+  const auto value = ValueOf(declared.value, TypeOf(array.element),
+                             "the value of a boundary", scope);
+  if (!value) return;
+  out.value = *value;
+  Restrict(declared.where, scope, dim_count, out.where);
+  program_.boundaries.push_back(std::move(out));
+}
+
+void Checker::Result(const ast::Result& declared) {
+  CheckedResult out;
+  out.file = declared.file;
+  out.range = declared.ref.range;
+  ast::Ref ref = declared.ref;
+  // A bare name is all of the array.
+  if (const int32_t found = program_.FindArray(ref.array.text);
+      found >= 0 && ref.index.empty()) {
+    ref.index.resize(static_cast<size_t>(ArrayAt(found).rank));
+    ref.is_slice.assign(ref.index.size(), true);
+  }
+  std::vector<ast::Dimension> dimensions = declared.dimensions;
+  Scope scope = ParameterScope();
+  out.domain = DomainOf(dimensions, scope);
+  const int dim_count = static_cast<int>(dimensions.size());
+  Restrict(declared.where, scope, dim_count, out.domain.guard);
+  const auto checked = RefOf(ref, scope, dim_count);
+  if (!checked) return;
+  out.ref = *checked;
+  out.is_slice = ref.is_slice;
+  program_.results.push_back(std::move(out));
+}
+
+// Every array that something reads or wants has something that creates it.
+void Checker::Creators(const ast::Program& program) {
+  std::vector<bool> is_created(program_.arrays.size());
+  std::vector<std::string> names;
+  const auto create = [&](const ast::Ref& ref) {
+    const int32_t array = program_.FindArray(ref.array.text);
+    if (array < 0 || is_created[static_cast<size_t>(array)]) return;
+    is_created[static_cast<size_t>(array)] = true;
+    names.push_back(ref.array.text);
+  };
+  for (const ast::Input& input : program.inputs) create(input.ref);
+  for (const ast::Boundary& boundary : program.boundaries) {
+    create(boundary.ref);
+  }
+  for (const ast::Task& task : program.tasks) {
+    for (const ast::Create& c : task.creates) create(c.ref);
+  }
+  for (size_t a = 0; a < program_.arrays.size(); ++a) {
+    if (is_created[a]) continue;
+    const CheckedArray& array = program_.arrays[a];
+    diagnostics_
+        .Error(Code::kNoProducer, array.range,
+               absl::StrCat("nothing creates ", array.name,
+                            DidYouMean(array.name, names)))
+        .Help("a task, an input or a boundary must");
+  }
+}
+
+CheckedProgram Checker::Run(const ast::Program& program) {
+  Parameters(program);
+  for (const ast::Array& array : program.arrays) DeclareArray(array);
+  for (const ast::Kernel& kernel : program.kernels) DeclareKernel(kernel);
+  for (const ast::Input& input : program.inputs) Input(input);
+  InputFiles(program);
+  for (const ast::Task& task : program.tasks) Task(task);
+  for (const ast::Boundary& boundary : program.boundaries) Boundary(boundary);
+  for (const ast::Result& result : program.results) Result(result);
+  if (!diagnostics_.HasErrors()) Creators(program);
+  if (program.tasks.empty() && !diagnostics_.HasErrors()) {
+    diagnostics_.Error(Code::kResult, {}, "the program has no task");
+  }
+  return std::move(program_);
+}
+
+CheckedProgram Check(const ast::Program& program, const CheckOptions& options,
+                     Diagnostics& diagnostics) {
+  return Checker(options, diagnostics).Run(program);
+}
+
+}  // namespace dogged::dsl

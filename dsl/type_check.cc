@@ -1,0 +1,308 @@
+#include "dsl/type_check.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/functions.h"
+
+namespace dogged::dsl {
+namespace {
+
+using ast::Expr;
+using ast::Op;
+
+bool IsNumber(Type type) {
+  return type == Type::kInt64 || type == Type::kFloat || type == Type::kDouble;
+}
+
+// Made of number literals alone, one of them real: takes the type of what it
+// meets, so that 0.25 is a float among floats.
+bool IsLiteral(const Expr& e) {
+  switch (e.kind) {
+    case Expr::Kind::kReal:
+    case Expr::Kind::kInteger:
+      return true;
+    case Expr::Kind::kUnary:
+    case Expr::Kind::kBinary:
+      for (const Expr& arg : e.args) {
+        if (!IsLiteral(arg)) return false;
+      }
+      return true;
+    case Expr::Kind::kName:
+    case Expr::Kind::kConditional:
+    case Expr::Kind::kFunction:
+    case Expr::Kind::kConvert:
+      return false;
+  }
+  return false;
+}
+
+// Gives a number the type `to`, by a node or by changing a literal.
+void Convert(Type to, Expr& e) {
+  if (e.type == to) return;
+  if (e.kind == Expr::Kind::kInteger && to != Type::kInt64 &&
+      std::llabs(e.integer) < (1LL << 53)) {
+    e.kind = Expr::Kind::kReal;
+    e.real = static_cast<double>(e.integer);
+    e.type = to;
+    return;
+  }
+  if (e.type == Type::kDouble && to == Type::kFloat && IsLiteral(e)) {
+    e.type = to;
+    for (Expr& arg : e.args) Convert(to, arg);
+    return;
+  }
+  Expr node;
+  node.kind = Expr::Kind::kConvert;
+  node.range = e.range;
+  node.type = to;
+  node.args.push_back(std::move(e));
+  e = std::move(node);
+}
+
+// The type that two numbers meet in.
+Type Common(const Expr& a, const Expr& b) {
+  if (a.type == b.type) return a.type;
+  if (a.type == Type::kInt64) return b.type;
+  if (b.type == Type::kInt64) return a.type;
+  const Expr& wide = a.type == Type::kDouble ? a : b;
+  return IsLiteral(wide) ? Type::kFloat : Type::kDouble;
+}
+
+class TypeChecker {
+ public:
+  TypeChecker(Scope& scope, Diagnostics& diagnostics)
+      : scope_(scope), diagnostics_(diagnostics) {}
+
+  bool Run(Expr& e) {
+    for (Expr& arg : e.args) {
+      if (!Run(arg)) return false;
+    }
+    switch (e.kind) {
+      case Expr::Kind::kInteger:
+        e.type = Type::kInt64;
+        return true;
+      case Expr::Kind::kReal:
+        if (e.type == Type::kNone) e.type = Type::kDouble;
+        return true;
+      case Expr::Kind::kName:
+        return Name(e);
+      case Expr::Kind::kUnary:
+        return Unary(e);
+      case Expr::Kind::kBinary:
+        return Binary(e);
+      case Expr::Kind::kConditional:
+        return Conditional(e);
+      case Expr::Kind::kFunction:
+        return Call(e);
+      case Expr::Kind::kConvert:
+        return NeedsNumber(e.args[0], "a conversion");
+    }
+    return false;
+  }
+
+ private:
+  bool Name(Expr& e) {
+    Scope::Entry* entry = scope_.Find(e.text);
+    if (entry == nullptr) {
+      diagnostics_.Error(Code::kUnknownName, e.range,
+                         absl::StrCat("nothing here is called ", e.text,
+                                      DidYouMean(e.text, scope_.Names())));
+      return false;
+    }
+    entry->is_used = true;
+    if (entry->is_block) {
+      diagnostics_
+          .Error(Code::kType, e.range,
+                 absl::StrCat(e.text,
+                              " is a block of values, which code "
+                              "can't compute with"))
+          .Help("hand it to a kernel:  call name(...)  instead of  code");
+      return false;
+    }
+    if (entry->kind == ast::NameKind::kCreate) {
+      diagnostics_
+          .Error(Code::kType, e.range,
+                 absl::StrCat(e.text,
+                              " is what the task creates, and can't "
+                              "be read"))
+          .Help("compute a value of its own first:  s = ...");
+      return false;
+    }
+    e.name_kind = entry->kind;
+    e.index = entry->index;
+    e.type = entry->type;
+    return true;
+  }
+
+  bool NeedsNumber(const Expr& e, absl::string_view what) {
+    if (IsNumber(e.type)) return true;
+    diagnostics_.Error(Code::kType, e.range,
+                       absl::StrCat(what,
+                                    " takes numbers, and this is a "
+                                    "condition"));
+    return false;
+  }
+  bool NeedsCondition(const Expr& e, absl::string_view what) {
+    if (e.type == Type::kBool) return true;
+    diagnostics_
+        .Error(Code::kType, e.range,
+               absl::StrCat(what, " takes a condition, and this is a number"))
+        .Help("compare it, as in  a != 0");
+    return false;
+  }
+
+  bool Unary(Expr& e) {
+    e.type = e.args[0].type;
+    if (e.op == Op::kNot) return NeedsCondition(e.args[0], "'not'");
+    return NeedsNumber(e.args[0], "'-'");
+  }
+
+  bool Binary(Expr& e) {
+    Expr& a = e.args[0];
+    Expr& b = e.args[1];
+    if (e.op == Op::kAnd || e.op == Op::kOr) {
+      const absl::string_view what = e.op == Op::kAnd ? "'and'" : "'or'";
+      e.type = Type::kBool;
+      return NeedsCondition(a, what) && NeedsCondition(b, what);
+    }
+    const bool compares = e.op >= Op::kLess && e.op <= Op::kNotEqual;
+    const absl::string_view what = compares ? "a comparison" : "an operation";
+    if (!NeedsNumber(a, what) || !NeedsNumber(b, what)) return false;
+    if (e.op == Op::kModulo &&
+        (a.type != Type::kInt64 || b.type != Type::kInt64)) {
+      diagnostics_.Error(Code::kType, e.range, "'%' takes integers")
+          .Help("for real numbers there is  fmod(a, b)");
+      return false;
+    }
+    if (b.kind == Expr::Kind::kInteger && b.integer == 0 &&
+        a.type == Type::kInt64 &&
+        (e.op == Op::kDivide || e.op == Op::kModulo)) {
+      diagnostics_.Error(Code::kArithmetic, e.range, "division by zero");
+      return false;
+    }
+    const Type common = Common(a, b);
+    if (e.op == Op::kDivide && common == Type::kInt64 && IsLiteral(a) &&
+        IsLiteral(b)) {
+      diagnostics_
+          .Warning(Code::kArithmetic, e.range,
+                   "a division of integers rounds down")
+          .Help("with a point the numbers are real, as in  1.0/2");
+    }
+    Convert(common, a);
+    Convert(common, b);
+    e.type = compares ? Type::kBool : common;
+    return true;
+  }
+
+  bool Conditional(Expr& e) {
+    if (!NeedsCondition(e.args[0], "'?'")) return false;
+    Expr& yes = e.args[1];
+    Expr& no = e.args[2];
+    if (yes.type == Type::kBool && no.type == Type::kBool) {
+      e.type = Type::kBool;
+      return true;
+    }
+    if (!NeedsNumber(yes, "'?'") || !NeedsNumber(no, "'?'")) return false;
+    e.type = Common(yes, no);
+    Convert(e.type, yes);
+    Convert(e.type, no);
+    return true;
+  }
+
+  bool Call(Expr& e) {
+    const Function* function = FindFunction(e.text);
+    if (function == nullptr) {
+      Diagnostic& error =
+          diagnostics_.Error(Code::kUnknownName, e.range,
+                             absl::StrCat("there is no function ", e.text,
+                                          DidYouMean(e.text, FunctionNames())));
+      if (scope_.Find(e.text) != nullptr) {
+        error.Help(absl::StrCat("a product needs a *:  ", e.text, "*(...)"));
+      }
+      return false;
+    }
+    if (static_cast<int>(e.args.size()) != function->argument_count) {
+      diagnostics_.Error(
+          Code::kType, e.range,
+          absl::StrCat(e.text, " takes ", function->argument_count,
+                       function->argument_count == 1 ? " value" : " values",
+                       ", not ", e.args.size()));
+      return false;
+    }
+    for (const Expr& arg : e.args) {
+      if (!NeedsNumber(arg, e.text)) return false;
+    }
+    e.type = e.args[0].type;
+    if (e.args.size() == 2) e.type = Common(e.args[0], e.args[1]);
+    if (!function->keeps_integers && e.type == Type::kInt64) {
+      e.type = Type::kDouble;
+    }
+    for (Expr& arg : e.args) Convert(e.type, arg);
+    return true;
+  }
+
+  Scope& scope_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+Scope::Entry* Scope::Find(absl::string_view name) {
+  for (Entry& entry : entries) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Scope::Names() const {
+  std::vector<std::string> out;
+  for (const Entry& entry : entries) out.push_back(entry.name);
+  return out;
+}
+
+bool CheckTypes(Expr& expr, Scope& scope, Diagnostics& diagnostics) {
+  return TypeChecker(scope, diagnostics).Run(expr);
+}
+
+bool ConvertTo(Type to, absl::string_view what, Expr& expr,
+               Diagnostics& diagnostics) {
+  const Type from = expr.type;
+  const bool narrows = to == Type::kInt64 && from != Type::kInt64;
+  if ((to == Type::kBool) != (from == Type::kBool) || narrows) {
+    Diagnostic& error = diagnostics.Error(
+        Code::kType, expr.range,
+        absl::StrCat(what, " must be ",
+                     to == Type::kBool    ? "a condition"
+                     : to == Type::kInt64 ? "an integer"
+                                          : "a number",
+                     ", and this is ",
+                     from == Type::kBool ? "a condition" : "a number of type ",
+                     from == Type::kBool ? "" : TypeName(from)));
+    if (narrows && from != Type::kBool) {
+      error.Help("int64(...) cuts off what stands behind the point");
+    }
+    return false;
+  }
+  if (to != Type::kBool) Convert(to, expr);
+  return true;
+}
+
+absl::string_view TypeName(Type type) {
+  switch (type) {
+    case Type::kNone:
+      return "none";
+    case Type::kBool:
+      return "bool";
+    case Type::kInt64:
+      return "int64";
+    case Type::kFloat:
+      return "float";
+    case Type::kDouble:
+      return "double";
+  }
+  return "none";
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,49 @@
+// Names and types of expressions: which parameter, index or value a name
+// stands for, which type each operation has, and where conversions go.
+#ifndef DOGGED_DSL_TYPE_CHECK_H_
+#define DOGGED_DSL_TYPE_CHECK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "dsl/ast.h"
+#include "dsl/diagnostics.h"
+
+namespace dogged::dsl {
+
+// The names that an expression may use. A later one hides none: Check refuses
+// names with two meanings.
+struct Scope {
+  struct Entry {
+    std::string name;
+    ast::NameKind kind = ast::NameKind::kNone;
+    int32_t index = 0;
+    Type type = Type::kNone;
+    bool is_block = false;  // a value with extents: no arithmetic on it
+    bool is_used = false;
+  };
+  std::vector<Entry> entries;
+
+  // Null if there is none.
+  Entry* Find(absl::string_view name);
+  std::vector<std::string> Names() const;
+};
+
+// Resolves and types `expr` in `scope`. False after an error, which has been
+// reported.
+bool CheckTypes(ast::Expr& expr, Scope& scope, Diagnostics& diagnostics);
+
+// Makes `expr`, which is typed, of type `to`. False, with a report that starts
+// with `what`, where that would lose more than digits: a real number is no
+// index, a condition no number.
+bool ConvertTo(Type to, absl::string_view what, ast::Expr& expr,
+               Diagnostics& diagnostics);
+
+// "int64".
+absl::string_view TypeName(Type type);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TYPE_CHECK_H_
