@@ -285,8 +285,8 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
       return;
     }
     // Of two parts that gave each other up the smaller one gives way.
-    const auto mine = std::make_pair(static_cast<uint64_t>(view_->size()),
-                                     view_->digest());
+    const auto mine =
+        std::make_pair(static_cast<uint64_t>(view_->size()), view_->digest());
     if (!IsDead(from) || std::make_pair(size, digest) >= mine) {
       End(self_.id, MemberState::kDead, cause, nullptr);
     }

@@ -1,0 +1,86 @@
+#include "routing/socket_address.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
+#include <cstring>
+#include <system_error>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace dogged {
+
+std::string SocketAddress::ToString() const {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (family() == AF_INET6) {
+    const auto* in6 = reinterpret_cast<const sockaddr_in6*>(&storage);
+    inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text));
+    return absl::StrCat("[", text, "]:", ntohs(in6->sin6_port));
+  }
+  const auto* in = reinterpret_cast<const sockaddr_in*>(&storage);
+  inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text));
+  return absl::StrCat(text, ":", ntohs(in->sin_port));
+}
+
+bool SocketAddress::IsLoopback() const {
+  if (family() == AF_INET6) {
+    const auto* in6 = reinterpret_cast<const sockaddr_in6*>(&storage);
+    return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+  }
+  const auto* in = reinterpret_cast<const sockaddr_in*>(&storage);
+  return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
+}
+
+absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  int port = -1;
+  if (colon == absl::string_view::npos || colon == 0 ||
+      !absl::SimpleAtoi(text.substr(colon + 1), &port) || port < 0 ||
+      port > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("address \"", text, "\" is not HOST:PORT"));
+  }
+  std::string host(text.substr(0, colon));
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error =
+      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("address \"", text, "\": ", gai_strerror(error)));
+  }
+  // IPv4 first where a name has both: agents listen on one.
+  const addrinfo* best = found;
+  for (const addrinfo* it = found; it != nullptr; it = it->ai_next) {
+    if (it->ai_family == AF_INET) {
+      best = it;
+      break;
+    }
+  }
+  SocketAddress address;
+  std::memcpy(&address.storage, best->ai_addr, best->ai_addrlen);
+  address.size = best->ai_addrlen;
+  freeaddrinfo(found);
+  return address;
+}
+
+SocketAddress LocalAddress(int fd) {
+  SocketAddress address;
+  address.size = sizeof(address.storage);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size);
+  return address;
+}
+
+std::string ErrorText(absl::string_view address, int error) {
+  return absl::StrCat(address, ": ", std::generic_category().message(error));
+}
+
+}  // namespace dogged

@@ -1,0 +1,252 @@
+// Aim: the control port moves frames, reports ends, and shrugs off garbage;
+// clients get clear errors within their deadlines.
+// Method: a port polled by this thread, clients in threads of their own or
+// raw sockets, over loopback; waits are for conditions, with a deadline.
+#include "routing/control_socket.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "routing/poller.h"
+#include "routing/socket_address.h"
+#include "runtime/base/clock.h"
+
+namespace dogged {
+namespace {
+
+using Kind = ControlEvent::Kind;
+
+std::unique_ptr<ControlPort> Listen() {
+  absl::StatusOr<std::unique_ptr<ControlPort>> port =
+      ControlPort::Listen("127.0.0.1:0");
+  EXPECT_TRUE(port.ok()) << port.status().ToString();
+  return *std::move(port);
+}
+
+// Polls `ports`, handing each event to `handle`, until `done` or ten seconds.
+bool Serve(const std::vector<ControlPort*>& ports,
+           const std::function<void(ControlPort&, const ControlEvent&)>& handle,
+           const std::function<bool()>& done) {
+  SystemClock clock;
+  const absl::Time deadline = clock.Now() + absl::Seconds(10);
+  std::unique_ptr<Poller> poller = *Poller::Create();
+  for (ControlPort* port : ports) poller->Watch(port->wait_fd());
+  while (clock.Now() < deadline) {
+    for (ControlPort* port : ports) {
+      std::vector<ControlEvent> events;
+      port->Poll(events);
+      for (const ControlEvent& event : events) handle(*port, event);
+    }
+    if (done()) return true;
+    poller->Wait(absl::Milliseconds(20));
+  }
+  return false;
+}
+
+void Echo(ControlPort& port, const ControlEvent& event) {
+  if (event.kind == Kind::kFrame) {
+    port.Send(event.connection, static_cast<uint8_t>(event.type + 1),
+              event.body);
+  }
+}
+
+int RawConnect(const ControlPort& port) {
+  const absl::StatusOr<SocketAddress> at = ResolveAddress(port.address());
+  const int fd = socket(at->family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(connect(fd, at->get(), at->size), 0);
+  return fd;
+}
+
+void RawSend(int fd, const std::string& text) {
+  EXPECT_EQ(send(fd, text.data(), text.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(text.size()));
+}
+
+TEST(ControlSocket, CallsOfAllSizesAreAnswered) {
+  std::unique_ptr<ControlPort> port = Listen();
+  std::atomic<bool> done = false;
+  std::thread client([&] {
+    auto connected = ControlClient::Connect(port->address(), absl::Seconds(10));
+    EXPECT_TRUE(connected.ok()) << connected.status().ToString();
+    for (size_t size : {0, 1, 1000, 70'000, 20'000'000}) {
+      const std::string body(size, 'x');
+      absl::StatusOr<ControlFrame> answer =
+          (*connected)->Call(7, body, absl::Seconds(10));
+      EXPECT_TRUE(answer.ok()) << answer.status().ToString();
+      if (!answer.ok()) break;
+      EXPECT_EQ(answer->type, 8);
+      EXPECT_EQ(answer->body.view(), body);
+    }
+    done = true;
+  });
+  EXPECT_TRUE(Serve({port.get()}, Echo, [&] { return done.load(); }));
+  client.join();
+  EXPECT_EQ(port->refused_count(), 0);
+}
+
+TEST(ControlSocket, LifeLineEndsAreReported) {
+  std::unique_ptr<ControlPort> here = Listen();
+  std::unique_ptr<ControlPort> there = Listen();
+  const ConnectionId line = here->Connect(there->address());
+  bool accepted = false;
+  bool connected = false;
+  bool closed = false;
+  const auto handle = [&](ControlPort& port, const ControlEvent& event) {
+    if (&port == there.get() && event.kind == Kind::kAccepted) accepted = true;
+    if (&port != here.get()) return;
+    EXPECT_EQ(event.connection, line);
+    if (event.kind == Kind::kConnected) connected = true;
+    if (event.kind == Kind::kClosed) {
+      closed = true;
+      EXPECT_EQ(event.cause, "connection closed");
+    }
+  };
+  EXPECT_TRUE(Serve({here.get(), there.get()}, handle,
+                    [&] { return accepted && connected; }));
+  there.reset();
+  EXPECT_TRUE(Serve({here.get()}, handle, [&] { return closed; }));
+  EXPECT_EQ(here->connection_count(), 0);
+}
+
+TEST(ControlSocket, ConnectToNobodyIsReported) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const std::string free_address = Listen()->address();
+  std::vector<std::string> causes;
+  port->Connect(free_address);
+  port->Connect("no address");
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort&, const ControlEvent& event) {
+        EXPECT_EQ(event.kind, Kind::kClosed);
+        causes.push_back(event.cause);
+      },
+      [&] { return causes.size() == 2; }));
+  EXPECT_EQ(port->connection_count(), 0);
+}
+
+TEST(ControlSocket, GarbageClosesOnlyItsConnection) {
+  std::unique_ptr<ControlPort> port = Listen();
+  std::vector<int> fds;
+  // Foreign; ours, then foreign; a frame that is too long.
+  for (const std::string& text : {std::string("GET / HTTP/1.1\r\n\r\n"),
+                                  std::string("dgd1\0\0\0\0\5rubbish", 16),
+                                  std::string("dgd1\377\377\377\377\1", 9)}) {
+    fds.push_back(RawConnect(*port));
+    RawSend(fds.back(), text);
+  }
+  // A promise of a gigabyte takes no memory and hurts nobody.
+  const int slow = RawConnect(*port);
+  RawSend(slow, std::string("dgd1\0\0\0\100\1", 9));
+  int closed = 0;
+  int frames = 0;
+  std::atomic<bool> done = false;
+  std::thread client([&] {
+    auto connected = ControlClient::Connect(port->address(), absl::Seconds(10));
+    EXPECT_TRUE((*connected)->Call(1, "hello", absl::Seconds(10)).ok());
+    done = true;
+  });
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort& at, const ControlEvent& event) {
+        if (event.kind == Kind::kClosed) ++closed;
+        if (event.kind == Kind::kFrame) ++frames;
+        Echo(at, event);
+      },
+      [&] { return closed >= 3 && done; }));
+  client.join();
+  EXPECT_EQ(port->refused_count(), 3);
+  EXPECT_EQ(frames, 2);
+  for (int fd : fds) close(fd);
+  close(slow);
+}
+
+TEST(ControlSocket, FramesInPiecesAreAssembled) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const int fd = RawConnect(*port);
+  std::string text;
+  for (int i = 0; i < 3; ++i) text += std::string("dgd1\3\0\0\0\5abc", 12);
+  size_t sent = 0;
+  int frames = 0;
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort&, const ControlEvent& event) {
+        if (event.kind != Kind::kFrame) return;
+        ++frames;
+        EXPECT_EQ(event.type, 5);
+        EXPECT_EQ(event.body.view(), "abc");
+      },
+      [&] {
+        if (sent < text.size()) {
+          RawSend(fd, text.substr(sent++, 1));
+        }
+        return frames == 3;
+      }));
+  close(fd);
+}
+
+TEST(ControlSocket, ClosedByUsAfterTheLastWord) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const std::string last(5'000'000, 'z');
+  std::atomic<bool> done = false;
+  std::thread client([&] {
+    auto connected = ControlClient::Connect(port->address(), absl::Seconds(10));
+    absl::StatusOr<ControlFrame> answer =
+        (*connected)->Call(1, "", absl::Seconds(10));
+    EXPECT_TRUE(answer.ok()) << answer.status().ToString();
+    EXPECT_EQ((*connected)->Receive(absl::Seconds(10)).status().code(),
+              absl::StatusCode::kUnavailable);
+    done = true;
+  });
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort& at, const ControlEvent& event) {
+        if (event.kind != Kind::kFrame) return;
+        at.Send(event.connection, 2, Bytes(last));
+        at.Close(event.connection);
+      },
+      [&] { return done.load(); }));
+  client.join();
+  EXPECT_EQ(port->connection_count(), 0);
+}
+
+TEST(ControlSocket, ErrorsNameTheAddress) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const absl::Status taken = ControlPort::Listen(port->address()).status();
+  EXPECT_EQ(taken.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(taken.message(), absl::StrCat("cannot listen at ", port->address(),
+                                          ": Address already in use"));
+  const absl::Status bad = ControlPort::Listen("nonsense").status();
+  EXPECT_EQ(bad.code(), absl::StatusCode::kInvalidArgument);
+  const std::string free_address = Listen()->address();
+  const absl::Status nobody =
+      ControlClient::Connect(free_address, absl::Seconds(5)).status();
+  EXPECT_EQ(nobody.message(), absl::StrCat("no agent answers at ", free_address,
+                                           ": Connection refused"));
+  // Accepted by the system, but nobody answers.
+  auto silent = ControlClient::Connect(port->address(), absl::Seconds(5));
+  ASSERT_TRUE(silent.ok());
+  EXPECT_EQ((*silent)->Call(1, "", absl::Milliseconds(30)).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(Poller, WakesFromAnotherThread) {
+  std::unique_ptr<Poller> poller = *Poller::Create();
+  EXPECT_FALSE(poller->Wait(absl::Milliseconds(1)));
+  std::thread waker([&] { poller->Wake(); });
+  EXPECT_TRUE(poller->Wait(absl::Seconds(10)));
+  waker.join();
+  EXPECT_FALSE(poller->Wait(absl::ZeroDuration()));
+}
+
+}  // namespace
+}  // namespace dogged

@@ -1,0 +1,347 @@
+// Aim: the libfabric transport carries messages between processes, never
+// blocks, and survives peers that are killed, stopped, foreign or garbage.
+// Method: this program starts itself again as an echo peer, over loopback;
+// every wait is for a condition, with a deadline.
+#include "routing/fabric_transport.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "routing/fabric_module.h"
+#include "routing/poller.h"
+#include "routing/socket_address.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/hash.h"
+
+extern char** environ;
+
+namespace dogged {
+namespace {
+
+constexpr char kModuleFolder[] = DOGGED_MODULE_FOLDER;
+const AgentId kSelf(1001);
+
+std::unique_ptr<Transport> Open(AgentId self, const Limits& limits = {}) {
+  FabricOptions options;
+  options.self = self;
+  options.limits = limits;
+  absl::StatusOr<std::unique_ptr<Transport>> transport =
+      LoadFabricTransport(kModuleFolder, options);
+  if (!transport.ok()) {
+    std::fprintf(stderr, "%s\n", transport.status().ToString().c_str());
+    std::abort();
+  }
+  return *std::move(transport);
+}
+
+// Polls until `done`; sleeps in between. False after ten seconds.
+bool PollUntil(Transport& transport, std::vector<Arrival>& arrivals,
+               const std::function<bool()>& done) {
+  SystemClock clock;
+  std::unique_ptr<Poller> poller = *Poller::Create();
+  poller->Watch(transport.wait_fd());
+  const absl::Time deadline = clock.Now() + absl::Seconds(10);
+  while (true) {
+    transport.Poll(arrivals);
+    if (done()) return true;
+    if (clock.Now() > deadline) return false;
+    if (transport.PrepareToWait()) poller->Wait(absl::Milliseconds(100));
+  }
+}
+
+// Sends back what comes, until the parent closes our standard input.
+int EchoPeer(uint64_t self, const std::string& parent) {
+  std::unique_ptr<Transport> transport = Open(AgentId(self));
+  transport->SetPeer(kSelf, parent);
+  std::printf("%s\n", transport->address().c_str());
+  std::fflush(stdout);
+  std::unique_ptr<Poller> poller = *Poller::Create();
+  poller->Watch(transport->wait_fd());
+  poller->Watch(STDIN_FILENO);
+  std::vector<Arrival> arrivals;
+  while (true) {
+    transport->Poll(arrivals);
+    for (Arrival& arrival : arrivals) {
+      transport->Send(arrival.from, std::move(arrival.message));
+    }
+    arrivals.clear();
+    if (!transport->PrepareToWait()) continue;
+    poller->Wait(absl::InfiniteDuration());
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (poll(&input, 1, 0) > 0) return 0;
+  }
+}
+
+class Peer {
+ public:
+  Peer(uint64_t id, const Transport& parent) : id_(id) {
+    int to_child[2];
+    int from_child[2];
+    EXPECT_EQ(pipe2(to_child, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(from_child, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to_child[0], 0);
+    posix_spawn_file_actions_adddup2(&actions, from_child[1], 1);
+    std::string mode = "--echo-peer";
+    std::string self = std::to_string(id);
+    std::string address = parent.address();
+    char program[] = "/proc/self/exe";
+    char* argv[] = {program, mode.data(), self.data(), address.data(), nullptr};
+    EXPECT_EQ(posix_spawn(&pid_, program, &actions, nullptr, argv, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(to_child[0]);
+    close(from_child[1]);
+    input_ = to_child[1];
+    char line[128] = "";
+    FILE* output = fdopen(from_child[0], "r");
+    EXPECT_NE(std::fgets(line, sizeof(line), output), nullptr);
+    std::fclose(output);
+    address_ = std::string(line, std::strcspn(line, "\n"));
+  }
+  ~Peer() {
+    close(input_);
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  }
+  void Signal(int number) { kill(pid_, number); }
+  void Kill() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  AgentId id() const { return AgentId(id_); }
+  const std::string& address() const { return address_; }
+
+ private:
+  uint64_t id_;
+  pid_t pid_ = -1;
+  int input_ = -1;
+  std::string address_;
+};
+
+Bytes Pattern(int64_t size, int seed) {
+  std::string text(static_cast<size_t>(size), '\0');
+  for (size_t i = 0; i < text.size(); ++i) {
+    text[i] = static_cast<char>(i * 31 + static_cast<size_t>(seed) * 7);
+  }
+  return Bytes(std::move(text));
+}
+
+TEST(FabricTransport, EchoesAllSizesAmongTwoProcesses) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  std::map<uint64_t, int> missing;
+  int count = 0;
+  for (int64_t size : {0, 1, 39, 40, 41, 63, 64, 4000, 16360, 16384, 16385,
+                       40000, 65536, 65536 + 500}) {
+    for (int i = 0; i < 20; ++i) {
+      const Bytes message = Pattern(size, i);
+      ++missing[Hash64(message.view())];
+      ++count;
+      transport->Send(peer.id(), message);
+    }
+  }
+  std::vector<Arrival> arrivals;
+  EXPECT_TRUE(
+      PollUntil(*transport, arrivals,
+                [&] { return static_cast<int>(arrivals.size()) >= count; }))
+      << arrivals.size() << " of " << count;
+  for (const Arrival& arrival : arrivals) {
+    EXPECT_EQ(arrival.from, peer.id());
+    --missing[Hash64(arrival.message.view())];
+  }
+  for (const auto& [hash, left] : missing) EXPECT_EQ(left, 0);
+  EXPECT_EQ(transport->dropped_count(), 0);
+  EXPECT_TRUE(PollUntil(*transport, arrivals, [&] {
+    return transport->queued_bytes(peer.id()) == 0;
+  }));
+}
+
+TEST(FabricTransport, KilledPeerCostsOthersNothing) {
+  Limits limits;
+  limits.outbox_bytes_max = 4 << 20;
+  std::unique_ptr<Transport> transport = Open(kSelf, limits);
+  Peer victim(2002, *transport);
+  Peer other(3003, *transport);
+  transport->SetPeer(victim.id(), victim.address());
+  transport->SetPeer(other.id(), other.address());
+  const Bytes message = Pattern(60000, 1);
+  std::vector<Arrival> arrivals;
+  for (int i = 0; i < 20; ++i) transport->Send(victim.id(), message);
+  EXPECT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return arrivals.size() >= 20; }));
+  // In the middle of traffic.
+  for (int i = 0; i < 30; ++i) transport->Send(victim.id(), message);
+  victim.Kill();
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 10; ++i) transport->Send(victim.id(), message);
+    arrivals.clear();
+    transport->Send(other.id(), Pattern(1000, round));
+    size_t from_other = 0;
+    EXPECT_TRUE(PollUntil(*transport, arrivals, [&] {
+      from_other = 0;
+      for (const Arrival& arrival : arrivals) {
+        if (arrival.from == other.id()) ++from_other;
+      }
+      return from_other >= 1;
+    }));
+    EXPECT_LE(transport->queued_bytes(victim.id()), limits.outbox_bytes_max);
+  }
+  EXPECT_GT(transport->dropped_count(), 0);
+  transport->ForgetPeer(victim.id());
+  transport->Send(victim.id(), message);
+  EXPECT_EQ(transport->queued_bytes(victim.id()), 0);
+  arrivals.clear();
+  transport->Send(other.id(), message);
+  EXPECT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return !arrivals.empty(); }));
+}
+
+TEST(FabricTransport, StoppedPeerBlocksNobodyAndGoesOn) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  std::vector<Arrival> arrivals;
+  transport->Send(peer.id(), Pattern(10, 0));
+  EXPECT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return arrivals.size() == 1; }));
+  peer.Signal(SIGSTOP);
+  SystemClock clock;
+  const absl::Time start = clock.Now();
+  for (int i = 0; i < 200; ++i) {
+    transport->Send(peer.id(), Pattern(60000, i));
+    transport->Poll(arrivals);
+  }
+  EXPECT_LT(clock.Now() - start, absl::Seconds(2));
+  EXPECT_GT(transport->queued_bytes(peer.id()), 0);
+  peer.Signal(SIGCONT);
+  EXPECT_TRUE(PollUntil(*transport, arrivals, [&] {
+    return arrivals.size() == 201;
+  })) << arrivals.size();
+}
+
+TEST(FabricTransport, RefusesWhatIsForAnotherIncarnation) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  const AgentId before(4444);  // who listened there before, as it were
+  transport->SetPeer(before, peer.address());
+  transport->SetPeer(peer.id(), peer.address());
+  transport->Send(before, Pattern(100, 1));
+  transport->Send(peer.id(), Pattern(100, 2));
+  std::vector<Arrival> arrivals;
+  EXPECT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return !arrivals.empty(); }));
+  ASSERT_EQ(arrivals.size(), 1);
+  EXPECT_EQ(arrivals[0].message, Pattern(100, 2));
+}
+
+TEST(FabricTransport, GarbageOnThePortChangesNothing) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  for (const std::string& address : {peer.address(), transport->address()}) {
+    const absl::StatusOr<SocketAddress> at = ResolveAddress(address);
+    ASSERT_TRUE(at.ok());
+    const int fd = socket(at->family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(connect(fd, at->get(), at->size), 0);
+    const Bytes noise = Pattern(5000, 9);
+    EXPECT_GT(
+        send(fd, noise.data(), static_cast<size_t>(noise.size()), MSG_NOSIGNAL),
+        0);
+    close(fd);
+  }
+  std::vector<Arrival> arrivals;
+  for (int i = 0; i < 50; ++i) transport->Send(peer.id(), Pattern(500, i));
+  EXPECT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return arrivals.size() >= 50; }));
+}
+
+TEST(FabricTransport, SignalHandlersStayOurs) {
+  const auto handler = [](int) {};
+  struct sigaction ours {};
+  ours.sa_handler = handler;
+  ASSERT_EQ(sigaction(SIGTERM, &ours, nullptr), 0);
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  struct sigaction now {};
+  for (int number : {SIGTERM, SIGSEGV, SIGINT, SIGABRT}) {
+    ASSERT_EQ(sigaction(number, nullptr, &now), 0);
+    EXPECT_EQ(now.sa_handler, number == SIGTERM ? +handler : SIG_DFL);
+  }
+  signal(SIGTERM, SIG_DFL);
+}
+
+TEST(FabricTransport, SaysWhatIsMissing) {
+  FabricOptions options;
+  options.self = kSelf;
+  options.provider = "pigeon";
+  absl::StatusOr<std::unique_ptr<Transport>> transport =
+      LoadFabricTransport(kModuleFolder, options);
+  ASSERT_FALSE(transport.ok());
+  EXPECT_EQ(transport.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(transport.status().message().find("pigeon"),
+            absl::string_view::npos);
+  EXPECT_FALSE(LoadFabricTransport("/nowhere", options).ok());
+}
+
+// Not a test: the rate at which a peer echoes, for people.
+int Bench() {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  SystemClock clock;
+  for (int64_t size : {8, 1000, 8192, 65536}) {
+    const int count = 5000;
+    const int window = size == 8 ? 1 : 32;
+    const Bytes message = Pattern(size, 1);
+    std::vector<Arrival> arrivals;
+    const absl::Time start = clock.Now();
+    int sent = 0;
+    int received = 0;
+    PollUntil(*transport, arrivals, [&] {
+      received += static_cast<int>(arrivals.size());
+      arrivals.clear();
+      while (sent < count && sent - received < window) {
+        transport->Send(peer.id(), message);
+        ++sent;
+      }
+      return received == count;
+    });
+    const double seconds = absl::ToDoubleSeconds(clock.Now() - start);
+    std::printf("%6ld bytes, window %2d: %7.1f us a round trip, %7.1f MB/s\n",
+                static_cast<long>(size), window, seconds / count * 1e6,
+                static_cast<double>(size) * count / seconds / 1e6);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace dogged
+
+int main(int argc, char** argv) {
+  setenv("IPATH_NO_BACKTRACE", "1", 1);
+  if (argc == 4 && std::strcmp(argv[1], "--echo-peer") == 0) {
+    uint64_t self = 0;
+    if (!absl::SimpleAtoi(argv[2], &self)) return 2;
+    return dogged::EchoPeer(self, argv[3]);
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--bench") == 0) {
+    return dogged::Bench();
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
