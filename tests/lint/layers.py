@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Who may include whom, which outside header stands in which file, and which
+names are banned where. See docs/STYLE.md, A.2. A new row is a decision.
+
+    tests/lint/layers.py [ROOT]
+"""
+
+import re
+import sys
+
+import source
+
+# package: the packages that it may include and link, beside itself.
+LAYERS = {
+    "runtime/base": [],
+    "routing": ["runtime/base"],
+    "kvstore": ["runtime/base", "routing"],
+    "runtime/graph": ["runtime/base"],
+    "dsl": ["runtime/base", "runtime/graph"],
+    "runtime/search": ["runtime/base", "runtime/graph"],
+    "runtime/exec": ["runtime/base", "runtime/graph"],
+    "runtime/agent": ["runtime/base", "runtime/graph", "runtime/search",
+                      "runtime/exec", "routing", "kvstore"],
+    "runtime/sim": ["runtime/base", "runtime/graph", "runtime/search",
+                    "runtime/exec", "routing", "kvstore", "runtime/agent"],
+}
+LAYERS["apps"] = list(LAYERS)
+LAYERS["tests"] = list(LAYERS)
+
+# package: headers that it may not include although the table above allows it.
+EXCEPT = {
+    "routing": ["runtime/base/label.h", "runtime/base/value.h"],
+    "runtime/sim": ["runtime/exec/pool.h", "runtime/exec/worker_threads.h"],
+}
+# Headers of adapters that only executables link: apps and tests include them.
+ADAPTER_HEADERS = ["kvstore/rocksdb_engine.h", "routing/fabric_transport.h",
+                   "runtime/exec/cpu_layout_hwloc.h"]
+
+# outside header (a trailing / means the folder): where it may stand. Paths are
+# files, or folders with a trailing /.
+SOCKETS = ["routing/control_client.cc", "routing/control_socket.cc",
+           "routing/fabric_transport.cc", "routing/poller.cc",
+           "routing/socket_address.cc", "routing/socket_address.h",
+           "runtime/agent/loop.cc"]
+OUTSIDE = {
+    "CLI/": ["apps/dogged/main.cc"],
+    "arpa/inet.h": SOCKETS,
+    "benchmark/": ["tests/bench/"],
+    "cblas.h": ["apps/tiles/blas_kernels.cc", "apps/dogged_bench/"],
+    "dlfcn.h": ["runtime/exec/kernel_library.cc",
+                "routing/fabric_module.cc"],
+    "gmock/": ["tests/"],
+    "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
+    "gtest/": ["tests/"],
+    "hwloc.h": ["runtime/exec/cpu_layout_hwloc.cc"],
+    "isl/": ["dsl/analysis_isl.cc"],
+    "netdb.h": SOCKETS,
+    "netinet/": SOCKETS,
+    "nlohmann/": ["apps/", "tests/"],
+    "omp.h": ["apps/dogged_bench/"],
+    "png.h": ["apps/output/png.cc"],
+    "poll.h": SOCKETS,
+    "rdma/": ["routing/fabric_transport.cc"],
+    "rocksdb/": ["kvstore/rocksdb_engine.cc"],
+    "sched.h": ["runtime/exec/cpu_layout_hwloc.cc"],
+    "spawn.h": ["apps/dogged/launch.cc", "runtime/exec/kernel_library.cc"],
+    "sys/epoll.h": SOCKETS,
+    "sys/eventfd.h": SOCKETS,
+    "sys/mman.h": ["routing/arena.cc"],
+    "sys/socket.h": SOCKETS,
+    "sys/timerfd.h": ["routing/fabric_transport.cc"],
+    "sys/uio.h": SOCKETS,
+    "sys/wait.h": ["apps/dogged/launch.cc", "runtime/exec/kernel_library.cc",
+                   "tests/cluster/"],
+    "tbb/": ["apps/dogged_bench/"],
+    "xxhash.h": ["runtime/base/hash.cc"],
+}
+# Any of these may stand in the files above, and in apps and tests.
+POSIX = ["fcntl.h", "signal.h", "sys/resource.h", "sys/stat.h", "sys/time.h",
+         "sys/types.h", "unistd.h"]
+POSIX_FILES = sorted({f for where in OUTSIDE.values() for f in where}
+                     | {"apps/", "tests/", "dsl/c_kernels.cc",
+                        "runtime/base/log.cc"})
+
+# (pattern, what to use instead, where it may stand)
+BANNED = [
+    (r"\w+_clock\b|\babsl::Now\b", "the Clock port", ["runtime/base/clock.cc"]),
+    (r"\bs?rand\s*\(|\brandom_device\b|\bmt19937", "Rng and its streams",
+     ["apps/dogged/main.cc"]),
+    (r"\bstd::j?thread\b", "WorkerThreads",
+     ["runtime/exec/worker_threads.h", "runtime/exec/worker_threads.cc",
+      "apps/dogged_bench/"]),
+    (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
+     "a wait for the event itself", []),
+    (r"\b(secure_)?getenv\b", "an option", ["apps/dogged/main.cc", "tests/"]),
+    (r"\babsl::Hash\b|\bstd::hash\b", "runtime/base/hash.h", []),
+    (r"\bstd::cout\b|\bstdout\b|(?<!\w)printf\s*\(|\bputs\s*\(",
+     "a returned string, or Log()", ["apps/", "tests/"]),
+    (r"\bstd::string_view\b", "absl::string_view", []),
+    (r"\babsl::optional\b", "std::optional", []),
+    (r"\bthrow\b", "absl::Status", ["tests/"]),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+LIBRARY = re.compile(r"^dogged_library\(NAME\s+(\w+)([^)]*)\)", re.M)
+LINK = re.compile(r"^target_link_libraries\(dogged_(\w+)([^)]*)\)", re.M)
+
+
+def package_of(path):
+    """The package that `path` belongs to, or None."""
+    found = [p for p in LAYERS if path.startswith(p + "/")]
+    return max(found, key=len) if found else None
+
+
+def stands_in(path, places):
+    return any(path == place or (place.endswith("/") and path.startswith(place))
+               for place in places)
+
+
+def check_include(path, quote, header):
+    """What is wrong with `path` including `header`, or None."""
+    package = package_of(path)
+    target = package_of(header)
+    if header.startswith("absl/"):
+        return None
+    if target is not None:
+        if target not in (package, *LAYERS[package]):
+            return f"{package} may not include {target} ({header})"
+        if header in EXCEPT.get(package, []):
+            return f"{package} may not include {header}"
+        if (header in ADAPTER_HEADERS and package not in ("apps", "tests")
+                and path not in (header[:-2] + ".cc",
+                                 "routing/fabric_module.h")):
+            return f"only apps and tests may include the adapter {header}"
+        if target == "tests" and package != "tests":
+            return f"nothing includes tests ({header})"
+        return None
+    for outside, places in OUTSIDE.items():
+        if header == outside or (outside[-1] == "/"
+                                 and header.startswith(outside)):
+            if stands_in(path, places):
+                return None
+            return f"<{header}> may stand in {', '.join(places)} only"
+    if header in POSIX:
+        if stands_in(path, POSIX_FILES):
+            return None
+        return f"<{header}> may stand in adapters and apps only"
+    if quote == '"':
+        return f'"{header}" is not written from the root'
+    if "." in header or "/" in header:
+        return (f"<{header}> has no row in OUTSIDE of tests/lint/layers.py: "
+                "which one file is its adapter?")
+    return None
+
+
+def check_source(path, text):
+    """All problems of one file, as lines."""
+    problems = []
+    for match in INCLUDE.finditer(text):
+        problem = check_include(path, match.group(1), match.group(2))
+        if problem:
+            line = text.count("\n", 0, match.start(2)) + 1
+            problems.append(f"{path}:{line}: {problem}")
+    code = source.blank(text)
+    for pattern, instead, places in BANNED:
+        if stands_in(path, places):
+            continue
+        for match in re.finditer(pattern, code):
+            line = code.count("\n", 0, match.start()) + 1
+            problems.append(f"{path}:{line}: {match.group(0).strip()} is "
+                            f"banned here: use {instead}")
+    return problems
+
+
+def check_targets(cmake):
+    """`cmake`: path of a CMakeLists.txt -> text. Links obey the same table."""
+    package_of_target = {}
+    links = []
+    for path, text in cmake.items():
+        for match in LIBRARY.finditer(text):
+            package_of_target[match.group(1)] = package_of(path)
+            links.append((path, match.group(1), match.group(2)))
+        links += [(path, m.group(1), m.group(2)) for m in LINK.finditer(text)]
+    problems = []
+    for path, name, body in links:
+        package = package_of_target.get(name)
+        if package is None:
+            continue
+        for other in re.findall(r"\bdogged::(\w+)", body):
+            target = package_of_target.get(other)
+            if target and target not in (package, *LAYERS[package]):
+                problems.append(f"{path}: {package} may not link "
+                                f"dogged::{other} of {target}")
+    return problems
+
+
+def main(root):
+    problems = []
+    for path in source.files(root, ".h", ".cc"):
+        problems += check_source(path, source.read(root, path))
+    problems += check_targets({path: source.read(root, path) for path in
+                               source.files(root, "CMakeLists.txt")})
+    return source.report("layers", problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))

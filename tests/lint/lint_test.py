@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Aim: the lint programs see what they are for. Method: one sin a case."""
+
+import unittest
+
+import layers
+import sizes
+
+
+class Layers(unittest.TestCase):
+
+    def problems(self, path, text):
+        return layers.check_source(path, text)
+
+    def test_upward_include(self):
+        self.assertIn("runtime/exec may not include kvstore", self.problems(
+            "runtime/exec/pool.cc", '#include "kvstore/shard.h"\n')[0])
+
+    def test_routing_knows_no_labels(self):
+        self.assertTrue(self.problems("routing/view.cc",
+                                      '#include "runtime/base/label.h"\n'))
+        self.assertFalse(self.problems("routing/view.cc",
+                                       '#include "runtime/base/ids.h"\n'))
+
+    def test_outside_header_has_one_place(self):
+        self.assertTrue(self.problems("dsl/check.cc", "#include <hwloc.h>\n"))
+        self.assertFalse(self.problems("runtime/exec/cpu_layout_hwloc.cc",
+                                       "#include <hwloc.h>\n"))
+        self.assertTrue(self.problems("dsl/check.cc", "#include <zmq.h>\n"))
+        self.assertFalse(self.problems("dsl/check.cc", "#include <vector>\n"))
+
+    def test_adapter_header(self):
+        include = '#include "runtime/exec/cpu_layout_hwloc.h"\n'
+        self.assertTrue(self.problems("runtime/agent/agent.cc", include))
+        self.assertFalse(self.problems("apps/dogged/commands.cc", include))
+
+    def test_banned_names(self):
+        for sin in ("auto t = std::chrono::steady_clock::now();",
+                    "int x = rand();", "std::thread t;", "getenv(name);",
+                    "absl::Hash<int> h;", "std::cout << 1;", "throw 1;",
+                    "std::string_view v;"):
+            self.assertEqual(1, len(self.problems("dsl/check.cc", sin)), sin)
+
+    def test_comments_and_strings_may_say_anything(self):
+        self.assertFalse(self.problems(
+            "dsl/check.cc", '// std::thread\nauto s = "rand()"; /* throw */\n'))
+
+    def test_links(self):
+        problems = layers.check_targets({
+            "dsl/CMakeLists.txt":
+                "dogged_library(NAME dsl DEPS dogged::search)\n",
+            "runtime/search/CMakeLists.txt":
+                "dogged_library(NAME search DEPS dogged::base)\n"})
+        self.assertEqual(1, len(problems))
+
+
+class Sizes(unittest.TestCase):
+
+    def problems(self, text, path="dsl/check.cc"):
+        return sizes.check_source(path, text)
+
+    def test_long_function(self):
+        body = "  x();\n" * 69
+        self.assertTrue(self.problems("void F() {\n" + body + "}\n"))
+        self.assertFalse(self.problems("void F() {\n" + body[7:] + "}\n"))
+        inside = "namespace d {\nclass C {\n  void F() {\n" + body + "  }\n};\n}\n"
+        self.assertIn(":3:", self.problems(inside)[0])
+
+    def test_long_namespace_is_fine(self):
+        self.assertFalse(self.problems(
+            "namespace d {\n" + "void F() {\n}\n" * 60 + "}\n"))
+
+    def test_parameters(self):
+        self.assertTrue(self.problems(
+            "void F(int a, int b, int c, int d, int e, int f, int g) {\n}\n"))
+        self.assertFalse(self.problems(
+            "void F(A<int, int> a, int c, int d, int e, int f, int g) {\n}\n"))
+
+    def test_nesting(self):
+        deep = "if (a) {\n" * 5 + "}\n" * 5
+        self.assertTrue(self.problems("void F() {\n" + deep + "}\n"))
+        deep = "if (a) {\n" * 4 + "}\n" * 4
+        self.assertFalse(self.problems("void F() {\n" + deep + "}\n"))
+
+    def test_lines(self):
+        self.assertTrue(self.problems("// " + "x" * 78 + "\n"))
+        self.assertTrue(self.problems("\n" * 501))
+        self.assertTrue(self.problems("\n" * 301, "dsl/check.h"))
+        self.assertFalse(self.problems("\n" * 300, "dsl/check.h"))
+
+
+if __name__ == "__main__":
+    unittest.main()
