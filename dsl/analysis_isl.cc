@@ -1,0 +1,353 @@
+#include "dsl/analysis_isl.h"
+
+#include <isl/set.h>
+#include <isl/val.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/analysis.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Steps of isl before it gives up: some seconds at worst.
+constexpr uint64_t kSymbolicOperationsMax = 2'000'000;
+constexpr uint64_t kConcreteOperationsMax = 50'000'000;
+
+// Index d of every point of `set` at its largest there is.
+isl::set AtGreatest(const isl::set& set, int d) {
+  const auto rank = isl_set_dim(set.get(), isl_dim_set);
+  isl_set* last = set.copy();
+  last = isl_set_project_out(last, isl_dim_set, static_cast<unsigned>(d + 1),
+                             static_cast<unsigned>(rank - d - 1));
+  last = isl_set_project_out(last, isl_dim_set, 0, static_cast<unsigned>(d));
+  last = isl_set_lexmax(last);
+  last = isl_set_insert_dims(last, isl_dim_set, 0, static_cast<unsigned>(d));
+  last = isl_set_insert_dims(last, isl_dim_set, static_cast<unsigned>(d + 1),
+                             static_cast<unsigned>(rank - d - 1));
+  last = isl_set_set_tuple_id(last, isl_set_get_tuple_id(set.get()));
+  return set.intersect(isl::manage(last));
+}
+
+}  // namespace
+
+void Analysis::AddTask(int32_t k) {
+  const CheckedTask& task = program_.tasks[static_cast<size_t>(k)];
+  TaskMaps maps{sets_.TaskDomain(k), {}, {}};
+  for (const CheckedCreate& create : task.creates) {
+    maps.creates.push_back(sets_.CreateMap(k, create));
+    isl::set& created = created_[static_cast<size_t>(create.ref.array)];
+    created = created.unite(maps.creates.back().range());
+  }
+  for (const CheckedUse& use : task.uses) {
+    maps.uses.push_back(sets_.UseMap(k, use));
+    isl::set& read = read_[static_cast<size_t>(use.ref.array)];
+    read = read.unite(maps.uses.back().range());
+  }
+  tasks_.push_back(std::move(maps));
+}
+
+void Analysis::Gather() {
+  for (size_t a = 0; a < program_.arrays.size(); ++a) {
+    created_.push_back(sets_.NoLabel(static_cast<int32_t>(a)));
+  }
+  read_ = created_;
+  wanted_ = created_;
+  for (size_t k = 0; k < program_.tasks.size(); ++k) {
+    AddTask(static_cast<int32_t>(k));
+  }
+  for (isl::set& set : created_) set = set.coalesce();
+  for (isl::set& set : read_) set = set.coalesce();
+}
+
+isl::set Analysis::KnownLabels(int32_t array) const {
+  const auto a = static_cast<size_t>(array);
+  return created_[a].unite(read_[a]);
+}
+
+isl::set Analysis::WholeArray(int32_t array) const {
+  const auto declared = sets_.Declared(array);
+  return declared ? *declared : sets_.BoxHull(KnownLabels(array));
+}
+
+// What the program calls the indices of an array: in its declaration, or
+// where a task creates it.
+std::vector<std::string> Analysis::IndexNames(int32_t array) const {
+  const CheckedArray& from = program_.arrays[static_cast<size_t>(array)];
+  std::vector<std::string> out(static_cast<size_t>(from.rank));
+  for (const CheckedTask& task : program_.tasks) {
+    for (const CheckedCreate& create : task.creates) {
+      if (create.ref.array != array) continue;
+      for (size_t i = 0; i < out.size(); ++i) {
+        const std::vector<int64_t>& dims = create.ref.index[i].dims;
+        const auto first = std::find_if(dims.begin(), dims.end(),
+                                        [](int64_t c) { return c != 0; });
+        if (first == dims.end() || !out[i].empty()) continue;
+        out[i] =
+            task.domain.dimensions[static_cast<size_t>(first - dims.begin())]
+                .name;
+      }
+    }
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (from.declared &&
+        from.declared->dimensions[i].name.find(' ') == std::string::npos) {
+      out[i] = from.declared->dimensions[i].name;
+    }
+    const bool is_double =
+        std::find(out.begin(), out.begin() + static_cast<int64_t>(i), out[i]) !=
+        out.begin() + static_cast<int64_t>(i);
+    if (out[i].empty() || is_double) out[i] = absl::StrCat("i", i + 1);
+  }
+  return out;
+}
+
+// The last time step, if one array is all that tasks make of themselves.
+void Analysis::DefaultResult() {
+  int32_t found = -1;
+  bool is_stencil = false;
+  for (const CheckedTask& task : program_.tasks) {
+    if (task.origin != CheckedTask::Origin::kTask) continue;
+    for (const CheckedCreate& create : task.creates) {
+      if (found >= 0 && found != create.ref.array) found = INT32_MAX;
+      if (found < 0) found = create.ref.array;
+      for (const CheckedUse& use : task.uses) {
+        is_stencil = is_stencil || use.ref.array == create.ref.array;
+      }
+    }
+  }
+  if (found < 0 || found == INT32_MAX || !is_stencil) {
+    if (Fails()) {
+      diagnostics_
+          .Error(Code::kResult, program_.tasks.back().range,
+                 "the program does not say what its result is")
+          .Help("add  result  and the labels that you want");
+    }
+    return;
+  }
+  const CheckedArray& array = program_.arrays[static_cast<size_t>(found)];
+  CheckedResult result;
+  result.range = array.range;
+  result.ref.array = found;
+  result.ref.range = array.range;
+  const auto rank = static_cast<size_t>(array.rank);
+  for (size_t i = 0; i < rank; ++i) {
+    LinearForm form;
+    form.dims.resize(rank);
+    form.params.resize(program_.parameters.size());
+    form.dims[i] = 1;
+    result.ref.index.push_back(std::move(form));
+  }
+  result.is_slice.assign(rank, false);
+  isl::set labels = WholeArray(found);
+  if (rank > 0) labels = AtGreatest(labels, static_cast<int>(rank) - 1);
+  const auto domain = sets_.DomainOf(labels, IndexNames(found));
+  if (!domain) {
+    if (Fails()) {
+      diagnostics_
+          .Error(Code::kResult, array.range,
+                 absl::StrCat("the last step of ", array.name,
+                              " has no simple range"))
+          .Help("add  result  and the labels that you want");
+    }
+    return;
+  }
+  result.domain = *domain;
+  program_.results.push_back(std::move(result));
+}
+
+// Gives every ":" an index with the range that the array has there.
+void Analysis::ResolveResult(CheckedResult& result) {
+  const auto slices =
+      std::count(result.is_slice.begin(), result.is_slice.end(), true);
+  if (slices == 0) return;
+  std::vector<std::string> names;
+  for (const auto& dimension : result.domain.dimensions) {
+    names.push_back(dimension.name);
+  }
+  const size_t own = names.size();
+  const size_t count = own + static_cast<size_t>(slices);
+  const auto array_names = IndexNames(result.ref.array);
+  for (size_t i = 0; i < result.ref.index.size(); ++i) {
+    result.ref.index[i].dims.resize(count);
+    if (!result.is_slice[i]) continue;
+    result.ref.index[i].dims[names.size()] = 1;
+    names.push_back(array_names[i]);
+    result.domain.dimensions.push_back(
+        {.name = names.back(), .range = {}, .lower = {}, .upper = {}});
+  }
+  const isl::set points =
+      sets_.RefMap("R", count, result.ref)
+          .intersect_domain(sets_.Points("R", result.domain))
+          .intersect_range(WholeArray(result.ref.array))
+          .domain();
+  const auto domain = sets_.DomainOf(points, names);
+  if (!domain) {
+    if (Fails()) {
+      diagnostics_
+          .Error(Code::kResult, result.range,
+                 "there are no such labels, or their range is not simple")
+          .Help("name the indices:  for x = ...");
+    }
+    return;
+  }
+  result.domain = *domain;
+  result.is_slice.assign(result.is_slice.size(), false);
+}
+
+void Analysis::Results() {
+  if (program_.results.empty()) DefaultResult();
+  for (CheckedResult& result : program_.results) {
+    ResolveResult(result);
+    if (HasErrors()) return;
+    const isl::set labels =
+        sets_.RefMap("R", result.domain.dimensions.size(), result.ref)
+            .intersect_domain(sets_.Points("R", result.domain))
+            .range();
+    if (labels.is_empty() && Fails()) {
+      diagnostics_.Error(Code::kResult, result.range, "the result is empty")
+          .Help("its range has no point with these parameters");
+    }
+    isl::set& wanted = wanted_[static_cast<size_t>(result.ref.array)];
+    wanted = wanted.unite(labels).coalesce();
+  }
+}
+
+// Makes a task of each boundary: its indices range over the labels that are
+// read or wanted and that no task creates.
+void Analysis::Boundaries() {
+  const std::vector<isl::set> created = created_;
+  for (const CheckedBoundary& boundary : program_.boundaries) {
+    const auto a = static_cast<size_t>(boundary.ref.array);
+    CheckedDomain free;
+    for (const std::string& name : boundary.free) {
+      free.dimensions.push_back(
+          {.name = name, .range = {}, .lower = {}, .upper = {}});
+    }
+    free.guard = boundary.where;
+    const isl::set labels = read_[a].unite(wanted_[a]).subtract(created[a]);
+    const isl::set points =
+        sets_.RefMap("F", boundary.free.size(), boundary.ref)
+            .intersect_domain(sets_.Points("F", free))
+            .intersect_range(labels)
+            .domain();
+    if (points.is_empty()) {
+      if (Fails()) {
+        diagnostics_.Warning(
+            Code::kBoundary, boundary.range,
+            "nothing reads or wants this, or tasks create all of it");
+      }
+      continue;
+    }
+    const auto domain = sets_.DomainOf(points, boundary.free);
+    if (!domain) {
+      if (Fails()) {
+        diagnostics_
+            .Error(Code::kBoundary, boundary.range,
+                   "the labels of this boundary have no simple range")
+            .Help("write a task that creates them");
+      }
+      continue;
+    }
+    CheckedTask task;
+    task.name = boundary.name;
+    task.origin = CheckedTask::Origin::kBoundary;
+    task.range = boundary.range;
+    task.domain = *domain;
+    task.creates.push_back(
+        {.ref = boundary.ref, .name = program_.arrays[a].name});
+    task.code.push_back({.target = ast::NameKind::kCreate,
+                         .index = 0,
+                         .name = program_.arrays[a].name,
+                         .value = boundary.value});
+    program_.tasks.push_back(std::move(task));
+    AddTask(static_cast<int32_t>(program_.tasks.size()) - 1);
+  }
+}
+
+// With numbers for parameters, which a set without points does not have.
+void Analysis::Extents() {
+  for (size_t a = 0; a < program_.arrays.size(); ++a) {
+    CheckedArray& array = program_.arrays[a];
+    isl_set* labels = isl_set_union(
+        KnownLabels(static_cast<int32_t>(a)).release(), wanted_[a].copy());
+    if (const auto declared = sets_.Declared(static_cast<int32_t>(a))) {
+      labels = isl_set_union(labels, declared->copy());
+    }
+    const int params = static_cast<int>(isl_set_dim(labels, isl_dim_param));
+    for (int p = 0; p < params; ++p) {
+      const char* name =
+          isl_set_get_dim_name(labels, isl_dim_param, static_cast<unsigned>(p));
+      const auto& parameter =
+          program_.parameters[static_cast<size_t>(std::atoi(name + 1))];
+      labels = isl_set_fix_val(
+          labels, isl_dim_param, static_cast<unsigned>(p),
+          isl_val_int_from_si(isl_set_get_ctx(labels), parameter.integer));
+    }
+    const isl::set known = isl::manage(labels);
+    if (known.is_empty()) continue;
+    for (int d = 0; d < array.rank; ++d) {
+      const auto lower = Least(known, d);
+      const auto upper = Greatest(known, d);
+      if (!lower || !upper) {
+        if (Fails()) {
+          diagnostics_.Error(Code::kTooLarge, array.range,
+                             absl::StrCat("the indices of ", array.name,
+                                          " go beyond 2^50, or have no end"));
+        }
+        return;
+      }
+      array.lower.push_back(*lower);
+      array.upper.push_back(*upper);
+    }
+  }
+}
+
+bool Analysis::Run() {
+  Gather();
+  if (HasErrors()) return false;
+  Results();
+  if (HasErrors()) return false;
+  DeclaredRanges();
+  Boundaries();
+  if (HasErrors() && symbolic_) return false;
+  SingleAssignment();
+  Coverage();
+  if (HasErrors() && (symbolic_ || diagnostics_.HasErrors())) return false;
+  Extents();
+  Order();
+  if (diagnostics_.HasErrors()) return false;
+  Need();
+  return is_good_;
+}
+
+void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics) {
+  if (diagnostics.HasErrors()) return;
+  // With symbols first: a proof for all sizes. Where one fails, or takes too
+  // long, the numbers decide, and give the witness.
+  CheckedProgram copy = program;
+  Diagnostics silent(diagnostics.file(), diagnostics.text());
+  try {
+    const IslContext context(kSymbolicOperationsMax);
+    if (Analysis(copy, silent, context, /*symbolic=*/true).Run()) {
+      program = std::move(copy);
+      return;
+    }
+  } catch (const isl::exception&) {
+    // As if a proof had failed.
+  }
+  try {
+    const IslContext context(kConcreteOperationsMax);
+    Analysis(program, diagnostics, context, /*symbolic=*/false).Run();
+  } catch (const isl::exception& e) {
+    diagnostics
+        .Error(Code::kNotProved, {},
+               "the program is beyond what the analysis can do")
+        .Help("simpler ranges and conditions help; so do smaller parameters");
+  }
+}
+
+}  // namespace dogged::dsl

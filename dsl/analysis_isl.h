@@ -1,0 +1,93 @@
+// The proofs behind AnalyzeWithIsl. Part of the isl adapter: nothing else
+// includes this header.
+#ifndef DOGGED_DSL_ANALYSIS_ISL_H_
+#define DOGGED_DSL_ANALYSIS_ISL_H_
+
+#include <isl/cpp.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "dsl/analysis_isl_sets.h"
+#include "dsl/checked.h"
+#include "dsl/diagnostics.h"
+
+namespace dogged::dsl {
+
+// One analysis, either with parameters as they are or with their numbers.
+// Reports only in the second case: in the first it ends at the first proof
+// that fails.
+class Analysis {
+ public:
+  Analysis(CheckedProgram& program, Diagnostics& diagnostics,
+           const IslContext& context, bool symbolic)
+      : program_(program),
+        diagnostics_(diagnostics),
+        symbolic_(symbolic),
+        sets_(program, context, symbolic) {}
+
+  // True if everything was proved and there is nothing to say. Throws
+  // isl::exception where isl gives up.
+  bool Run();
+
+ private:
+  struct TaskMaps {
+    isl::set domain;
+    std::vector<isl::map> creates;  // to labels
+    std::vector<isl::map> uses;
+  };
+
+  // --- analysis_isl.cc: what follows from the labels as a whole ---
+  void Gather();
+  void AddTask(int32_t k);
+  void Results();
+  void DefaultResult();
+  void ResolveResult(CheckedResult& result);
+  void Boundaries();
+  void Extents();
+  isl::set KnownLabels(int32_t array) const;
+  isl::set WholeArray(int32_t array) const;
+  std::vector<std::string> IndexNames(int32_t array) const;
+
+  // --- analysis_isl_proofs.cc ---
+  void DeclaredRanges();
+  void InRange(const CheckedTask& task, const isl::map& map,
+               const CheckedRef& ref, absl::string_view verb);
+  void SingleAssignment();
+  void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
+  void Coverage();
+  void ReportMissing(int32_t array, const isl::set& piece);
+  void Order();
+  void ReportCycle();
+  void Need();
+  bool NeededExactly(const isl::union_set& wanted);
+  static bool IsThin(const isl::set& set);
+  isl::union_map Requires() const;
+  // Where text needs a point of a task, or a label.
+  std::string PointText(const CheckedTask& task,
+                        const std::vector<int64_t>& point) const;
+  std::string LabelText(const CheckedRef& ref,
+                        const std::vector<int64_t>& point) const;
+  // A failed proof: true if it should be reported now.
+  bool Fails() {
+    is_good_ = false;
+    return !symbolic_;
+  }
+  bool HasErrors() const { return !is_good_ || diagnostics_.HasErrors(); }
+
+  CheckedProgram& program_;
+  Diagnostics& diagnostics_;
+  bool symbolic_;
+  bool is_good_ = true;
+  IslSets sets_;
+  std::vector<TaskMaps> tasks_;
+  std::vector<isl::set> created_;  // by array
+  std::vector<isl::set> read_;
+  std::vector<isl::set> wanted_;
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_ANALYSIS_ISL_H_

@@ -1,0 +1,394 @@
+#include <isl/map.h>
+#include <isl/schedule.h>
+#include <isl/set.h>
+#include <isl/union_map.h>
+#include <isl/union_set.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/analysis_isl.h"
+#include "dsl/cycle_search.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Pieces of a set of missing labels that are reported one by one.
+constexpr int kPiecesMax = 6;
+// Tasks that the search for a cycle visits.
+constexpr int64_t kCycleTasksMax = 300'000;
+
+isl::union_map Union(const isl::map& map) { return isl::union_map(map); }
+
+IndexVector ToIndex(const std::vector<int64_t>& point) {
+  return IndexVector(absl::Span<const int64_t>(point));
+}
+
+}  // namespace
+
+std::string Analysis::PointText(const CheckedTask& task,
+                                const std::vector<int64_t>& point) const {
+  std::string out;
+  for (size_t d = 0; d < task.domain.dimensions.size(); ++d) {
+    absl::StrAppend(&out, d == 0 ? " at " : ", ",
+                    task.domain.dimensions[d].name, " = ", point[d]);
+  }
+  return out;
+}
+
+std::string Analysis::LabelText(const CheckedRef& ref,
+                                const std::vector<int64_t>& point) const {
+  return absl::StrCat(
+      program_.arrays[static_cast<size_t>(ref.array)].name,
+      Apply(Instantiate(ref, program_), ToIndex(point)).ToString());
+}
+
+// --- Declared ranges -------------------------------------------------------
+
+void Analysis::InRange(const CheckedTask& task, const isl::map& map,
+                       const CheckedRef& ref, absl::string_view verb) {
+  const auto declared = sets_.Declared(ref.array);
+  if (!declared) return;
+  const isl::set points =
+      map.intersect_range(map.range().subtract(*declared)).domain();
+  if (points.is_empty() || !Fails()) return;
+  const auto point = FirstPoint(points);
+  const CheckedArray& array = program_.arrays[static_cast<size_t>(ref.array)];
+  diagnostics_
+      .Error(Code::kOutOfRange, ref.range,
+             absl::StrCat(task.name, " ", verb, " ", LabelText(ref, point),
+                          PointText(task, point),
+                          ", which is outside of its array"))
+      .Note(absl::StrCat(array.name, " is declared on line ",
+                         diagnostics_.LineAndColumn(array.range.begin).first))
+      .Help("change the range of the index, or that of the array");
+}
+
+void Analysis::DeclaredRanges() {
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      InRange(task, tasks_[k].creates[c], task.creates[c].ref, "creates");
+    }
+    for (size_t u = 0; u < task.uses.size(); ++u) {
+      InRange(task, tasks_[k].uses[u], task.uses[u].ref, "reads");
+    }
+  }
+  for (const CheckedResult& result : program_.results) {
+    CheckedTask wish;
+    wish.name = "the result";
+    wish.domain = result.domain;
+    InRange(wish,
+            sets_.RefMap("R", result.domain.dimensions.size(), result.ref)
+                .intersect_domain(sets_.Points("R", result.domain)),
+            result.ref, "wants");
+  }
+}
+
+// --- One producer ----------------------------------------------------------
+
+// No label is create c of class k and create d of class l, unless the two are
+// one.
+void Analysis::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
+  const isl::map& first = tasks_[static_cast<size_t>(k)].creates[c];
+  const isl::map& second = tasks_[static_cast<size_t>(l)].creates[d];
+  isl::map pairs = first.apply_range(second.reverse());
+  const bool is_same = k == l && c == d;
+  if (is_same) {
+    pairs = pairs.subtract(
+        isl::manage(isl_map_identity(isl_map_get_space(pairs.get()))));
+  }
+  if (pairs.is_empty() || !Fails()) return;
+  const CheckedTask& one = program_.tasks[static_cast<size_t>(k)];
+  const CheckedTask& two = program_.tasks[static_cast<size_t>(l)];
+  std::vector<int64_t> point = FirstPoint(pairs.wrap());
+  const auto split =
+      point.begin() + static_cast<int64_t>(one.domain.dimensions.size());
+  const std::vector<int64_t> other(split, point.end());
+  point.erase(split, point.end());
+  const CheckedRef& ref = two.creates[d].ref;
+  const std::string label = LabelText(ref, other);
+  if (is_same) {
+    diagnostics_
+        .Error(Code::kTwoProducers, ref.range,
+               absl::StrCat(two.name, " creates ", label,
+                            " twice:", PointText(one, point), ", and",
+                            PointText(two, other)))
+        .Help("every index of the task has to stand in what it creates");
+    return;
+  }
+  const bool are_boundaries = one.origin == CheckedTask::Origin::kBoundary &&
+                              two.origin == CheckedTask::Origin::kBoundary;
+  diagnostics_
+      .Error(Code::kTwoProducers, ref.range,
+             absl::StrCat(label, " has two producers: ", one.name,
+                          PointText(one, point), ", and ", two.name,
+                          PointText(two, other)))
+      .Note(absl::StrCat(
+          "the other one is on line ",
+          diagnostics_.LineAndColumn(one.creates[c].ref.range.begin).first))
+      .Help(are_boundaries
+                ? "give the corner to one of them with  where"
+                : "shrink a range, or add  where,  so that each label has one");
+}
+
+void Analysis::SingleAssignment() {
+  struct Create {
+    int32_t task;
+    size_t position;
+    int32_t array;
+  };
+  std::vector<Create> all;
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      all.push_back({static_cast<int32_t>(k), c, task.creates[c].ref.array});
+    }
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t j = i; j < all.size(); ++j) {
+      if (all[i].array != all[j].array) continue;
+      NoTwo(all[i].task, all[i].position, all[j].task, all[j].position);
+      if (symbolic_ && !is_good_) return;
+    }
+  }
+}
+
+// --- Every label that is read or wanted has a producer ----------------------
+
+void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
+  // What the program calls the labels of the piece: a number where all have
+  // the same, else the index of whoever reads it.
+  const auto text = [&](const std::vector<std::string>& names) {
+    std::string out = program_.arrays[static_cast<size_t>(array)].name;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto shared = SharedValue(piece, static_cast<int>(i));
+      absl::StrAppend(&out, "(", shared ? absl::StrCat(*shared) : names[i],
+                      ")");
+    }
+    return out;
+  };
+  const std::string names_text = text(IndexNames(array));
+  const std::string help =
+      absl::StrCat("add  boundary ", names_text, " = 0,  or shrink a range");
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    for (size_t u = 0; u < task.uses.size(); ++u) {
+      const CheckedRef& ref = task.uses[u].ref;
+      if (ref.array != array) continue;
+      const isl::set points = tasks_[k].uses[u].intersect_range(piece).domain();
+      if (points.is_empty()) continue;
+      const auto first = FirstPoint(points);
+      std::string where;
+      for (size_t d = 0; d < first.size(); ++d) {
+        const auto shared = SharedValue(points, static_cast<int>(d));
+        if (!shared) continue;
+        absl::StrAppend(&where, where.empty() ? " at " : ", ",
+                        task.domain.dimensions[d].name, " = ", *shared);
+      }
+      diagnostics_
+          .Error(Code::kNoProducer, ref.range,
+                 absl::StrCat("no task creates ", names_text, ", which ",
+                              task.name, " needs", where))
+          .Note(absl::StrCat("reaches ", LabelText(ref, first),
+                             PointText(task, first)))
+          .Help(help);
+      return;
+    }
+  }
+  for (const CheckedResult& result : program_.results) {
+    if (result.ref.array != array) continue;
+    diagnostics_
+        .Error(
+            Code::kNoProducer, result.range,
+            absl::StrCat("no task creates ", names_text, ", which is a result"))
+        .Help(help);
+    return;
+  }
+}
+
+void Analysis::Coverage() {
+  for (size_t a = 0; a < created_.size(); ++a) {
+    const isl::set missing =
+        read_[a].unite(wanted_[a]).subtract(created_[a]).coalesce();
+    if (missing.is_empty()) continue;
+    if (!Fails()) return;
+    int count = 0;
+    isl::manage(isl_set_coalesce(isl_set_make_disjoint(missing.copy())))
+        .foreach_basic_set([&](const isl::basic_set& piece) {
+          if (++count <= kPiecesMax) {
+            ReportMissing(static_cast<int32_t>(a), isl::set(piece));
+          }
+        });
+  }
+}
+
+// --- No cycle --------------------------------------------------------------
+
+// Tasks to the tasks that create what they use.
+isl::union_map Analysis::Requires() const {
+  isl::union_map out = isl::manage(
+      isl_union_map_empty(isl_set_get_space(tasks_[0].domain.get())));
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    for (size_t u = 0; u < tasks_[k].uses.size(); ++u) {
+      const int32_t array = program_.tasks[k].uses[u].ref.array;
+      for (size_t l = 0; l < tasks_.size(); ++l) {
+        for (size_t c = 0; c < tasks_[l].creates.size(); ++c) {
+          if (program_.tasks[l].creates[c].ref.array != array) continue;
+          out = out.unite(Union(
+              tasks_[k].uses[u].apply_range(tasks_[l].creates[c].reverse())));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// A schedule that runs every task strictly after what it requires is the
+// proof. isl may find none where one exists.
+void Analysis::Order() {
+  isl_union_map* before = Requires().reverse().release();  // first to second
+  isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    // What requires nothing is in no cycle.
+    if (tasks_[k].uses.empty()) continue;
+    points = isl_union_set_union(
+        points, isl_union_set_from_set(tasks_[k].domain.copy()));
+  }
+  before = isl_union_map_intersect_domain(before, isl_union_set_copy(points));
+  const isl::union_map order = isl::manage(before);
+  if (order.is_empty()) {
+    isl_union_set_free(points);
+    return;
+  }
+  bool is_proved = false;
+  isl_schedule* schedule = isl_union_set_compute_schedule(
+      points, order.copy(),
+      isl_union_map_empty(isl_union_map_get_space(order.get())));
+  if (schedule != nullptr) {
+    isl_union_map* times = isl_schedule_get_map(schedule);
+    isl_schedule_free(schedule);
+    const isl::union_map earlier = isl::manage(
+        isl_union_map_lex_lt_union_map(isl_union_map_copy(times), times));
+    is_proved = order.is_subset(earlier);
+  }
+  if (!is_proved && Fails()) ReportCycle();
+}
+
+void Analysis::ReportCycle() {
+  const CycleSearch search = FindCycle(program_, kCycleTasksMax);
+  if (search.cycle.empty()) {
+    is_good_ = true;
+    if (search.is_complete) return;
+    diagnostics_.Warning(Code::kNotProved, program_.tasks[0].range,
+                         "that no task waits for itself could not be proved");
+    return;
+  }
+  const auto text = [&](const Task& task) {
+    const CheckedTask& of =
+        program_.tasks[static_cast<size_t>(task.task_class)];
+    return absl::StrCat(of.name,
+                        PointText(of, {task.index.begin(), task.index.end()}));
+  };
+  const Task& first = search.cycle[0];
+  std::string chain;
+  for (size_t i = 1; i < search.cycle.size() && i < 4; ++i) {
+    absl::StrAppend(&chain, " -> ", text(search.cycle[i]));
+  }
+  if (search.cycle.size() > 4) chain += " -> ...";
+  const CheckedTask& of = program_.tasks[static_cast<size_t>(first.task_class)];
+  diagnostics_
+      .Error(Code::kCycle, of.range,
+             absl::StrCat("tasks wait for each other: ", text(first), chain,
+                          " -> ", text(first)))
+      .Help("a task may use only what is made before it, such as (t-1)");
+}
+
+// --- Need ------------------------------------------------------------------
+
+// Corners and the like: every piece fixes two indices or more. Nobody wants to
+// read that the corners of a grid are computed in vain.
+bool Analysis::IsThin(const isl::set& set) {
+  bool is_thin = true;
+  set.foreach_basic_set([&](const isl::basic_set& piece) {
+    int fixed = 0;
+    for (int d = 0; d < isl_set_dim(set.get(), isl_dim_set); ++d) {
+      if (SharedValue(isl::set(piece), d)) ++fixed;
+    }
+    is_thin = is_thin && fixed >= 2;
+  });
+  return is_thin;
+}
+
+// Every task makes something that is wanted, or that another task reads: as
+// there is no cycle, following the readers ends at a result.
+void Analysis::Need() {
+  bool all = true;
+  isl::union_set wanted = isl::manage(
+      isl_union_set_empty(isl_set_get_space(tasks_[0].domain.get())));
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    isl::set useless = tasks_[k].domain;
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      const auto a = static_cast<size_t>(task.creates[c].ref.array);
+      const isl::map& map = tasks_[k].creates[c];
+      useless = useless.subtract(
+          map.intersect_range(read_[a].unite(wanted_[a])).domain());
+      wanted = wanted.unite(
+          isl::union_set(map.intersect_range(wanted_[a]).domain()));
+    }
+    if (useless.is_empty()) continue;
+    all = false;
+    if (!Fails()) return;
+    if (IsThin(useless)) continue;
+    const auto point = FirstPoint(useless);
+    diagnostics_.Warning(
+        Code::kNeverNeeded, task.range,
+        absl::StrCat("no result needs ", task.name, PointText(task, point)));
+  }
+  program_.every_task_needed = all;
+  if (!all) NeededExactly(wanted);
+}
+
+// Fills in CheckedTask::needed, if that can be done exactly: a set of tasks
+// that makes all that is wanted, requires nothing from outside, and of which
+// each task makes something wanted or read within.
+bool Analysis::NeededExactly(const isl::union_set& wanted) {
+  const isl::union_map requires_map = Requires();
+  isl_bool closure_is_exact = isl_bool_false;
+  const isl::union_map closure = isl::manage(
+      isl_union_map_transitive_closure(requires_map.copy(), &closure_is_exact));
+  isl::union_set needed = wanted.unite(wanted.apply(closure));
+  isl::union_set points =
+      isl::manage(isl_union_set_empty(isl_union_set_get_space(wanted.get())));
+  for (const TaskMaps& maps : tasks_) {
+    points = points.unite(isl::union_set(maps.domain));
+  }
+  needed = needed.intersect(points).coalesce();
+  if (!needed.apply(requires_map).is_subset(needed)) return false;
+  if (!needed.is_subset(wanted.unite(needed.apply(requires_map)))) {
+    return false;
+  }
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    CheckedTask& task = program_.tasks[k];
+    const isl::set domain = isl::manage(isl_union_set_extract_set(
+        needed.get(), isl_set_get_space(tasks_[k].domain.get())));
+    std::vector<std::string> names;
+    for (const auto& dimension : task.domain.dimensions) {
+      names.push_back(dimension.name);
+    }
+    if (domain.is_empty()) {
+      task.needed = task.domain;
+      LinearForm never;
+      never.constant = -1;
+      task.needed->guard.any_of = {{{.form = never,
+                                     .kind = Constraint::Kind::kAtLeastZero,
+                                     .modulus = 1}}};
+      continue;
+    }
+    task.needed = sets_.DomainOf(domain, names);
+  }
+  return true;
+}
+
+}  // namespace dogged::dsl

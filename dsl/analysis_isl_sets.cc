@@ -1,0 +1,344 @@
+#include "dsl/analysis_isl_sets.h"
+
+#include <isl/constraint.h>
+#include <isl/ctx.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/val.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace dogged::dsl {
+namespace {
+
+// A C object with the function that frees it.
+template <typename T, T* (*Free)(T*)>
+struct Deleter {
+  void operator()(T* object) const { Free(object); }
+};
+using Val = std::unique_ptr<isl_val, Deleter<isl_val, isl_val_free>>;
+
+// The value as an integer; none if it is not one, or too large for an index.
+std::optional<int64_t> IntegerOf(isl_val* value) {
+  const Val owned(value);
+  if (!owned || isl_val_is_int(owned.get()) != isl_bool_true) {
+    return std::nullopt;
+  }
+  if (isl_val_cmp_si(owned.get(), 1L << 50) > 0 ||
+      isl_val_cmp_si(owned.get(), -(1L << 50)) < 0) {
+    return std::nullopt;
+  }
+  return isl_val_get_num_si(owned.get());
+}
+
+int Dimensions(const isl::set& set) {
+  return static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
+}
+
+}  // namespace
+
+IslContext::IslContext(uint64_t operations_max) : context_(isl_ctx_alloc()) {
+  isl_options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
+  isl_ctx_set_max_operations(context_, operations_max);
+}
+
+IslContext::~IslContext() { isl_ctx_free(context_); }
+
+IslSets::IslSets(const CheckedProgram& program, const IslContext& context,
+                 bool symbolic)
+    : program_(program), context_(context.get()), symbolic_(symbolic) {
+  assumption_ = "true";
+  if (!symbolic_) return;
+  std::vector<std::string> names;
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    const CheckedParameter& parameter = program_.parameters[p];
+    if (parameter.is_fixed || parameter.element != ElementType::kInt64) {
+      continue;
+    }
+    names.push_back(absl::StrCat("p", p));
+    if (parameter.definition) {
+      absl::StrAppend(&assumption_, " and p", p, " = ",
+                      Text(*parameter.definition));
+    } else {
+      absl::StrAppend(&assumption_, " and p", p,
+                      " >= ", std::min(parameter.integer, kSymbolicMin));
+    }
+  }
+  prefix_ = absl::StrCat("[", absl::StrJoin(names, ", "), "] -> ");
+}
+
+std::string IslSets::Text(const LinearForm& form) const {
+  int64_t constant = form.constant;
+  std::string out;
+  for (size_t d = 0; d < form.dims.size(); ++d) {
+    if (form.dims[d] != 0) absl::StrAppend(&out, form.dims[d], "*i", d, " + ");
+  }
+  for (size_t p = 0; p < form.params.size(); ++p) {
+    if (form.params[p] == 0) continue;
+    if (symbolic_ && !program_.parameters[p].is_fixed) {
+      absl::StrAppend(&out, form.params[p], "*p", p, " + ");
+    } else {
+      constant += form.params[p] * program_.parameters[p].integer;
+    }
+  }
+  return absl::StrCat(out, constant);
+}
+
+std::string IslSets::Text(const CheckedGuard& guard) const {
+  if (guard.any_of.empty()) return "true";
+  std::vector<std::string> alternatives;
+  for (const auto& alternative : guard.any_of) {
+    std::vector<std::string> all;
+    for (const CheckedConstraint& c : alternative) {
+      switch (c.kind) {
+        case Constraint::Kind::kAtLeastZero:
+          all.push_back(absl::StrCat(Text(c.form), " >= 0"));
+          break;
+        case Constraint::Kind::kZero:
+          all.push_back(absl::StrCat(Text(c.form), " = 0"));
+          break;
+        case Constraint::Kind::kDivisible:
+          all.push_back(
+              absl::StrCat("(", Text(c.form), ") mod ", c.modulus, " = 0"));
+          break;
+      }
+    }
+    alternatives.push_back(absl::StrCat(
+        "(", all.empty() ? "true" : absl::StrJoin(all, " and "), ")"));
+  }
+  return absl::StrCat("(", absl::StrJoin(alternatives, " or "), ")");
+}
+
+std::string IslSets::Tuple(const std::string& name, size_t dim_count) const {
+  std::vector<std::string> dims;
+  for (size_t d = 0; d < dim_count; ++d) dims.push_back(absl::StrCat("i", d));
+  return absl::StrCat(name, "[", absl::StrJoin(dims, ", "), "]");
+}
+
+isl::set IslSets::Read(const std::string& tuple,
+                       const std::string& conditions) const {
+  return isl::set(
+      context_, absl::StrCat(prefix_, "{ ", tuple, " : ", assumption_, " and ",
+                             conditions, " }"));
+}
+
+isl::set IslSets::Points(const std::string& tuple,
+                         const CheckedDomain& domain) const {
+  std::string conditions = Text(domain.guard);
+  for (size_t d = 0; d < domain.dimensions.size(); ++d) {
+    for (const CheckedBound& bound : domain.dimensions[d].lower) {
+      absl::StrAppend(&conditions, " and ", bound.divisor, "*i", d,
+                      " >= ", Text(bound.form));
+    }
+    for (const CheckedBound& bound : domain.dimensions[d].upper) {
+      absl::StrAppend(&conditions, " and ", bound.divisor, "*i", d,
+                      " <= ", Text(bound.form));
+    }
+  }
+  return Read(Tuple(tuple, domain.dimensions.size()), conditions);
+}
+
+isl::set IslSets::TaskDomain(int32_t task_class) const {
+  return Points(TaskTuple(task_class),
+                program_.tasks[static_cast<size_t>(task_class)].domain);
+}
+
+isl::map IslSets::RefMap(const std::string& tuple, size_t dim_count,
+                         const CheckedRef& ref) const {
+  std::vector<std::string> index;
+  for (const LinearForm& form : ref.index) index.push_back(Text(form));
+  return isl::map(context_, absl::StrCat(prefix_, "{ ", Tuple(tuple, dim_count),
+                                         " -> ", ArrayTuple(ref.array), "[",
+                                         absl::StrJoin(index, ", "), "] }"));
+}
+
+isl::map IslSets::CreateMap(int32_t task_class,
+                            const CheckedCreate& create) const {
+  const size_t dim_count =
+      program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
+  return RefMap(TaskTuple(task_class), dim_count, create.ref)
+      .intersect_domain(TaskDomain(task_class));
+}
+
+isl::map IslSets::UseMap(int32_t task_class, const CheckedUse& use) const {
+  const size_t dim_count =
+      program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
+  const std::string tuple = TaskTuple(task_class);
+  return RefMap(tuple, dim_count, use.ref)
+      .intersect_domain(TaskDomain(task_class))
+      .intersect_domain(Read(Tuple(tuple, dim_count), Text(use.guard)));
+}
+
+std::optional<isl::set> IslSets::Declared(int32_t array) const {
+  const CheckedArray& from = program_.arrays[static_cast<size_t>(array)];
+  if (!from.declared) return std::nullopt;
+  return Points(ArrayTuple(array), *from.declared);
+}
+
+isl::set IslSets::NoLabel(int32_t array) const {
+  const auto rank =
+      static_cast<size_t>(program_.arrays[static_cast<size_t>(array)].rank);
+  return Read(Tuple(ArrayTuple(array), rank), "false");
+}
+
+isl::set IslSets::BoxHull(const isl::set& labels) const {
+  const int count = Dimensions(labels);
+  isl::set out = isl::manage(isl_set_universe(isl_set_get_space(labels.get())));
+  for (int d = 0; d < count; ++d) {
+    // The shadow on index d, all other indices free.
+    isl_set* shadow = labels.copy();
+    for (int other = 0; other < count; ++other) {
+      if (other == d) continue;
+      shadow = isl_set_eliminate(shadow, isl_dim_set,
+                                 static_cast<unsigned>(other), 1);
+    }
+    shadow = isl_set_coalesce(shadow);
+    out = out.intersect(isl::set(isl::manage(isl_set_simple_hull(shadow))));
+  }
+  return out;
+}
+
+// All constraints of `set`; an equality is of kind kZero. Constraints on
+// parameters alone are left out. Empty if one has no such form.
+std::vector<CheckedConstraint> IslSets::ConstraintsOf(
+    const isl::basic_set& set) const {
+  struct Out {
+    std::vector<CheckedConstraint> constraints;
+    size_t param_count;
+  } out{{}, program_.parameters.size()};
+  const auto visit = [](isl_constraint* c, void* user) -> isl_stat {
+    Out& to = *static_cast<Out*>(user);
+    CheckedConstraint constraint;
+    LinearForm& form = constraint.form;
+    bool is_good = isl_constraint_dim(c, isl_dim_div) == 0;
+    const auto take = [&is_good](isl_val* value) {
+      const auto number = IntegerOf(value);
+      is_good = is_good && number;
+      return number.value_or(0);
+    };
+    bool has_dims = false;
+    for (int d = 0; d < isl_constraint_dim(c, isl_dim_set); ++d) {
+      form.dims.push_back(
+          take(isl_constraint_get_coefficient_val(c, isl_dim_set, d)));
+      has_dims = has_dims || form.dims.back() != 0;
+    }
+    form.params.resize(to.param_count);
+    for (int p = 0; p < isl_constraint_dim(c, isl_dim_param); ++p) {
+      const char* name = isl_constraint_get_dim_name(c, isl_dim_param,
+                                                     static_cast<unsigned>(p));
+      form.params[static_cast<size_t>(std::atoi(name + 1))] =
+          take(isl_constraint_get_coefficient_val(c, isl_dim_param, p));
+    }
+    form.constant = take(isl_constraint_get_constant_val(c));
+    if (isl_constraint_is_equality(c) == isl_bool_true) {
+      constraint.kind = Constraint::Kind::kZero;
+    }
+    isl_constraint_free(c);
+    if (!is_good) return isl_stat_error;
+    if (has_dims) to.constraints.push_back(std::move(constraint));
+    return isl_stat_ok;
+  };
+  if (isl_basic_set_foreach_constraint(set.get(), visit, &out) != isl_stat_ok) {
+    return {};
+  }
+  return out.constraints;
+}
+
+// Bounds of each dimension from the shadows of `hull` on the dimensions up to
+// it. False where one stays open.
+bool IslSets::AddBounds(const isl::basic_set& hull, CheckedDomain& out) const {
+  const size_t count = out.dimensions.size();
+  for (size_t d = 0; d < count; ++d) {
+    isl_basic_set* shadow = isl_basic_set_project_out(
+        hull.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
+        static_cast<unsigned>(count - d - 1));
+    shadow =
+        isl_basic_set_remove_redundancies(isl_basic_set_remove_divs(shadow));
+    for (CheckedConstraint& c : ConstraintsOf(isl::manage(shadow))) {
+      const int64_t factor = c.form.dims[d];
+      if (factor == 0) continue;
+      // factor * i + rest >= 0.
+      c.form.dims[d] = 0;
+      c.form.dims.resize(count);
+      LinearForm negated = c.form;
+      for (int64_t& entry : negated.dims) entry = -entry;
+      for (int64_t& entry : negated.params) entry = -entry;
+      negated.constant = -negated.constant;
+      const bool is_equal = c.kind == Constraint::Kind::kZero;
+      CheckedDimension& dimension = out.dimensions[d];
+      const int64_t divisor = std::abs(factor);
+      if (factor > 0 || is_equal) {
+        dimension.lower.push_back(
+            {.form = factor > 0 ? negated : c.form, .divisor = divisor});
+      }
+      if (factor < 0 || is_equal) {
+        dimension.upper.push_back(
+            {.form = factor > 0 ? negated : c.form, .divisor = divisor});
+      }
+    }
+    if (out.dimensions[d].lower.empty() || out.dimensions[d].upper.empty()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<CheckedDomain> IslSets::DomainOf(
+    const isl::set& set, const std::vector<std::string>& names) const {
+  CheckedDomain out;
+  for (const std::string& name : names) {
+    out.dimensions.push_back(
+        {.name = name, .range = {}, .lower = {}, .upper = {}});
+  }
+  const isl::set whole = set.coalesce();
+  const isl::basic_set hull = isl::manage(
+      isl_basic_set_remove_redundancies(isl_set_simple_hull(whole.copy())));
+  if (!AddBounds(hull, out)) return std::nullopt;
+  const auto equals = [&] {
+    const isl::set back =
+        isl::manage(isl_set_reset_tuple_id(Points("X", out).release()));
+    const isl::set plain = isl::manage(isl_set_reset_tuple_id(whole.copy()));
+    return back.is_equal(plain);
+  };
+  if (equals()) return out;
+  // Not convex: the pieces become alternatives.
+  const isl::set rest = isl::manage(isl_set_gist_basic_set(
+      isl_set_remove_redundancies(isl_set_make_disjoint(whole.copy())),
+      hull.copy()));
+  bool is_good = true;
+  rest.foreach_basic_set([&](const isl::basic_set& piece) {
+    out.guard.any_of.push_back(ConstraintsOf(piece));
+    is_good = is_good && !out.guard.any_of.back().empty();
+  });
+  if (!is_good || !equals()) return std::nullopt;
+  return out;
+}
+
+std::optional<int64_t> Least(const isl::set& set, int d) {
+  return IntegerOf(isl_set_dim_min_val(set.copy(), d));
+}
+
+std::optional<int64_t> Greatest(const isl::set& set, int d) {
+  return IntegerOf(isl_set_dim_max_val(set.copy(), d));
+}
+
+std::optional<int64_t> SharedValue(const isl::set& set, int d) {
+  const auto least = Least(set, d);
+  return least == Greatest(set, d) ? least : std::nullopt;
+}
+
+std::vector<int64_t> FirstPoint(const isl::set& set) {
+  const isl::set first = set.lexmin();
+  std::vector<int64_t> out;
+  for (int d = 0; d < Dimensions(first); ++d) {
+    out.push_back(Least(first, d).value_or(0));
+  }
+  return out;
+}
+
+}  // namespace dogged::dsl

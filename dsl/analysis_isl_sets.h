@@ -1,0 +1,93 @@
+// The sets and maps of a program as isl objects, and the way back. Part of
+// the isl adapter (target dogged_dsl_isl): nothing else includes this header.
+#ifndef DOGGED_DSL_ANALYSIS_ISL_SETS_H_
+#define DOGGED_DSL_ANALYSIS_ISL_SETS_H_
+
+#include <isl/cpp.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/checked.h"
+
+namespace dogged::dsl {
+
+// Owns the context that all objects live in. Errors of isl become exceptions
+// of its binding, and nothing is printed; so does a computation of more than
+// `operations_max` steps.
+class IslContext {
+ public:
+  explicit IslContext(uint64_t operations_max);
+  ~IslContext();
+  IslContext(const IslContext&) = delete;
+  IslContext& operator=(const IslContext&) = delete;
+  isl::ctx get() const { return isl::ctx(context_); }
+
+ private:
+  isl_ctx* context_;
+};
+
+// Task class k is tuple T<k>, array a is tuple A<a>.
+class IslSets {
+ public:
+  // If `symbolic`, parameters stay parameters, each at least as large as it
+  // is now or kSymbolicMin; otherwise they are numbers.
+  IslSets(const CheckedProgram& program, const IslContext& context,
+          bool symbolic);
+
+  static constexpr int64_t kSymbolicMin = 8;
+
+  isl::set TaskDomain(int32_t task_class) const;
+  // Task points to the labels that they create and use.
+  isl::map CreateMap(int32_t task_class, const CheckedCreate& create) const;
+  isl::map UseMap(int32_t task_class, const CheckedUse& use) const;
+  // The declared range of an array; none if it is not declared.
+  std::optional<isl::set> Declared(int32_t array) const;
+  isl::set NoLabel(int32_t array) const;
+  // Tuple `tuple` with `guard` and `domain`; dimensions of `domain` without
+  // bounds are free.
+  isl::set Points(const std::string& tuple, const CheckedDomain& domain) const;
+  isl::map RefMap(const std::string& tuple, size_t dim_count,
+                  const CheckedRef& ref) const;
+
+  // `set` as a domain with these names; none if it has no such form. Exact:
+  // the result has just the points of `set`.
+  std::optional<CheckedDomain> DomainOf(
+      const isl::set& set, const std::vector<std::string>& names) const;
+
+  // The smallest box around `labels`, as a set; the result has no bound where
+  // isl finds none.
+  isl::set BoxHull(const isl::set& labels) const;
+
+  std::string TaskTuple(int32_t k) const { return "T" + std::to_string(k); }
+  std::string ArrayTuple(int32_t a) const { return "A" + std::to_string(a); }
+
+ private:
+  std::string Text(const LinearForm& form) const;
+  std::string Text(const CheckedGuard& guard) const;
+  std::string Tuple(const std::string& name, size_t dim_count) const;
+  isl::set Read(const std::string& tuple, const std::string& conditions) const;
+  std::vector<CheckedConstraint> ConstraintsOf(const isl::basic_set& set) const;
+  bool AddBounds(const isl::basic_set& hull, CheckedDomain& out) const;
+
+  const CheckedProgram& program_;
+  isl::ctx context_;
+  bool symbolic_;
+  std::string prefix_;      // "[p0, p1] -> "
+  std::string assumption_;  // "p0 >= 8 and p1 = p0 - 2"
+};
+
+// The values that a one-dimensional constant set of points shares: index d of
+// every point of `set`; none if they differ.
+std::optional<int64_t> SharedValue(const isl::set& set, int d);
+// Least and greatest value of index d; none if `set` is empty or unbounded.
+std::optional<int64_t> Least(const isl::set& set, int d);
+std::optional<int64_t> Greatest(const isl::set& set, int d);
+// The lexicographically least point; `set` has one, and no parameters.
+std::vector<int64_t> FirstPoint(const isl::set& set);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_ANALYSIS_ISL_SETS_H_

@@ -1,0 +1,125 @@
+#include "dsl/cycle_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Depth first along `requires`, with a stack of its own: a cycle is an edge to
+// a task that is still on the path.
+class Search {
+ public:
+  Search(const Program& program, int64_t tasks_max)
+      : program_(program), relations_(program), tasks_max_(tasks_max) {}
+
+  CycleSearch Run() {
+    CycleSearch out;
+    for (size_t c = 0; c < program_.classes.size(); ++c) {
+      const bool went_on =
+          program_.classes[c].domain.ForEach([&](const IndexVector& index) {
+            return From(
+                {.task_class = static_cast<int32_t>(c), .index = index});
+          });
+      if (!went_on) {
+        out.cycle = std::move(cycle_);
+        return out;
+      }
+    }
+    out.is_complete = true;
+    return out;
+  }
+
+ private:
+  struct Frame {
+    Task task;
+    std::vector<Task> required;
+    size_t next = 0;
+  };
+
+  // False to stop: a cycle was found, or the bound reached.
+  bool From(const Task& start) {
+    if (is_done_.contains(start)) return true;
+    Enter(start);
+    while (!path_.empty()) {
+      Frame& top = path_.back();
+      if (top.next == top.required.size()) {
+        is_done_[top.task] = true;
+        path_.pop_back();
+        continue;
+      }
+      const Task next = top.required[top.next++];
+      const auto found = is_done_.find(next);
+      if (found == is_done_.end()) {
+        if (static_cast<int64_t>(is_done_.size()) >= tasks_max_) return false;
+        Enter(next);
+      } else if (!found->second) {
+        const auto first =
+            std::find_if(path_.begin(), path_.end(),
+                         [&](const Frame& f) { return f.task == next; });
+        for (auto frame = first; frame != path_.end(); ++frame) {
+          cycle_.push_back(frame->task);
+        }
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void Enter(const Task& task) {
+    is_done_[task] = false;
+    Frame frame{.task = task, .required = {}, .next = 0};
+    relations_.ForEachRequired(task, [&](int, const Label& label) {
+      const auto producer = relations_.ProducerOf(label);
+      if (producer) frame.required.push_back(*producer);
+    });
+    path_.push_back(std::move(frame));
+  }
+
+  const Program& program_;
+  Relations relations_;
+  int64_t tasks_max_;
+  absl::flat_hash_map<Task, bool> is_done_;  // false: on the path
+  std::vector<Frame> path_;
+  std::vector<Task> cycle_;
+};
+
+}  // namespace
+
+Program Skeleton(const CheckedProgram& program) {
+  Program out;
+  for (const CheckedArray& array : program.arrays) {
+    Array to;
+    to.name = array.name;
+    to.rank = array.rank;
+    to.affinity_block.assign(static_cast<size_t>(array.rank), 1);
+    out.arrays.push_back(std::move(to));
+  }
+  for (const CheckedTask& task : program.tasks) {
+    TaskClass to;
+    to.name = task.name;
+    to.domain = Instantiate(task.domain, program);
+    for (const CheckedCreate& create : task.creates) {
+      to.creates.push_back(
+          {.array = create.ref.array, .map = Instantiate(create.ref, program)});
+    }
+    for (const CheckedUse& use : task.uses) {
+      to.uses.push_back({.array = use.ref.array,
+                         .map = Instantiate(use.ref, program),
+                         .guard = Instantiate(use.guard, program)});
+    }
+    out.classes.push_back(std::move(to));
+  }
+  return out;
+}
+
+CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max) {
+  const Program skeleton = Skeleton(program);
+  return Search(skeleton, tasks_max).Run();
+}
+
+}  // namespace dogged::dsl
