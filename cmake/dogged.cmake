@@ -24,7 +24,7 @@ target_compile_options(dogged_options INTERFACE
   # Designated initializers leave out what keeps its default.
   -Wno-missing-field-initializers
   # The compiler's own false alarms under sanitizers and -O3 (gcc 12).
-  -Wno-maybe-uninitialized -Wno-stringop-overflow)
+  -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-restrict)
 if(DOGGED_WERROR)
   target_compile_options(dogged_options INTERFACE -Werror)
 endif()

@@ -1,0 +1,28 @@
+// The benchmarks of dogged-bench. Each interleaves its contenders and gives
+// medians; see docs/BENCHMARKS.md for the claims.
+#ifndef DOGGED_APPS_DOGGED_BENCH_BENCH_H_
+#define DOGGED_APPS_DOGGED_BENCH_BENCH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/dogged_bench/report.h"
+
+namespace dogged {
+
+struct BenchOptions {
+  int workers = 2;
+  int samples = 5;
+  int64_t n = 0;                    // 0: the benchmark's own size
+  std::vector<int64_t> tile_sizes;  // empty: the benchmark's own
+};
+
+// Empty tasks: independent, wavefront, wide release; against OpenMP tasks.
+std::vector<BenchRow> BenchTasks(const BenchOptions& options);
+// Tiled Cholesky against OpenMP tasks over the same kernels, each at its best
+// tile size, and against dgemm on all workers.
+std::vector<BenchRow> BenchCholesky(const BenchOptions& options);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_BENCH_BENCH_H_

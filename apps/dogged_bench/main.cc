@@ -1,0 +1,80 @@
+// dogged-bench: measures this build against peers in the same run.
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "apps/dogged_bench/bench.h"
+#include "apps/tiles/blas_kernels.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    "Example: dogged-bench cholesky --n 4096 --nb 256,320,512 --json\n\n"
+    "  tasks      empty tasks: independent, wavefront, wide release\n"
+    "  cholesky   tiled Cholesky, best of the tile sizes\n\n"
+    "  --n N            problem size (1000 and 4096)\n"
+    "  --nb N[,N...]    tile sizes\n"
+    "  --workers N      (2)\n"
+    "  --samples N      (5)\n"
+    "  --json           rows of name, value, unit, samples, ratio_to, ratio\n";
+
+int Mistyped(const std::string& word) {
+  std::fprintf(stderr, "dogged-bench: what is '%s'?\n%s", word.c_str(), kHelp);
+  return 2;
+}
+
+// Sets what the flag `name` stands for; false if there is no such thing.
+bool SetOption(const std::string& name, const std::string& value,
+               dogged::BenchOptions& options) {
+  if (name == "--nb") {
+    for (const auto part : absl::StrSplit(value, ',')) {
+      int64_t size = 0;
+      if (!absl::SimpleAtoi(part, &size) || size < 1) return false;
+      options.tile_sizes.push_back(size);
+    }
+    return true;
+  }
+  int number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < 1) return false;
+  if (name == "--n") options.n = number;
+  if (name == "--workers") options.workers = number;
+  if (name == "--samples") options.samples = number;
+  return name == "--n" || name == "--workers" || name == "--samples";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  dogged::BenchOptions options;
+  std::function<std::vector<dogged::BenchRow>(const dogged::BenchOptions&)>
+      bench;
+  bool json = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--help") {
+      std::fputs(kHelp, stdout);
+      return 0;
+    }
+    if (words[i] == "tasks") {
+      bench = dogged::BenchTasks;
+    } else if (words[i] == "cholesky") {
+      bench = dogged::BenchCholesky;
+    } else if (words[i] == "--json") {
+      json = true;
+    } else if (i + 1 < words.size() &&
+               SetOption(words[i], words[i + 1], options)) {
+      ++i;
+    } else {
+      return Mistyped(words[i]);
+    }
+  }
+  if (!bench) return Mistyped("");
+  dogged::UseOneBlasThread();
+  const std::vector<dogged::BenchRow> rows = bench(options);
+  const std::string text = json ? dogged::ToJson(rows) : dogged::ToTable(rows);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}

@@ -1,0 +1,136 @@
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/peers_openmp.h"
+#include "runtime/base/check.h"
+#include "runtime/exec/cpu_layout_hwloc.h"
+#include "runtime/exec/local_run.h"
+#include "runtime/graph/builder.h"
+
+namespace dogged {
+namespace {
+
+// Binds one double and does nothing else.
+class EmptyKernel : public Kernel {
+ public:
+  absl::Status Run(KernelCall& call) const override {
+    for (Value& output : call.outputs) {
+      output = Value::Allocate(ElementType::kDouble, {});
+      output.mutable_span<double>()[0] = 1;
+    }
+    return absl::OkStatus();
+  }
+};
+
+// The only result is the last task, which starts last.
+Program Independent(int64_t count) {
+  ProgramBuilder b("independent");
+  const int32_t x = b.AddArray({.name = "x", .rank = 1});
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"i", 0, count - 1}}),
+              .creates = {{x, {AffineExpr::Index(0)}}},
+              .kernel = b.AddKernel({"empty", "bench", ""})});
+  b.AddResult(x, Domain::Box({{"i", count - 1, count - 1}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+Program Wavefront(int64_t n) {
+  ProgramBuilder b("wavefront");
+  const int32_t w = b.AddArray({.name = "w", .rank = 2});
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr j = AffineExpr::Index(1);
+  const AffineExpr one = AffineExpr::Constant(1);
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"i", 0, n - 1}, {"j", 0, n - 1}}),
+              .creates = {{w, {i, j}}},
+              .uses = {{w, {i - one, j}, {{{{.expr = i - one}}}}},
+                       {w, {i, j - one}, {{{{.expr = j - one}}}}}},
+              .kernel = b.AddKernel({"empty", "bench", ""})});
+  b.AddResult(w, Domain::Box({{"i", n - 1, n - 1}, {"j", n - 1, n - 1}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+Program WideRelease(int64_t count) {
+  ProgramBuilder b("wide");
+  const int32_t root = b.AddArray({.name = "root", .rank = 0});
+  const int32_t x = b.AddArray({.name = "x", .rank = 1});
+  const int32_t empty = b.AddKernel({"empty", "bench", ""});
+  b.AddClass({.name = "start", .creates = {{root, {}}}, .kernel = empty});
+  b.AddClass({.name = "fan",
+              .domain = Domain::Box({{"i", 0, count - 1}}),
+              .creates = {{x, {AffineExpr::Index(0)}}},
+              .uses = {{root, {}, {}}},
+              .kernel = empty});
+  b.AddResult(x, Domain::Box({{"i", 0, count - 1}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+// Seconds that a run of `program` takes, threads' start included.
+double RunSeconds(const Program& program, int workers) {
+  const Relations relations(program);
+  KernelTable kernels;
+  kernels.push_back(std::make_unique<EmptyKernel>());
+  LocalRun run(relations, kernels, {.placement = PlaceWorkersHere(workers)});
+  return Seconds([&] {
+    const absl::Status status = run.Run();
+    DOGGED_CHECK(status.ok()) << status.ToString();
+  });
+}
+
+struct Contest {
+  std::string name;
+  Program program;
+  double tasks;
+  std::function<void()> peer;
+};
+
+}  // namespace
+
+std::vector<BenchRow> BenchTasks(const BenchOptions& options) {
+  const int64_t n = options.n > 0 ? options.n : 1000;
+  const int workers = options.workers;
+  const auto tasks = static_cast<double>(n * n);
+  std::vector<BenchRow> rows;
+  // First, while the peak is still ours alone.
+  RunSeconds(Wavefront(100), workers);
+  const int64_t before = PeakRssBytes();
+  RunSeconds(Wavefront(n), workers);
+  rows.push_back({.name = "wavefront_bytes",
+                  .value = static_cast<double>(PeakRssBytes() - before) / tasks,
+                  .unit = "B/task",
+                  .samples = 1});
+  const Contest contests[] = {
+      {"independent", Independent(n * n), tasks,
+       [=] { OpenMpIndependent(n * n, workers); }},
+      {"wavefront", Wavefront(n), tasks, [=] { OpenMpWavefront(n, workers); }},
+      {"wide_release", WideRelease(n * n), tasks,
+       [=] { OpenMpWideRelease(n * n, workers); }},
+  };
+  for (const Contest& contest : contests) {
+    std::vector<double> ours;
+    std::vector<double> theirs;
+    for (int sample = 0; sample < options.samples; ++sample) {
+      ours.push_back(RunSeconds(contest.program, workers) * 1e9 /
+                     contest.tasks);
+      theirs.push_back(Seconds(contest.peer) * 1e9 / contest.tasks);
+    }
+    rows.push_back({.name = contest.name,
+                    .value = Median(ours),
+                    .unit = "ns/task",
+                    .samples = options.samples,
+                    .ratio_to = contest.name + "_openmp",
+                    .ratio = Median(ours) / Median(theirs)});
+    rows.push_back({.name = contest.name + "_openmp",
+                    .value = Median(theirs),
+                    .unit = "ns/task",
+                    .samples = options.samples});
+  }
+  return rows;
+}
+
+}  // namespace dogged
