@@ -68,9 +68,12 @@ isl::set Analysis::KnownLabels(int32_t array) const {
   return created_[a].unite(read_[a]);
 }
 
-isl::set Analysis::WholeArray(int32_t array) const {
+// What ":" means, at the indices where `is_slice`: the declared range, or that
+// of all labels that tasks create or read.
+isl::set Analysis::WholeArray(int32_t array,
+                              const std::vector<bool>& is_slice) const {
   const auto declared = sets_.Declared(array);
-  return declared ? *declared : sets_.BoxHull(KnownLabels(array));
+  return declared ? *declared : sets_.BoxHull(KnownLabels(array), is_slice);
 }
 
 // What the program calls the indices of an array: in its declaration, or
@@ -142,7 +145,7 @@ void Analysis::DefaultResult() {
     result.ref.index.push_back(std::move(form));
   }
   result.is_slice.assign(rank, false);
-  isl::set labels = WholeArray(found);
+  isl::set labels = WholeArray(found, std::vector<bool>(rank, true));
   if (rank > 0) labels = AtGreatest(labels, static_cast<int>(rank) - 1);
   const auto domain = sets_.DomainOf(labels, IndexNames(found));
   if (!domain) {
@@ -182,7 +185,7 @@ void Analysis::ResolveResult(CheckedResult& result) {
   const isl::set points =
       sets_.RefMap("R", count, result.ref)
           .intersect_domain(sets_.Points("R", result.domain))
-          .intersect_range(WholeArray(result.ref.array))
+          .intersect_range(WholeArray(result.ref.array, result.is_slice))
           .domain();
   const auto domain = sets_.DomainOf(points, names);
   if (!domain) {
@@ -312,8 +315,9 @@ bool Analysis::Run() {
   Results();
   if (HasErrors()) return false;
   DeclaredRanges();
+  if (HasErrors()) return false;
   Boundaries();
-  if (HasErrors() && symbolic_) return false;
+  if (symbolic_ ? HasErrors() : diagnostics_.HasErrors()) return false;
   SingleAssignment();
   Coverage();
   if (HasErrors() && (symbolic_ || diagnostics_.HasErrors())) return false;

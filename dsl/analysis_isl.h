@@ -48,7 +48,7 @@ class Analysis {
   void Boundaries();
   void Extents();
   isl::set KnownLabels(int32_t array) const;
-  isl::set WholeArray(int32_t array) const;
+  isl::set WholeArray(int32_t array, const std::vector<bool>& is_slice) const;
   std::vector<std::string> IndexNames(int32_t array) const;
 
   // --- analysis_isl_proofs.cc ---

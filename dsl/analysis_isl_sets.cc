@@ -186,10 +186,12 @@ isl::set IslSets::NoLabel(int32_t array) const {
   return Read(Tuple(ArrayTuple(array), rank), "false");
 }
 
-isl::set IslSets::BoxHull(const isl::set& labels) const {
+isl::set IslSets::BoxHull(const isl::set& labels,
+                          const std::vector<bool>& bounded) const {
   const int count = Dimensions(labels);
   isl::set out = isl::manage(isl_set_universe(isl_set_get_space(labels.get())));
   for (int d = 0; d < count; ++d) {
+    if (!bounded[static_cast<size_t>(d)]) continue;
     // The shadow on index d, all other indices free.
     isl_set* shadow = labels.copy();
     for (int other = 0; other < count; ++other) {

@@ -57,9 +57,10 @@ class IslSets {
   std::optional<CheckedDomain> DomainOf(
       const isl::set& set, const std::vector<std::string>& names) const;
 
-  // The smallest box around `labels`, as a set; the result has no bound where
-  // isl finds none.
-  isl::set BoxHull(const isl::set& labels) const;
+  // The smallest box around `labels` along the dimensions that are `bounded`;
+  // the others stay free.
+  isl::set BoxHull(const isl::set& labels,
+                   const std::vector<bool>& bounded) const;
 
   std::string TaskTuple(int32_t k) const { return "T" + std::to_string(k); }
   std::string ArrayTuple(int32_t a) const { return "A" + std::to_string(a); }

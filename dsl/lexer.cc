@@ -222,6 +222,7 @@ class Lexer {
         return;
       }
     }
+    if (ForeignSign()) return;
     const size_t bytes = SequenceBytes(text_, at_);
     const std::string shown(text_.substr(at_, bytes));
     Diagnostic& bad = Bad(
@@ -229,14 +230,36 @@ class Lexer {
                          ? absl::StrFormat("byte 0x%02x starts nothing here",
                                            static_cast<unsigned char>(shown[0]))
                          : absl::StrCat("'", shown, "' starts nothing here"));
-    if (shown == "&") bad.Help("write  a and b");
-    if (shown == "|") bad.Help("write  a or b");
-    if (shown == "!") bad.Help("write  not a");
     if (shown == "^") bad.Help("write  pow(a, b)  or  a*a");
     if (shown == ";") bad.Help("a new line ends a statement");
     if (shown == "{" || shown == "}") bad.Help("a task ends with  end task");
     at_ += bytes;
-    if ((shown == "&" || shown == "|") && At(at_) == shown[0]) ++at_;
+  }
+
+  // && and friends of other languages: reported, and taken for what they mean.
+  bool ForeignSign() {
+    struct Foreign {
+      absl::string_view text;
+      absl::string_view meaning;
+      absl::string_view help;
+    };
+    static constexpr std::array<Foreign, 5> kForeign = {{
+        {"&&", "and", "write  a and b"},
+        {"||", "or", "write  a or b"},
+        {"&", "and", "write  a and b"},
+        {"|", "or", "write  a or b"},
+        {"!", "not", "write  not a"},
+    }};
+    for (const Foreign& foreign : kForeign) {
+      if (text_.substr(at_, foreign.text.size()) != foreign.text) continue;
+      Bad(at_ + foreign.text.size(),
+          absl::StrCat("'", foreign.text, "' is '", foreign.meaning, "' here"))
+          .Help(std::string(foreign.help));
+      Add(Token::Kind::kWord, at_ + foreign.text.size(),
+          std::string(foreign.meaning));
+      return true;
+    }
+    return false;
   }
 
   Diagnostic& Bad(size_t end, std::string message) {

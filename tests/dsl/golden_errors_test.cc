@@ -1,0 +1,134 @@
+// Aim: each diagnosis says exactly what its file in errors/ expects.
+// Method: the leading comment of errors/NAME.dog is the expected text, with an
+// optional first line "# args: -D N=3 --input A"; the whole file is parsed,
+// checked and analysed, and what Diagnostics prints is compared. With
+// --rewrite the comments are replaced by what is printed now.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dsl/analysis.h"
+#include "dsl/check.h"
+#include "dsl/parser.h"
+
+namespace dogged::dsl {
+namespace {
+
+bool g_rewrite = false;
+
+std::string Load(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+struct Golden {
+  std::string args;      // the line, with its newline; may be empty
+  std::string expected;  // without the comment signs
+  std::string program;   // what follows
+};
+
+Golden Split(const std::string& text) {
+  Golden out;
+  std::istringstream lines(text);
+  std::string line;
+  bool in_comment = true;
+  while (std::getline(lines, line)) {
+    in_comment = in_comment && !line.empty() && line[0] == '#';
+    if (!in_comment) {
+      out.program += line + "\n";
+    } else if (line.rfind("# args:", 0) == 0) {
+      out.args = line + "\n";
+    } else {
+      out.expected += (line.size() > 2 ? line.substr(2) : "") + "\n";
+    }
+  }
+  return out;
+}
+
+CheckOptions Options(const std::string& args) {
+  CheckOptions options;
+  std::istringstream words(args);
+  std::string word;
+  while (words >> word) {
+    if (word == "-D" && words >> word) {
+      const size_t equal = word.find('=');
+      options.parameters.emplace_back(word.substr(0, equal),
+                                      word.substr(equal + 1));
+    } else if (word == "--input" && words >> word) {
+      options.input_files.insert(word);
+    }
+  }
+  return options;
+}
+
+std::string Diagnose(const std::string& name, const std::string& text) {
+  Diagnostics diagnostics(name, text);
+  const ast::Program tree = Parse(diagnostics);
+  if (!diagnostics.HasErrors()) {
+    CheckedProgram program =
+        Check(tree, Options(Split(text).args), diagnostics);
+    AnalyzeWithIsl(program, diagnostics);
+  }
+  return diagnostics.ToString();
+}
+
+std::string Commented(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line)) {
+    out += "# " + line;
+    while (out.back() == ' ') out.pop_back();
+    out += "\n";
+  }
+  return out;
+}
+
+void Rewrite(const std::filesystem::path& path) {
+  // The comment moves the lines that it speaks of: until nothing changes.
+  for (int round = 0; round < 5; ++round) {
+    const std::string before = Load(path);
+    const Golden golden = Split(before);
+    const std::string after =
+        golden.args + Commented(Diagnose(path.filename().string(), before)) +
+        golden.program;
+    if (after == before) return;
+    std::ofstream(path, std::ios::binary) << after;
+  }
+}
+
+TEST(GoldenErrors, EachFileSaysWhatItExpects) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(DOGGED_ERRORS_DIR)) {
+    if (entry.path().extension() == ".dog") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  EXPECT_GE(paths.size(), 30u);
+  for (const auto& path : paths) {
+    if (g_rewrite) Rewrite(path);
+    const std::string text = Load(path);
+    EXPECT_EQ(Commented(Split(text).expected),
+              Commented(Diagnose(path.filename().string(), text)))
+        << path;
+  }
+}
+
+}  // namespace
+}  // namespace dogged::dsl
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--rewrite") dogged::dsl::g_rewrite = true;
+  }
+  return RUN_ALL_TESTS();
+}
