@@ -97,6 +97,43 @@ TEST(NeededTasks, AreTheConeUnderTheResults) {
   }
 }
 
+TEST(NeededTasks, FitTheirBoxesOnSlantedDomains) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    ProgramBuilder b("slanted");
+    const int32_t a = b.AddArray({.name = "a", .rank = 2});
+    const AffineExpr i = AffineExpr::Index(0);
+    const AffineExpr j = AffineExpr::Index(1);
+    const auto slanted = [&](int64_t least) {
+      return AffineBound{.expr = i * (rng.Below(7) - 3) +
+                                 AffineExpr::Constant(least + rng.Below(5)),
+                         .divisor = 1 + rng.Below(2)};
+    };
+    Domain domain = Domain::Box({{"i", -4, 5}, {"j", 0, 0}});
+    domain.dimensions[1].lower = {slanted(-5)};
+    domain.dimensions[1].upper = {slanted(3)};
+    b.AddClass({.name = "c",
+                .domain = domain,
+                .creates = {{a, {i, j}}},
+                .kernel = b.AddKernel({"k", "test", ""})});
+    Domain wanted = domain;
+    wanted.guard = {{{{.expr = i + j,
+                       .kind = Constraint::Kind::kDivisible,
+                       .modulus = 2}}}};
+    b.AddResult(a, wanted);
+    const Program program = std::move(b).Build().value();
+    const Relations relations(program);
+    const NeededTasks needed(relations);
+    EXPECT_EQ(needed.count(), wanted.Count());
+    domain.ForEach([&](const IndexVector& index) {
+      EXPECT_EQ(needed.Contains({.task_class = 0, .index = index}),
+                wanted.Contains(index));
+      return true;
+    });
+  }
+}
+
 TEST(NeededTasks, AreAllWhereMarkingWouldCostTooMuch) {
   const Program program = Stencil(1'000'000, 1'000'000, 5, 5);
   const Relations relations(program);
