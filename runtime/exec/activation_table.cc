@@ -23,6 +23,7 @@ std::unique_ptr<Activation> ActivationPool::Get(const Task& task,
   record->task = task;
   record->inputs.resize(static_cast<size_t>(use_count));
   record->missing_count = 0;
+  record->age = 0;
   record->priority = 0;
   return record;
 }
@@ -160,6 +161,17 @@ bool ActivationTable::ForEach(
     }
   }
   return true;
+}
+
+void ActivationTable::Age(absl::FunctionRef<void(const Activation&)> visit) {
+  for (Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (Slot& slot : stripe.slots) {
+      if (slot.record == nullptr) continue;
+      ++slot.record->age;
+      visit(*slot.record);
+    }
+  }
 }
 
 int64_t ActivationTable::size() const {

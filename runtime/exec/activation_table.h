@@ -30,6 +30,7 @@ struct Activation {
   Task task;
   ValueList inputs;  // by position of the use; none if missing or not required
   int32_t missing_count = 0;
+  int32_t age = 0;  // calls of ActivationTable::Age() since the first mark
   int64_t priority = 0;
 };
 
@@ -67,6 +68,8 @@ class ActivationTable {
   // Calls `visit` for every record until it returns false; then returns false
   // itself. The callback must not call the table: collect, then act.
   bool ForEach(absl::FunctionRef<bool(const Activation&)> visit) const;
+  // Makes every record one older, then calls `visit` for it, as ForEach().
+  void Age(absl::FunctionRef<void(const Activation&)> visit);
   // Records at the moment.
   int64_t size() const;
 

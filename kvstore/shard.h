@@ -1,0 +1,87 @@
+// Shard: the bindings that this agent holds, and who waits for those that it
+// does not have yet. Binding twice is fine; binding differently is an error.
+// A data structure: no messages, no clock. Used by one thread.
+#ifndef DOGGED_KVSTORE_SHARD_H_
+#define DOGGED_KVSTORE_SHARD_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+// What this agent knows of one label. There is an entry while the value is
+// held here or somebody waits for it.
+struct Entry {
+  Value value;  // none: unbound here
+  // Agents that get the value as soon as it is bound.
+  absl::InlinedVector<AgentId, 2> waiters;
+  // Other agents that have acknowledged a copy.
+  absl::InlinedVector<AgentId, 2> copies;
+  // At the home: one bit for each consumer, by its place in the order in which
+  // the program enumerates them; set once the consumer's outputs are durable.
+  // Sized when the entry becomes bound at its home.
+  std::vector<bool> consumers_done;
+  int64_t consumers_left = 0;
+  // True at the home, where consumers_done counts.
+  bool is_home = false;
+  // The producer's inputs were told that it is done.
+  bool producer_reported = false;
+  // When the holder speaks of the label again if nothing was heard, and how
+  // long it then waits.
+  absl::Time next_announce = absl::InfiniteFuture();
+  absl::Duration announce_interval;
+};
+
+class Shard {
+ public:
+  // Null if there is none. Pointers are good until the next change.
+  Entry* Find(const Label& label);
+  const Entry* Find(const Label& label) const;
+  // Makes an unbound entry if there is none.
+  Entry& Get(const Label& label) { return entries_[label]; }
+
+  // Binds `label` at `entry`. An equal second bind changes nothing and
+  // returns false; the first returns true.
+  //
+  // Errors: kDataLoss with both digests if another value is bound.
+  absl::StatusOr<bool> Bind(const Label& label, Value value);
+
+  void Erase(const Label& label) { entries_.erase(label); }
+  int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  // Labels whose entry satisfies `keep`, in label order: the same in every
+  // run, so that whoever sends messages for them does so in one order.
+  std::vector<Label> Select(
+      absl::FunctionRef<bool(const Label&, const Entry&)> keep) const;
+
+ private:
+  absl::flat_hash_map<Label, Entry> entries_;
+};
+
+// Done-marks: the newest version of each row that this agent has seen bound.
+// A row is a label without its version index. A hint for those who would
+// otherwise compute history again; it never refuses a demand.
+class DoneMarks {
+ public:
+  // `row` carries zero at the version index.
+  void Raise(const Label& row, int64_t version);
+  // None if no version was seen.
+  std::optional<int64_t> Newest(const Label& row) const;
+  int64_t size() const { return static_cast<int64_t>(marks_.size()); }
+
+ private:
+  absl::flat_hash_map<Label, int64_t> marks_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_SHARD_H_

@@ -1,0 +1,377 @@
+#include "runtime/agent/agent.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// Messages about jobs as a whole, not about labels.
+enum class AgentMessage : uint8_t {
+  kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
+  kJobValue = kFirstFreeKind + 17,    // the encoded job
+};
+
+constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
+constexpr absl::Duration kRequestInterval = absl::Milliseconds(300);
+// One who leaves waits no longer than this for others to take over.
+constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
+
+}  // namespace
+
+Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
+             KernelLoader load_kernels)
+    : options_(std::move(options)),
+      transport_(transport),
+      executor_(executor),
+      load_kernels_(std::move(load_kernels)),
+      rng_(Rng(options_.seed).Stream("agent")),
+      membership_(options_.self, options_.membership,
+                  Rng(options_.seed).Stream("membership")),
+      multicast_(options_.self.id, options_.plan, options_.limits),
+      packer_(options_.self.id, options_.limits),
+      unpacker_(options_.self.id, options_.limits) {
+  multicast_.SetView(membership_.view());
+}
+
+void Agent::RunOnce(absl::Time now) {
+  outbox_.wake = absl::InfiniteFuture();
+  arrivals_.clear();
+  transport_.Poll(arrivals_);
+  messages_.clear();
+  for (const Arrival& arrival : arrivals_) {
+    unpacker_.Open(now, arrival, messages_);
+  }
+  // Messages to this agent itself join behind: a loop, for they may beget more.
+  do {
+    std::vector<Message> batch = std::exchange(messages_, {});
+    for (const Message& message : batch) {
+      Dispatch(now, message.head.source, message.head.kind, message.head.job,
+               message.body);
+    }
+    completions_.clear();
+    executor_.Poll(completions_);
+    for (Completion& completion : completions_) {
+      auto it = jobs_.find(completion.job);
+      if (it != jobs_.end() && it->second.run != nullptr) {
+        it->second.run->OnCompletion(now, std::move(completion), outbox_);
+      }
+    }
+    membership_.Tick(now, outbox_);
+    HandleEvents(now);
+    multicast_.Tick(now);
+    unpacker_.Tick(now);
+    for (auto& [id, entry] : jobs_) {
+      if (entry.run == nullptr) continue;
+      entry.run->Tick(now, outbox_);
+      if (!leaving_) entry.run->Feed(now, outbox_);
+    }
+    RequestJobs(now);
+    ReportFailures(now);
+    RefreshBlob(now);
+    packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
+  } while (!messages_.empty());
+
+  if (leaving_ && !gone_) {
+    bool holds = executor_.unfinished_count() > 0;
+    for (const auto& [id, entry] : jobs_) {
+      holds |= entry.run != nullptr && entry.run->failure().ok() &&
+               entry.run->held_count() > 0;
+    }
+    gone_ = !holds || now >= leave_deadline_;
+    outbox_.WakeAt(now + absl::Milliseconds(10));
+  }
+  outbox_.WakeAt(next_blob_);
+  next_wake_ = outbox_.wake;
+}
+
+void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
+                     const Bytes& body) {
+  membership_.Heard(now, from);
+  if (kind == static_cast<uint8_t>(RoutingKind::kMulticast)) {
+    std::vector<Delivery> deliveries;
+    multicast_.Receive(now, job, body, outbox_, deliveries);
+    for (const Delivery& d : deliveries) {
+      Dispatch(now, d.origin, d.kind, d.job, d.body);
+    }
+    return;
+  }
+  if (kind < kFirstFreeKind) {
+    membership_.Receive(now, from, kind, body, outbox_);
+    return;
+  }
+  auto it = jobs_.find(job);
+  if (it == jobs_.end()) return;  // its record has not come yet
+  Entry& entry = it->second;
+  switch (static_cast<AgentMessage>(kind)) {
+    case AgentMessage::kJobRequest:
+      if (!entry.encoded.empty()) {
+        outbox_.Send(from, static_cast<uint8_t>(AgentMessage::kJobValue), job,
+                     entry.encoded);
+      }
+      return;
+    case AgentMessage::kJobValue:
+      if (!entry.encoded.empty()) return;
+      if (Hash128(body.view()) != entry.hash) {
+        ++refused_count_;
+        return;
+      }
+      entry.encoded = body;
+      for (const JobRecord& record : Records()) {
+        if (record.hash == entry.hash) ApplyRecord(now, record);
+      }
+      return;
+  }
+  if (entry.run == nullptr) return;
+  const absl::Status status =
+      entry.run->Receive(now, from, kind, body.view(), outbox_);
+  if (!status.ok()) ++refused_count_;
+}
+
+void Agent::HandleEvents(absl::Time now) {
+  for (MembershipEvent& event : membership_.TakeEvents()) {
+    switch (event.kind) {
+      case MembershipEvent::Kind::kJoined:
+        transport_.SetPeer(event.member.id, event.member.fabric_address);
+        break;
+      case MembershipEvent::Kind::kForgotten:
+        transport_.ForgetPeer(event.member.id);
+        break;
+      case MembershipEvent::Kind::kDied:
+        unpacker_.Forget(event.member.id);
+        break;
+      case MembershipEvent::Kind::kRecord: {
+        const auto it = membership_.records().find(event.key);
+        const auto record = JobRecord::Decode(it->second.bytes.view());
+        if (record.ok()) {
+          ApplyRecord(now, *record);
+        } else {
+          ++refused_count_;
+        }
+        break;
+      }
+      case MembershipEvent::Kind::kLeft:
+      case MembershipEvent::Kind::kDeclaredDead:
+        break;
+    }
+    events_.push_back(std::move(event));
+  }
+  if (membership_.view() == placed_view_) return;
+  placed_view_ = membership_.view();
+  multicast_.SetView(placed_view_);
+  for (auto& [id, entry] : jobs_) {
+    if (entry.run != nullptr) {
+      entry.run->SetMembers(now, PlacementMembers(), outbox_);
+    }
+  }
+}
+
+std::vector<PlacementMember> Agent::PlacementMembers() const {
+  std::vector<PlacementMember> out;
+  for (const Member& member : membership_.view()->members()) {
+    // One who leaves has no shards of its own, if others are there.
+    if (leaving_ && member.id == id() && membership_.view()->size() > 1) {
+      continue;
+    }
+    out.push_back({member.id, member.host, member.workers});
+  }
+  return out;
+}
+
+std::vector<MembershipEvent> Agent::TakeEvents() {
+  return std::exchange(events_, {});
+}
+
+absl::Status Agent::Join(absl::Time now, absl::string_view snapshot) {
+  return membership_.Absorb(now, snapshot, outbox_);
+}
+
+void Agent::PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {
+  membership_.PeerDied(now, peer, cause, outbox_);
+}
+
+void Agent::Leave(absl::Time now) {
+  if (leaving_) return;
+  leaving_ = true;
+  leave_deadline_ = now + kLeaveTimeMax;
+  membership_.Leave(now, outbox_);
+  placed_view_ = nullptr;  // place again, without this agent
+}
+
+absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
+                                    SubmissionId submission,
+                                    const JobOptions& options) {
+  DOGGED_ASSIGN_OR_RETURN(const Job job, Job::Decode(encoded));
+  JobRecord record{.hash = JobHash(encoded),
+                   .submission = submission,
+                   .name = job.program.name,
+                   .options = options};
+  Entry& entry = jobs_[record.job()];
+  entry.hash = record.hash;
+  if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
+  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
+                        outbox_);
+  ApplyRecord(now, record);
+  return record.job();
+}
+
+void Agent::Conclude(absl::Time now, JobRecord record) {
+  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
+                        outbox_);
+  ApplyRecord(now, record);
+}
+
+void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
+  Entry& entry = jobs_[record.job()];
+  entry.hash = record.hash;
+  // A stale record never revives a job: what counts is the newest of each.
+  bool running = false;
+  for (const JobRecord& known : Records()) {
+    running |= known.hash == record.hash && known.state == JobState::kRunning;
+  }
+  if (running && entry.run == nullptr && !entry.encoded.empty()) {
+    StartRun(now, entry, record);
+  }
+  if (entry.run == nullptr) return;
+  entry.run->SetResultsDemanded(running);
+  if (!running && record.state != JobState::kDone) {
+    entry.run.reset();  // cancelled or failed: what it holds goes
+  }
+}
+
+void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
+  absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
+  absl::StatusOr<KernelTable> kernels = absl::UnknownError("not loaded");
+  if (job.ok()) kernels = load_kernels_(*job);
+  if (!job.ok() || !kernels.ok()) {
+    const absl::Status status = job.ok() ? kernels.status() : job.status();
+    JobRecord failed = record;
+    failed.state = JobState::kFailed;
+    failed.code = status.code();
+    failed.message = std::string(status.message());
+    Conclude(now, std::move(failed));
+    return;
+  }
+  entry.job = std::make_shared<const Job>(*std::move(job));
+  entry.kernels = std::make_shared<const KernelTable>(*std::move(kernels));
+  entry.tasks_needed = entry.job->program.TaskCount();
+  entry.results_needed = entry.job->program.ResultCount();
+  entry.run = std::make_unique<JobRun>(
+      JobRun::Parts{.self = id(),
+                    .id = record.job(),
+                    .job = entry.job,
+                    .kernels = entry.kernels,
+                    .options = record.options,
+                    .limits = options_.job_limits,
+                    .executor = &executor_,
+                    .multicast = &multicast_,
+                    .rng = rng_.Stream(record.hash.ToString())});
+  entry.run->SetMembers(now, PlacementMembers(), outbox_);
+}
+
+void Agent::RequestJobs(absl::Time now) {
+  for (auto& [job, entry] : jobs_) {
+    if (!entry.encoded.empty()) continue;
+    if (entry.next_request <= now) {
+      entry.next_request = now + kRequestInterval;
+      const auto& members = membership_.view()->members();
+      const Member& member = members[static_cast<size_t>(
+          rng_.Below(static_cast<int64_t>(members.size())))];
+      if (member.id != id()) {
+        outbox_.Send(member.id, static_cast<uint8_t>(AgentMessage::kJobRequest),
+                     job, {});
+      }
+    }
+    outbox_.WakeAt(entry.next_request);
+  }
+}
+
+void Agent::ReportFailures(absl::Time now) {
+  std::vector<JobRecord> failed;
+  for (const JobRecord& record : Records()) {
+    if (record.state != JobState::kRunning) continue;
+    const JobRun* run = FindRun(record.job());
+    if (run == nullptr || run->failure().ok()) continue;
+    failed.push_back(record);
+    failed.back().state = JobState::kFailed;
+    failed.back().code = run->failure().code();
+    failed.back().message = std::string(run->failure().message());
+  }
+  for (JobRecord& record : failed) Conclude(now, std::move(record));
+}
+
+void Agent::RefreshBlob(absl::Time now) {
+  if (now < next_blob_) return;
+  next_blob_ = now + kBlobInterval;
+  Encoder out;
+  int64_t count = 0;
+  for (const auto& [job, entry] : jobs_) count += entry.run != nullptr;
+  out.PutVarint(static_cast<uint64_t>(count));
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.run == nullptr) continue;
+    out.PutId(job);
+    entry.run->stats().Encode(out);
+  }
+  membership_.SetBlob(Bytes(out.Take()));
+}
+
+std::vector<JobRecord> Agent::Records() const {
+  std::vector<JobRecord> out;
+  for (const auto& [key, value] : membership_.records()) {
+    auto record = JobRecord::Decode(value.bytes.view());
+    if (record.ok()) out.push_back(*std::move(record));
+  }
+  return out;
+}
+
+absl::Status Agent::Want(absl::Time now, JobId job,
+                         absl::Span<const Label> labels) {
+  auto it = jobs_.find(job);
+  if (it == jobs_.end()) {
+    return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
+  }
+  if (it->second.run == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("job ", job.ToString(), " is not running here yet"));
+  }
+  for (const Label& label : labels) {
+    it->second.run->Want(now, label, outbox_);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
+  auto it = jobs_.find(job);
+  if (it == jobs_.end() || it->second.run == nullptr) return {};
+  return it->second.run->TakeWanted();
+}
+
+std::vector<JobSummary> Agent::Jobs() const {
+  std::vector<JobSummary> out;
+  for (const JobRecord& record : Records()) {
+    JobSummary summary{.record = record};
+    auto it = jobs_.find(record.job());
+    if (it != jobs_.end()) {
+      summary.tasks_needed = it->second.tasks_needed;
+      summary.results_needed = it->second.results_needed;
+      if (it->second.run != nullptr) summary.stats = it->second.run->stats();
+    }
+    out.push_back(std::move(summary));
+  }
+  return out;
+}
+
+const JobRun* Agent::FindRun(JobId job) const {
+  auto it = jobs_.find(job);
+  return it == jobs_.end() ? nullptr : it->second.run.get();
+}
+
+int64_t Agent::refused_count() const {
+  return refused_count_ + unpacker_.refused_count() +
+         multicast_.refused_count() + membership_.refused_count();
+}
+
+}  // namespace dogged

@@ -1,0 +1,156 @@
+// Agent: one process taking part, without its process: all protocol machines,
+// and the order in which one pass of the loop runs them. The world enters
+// through the ports, so the simulation runs this very code.
+//
+// Used by one thread.
+#ifndef DOGGED_RUNTIME_AGENT_AGENT_H_
+#define DOGGED_RUNTIME_AGENT_AGENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "routing/membership.h"
+#include "routing/multicast.h"
+#include "routing/outbox.h"
+#include "routing/packing.h"
+#include "routing/transport.h"
+#include "runtime/agent/job_record.h"
+#include "runtime/agent/job_run.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/limits.h"
+#include "runtime/exec/executor.h"
+#include "runtime/graph/job.h"
+
+namespace dogged {
+
+// Makes kernels of a job's kernel specifications: apps wires it to dsl.
+using KernelLoader = std::function<absl::StatusOr<KernelTable>(const Job& job)>;
+
+struct AgentOptions {
+  Member self;
+  MulticastPlan plan = MulticastPlan::kPrefix;
+  Limits limits;
+  JobLimits job_limits;
+  MembershipOptions membership;
+  uint64_t seed = 1;
+};
+
+// One job as this agent sees it.
+struct JobSummary {
+  JobRecord record;
+  // Over all agents, as far as gossip has told; the dead included.
+  JobStats stats;
+  int64_t tasks_needed = 0;  // 0 while the job value is not here
+  int64_t results_needed = 0;
+};
+
+class Agent {
+ public:
+  // The transport and the executor outlive the agent.
+  Agent(AgentOptions options, Transport& transport, Executor& executor,
+        KernelLoader load_kernels);
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // One pass: arrivals, completions, ticks, new work, sends; in this order.
+  void RunOnce(absl::Time now);
+  // When RunOnce wants to be called again if nothing arrives.
+  absl::Time next_wake() const { return next_wake_; }
+
+  // --- membership
+  AgentId id() const { return options_.self.id; }
+  // What one who joins needs; give it to its Join().
+  std::string Snapshot() const { return membership_.Snapshot(); }
+  absl::Status Join(absl::Time now, absl::string_view snapshot);
+  // A life line to `peer` broke.
+  void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);
+  // Hands over what it holds, then tells all. IsGone() once that is done.
+  void Leave(absl::Time now);
+  bool IsGone() const { return gone_; }
+  bool declared_dead() const { return membership_.declared_dead(); }
+  const Membership& membership() const { return membership_; }
+  // Since the last call, for the loop: life lines, words for people.
+  std::vector<MembershipEvent> TakeEvents();
+
+  // --- jobs
+  // Takes a job to run. `encoded` is Job::Encode(). The same job under the
+  // same submission changes nothing.
+  //
+  // Errors: kInvalidArgument if `encoded` is no job.
+  absl::StatusOr<JobId> Submit(absl::Time now, std::string encoded,
+                               SubmissionId submission,
+                               const JobOptions& options);
+  // A new state of a known submission: done, cancelled, failed.
+  void Conclude(absl::Time now, JobRecord record);
+  // The client's wish for result labels; see JobRun::Want().
+  //
+  // Errors: kNotFound without such a job; kUnavailable while its value is
+  //         still being fetched.
+  absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
+  std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
+  std::vector<JobSummary> Jobs() const;
+  // Null if the job is not known, or its value is not here.
+  const JobRun* FindRun(JobId job) const;
+  int64_t refused_count() const;
+  int64_t bytes_sent() const { return packer_.bytes_sent(); }
+  int64_t messages_sent() const { return packer_.messages_sent(); }
+
+ private:
+  // A job that a record has named.
+  struct Entry {
+    Bytes encoded;  // empty until it has come
+    Digest hash;
+    std::shared_ptr<const Job> job;
+    // Outlives the run: tasks may be on workers when a job is cancelled.
+    std::shared_ptr<const KernelTable> kernels;
+    std::unique_ptr<JobRun> run;
+    absl::Time next_request = absl::InfinitePast();
+    int64_t tasks_needed = 0;
+    int64_t results_needed = 0;
+  };
+
+  void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
+                const Bytes& body);
+  void HandleEvents(absl::Time now);
+  void ApplyRecord(absl::Time now, const JobRecord& record);
+  void StartRun(absl::Time now, Entry& entry, const JobRecord& record);
+  void RequestJobs(absl::Time now);
+  void ReportFailures(absl::Time now);
+  void RefreshBlob(absl::Time now);
+  std::vector<PlacementMember> PlacementMembers() const;
+  std::vector<JobRecord> Records() const;
+
+  const AgentOptions options_;
+  Transport& transport_;
+  Executor& executor_;
+  const KernelLoader load_kernels_;
+  Rng rng_;
+  Membership membership_;
+  Multicast multicast_;
+  Packer packer_;
+  Unpacker unpacker_;
+  Outbox outbox_;
+  absl::btree_map<JobId, Entry> jobs_;
+  std::shared_ptr<const View> placed_view_;
+  std::vector<MembershipEvent> events_;
+  std::vector<Arrival> arrivals_;
+  std::vector<Completion> completions_;
+  std::vector<Message> messages_;
+  absl::Time next_wake_ = absl::InfinitePast();
+  absl::Time next_blob_ = absl::InfinitePast();
+  absl::Time leave_deadline_ = absl::InfiniteFuture();
+  bool leaving_ = false;
+  bool gone_ = false;
+  int64_t refused_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_AGENT_H_

@@ -1,0 +1,229 @@
+// The backward search: demands, from labels that are missed to tasks that can
+// run. [REM] "REM Search": SOLVE, with the recursion spread over the homes.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/agent/job_run.h"
+
+namespace dogged {
+
+void JobRun::HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
+                          Outbox& out) {
+  if (from == self_) return;
+  Entry* entry = shard_.Find(body.label);
+  if (entry != nullptr && !entry->value.IsNone()) {
+    stats_.bytes_resent += entry->value.bytes();
+    SendTo(from, JobMessage::kPublish, EncodePublish(body.label, entry->value),
+           out);
+    return;
+  }
+  const std::optional<Task> producer = relations_.ProducerOf(body.label);
+  if (!producer.has_value()) return;
+  if (IsHome(body.label)) {
+    if (!body.certain && IsRetired(body.label)) {
+      SendTo(from, JobMessage::kRetired,
+             EncodeRetired({.label = body.label, .task = body.task}), out);
+      return;
+    }
+    auto& waiters = shard_.Get(body.label).waiters;
+    if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
+      waiters.push_back(from);
+    }
+  } else if (!IsMine(*producer)) {
+    return;  // the asker's view is another; it asks again
+  }
+  (void)now;
+  if (!body.lazy) Pursue(body.label, body.depth, body.certain);
+}
+
+void JobRun::Pursue(const Label& label, int32_t depth, bool certain) {
+  const std::pair<int32_t, uint64_t> place{depth, open_sequence_++};
+  auto [known, inserted] = open_place_.emplace(label, place);
+  if (!inserted) {
+    Open& open = open_[known->second];
+    open.certain |= certain;
+    if (open.depth >= depth) return;
+    certain = open.certain;
+    open_.erase(known->second);
+    known->second = place;
+  }
+  open_.emplace(place,
+                Open{.label = label, .depth = depth, .certain = certain});
+  if (static_cast<int64_t>(open_.size()) > limits_.open_demands_max) {
+    // The shallowest; whoever needs it asks again.
+    open_place_.erase(open_.begin()->second.label);
+    open_.erase(open_.begin());
+  }
+}
+
+JobRun::Open JobRun::TakeDeepest() {
+  auto deepest = std::prev(open_.end());
+  const Open open = deepest->second;
+  open_.erase(deepest);
+  open_place_.erase(open.label);
+  return open;
+}
+
+void JobRun::Expand(absl::Time now, Open open, Outbox& out) {
+  const Entry* entry = shard_.Find(open.label);
+  if (entry != nullptr && !entry->value.IsNone()) return;
+  Label target = open.label;
+  if (forward_) {
+    // Versions of a row follow one another, so the next unbound one is needed
+    // too: the walk jumps to the frontier, and notification does the rest.
+    const std::optional<int64_t> newest = done_marks_.Newest(RowOf(target));
+    if (newest.has_value() && *newest + 1 < VersionOf(target)) {
+      target.index
+          [program().arrays[static_cast<size_t>(target.array)].version_index] =
+          *newest + 1;
+    }
+  }
+  std::optional<Task> producer = relations_.ProducerOf(target);
+  if (!producer.has_value()) producer = relations_.ProducerOf(open.label);
+  if (!producer.has_value()) {
+    Fail(absl::InternalError(absl::StrCat(
+        "label ", program().LabelText(open.label), " has no producer")));
+    return;
+  }
+  if (!IsMine(*producer)) {
+    // A task with several outputs runs at the home of its first.
+    SendTo(HomeOf(*producer), JobMessage::kDemand,
+           EncodeDemand(
+               {.label = target, .depth = open.depth, .certain = open.certain}),
+           out);
+    return;
+  }
+  // Many paths lead to one task; it looks at its inputs once, then by its own
+  // clock, unless what was a guess has become certain.
+  const auto known = pursuits_.find(*producer);
+  if (known != pursuits_.end() && known->second.next_check > now &&
+      (known->second.certain || !open.certain)) {
+    return;
+  }
+  PursueTask(now, *producer, open.depth, open.certain, out);
+}
+
+void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
+                        bool certain, Outbox& out) {
+  if (in_flight_.contains(task)) return;
+  if (relations_.RequiredCount(task) == 0) {
+    StartLeaf(task);
+    return;
+  }
+  auto [it, inserted] = pursuits_.emplace(task, Pursuit{});
+  Pursuit& pursuit = it->second;
+  if (!inserted) pursuits_by_depth_.erase({pursuit.depth, task});
+  pursuit.depth = std::max(pursuit.depth, depth);
+  pursuit.certain |= certain;
+  pursuit.interval = inserted
+                         ? 2 * Patience()
+                         : std::min(2 * pursuit.interval, limits_.backoff_max);
+  pursuit.next_check = now + pursuit.interval;
+  pursuits_by_depth_.insert({pursuit.depth, task});
+  const Pursuit now_known = pursuit;
+
+  const std::vector<int> missing = activations_.MissingUses(task);
+  std::vector<std::pair<int, Value>> at_hand;
+  bool settled = false;
+  relations_.ForEachRequired(task, [&](int use, const Label& label) {
+    if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
+      return;
+    }
+    const Entry* entry = shard_.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) {
+      at_hand.emplace_back(use, entry->value);
+    } else if (IsHome(label) && !now_known.certain && IsRetired(label)) {
+      settled = true;
+    } else if (IsHome(label)) {
+      Pursue(label, now_known.depth + 1, now_known.certain);
+    } else {
+      SendTo(HomeOf(label), JobMessage::kDemand,
+             EncodeDemand({.label = label,
+                           .task = task,
+                           .depth = now_known.depth + 1,
+                           .certain = now_known.certain}),
+             out);
+    }
+  });
+  if (settled) {
+    BelieveDone(task);
+    return;
+  }
+  for (const auto& [use, value] : at_hand) {
+    MarkInput(task, use, value, /*remote=*/false);
+  }
+  if (static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max) {
+    const Task shallowest = pursuits_by_depth_.begin()->second;
+    DropTask(shallowest);
+  }
+}
+
+void JobRun::BelieveDone(const Task& task) {
+  auto it = pursuits_.find(task);
+  if (it == pursuits_.end() || it->second.certain) return;
+  DropTask(task);
+  const Label first = relations_.FirstCreated(task);
+  done_marks_.Raise(RowOf(first), VersionOf(first));
+}
+
+void JobRun::DropPursuit(const Task& task) {
+  auto it = pursuits_.find(task);
+  if (it == pursuits_.end()) return;
+  pursuits_by_depth_.erase({it->second.depth, task});
+  pursuits_.erase(it);
+}
+
+bool JobRun::OpenNextResult() {
+  constexpr int kProbesMax = 256;
+  if (!results_demanded_ || results_.empty() ||
+      static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max / 2) {
+    return false;
+  }
+  for (int probe = 0; probe < kProbesMax; ++probe) {
+    if (next_result_ == results_.size()) {
+      next_result_ = 0;
+      return false;
+    }
+    const Label& label = results_[next_result_++];
+    const Entry* entry = shard_.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) continue;
+    const std::optional<Task> producer = relations_.ProducerOf(label);
+    if (!producer.has_value() || in_flight_.contains(*producer)) continue;
+    const auto known = pursuits_.find(*producer);
+    if (known != pursuits_.end() && known->second.certain) continue;
+    Pursue(label, /*depth=*/1, /*certain=*/true);
+    return true;
+  }
+  return false;
+}
+
+void JobRun::Want(absl::Time now, const Label& label, Outbox& out) {
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) {
+    wanted_found_.emplace_back(label, entry->value);
+    return;
+  }
+  auto [it, inserted] = wanted_.emplace(label, Wanted{});
+  if (!inserted) return;
+  it->second = {.next_ask = now, .interval = 2 * limits_.sweep_interval};
+  SweepWanted(now, out);
+}
+
+std::vector<std::pair<Label, Value>> JobRun::TakeWanted() {
+  return std::exchange(wanted_found_, {});
+}
+
+void JobRun::SweepWanted(absl::Time now, Outbox& out) {
+  for (auto& [label, wanted] : wanted_) {
+    if (wanted.next_ask > now) continue;
+    wanted.next_ask = now + wanted.interval;
+    wanted.interval = std::min(2 * wanted.interval, limits_.backoff_max);
+    if (IsHome(label)) continue;  // binding it here hands it out
+    SendTo(HomeOf(label), JobMessage::kDemand,
+           EncodeDemand({.label = label, .lazy = true}), out);
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,63 @@
+#include "runtime/agent/job_record.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+absl::string_view JobStateName(JobState state) {
+  switch (state) {
+    case JobState::kRunning:
+      return "running";
+    case JobState::kDone:
+      return "done";
+    case JobState::kCancelled:
+      return "cancelled";
+    case JobState::kFailed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::string JobRecord::Key() const {
+  return absl::StrCat("job/", hash.ToString(), "/", submission.ToString());
+}
+
+Bytes JobRecord::Encode() const {
+  Encoder out;
+  out.PutU64(hash.low);
+  out.PutU64(hash.high);
+  out.PutId(submission);
+  out.PutString(name);
+  out.PutSigned(options.replicas);
+  out.PutBool(options.search_only);
+  out.PutU8(static_cast<uint8_t>(state));
+  out.PutString(message);
+  out.PutSigned(static_cast<int>(code));
+  out.PutU64(result_digest.low);
+  out.PutU64(result_digest.high);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
+  Decoder in(bytes);
+  JobRecord out;
+  out.hash.low = in.GetU64();
+  out.hash.high = in.GetU64();
+  out.submission = in.GetId<SubmissionId>();
+  out.name = std::string(in.GetString());
+  out.options.replicas = static_cast<int>(in.GetSigned());
+  out.options.search_only = in.GetBool();
+  const uint8_t state = in.GetU8();
+  if (state < 1 || state > 4 || out.options.replicas < 1) in.Fail();
+  out.message = std::string(in.GetString());
+  out.code = static_cast<absl::StatusCode>(in.GetSigned());
+  out.result_digest.low = in.GetU64();
+  out.result_digest.high = in.GetU64();
+  DOGGED_RETURN_IF_ERROR(in.Finish("job record"));
+  out.state = static_cast<JobState>(state);
+  return out;
+}
+
+}  // namespace dogged

@@ -1,0 +1,48 @@
+// Job record: what every agent knows of a job. It travels with membership
+// gossip as a grow-only set; a later state replaces an earlier one. A record
+// that is running is the root demand for the job's results.
+#ifndef DOGGED_RUNTIME_AGENT_JOB_RECORD_H_
+#define DOGGED_RUNTIME_AGENT_JOB_RECORD_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/agent/job_run.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+// In the order in which they replace one another.
+enum class JobState : uint8_t {
+  kRunning = 1,
+  kDone = 2,  // results were delivered, or are durable
+  kCancelled = 3,
+  kFailed = 4,
+};
+
+absl::string_view JobStateName(JobState state);
+
+struct JobRecord {
+  Digest hash;              // the job's name
+  SubmissionId submission;  // cancelling names this
+  std::string name;         // of the program, for people
+  JobOptions options;
+  JobState state = JobState::kRunning;
+  std::string message;  // why it failed
+  absl::StatusCode code = absl::StatusCode::kOk;
+  Digest result_digest;  // when done
+
+  JobId job() const { return JobId(hash.high); }
+  // The key of the record in membership gossip.
+  std::string Key() const;
+  uint64_t version() const { return static_cast<uint64_t>(state); }
+  Bytes Encode() const;
+  static absl::StatusOr<JobRecord> Decode(absl::string_view bytes);
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_JOB_RECORD_H_

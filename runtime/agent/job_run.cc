@@ -1,0 +1,288 @@
+#include "runtime/agent/job_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// As much ready work as keeps the workers busy over one pass of the loop.
+int64_t QueueTarget(const Executor& executor) {
+  return 4 * executor.worker_count() + 4;
+}
+
+}  // namespace
+
+void JobStats::Encode(Encoder& out) const {
+  for (int64_t v :
+       {tasks_executed, tasks_duplicated, tasks_done, results_bound,
+        reads_local, reads_remote, bytes_read_local, bytes_read_remote,
+        messages_sent, bytes_sent, bytes_resent}) {
+    out.PutSigned(v);
+  }
+  out.PutDouble(flops);
+}
+
+JobStats JobStats::Decode(Decoder& in) {
+  JobStats out;
+  for (int64_t* v :
+       {&out.tasks_executed, &out.tasks_duplicated, &out.tasks_done,
+        &out.results_bound, &out.reads_local, &out.reads_remote,
+        &out.bytes_read_local, &out.bytes_read_remote, &out.messages_sent,
+        &out.bytes_sent, &out.bytes_resent}) {
+    *v = in.GetSigned();
+  }
+  out.flops = in.GetDouble();
+  return out;
+}
+
+JobStats& JobStats::operator+=(const JobStats& other) {
+  tasks_executed += other.tasks_executed;
+  tasks_duplicated += other.tasks_duplicated;
+  tasks_done += other.tasks_done;
+  results_bound += other.results_bound;
+  reads_local += other.reads_local;
+  reads_remote += other.reads_remote;
+  bytes_read_local += other.bytes_read_local;
+  bytes_read_remote += other.bytes_read_remote;
+  messages_sent += other.messages_sent;
+  bytes_sent += other.bytes_sent;
+  bytes_resent += other.bytes_resent;
+  flops += other.flops;
+  return *this;
+}
+
+JobRun::JobRun(Parts parts)
+    : self_(parts.self),
+      id_(parts.id),
+      job_(std::move(parts.job)),
+      kernels_(std::move(parts.kernels)),
+      options_(parts.options),
+      limits_(parts.limits),
+      executor_(*parts.executor),
+      multicast_(*parts.multicast),
+      rng_(parts.rng),
+      relations_(job_->program),
+      // Running forward wastes nothing only where every task is needed.
+      forward_(!options_.search_only && job_->program.every_task_needed),
+      placement_({}, options_.replicas),
+      activations_(relations_) {}
+
+uint64_t JobRun::KeyOf(const Label& label) const {
+  const Array& array = job_->program.arrays[static_cast<size_t>(label.array)];
+  uint64_t key = static_cast<uint64_t>(array.affinity_group);
+  for (int i = 0; i < label.index.size(); ++i) {
+    const int64_t block = array.affinity_block[static_cast<size_t>(i)];
+    if (block == 0) continue;
+    key = Mix64(key, static_cast<uint64_t>(FloorDiv(label.index[i], block)));
+  }
+  return key;
+}
+
+AgentId JobRun::HomeOf(const Label& label) const {
+  return placement_.Home(KeyOf(label));
+}
+
+AgentId JobRun::HomeOf(const Task& task) const {
+  return HomeOf(relations_.FirstCreated(task));
+}
+
+Label JobRun::RowOf(const Label& label) const {
+  Label row = label;
+  const int32_t version =
+      job_->program.arrays[static_cast<size_t>(label.array)].version_index;
+  if (version >= 0) row.index[version] = 0;
+  return row;
+}
+
+int64_t JobRun::VersionOf(const Label& label) const {
+  const int32_t version =
+      job_->program.arrays[static_cast<size_t>(label.array)].version_index;
+  return version < 0 ? 0 : label.index[version];
+}
+
+bool JobRun::IsDone(const Task& task) const {
+  const Label first = relations_.FirstCreated(task);
+  if (relations_.RequiredCount(task) == 0) {
+    // Nothing orders the versions of a row of leaves.
+    const Entry* entry = shard_.Find(first);
+    return IsRetired(first) || (entry != nullptr && !entry->value.IsNone());
+  }
+  const std::optional<int64_t> newest = done_marks_.Newest(RowOf(first));
+  return newest.has_value() && *newest >= VersionOf(first);
+}
+
+void JobRun::DropTask(const Task& task) {
+  if (auto record = activations_.Remove(task); record != nullptr) {
+    activation_pool_.Put(std::move(record));
+  }
+  DropPursuit(task);
+}
+
+void JobRun::MarkInput(const Task& task, int use, const Value& value,
+                       bool remote) {
+  if (in_flight_.contains(task)) return;
+  if (remote) {
+    ++stats_.reads_remote;
+    stats_.bytes_read_remote += value.bytes();
+  } else {
+    ++stats_.reads_local;
+    stats_.bytes_read_local += value.bytes();
+  }
+  auto record = activations_.Mark(task, use, value, activation_pool_);
+  if (record != nullptr) Submit(std::move(record));
+}
+
+void JobRun::Submit(std::unique_ptr<Activation> record) {
+  const Task& task = record->task;
+  const TaskClass& task_class =
+      job_->program.classes[static_cast<size_t>(task.task_class)];
+  in_flight_.insert(task);
+  executor_.Submit(
+      {.job = id_,
+       .task = task,
+       .inputs = std::move(record->inputs),
+       .priority = task_class.priority.Evaluate(task.index),
+       .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
+       .create_count = static_cast<int>(task_class.creates.size())});
+  activation_pool_.Put(std::move(record));
+}
+
+bool JobRun::StartLeaf(const Task& task) {
+  if (in_flight_.contains(task)) return false;
+  const TaskClass& task_class =
+      job_->program.classes[static_cast<size_t>(task.task_class)];
+  auto record =
+      activation_pool_.Get(task, static_cast<int>(task_class.uses.size()));
+  Submit(std::move(record));
+  return true;
+}
+
+bool JobRun::StartNextLeaf() {
+  if (!leaves_.has_value()) return false;
+  while (const std::optional<Task> task = leaves_->Next()) {
+    if (IsMine(*task) && !IsDone(*task) && StartLeaf(*task)) return true;
+  }
+  leaves_.reset();
+  return false;
+}
+
+void JobRun::Feed(absl::Time now, Outbox& out) {
+  if (!failure_.ok()) return;
+  while (executor_.unfinished_count() < QueueTarget(executor_) &&
+         failure_.ok()) {
+    if (!open_.empty()) {
+      Expand(now, TakeDeepest(), out);
+      continue;
+    }
+    if (forward_ ? StartNextLeaf() : OpenNextResult()) continue;
+    break;
+  }
+}
+
+void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
+  in_flight_.erase(completion.task);
+  if (!failure_.ok()) return;
+  if (!completion.status.ok()) {
+    Fail(NameTask(completion.status, program(), completion.task));
+    return;
+  }
+  last_progress_ = now;
+  slowest_task_ = std::max(slowest_task_, completion.elapsed);
+  ++stats_.tasks_executed;
+  const TaskClass& task_class =
+      program().classes[static_cast<size_t>(completion.task.task_class)];
+  stats_.flops += (*kernels_)[static_cast<size_t>(task_class.kernel)]->Flops(
+      completion.task);
+  const bool was_done = IsDone(completion.task);
+  DropPursuit(completion.task);
+  relations_.ForEachCreated(
+      completion.task, [&](int create, const Label& label) {
+        BindOutput(now, label, completion.outputs[static_cast<size_t>(create)],
+                   out);
+      });
+  if (was_done) ++stats_.tasks_duplicated;
+}
+
+void JobRun::Fail(absl::Status status) {
+  if (failure_.ok()) failure_ = std::move(status);
+}
+
+void JobRun::SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out) {
+  if (to.IsNone()) return;
+  ++stats_.messages_sent;
+  stats_.bytes_sent += body.size();
+  out.Send(to, static_cast<uint8_t>(kind), id_, std::move(body));
+}
+
+void JobRun::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
+                       const Bytes& body, Outbox& out) {
+  targets.erase(self_);
+  targets.erase(AgentId());
+  if (targets.empty()) return;
+  const std::vector<AgentId> list(targets.begin(), targets.end());
+  stats_.messages_sent += static_cast<int64_t>(list.size());
+  stats_.bytes_sent += body.size() * static_cast<int64_t>(list.size());
+  multicast_.Start(list, static_cast<uint8_t>(kind), id_, body, out);
+}
+
+absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
+                             absl::string_view body, Outbox& out) {
+  if (!failure_.ok()) return absl::OkStatus();
+  // Labels and tasks from outside are checked before anything reads them.
+  const auto known = [this](const Label& label) {
+    return label.array < static_cast<int64_t>(program().arrays.size()) &&
+           label.index.size() ==
+               program().arrays[static_cast<size_t>(label.array)].rank;
+  };
+  const auto refuse = [] {
+    return absl::InvalidArgumentError("message about no label of this job");
+  };
+  switch (static_cast<JobMessage>(kind)) {
+    case JobMessage::kPublish: {
+      DOGGED_ASSIGN_OR_RETURN(const PublishBody b, DecodePublish(body));
+      if (!known(b.label)) return refuse();
+      HandlePublish(now, from, b, out);
+      return absl::OkStatus();
+    }
+    case JobMessage::kAnnounce: {
+      DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
+      if (!known(b.label)) return refuse();
+      HandleAnnounce(now, from, b, out);
+      return absl::OkStatus();
+    }
+    case JobMessage::kStored: {
+      DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
+      if (!known(b.label)) return refuse();
+      HandleStored(now, from, b, out);
+      return absl::OkStatus();
+    }
+    case JobMessage::kDemand: {
+      DOGGED_ASSIGN_OR_RETURN(const DemandBody b, DecodeDemand(body));
+      if (!known(b.label)) return refuse();
+      if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
+      HandleDemand(now, from, b, out);
+      return absl::OkStatus();
+    }
+    case JobMessage::kDone: {
+      DOGGED_ASSIGN_OR_RETURN(const DoneBody b, DecodeDone(body));
+      if (!known(b.label) || !relations_.IsTask(b.task)) return refuse();
+      HandleDone(from, b, out);
+      return absl::OkStatus();
+    }
+    case JobMessage::kRetired: {
+      DOGGED_ASSIGN_OR_RETURN(const RetiredBody b, DecodeRetired(body));
+      if (!known(b.label)) return refuse();
+      if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
+      HandleRetired(from, b, out);
+      return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no message of kind ", static_cast<int>(kind)));
+}
+
+}  // namespace dogged

@@ -1,0 +1,287 @@
+// JobRun: one agent's part in one job. The place where what to compute (graph,
+// exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
+// clocks or sockets; the agent calls it from its loop.
+//
+// How it works (docs/ARCHITECTURE.md tells it slowly):
+//  - A label's *home* is the first agent in rank order of its affinity key; a
+//    task's home is that of its first output, and runs it.
+//  - Forward: a bound label is published to the homes of its consumers, which
+//    mark it; a task whose marks are complete runs. That makes it fast.
+//  - Backward: who misses a label demands it at its home, which runs the
+//    producer after demanding what that one misses, down to the leaves. That
+//    makes it certain: it alone recovers from any loss.
+//  - A label is kept at its home and on replicas-1 others until all consumers'
+//    outputs are durable, then retired. A holder that hears nothing announces
+//    its label again, with back-off: whoever lacks it demands it, who is
+//    through with it says so.
+//
+// Files: job_run.cc life of a task; publish.cc binding and copies; fetch.cc
+// demands; retire.cc dropping; recovery.cc view changes and time.
+#ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
+#define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "kvstore/placement.h"
+#include "kvstore/shard.h"
+#include "routing/multicast.h"
+#include "routing/outbox.h"
+#include "runtime/agent/messages.h"
+#include "runtime/base/random.h"
+#include "runtime/exec/activation_table.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/leaves.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+// How a job is to be run. None of it decides bits.
+struct JobOptions {
+  int replicas = 2;
+  // No notification and no owner-first order: only the backward search.
+  bool search_only = false;
+};
+
+// What one agent did for a job so far.
+struct JobStats {
+  int64_t tasks_executed = 0;
+  // Of those, tasks whose outputs were bound already when they completed.
+  int64_t tasks_duplicated = 0;
+  // Tasks of this agent's shards whose outputs became known as bound here.
+  int64_t tasks_done = 0;
+  int64_t results_bound = 0;  // result labels at this home
+  int64_t reads_local = 0;    // inputs of executed tasks, made here
+  int64_t reads_remote = 0;   // made by another agent
+  int64_t bytes_read_local = 0;
+  int64_t bytes_read_remote = 0;
+  int64_t messages_sent = 0;
+  int64_t bytes_sent = 0;
+  int64_t bytes_resent = 0;  // of values, on demand or again
+  double flops = 0;
+
+  void Encode(Encoder& out) const;
+  static JobStats Decode(Decoder& in);
+  JobStats& operator+=(const JobStats& other);
+};
+
+// Times and bounds of the protocol; the simulation draws small ones.
+struct JobLimits {
+  absl::Duration sweep_interval = absl::Milliseconds(100);
+  // A task that has waited so long demands what it misses. It is longer where
+  // tasks are slow: see JobRun::Patience().
+  absl::Duration patience_min = absl::Milliseconds(250);
+  absl::Duration backoff_max = absl::Seconds(5);
+  // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
+  int64_t pursuits_max = 1 << 16;
+  int64_t open_demands_max = 1 << 16;
+};
+
+class JobRun {
+ public:
+  struct Parts {
+    AgentId self;
+    JobId id;
+    std::shared_ptr<const Job> job;
+    std::shared_ptr<const KernelTable> kernels;
+    JobOptions options;
+    JobLimits limits;
+    Executor* executor;    // outlives the run
+    Multicast* multicast;  // outlives the run
+    Rng rng;
+  };
+  explicit JobRun(Parts parts);
+  JobRun(const JobRun&) = delete;
+  JobRun& operator=(const JobRun&) = delete;
+
+  // The members among which the job's labels are placed have changed.
+  void SetMembers(absl::Time now, std::vector<PlacementMember> members,
+                  Outbox& out);
+  // A message of kind JobMessage from `from`, which may be this agent.
+  // Errors: kInvalidArgument for a malformed one, which changes nothing.
+  absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
+                       absl::string_view body, Outbox& out);
+  void OnCompletion(absl::Time now, Completion completion, Outbox& out);
+  void Tick(absl::Time now, Outbox& out);
+  // Gives the executor work as long as it wants some.
+  void Feed(absl::Time now, Outbox& out);
+
+  // The client's wish for a result label: its value if it is here, else it
+  // is asked for, and TakeWanted() hands it out once it has come.
+  void Want(absl::Time now, const Label& label, Outbox& out);
+  std::vector<std::pair<Label, Value>> TakeWanted();
+  // DONE: results no longer count as demanded.
+  void SetResultsDemanded(bool demanded) { results_demanded_ = demanded; }
+
+  // Why the job has failed; OK while it has not. A failed run does nothing.
+  const absl::Status& failure() const { return failure_; }
+  const JobStats& stats() const { return stats_; }
+  const Program& program() const { return job_->program; }
+  const Relations& relations() const { return relations_; }
+  JobId id() const { return id_; }
+  const JobOptions& options() const { return options_; }
+  // Nothing runs here and nothing can be started now.
+  bool IsIdle() const { return in_flight_.empty() && open_.empty(); }
+  int64_t held_count() const { return shard_.size(); }
+
+ private:
+  // A label that somebody demands and nobody has bound, still to be looked at.
+  struct Open {
+    Label label;
+    int32_t depth = 0;
+    bool certain = false;
+  };
+  // A task that is demanded, or overdue, and waits for inputs.
+  struct Pursuit {
+    int32_t depth = 0;
+    bool certain = false;
+    absl::Time next_check;
+    absl::Duration interval;
+  };
+  // --- job_run.cc
+  uint64_t KeyOf(const Label& label) const;
+  AgentId HomeOf(const Label& label) const;
+  AgentId HomeOf(const Task& task) const;
+  bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
+  bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
+  Label RowOf(const Label& label) const;
+  int64_t VersionOf(const Label& label) const;
+  // Its first output is bound here, or was: a hint, by done-marks.
+  bool IsDone(const Task& task) const;
+  // Forgets that `task` waits for inputs.
+  void DropTask(const Task& task);
+  bool IsPursued(const Task& task) const { return pursuits_.contains(task); }
+  bool IsForward() const { return forward_; }
+  void MarkInput(const Task& task, int use, const Value& value, bool remote);
+  void Submit(std::unique_ptr<Activation> record);
+  bool StartLeaf(const Task& task);
+  bool StartNextLeaf();
+  void Fail(absl::Status status);
+  void SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out);
+  void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
+                 const Bytes& body, Outbox& out);
+
+  // --- publish.cc
+  void BindOutput(absl::Time now, const Label& label, const Value& value,
+                  Outbox& out);
+  void BindAtHome(absl::Time now, const Label& label, const Value& value,
+                  bool remote, Outbox& out);
+  void BecomeHome(const Label& label, Entry& entry);
+  void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
+                     Outbox& out);
+  void HandleAnnounce(absl::Time now, AgentId from, const AnnounceBody& body,
+                      Outbox& out);
+  void HandleStored(absl::Time now, AgentId from, const AnnounceBody& body,
+                    Outbox& out);
+  // Marks the consumers whose home is here; those that are done already are
+  // reported to the label's home. `value` may be none: then the label is
+  // demanded from `holder` if a consumer lacks it.
+  void TellLocalConsumers(const Label& label, const Value& value, bool remote,
+                          AgentId holder, Outbox& out);
+  // Homes, other than this agent, of consumers that are not known as done.
+  absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
+                                               const Entry& entry) const;
+  void AddMissingReplicas(const Label& label, const Entry& entry,
+                          absl::btree_set<AgentId>& targets) const;
+  void ScheduleAnnounce(absl::Time now, Entry& entry) const;
+  void Announce(absl::Time now, const Label& label, Outbox& out);
+
+  // --- fetch.cc
+  void HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
+                    Outbox& out);
+  void Pursue(const Label& label, int32_t depth, bool certain);
+  void Expand(absl::Time now, Open open, Outbox& out);
+  void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
+                  Outbox& out);
+  void DropPursuit(const Task& task);
+  bool OpenNextResult();
+  Open TakeDeepest();
+  // The home of an input of `task` dropped it as unneeded, so the task must
+  // have been done. Believed unless a result depends on it for certain.
+  void BelieveDone(const Task& task);
+
+  // --- retire.cc
+  void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
+  void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
+  // Enough copies of `label` exist, as far as this agent knows.
+  bool IsDurable(const Label& label, const Entry& entry) const;
+  // Tells the producer's inputs that it is done, once all its outputs that
+  // have their home here are durable.
+  void ReportIfDurable(const Label& label, Outbox& out);
+  void ReportDone(const Task& task, Outbox& out);
+  void ConsumerDone(const Label& label, const Task& task, Outbox& out);
+  void RetireIfUnneeded(const Label& label, Outbox& out);
+  // This home has dropped `label`, or a later version of it, as unneeded.
+  bool IsRetired(const Label& label) const;
+
+  // --- recovery.cc
+  void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
+                   Outbox& out);
+  void Sweep(absl::Time now, Outbox& out);
+  void SweepWanted(absl::Time now, Outbox& out);
+  absl::Duration Patience() const;
+
+  const AgentId self_;
+  const JobId id_;
+  const std::shared_ptr<const Job> job_;
+  const std::shared_ptr<const KernelTable> kernels_;
+  const JobOptions options_;
+  const JobLimits limits_;
+  Executor& executor_;
+  Multicast& multicast_;
+  Rng rng_;
+  const Relations relations_;
+  const bool forward_;
+
+  Placement placement_;
+  Shard shard_;
+  DoneMarks done_marks_;                           // bound here once
+  DoneMarks retired_marks_;                        // and dropped
+  std::deque<std::pair<Label, Task>> done_queue_;  // see ConsumerDone()
+  bool done_queue_busy_ = false;
+  ActivationTable activations_;
+  ActivationPool activation_pool_;
+  absl::flat_hash_set<Task> in_flight_;
+
+  absl::flat_hash_map<Task, Pursuit> pursuits_;
+  absl::btree_set<std::pair<int32_t, Task>> pursuits_by_depth_;
+  // Deepest last; among equals the newest last.
+  absl::btree_map<std::pair<int32_t, uint64_t>, Open> open_;
+  absl::flat_hash_map<Label, std::pair<int32_t, uint64_t>> open_place_;
+  uint64_t open_sequence_ = 0;
+
+  std::optional<LeafCursor> leaves_;
+  std::vector<Label> results_;  // those with their home here, shuffled
+  size_t next_result_ = 0;
+  bool results_demanded_ = true;
+
+  struct Wanted {
+    absl::Time next_ask;
+    absl::Duration interval;
+  };
+  absl::btree_map<Label, Wanted> wanted_;
+  std::vector<std::pair<Label, Value>> wanted_found_;
+
+  absl::Time next_sweep_ = absl::InfinitePast();
+  absl::Time last_progress_ = absl::InfinitePast();
+  absl::Duration slowest_task_;
+  absl::Status failure_;
+  JobStats stats_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_JOB_RUN_H_

@@ -1,0 +1,109 @@
+#include "runtime/agent/messages.h"
+
+#include "runtime/base/codec.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+void PutTask(const std::optional<Task>& task, Encoder& out) {
+  out.PutBool(task.has_value());
+  if (task.has_value()) task->Encode(out);
+}
+
+std::optional<Task> GetTask(Decoder& in) {
+  if (!in.GetBool()) return std::nullopt;
+  return Task::Decode(in);
+}
+
+}  // namespace
+
+Bytes EncodePublish(const Label& label, const Value& value) {
+  Encoder out;
+  label.Encode(out);
+  value.Encode(out);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<PublishBody> DecodePublish(absl::string_view body) {
+  Decoder in(body);
+  PublishBody out;
+  out.label = Label::Decode(in);
+  DOGGED_ASSIGN_OR_RETURN(out.value, Value::Decode(in));
+  DOGGED_RETURN_IF_ERROR(in.Finish("publish"));
+  return out;
+}
+
+Bytes EncodeAnnounce(const AnnounceBody& body) {
+  Encoder out;
+  body.label.Encode(out);
+  out.PutU64(body.digest.low);
+  out.PutU64(body.digest.high);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<AnnounceBody> DecodeAnnounce(absl::string_view body) {
+  Decoder in(body);
+  AnnounceBody out;
+  out.label = Label::Decode(in);
+  out.digest.low = in.GetU64();
+  out.digest.high = in.GetU64();
+  DOGGED_RETURN_IF_ERROR(in.Finish("announce"));
+  return out;
+}
+
+Bytes EncodeDemand(const DemandBody& body) {
+  Encoder out;
+  body.label.Encode(out);
+  PutTask(body.task, out);
+  out.PutSigned(body.depth);
+  out.PutBool(body.certain);
+  out.PutBool(body.lazy);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<DemandBody> DecodeDemand(absl::string_view body) {
+  Decoder in(body);
+  DemandBody out;
+  out.label = Label::Decode(in);
+  out.task = GetTask(in);
+  out.depth = static_cast<int32_t>(in.GetSigned());
+  out.certain = in.GetBool();
+  out.lazy = in.GetBool();
+  DOGGED_RETURN_IF_ERROR(in.Finish("demand"));
+  return out;
+}
+
+Bytes EncodeDone(const DoneBody& body) {
+  Encoder out;
+  body.label.Encode(out);
+  body.task.Encode(out);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<DoneBody> DecodeDone(absl::string_view body) {
+  Decoder in(body);
+  DoneBody out;
+  out.label = Label::Decode(in);
+  out.task = Task::Decode(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("done"));
+  return out;
+}
+
+Bytes EncodeRetired(const RetiredBody& body) {
+  Encoder out;
+  body.label.Encode(out);
+  PutTask(body.task, out);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body) {
+  Decoder in(body);
+  RetiredBody out;
+  out.label = Label::Decode(in);
+  out.task = GetTask(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("retired"));
+  return out;
+}
+
+}  // namespace dogged

@@ -1,0 +1,80 @@
+// What agents say to each other about one job. The envelope names the job;
+// the bodies here name labels and tasks. Every message is a hint: it may be
+// lost, doubled, late, or about a view that has passed.
+#ifndef DOGGED_RUNTIME_AGENT_MESSAGES_H_
+#define DOGGED_RUNTIME_AGENT_MESSAGES_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "routing/envelope.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/task.h"
+
+namespace dogged {
+
+enum class JobMessage : uint8_t {
+  // "This label is bound, here is the value." To the homes of its consumers,
+  // to its other replicas, to whoever waits.
+  kPublish = kFirstFreeKind,
+  // "I hold this label, with this digest." Whoever lacks it demands it; who
+  // is through with it says so.
+  kAnnounce = kFirstFreeKind + 1,
+  // "This task needs this label."
+  kDemand = kFirstFreeKind + 2,
+  // "This task's outputs are durable: it needs this label no more."
+  kDone = kFirstFreeKind + 3,
+  // "This label was dropped: all its consumers were done." To holders of
+  // copies, and as the answer to a demand that is not certain.
+  kRetired = kFirstFreeKind + 4,
+  // "I hold a copy of this label."
+  kStored = kFirstFreeKind + 5,
+};
+
+struct PublishBody {
+  Label label;
+  Value value;
+};
+struct AnnounceBody {  // also kStored
+  Label label;
+  Digest digest;
+};
+struct DemandBody {
+  Label label;
+  // None: the asker wants the value for itself (a copy, a client).
+  std::optional<Task> task;
+  // Steps from the result or task where the search began.
+  int32_t depth = 0;
+  // The chain of demands begins at a result that is not bound, so the label is
+  // needed whatever done-marks say.
+  bool certain = false;
+  // Do not search, only send the value once it is there.
+  bool lazy = false;
+};
+struct DoneBody {
+  Label label;
+  Task task;
+};
+struct RetiredBody {
+  Label label;
+  std::optional<Task> task;  // the one that the demand was for
+};
+
+Bytes EncodePublish(const Label& label, const Value& value);
+absl::StatusOr<PublishBody> DecodePublish(absl::string_view body);
+Bytes EncodeAnnounce(const AnnounceBody& body);
+absl::StatusOr<AnnounceBody> DecodeAnnounce(absl::string_view body);
+Bytes EncodeDemand(const DemandBody& body);
+absl::StatusOr<DemandBody> DecodeDemand(absl::string_view body);
+Bytes EncodeDone(const DoneBody& body);
+absl::StatusOr<DoneBody> DecodeDone(absl::string_view body);
+Bytes EncodeRetired(const RetiredBody& body);
+absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body);
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_MESSAGES_H_

@@ -1,0 +1,270 @@
+// Binding labels, telling those who need them, and copies.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/agent/job_run.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
+                        Outbox& out) {
+  if (IsHome(label)) {
+    BindAtHome(now, label, value, /*remote=*/false, out);
+    return;
+  }
+  // Made away from home: kept here until the home has it.
+  const absl::StatusOr<bool> bound = shard_.Bind(label, value);
+  if (!bound.ok()) {
+    Fail(Annotate(bound.status(),
+                  absl::StrCat("label ", program().LabelText(label))));
+    return;
+  }
+  Entry& entry = *shard_.Find(label);
+  entry.announce_interval = absl::ZeroDuration();
+  ScheduleAnnounce(now, entry);
+  SendTo(HomeOf(label), JobMessage::kPublish, EncodePublish(label, value), out);
+  TellLocalConsumers(label, value, /*remote=*/false, self_, out);
+}
+
+void JobRun::BecomeHome(const Label& label, Entry& entry) {
+  entry.is_home = true;
+  entry.producer_reported = false;
+  const int64_t count = relations_.ConsumerCount(label);
+  entry.consumers_done.assign(static_cast<size_t>(count), false);
+  entry.consumers_left = count;
+  entry.announce_interval = absl::ZeroDuration();
+}
+
+void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
+                        bool remote, Outbox& out) {
+  const absl::StatusOr<bool> bound = shard_.Bind(label, value);
+  if (!bound.ok()) {
+    Fail(Annotate(bound.status(),
+                  absl::StrCat("label ", program().LabelText(label))));
+    return;
+  }
+  Entry* entry = shard_.Find(label);
+  if (!*bound && entry->is_home) return;  // an equal second bind
+  BecomeHome(label, *entry);
+  const Label row = RowOf(label);
+  const int64_t version = VersionOf(label);
+  const std::optional<int64_t> newest = done_marks_.Newest(row);
+  const bool is_new = !newest.has_value() || *newest < version;
+  done_marks_.Raise(row, version);
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
+    if (is_new) ++stats_.tasks_done;
+    DropTask(*producer);  // it may have run elsewhere
+  }
+  if (is_new && relations_.IsResult(label)) ++stats_.results_bound;
+
+  absl::btree_set<AgentId> targets(entry->waiters.begin(),
+                                   entry->waiters.end());
+  entry->waiters.clear();
+  if (forward_) {
+    const absl::btree_set<AgentId> homes = RemoteConsumerHomes(label, *entry);
+    targets.insert(homes.begin(), homes.end());
+  }
+  // Nobody will read a label without consumers that is no result.
+  if (entry->consumers_left > 0 || relations_.IsResult(label)) {
+    AddMissingReplicas(label, *entry, targets);
+  }
+  if (!targets.empty()) {
+    SendToAll(targets, JobMessage::kPublish, EncodePublish(label, value), out);
+  }
+  ScheduleAnnounce(now, *entry);
+  if (wanted_.erase(label) > 0) wanted_found_.emplace_back(label, value);
+  TellLocalConsumers(label, value, remote, self_, out);
+  ReportIfDurable(label, out);
+  RetireIfUnneeded(label, out);
+}
+
+void JobRun::TellLocalConsumers(const Label& label, const Value& value,
+                                bool remote, AgentId holder, Outbox& out) {
+  absl::btree_set<Task> done;
+  bool wanted = false;
+  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
+    const bool pursued = IsPursued(task);
+    if (!pursued && !IsMine(task)) return true;
+    if (!pursued && IsDone(task)) {
+      done.insert(task);
+      return true;
+    }
+    if (!forward_ && !pursued) return true;
+    if (!value.IsNone()) {
+      MarkInput(task, use, value, remote);
+      return true;
+    }
+    if (in_flight_.contains(task)) return true;
+    const std::vector<int> missing = activations_.MissingUses(task);
+    wanted |= std::find(missing.begin(), missing.end(), use) != missing.end();
+    return true;
+  });
+  for (const Task& task : done) {
+    if (IsHome(label)) {
+      ConsumerDone(label, task, out);
+    } else {
+      SendTo(HomeOf(label), JobMessage::kDone, EncodeDone({label, task}), out);
+    }
+  }
+  if (wanted) {
+    SendTo(holder, JobMessage::kDemand,
+           EncodeDemand({.label = label, .lazy = true}), out);
+  }
+}
+
+absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
+                                                     const Entry& entry) const {
+  absl::btree_set<AgentId> homes;
+  size_t ordinal = 0;
+  relations_.ForEachConsumer(label, [&](const Task& task, int) {
+    const bool done =
+        ordinal < entry.consumers_done.size() && entry.consumers_done[ordinal];
+    ++ordinal;
+    if (!done) homes.insert(HomeOf(task));
+    return true;
+  });
+  homes.erase(self_);
+  return homes;
+}
+
+void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
+                                absl::btree_set<AgentId>& targets) const {
+  for (AgentId agent : placement_.Ranks(KeyOf(label))) {
+    if (agent == self_) continue;
+    const bool has = std::find(entry.copies.begin(), entry.copies.end(),
+                               agent) != entry.copies.end();
+    if (!has) targets.insert(agent);
+  }
+}
+
+void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
+  entry.announce_interval =
+      entry.announce_interval == absl::ZeroDuration()
+          ? 2 * Patience()
+          : std::min(2 * entry.announce_interval, limits_.backoff_max);
+  entry.next_announce = now + entry.announce_interval;
+}
+
+void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
+  Entry* entry = shard_.Find(label);
+  if (entry == nullptr || entry->value.IsNone()) return;
+  const Bytes body = EncodeAnnounce({label, entry->value.digest()});
+  if (!entry->is_home) {
+    SendTo(HomeOf(label), JobMessage::kAnnounce, body, out);
+    ScheduleAnnounce(now, *entry);
+    return;
+  }
+  absl::btree_set<AgentId> targets;
+  if (forward_) targets = RemoteConsumerHomes(label, *entry);
+  AddMissingReplicas(label, *entry, targets);
+  if (targets.empty()) {
+    // Only local consumers are left: nothing to say until the view changes.
+    entry->next_announce = absl::InfiniteFuture();
+    return;
+  }
+  ScheduleAnnounce(now, *entry);
+  SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);
+}
+
+void JobRun::HandlePublish(absl::Time now, AgentId from,
+                           const PublishBody& body, Outbox& out) {
+  last_progress_ = now;
+  const int rank = placement_.RankOf(KeyOf(body.label), self_);
+  const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
+  if (wanted_.erase(body.label) > 0) {
+    wanted_found_.emplace_back(body.label, body.value);
+  }
+  if (rank == 0) {
+    if (from != self_) SendTo(from, JobMessage::kStored, stored, out);
+    BindAtHome(now, body.label, body.value, /*remote=*/true, out);
+    return;
+  }
+  if (rank > 0) {
+    const absl::StatusOr<bool> bound = shard_.Bind(body.label, body.value);
+    if (!bound.ok()) {
+      Fail(Annotate(bound.status(),
+                    absl::StrCat("label ", program().LabelText(body.label))));
+      return;
+    }
+    done_marks_.Raise(RowOf(body.label), VersionOf(body.label));
+    Entry& entry = *shard_.Find(body.label);
+    if (*bound) {
+      entry.announce_interval = limits_.backoff_max / 2;
+      ScheduleAnnounce(now, entry);
+    }
+    SendTo(from, JobMessage::kStored, stored, out);
+  }
+  TellLocalConsumers(body.label, body.value, /*remote=*/true, from, out);
+}
+
+void JobRun::HandleAnnounce(absl::Time now, AgentId from,
+                            const AnnounceBody& body, Outbox& out) {
+  const int rank = placement_.RankOf(KeyOf(body.label), self_);
+  Entry* entry = shard_.Find(body.label);
+  const bool held = entry != nullptr && !entry->value.IsNone();
+  if (held && entry->value.digest() != body.digest) {
+    Fail(absl::DataLossError(absl::StrCat(
+        "label ", program().LabelText(body.label), ": two values, ",
+        entry->value.digest().ToString(), " here and ", body.digest.ToString(),
+        " at agent ", from.ToString())));
+    return;
+  }
+  if (held && rank >= 0) {
+    SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
+  } else if (rank == 0 && IsRetired(body.label) &&
+             !relations_.IsResult(body.label) &&
+             (entry == nullptr || entry->waiters.empty())) {
+    SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
+           out);
+    return;
+  } else if (rank >= 0) {
+    SendTo(from, JobMessage::kDemand,
+           EncodeDemand({.label = body.label, .lazy = true}), out);
+    if (rank == 0) return;  // binding it tells the consumers
+  }
+  if (rank != 0) {
+    TellLocalConsumers(body.label, held ? entry->value : Value(),
+                       /*remote=*/true, from, out);
+  }
+  (void)now;
+}
+
+void JobRun::HandleStored(absl::Time now, AgentId from,
+                          const AnnounceBody& body, Outbox& out) {
+  Entry* entry = shard_.Find(body.label);
+  if (entry == nullptr || entry->value.IsNone()) {
+    if (IsHome(body.label) && IsRetired(body.label)) {
+      SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
+             out);
+    }
+    return;
+  }
+  if (entry->value.digest() != body.digest) {
+    Fail(absl::DataLossError(
+        absl::StrCat("label ", program().LabelText(body.label), ": agent ",
+                     from.ToString(), " holds ", body.digest.ToString(),
+                     ", here it is ", entry->value.digest().ToString())));
+    return;
+  }
+  if (entry->is_home) {
+    if (std::find(entry->copies.begin(), entry->copies.end(), from) ==
+        entry->copies.end()) {
+      entry->copies.push_back(from);
+    }
+    ReportIfDurable(body.label, out);
+    RetireIfUnneeded(body.label, out);
+    return;
+  }
+  const uint64_t key = KeyOf(body.label);
+  if (from != placement_.Home(key)) return;
+  if (placement_.RankOf(key, self_) < 0) {
+    shard_.Erase(body.label);
+  } else {
+    ScheduleAnnounce(now, *entry);
+  }
+}
+
+}  // namespace dogged

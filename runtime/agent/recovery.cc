@@ -1,0 +1,173 @@
+// What a change of view means, and what time means: announcing again,
+// demanding again, searching from the results when nothing moves.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/job_run.h"
+
+namespace dogged {
+
+void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
+                        Outbox& out) {
+  const Placement before = std::exchange(
+      placement_, Placement(std::move(members), options_.replicas));
+  if (!failure_.ok()) return;
+  for (const Label& label :
+       shard_.Select([](const Label&, const Entry&) { return true; })) {
+    ReviewEntry(now, label, before, out);
+  }
+  // Tasks that are another's now: their inputs' holders tell the new home.
+  std::vector<Task> moved;
+  activations_.ForEach([&](const Activation& record) {
+    if (!IsMine(record.task)) moved.push_back(record.task);
+    return true;
+  });
+  for (const auto& [task, pursuit] : pursuits_) {
+    if (!IsMine(task)) moved.push_back(task);
+  }
+  for (const Task& task : moved) DropTask(task);
+  for (auto& [task, pursuit] : pursuits_) pursuit.next_check = now;
+  for (auto& [label, wanted] : wanted_) wanted.next_ask = now;
+  next_sweep_ = now;
+
+  leaves_.emplace(relations_);
+  results_.clear();
+  relations_.ForEachResult([&](const Label& label) {
+    if (IsHome(label)) results_.push_back(label);
+    return true;
+  });
+  for (size_t i = results_.size(); i > 1; --i) {
+    std::swap(
+        results_[i - 1],
+        results_[static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)))]);
+  }
+  next_result_ = 0;
+}
+
+void JobRun::ReviewEntry(absl::Time now, const Label& label,
+                         const Placement& before, Outbox& out) {
+  Entry* entry = shard_.Find(label);
+  if (entry == nullptr) return;
+  auto gone = [this](AgentId agent) { return !placement_.Contains(agent); };
+  entry->waiters.erase(
+      std::remove_if(entry->waiters.begin(), entry->waiters.end(), gone),
+      entry->waiters.end());
+  entry->copies.erase(
+      std::remove_if(entry->copies.begin(), entry->copies.end(), gone),
+      entry->copies.end());
+  const uint64_t key = KeyOf(label);
+  const bool is_home = placement_.Home(key) == self_;
+  if (entry->value.IsNone()) {
+    // Waiters ask again at the new home.
+    if (!is_home || entry->waiters.empty()) shard_.Erase(label);
+    return;
+  }
+  const Value value = entry->value;
+  if (is_home && !entry->is_home) {
+    entry->copies.clear();
+    BecomeHome(label, *entry);
+    done_marks_.Raise(RowOf(label), VersionOf(label));
+    Announce(now, label, out);
+    TellLocalConsumers(label, value, /*remote=*/true, self_, out);
+  } else if (is_home) {
+    absl::btree_set<AgentId> targets;
+    if (forward_) {
+      size_t ordinal = 0;
+      relations_.ForEachConsumer(label, [&](const Task& task, int) {
+        const uint64_t task_key = KeyOf(relations_.FirstCreated(task));
+        const AgentId home = placement_.Home(task_key);
+        if (!entry->consumers_done[ordinal++] &&
+            home != before.Home(task_key)) {
+          targets.insert(home);
+        }
+        return true;
+      });
+    }
+    if (entry->consumers_left > 0 || relations_.IsResult(label)) {
+      AddMissingReplicas(label, *entry, targets);
+    }
+    targets.erase(self_);
+    if (!targets.empty()) {
+      stats_.bytes_resent +=
+          value.bytes() * static_cast<int64_t>(targets.size());
+      SendToAll(std::move(targets), JobMessage::kPublish,
+                EncodePublish(label, value), out);
+    }
+    entry->announce_interval = absl::ZeroDuration();
+    ScheduleAnnounce(now, *entry);
+    TellLocalConsumers(label, value, /*remote=*/false, self_, out);
+  } else {
+    const bool alone = entry->is_home || before.RankOf(key, self_) < 0;
+    entry->is_home = false;
+    entry->consumers_done.clear();
+    entry->announce_interval = absl::ZeroDuration();
+    ScheduleAnnounce(now, *entry);
+    if (alone) {
+      stats_.bytes_resent += value.bytes();
+      SendTo(placement_.Home(key), JobMessage::kPublish,
+             EncodePublish(label, value), out);
+    } else if (placement_.Home(key) != before.Home(key)) {
+      Announce(now, label, out);
+    }
+    return;
+  }
+  ReportIfDurable(label, out);
+  RetireIfUnneeded(label, out);
+}
+
+absl::Duration JobRun::Patience() const {
+  return std::max(limits_.patience_min, 8 * slowest_task_);
+}
+
+void JobRun::Tick(absl::Time now, Outbox& out) {
+  if (!failure_.ok()) return;
+  if (now >= next_sweep_) Sweep(now, out);
+  out.WakeAt(next_sweep_);
+}
+
+void JobRun::Sweep(absl::Time now, Outbox& out) {
+  next_sweep_ = now + limits_.sweep_interval;
+  if (last_progress_ == absl::InfinitePast()) last_progress_ = now;
+
+  // Tasks that have waited for long demand what they miss.
+  const auto old_age =
+      static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
+  std::vector<Task> due;
+  activations_.Age([&](const Activation& record) {
+    if (record.age >= old_age && !IsPursued(record.task)) {
+      due.push_back(record.task);
+    }
+  });
+  for (const Task& task : due) {
+    PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
+  }
+  due.clear();
+  for (const auto& [task, pursuit] : pursuits_) {
+    if (pursuit.next_check <= now) due.push_back(task);
+  }
+  std::sort(due.begin(), due.end());
+  for (const Task& task : due) {
+    auto it = pursuits_.find(task);
+    if (it == pursuits_.end()) continue;
+    const Pursuit pursuit = it->second;
+    PursueTask(now, task, pursuit.depth, pursuit.certain, out);
+  }
+
+  for (const Label& label :
+       shard_.Select([now](const Label&, const Entry& entry) {
+         return !entry.value.IsNone() && entry.next_announce <= now;
+       })) {
+    Announce(now, label, out);
+  }
+  SweepWanted(now, out);
+
+  // The certain way: when nothing moves, results that are not bound demand.
+  if (forward_ && in_flight_.empty() && now - last_progress_ > 2 * Patience()) {
+    constexpr int kResultsAtOnce = 64;
+    for (int i = 0; i < kResultsAtOnce && OpenNextResult(); ++i) {
+    }
+    last_progress_ = now;
+  }
+}
+
+}  // namespace dogged

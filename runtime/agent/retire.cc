@@ -1,0 +1,128 @@
+// Dropping labels that nothing needs any more. A label is kept until the
+// outputs of all its consumers are durable; being wrong costs recomputation,
+// never a wrong answer.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/job_run.h"
+
+namespace dogged {
+
+bool JobRun::IsRetired(const Label& label) const {
+  const std::optional<int64_t> newest = retired_marks_.Newest(RowOf(label));
+  return newest.has_value() && *newest >= VersionOf(label);
+}
+
+bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
+  if (entry.consumers_left == 0 && !relations_.IsResult(label)) return true;
+  const auto members = static_cast<int64_t>(placement_.members().size());
+  const int64_t wanted = std::min<int64_t>(options_.replicas, members) - 1;
+  return static_cast<int64_t>(entry.copies.size()) >= wanted;
+}
+
+void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
+  const Entry* entry = shard_.Find(label);
+  if (entry == nullptr || !entry->is_home || entry->producer_reported ||
+      !IsDurable(label, *entry)) {
+    return;
+  }
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (!producer.has_value()) return;
+  // One report for all outputs whose home is here.
+  bool all_durable = true;
+  std::vector<Label> outputs;
+  relations_.ForEachCreated(*producer, [&](int, const Label& created) {
+    if (!IsHome(created)) return;
+    const Entry* other = shard_.Find(created);
+    if (other == nullptr || other->value.IsNone()) {
+      const std::optional<int64_t> newest = done_marks_.Newest(RowOf(created));
+      all_durable &= newest.has_value() && *newest >= VersionOf(created);
+      return;
+    }
+    all_durable &= other->is_home && IsDurable(created, *other);
+    outputs.push_back(created);
+  });
+  if (!all_durable) return;
+  for (const Label& created : outputs) {
+    shard_.Find(created)->producer_reported = true;
+  }
+  ReportDone(*producer, out);
+}
+
+void JobRun::ReportDone(const Task& task, Outbox& out) {
+  absl::btree_set<Label> inputs;
+  relations_.ForEachRequired(
+      task, [&](int, const Label& label) { inputs.insert(label); });
+  for (const Label& label : inputs) {
+    if (IsHome(label)) {
+      ConsumerDone(label, task, out);
+    } else {
+      SendTo(HomeOf(label), JobMessage::kDone, EncodeDone({label, task}), out);
+    }
+  }
+}
+
+// Reports may follow from one another back through a row, so they wait in a
+// queue instead of on the stack.
+void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
+  done_queue_.emplace_back(label, task);
+  if (done_queue_busy_) return;
+  done_queue_busy_ = true;
+  while (!done_queue_.empty()) {
+    const auto [next_label, next_task] = done_queue_.front();
+    done_queue_.pop_front();
+    Entry* entry = shard_.Find(next_label);
+    if (entry == nullptr || !entry->is_home) continue;
+    size_t ordinal = 0;
+    relations_.ForEachConsumer(next_label, [&](const Task& consumer, int) {
+      if (consumer == next_task && !entry->consumers_done[ordinal]) {
+        entry->consumers_done[ordinal] = true;
+        --entry->consumers_left;
+      }
+      ++ordinal;
+      return true;
+    });
+    RetireIfUnneeded(next_label, out);
+  }
+  done_queue_busy_ = false;
+}
+
+void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {
+  const Entry* entry = shard_.Find(label);
+  if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
+      entry->consumers_left > 0 || !entry->waiters.empty() ||
+      relations_.IsResult(label)) {
+    return;
+  }
+  ReportIfDurable(label, out);
+  entry = shard_.Find(label);
+  if (entry == nullptr) return;
+  if (!entry->copies.empty()) {
+    SendToAll({entry->copies.begin(), entry->copies.end()},
+              JobMessage::kRetired, EncodeRetired({.label = label}), out);
+  }
+  retired_marks_.Raise(RowOf(label), VersionOf(label));
+  shard_.Erase(label);
+}
+
+void JobRun::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
+  (void)from;
+  ConsumerDone(body.label, body.task, out);
+}
+
+void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
+  (void)out;
+  if (!body.task.has_value()) {
+    const Entry* entry = shard_.Find(body.label);
+    if (entry == nullptr || entry->is_home || from != HomeOf(body.label)) {
+      return;
+    }
+    retired_marks_.Raise(RowOf(body.label), VersionOf(body.label));
+    shard_.Erase(body.label);
+    return;
+  }
+  const Task& task = *body.task;
+  if (IsMine(task) && !in_flight_.contains(task)) BelieveDone(task);
+}
+
+}  // namespace dogged

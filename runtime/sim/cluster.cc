@@ -1,0 +1,328 @@
+#include "runtime/sim/cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/base/check.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
+  FaultPlan out;
+  const absl::btree_map<absl::string_view, int*> counts = {
+      {"crash", &out.crash}, {"restart", &out.restart},
+      {"pause", &out.pause}, {"join", &out.join},
+      {"leave", &out.leave}, {"partition", &out.partition}};
+  const absl::btree_map<absl::string_view, double*> chances = {
+      {"drop", &out.network.drop},
+      {"duplicate", &out.network.duplicate},
+      {"reorder", &out.network.reorder},
+      {"corrupt", &out.network.corrupt}};
+  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> pair =
+        absl::StrSplit(word, absl::MaxSplits('=', 1));
+    const auto count = counts.find(pair.first);
+    const auto chance = chances.find(pair.first);
+    bool good = false;
+    if (count != counts.end()) {
+      good =
+          absl::SimpleAtoi(pair.second, count->second) && *count->second >= 0;
+    } else if (chance != chances.end()) {
+      good = absl::SimpleAtod(pair.second, chance->second) &&
+             *chance->second >= 0 && *chance->second < 1;
+    }
+    if (!good) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "fault \"", word,
+          "\": expected NAME=COUNT with crash, restart, pause, join, leave, "
+          "partition, or NAME=PROBABILITY below 1 with drop, duplicate, "
+          "reorder, corrupt"));
+    }
+  }
+  return out;
+}
+
+struct Cluster::Node {
+  AgentId id;
+  std::string host;
+  std::unique_ptr<SimNetwork::Endpoint> transport;
+  std::unique_ptr<SimExecutor> executor;
+  std::unique_ptr<Agent> agent;  // null: dead
+  bool paused = false;
+  bool woken = false;  // a RunNode event is in the queue
+  bool leaving = false;
+};
+
+Cluster::Cluster(const SimOptions& options, std::string encoded_job,
+                 KernelLoader load_kernels)
+    : options_(options),
+      encoded_job_(std::move(encoded_job)),
+      load_kernels_(std::move(load_kernels)),
+      rng_(Rng(options.seed).Stream("cluster")),
+      network_(queue_, options.faults.network,
+               Rng(options.seed).Stream("network")) {}
+
+Cluster::~Cluster() = default;
+
+Cluster::Node* Cluster::AddNode() {
+  nodes_.push_back(std::make_unique<Node>());
+  Node& node = *nodes_.back();
+  node.id = AgentId(rng_.Next() | 1);
+  node.host = absl::StrCat("host", next_host_++ % options_.hosts);
+  const auto wake = [this, &node] { Wake(node); };
+  node.transport =
+      std::make_unique<SimNetwork::Endpoint>(network_, node.id, wake);
+  node.executor = std::make_unique<SimExecutor>(
+      queue_, options_.workers, options_.task_time,
+      rng_.Stream(absl::StrCat("executor", nodes_.size())), wake);
+  AgentOptions agent_options;
+  agent_options.self.id = node.id;
+  agent_options.self.host = node.host;
+  agent_options.self.fabric_address = node.transport->address();
+  agent_options.self.workers = options_.workers;
+  agent_options.self.topology_id = *TopologyId::Parse(absl::StrCat(
+      (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
+  agent_options.seed = rng_.Next();
+  agent_options.job_limits = options_.job_limits;
+  node.agent = std::make_unique<Agent>(
+      std::move(agent_options), *node.transport, *node.executor, load_kernels_);
+  Wake(node);
+  return &node;
+}
+
+void Cluster::JoinCluster(Node& node) {
+  std::vector<Node*> others;
+  for (const auto& other : nodes_) {
+    if (other->agent != nullptr && other.get() != &node &&
+        !other->agent->declared_dead()) {
+      others.push_back(other.get());
+    }
+  }
+  if (others.empty()) return;
+  const Node& seed = *others[static_cast<size_t>(
+      rng_.Below(static_cast<int64_t>(others.size())))];
+  const absl::Status joined =
+      node.agent->Join(queue_.now(), seed.agent->Snapshot());
+  DOGGED_CHECK(joined.ok()) << joined.ToString();
+  Wake(node);
+}
+
+void Cluster::Wake(Node& node) {
+  if (node.woken || node.paused || node.agent == nullptr) return;
+  node.woken = true;
+  queue_.After(absl::ZeroDuration(), [this, &node] { RunNode(node); });
+}
+
+void Cluster::RunNode(Node& node) {
+  node.woken = false;
+  if (node.agent == nullptr || node.paused) return;
+  node.agent->RunOnce(queue_.now());
+  (void)node.agent->TakeEvents();
+  if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
+    outcome_.held_labels_max =
+        std::max(outcome_.held_labels_max, run->held_count());
+  }
+  if (node.agent->declared_dead()) {
+    Rebirth(node);
+    return;
+  }
+  if (node.leaving && node.agent->IsGone()) {
+    CollectStats(node);
+    node.agent.reset();
+    return;
+  }
+  const absl::Time wake = node.agent->next_wake();
+  if (wake < absl::InfiniteFuture()) {
+    queue_.At(std::max(wake, queue_.now() + absl::Microseconds(10)),
+              [this, &node] { Wake(node); });
+  }
+}
+
+void Cluster::Crash(Node& node) {
+  CollectStats(node);
+  const AgentId id = node.id;
+  node.agent.reset();
+  node.executor.reset();
+  node.transport.reset();
+  // Two others held life lines to it.
+  for (int i = 0; i < 2; ++i) {
+    queue_.After(absl::Milliseconds(1 + rng_.Below(5)), [this, id] {
+      Node* witness = RandomNode();
+      if (witness == nullptr || witness->id == id) return;
+      witness->agent->PeerDied(queue_.now(), id, "its connection closed");
+      Wake(*witness);
+    });
+  }
+}
+
+void Cluster::Rebirth(Node& node) {
+  CollectStats(node);
+  node.agent.reset();
+  node.executor.reset();
+  node.transport.reset();
+  Node* reborn = AddNode();
+  JoinCluster(*reborn);
+  // It still has the job value, if nothing else.
+  (void)reborn->agent->Submit(queue_.now(), encoded_job_, SubmissionId(1),
+                              options_.job);
+}
+
+Cluster::Node* Cluster::RandomNode() {
+  std::vector<Node*> live;
+  for (const auto& node : nodes_) {
+    if (node->agent != nullptr && !node->leaving) live.push_back(node.get());
+  }
+  if (live.empty()) return nullptr;
+  return live[static_cast<size_t>(
+      rng_.Below(static_cast<int64_t>(live.size())))];
+}
+
+void Cluster::ScheduleFault(int count, std::function<void()> fault) {
+  for (int i = 0; i < count; ++i) {
+    queue_.After(options_.fault_span * rng_.Unit(), [this, fault] {
+      if (finished_) return;
+      ++outcome_.faults_injected;
+      fault();
+    });
+  }
+}
+
+void Cluster::ScheduleFaults() {
+  const FaultPlan& plan = options_.faults;
+  const auto victim = [this]() -> Node* {
+    int64_t live = 0;
+    for (const auto& node : nodes_) {
+      live += node->agent != nullptr && !node->leaving;
+    }
+    return live > 1 ? RandomNode() : nullptr;
+  };
+  ScheduleFault(plan.crash, [this, victim] {
+    if (Node* node = victim()) Crash(*node);
+  });
+  ScheduleFault(plan.restart, [this, victim] {
+    Node* node = victim();
+    if (node == nullptr) return;
+    Crash(*node);
+    queue_.After(absl::Milliseconds(rng_.Below(500)),
+                 [this] { JoinCluster(*AddNode()); });
+  });
+  ScheduleFault(plan.pause, [this] {
+    Node* node = RandomNode();
+    if (node == nullptr) return;
+    node->paused = true;
+    queue_.After(absl::Milliseconds(rng_.Below(6000)), [this, node] {
+      node->paused = false;
+      node->woken = false;
+      Wake(*node);
+    });
+  });
+  ScheduleFault(plan.join, [this] { JoinCluster(*AddNode()); });
+  ScheduleFault(plan.leave, [this, victim] {
+    Node* node = victim();
+    if (node == nullptr) return;
+    node->leaving = true;
+    node->agent->Leave(queue_.now());
+    Wake(*node);
+  });
+  ScheduleFault(plan.partition, [this] {
+    absl::btree_set<AgentId> side;
+    for (const auto& node : nodes_) {
+      if (node->agent != nullptr && rng_.Chance(0.5)) side.insert(node->id);
+    }
+    network_.Partition(std::move(side));
+    queue_.After(absl::Milliseconds(rng_.Below(2500)),
+                 [this] { network_.Heal(); });
+  });
+}
+
+void Cluster::CollectStats(const Node& node) {
+  if (node.agent == nullptr) return;
+  const JobRun* run = node.agent->FindRun(job_id_);
+  if (run != nullptr) outcome_.stats += run->stats();
+}
+
+// The client: asks one agent for all results that it misses, and another one
+// when that one is gone.
+void Cluster::PollClient() {
+  if (contact_ != nullptr && contact_->agent != nullptr) {
+    for (auto& [label, value] : contact_->agent->TakeWanted(job_id_)) {
+      if (missing_.erase(label) == 0) continue;
+      outcome_.results[label] = value.digest();
+    }
+    for (const JobSummary& summary : contact_->agent->Jobs()) {
+      if (summary.record.state == JobState::kFailed) {
+        outcome_.status =
+            absl::Status(summary.record.code, summary.record.message);
+        finished_ = true;
+        return;
+      }
+    }
+  }
+  if (missing_.empty()) {
+    finished_ = true;
+    return;
+  }
+  if (contact_ == nullptr || contact_->agent == nullptr || contact_->leaving ||
+      contact_->paused) {
+    contact_ = RandomNode();
+    for (auto& [label, asked] : missing_) asked = false;
+    if (contact_ != nullptr) {
+      // The job may have died with the last one before anybody else had it.
+      (void)contact_->agent->Submit(queue_.now(), encoded_job_, SubmissionId(1),
+                                    options_.job);
+    }
+  }
+  if (contact_ != nullptr) {
+    std::vector<Label> labels;
+    for (auto& [label, asked] : missing_) {
+      if (!asked) labels.push_back(label);
+    }
+    if (!labels.empty() &&
+        contact_->agent->Want(queue_.now(), job_id_, labels).ok()) {
+      for (auto& [label, asked] : missing_) asked = true;
+      Wake(*contact_);
+    }
+  }
+  queue_.After(absl::Milliseconds(20), [this] { PollClient(); });
+}
+
+SimOutcome Cluster::Run() {
+  const std::string context = absl::StrCat("seed ", options_.seed);
+  SetCheckContext(context.c_str());
+  job_ = std::make_unique<Job>(*Job::Decode(encoded_job_));
+  relations_ = std::make_unique<Relations>(job_->program);
+  outcome_.tasks_needed = job_->program.TaskCount();
+  relations_->ForEachResult([this](const Label& label) {
+    missing_.emplace(label, false);
+    return true;
+  });
+  Node* first = AddNode();
+  const absl::StatusOr<JobId> id = first->agent->Submit(
+      queue_.now(), encoded_job_, SubmissionId(1), options_.job);
+  DOGGED_CHECK(id.ok()) << id.status().ToString();
+  job_id_ = *id;
+  for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
+  ScheduleFaults();
+  queue_.After(absl::Milliseconds(1), [this] { PollClient(); });
+  const absl::Time limit = queue_.now() + options_.time_max;
+  const absl::Time start = queue_.now();
+  while (!finished_ && queue_.now() < limit && queue_.RunNext()) {
+  }
+  if (!finished_) {
+    outcome_.status = absl::DeadlineExceededError(
+        absl::StrCat(missing_.size(), " results are missing after ",
+                     absl::FormatDuration(queue_.now() - start)));
+  }
+  for (const auto& node : nodes_) CollectStats(*node);
+  outcome_.trace_digest = network_.trace_digest();
+  outcome_.messages = network_.sent_count();
+  outcome_.elapsed = queue_.now() - start;
+  SetCheckContext("");
+  return outcome_;
+}
+
+}  // namespace dogged

@@ -1,0 +1,113 @@
+// Cluster: many agents in one thread, one event queue, one seed. Runs a job
+// under faults on production code and says whether the results are right.
+#ifndef DOGGED_RUNTIME_SIM_CLUSTER_H_
+#define DOGGED_RUNTIME_SIM_CLUSTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "runtime/agent/agent.h"
+#include "runtime/sim/event_queue.h"
+#include "runtime/sim/executor.h"
+#include "runtime/sim/network.h"
+
+namespace dogged {
+
+// How many of each; when and to whom is drawn from the seed.
+struct FaultPlan {
+  int crash = 0;      // an agent vanishes, for ever
+  int restart = 0;    // vanishes and comes back as another incarnation
+  int pause = 0;      // stands still for a while
+  int join = 0;       // a new agent
+  int leave = 0;      // hands over and goes
+  int partition = 0;  // two halves hear nothing of each other for a while
+  NetworkFaults network;
+
+  // "crash=2,drop=0.05". Errors: kInvalidArgument naming the word.
+  static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
+  int count() const {
+    return crash + restart + pause + join + leave + partition;
+  }
+};
+
+struct SimOptions {
+  int agents = 8;
+  int workers = 1;
+  uint64_t seed = 1;
+  JobOptions job;
+  FaultPlan faults;
+  absl::Duration task_time = absl::Milliseconds(5);
+  // Faults are spread over this much time from the start.
+  absl::Duration fault_span = absl::Seconds(2);
+  // Virtual time after which a run counts as hung.
+  absl::Duration time_max = absl::Minutes(2);
+  // Agents on one host die together in nobody's plan, but copies avoid them.
+  int hosts = 4;
+  JobLimits job_limits;
+};
+
+struct SimOutcome {
+  // kDeadlineExceeded if it hung, the job's failure if it failed.
+  absl::Status status;
+  absl::btree_map<Label, Digest> results;
+  uint64_t trace_digest = 0;
+  JobStats stats;  // over all agents that ever were
+  int64_t tasks_needed = 0;
+  int faults_injected = 0;
+  int64_t messages = 0;
+  absl::Duration elapsed;       // virtual
+  int64_t held_labels_max = 0;  // at any agent, at any event
+};
+
+class Cluster {
+ public:
+  Cluster(const SimOptions& options, std::string encoded_job,
+          KernelLoader load_kernels);
+  ~Cluster();
+
+  // Runs until the client has all results, or the time is up.
+  SimOutcome Run();
+
+ private:
+  struct Node;
+
+  Node* AddNode();
+  // Joins through a live node at random; the first one stands alone.
+  void JoinCluster(Node& node);
+  void Wake(Node& node);
+  void RunNode(Node& node);
+  void Crash(Node& node);
+  // A node that was declared dead starts again as another incarnation.
+  void Rebirth(Node& node);
+  Node* RandomNode();
+  void ScheduleFaults();
+  void ScheduleFault(int count, std::function<void()> fault);
+  void PollClient();
+  void CollectStats(const Node& node);
+
+  const SimOptions options_;
+  const std::string encoded_job_;
+  const KernelLoader load_kernels_;
+  Rng rng_;
+  EventQueue queue_;
+  SimNetwork network_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // the dead included
+  std::unique_ptr<Job> job_;
+  std::unique_ptr<Relations> relations_;
+  JobId job_id_;
+  int next_host_ = 0;
+  Node* contact_ = nullptr;  // whom the client talks to
+  absl::btree_map<Label, bool> missing_;
+  SimOutcome outcome_;
+  bool finished_ = false;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_SIM_CLUSTER_H_

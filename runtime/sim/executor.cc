@@ -1,0 +1,60 @@
+#include "runtime/sim/executor.h"
+
+#include <utility>
+
+namespace dogged {
+
+SimExecutor::SimExecutor(EventQueue& queue, int workers,
+                         absl::Duration task_time, Rng rng,
+                         std::function<void()> wake)
+    : queue_(queue),
+      workers_(workers),
+      task_time_(task_time),
+      rng_(rng),
+      wake_(std::move(wake)) {}
+
+SimExecutor::~SimExecutor() { *alive_ = false; }
+
+void SimExecutor::Submit(ReadyTask task) {
+  waiting_.push_back(std::move(task));
+  StartSome();
+}
+
+void SimExecutor::StartSome() {
+  while (running_ < workers_ && !waiting_.empty()) {
+    ++running_;
+    ReadyTask task = std::move(waiting_.back());  // newest first
+    waiting_.pop_back();
+    // Now and then a task takes ten times as long.
+    const double factor =
+        0.5 + rng_.Unit() + (rng_.Chance(0.02) ? 10 * rng_.Unit() : 0);
+    const absl::Duration elapsed = task_time_ * factor;
+    queue_.After(elapsed, [this, alive = alive_, elapsed,
+                           task = std::move(task)]() mutable {
+      if (*alive) Finish(std::move(task), elapsed);
+    });
+  }
+}
+
+void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
+  --running_;
+  Completion done{.job = task.job, .task = task.task, .elapsed = elapsed};
+  done.outputs.resize(static_cast<size_t>(task.create_count));
+  done.status = RunKernel(*task.kernel, task.task, absl::MakeSpan(task.inputs),
+                          absl::MakeSpan(done.outputs));
+  if (done.status.ok()) {
+    for (Value& value : done.outputs) value.Seal();
+  } else {
+    done.outputs.clear();
+  }
+  completions_.push_back(std::move(done));
+  StartSome();
+  wake_();
+}
+
+void SimExecutor::Poll(std::vector<Completion>& completions) {
+  for (Completion& c : completions_) completions.push_back(std::move(c));
+  completions_.clear();
+}
+
+}  // namespace dogged

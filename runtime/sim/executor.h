@@ -1,0 +1,47 @@
+// The Executor port in virtual time: kernels run inline when their time is up,
+// on a given number of workers, each task with a duration by chance.
+#ifndef DOGGED_RUNTIME_SIM_EXECUTOR_H_
+#define DOGGED_RUNTIME_SIM_EXECUTOR_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "runtime/exec/executor.h"
+#include "runtime/sim/event_queue.h"
+
+namespace dogged {
+
+class SimExecutor : public Executor {
+ public:
+  SimExecutor(EventQueue& queue, int workers, absl::Duration task_time, Rng rng,
+              std::function<void()> wake);
+  ~SimExecutor() override;
+  void Submit(ReadyTask task) override;
+  void Poll(std::vector<Completion>& completions) override;
+  int worker_count() const override { return workers_; }
+  int64_t unfinished_count() const override {
+    return static_cast<int64_t>(waiting_.size()) + running_;
+  }
+
+ private:
+  void StartSome();
+  void Finish(ReadyTask task, absl::Duration elapsed);
+
+  EventQueue& queue_;
+  const int workers_;
+  const absl::Duration task_time_;
+  Rng rng_;
+  std::function<void()> wake_;
+  std::deque<ReadyTask> waiting_;
+  int running_ = 0;
+  std::vector<Completion> completions_;
+  // Events that come after a crash find this false.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_SIM_EXECUTOR_H_

@@ -1,0 +1,65 @@
+#include "runtime/sim/network.h"
+
+#include "runtime/base/hash.h"
+
+namespace dogged {
+
+SimNetwork::Endpoint::Endpoint(SimNetwork& network, AgentId self,
+                               std::function<void()> wake)
+    : network_(network), self_(self), wake_(std::move(wake)) {
+  network_.endpoints_[self] = this;
+}
+
+SimNetwork::Endpoint::~Endpoint() { network_.endpoints_.erase(self_); }
+
+void SimNetwork::Endpoint::Send(AgentId to, Bytes message) {
+  if (peers_.contains(to)) network_.Transmit(self_, to, std::move(message));
+}
+
+void SimNetwork::Endpoint::Poll(std::vector<Arrival>& arrivals) {
+  for (Arrival& arrival : arrivals_) arrivals.push_back(std::move(arrival));
+  arrivals_.clear();
+}
+
+void SimNetwork::Endpoint::SetPeer(AgentId peer, absl::string_view) {
+  peers_.insert(peer);
+}
+
+void SimNetwork::Endpoint::ForgetPeer(AgentId peer) { peers_.erase(peer); }
+
+int64_t SimNetwork::Endpoint::queued_bytes(AgentId) const { return 0; }
+
+void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
+  ++sent_count_;
+  const bool parted =
+      !one_side_.empty() && one_side_.contains(from) != one_side_.contains(to);
+  if (parted || rng_.Chance(faults_.drop)) {
+    ++dropped_count_;
+    return;
+  }
+  if (rng_.Chance(faults_.corrupt) && !message.empty()) {
+    std::string changed(message.view());
+    const auto at = static_cast<size_t>(rng_.Below(message.size()));
+    changed[at] = static_cast<char>(changed[at] ^ (1 + rng_.Below(255)));
+    message = Bytes(std::move(changed));
+  }
+  const int copies = rng_.Chance(faults_.duplicate) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    absl::Duration delay = absl::Microseconds(20 + rng_.Below(200));
+    if (rng_.Chance(faults_.reorder)) {
+      delay += absl::Microseconds(rng_.Below(300'000));
+    }
+    queue_.After(delay,
+                 [this, from, to, message] { Deliver(from, to, message); });
+  }
+}
+
+void SimNetwork::Deliver(AgentId from, AgentId to, const Bytes& message) {
+  auto it = endpoints_.find(to);
+  if (it == endpoints_.end()) return;
+  trace_digest_ = Mix64(trace_digest_, Hash64(message.view(), to.value()));
+  it->second->arrivals_.push_back({from, message});
+  it->second->wake_();
+}
+
+}  // namespace dogged

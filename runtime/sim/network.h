@@ -1,0 +1,81 @@
+// A network that delays, loses, doubles, reorders and parts. Everything is
+// drawn from its own stream of the run's seed.
+#ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
+#define DOGGED_RUNTIME_SIM_NETWORK_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "routing/transport.h"
+#include "runtime/base/random.h"
+#include "runtime/sim/event_queue.h"
+
+namespace dogged {
+
+struct NetworkFaults {
+  double drop = 0;       // probability of losing a message
+  double duplicate = 0;  // of delivering it twice
+  double reorder = 0;    // of holding it back for a while
+  double corrupt = 0;    // of a changed byte
+};
+
+class SimNetwork {
+ public:
+  SimNetwork(EventQueue& queue, NetworkFaults faults, Rng rng)
+      : queue_(queue), faults_(faults), rng_(rng) {}
+
+  // One agent's end. `deliver` is called when something has arrived.
+  class Endpoint : public Transport {
+   public:
+    Endpoint(SimNetwork& network, AgentId self, std::function<void()> wake);
+    ~Endpoint() override;
+    void Send(AgentId to, Bytes message) override;
+    void Poll(std::vector<Arrival>& arrivals) override;
+    void SetPeer(AgentId peer, absl::string_view fabric_address) override;
+    void ForgetPeer(AgentId peer) override;
+    std::string address() const override { return self_.ToString(); }
+    int64_t queued_bytes(AgentId peer) const override;
+
+   private:
+    friend class SimNetwork;
+    SimNetwork& network_;
+    AgentId self_;
+    std::function<void()> wake_;
+    absl::btree_set<AgentId> peers_;
+    std::vector<Arrival> arrivals_;
+  };
+
+  // Messages between the two sides are lost until Heal(). `side` false: A.
+  void Partition(absl::btree_set<AgentId> one_side) {
+    one_side_ = std::move(one_side);
+  }
+  void Heal() { one_side_.clear(); }
+
+  int64_t sent_count() const { return sent_count_; }
+  int64_t dropped_count() const { return dropped_count_; }
+  // A hash of all deliveries in order: equal seeds give equal digests.
+  uint64_t trace_digest() const { return trace_digest_; }
+
+ private:
+  void Transmit(AgentId from, AgentId to, Bytes message);
+  void Deliver(AgentId from, AgentId to, const Bytes& message);
+
+  EventQueue& queue_;
+  NetworkFaults faults_;
+  Rng rng_;
+  absl::btree_map<AgentId, Endpoint*> endpoints_;
+  absl::btree_set<AgentId> one_side_;
+  int64_t sent_count_ = 0;
+  int64_t dropped_count_ = 0;
+  uint64_t trace_digest_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_SIM_NETWORK_H_

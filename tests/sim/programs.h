@@ -1,0 +1,129 @@
+// Small programs for simulations, with kernels whose result depends on every
+// input and on the task.
+#ifndef DOGGED_TESTS_SIM_PROGRAMS_H_
+#define DOGGED_TESTS_SIM_PROGRAMS_H_
+
+#include <memory>
+#include <string>
+
+#include "runtime/graph/builder.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged {
+
+// Mixes task and inputs into one number; any lost, doubled or swapped input
+// shows in every result behind it.
+class MixKernel : public Kernel {
+ public:
+  absl::Status Run(KernelCall& call) const override {
+    uint64_t mix = call.task.Hash();
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      mix = Mix64(mix, i);
+      if (!call.inputs[i].IsNone()) {
+        mix = Mix64(mix, call.inputs[i].digest().low);
+      }
+    }
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      call.outputs[i] = Value::Scalar(static_cast<double>(Mix64(mix, i) >> 12));
+    }
+    return absl::OkStatus();
+  }
+};
+
+inline absl::StatusOr<KernelTable> LoadMixKernels(const Job& job) {
+  KernelTable out;
+  for (size_t i = 0; i < job.program.kernels.size(); ++i) {
+    out.push_back(std::make_unique<MixKernel>());
+  }
+  return out;
+}
+
+// phi(x)(t), 3-point, initial and edge tasks; results at the last step. Keys
+// are slabs of `slab` points.
+inline Job Heat1dJob(int64_t n, int64_t steps, int64_t slab) {
+  const AffineExpr x = AffineExpr::Index(0);
+  const AffineExpr t = AffineExpr::Index(1);
+  const AffineExpr one = AffineExpr::Constant(1);
+  ProgramBuilder b("heat1d");
+  const int32_t phi = b.AddArray({.name = "phi",
+                                  .rank = 2,
+                                  .affinity_block = {slab, 0},
+                                  .version_index = 1});
+  const int32_t kernel = b.AddKernel({"mix", "test", ""});
+  b.AddClass({.name = "initial",
+              .domain = Domain::Box({{"x", 0, n - 1}}),
+              .creates = {{phi, {x, AffineExpr::Constant(0)}}},
+              .kernel = kernel});
+  for (const int64_t edge : {int64_t{0}, n - 1}) {
+    b.AddClass({.name = "edge",
+                .domain = Domain::Box({{"t", 1, steps}}),
+                .creates = {{phi, {AffineExpr::Constant(edge), x}}},
+                .kernel = kernel});
+  }
+  b.AddClass({.name = "finDiff",
+              .domain = Domain::Box({{"x", 1, n - 2}, {"t", 1, steps}}),
+              .creates = {{phi, {x, t}}},
+              .uses = {{phi, {x, t - one}, {}},
+                       {phi, {x - one, t - one}, {}},
+                       {phi, {x + one, t - one}, {}}},
+              .kernel = kernel,
+              .priority = t * -1});
+  b.AddResult(phi, Domain::Box({{"x", 0, n - 1}, {"t", steps, steps}}));
+  b.SetEveryTaskNeeded();
+  return Job{.program = *std::move(b).Build()};
+}
+
+// Tiled Cholesky's graph on n x n tiles: potrf, trsm, syrk and gemm over
+// A(i)(j)(k), the tile after k updates; L(i)(j) is the result.
+inline Job CholeskyJob(int64_t n) {
+  const AffineExpr a = AffineExpr::Index(0);
+  const AffineExpr b = AffineExpr::Index(1);
+  const AffineExpr c = AffineExpr::Index(2);
+  const AffineExpr one = AffineExpr::Constant(1);
+  const AffineBound last{.expr = AffineExpr::Constant(n - 1)};
+  const auto at = [](AffineExpr e) { return AffineBound{.expr = e}; };
+  ProgramBuilder build("cholesky");
+  const int32_t A = build.AddArray({.name = "A",
+                                    .rank = 3,
+                                    .affinity_block = {1, 1, 0},
+                                    .version_index = 2});
+  const int32_t L = build.AddArray({.name = "L", .rank = 2});
+  const int32_t kernel = build.AddKernel({"mix", "test", ""});
+  const Dimension k_all{"k", {{.expr = AffineExpr::Constant(0)}}, {last}};
+  build.AddClass(
+      {.name = "load",
+       .domain = {.dimensions = {{"i", {{}}, {last}}, {"j", {{}}, {at(a)}}}},
+       .creates = {{A, {a, b, AffineExpr::Constant(0)}}},
+       .kernel = kernel});
+  build.AddClass({.name = "potrf",
+                  .domain = {.dimensions = {k_all}},
+                  .creates = {{L, {a, a}}},
+                  .uses = {{A, {a, a, a}, {}}},
+                  .kernel = kernel,
+                  .priority = a * -3});
+  build.AddClass(
+      {.name = "trsm",
+       .domain = {.dimensions = {k_all, {"i", {at(a + one)}, {last}}}},
+       .creates = {{L, {b, a}}},
+       .uses = {{A, {b, a, a}, {}}, {L, {a, a}, {}}},
+       .kernel = kernel,
+       .priority = a * -3 - one});
+  build.AddClass(
+      {.name = "gemm",
+       .domain = {.dimensions = {k_all,
+                                 {"i", {at(a + one)}, {last}},
+                                 {"j", {at(a + one)}, {at(b)}}}},
+       .creates = {{A, {b, c, a + one}}},
+       .uses = {{A, {b, c, a}, {}}, {L, {b, a}, {}}, {L, {c, a}, {}}},
+       .kernel = kernel,
+       .priority = a * -3 - one * 2});
+  build.AddResult(L,
+                  {.dimensions = {{"i", {{}}, {last}}, {"j", {{}}, {at(a)}}}});
+  build.SetEveryTaskNeeded();
+  return Job{.program = *std::move(build).Build()};
+}
+
+}  // namespace dogged
+
+#endif  // DOGGED_TESTS_SIM_PROGRAMS_H_
