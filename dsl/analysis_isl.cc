@@ -38,12 +38,12 @@ void Analysis::AddTask(int32_t k) {
   const CheckedTask& task = program_.tasks[static_cast<size_t>(k)];
   TaskMaps maps{sets_.TaskDomain(k), {}, {}};
   for (const CheckedCreate& create : task.creates) {
-    maps.creates.push_back(sets_.CreateMap(k, create));
+    maps.creates.push_back(sets_.CreateMap(maps.domain, k, create));
     isl::set& created = created_[static_cast<size_t>(create.ref.array)];
     created = created.unite(maps.creates.back().range());
   }
   for (const CheckedUse& use : task.uses) {
-    maps.uses.push_back(sets_.UseMap(k, use));
+    maps.uses.push_back(sets_.UseMap(maps.domain, k, use));
     isl::set& read = read_[static_cast<size_t>(use.ref.array)];
     read = read.unite(maps.uses.back().range());
   }
@@ -59,8 +59,8 @@ void Analysis::Gather() {
   for (size_t k = 0; k < program_.tasks.size(); ++k) {
     AddTask(static_cast<int32_t>(k));
   }
-  for (isl::set& set : created_) set = set.coalesce();
-  for (isl::set& set : read_) set = set.coalesce();
+  for (isl::set& set : created_) set = Coalesced(set);
+  for (isl::set& set : read_) set = Coalesced(set);
 }
 
 isl::set Analysis::KnownLabels(int32_t array) const {
@@ -72,40 +72,50 @@ isl::set Analysis::KnownLabels(int32_t array) const {
 // of all labels that tasks create or read.
 isl::set Analysis::WholeArray(int32_t array,
                               const std::vector<bool>& is_slice) const {
-  const auto declared = sets_.Declared(array);
+  const auto& declared = sets_.Declared(array);
   return declared ? *declared : sets_.BoxHull(KnownLabels(array), is_slice);
 }
 
-// What the program calls the indices of an array: in its declaration, or
-// where a task creates it.
+// What the program calls the indices of an array: in its declaration, or in
+// `ref`, whose forms are over `domain`.
+std::vector<std::string> Analysis::IndexNames(
+    const CheckedRef& ref, const CheckedDomain& domain) const {
+  const CheckedArray& array = program_.arrays[static_cast<size_t>(ref.array)];
+  std::vector<std::string> out;
+  for (size_t i = 0; i < ref.index.size(); ++i) {
+    const std::vector<int64_t>& dims = ref.index[i].dims;
+    const auto first = std::find_if(dims.begin(), dims.end(),
+                                    [](int64_t c) { return c != 0; });
+    std::string name;
+    if (first != dims.end()) {
+      name = domain.dimensions[static_cast<size_t>(first - dims.begin())].name;
+    }
+    // The declaration's own, unless it gives none.
+    if (array.declared &&
+        array.declared->dimensions[i].name.find(' ') == std::string::npos) {
+      name = array.declared->dimensions[i].name;
+    }
+    if (name.empty() || std::find(out.begin(), out.end(), name) != out.end()) {
+      name = absl::StrCat("i", i + 1);
+    }
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+// The names that the first task to create labels of the array gives them.
 std::vector<std::string> Analysis::IndexNames(int32_t array) const {
-  const CheckedArray& from = program_.arrays[static_cast<size_t>(array)];
-  std::vector<std::string> out(static_cast<size_t>(from.rank));
   for (const CheckedTask& task : program_.tasks) {
     for (const CheckedCreate& create : task.creates) {
-      if (create.ref.array != array) continue;
-      for (size_t i = 0; i < out.size(); ++i) {
-        const std::vector<int64_t>& dims = create.ref.index[i].dims;
-        const auto first = std::find_if(dims.begin(), dims.end(),
-                                        [](int64_t c) { return c != 0; });
-        if (first == dims.end() || !out[i].empty()) continue;
-        out[i] =
-            task.domain.dimensions[static_cast<size_t>(first - dims.begin())]
-                .name;
+      if (create.ref.array == array) {
+        return IndexNames(create.ref, task.domain);
       }
     }
   }
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (from.declared &&
-        from.declared->dimensions[i].name.find(' ') == std::string::npos) {
-      out[i] = from.declared->dimensions[i].name;
-    }
-    const bool is_double =
-        std::find(out.begin(), out.begin() + static_cast<int64_t>(i), out[i]) !=
-        out.begin() + static_cast<int64_t>(i);
-    if (out[i].empty() || is_double) out[i] = absl::StrCat("i", i + 1);
-  }
-  return out;
+  CheckedRef none{.array = array, .index = {}, .range = {}};
+  none.index.resize(
+      static_cast<size_t>(program_.arrays[static_cast<size_t>(array)].rank));
+  return IndexNames(none, {});
 }
 
 // The last time step, if one array is all that tasks make of themselves.
@@ -215,7 +225,7 @@ void Analysis::Results() {
           .Help("its range has no point with these parameters");
     }
     isl::set& wanted = wanted_[static_cast<size_t>(result.ref.array)];
-    wanted = wanted.unite(labels).coalesce();
+    wanted = Coalesced(wanted.unite(labels));
   }
 }
 
@@ -277,7 +287,7 @@ void Analysis::Extents() {
     CheckedArray& array = program_.arrays[a];
     isl_set* labels = isl_set_union(
         KnownLabels(static_cast<int32_t>(a)).release(), wanted_[a].copy());
-    if (const auto declared = sets_.Declared(static_cast<int32_t>(a))) {
+    if (const auto& declared = sets_.Declared(static_cast<int32_t>(a))) {
       labels = isl_set_union(labels, declared->copy());
     }
     const int params = static_cast<int>(isl_set_dim(labels, isl_dim_param));

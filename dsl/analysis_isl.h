@@ -49,6 +49,8 @@ class Analysis {
   void Extents();
   isl::set KnownLabels(int32_t array) const;
   isl::set WholeArray(int32_t array, const std::vector<bool>& is_slice) const;
+  std::vector<std::string> IndexNames(const CheckedRef& ref,
+                                      const CheckedDomain& domain) const;
   std::vector<std::string> IndexNames(int32_t array) const;
 
   // --- analysis_isl_proofs.cc ---

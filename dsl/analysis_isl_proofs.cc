@@ -1,3 +1,4 @@
+#include <isl/ctx.h>
 #include <isl/map.h>
 #include <isl/schedule.h>
 #include <isl/set.h>
@@ -15,6 +16,8 @@ namespace {
 
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
+// Steps of isl on finding the needed points, where not all are.
+constexpr uint64_t kNeededOperationsMax = 500'000;
 // Tasks that the search for a cycle visits.
 constexpr int64_t kCycleTasksMax = 300'000;
 
@@ -47,11 +50,12 @@ std::string Analysis::LabelText(const CheckedRef& ref,
 
 void Analysis::InRange(const CheckedTask& task, const isl::map& map,
                        const CheckedRef& ref, absl::string_view verb) {
-  const auto declared = sets_.Declared(ref.array);
+  const auto& declared = sets_.Declared(ref.array);
   if (!declared) return;
+  const isl::set labels = map.range();
+  if (labels.is_subset(*declared) || !Fails()) return;
   const isl::set points =
-      map.intersect_range(map.range().subtract(*declared)).domain();
-  if (points.is_empty() || !Fails()) return;
+      map.intersect_range(labels.subtract(*declared)).domain();
   const auto point = FirstPoint(points);
   const CheckedArray& array = program_.arrays[static_cast<size_t>(ref.array)];
   diagnostics_
@@ -168,9 +172,6 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
     }
     return out;
   };
-  const std::string names_text = text(IndexNames(array));
-  const std::string help =
-      absl::StrCat("add  boundary ", names_text, " = 0,  or shrink a range");
   for (size_t k = 0; k < tasks_.size(); ++k) {
     const CheckedTask& task = program_.tasks[k];
     for (size_t u = 0; u < task.uses.size(); ++u) {
@@ -186,35 +187,40 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
         absl::StrAppend(&where, where.empty() ? " at " : ", ",
                         task.domain.dimensions[d].name, " = ", *shared);
       }
+      const std::string labels = text(IndexNames(ref, task.domain));
       diagnostics_
           .Error(Code::kNoProducer, ref.range,
-                 absl::StrCat("no task creates ", names_text, ", which ",
-                              task.name, " needs", where))
+                 absl::StrCat("no task creates ", labels, ", which ", task.name,
+                              " needs", where))
           .Note(absl::StrCat("reaches ", LabelText(ref, first),
                              PointText(task, first)))
-          .Help(help);
+          .Help(absl::StrCat("add  boundary ", labels,
+                             " = 0,  or shrink a range"));
       return;
     }
   }
   for (const CheckedResult& result : program_.results) {
     if (result.ref.array != array) continue;
     diagnostics_
-        .Error(
-            Code::kNoProducer, result.range,
-            absl::StrCat("no task creates ", names_text, ", which is a result"))
-        .Help(help);
+        .Error(Code::kNoProducer, result.range,
+               absl::StrCat("no task creates ",
+                            text(IndexNames(result.ref, result.domain)),
+                            ", which is a result"))
+        .Note(absl::StrCat("such as ",
+                           program_.arrays[static_cast<size_t>(array)].name,
+                           ToIndex(FirstPoint(piece)).ToString()))
+        .Help("shrink the range of the result, or widen that of a task");
     return;
   }
 }
 
 void Analysis::Coverage() {
   for (size_t a = 0; a < created_.size(); ++a) {
-    const isl::set missing =
-        read_[a].unite(wanted_[a]).subtract(created_[a]).coalesce();
+    const isl::set missing = read_[a].unite(wanted_[a]).subtract(created_[a]);
     if (missing.is_empty()) continue;
     if (!Fails()) return;
     int count = 0;
-    isl::manage(isl_set_coalesce(isl_set_make_disjoint(missing.copy())))
+    Coalesced(isl::manage(isl_set_make_disjoint(missing.copy())))
         .foreach_basic_set([&](const isl::basic_set& piece) {
           if (++count <= kPiecesMax) {
             ReportMissing(static_cast<int32_t>(a), isl::set(piece));
@@ -347,7 +353,16 @@ void Analysis::Need() {
         absl::StrCat("no result needs ", task.name, PointText(task, point)));
   }
   program_.every_task_needed = all;
-  if (!all) NeededExactly(wanted);
+  if (all) return;
+  // Worth some time, and no more; what comes out is an extra.
+  isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, kNeededOperationsMax);
+  try {
+    NeededExactly(wanted);
+  } catch (const isl::exception&) {
+    for (CheckedTask& task : program_.tasks) task.needed.reset();
+  }
 }
 
 // Fills in CheckedTask::needed, if that can be done exactly: a set of tasks
@@ -364,7 +379,7 @@ bool Analysis::NeededExactly(const isl::union_set& wanted) {
   for (const TaskMaps& maps : tasks_) {
     points = points.unite(isl::union_set(maps.domain));
   }
-  needed = needed.intersect(points).coalesce();
+  needed = needed.intersect(points);
   if (!needed.apply(requires_map).is_subset(needed)) return false;
   if (!needed.is_subset(wanted.unite(needed.apply(requires_map)))) {
     return false;

@@ -53,7 +53,17 @@ IslSets::IslSets(const CheckedProgram& program, const IslContext& context,
                  bool symbolic)
     : program_(program), context_(context.get()), symbolic_(symbolic) {
   assumption_ = "true";
-  if (!symbolic_) return;
+  if (symbolic_) AssumeParameters();
+  for (size_t a = 0; a < program_.arrays.size(); ++a) {
+    declared_.emplace_back();
+    const CheckedArray& array = program_.arrays[a];
+    if (!array.declared) continue;
+    declared_.back() =
+        Points(ArrayTuple(static_cast<int32_t>(a)), *array.declared);
+  }
+}
+
+void IslSets::AssumeParameters() {
   std::vector<std::string> names;
   for (size_t p = 0; p < program_.parameters.size(); ++p) {
     const CheckedParameter& parameter = program_.parameters[p];
@@ -157,27 +167,23 @@ isl::map IslSets::RefMap(const std::string& tuple, size_t dim_count,
                                          absl::StrJoin(index, ", "), "] }"));
 }
 
-isl::map IslSets::CreateMap(int32_t task_class,
+isl::map IslSets::CreateMap(const isl::set& domain, int32_t task_class,
                             const CheckedCreate& create) const {
   const size_t dim_count =
       program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
   return RefMap(TaskTuple(task_class), dim_count, create.ref)
-      .intersect_domain(TaskDomain(task_class));
+      .intersect_domain(domain);
 }
 
-isl::map IslSets::UseMap(int32_t task_class, const CheckedUse& use) const {
+isl::map IslSets::UseMap(const isl::set& domain, int32_t task_class,
+                         const CheckedUse& use) const {
   const size_t dim_count =
       program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
   const std::string tuple = TaskTuple(task_class);
-  return RefMap(tuple, dim_count, use.ref)
-      .intersect_domain(TaskDomain(task_class))
-      .intersect_domain(Read(Tuple(tuple, dim_count), Text(use.guard)));
-}
-
-std::optional<isl::set> IslSets::Declared(int32_t array) const {
-  const CheckedArray& from = program_.arrays[static_cast<size_t>(array)];
-  if (!from.declared) return std::nullopt;
-  return Points(ArrayTuple(array), *from.declared);
+  const isl::map all =
+      RefMap(tuple, dim_count, use.ref).intersect_domain(domain);
+  if (use.guard.any_of.empty()) return all;
+  return all.intersect_domain(Read(Tuple(tuple, dim_count), Text(use.guard)));
 }
 
 isl::set IslSets::NoLabel(int32_t array) const {
@@ -199,14 +205,15 @@ isl::set IslSets::BoxHull(const isl::set& labels,
       shadow = isl_set_eliminate(shadow, isl_dim_set,
                                  static_cast<unsigned>(other), 1);
     }
-    shadow = isl_set_coalesce(shadow);
     out = out.intersect(isl::set(isl::manage(isl_set_simple_hull(shadow))));
   }
   return out;
 }
 
-// All constraints of `set`; an equality is of kind kZero. Constraints on
-// parameters alone are left out. Empty if one has no such form.
+// The constraints of `set`. An equality with one div, f + m*e = 0, says that m
+// divides f. Left out are constraints on parameters alone, and those with divs
+// that have no such form: the caller compares what came out with `set`. Empty
+// if a number is too large.
 std::vector<CheckedConstraint> IslSets::ConstraintsOf(
     const isl::basic_set& set) const {
   struct Out {
@@ -217,7 +224,7 @@ std::vector<CheckedConstraint> IslSets::ConstraintsOf(
     Out& to = *static_cast<Out*>(user);
     CheckedConstraint constraint;
     LinearForm& form = constraint.form;
-    bool is_good = isl_constraint_dim(c, isl_dim_div) == 0;
+    bool is_good = true;
     const auto take = [&is_good](isl_val* value) {
       const auto number = IntegerOf(value);
       is_good = is_good && number;
@@ -237,11 +244,22 @@ std::vector<CheckedConstraint> IslSets::ConstraintsOf(
           take(isl_constraint_get_coefficient_val(c, isl_dim_param, p));
     }
     form.constant = take(isl_constraint_get_constant_val(c));
-    if (isl_constraint_is_equality(c) == isl_bool_true) {
-      constraint.kind = Constraint::Kind::kZero;
+    int div_count = 0;
+    for (int e = 0; e < isl_constraint_dim(c, isl_dim_div); ++e) {
+      const int64_t factor =
+          take(isl_constraint_get_coefficient_val(c, isl_dim_div, e));
+      if (factor == 0) continue;
+      ++div_count;
+      constraint.modulus = std::abs(factor);
+    }
+    const bool is_equality = isl_constraint_is_equality(c) == isl_bool_true;
+    if (is_equality) {
+      constraint.kind = div_count == 0 ? Constraint::Kind::kZero
+                                       : Constraint::Kind::kDivisible;
     }
     isl_constraint_free(c);
     if (!is_good) return isl_stat_error;
+    if (div_count > (is_equality ? 1 : 0)) return isl_stat_ok;
     if (has_dims) to.constraints.push_back(std::move(constraint));
     return isl_stat_ok;
   };
@@ -297,7 +315,7 @@ std::optional<CheckedDomain> IslSets::DomainOf(
     out.dimensions.push_back(
         {.name = name, .range = {}, .lower = {}, .upper = {}});
   }
-  const isl::set whole = set.coalesce();
+  const isl::set whole = Coalesced(set);
   const isl::basic_set hull = isl::manage(
       isl_basic_set_remove_redundancies(isl_set_simple_hull(whole.copy())));
   if (!AddBounds(hull, out)) return std::nullopt;
@@ -311,7 +329,7 @@ std::optional<CheckedDomain> IslSets::DomainOf(
   // Not convex: the pieces become alternatives.
   const isl::set rest = isl::manage(isl_set_gist_basic_set(
       isl_set_remove_redundancies(isl_set_make_disjoint(whole.copy())),
-      hull.copy()));
+      isl_basic_set_remove_divs(hull.copy())));
   bool is_good = true;
   rest.foreach_basic_set([&](const isl::basic_set& piece) {
     out.guard.any_of.push_back(ConstraintsOf(piece));
@@ -319,6 +337,11 @@ std::optional<CheckedDomain> IslSets::DomainOf(
   });
   if (!is_good || !equals()) return std::nullopt;
   return out;
+}
+
+isl::set Coalesced(const isl::set& set) {
+  isl::set out = set.coalesce();
+  return out.is_equal(set) ? out : set;
 }
 
 std::optional<int64_t> Least(const isl::set& set, int d) {

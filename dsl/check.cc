@@ -459,9 +459,23 @@ void Checker::Creators(const ast::Program& program) {
   for (const ast::Task& task : program.tasks) {
     for (const ast::Create& c : task.creates) create(c.ref);
   }
+  std::vector<bool> is_wanted(program_.arrays.size());
+  for (const CheckedTask& task : program_.tasks) {
+    for (const CheckedUse& use : task.uses) {
+      is_wanted[static_cast<size_t>(use.ref.array)] = true;
+    }
+  }
+  for (const CheckedResult& result : program_.results) {
+    is_wanted[static_cast<size_t>(result.ref.array)] = true;
+  }
   for (size_t a = 0; a < program_.arrays.size(); ++a) {
     if (is_created[a]) continue;
     const CheckedArray& array = program_.arrays[a];
+    if (!is_wanted[a]) {
+      diagnostics_.Warning(Code::kUnused, array.range,
+                           absl::StrCat("nothing uses the array ", array.name));
+      continue;
+    }
     diagnostics_
         .Error(Code::kNoProducer, array.range,
                absl::StrCat("nothing creates ", array.name,
