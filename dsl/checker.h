@@ -1,5 +1,6 @@
-// The one class behind Check(); its functions are in check.cc (declarations)
-// and check_task.cc (tasks and what they are made of).
+// The one class behind Check(); its functions are in check_parameters.cc,
+// check.cc (the other declarations) and check_task.cc (tasks and what they are
+// made of).
 #ifndef DOGGED_DSL_CHECKER_H_
 #define DOGGED_DSL_CHECKER_H_
 
@@ -26,11 +27,14 @@ class Checker {
   CheckedProgram Run(const ast::Program& program);
 
  private:
-  // --- Declarations: check.cc ---
+  // --- check_parameters.cc ---
   void Parameters(const ast::Program& program);
   void Parameter(const ast::Parameter& declared);
   bool GivenValue(absl::string_view text, CheckedParameter& parameter);
   bool DefaultValue(const ast::Parameter& declared, CheckedParameter& out);
+  Scope ParameterScope() const;
+
+  // --- Declarations: check.cc ---
   void DeclareArray(const ast::Array& declared);
   void DeclareKernel(const ast::Kernel& declared);
   void MatchNative(const ast::Kernel& declared);
@@ -68,7 +72,6 @@ class Checker {
   bool AddName(const ast::Name& name, ast::NameKind kind, int32_t index,
                Type type, bool is_block, Scope& scope);
 
-  Scope ParameterScope() const;
   CheckedArray& ArrayAt(int32_t index) {
     return program_.arrays[static_cast<size_t>(index)];
   }

@@ -1,0 +1,168 @@
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/checker.h"
+
+namespace dogged::dsl {
+namespace {
+
+using ast::Expr;
+using ast::NameKind;
+
+// Integer parameters stay below this, so that index arithmetic stays within
+// int64.
+constexpr int64_t kParameterMax = int64_t{1} << 40;
+
+}  // namespace
+
+Scope Checker::ParameterScope() const {
+  Scope out;
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    out.entries.push_back({.name = program_.parameters[p].name,
+                           .kind = NameKind::kParameter,
+                           .index = static_cast<int32_t>(p),
+                           .type = TypeOf(program_.parameters[p].element),
+                           .is_block = false,
+                           .is_used = false});
+  }
+  return out;
+}
+
+bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
+  const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
+  if (parameter.element == ElementType::kInt64) {
+    if (!absl::SimpleAtoi(text, &parameter.integer)) {
+      diagnostics_.Error(
+          Code::kParameter, parameter.range,
+          absl::StrCat(given, ": ", parameter.name, " is an integer"));
+      return false;
+    }
+    parameter.real = static_cast<double>(parameter.integer);
+    return true;
+  }
+  if (!absl::SimpleAtod(text, &parameter.real) ||
+      !std::isfinite(parameter.real)) {
+    diagnostics_.Error(
+        Code::kParameter, parameter.range,
+        absl::StrCat(given, ": ", parameter.name, " is a number of type ",
+                     ElementName(parameter.element)));
+    return false;
+  }
+  return true;
+}
+
+bool Checker::DefaultValue(const ast::Parameter& declared,
+                           CheckedParameter& out) {
+  Scope scope = ParameterScope();
+  const auto value = ValueOf(*declared.value, TypeOf(out.element),
+                             absl::StrCat("parameter ", out.name), scope);
+  if (!value) return false;
+  if (out.element == ElementType::kInt64) {
+    const auto number = EvaluateInteger(*value, {}, program_);
+    if (!number) {
+      diagnostics_.Error(Code::kArithmetic, declared.value->range,
+                         absl::StrCat("the value of ", out.name,
+                                      " divides by zero or leaves the range "
+                                      "of int64"));
+      return false;
+    }
+    out.integer = *number;
+    out.real = static_cast<double>(*number);
+    return true;
+  }
+  const auto number = EvaluateReal(*value, {}, program_);
+  if (!number || !std::isfinite(*number)) {
+    diagnostics_.Error(
+        Code::kArithmetic, declared.value->range,
+        absl::StrCat("the value of ", out.name, " is not a finite number"));
+    return false;
+  }
+  out.real = *number;
+  return true;
+}
+
+void Checker::Parameter(const ast::Parameter& declared) {
+  CheckedParameter out;
+  out.name = declared.name.text;
+  out.element = declared.element;
+  out.range = declared.name.range;
+  for (const CheckedParameter& other : program_.parameters) {
+    if (other.name != out.name) continue;
+    diagnostics_.Error(
+        Code::kDefinedTwice, out.range,
+        absl::StrCat("there is a parameter ", out.name, " already, on line ",
+                     diagnostics_.LineAndColumn(other.range.begin).first));
+    return;
+  }
+  const std::string* given = nullptr;
+  for (const auto& [name, text] : options_.parameters) {
+    if (name == out.name) given = &text;
+  }
+  if (given != nullptr) {
+    GivenValue(*given, out);
+  } else if (declared.value) {
+    DefaultValue(declared, out);
+  } else {
+    diagnostics_
+        .Error(Code::kParameter, out.range,
+               absl::StrCat("parameter ", out.name, " has no value"))
+        .Help(absl::StrCat("give it one:  -D ", out.name, "=..."));
+  }
+  if (out.integer > kParameterMax || out.integer < -kParameterMax) {
+    diagnostics_.Error(Code::kTooLarge, out.range,
+                       absl::StrCat("parameter ", out.name, " is ", out.integer,
+                                    "; integers stay below 2^40"));
+    out.integer = 0;
+  }
+  program_.parameters.push_back(std::move(out));
+}
+
+void Checker::Parameters(const ast::Program& program) {
+  for (const ast::Parameter& declared : program.parameters) {
+    Parameter(declared);
+  }
+  std::vector<std::string> names;
+  for (const CheckedParameter& p : program_.parameters) {
+    names.push_back(p.name);
+  }
+  for (const auto& [name, text] : options_.parameters) {
+    if (ParameterScope().Find(name) != nullptr) continue;
+    diagnostics_.Error(
+        Code::kParameter, {},
+        absl::StrCat("-D ", name, "=", text, ": there is no parameter ", name,
+                     DidYouMean(name, names)));
+  }
+  // Definitions, now that all forms have an entry for every parameter.
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    CheckedParameter& parameter = program_.parameters[p];
+    if (parameter.element != ElementType::kInt64) continue;
+    bool is_given = false;
+    for (const auto& given : options_.parameters) {
+      is_given = is_given || given.first == parameter.name;
+    }
+    const auto& value = program.parameters[p].value;
+    if (is_given || !value || diagnostics_.HasErrors()) continue;
+    // A try: what is not affine is no error here, and fixes nothing.
+    Diagnostics silent(diagnostics_.file(), diagnostics_.text());
+    CheckedProgram scratch;
+    scratch.parameters = program_.parameters;
+    Scope scope = ParameterScope();
+    Expr expr = *value;
+    if (!CheckTypes(expr, scope, silent)) continue;
+    const auto form = AffineForms(0, scratch, silent).Index(expr);
+    bool is_affine = form.has_value();
+    for (size_t q = 0; q < scratch.parameters.size(); ++q) {
+      is_affine = is_affine && scratch.parameters[q].is_fixed ==
+                                   program_.parameters[q].is_fixed;
+    }
+    if (!is_affine) continue;
+    bool is_number = true;
+    for (const int64_t c : form->params) is_number = is_number && c == 0;
+    // A default that is a number is no more than the value it has now.
+    if (!is_number) parameter.definition = form;
+  }
+}
+
+}  // namespace dogged::dsl
