@@ -258,6 +258,44 @@ TEST(Membership, AfterAPartitionTheSmallerPartGivesWay) {
   }
 }
 
+TEST(Membership, OneCutLinkIsNoDeath) {
+  Network network(9);
+  std::vector<AgentId> ids;
+  for (uint64_t i = 1; i <= 5; ++i) {
+    ids.push_back(network.Add(i));
+    if (i > 1) network.Join(ids.back(), ids[0]);
+  }
+  network.RunFor(absl::Seconds(1));
+  network.cut = {{ids[1], ids[3]}, {ids[3], ids[1]}};
+  network.RunFor(absl::Minutes(2));
+  EXPECT_EQ(network.Disagreement(), "");
+  for (AgentId id : ids) EXPECT_EQ(network.node(id).events[Kind::kDied], 0);
+}
+
+// A suspicion that was young when the agent was stopped is young afterwards.
+TEST(Membership, TimeWhileStoppedDoesNotCount) {
+  Network network(10);
+  const AgentId a = network.Add(1), b = network.Add(2);
+  network.Join(b, a);
+  network.RunFor(absl::Seconds(1));
+  network.cut = {{a, b}, {b, a}};
+  for (int i = 0; i < 100 && !network.of(a).IsSuspect(b); ++i) {
+    network.RunFor(absl::Milliseconds(100));
+  }
+  ASSERT_TRUE(network.of(a).IsSuspect(b));
+  for (AgentId id : {a, b}) network.node(id).running = false;
+  network.RunFor(absl::Hours(1));
+  network.cut.clear();
+  for (AgentId id : {a, b}) {
+    network.node(id).running = true;
+    network.node(id).wake = network.now;
+  }
+  network.RunFor(absl::Seconds(5));
+  EXPECT_EQ(network.Disagreement(), "");
+  EXPECT_EQ(network.node(a).events[Kind::kDied], 0);
+  EXPECT_FALSE(network.of(a).IsSuspect(b));
+}
+
 TEST(Membership, RecordsGrowAndTheLargerVersionWins) {
   Network network(6);
   const AgentId a = network.Add(1), b = network.Add(2);

@@ -232,6 +232,8 @@ TEST(Reassembler, RefusesContradictions) {
   EXPECT_TRUE(refused(SegmentOf(2, 5, 11, "fghij")));  // another total
   EXPECT_FALSE(refused(SegmentOf(3, 0, 10, "abcdef")));
   EXPECT_TRUE(refused(SegmentOf(3, 5, 10, "fghij")));  // overlap
+  EXPECT_FALSE(refused(SegmentOf(3, 0, 10, "abcdef")));
+  EXPECT_TRUE(refused(SegmentOf(3, 5, 10, "fghi")));  // overlap and gap
   EXPECT_EQ(reassembler.held_count(), 0);
   // Senders are kept apart, and can be forgotten.
   EXPECT_FALSE(refused(SegmentOf(4, 0, 10, "abcde")));

@@ -146,6 +146,19 @@ TEST(RoutingTable, EntriesAreAsDefined) {
   }
 }
 
+// "we either pick a process randomly or ..." [MC 6.1]: sources differ in whom
+// they pick, so that no agent is everybody's virtual master.
+TEST(RoutingTable, SourcesPickDifferentMasters) {
+  Rng rng(12);
+  const View view = RandomView(rng, 2, 5, 64);
+  std::set<AgentId> picked;
+  for (const Member& self : view.members()) {
+    if (self.topology_id.digit(0) != 0) continue;
+    picked.insert(RoutingTable(self.id, self.topology_id, view).entry(0, 1));
+  }
+  EXPECT_GT(picked.size(), 8);
+}
+
 TEST(RoutingTable, JoinsMoveFewEntries) {
   Rng rng(5);
   const View view = RandomView(rng, 4, 4, 40);
