@@ -11,7 +11,8 @@ namespace dogged {
 
 struct Limits {
   // A message body longer than this travels in segments of this many bytes.
-  int64_t segment_bytes = 64 * 1024;
+  // The fabric keeps some 2000 buffers of this size.
+  int64_t segment_bytes = 32 * 1024;
   // Bytes that may wait to be sent to one neighbour.
   int64_t outbox_bytes_max = 64 << 20;
   // The longest message that a receiver assembles.

@@ -35,7 +35,15 @@ namespace {
 constexpr char kModuleFolder[] = DOGGED_MODULE_FOLDER;
 const AgentId kSelf(1001);
 
-std::unique_ptr<Transport> Open(AgentId self, const Limits& limits = {}) {
+// Long enough for all that is sent here.
+Limits TestLimits() {
+  Limits limits;
+  limits.segment_bytes = 65536;
+  return limits;
+}
+
+std::unique_ptr<Transport> Open(AgentId self,
+                                const Limits& limits = TestLimits()) {
   FabricOptions options;
   options.self = self;
   options.limits = limits;
@@ -173,7 +181,7 @@ TEST(FabricTransport, EchoesAllSizesAmongTwoProcesses) {
 }
 
 TEST(FabricTransport, KilledPeerCostsOthersNothing) {
-  Limits limits;
+  Limits limits = TestLimits();
   limits.outbox_bytes_max = 4 << 20;
   std::unique_ptr<Transport> transport = Open(kSelf, limits);
   Peer victim(2002, *transport);
@@ -299,12 +307,12 @@ TEST(FabricTransport, SaysWhatIsMissing) {
 }
 
 // Not a test: the rate at which a peer echoes, for people.
-int Bench() {
+int Bench(const std::vector<int64_t>& sizes) {
   std::unique_ptr<Transport> transport = Open(kSelf);
   Peer peer(2002, *transport);
   transport->SetPeer(peer.id(), peer.address());
   SystemClock clock;
-  for (int64_t size : {8, 1000, 8192, 65536}) {
+  for (int64_t size : sizes) {
     const int count = 5000;
     const int window = size == 8 ? 1 : 32;
     const Bytes message = Pattern(size, 1);
@@ -339,8 +347,13 @@ int main(int argc, char** argv) {
     if (!absl::SimpleAtoi(argv[2], &self)) return 2;
     return dogged::EchoPeer(self, argv[3]);
   }
-  if (argc == 2 && std::strcmp(argv[1], "--bench") == 0) {
-    return dogged::Bench();
+  if (argc >= 2 && std::strcmp(argv[1], "--bench") == 0) {
+    std::vector<int64_t> sizes = {8, 1000, 8192, 65536};
+    if (argc == 3 && !absl::SimpleAtoi(argv[2], &sizes.emplace_back())) {
+      return 2;
+    }
+    if (argc == 3) sizes.erase(sizes.begin(), sizes.end() - 1);
+    return dogged::Bench(sizes);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
