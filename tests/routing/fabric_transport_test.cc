@@ -279,18 +279,30 @@ TEST(FabricTransport, GarbageOnThePortChangesNothing) {
       PollUntil(*transport, arrivals, [&] { return arrivals.size() >= 50; }));
 }
 
-TEST(FabricTransport, SignalHandlersStayOurs) {
-  const auto handler = [](int) {};
-  struct sigaction ours {};
-  ours.sa_handler = handler;
-  ASSERT_EQ(sigaction(SIGTERM, &ours, nullptr), 0);
-  std::unique_ptr<Transport> transport = Open(kSelf);
+// What handles `number`, as a number that can be compared.
+uintptr_t HandlerOf(int number) {
   struct sigaction now {};
-  for (int number : {SIGTERM, SIGSEGV, SIGINT, SIGABRT}) {
-    ASSERT_EQ(sigaction(number, nullptr, &now), 0);
-    EXPECT_EQ(now.sa_handler, number == SIGTERM ? +handler : SIG_DFL);
+  sigaction(number, nullptr, &now);
+  return reinterpret_cast<uintptr_t>(now.sa_handler);
+}
+
+constexpr int kSignals[] = {SIGTERM, SIGSEGV, SIGINT, SIGABRT};
+
+// Before anything loads libfabric in this process.
+const std::vector<uintptr_t>& HandlersAtStart() {
+  static const std::vector<uintptr_t> handlers = [] {
+    std::vector<uintptr_t> found;
+    for (int number : kSignals) found.push_back(HandlerOf(number));
+    return found;
+  }();
+  return handlers;
+}
+
+TEST(FabricTransport, SignalHandlersStayOurs) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    EXPECT_EQ(HandlerOf(kSignals[i]), HandlersAtStart()[i]) << kSignals[i];
   }
-  signal(SIGTERM, SIG_DFL);
 }
 
 TEST(FabricTransport, SaysWhatIsMissing) {
@@ -341,7 +353,6 @@ int Bench(const std::vector<int64_t>& sizes) {
 }  // namespace dogged
 
 int main(int argc, char** argv) {
-  setenv("IPATH_NO_BACKTRACE", "1", 1);
   if (argc == 4 && std::strcmp(argv[1], "--echo-peer") == 0) {
     uint64_t self = 0;
     if (!absl::SimpleAtoi(argv[2], &self)) return 2;
@@ -355,6 +366,7 @@ int main(int argc, char** argv) {
     if (argc == 3) sizes.erase(sizes.begin(), sizes.end() - 1);
     return dogged::Bench(sizes);
   }
+  dogged::HandlersAtStart();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
