@@ -19,7 +19,7 @@ constexpr int kPiecesMax = 6;
 // Steps of isl on finding the needed points, where not all are.
 constexpr uint64_t kNeededOperationsMax = 500'000;
 // Tasks that the search for a cycle visits.
-constexpr int64_t kCycleTasksMax = 300'000;
+constexpr int64_t kCycleTasksMax = 100'000;
 
 isl::union_map Union(const isl::map& map) { return isl::union_map(map); }
 

@@ -14,8 +14,11 @@ namespace {
 // a task that is still on the path.
 class Search {
  public:
-  Search(const Program& program, int64_t tasks_max)
-      : program_(program), relations_(program), tasks_max_(tasks_max) {}
+  Search(const Program& program, bool last_first, int64_t tasks_max)
+      : program_(program),
+        relations_(program),
+        last_first_(last_first),
+        tasks_max_(tasks_max) {}
 
   CycleSearch Run() {
     CycleSearch out;
@@ -77,11 +80,15 @@ class Search {
       const auto producer = relations_.ProducerOf(label);
       if (producer) frame.required.push_back(*producer);
     });
+    if (last_first_) {
+      std::reverse(frame.required.begin(), frame.required.end());
+    }
     path_.push_back(std::move(frame));
   }
 
   const Program& program_;
   Relations relations_;
+  bool last_first_;  // the order in which a task's inputs are followed
   int64_t tasks_max_;
   absl::flat_hash_map<Task, bool> is_done_;  // false: on the path
   std::vector<Frame> path_;
@@ -119,7 +126,21 @@ Program Skeleton(const CheckedProgram& program) {
 
 CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max) {
   const Program skeleton = Skeleton(program);
-  return Search(skeleton, tasks_max).Run();
+  // One order may lose itself in a corner where the other finds a cycle soon.
+  struct Try {
+    bool last_first;
+    int64_t tasks_max;
+  };
+  CycleSearch out;
+  for (const Try& t : {Try{false, tasks_max / 10}, Try{true, tasks_max},
+                       Try{false, tasks_max}}) {
+    out = Search(skeleton, t.last_first, t.tasks_max).Run();
+    if (out.is_complete || !out.cycle.empty()) break;
+  }
+  std::rotate(out.cycle.begin(),
+              std::min_element(out.cycle.begin(), out.cycle.end()),
+              out.cycle.end());
+  return out;
 }
 
 }  // namespace dogged::dsl

@@ -15,12 +15,13 @@ namespace dogged::dsl {
 struct CycleSearch {
   // True if every task was seen, so that an empty cycle means there is none.
   bool is_complete = false;
-  // Each task requires a label of the next, the last one of the first.
+  // Each task requires a label of the next, the last one of the first,
+  // which is the least of them.
   std::vector<Task> cycle;
 };
 
 // Every label of `program`, which is analysed up to here, has one producer.
-// Visits at most `tasks_max` tasks.
+// A few tries visit at most `tasks_max` tasks each.
 CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max);
 
 // The description as a graph::Program without kernels and results.
