@@ -15,6 +15,9 @@ using ast::Op;
 // Coefficients, constants and the numbers of parameters stay below this, so
 // that a form evaluates within int64 whatever the index.
 constexpr int64_t kCoefficientMax = int64_t{1} << 40;
+// What is left when numbers stand for parameters.
+constexpr int64_t kConstantMax = int64_t{1} << 42;
+constexpr int64_t kFactorMax = int64_t{1} << 20;
 // Alternatives of one condition.
 constexpr size_t kAlternativesMax = 64;
 
@@ -238,8 +241,30 @@ std::optional<LinearForm> AffineForms::Linear(const Expr& expr) {
   return std::nullopt;
 }
 
+std::optional<LinearForm> AffineForms::Fitting(LinearForm form,
+                                               const Expr& expr) {
+  Wide size = form.constant < 0 ? -form.constant : form.constant;
+  for (size_t p = 0; p < form.params.size(); ++p) {
+    const Wide term =
+        static_cast<Wide>(form.params[p]) * program_.parameters[p].integer;
+    size += term < 0 ? -term : term;
+  }
+  bool fits = size <= kConstantMax;
+  for (const int64_t c : form.dims) {
+    fits = fits && c <= kFactorMax && c >= -kFactorMax;
+  }
+  if (fits) return form;
+  diagnostics_
+      .Error(Code::kTooLarge, expr.range,
+             absl::StrCat(Print(expr), " is too large for an index"))
+      .Help("factors stay below 2^20, everything else below 2^42");
+  return std::nullopt;
+}
+
 std::optional<LinearForm> AffineForms::Index(const Expr& expr) {
-  return Linear(expr);
+  auto form = Linear(expr);
+  if (!form) return std::nullopt;
+  return Fitting(*std::move(form), expr);
 }
 
 // `expr` as the largest (lower end) or the smallest (upper end) of some
@@ -260,7 +285,7 @@ std::optional<AffineForms::Bounds> AffineForms::Floors(const Expr& expr,
     const auto divisor = Number(expr.args[1]);
     if (!divisor) return std::nullopt;
     if (*divisor <= 0) return NotAffine(expr);
-    auto form = Linear(expr.args[0]);
+    auto form = Index(expr.args[0]);
     if (!form) return std::nullopt;
     return Bounds{{.form = *std::move(form), .divisor = *divisor}};
   }
@@ -272,7 +297,7 @@ std::optional<AffineForms::Bounds> AffineForms::Floors(const Expr& expr,
         first.kind == Expr::Kind::kName || first.kind == Expr::Kind::kInteger;
     if (!is_simple && UsesDimensions(first)) {
       auto out = Floors(first, is_lower);
-      const auto shift = Linear(expr.args[1]);
+      const auto shift = Index(expr.args[1]);
       if (!out || !shift) return std::nullopt;
       const int64_t sign = expr.op == Op::kAdd ? 1 : -1;
       for (CheckedBound& bound : *out) {
@@ -283,7 +308,7 @@ std::optional<AffineForms::Bounds> AffineForms::Floors(const Expr& expr,
       return out;
     }
   }
-  auto form = Linear(expr);
+  auto form = Index(expr);
   if (!form) return std::nullopt;
   return Bounds{{.form = *std::move(form), .divisor = 1}};
 }
@@ -370,9 +395,9 @@ std::optional<AffineForms::Alternatives> AffineForms::Comparison(
       UsesDimensions(left) && (op == Op::kEqual || op == Op::kNotEqual)) {
     return Remainder(left, right, op == Op::kEqual);
   }
-  const auto a = Linear(left);
+  const auto a = Index(left);
   if (!a) return std::nullopt;
-  const auto b = Linear(right);
+  const auto b = Index(right);
   if (!b) return std::nullopt;
   const auto difference = Combine(*a, 1, *b, -1);  // a - b
   const auto reversed = Combine(*b, 1, *a, -1);
@@ -415,7 +440,7 @@ std::optional<AffineForms::Alternatives> AffineForms::Remainder(
   if (UsesDimensions(value)) return NotAffine(value);
   const auto modulus = Number(modulo.args[1]);
   const auto wanted = Number(value);
-  const auto form = Linear(modulo.args[0]);
+  const auto form = Index(modulo.args[0]);
   if (!modulus || !wanted || !form) return std::nullopt;
   if (*modulus <= 0 ||
       (!equal && *modulus > static_cast<int64_t>(kAlternativesMax))) {

@@ -39,6 +39,8 @@ class AffineForms {
   using Bounds = std::vector<CheckedBound>;  // floor(form / divisor) each
   using Alternatives = std::vector<std::vector<CheckedConstraint>>;
 
+  // `form` again, unless indices made of it could leave int64.
+  std::optional<LinearForm> Fitting(LinearForm form, const ast::Expr& expr);
   std::optional<LinearForm> Linear(const ast::Expr& expr);
   std::optional<LinearForm> Product(const ast::Expr& expr);
   std::optional<LinearForm> ByNumber(const ast::Expr& expr);

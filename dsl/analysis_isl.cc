@@ -332,6 +332,7 @@ bool Analysis::Run() {
   Coverage();
   if (HasErrors() && (symbolic_ || diagnostics_.HasErrors())) return false;
   Extents();
+  if (diagnostics_.HasErrors()) return false;
   Order();
   if (diagnostics_.HasErrors()) return false;
   Need();
