@@ -1,0 +1,580 @@
+#include "dsl/tile_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+
+namespace dogged::dsl {
+
+// Buffers between tasks, so that a task does not pay for fresh pages.
+class ScratchPool {
+ public:
+  // At least `bytes`, aligned to 64; the content is arbitrary.
+  Value Take(int64_t bytes) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!free_.empty()) {
+        Value out = std::move(free_.back());
+        free_.pop_back();
+        if (out.bytes() >= bytes) return out;
+      }
+    }
+    return Value::Allocate(ElementType::kInt64, {bytes / 8 + 8});
+  }
+  void Give(Value buffer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(std::move(buffer));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Value> free_;  // at most one per worker
+};
+
+class TileProgram {
+ public:
+  TilePlan plan;
+  Reach reach;
+  std::vector<std::unique_ptr<BoxFunction>> functions;
+  std::vector<Value> inputs;
+  std::vector<IndexVector> directions;
+  mutable ScratchPool scratch;
+};
+
+namespace {
+
+IndexVector RowMajor(const IndexVector& extents) {
+  IndexVector strides = extents;
+  int64_t stride = 1;
+  for (int d = extents.size() - 1; d >= 0; --d) {
+    strides[d] = stride;
+    stride *= extents[d];
+  }
+  return strides;
+}
+
+// Elements of a box in memory: `data` is that of box.lower.
+struct Window {
+  char* data = nullptr;
+  Box box;
+  IndexVector strides;
+
+  int64_t Offset(const IndexVector& at) const {
+    int64_t offset = 0;
+    for (int d = 0; d < at.size(); ++d) {
+      offset += (at[d] - box.lower[d]) * strides[d];
+    }
+    return offset;
+  }
+};
+
+Window DenseWindow(void* data, const Box& box) {
+  return {.data = static_cast<char*>(data),
+          .box = box,
+          .strides = RowMajor(box.Extents())};
+}
+
+// Copies the elements of `box`, which lies in both.
+void CopyBox(const Window& from, const Window& to, const Box& box,
+             int64_t element_bytes) {
+  if (box.IsEmpty()) return;
+  const int last = box.size() - 1;
+  const int64_t n = box.upper[last] - box.lower[last] + 1;
+  IndexVector at = box.lower;
+  while (true) {
+    const char* source = from.data + from.Offset(at) * element_bytes;
+    char* target = to.data + to.Offset(at) * element_bytes;
+    if (from.strides[last] == 1 && to.strides[last] == 1) {
+      std::memcpy(target, source, static_cast<size_t>(n * element_bytes));
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        std::memcpy(target + i * to.strides[last] * element_bytes,
+                    source + i * from.strides[last] * element_bytes,
+                    static_cast<size_t>(element_bytes));
+      }
+    }
+    int d = last - 1;
+    while (d >= 0 && at[d] == box.upper[d]) {
+      at[d] = box.lower[d];
+      --d;
+    }
+    if (d < 0) return;
+    ++at[d];
+  }
+}
+
+// The levels of a field that a task holds: a ring of windows.
+struct FieldLevels {
+  std::vector<Window> ring;  // one for a static field
+
+  const Window& At(int64_t level) const {
+    const auto n = static_cast<int64_t>(ring.size());
+    return ring[static_cast<size_t>(((level % n) + n) % n)];
+  }
+};
+
+// One execution of a tile task.
+class TileRun {
+ public:
+  TileRun(const TileProgram& program, const TileRole& role, KernelCall& call)
+      : program_(program), plan_(program.plan), role_(role), call_(call) {
+    for (int d = 0; d < plan_.dim_count(); ++d) {
+      tile_.push_back(call.task.index[d]);
+    }
+    if (role.kind == TileRole::Kind::kStep) {
+      block_ = call.task.index[plan_.dim_count()];
+    }
+    first_ = plan_.FirstLevelOf(block_);
+    last_ = plan_.LastLevelOf(block_);
+  }
+
+  void Run() {
+    if (role_.kind == TileRole::Kind::kStatic) {
+      RunStatic();
+    } else {
+      RunLevels();
+    }
+  }
+
+ private:
+  void RunStatic();
+  void RunLevels();
+  // Sets up the rings, the static windows, and what the block before gave.
+  Value TakeScratch();
+  void ReadInputs();
+  void RunPiece(size_t piece, int64_t level, int64_t levels_to_go);
+  // The points of a piece, all coordinates; empty if it has none here.
+  Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
+  void AllocateResults(size_t first_output);
+  void WriteResults(int64_t level);
+  void WriteCarry();
+  bool OutputsAreCovered() const;
+  Value AllocateCarry(const TileField& field, const Box& box) const;
+  void CopyCarry(const FieldLevels& levels, const TileField& field,
+                 int64_t last_level, const Box& box, Value& value,
+                 bool to_value) const;
+
+  const TileProgram& program_;
+  const TilePlan& plan_;
+  const TileRole& role_;
+  KernelCall& call_;
+  IndexVector tile_;
+  int64_t block_ = 0;
+  int64_t first_ = 0;  // levels that are computed
+  int64_t last_ = 0;
+  std::vector<FieldLevels> fields_;
+  size_t first_result_ = 0;  // among the outputs
+};
+
+Box TileRun::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
+  const TilePiece& piece = plan_.pieces[p];
+  const auto row =
+      piece.is_static ? size_t{0} : static_cast<size_t>(levels_to_go);
+  const Box tile = plan_.Tile(tile_);
+  Box box;
+  box.lower.push_back(level);
+  box.upper.push_back(level);
+  for (int d = 0; d < plan_.dim_count(); ++d) {
+    const auto s = static_cast<size_t>(d);
+    box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
+    box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
+  }
+  for (const int32_t store : piece.stores) {
+    const TileField& field = plan_.fields[static_cast<size_t>(store)];
+    const Box& window =
+        fields_[static_cast<size_t>(store)].ring.front().box;
+    for (int d = 0; d < plan_.dim_count(); ++d) {
+      const auto entry =
+          std::find(field.dims.begin(), field.dims.end(), d) -
+          field.dims.begin();
+      const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
+      const auto e = static_cast<int>(entry);
+      // A field without this dimension has one point in it.
+      box.lower[d + 1] =
+          is_own ? std::max(box.lower[d + 1], window.lower[e]) : 0;
+      box.upper[d + 1] =
+          is_own ? std::min(box.upper[d + 1], window.upper[e]) : 0;
+    }
+  }
+  for (const AffineExpr& expr : piece.at_least) {
+    const int64_t rest = expr.constant + expr.coefficients[0] * level;
+    int c = 1;
+    while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
+      ++c;
+    }
+    if (c == box.size()) {
+      if (rest < 0) box.upper[0] = box.lower[0] - 1;
+      continue;
+    }
+    const int64_t factor = expr.coefficients[static_cast<size_t>(c)];
+    if (factor > 0) {
+      box.lower[c] = std::max(box.lower[c], CeilDiv(-rest, factor));
+    } else {
+      box.upper[c] = std::min(box.upper[c], FloorDiv(rest, -factor));
+    }
+  }
+  return box;
+}
+
+void TileRun::RunPiece(size_t p, int64_t level, int64_t levels_to_go) {
+  const TilePiece& piece = plan_.pieces[p];
+  const Box box = PieceBox(p, level, levels_to_go);
+  if (box.IsEmpty()) return;
+  const int n = box.size();
+  std::vector<void*> stores;
+  std::vector<const void*> loads;
+  std::vector<int64_t> strides;
+  // Appends the strides of a window whose dimension e follows coordinate
+  // coordinates[e] + shifts[e]; returns the element of the box's first point.
+  const auto place = [&](const Window& window, int64_t element_bytes,
+                         absl::Span<const int32_t> coordinates,
+                         absl::Span<const int64_t> shifts) {
+    const size_t begin = strides.size();
+    strides.resize(begin + static_cast<size_t>(n), 0);
+    int64_t offset = 0;
+    for (size_t e = 0; e < coordinates.size(); ++e) {
+      const auto c = coordinates[e];
+      const auto d = static_cast<int>(e);
+      strides[begin + static_cast<size_t>(c)] = window.strides[d];
+      offset += (box.lower[c] + (shifts.empty() ? 0 : shifts[e]) -
+                 window.box.lower[d]) *
+                window.strides[d];
+    }
+    return window.data + offset * element_bytes;
+  };
+  for (const int32_t store : piece.stores) {
+    const auto f = static_cast<size_t>(store);
+    std::vector<int32_t> coordinates;
+    for (const int32_t d : plan_.fields[f].dims) coordinates.push_back(d + 1);
+    stores.push_back(place(fields_[f].At(level),
+                           ElementBytes(plan_.fields[f].element), coordinates,
+                           {}));
+  }
+  for (const TileLoad& load : piece.loads) {
+    const auto s = static_cast<size_t>(load.source);
+    if (load.is_input) {
+      const TileInput& input = plan_.inputs[s];
+      const Value& value = program_.inputs[s];
+      // Only read from.
+      const Window window =
+          DenseWindow(const_cast<void*>(value.data()), input.box);
+      loads.push_back(place(window, ElementBytes(input.element),
+                            load.coordinates, load.shifts));
+    } else {
+      loads.push_back(place(fields_[s].At(level - load.lag),
+                            ElementBytes(plan_.fields[s].element),
+                            load.coordinates, load.shifts));
+    }
+  }
+  const IndexVector count = box.Extents();
+  program_.functions[p]->Run({.lower = box.lower.begin(),
+                              .count = count.begin(),
+                              .stores = stores.data(),
+                              .loads = loads.data(),
+                              .strides = strides.data()});
+}
+
+void TileRun::RunStatic() {
+  size_t output = 0;
+  for (const TileField& field : plan_.fields) {
+    fields_.emplace_back();
+    if (!field.is_static) continue;
+    const Box box = plan_.Window(field, tile_);
+    Value& value = call_.outputs[output++];
+    value = Value::Allocate(field.element, box.Extents());
+    // Points that no task creates still have one value.
+    std::memset(value.mutable_data(), 0, static_cast<size_t>(value.bytes()));
+    fields_.back().ring.push_back(DenseWindow(value.mutable_data(), box));
+  }
+  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+    if (plan_.pieces[p].is_static) RunPiece(p, 0, 0);
+  }
+  AllocateResults(output);
+  WriteResults(0);
+}
+
+Value TileRun::TakeScratch() {
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+  size_t input = 0;
+  for (const TileField& field : plan_.fields) {
+    const Box box = plan_.Window(field, tile_);
+    fields_.emplace_back();
+    if (field.is_static) {
+      fields_.back().ring.push_back(DenseWindow(
+          const_cast<void*>(call_.inputs[input++].data()), box));
+      continue;
+    }
+    for (int64_t i = 0; i <= field.carried; ++i) {
+      fields_.back().ring.push_back(DenseWindow(nullptr, box));
+      offsets.push_back(bytes);
+      // One line more between windows, so that the rows of two levels don't
+      // compete for the same sets of the cache.
+      bytes +=
+          (box.Count() * ElementBytes(field.element) + 63) / 64 * 64 + 192;
+    }
+  }
+  Value scratch = program_.scratch.Take(bytes);
+  if (!OutputsAreCovered()) {
+    std::memset(scratch.mutable_data(), 0, static_cast<size_t>(bytes));
+  }
+  size_t next = 0;
+  for (size_t f = 0; f < fields_.size(); ++f) {
+    if (plan_.fields[f].is_static) continue;
+    for (Window& window : fields_[f].ring) {
+      window.data = static_cast<char*>(scratch.mutable_data()) +
+                    offsets[next++];
+    }
+  }
+  return scratch;
+}
+
+// Shape of what is carried: the levels, if there are several, then the box.
+Value TileRun::AllocateCarry(const TileField& field, const Box& box) const {
+  Shape shape;
+  if (field.carried > 1) shape.push_back(field.carried);
+  for (const int64_t extent : box.Extents()) shape.push_back(extent);
+  return Value::Allocate(field.element, shape);
+}
+
+// Copies the `carried` levels up to `last_level` between a ring and a value.
+void TileRun::CopyCarry(const FieldLevels& levels, const TileField& field,
+                        int64_t last_level, const Box& box, Value& value,
+                        bool to_value) const {
+  const int64_t element_bytes = ElementBytes(field.element);
+  for (int64_t i = 0; i < field.carried; ++i) {
+    const Window in_value = DenseWindow(
+        const_cast<char*>(static_cast<const char*>(value.data())) +
+            i * box.Count() * element_bytes,
+        box);
+    const Window& window = levels.At(last_level - field.carried + 1 + i);
+    if (to_value) {
+      CopyBox(window, in_value, box, element_bytes);
+    } else {
+      CopyBox(in_value, window, box, element_bytes);
+    }
+  }
+}
+
+void TileRun::ReadInputs() {
+  size_t input = 0;
+  for (const TileField& field : plan_.fields) input += field.is_static;
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    const TileField& field = plan_.fields[f];
+    if (field.is_static || field.carried == 0) continue;
+    CopyCarry(fields_[f], field, first_ - 1, plan_.Core(field, tile_),
+              call_.inputs[input++], false);
+    for (const IndexVector& delta : program_.directions) {
+      Value& strip = call_.inputs[input++];
+      IndexVector from = tile_;
+      for (int d = 0; d < delta.size(); ++d) from[d] -= delta[d];
+      if (!plan_.IsTile(from)) continue;
+      CopyCarry(fields_[f], field, first_ - 1,
+                plan_.Strip(field, from, delta), strip, false);
+    }
+  }
+}
+
+bool TileRun::OutputsAreCovered() const {
+  // Every level that goes out must be computed at every point of the tile.
+  int64_t first_out = last_ + 1;
+  for (const TileField& field : plan_.fields) {
+    first_out = std::min(first_out, last_ - field.carried + 1);
+  }
+  for (const TileResult& result : role_.results) {
+    first_out = std::min(first_out, result.first_level);
+  }
+  std::vector<int64_t> computed(plan_.fields.size());
+  for (int64_t level = std::max(first_, first_out); level <= last_; ++level) {
+    std::fill(computed.begin(), computed.end(), 0);
+    for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+      const TilePiece& piece = plan_.pieces[p];
+      if (piece.is_static || piece.code.mask >= 0) continue;
+      Box box = PieceBox(p, level, 0);
+      for (const int32_t store : piece.stores) {
+        const auto f = static_cast<size_t>(store);
+        Box space;
+        for (int d = 1; d < box.size(); ++d) {
+          space.lower.push_back(box.lower[d]);
+          space.upper.push_back(box.upper[d]);
+        }
+        if (box.IsEmpty()) continue;
+        computed[f] +=
+            Intersect(space, plan_.Core(plan_.fields[f], tile_)).Count();
+      }
+    }
+    for (size_t f = 0; f < plan_.fields.size(); ++f) {
+      const TileField& field = plan_.fields[f];
+      if (!field.is_static &&
+          computed[f] != plan_.Core(field, tile_).Count()) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+void TileRun::RunLevels() {
+  Value scratch = TakeScratch();
+  if (role_.kind == TileRole::Kind::kStep) ReadInputs();
+  first_result_ = 0;
+  if (role_.gives_carry) {
+    for (const TileField& field : plan_.fields) {
+      if (field.is_static || field.carried == 0) continue;
+      first_result_ += 1 + program_.directions.size();
+    }
+  }
+  AllocateResults(first_result_);
+  for (int64_t level = first_; level <= last_; ++level) {
+    for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+      if (!plan_.pieces[p].is_static) RunPiece(p, level, last_ - level);
+    }
+    WriteResults(level);
+  }
+  if (role_.gives_carry) WriteCarry();
+  program_.scratch.Give(std::move(scratch));
+}
+
+void TileRun::WriteCarry() {
+  size_t output = 0;
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    const TileField& field = plan_.fields[f];
+    if (field.is_static || field.carried == 0) continue;
+    const auto give = [&](const Box& box) {
+      Value& value = call_.outputs[output++];
+      value = AllocateCarry(field, box);
+      CopyCarry(fields_[f], field, last_, box, value, true);
+    };
+    give(plan_.Core(field, tile_));
+    for (const IndexVector& delta : program_.directions) {
+      give(plan_.Strip(field, tile_, delta));
+    }
+  }
+}
+
+void TileRun::AllocateResults(size_t first_output) {
+  first_result_ = first_output;
+  for (size_t r = 0; r < role_.results.size(); ++r) {
+    const TileResult& result = role_.results[r];
+    const TileField& field = plan_.fields[static_cast<size_t>(result.field)];
+    const IndexVector extents =
+        Intersect(plan_.Core(field, tile_), result.box).Extents();
+    const int64_t levels = std::min(last_, result.last_level) -
+                           std::max(first_, result.first_level) + 1;
+    Shape shape;
+    for (int d = 0; d <= extents.size(); ++d) {
+      if (d == field.time_position && result.has_time) shape.push_back(levels);
+      if (d < extents.size()) shape.push_back(extents[d]);
+    }
+    call_.outputs[first_output + r] = Value::Allocate(field.element, shape);
+  }
+}
+
+void TileRun::WriteResults(int64_t level) {
+  for (size_t r = 0; r < role_.results.size(); ++r) {
+    const TileResult& result = role_.results[r];
+    const auto f = static_cast<size_t>(result.field);
+    const TileField& field = plan_.fields[f];
+    if (!field.is_static &&
+        (level < result.first_level || level > result.last_level)) {
+      continue;
+    }
+    Value& value = call_.outputs[first_result_ + r];
+    const IndexVector strides = RowMajor(value.shape());
+    const int time = result.has_time ? field.time_position : -1;
+    Window window{.data = static_cast<char*>(value.mutable_data()),
+                  .box = Intersect(plan_.Core(field, tile_), result.box),
+                  .strides = {}};
+    for (int d = 0; d < strides.size(); ++d) {
+      if (d != time) window.strides.push_back(strides[d]);
+    }
+    if (time >= 0) {
+      const int64_t first = std::max(first_, result.first_level);
+      window.data +=
+          (level - first) * strides[time] * ElementBytes(field.element);
+    }
+    CopyBox(fields_[f].At(level), window, window.box,
+            ElementBytes(field.element));
+  }
+}
+
+class TileKernel : public Kernel {
+ public:
+  TileKernel(std::shared_ptr<const TileProgram> program, TileRole role)
+      : program_(std::move(program)), role_(std::move(role)) {}
+  absl::Status Run(KernelCall& call) const override {
+    TileRun(*program_, role_, call).Run();
+    return absl::OkStatus();
+  }
+
+ private:
+  std::shared_ptr<const TileProgram> program_;
+  TileRole role_;
+};
+
+}  // namespace
+
+void TileRole::Encode(Encoder& out) const {
+  out.PutU8(static_cast<uint8_t>(kind));
+  out.PutBool(gives_carry);
+  out.PutVarint(results.size());
+  for (const TileResult& result : results) {
+    out.PutSigned(result.field);
+    result.box.lower.Encode(out);
+    result.box.upper.Encode(out);
+    out.PutSigned(result.first_level);
+    out.PutSigned(result.last_level);
+    out.PutBool(result.has_time);
+  }
+}
+
+TileRole TileRole::Decode(Decoder& in) {
+  TileRole out;
+  const uint8_t kind = in.GetU8();
+  if (kind > 2) in.Fail();
+  if (in.ok()) out.kind = static_cast<Kind>(kind);
+  out.gives_carry = in.GetBool();
+  out.results.resize(static_cast<size_t>(in.GetCount(5)));
+  for (TileResult& result : out.results) {
+    result.field = static_cast<int32_t>(in.GetSigned());
+    result.box.lower = IndexVector::Decode(in);
+    result.box.upper = IndexVector::Decode(in);
+    result.first_level = in.GetSigned();
+    result.last_level = in.GetSigned();
+    result.has_time = in.GetBool();
+    if (result.box.lower.size() != result.box.upper.size()) in.Fail();
+  }
+  return out;
+}
+
+absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
+    TilePlan plan, std::vector<std::unique_ptr<BoxFunction>> functions,
+    std::vector<Value> inputs) {
+  DOGGED_CHECK(functions.size() == plan.pieces.size()) << functions.size();
+  DOGGED_CHECK(inputs.size() == plan.inputs.size()) << inputs.size();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].type() != plan.inputs[i].element ||
+        inputs[i].shape() != plan.inputs[i].box.Extents()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", i, " has the wrong type or shape"));
+    }
+  }
+  auto out = std::make_shared<TileProgram>();
+  out->reach = ComputeReach(plan);
+  out->directions = plan.Directions();
+  out->plan = std::move(plan);
+  out->functions = std::move(functions);
+  out->inputs = std::move(inputs);
+  return std::shared_ptr<const TileProgram>(std::move(out));
+}
+
+std::unique_ptr<Kernel> MakeTileKernel(
+    std::shared_ptr<const TileProgram> program, TileRole role) {
+  return std::make_unique<TileKernel>(std::move(program), std::move(role));
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,56 @@
+// The kernels of a tile program: what a task of a TilePlan does, given the
+// functions that compute its pieces over boxes.
+#ifndef DOGGED_DSL_TILE_KERNEL_H_
+#define DOGGED_DSL_TILE_KERNEL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dsl/kernel_ir.h"
+#include "dsl/tile_plan.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged::dsl {
+
+// Points of a field that a user wants: one value per tile.
+struct TileResult {
+  int32_t field = 0;
+  Box box;  // by entry of the field's dims
+  int64_t first_level = 0;
+  int64_t last_level = 0;
+  bool has_time = false;  // time is one of the value's dimensions
+};
+
+// What one task class of a tile program does. In the order of its uses it is
+// given: every static field's window; then, a step only, for each carried
+// field its own core of the block before and a strip from tile - delta for
+// each direction delta. In the order of its creates it gives: a static task
+// every static field's window; others, if `gives_carry`, each carried field's
+// core and a strip for each direction; then the results.
+struct TileRole {
+  enum class Kind : uint8_t { kStatic = 0, kStart = 1, kStep = 2 };
+  Kind kind = Kind::kStep;
+  bool gives_carry = false;
+  std::vector<TileResult> results;
+
+  void Encode(Encoder& out) const;
+  static TileRole Decode(Decoder& in);
+};
+
+// A plan that can be run, shared by its roles' kernels. Thread-safe.
+class TileProgram;
+
+// `functions` has one entry per piece, `inputs` one per input of the plan, of
+// its type and shape (kInvalidArgument otherwise).
+absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
+    TilePlan plan, std::vector<std::unique_ptr<BoxFunction>> functions,
+    std::vector<Value> inputs);
+
+std::unique_ptr<Kernel> MakeTileKernel(
+    std::shared_ptr<const TileProgram> program, TileRole role);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TILE_KERNEL_H_

@@ -1,0 +1,139 @@
+// TilePlan: how a uniform stencil program is computed in overlapped tiles of
+// space with some depth in time. A tile task takes the values of its block of
+// points at level (b-1)*D, and of a rim around it, computes D levels on a
+// region that shrinks by the stencil's reach at each, and gives away its block
+// at level b*D: whole to its own next task, in strips to its neighbours.
+//
+// Everything in one space: coordinate 0 is time, 1..d are space. Plain data
+// and pure functions; part of the job.
+//
+// Source: [REM] names coalescing of tasks as future work; overlapped tiling is
+// the usual remedy for stencils (see docs/PAPERS.md).
+#ifndef DOGGED_DSL_TILE_PLAN_H_
+#define DOGGED_DSL_TILE_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dsl/kernel_ir.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/affine.h"
+
+namespace dogged::dsl {
+
+// A box of integer points, both ends included; empty if upper < lower.
+struct Box {
+  IndexVector lower;
+  IndexVector upper;
+
+  int size() const { return lower.size(); }
+  bool IsEmpty() const;
+  // Points; 0 if empty.
+  int64_t Count() const;
+  IndexVector Extents() const;  // zero where empty
+  friend bool operator==(const Box&, const Box&) = default;
+};
+Box Intersect(const Box& a, const Box& b);
+
+// An array of the user's program.
+struct TileField {
+  std::string name;
+  ElementType element = ElementType::kDouble;
+  // Without time: computed once per tile, with its rim.
+  bool is_static = false;
+  // The space dimension (from 0) of each index but time, in their order.
+  std::vector<int32_t> dims;
+  // Where time stands among the indices of the user's label.
+  int32_t time_position = 0;
+  Box box;              // all its labels, by entry of `dims`
+  int64_t carried = 0;  // levels that a later task reads, at least 0
+  // By space dimension: how far a task reads beyond its tile.
+  std::vector<int64_t> reach_below;
+  std::vector<int64_t> reach_above;
+};
+
+// An operand of a piece: element (coordinate[e] + shift[e]) for each of its
+// dimensions e, `lag` levels ago.
+struct TileLoad {
+  bool is_input = false;  // of TilePlan::inputs, else of fields
+  int32_t source = 0;
+  int32_t lag = 0;
+  std::vector<int32_t> coordinates;
+  std::vector<int64_t> shifts;
+};
+
+// A task class, or what is computed of it at one level in one tile.
+struct TilePiece {
+  CodeBlock code;                    // over time and space
+  std::vector<AffineExpr> at_least;  // >= 0; each of time and one dimension
+  std::vector<int32_t> stores;       // fields
+  std::vector<TileLoad> loads;
+  bool is_static = false;
+  // Pieces that create what load l reads.
+  std::vector<std::vector<int32_t>> makers;
+  // By load and space dimension: true if the load's shift there needs no rim,
+  // as it points inwards from the edge of the domain.
+  std::vector<std::vector<bool>> is_inward;
+};
+
+// An array that is read from the job's inputs.
+struct TileInput {
+  int32_t position = 0;  // in Job::inputs
+  ElementType element = ElementType::kDouble;
+  Box box;  // what the dense array covers, by its dimension
+};
+
+struct TilePlan {
+  Box space;                    // the tiles cover it
+  std::vector<int64_t> widths;  // of a tile, by dimension
+  std::vector<int64_t> counts;  // tiles, by dimension
+  int64_t first_level = 0;
+  int64_t base_level = 0;  // the start task computes up to here
+  int64_t last_level = 0;
+  int64_t depth = 1;  // levels that a step task computes
+  std::vector<TileField> fields;
+  std::vector<TilePiece> pieces;  // in an order that respects lag 0
+  std::vector<TileInput> inputs;
+
+  int dim_count() const { return space.size(); }
+  // Step tasks per tile.
+  int64_t block_count() const;
+  // The step task that computes a level; 0 is the start task.
+  int64_t BlockOf(int64_t level) const;
+  int64_t FirstLevelOf(int64_t block) const;
+  int64_t LastLevelOf(int64_t block) const;
+  // The points of a tile, all dimensions.
+  Box Tile(const IndexVector& tile) const;
+  // `field`'s points in a tile, and those with the rim around it.
+  Box Core(const TileField& field, const IndexVector& tile) const;
+  Box Window(const TileField& field, const IndexVector& tile) const;
+  // The strip of `field` that `tile` gives to its neighbour at tile + delta;
+  // empty if there is none.
+  Box Strip(const TileField& field, const IndexVector& tile,
+            const IndexVector& delta) const;
+  bool IsTile(const IndexVector& tile) const;
+  // The directions in which some tile gives a strip away, in order.
+  std::vector<IndexVector> Directions() const;
+
+  void Encode(Encoder& out) const;
+  static TilePlan Decode(Decoder& in);
+};
+
+// How far beyond its tile each piece must be computed so that the tile comes
+// out right: below[piece][r][d] with r levels to go. Fills in the fields'
+// reach. One row more per level carried, for the levels before the block.
+struct Reach {
+  std::vector<std::vector<std::vector<int64_t>>> below;
+  std::vector<std::vector<std::vector<int64_t>>> above;
+};
+Reach ComputeReach(TilePlan& plan);
+
+// `box`, given by the entries of field.dims, from a box over all dimensions.
+Box Project(const Box& box, const std::vector<int32_t>& dims);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TILE_PLAN_H_

@@ -1,0 +1,184 @@
+#include "runtime/exec/kernel_library.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/status.h"
+
+extern char** environ;
+
+namespace dogged {
+namespace {
+
+namespace fs = std::filesystem;
+
+// No contraction, no folding of libm, wrapping integers: see EmitC().
+constexpr std::array<const char*, 8> kFlags = {
+    "-std=c11", "-O3",   "-march=native", "-ffp-contract=off",
+    "-fwrapv",  "-fPIC", "-fno-builtin",  "-shared"};
+
+// Runs a program and returns what it printed on both outputs.
+// kUnavailable if it can't be started, kInternal if it fails.
+absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) {
+    argv.push_back(const_cast<char*>(word.c_str()));
+  }
+  argv.push_back(nullptr);
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return absl::UnavailableError(absl::StrCat("pipe: ", strerror(errno)));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  pid_t child = 0;
+  const int error =
+      posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string output;
+  if (error == 0) {
+    std::array<char, 4096> buffer;
+    ssize_t size;
+    while ((size = read(ends[0], buffer.data(), buffer.size())) > 0 ||
+           (size < 0 && errno == EINTR)) {
+      if (size > 0) output.append(buffer.data(), static_cast<size_t>(size));
+    }
+  }
+  close(ends[0]);
+  if (error != 0) {
+    return absl::UnavailableError(
+        absl::StrCat(words[0], ": ", strerror(error)));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return absl::InternalError(
+        absl::StrCat(words[0], " failed: ", output.substr(0, 2000)));
+  }
+  return output;
+}
+
+// What -march=native depends on.
+std::string CpuText() {
+  std::ifstream in("/proc/cpuinfo");
+  std::string out;
+  for (std::string line; std::getline(in, line) && !line.empty();) {
+    if (absl::StartsWith(line, "model name") ||
+        absl::StartsWith(line, "flags") || absl::StartsWith(line, "Features")) {
+      absl::StrAppend(&out, line, "\n");
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<KernelCompiler::Symbols> Open(const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return absl::InternalError(absl::StrCat("cannot load ", path));
+  }
+  const std::shared_ptr<void> library(handle, [](void* h) { dlclose(h); });
+  return [library](const std::string& name) {
+    return dlsym(library.get(), name.c_str());
+  };
+}
+
+// A new file beside `path`, whose name nobody else has.
+absl::StatusOr<std::string> TemporaryFile(const std::string& path,
+                                          const std::string& suffix) {
+  std::string name = absl::StrCat(path, ".XXXXXX", suffix);
+  const int fd = mkostemps(name.data(), static_cast<int>(suffix.size()),
+                           O_CLOEXEC);
+  if (fd < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot write ", name, ": ", strerror(errno)));
+  }
+  close(fd);
+  return name;
+}
+
+absl::Status WriteFile(const std::string& path, absl::string_view content) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (out.good()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path));
+}
+
+// Leaves the library at `path` + ".so" and the source at `path` + ".c".
+absl::Status Build(const std::string& compiler, absl::string_view source,
+                   const std::string& path) {
+  DOGGED_ASSIGN_OR_RETURN(const std::string c_file, TemporaryFile(path, ".c"));
+  auto library = TemporaryFile(path, ".so");
+  absl::Status status = library.status();
+  if (status.ok()) status = WriteFile(c_file, source);
+  if (status.ok()) {
+    std::vector<std::string> words = {compiler};
+    words.insert(words.end(), kFlags.begin(), kFlags.end());
+    words.insert(words.end(), {"-o", *library, c_file, "-lm"});
+    status = RunProgram(words).status();
+  }
+  if (status.ok() && (rename(c_file.c_str(), (path + ".c").c_str()) != 0 ||
+                      rename(library->c_str(), (path + ".so").c_str()) != 0)) {
+    status = absl::UnavailableError(
+        absl::StrCat("cannot rename to ", path, ".so: ", strerror(errno)));
+  }
+  if (!status.ok()) {
+    unlink(c_file.c_str());
+    if (library.ok()) unlink(library->c_str());
+  }
+  return status;
+}
+
+}  // namespace
+
+std::string KernelCacheDirectory(absl::string_view xdg_cache_home,
+                                 absl::string_view home) {
+  if (!xdg_cache_home.empty()) return absl::StrCat(xdg_cache_home, "/dogged");
+  if (!home.empty()) return absl::StrCat(home, "/.cache/dogged");
+  return absl::StrCat("/tmp/dogged-", getuid());
+}
+
+absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
+    absl::string_view source) const {
+  std::error_code error;
+  fs::create_directories(options_.cache_directory, error);
+  if (error) {
+    return absl::UnavailableError(absl::StrCat(
+        "cannot make ", options_.cache_directory, ": ", error.message()));
+  }
+  DOGGED_ASSIGN_OR_RETURN(const std::string version,
+                          RunProgram({options_.compiler, "--version"}));
+  std::string key = absl::StrCat(source, "\n", version, "\n", CpuText());
+  for (const char* flag : kFlags) absl::StrAppend(&key, flag, " ");
+  const std::string path = absl::StrCat(options_.cache_directory, "/",
+                                        Hash128(key).ToString());
+  if (fs::exists(path + ".so", error)) {
+    auto cached = Open(path + ".so");
+    if (cached.ok()) return cached;
+    // A file that a full disk cut short: make it again.
+  }
+  DOGGED_RETURN_IF_ERROR(Build(options_.compiler, source, path));
+  return Open(path + ".so");
+}
+
+}  // namespace dogged
