@@ -1,0 +1,46 @@
+// Coalesce: point tasks of a uniform stencil become tile tasks with depth in
+// time. The result is a dependency description again, with affine maps, and
+// gives the bits of the point program.
+//
+// Source: [REM] lists coalescing as future work. See tile_plan.h.
+#ifndef DOGGED_DSL_COALESCE_H_
+#define DOGGED_DSL_COALESCE_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dsl/point_program.h"
+#include "dsl/tile_kernel.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+
+struct TileShape {
+  std::vector<int64_t> widths;  // by space dimension
+  int64_t depth = 1;
+};
+
+// The tile program. `shape` is chosen for `target` unless given, and made
+// legal in any case. kUnimplemented, with the reason as a clause, if the
+// program is no uniform stencil.
+absl::StatusOr<Program> Coalesce(const PointProgram& points,
+                                 const TargetSize& target,
+                                 const std::optional<TileShape>& shape);
+
+// A kernel's body: which spec (of kind "tile-plan") holds the plan, and the
+// role.
+struct TileBody {
+  int32_t plan = 0;
+  TileRole role;
+
+  std::string Encode() const;
+  static absl::StatusOr<TileBody> Decode(absl::string_view body);
+};
+
+// "32 x 64 tiles of 128 x 64 points, 16 steps deep".
+std::string ShapeText(const TilePlan& plan);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_COALESCE_H_

@@ -1,0 +1,351 @@
+#include "dsl/lower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/code_lowering.h"
+#include "runtime/base/check.h"
+
+namespace dogged::dsl {
+namespace {
+
+const CheckedArray& ArrayOf(const CheckedRef& ref,
+                            const CheckedProgram& program) {
+  return program.arrays[static_cast<size_t>(ref.array)];
+}
+
+// The declared extents of some of a task's labels.
+class ShapeBuilder {
+ public:
+  ShapeBuilder(int dims, const CheckedProgram& program)
+      : program_(program), builder_(code_.code) {
+    code_.code.index_count = std::max(1, dims);
+    for (int d = 0; d < dims; ++d) indices_.push_back(builder_.Index(d));
+  }
+  void Add(const CheckedRef& ref) {
+    const CheckedArray& array = ArrayOf(ref, program_);
+    CodeScope scope{.program = &program_,
+                    .dimensions = {},
+                    .uses = {},
+                    .creates = {},
+                    .locals = {}};
+    for (const AffineExpr& expr : Instantiate(ref, program_)) {
+      scope.dimensions.push_back(builder_.Affine(expr, indices_));
+    }
+    for (const ast::Expr& extent : array.block) {
+      const int32_t node = LowerExpr(extent, scope, builder_);
+      code_.code.stores.push_back({.element = ElementType::kInt64,
+                                   .step = Step::kNone,
+                                   .node = node});
+    }
+    code_.ranks.push_back(static_cast<int32_t>(array.block.size()));
+  }
+  ShapeCode Take() { return std::move(code_); }
+
+ private:
+  const CheckedProgram& program_;
+  ShapeCode code_;
+  CodeBuilder builder_;
+  std::vector<int32_t> indices_;
+};
+
+// x/64 or x: the affinity blocks of a `place` clause; empty for other forms.
+std::vector<int64_t> PlaceOf(const CheckedArray& array,
+                             const CheckedProgram& program) {
+  if (!array.place.has_value()) return {};
+  const ast::Expr* expr = &*array.place;
+  int64_t block = 1;
+  if (expr->kind == ast::Expr::Kind::kBinary &&
+      expr->op == ast::Op::kDivide) {
+    block = EvaluateInteger(expr->args[1], {}, program).value_or(0);
+    expr = &expr->args[0];
+  }
+  if (expr->kind != ast::Expr::Kind::kName ||
+      expr->name_kind != ast::NameKind::kDimension || block < 1) {
+    return {};
+  }
+  std::vector<int64_t> out(static_cast<size_t>(array.rank), 0);
+  out[static_cast<size_t>(expr->index)] = block;
+  return out;
+}
+
+class PointMaker {
+ public:
+  PointMaker(const CheckedProgram& program, Diagnostics& diagnostics)
+      : program_(program), diagnostics_(diagnostics) {}
+  PointProgram Make(const std::string& name);
+
+ private:
+  void AddArray(const CheckedArray& array);
+  void AddTask(const CheckedTask& task);
+  CodeBody MakeCode(const CheckedTask& task) const;
+  NativeBody MakeNative(const CheckedTask& task) const;
+  InputBody MakeInput(const CheckedTask& task);
+
+  const CheckedProgram& program_;
+  Diagnostics& diagnostics_;
+  PointProgram out_;
+};
+
+void PointMaker::AddArray(const CheckedArray& array) {
+  PointArray point{.name = array.name,
+                   .rank = array.rank,
+                   .element = array.element,
+                   .block_rank = static_cast<int32_t>(array.block.size()),
+                   .box = {},
+                   .place = PlaceOf(array, program_)};
+  if (static_cast<int32_t>(array.lower.size()) == array.rank) {
+    point.box = {IndexVector(array.lower), IndexVector(array.upper)};
+  }
+  if (array.place.has_value() && point.place.empty()) {
+    diagnostics_.Error(Code::kNotSupported, array.place->range,
+                       "`place` takes an index, or an index divided by a "
+                       "number");
+  }
+  out_.arrays.push_back(std::move(point));
+}
+
+CodeBody PointMaker::MakeCode(const CheckedTask& task) const {
+  CodeBody out;
+  ShapeBuilder shapes(static_cast<int>(task.domain.dimensions.size()),
+                      program_);
+  for (const CheckedCreate& create : task.creates) {
+    out.has_elements |= !ArrayOf(create.ref, program_).block.empty();
+    shapes.Add(create.ref);
+  }
+  out.code = LowerCode(task, program_, out.has_elements);
+  out.shapes = shapes.Take();
+  return out;
+}
+
+NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
+  const CheckedKernel& kernel =
+      program_.kernels[static_cast<size_t>(task.call.kernel)];
+  NativeBody out;
+  out.kernel = kernel.name;
+  const auto dims = static_cast<int>(task.domain.dimensions.size());
+  ShapeBuilder in_shapes(dims, program_);
+  ShapeBuilder out_shapes(dims, program_);
+  out.scalars.index_count = std::max(1, dims);
+  CodeBuilder builder(out.scalars);
+  CodeScope scope{.program = &program_,
+                  .dimensions = {},
+                  .uses = {},
+                  .creates = {},
+                  .locals = {}};
+  for (int d = 0; d < dims; ++d) scope.dimensions.push_back(builder.Index(d));
+  for (const CheckedArgument& argument : task.call.args) {
+    const auto i = static_cast<size_t>(argument.index);
+    switch (argument.kind) {
+      case ast::Formal::Kind::kIn:
+        out.in.push_back(argument.index);
+        in_shapes.Add(task.uses[i].ref);
+        break;
+      case ast::Formal::Kind::kOut:
+        out.out.push_back(argument.index);
+        out_shapes.Add(task.creates[i].ref);
+        break;
+      case ast::Formal::Kind::kScalar:
+        out.scalars.stores.push_back(
+            {.element = ElementType::kDouble,
+             .step = Step::kNone,
+             .node = builder.Convert(
+                 LowerExpr(argument.scalar, scope, builder),
+                 IrType::kDouble)});
+        break;
+    }
+  }
+  out.in_shapes = in_shapes.Take();
+  out.out_shapes = out_shapes.Take();
+  return out;
+}
+
+InputBody PointMaker::MakeInput(const CheckedTask& task) {
+  const CheckedRef& ref = task.creates.front().ref;
+  const CheckedArray& array = ArrayOf(ref, program_);
+  InputBody out;
+  out.position = static_cast<int32_t>(out_.inputs.size());
+  out.element = array.element;
+  out.box = HullOf(Instantiate(task.domain, program_));
+  ShapeBuilder shapes(static_cast<int>(task.domain.dimensions.size()),
+                      program_);
+  shapes.Add(ref);
+  out.shapes = shapes.Take();
+  // The extents of a full block: those of the first label.
+  IndexVector first;
+  for (const AffineExpr& expr : Instantiate(ref, program_)) {
+    first.push_back(expr.Evaluate(out.box.lower));
+  }
+  for (const ast::Expr& extent : array.block) {
+    out.block.push_back(
+        EvaluateInteger(extent, {first.begin(), static_cast<size_t>(first.size())},
+                        program_)
+            .value_or(0));
+  }
+  out_.inputs.push_back(array.name);
+  return out;
+}
+
+void PointMaker::AddTask(const CheckedTask& task) {
+  const Domain domain = Instantiate(task.domain, program_);
+  if (domain.size() > kMaxIndices - 1) {
+    diagnostics_.Error(Code::kTooLarge, task.range,
+                       "a task has at most 5 indices");
+    return;
+  }
+  if (HullOf(domain).IsEmpty()) return;
+  PointClass out;
+  out.name = task.name;
+  out.domain = domain;
+  for (const CheckedCreate& create : task.creates) {
+    out.creates.push_back({.array = create.ref.array,
+                           .map = Instantiate(create.ref, program_)});
+  }
+  for (const CheckedUse& use : task.uses) {
+    out.uses.push_back({.array = use.ref.array,
+                        .map = Instantiate(use.ref, program_),
+                        .guard = Instantiate(use.guard, program_)});
+  }
+  switch (task.body) {
+    case CheckedTask::Body::kCode:
+      out.body = PointClass::Body::kCode;
+      out.code = MakeCode(task);
+      break;
+    case CheckedTask::Body::kCall:
+      out.body = PointClass::Body::kNative;
+      out.native = MakeNative(task);
+      break;
+    case CheckedTask::Body::kFile:
+      out.body = PointClass::Body::kInput;
+      out.input = MakeInput(task);
+      break;
+  }
+  out_.classes.push_back(std::move(out));
+}
+
+PointProgram PointMaker::Make(const std::string& name) {
+  out_.name = name;
+  out_.every_task_needed = program_.every_task_needed;
+  for (const CheckedArray& array : program_.arrays) AddArray(array);
+  for (const CheckedTask& task : program_.tasks) AddTask(task);
+  for (const CheckedResult& result : program_.results) {
+    out_.results.push_back(MakeResult(result.ref.array,
+                                      Instantiate(result.domain, program_),
+                                      Instantiate(result.ref, program_)));
+  }
+  return std::move(out_);
+}
+
+// Earlier versions first: time for a stencil, for tiles the step of the
+// algorithm, which is about the sum of a label's indices. Programs without
+// versions run depth first, which is cheaper.
+AffineExpr PriorityOf(const PointProgram& points, const PointClass& point_class,
+                      const std::vector<int32_t>& versions) {
+  const Create& create = point_class.creates.front();
+  bool has_versions = false;
+  for (const int32_t version : versions) has_versions |= version >= 0;
+  if (!has_versions) return {};
+  const PointArray& array = points.arrays[static_cast<size_t>(create.array)];
+  const int32_t version = versions[static_cast<size_t>(create.array)];
+  if (array.block_rank == 0 && version >= 0) {
+    return create.map[static_cast<size_t>(version)] * -1;
+  }
+  AffineExpr sum;
+  for (const AffineExpr& expr : create.map) sum = sum + expr;
+  return sum * -1;
+}
+
+// What the user calls a result that has one label per point.
+ResultView ViewOf(const PointProgram& points, const PointResult& result,
+                  int32_t result_set) {
+  ResultView view{
+      .array = points.arrays[static_cast<size_t>(result.array)].name,
+      .result_set = result_set,
+      .lower = {result.box.lower.begin(), result.box.lower.end()},
+      .upper = {result.box.upper.begin(), result.box.upper.end()},
+      .tile_index = {},
+      .origin = {},
+      .extent = {}};
+  for (int d = 0; d < result.box.size(); ++d) {
+    const bool varies = result.varies[static_cast<size_t>(d)];
+    view.tile_index.push_back(varies ? d : -1);
+    view.origin.push_back(0);
+    view.extent.push_back(1);
+  }
+  return view;
+}
+
+}  // namespace
+
+PointProgram MakePointProgram(const CheckedProgram& program,
+                              const std::string& name,
+                              Diagnostics& diagnostics) {
+  return PointMaker(program, diagnostics).Make(name);
+}
+
+absl::StatusOr<Program> LowerPoints(const PointProgram& points,
+                                    const TargetSize& target) {
+  Program program;
+  program.name = points.name;
+  program.every_task_needed = points.every_task_needed;
+  std::vector<int32_t> versions;
+  for (size_t a = 0; a < points.arrays.size(); ++a) {
+    const PointArray& point = points.arrays[a];
+    versions.push_back(VersionIndexOf(points, static_cast<int32_t>(a)));
+    Array array{.name = point.name,
+                .rank = point.rank,
+                .element = point.element,
+                .affinity_block = {},
+                .affinity_group = 0,
+                .version_index = versions.back()};
+    if (!point.place.empty()) {
+      array.affinity_block = point.place;
+    } else if (point.block_rank > 0 || point.box.size() != point.rank) {
+      array.affinity_block.assign(static_cast<size_t>(point.rank), 1);
+      if (array.version_index >= 0) {
+        array.affinity_block[static_cast<size_t>(array.version_index)] = 0;
+      }
+    } else {
+      array.affinity_block = SlabsOf(point.box, array.version_index, target);
+    }
+    program.arrays.push_back(std::move(array));
+  }
+  for (const PointClass& point_class : points.classes) {
+    KernelSpec spec{.name = point_class.name, .kind = "", .body = ""};
+    switch (point_class.body) {
+      case PointClass::Body::kCode:
+        spec.kind = "code";
+        spec.body = point_class.code.Encode();
+        break;
+      case PointClass::Body::kNative:
+        spec.kind = "native";
+        spec.body = point_class.native.Encode();
+        break;
+      case PointClass::Body::kInput:
+        spec.kind = "input";
+        spec.body = point_class.input.Encode();
+        break;
+    }
+    program.classes.push_back(
+        {.name = point_class.name,
+         .domain = point_class.domain,
+         .creates = point_class.creates,
+         .uses = point_class.uses,
+         .kernel = static_cast<int32_t>(program.kernels.size()),
+         .priority = PriorityOf(points, point_class, versions)});
+    program.kernels.push_back(std::move(spec));
+  }
+  for (const PointResult& result : points.results) {
+    program.views.push_back(ViewOf(
+        points, result, static_cast<int32_t>(program.results.size())));
+    program.results.push_back({.array = result.array,
+                               .domain = result.domain,
+                               .map = result.map});
+  }
+  const absl::Status status = program.Validate();
+  if (!status.ok()) return status;
+  return program;
+}
+
+}  // namespace dogged::dsl

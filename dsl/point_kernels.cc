@@ -1,0 +1,457 @@
+#include "dsl/point_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/interpreter.h"
+#include "runtime/base/check.h"
+
+namespace dogged::dsl {
+namespace {
+
+template <typename T>
+using Few = absl::InlinedVector<T, 8>;
+
+// A task's index as a box of one point, with `element_count` points in one
+// more dimension if that is not zero.
+struct PointBox {
+  IndexVector lower;
+  IndexVector count;
+
+  PointBox(const IndexVector& index, int32_t index_count,
+           int64_t element_count) {
+    lower = index;
+    while (lower.size() < index_count) lower.push_back(0);
+    for (int d = 0; d < index_count; ++d) count.push_back(1);
+    if (element_count > 0) count[index_count - 1] = element_count;
+  }
+};
+
+// The numbers that the stores of `block`, all of type T, give at a point.
+template <typename T>
+std::vector<T> EvaluateAt(const BoxFunction& function, size_t store_count,
+                          int32_t index_count, const IndexVector& index) {
+  std::vector<T> out(store_count);
+  if (store_count == 0) return out;
+  Few<void*> stores;
+  for (T& value : out) stores.push_back(&value);
+  const Few<int64_t> strides(store_count * static_cast<size_t>(index_count), 0);
+  const PointBox box(index, index_count, 0);
+  function.Run({.lower = box.lower.begin(),
+                .count = box.count.begin(),
+                .stores = stores.data(),
+                .loads = nullptr,
+                .strides = strides.data()});
+  return out;
+}
+
+class Shapes {
+ public:
+  explicit Shapes(const ShapeCode& code)
+      : ranks_(code.ranks),
+        extent_count_(code.code.stores.size()),
+        index_count_(code.code.index_count),
+        function_(Interpret(code.code)) {}
+
+  std::vector<Shape> At(const IndexVector& index) const {
+    std::vector<Shape> out(ranks_.size());
+    if (extent_count_ == 0) return out;
+    const std::vector<int64_t> extents = EvaluateAt<int64_t>(
+        *function_, extent_count_, index_count_, index);
+    size_t next = 0;
+    for (size_t v = 0; v < ranks_.size(); ++v) {
+      for (int32_t d = 0; d < ranks_[v]; ++d) {
+        out[v].push_back(std::max<int64_t>(0, extents[next++]));
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::vector<int32_t> ranks_;
+  size_t extent_count_;
+  int32_t index_count_;
+  std::unique_ptr<BoxFunction> function_;
+};
+
+class CodeKernel : public Kernel {
+ public:
+  CodeKernel(CodeBody body, std::unique_ptr<BoxFunction> function)
+      : body_(std::move(body)),
+        function_(std::move(function)),
+        shapes_(body_.shapes) {}
+  absl::Status Run(KernelCall& call) const override;
+
+ private:
+  CodeBody body_;
+  std::unique_ptr<BoxFunction> function_;
+  Shapes shapes_;
+};
+
+absl::Status CodeKernel::Run(KernelCall& call) const {
+  const CodeBlock& code = body_.code;
+  int64_t element_count = 0;
+  if (body_.has_elements) {
+    const std::vector<Shape> shapes = shapes_.At(call.task.index);
+    for (size_t c = 0; c < call.outputs.size(); ++c) {
+      call.outputs[c] = Value::Allocate(code.stores[c].element, shapes[c]);
+      element_count = call.outputs[c].element_count();
+    }
+    if (element_count == 0) return absl::OkStatus();
+  } else {
+    for (size_t c = 0; c < call.outputs.size(); ++c) {
+      call.outputs[c] = Value::Allocate(code.stores[c].element, {});
+    }
+  }
+  Few<void*> stores;
+  Few<const void*> loads;
+  absl::InlinedVector<int64_t, 32> strides(
+      (code.stores.size() + code.loads.size()) *
+          static_cast<size_t>(code.index_count),
+      0);
+  const auto set_stride = [&](size_t operand, const Value& value) {
+    if (!body_.has_elements || value.shape().empty()) return absl::OkStatus();
+    if (value.element_count() != element_count) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("blocks of ", value.element_count(), " and ",
+                       element_count, " elements in one task"));
+    }
+    strides[(operand + 1) * static_cast<size_t>(code.index_count) - 1] = 1;
+    return absl::OkStatus();
+  };
+  for (Value& value : call.outputs) {
+    if (absl::Status s = set_stride(stores.size(), value); !s.ok()) return s;
+    stores.push_back(value.mutable_data());
+  }
+  for (const Value& value : call.inputs) {
+    loads.push_back(value.IsNone() ? nullptr : value.data());
+    if (value.IsNone()) continue;
+    const absl::Status s =
+        set_stride(stores.size() + loads.size() - 1, value);
+    if (!s.ok()) return s;
+  }
+  const PointBox box(call.task.index, code.index_count, element_count);
+  function_->Run({.lower = box.lower.begin(),
+                  .count = box.count.begin(),
+                  .stores = stores.data(),
+                  .loads = loads.data(),
+                  .strides = strides.data()});
+  return absl::OkStatus();
+}
+
+// The dense array behind an input, in the coordinates of its elements.
+struct DenseLayout {
+  IndexVector extents;
+  bool is_product = true;  // block extents multiply those of the indices
+};
+
+DenseLayout LayoutOf(const InputBody& body, const Value& content) {
+  DenseLayout out{.extents = content.shape()};
+  out.is_product = body.block.empty() ||
+                   content.shape().size() == body.box.size();
+  return out;
+}
+
+class InputKernel : public Kernel {
+ public:
+  InputKernel(InputBody body, Value content)
+      : body_(std::move(body)),
+        content_(std::move(content)),
+        layout_(LayoutOf(body_, content_)),
+        shapes_(body_.shapes) {}
+  absl::Status Run(KernelCall& call) const override;
+
+ private:
+  InputBody body_;
+  Value content_;
+  DenseLayout layout_;
+  Shapes shapes_;
+};
+
+absl::Status InputKernel::Run(KernelCall& call) const {
+  const IndexVector& index = call.task.index;
+  const Shape shape = shapes_.At(index)[0];
+  Value& out = call.outputs[0];
+  out = Value::Allocate(body_.element, shape);
+  const int rank = layout_.extents.size();
+  IndexVector first;   // element of the dense array
+  IndexVector extent;  // of the slice, by dimension of the dense array
+  for (int d = 0; d < rank; ++d) {
+    const auto s = static_cast<size_t>(d);
+    const bool is_index = d < index.size();
+    const int64_t position = is_index ? index[d] - body_.box.lower[d] : 0;
+    if (layout_.is_product && !body_.block.empty()) {
+      first.push_back(position * body_.block[s]);
+      extent.push_back(shape[d]);
+    } else {
+      first.push_back(position);
+      extent.push_back(is_index ? 1 : shape[d - index.size()]);
+    }
+    if (first[d] < 0 || first[d] + extent[d] > layout_.extents[d]) {
+      return absl::OutOfRangeError(
+          absl::StrCat("reaches element ", first[d] + extent[d] - 1,
+                       " of an input with ", layout_.extents[d]));
+    }
+  }
+  if (out.bytes() == 0) return absl::OkStatus();
+  const int64_t bytes = ElementBytes(body_.element);
+  auto* to = static_cast<char*>(out.mutable_data());
+  const auto* from = static_cast<const char*>(content_.data());
+  if (rank == 0) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return absl::OkStatus();
+  }
+  const int last = rank - 1;
+  const auto row_bytes = static_cast<size_t>(extent[last] * bytes);
+  IndexVector at;
+  for (int d = 0; d < rank; ++d) at.push_back(0);
+  while (true) {
+    int64_t offset = 0;
+    for (int d = 0; d < rank; ++d) {
+      offset = offset * layout_.extents[d] + first[d] + at[d];
+    }
+    std::memcpy(to, from + offset * bytes, row_bytes);
+    to += row_bytes;
+    int d = last - 1;
+    while (d >= 0 && at[d] + 1 == extent[d]) at[d--] = 0;
+    if (d < 0) return absl::OkStatus();
+    ++at[d];
+  }
+}
+
+class NativeTask : public Kernel {
+ public:
+  NativeTask(NativeBody body, const NativeKernel& native)
+      : body_(std::move(body)),
+        native_(native),
+        scalars_(Interpret(body_.scalars)),
+        in_shapes_(body_.in_shapes),
+        out_shapes_(body_.out_shapes) {}
+  absl::Status Run(KernelCall& call) const override;
+  double Flops(const Task& task) const override {
+    if (!native_.flops) return 0;
+    return native_.flops(in_shapes_.At(task.index),
+                         out_shapes_.At(task.index));
+  }
+
+ private:
+  NativeBody body_;
+  NativeKernel native_;
+  std::unique_ptr<BoxFunction> scalars_;
+  Shapes in_shapes_;
+  Shapes out_shapes_;
+};
+
+absl::Status NativeTask::Run(KernelCall& call) const {
+  // A value that two formals share must be copied by whoever updates it.
+  std::vector<Value> in;
+  for (size_t i = 0; i < body_.in.size(); ++i) {
+    Value& input = call.inputs[static_cast<size_t>(body_.in[i])];
+    const bool is_last =
+        std::find(body_.in.begin() + static_cast<ptrdiff_t>(i) + 1,
+                  body_.in.end(), body_.in[i]) == body_.in.end();
+    in.push_back(is_last ? std::move(input) : input);
+    if (in.back().IsNone()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "argument ", i, " of kernel ", body_.kernel, " is not there"));
+    }
+  }
+  const std::vector<Shape> shapes = out_shapes_.At(call.task.index);
+  std::vector<Value> out(body_.out.size());
+  const std::vector<double> scalars =
+      EvaluateAt<double>(*scalars_, body_.scalars.stores.size(),
+                         body_.scalars.index_count, call.task.index);
+  NativeCall native{.in = absl::MakeSpan(in),
+                    .out = absl::MakeSpan(out),
+                    .scalars = scalars,
+                    .out_shapes = shapes};
+  const absl::Status status = native_.run(native);
+  if (!status.ok()) return status;
+  for (size_t o = 0; o < out.size(); ++o) {
+    if (out[o].IsNone() || out[o].shape() != shapes[o]) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", body_.kernel, " left output ", o, " of shape ",
+                       out[o].IsNone() ? "none" : out[o].shape().ToString(),
+                       ", declared ", shapes[o].ToString()));
+    }
+    call.outputs[static_cast<size_t>(body_.out[o])] = std::move(out[o]);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+void PutIntegers(Encoder& out, const std::vector<T>& values) {
+  out.PutVarint(values.size());
+  for (const T value : values) out.PutSigned(value);
+}
+
+template <typename T>
+std::vector<T> GetIntegers(Decoder& in) {
+  std::vector<T> out(static_cast<size_t>(in.GetCount()));
+  for (T& value : out) value = static_cast<T>(in.GetSigned());
+  return out;
+}
+
+// Only stores of `element`, and no loads: a function of the index alone.
+bool IsOfIndex(const CodeBlock& code, ElementType element) {
+  return code.loads.empty() &&
+         std::all_of(
+             code.stores.begin(), code.stores.end(),
+             [&](const IrStore& store) { return store.element == element; });
+}
+
+bool IsIn(int64_t value, int64_t limit) { return value >= 0 && value < limit; }
+
+}  // namespace
+
+void ShapeCode::Encode(Encoder& out) const {
+  PutIntegers(out, ranks);
+  code.Encode(out);
+}
+
+ShapeCode ShapeCode::Decode(Decoder& in) {
+  ShapeCode out;
+  out.ranks = GetIntegers<int32_t>(in);
+  out.code = CodeBlock::Decode(in);
+  int64_t sum = 0;
+  for (const int32_t rank : out.ranks) {
+    if (!IsIn(rank, kMaxIndices + 1)) in.Fail();
+    sum += rank;
+  }
+  if (sum != static_cast<int64_t>(out.code.stores.size()) ||
+      !IsOfIndex(out.code, ElementType::kInt64)) {
+    in.Fail();
+  }
+  return in.ok() ? out : ShapeCode();
+}
+
+std::string CodeBody::Encode() const {
+  Encoder out;
+  code.Encode(out);
+  out.PutBool(has_elements);
+  shapes.Encode(out);
+  return out.Take();
+}
+
+absl::StatusOr<CodeBody> CodeBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  CodeBody out;
+  out.code = CodeBlock::Decode(in);
+  out.has_elements = in.GetBool();
+  out.shapes = ShapeCode::Decode(in);
+  if (out.has_elements && out.shapes.ranks.size() != out.code.stores.size()) {
+    in.Fail();
+  }
+  const absl::Status status = in.Finish("code kernel");
+  if (!status.ok()) return status;
+  return out;
+}
+
+std::string InputBody::Encode() const {
+  Encoder out;
+  out.PutSigned(position);
+  out.PutU8(static_cast<uint8_t>(element));
+  box.lower.Encode(out);
+  box.upper.Encode(out);
+  PutIntegers(out, block);
+  shapes.Encode(out);
+  return out.Take();
+}
+
+absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  InputBody out;
+  out.position = static_cast<int32_t>(in.GetSigned());
+  const uint8_t element = in.GetU8();
+  if (element > 2) in.Fail();
+  if (in.ok()) out.element = static_cast<ElementType>(element);
+  out.box.lower = IndexVector::Decode(in);
+  out.box.upper = IndexVector::Decode(in);
+  out.block = GetIntegers<int64_t>(in);
+  out.shapes = ShapeCode::Decode(in);
+  if (out.box.lower.size() != out.box.upper.size() ||
+      out.shapes.ranks.size() != 1 ||
+      (!out.block.empty() && out.shapes.ranks[0] !=
+                                 static_cast<int32_t>(out.block.size()))) {
+    in.Fail();
+  }
+  const absl::Status status = in.Finish("input kernel");
+  if (!status.ok()) return status;
+  return out;
+}
+
+std::string NativeBody::Encode() const {
+  Encoder encoder;
+  encoder.PutString(kernel);
+  PutIntegers(encoder, in);
+  PutIntegers(encoder, out);
+  scalars.Encode(encoder);
+  in_shapes.Encode(encoder);
+  out_shapes.Encode(encoder);
+  return encoder.Take();
+}
+
+absl::StatusOr<NativeBody> NativeBody::Decode(absl::string_view body) {
+  Decoder decoder(body);
+  NativeBody out;
+  out.kernel = std::string(decoder.GetString());
+  out.in = GetIntegers<int32_t>(decoder);
+  out.out = GetIntegers<int32_t>(decoder);
+  out.scalars = CodeBlock::Decode(decoder);
+  out.in_shapes = ShapeCode::Decode(decoder);
+  out.out_shapes = ShapeCode::Decode(decoder);
+  if (!IsOfIndex(out.scalars, ElementType::kDouble) ||
+      out.in_shapes.ranks.size() != out.in.size() ||
+      out.out_shapes.ranks.size() != out.out.size()) {
+    decoder.Fail();
+  }
+  const absl::Status status = decoder.Finish("native kernel");
+  if (!status.ok()) return status;
+  return out;
+}
+
+std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
+                                       std::unique_ptr<BoxFunction> function) {
+  return std::make_unique<CodeKernel>(std::move(body), std::move(function));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
+                                                        Value content) {
+  const int rank = body.box.size();
+  const auto block_rank = static_cast<int>(body.block.size());
+  if (content.type() != body.element) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("elements of type ", ElementName(content.type()),
+                     ", expected ", ElementName(body.element)));
+  }
+  const bool fits = content.shape().size() == rank + block_rank ||
+                    (block_rank == rank && content.shape().size() == rank);
+  if (!fits) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", content.shape().size(), " dimensions, expected ",
+                     block_rank == rank ? rank : rank + block_rank));
+  }
+  return std::make_unique<InputKernel>(std::move(body), std::move(content));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
+    NativeBody body, const KernelRegistry& registry) {
+  const NativeKernel* native = registry.Find(body.kernel);
+  if (native == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no kernel ", body.kernel, " here"));
+  }
+  if (native->in_count != static_cast<int>(body.in.size()) ||
+      native->out_count != static_cast<int>(body.out.size()) ||
+      native->scalar_count != static_cast<int>(body.scalars.stores.size())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "kernel ", body.kernel, " takes ", native->in_count, " in, ",
+        native->out_count, " out, ", native->scalar_count, " scalars"));
+  }
+  return std::make_unique<NativeTask>(std::move(body), *native);
+}
+
+}  // namespace dogged::dsl

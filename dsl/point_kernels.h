@@ -1,0 +1,81 @@
+// The kernels of tasks that are not coalesced: a code block on one point, a
+// slice of an input, a native kernel with its arguments bound. Each is made of
+// a body, the encoded form that stands in KernelSpec::body.
+#ifndef DOGGED_DSL_POINT_KERNELS_H_
+#define DOGGED_DSL_POINT_KERNELS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "dsl/kernel_ir.h"
+#include "dsl/tile_plan.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged::dsl {
+
+// Integers that depend on a task's index, several values' extents: store s of
+// `code` (int64) is the next extent. Nothing for scalars.
+struct ShapeCode {
+  std::vector<int32_t> ranks;  // of each value; 0 for a scalar
+  CodeBlock code;
+
+  void Encode(Encoder& out) const;
+  static ShapeCode Decode(Decoder& in);
+};
+
+// Kind "code". Load k is use k, store c is create c. If `has_elements`, values
+// are blocks and the last index of `code` runs over their elements; a scalar
+// among the inputs stands for every element.
+struct CodeBody {
+  CodeBlock code;
+  bool has_elements = false;
+  ShapeCode shapes;  // of the creates
+
+  std::string Encode() const;
+  static absl::StatusOr<CodeBody> Decode(absl::string_view body);
+};
+
+// Kind "input". The label's value is a block of a dense array: along dimension
+// e of the task's domain it starts at (index[e] - box.lower[e]) * block[e].
+// A dense array of twice the rank has the block's dimensions behind the
+// others.
+struct InputBody {
+  int32_t position = 0;  // in Job::inputs
+  ElementType element = ElementType::kDouble;
+  Box box;                     // of the task's domain
+  std::vector<int64_t> block;  // extents of a full block; empty: scalars
+  ShapeCode shapes;            // of the one create
+
+  std::string Encode() const;
+  static absl::StatusOr<InputBody> Decode(absl::string_view body);
+};
+
+// Kind "native".
+struct NativeBody {
+  std::string kernel;
+  std::vector<int32_t> in;   // positions of uses, by formal
+  std::vector<int32_t> out;  // positions of creates
+  CodeBlock scalars;         // one double store for each scalar formal
+  ShapeCode in_shapes;       // in the order of `in`
+  ShapeCode out_shapes;
+
+  std::string Encode() const;
+  static absl::StatusOr<NativeBody> Decode(absl::string_view body);
+};
+
+// `function` runs body.code.
+std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
+                                       std::unique_ptr<BoxFunction> function);
+// kInvalidArgument, naming type or shape, if `content` does not fit.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
+                                                        Value content);
+// kInvalidArgument if `registry` has no such kernel of these formals.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
+    NativeBody body, const KernelRegistry& registry);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_POINT_KERNELS_H_

@@ -1,0 +1,132 @@
+#include "dsl/point_program.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace dogged::dsl {
+namespace {
+
+// Keys per agent: enough that rendezvous hashing gives all about the same.
+constexpr int64_t kSlabsPerAgent = 8;
+
+// The least and the greatest value of an expression over a box.
+std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box) {
+  int64_t low = expr.constant;
+  int64_t high = expr.constant;
+  for (int d = 0; d < box.size(); ++d) {
+    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
+    low += factor * (factor > 0 ? box.lower[d] : box.upper[d]);
+    high += factor * (factor > 0 ? box.upper[d] : box.lower[d]);
+  }
+  return {low, high};
+}
+
+}  // namespace
+
+Box HullOf(const Domain& domain) {
+  Box box;
+  for (const Dimension& dimension : domain.dimensions) {
+    int64_t lower = std::numeric_limits<int64_t>::min();
+    int64_t upper = std::numeric_limits<int64_t>::max();
+    for (const AffineBound& bound : dimension.lower) {
+      lower = std::max(
+          lower, CeilDiv(RangeOver(bound.expr, box).first, bound.divisor));
+    }
+    for (const AffineBound& bound : dimension.upper) {
+      upper = std::min(
+          upper, FloorDiv(RangeOver(bound.expr, box).second, bound.divisor));
+    }
+    box.lower.push_back(lower);
+    box.upper.push_back(upper);
+  }
+  return box;
+}
+
+PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
+  PointResult out;
+  out.array = array;
+  const Box hull = HullOf(domain);
+  bool is_box = domain.guard.IsAlways();
+  for (const Dimension& dimension : domain.dimensions) {
+    for (const auto* bounds : {&dimension.lower, &dimension.upper}) {
+      for (const AffineBound& bound : *bounds) {
+        is_box &= bound.expr.IsConstant();
+      }
+    }
+  }
+  std::vector<int> seen(domain.dimensions.size(), 0);
+  for (const AffineExpr& expr : map) {
+    const auto [low, high] = RangeOver(expr, hull);
+    out.box.lower.push_back(low);
+    out.box.upper.push_back(high);
+    int mentioned = 0;
+    for (size_t d = 0; d < seen.size(); ++d) {
+      if (expr.coefficients[d] == 0) continue;
+      ++mentioned;
+      ++seen[d];
+      is_box &= expr.coefficients[d] == 1 || expr.coefficients[d] == -1;
+    }
+    is_box &= mentioned <= 1;
+    out.varies.push_back(mentioned > 0);
+  }
+  out.is_whole_box = is_box && std::all_of(seen.begin(), seen.end(),
+                                           [](int n) { return n == 1; });
+  out.domain = std::move(domain);
+  out.map = std::move(map);
+  return out;
+}
+
+int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
+  const int32_t rank = program.arrays[static_cast<size_t>(array)].rank;
+  for (int32_t v = rank - 1; v >= 0; --v) {
+    bool is_found = false;
+    bool is_contradicted = false;
+    for (const PointClass& point_class : program.classes) {
+      for (const Create& create : point_class.creates) {
+        if (create.array != array) continue;
+        for (const Use& use : point_class.uses) {
+          if (use.array != array) continue;
+          bool others_equal = true;
+          int64_t step = 0;
+          for (int32_t i = 0; i < rank; ++i) {
+            const auto s = static_cast<size_t>(i);
+            const AffineExpr difference = create.map[s] - use.map[s];
+            if (i == v) {
+              is_contradicted |=
+                  !difference.IsConstant() || difference.constant < 0;
+              step = difference.IsConstant() ? difference.constant : 0;
+            } else {
+              others_equal &= difference == AffineExpr{};
+            }
+          }
+          is_found |= others_equal && step == 1;
+        }
+      }
+    }
+    if (is_found && !is_contradicted) return v;
+  }
+  return -1;
+}
+
+std::vector<int64_t> SlabsOf(const Box& box, int32_t version,
+                             const TargetSize& target) {
+  std::vector<int64_t> out;
+  int64_t wanted = target.agents > 1 ? kSlabsPerAgent * target.agents : 1;
+  for (int d = 0; d < box.size(); ++d) {
+    if (d == version) {
+      out.push_back(0);
+      continue;
+    }
+    const int64_t extent =
+        std::max<int64_t>(1, box.upper[d] - box.lower[d] + 1);
+    const int64_t slabs = std::min(wanted, extent);
+    // One slab: beyond the last index, wherever the first one stands.
+    out.push_back(slabs == 1 ? std::max<int64_t>(1, box.upper[d] + 1)
+                             : CeilDiv(extent, slabs));
+    wanted = CeilDiv(wanted, slabs);
+  }
+  return out;
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,83 @@
+// PointProgram: a checked program with the numbers of its parameters and the
+// meaning of its code, still one task per point. What lowering writes down as
+// it stands, and what coalescing makes tiles of. Plain data.
+#ifndef DOGGED_DSL_POINT_PROGRAM_H_
+#define DOGGED_DSL_POINT_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dsl/kernel_ir.h"
+#include "dsl/point_kernels.h"
+#include "dsl/tile_plan.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+
+struct PointArray {
+  std::string name;
+  int32_t rank = 0;
+  ElementType element = ElementType::kDouble;
+  int32_t block_rank = 0;  // 0: scalars
+  Box box;                 // of all labels; empty if unknown
+  // From the `place` clause; empty: chosen here. As Array::affinity_block.
+  std::vector<int64_t> place;
+};
+
+struct PointClass {
+  enum class Body : uint8_t { kCode, kNative, kInput };
+  std::string name;
+  Domain domain;
+  std::vector<Create> creates;
+  std::vector<Use> uses;
+  Body body = Body::kCode;
+  CodeBody code;      // if kCode: load k is use k, store c is create c
+  NativeBody native;  // if kNative
+  InputBody input;    // if kInput
+};
+
+struct PointResult {
+  int32_t array = 0;
+  Domain domain;
+  AffineMap map;
+  // The smallest box of label indices around it, and which of them vary.
+  Box box;
+  std::vector<bool> varies;
+  bool is_whole_box = false;  // every point of the box is wanted
+};
+
+struct PointProgram {
+  std::string name;
+  std::vector<PointArray> arrays;
+  std::vector<PointClass> classes;
+  std::vector<PointResult> results;
+  std::vector<std::string> inputs;  // arrays, by position in Job::inputs
+  bool every_task_needed = false;
+};
+
+// Who the tiles and slabs are made for. Part of what a job is made from.
+struct TargetSize {
+  int64_t agents = 1;
+  int64_t workers = 1;  // per agent
+};
+
+// A box around a domain: exact where each bound depends on one index further
+// out at most. Empty if the domain is.
+Box HullOf(const Domain& domain);
+
+// A result set and the box that it covers.
+PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
+
+// The index of `array` along which its versions follow one another, see
+// Array::version_index; -1 if there is none.
+int32_t VersionIndexOf(const PointProgram& program, int32_t array);
+
+// Affinity blocks for labels whose index i runs over box, in slabs along the
+// first index that counts; `version` does not count.
+std::vector<int64_t> SlabsOf(const Box& box, int32_t version,
+                             const TargetSize& target);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_POINT_PROGRAM_H_

@@ -1,0 +1,625 @@
+#include "dsl/stencil.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+constexpr int64_t kLagMax = 8;
+
+absl::Status No(const std::string& reason) {
+  return absl::UnimplementedError(reason);
+}
+
+// The only index that `expr` mentions, if it does so with factor 1.
+std::optional<int> SingleIndex(const AffineExpr& expr) {
+  std::optional<int> out;
+  for (int d = 0; d < kMaxIndices; ++d) {
+    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
+    if (factor == 0) continue;
+    if (factor != 1 || out.has_value()) return std::nullopt;
+    out = d;
+  }
+  return out;
+}
+
+// `expr` with `values[k]` for index k.
+AffineExpr Substitute(const AffineExpr& expr,
+                      const std::vector<AffineExpr>& values) {
+  AffineExpr out = AffineExpr::Constant(expr.constant);
+  for (size_t k = 0; k < values.size(); ++k) {
+    out = out + values[k] * expr.coefficients[k];
+  }
+  return out;
+}
+
+int SpaceCount(const AffineExpr& expr) {
+  int count = 0;
+  for (size_t c = 1; c < kMaxIndices; ++c) count += expr.coefficients[c] != 0;
+  return count;
+}
+
+// A task class in the coordinates of the labels it creates.
+struct Normal {
+  const PointClass* source = nullptr;
+  TilePiece piece;
+  std::vector<AffineExpr> index;              // of the class, from coordinates
+  std::vector<std::optional<int64_t>> fixed;  // by coordinate
+  Guard mask;
+  std::vector<Constraint> mask_all;  // and these
+  Box hull;                          // by coordinate
+};
+
+class Recognizer {
+ public:
+  Recognizer(const PointProgram& points, int32_t time_position)
+      : points_(points), time_(time_position) {}
+  absl::StatusOr<TilePlan> Run();
+
+ private:
+  absl::Status MakeFields();
+  absl::Status FindStaticDims();
+  absl::Status Normalize(const PointClass& point_class);
+  absl::Status AddDomain(const PointClass& point_class, Normal& normal);
+  void AddConstraint(const Constraint& constraint, Normal& normal);
+  absl::Status AddLoads(Normal& normal);
+  void MakeCode(Normal& normal) const;
+  void FindHull(Normal& normal) const;
+  void FindMakers();
+  absl::Status Sort();
+  absl::Status FindLevels();
+  // Coordinate of index `position` of a field's label.
+  int32_t CoordinateOf(const TileField& field, int32_t position) const;
+  TileField& FieldOf(int32_t array) {
+    return plan_.fields[static_cast<size_t>(
+        field_of_array_[static_cast<size_t>(array)])];
+  }
+  std::string NameOf(int32_t array) const {
+    return points_.arrays[static_cast<size_t>(array)].name;
+  }
+
+  const PointProgram& points_;
+  const int32_t time_;
+  int32_t dims_ = 0;  // of space
+  TilePlan plan_;
+  std::vector<int32_t> field_of_array_;  // -1: not created
+  std::vector<Normal> normals_;
+};
+
+int32_t Recognizer::CoordinateOf(const TileField& field,
+                                 int32_t position) const {
+  if (field.is_static) return field.dims[static_cast<size_t>(position)] + 1;
+  if (position == time_) return 0;
+  return position < time_ ? position + 1 : position;
+}
+
+absl::Status Recognizer::MakeFields() {
+  std::vector<bool> is_created(points_.arrays.size(), false);
+  int32_t rank = 0;
+  for (const PointClass& point_class : points_.classes) {
+    for (const Create& create : point_class.creates) {
+      const auto a = static_cast<size_t>(create.array);
+      is_created[a] = true;
+      rank = std::max(rank, points_.arrays[a].rank);
+    }
+  }
+  dims_ = rank - 1;
+  if (dims_ < 1 || dims_ > 4 || time_ >= rank) {
+    return No("its labels don't have 2 to 5 indices");
+  }
+  field_of_array_.assign(points_.arrays.size(), -1);
+  for (size_t a = 0; a < points_.arrays.size(); ++a) {
+    const PointArray& array = points_.arrays[a];
+    if (!is_created[a]) continue;
+    if (array.block_rank > 0) {
+      return No(absl::StrCat("the values of ", array.name, " are blocks"));
+    }
+    if (array.box.size() != array.rank || array.box.IsEmpty()) {
+      return No(absl::StrCat("the extent of ", array.name, " is unknown"));
+    }
+    TileField field{.name = array.name,
+                    .element = array.element,
+                    .is_static = array.rank < rank,
+                    .dims = {},
+                    .time_position = time_,
+                    .box = {},
+                    .reach_below = {},
+                    .reach_above = {}};
+    if (field.is_static) field.time_position = array.rank;
+    if (array.rank == 0) {
+      return No(absl::StrCat(array.name, " has no index"));
+    }
+    if (!field.is_static || array.rank == dims_) {
+      for (int32_t d = 0; d < dims_; ++d) field.dims.push_back(d);
+    }
+    for (int32_t i = 0; i < array.rank; ++i) {
+      if (!field.is_static && i == time_) continue;
+      field.box.lower.push_back(array.box.lower[i]);
+      field.box.upper.push_back(array.box.upper[i]);
+    }
+    field_of_array_[a] = static_cast<int32_t>(plan_.fields.size());
+    plan_.fields.push_back(std::move(field));
+  }
+  return absl::OkStatus();
+}
+
+// An array with fewer indices than space has dimensions stands where the
+// tasks that read it say.
+absl::Status Recognizer::FindStaticDims() {
+  for (size_t a = 0; a < points_.arrays.size(); ++a) {
+    if (field_of_array_[a] < 0) continue;
+    TileField& field = FieldOf(static_cast<int32_t>(a));
+    if (!field.dims.empty()) continue;
+    for (const PointClass& point_class : points_.classes) {
+      const Create& create = point_class.creates.front();
+      if (points_.arrays[static_cast<size_t>(create.array)].rank <= dims_) {
+        continue;
+      }
+      for (const Use& use : point_class.uses) {
+        if (use.array != static_cast<int32_t>(a)) continue;
+        std::vector<int32_t> dims;
+        for (const AffineExpr& expr : use.map) {
+          const std::optional<int> k = SingleIndex(expr);
+          for (int32_t i = 0; k.has_value() && i <= dims_; ++i) {
+            if (SingleIndex(create.map[static_cast<size_t>(i)]) == k &&
+                i != time_) {
+              dims.push_back(i < time_ ? i : i - 1);
+            }
+          }
+        }
+        if (dims.size() == use.map.size()) field.dims = dims;
+      }
+    }
+    if (field.dims.empty()) {
+      return No(absl::StrCat(field.name, " has no fixed place in space"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
+  Constraint in_space = constraint;
+  in_space.expr = Substitute(constraint.expr, normal.index);
+  if (constraint.kind == Constraint::Kind::kDivisible ||
+      SpaceCount(in_space.expr) > 1) {
+    normal.mask_all.push_back(in_space);
+    return;
+  }
+  normal.piece.at_least.push_back(in_space.expr);
+  if (constraint.kind == Constraint::Kind::kZero) {
+    normal.piece.at_least.push_back(in_space.expr * -1);
+  }
+}
+
+absl::Status Recognizer::AddDomain(const PointClass& point_class,
+                                   Normal& normal) {
+  const Create& create = point_class.creates.front();
+  const TileField& field = FieldOf(create.array);
+  normal.index.assign(point_class.domain.dimensions.size(), AffineExpr());
+  normal.fixed.assign(static_cast<size_t>(dims_) + 1, std::nullopt);
+  std::vector<bool> is_found(normal.index.size(), false);
+  for (size_t i = 0; i < create.map.size(); ++i) {
+    const int32_t c = CoordinateOf(field, static_cast<int32_t>(i));
+    if (create.map[i].IsConstant()) {
+      const int64_t value = create.map[i].constant;
+      normal.fixed[static_cast<size_t>(c)] = value;
+      normal.piece.at_least.push_back(AffineExpr::Index(c, -value));
+      normal.piece.at_least.push_back(AffineExpr::Index(c, -value) * -1);
+      continue;
+    }
+    const std::optional<int> k = SingleIndex(create.map[i]);
+    if (!k.has_value() || is_found[static_cast<size_t>(*k)]) {
+      return No(absl::StrCat("task ", point_class.name, " creates ",
+                             NameOf(create.array), " at a skewed place"));
+    }
+    is_found[static_cast<size_t>(*k)] = true;
+    normal.index[static_cast<size_t>(*k)] =
+        AffineExpr::Index(c, -create.map[i].constant);
+  }
+  for (const bool found : is_found) {
+    if (!found) return No(absl::StrCat("task ", point_class.name));
+  }
+  for (size_t k = 0; k < point_class.domain.dimensions.size(); ++k) {
+    const Dimension& dimension = point_class.domain.dimensions[k];
+    const AffineExpr own = AffineExpr::Index(static_cast<int>(k));
+    for (const AffineBound& bound : dimension.lower) {
+      AddConstraint({.expr = own * bound.divisor - bound.expr}, normal);
+    }
+    for (const AffineBound& bound : dimension.upper) {
+      AddConstraint({.expr = bound.expr - own * bound.divisor}, normal);
+    }
+  }
+  const Guard& guard = point_class.domain.guard;
+  if (guard.any_of.size() == 1) {
+    for (const Constraint& constraint : guard.any_of[0]) {
+      AddConstraint(constraint, normal);
+    }
+  } else {
+    normal.mask = guard;
+    for (auto& all_of : normal.mask.any_of) {
+      for (Constraint& constraint : all_of) {
+        constraint.expr = Substitute(constraint.expr, normal.index);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recognizer::AddLoads(Normal& normal) {
+  const PointClass& source = *normal.source;
+  if (source.body == PointClass::Body::kInput) {
+    TileLoad load{.is_input = true,
+                  .source = static_cast<int32_t>(plan_.inputs.size()),
+                  .coordinates = {},
+                  .shifts = {}};
+    for (const AffineExpr& expr : normal.index) {
+      load.coordinates.push_back(expr.LastIndex());
+      load.shifts.push_back(expr.constant);
+    }
+    plan_.inputs.push_back({.position = source.input.position,
+                            .element = source.input.element,
+                            .box = source.input.box});
+    normal.piece.loads.push_back(std::move(load));
+    return absl::OkStatus();
+  }
+  for (const Use& use : source.uses) {
+    const std::string what =
+        absl::StrCat("task ", source.name, " reads ", NameOf(use.array));
+    if (field_of_array_[static_cast<size_t>(use.array)] < 0) return No(what);
+    const TileField& field = FieldOf(use.array);
+    if (normal.piece.is_static && !field.is_static) {
+      return No(absl::StrCat(what, ", which depends on time"));
+    }
+    TileLoad load{.source = field_of_array_[static_cast<size_t>(use.array)],
+                  .coordinates = {},
+                  .shifts = {}};
+    for (size_t i = 0; i < use.map.size(); ++i) {
+      const AffineExpr expr = Substitute(use.map[i], normal.index);
+      const int32_t c = CoordinateOf(field, static_cast<int32_t>(i));
+      const std::optional<int64_t>& fixed =
+          normal.fixed[static_cast<size_t>(c)];
+      int64_t shift = expr.constant;
+      if (expr.IsConstant() && fixed.has_value()) {
+        shift -= *fixed;
+      } else if (SingleIndex(expr) != c) {
+        return No(absl::StrCat(what, " not at a constant distance"));
+      }
+      if (c != 0) {
+        load.coordinates.push_back(c);
+        load.shifts.push_back(shift);
+        continue;
+      }
+      if (shift > 0) return No(absl::StrCat(what, " at a later time"));
+      if (shift < -kLagMax) {
+        return No(absl::StrCat(what, " too many steps ago"));
+      }
+      load.lag = static_cast<int32_t>(-shift);
+    }
+    normal.piece.loads.push_back(std::move(load));
+  }
+  return absl::OkStatus();
+}
+
+// How an address moves along the innermost coordinate.
+Step StepOf(const std::vector<int32_t>& coordinates, int32_t innermost) {
+  if (!coordinates.empty() && coordinates.back() == innermost) {
+    return Step::kUnit;
+  }
+  const bool is_there = std::find(coordinates.begin(), coordinates.end(),
+                                  innermost) != coordinates.end();
+  return is_there ? Step::kStrided : Step::kNone;
+}
+
+void Recognizer::MakeCode(Normal& normal) const {
+  const PointClass& source = *normal.source;
+  CodeBlock& code = normal.piece.code;
+  code.name = source.name;
+  code.comment = source.body == PointClass::Body::kInput
+                     ? absl::StrCat(source.name, ": from its file")
+                     : source.code.code.comment;
+  code.index_count = dims_ + 1;
+  CodeBuilder builder(code);
+  for (const TileLoad& load : normal.piece.loads) {
+    const auto s = static_cast<size_t>(load.source);
+    code.loads.push_back({.element = load.is_input ? plan_.inputs[s].element
+                                                   : plan_.fields[s].element,
+                          .step = StepOf(load.coordinates, dims_)});
+  }
+  std::vector<int32_t> coordinates;
+  for (int c = 0; c <= dims_; ++c) coordinates.push_back(builder.Index(c));
+  for (const Constraint& constraint : normal.mask_all) {
+    const int32_t holds = builder.Holds(constraint, coordinates);
+    code.mask = code.mask < 0 ? holds
+                              : builder.Binary(IrOp::kAnd, code.mask, holds);
+  }
+  if (!normal.mask.IsAlways()) {
+    const int32_t holds = builder.Holds(normal.mask, coordinates);
+    code.mask = code.mask < 0 ? holds
+                              : builder.Binary(IrOp::kAnd, code.mask, holds);
+  }
+  // Where the mask fails nothing may be read: it may not be there.
+  const auto load_under_mask = [&](IrNode node) {
+    if (code.mask < 0) return builder.Add(node);
+    if (node.a < 0) {
+      node.a = code.mask;
+      node.b = builder.Convert(builder.Integer(0), node.type);
+    } else {
+      node.a = builder.Binary(IrOp::kAnd, code.mask, node.a);
+    }
+    return builder.Add(node);
+  };
+  std::vector<int32_t> stored;
+  if (source.body == PointClass::Body::kInput) {
+    stored.push_back(load_under_mask(
+        {.op = IrOp::kLoad, .type = IrTypeOf(source.input.element)}));
+  } else {
+    std::vector<int32_t> place;  // of each old node
+    for (IrNode node : source.code.code.nodes) {
+      for (int32_t* operand : {&node.a, &node.b, &node.c}) {
+        if (*operand >= 0) *operand = place[static_cast<size_t>(*operand)];
+      }
+      if (node.op == IrOp::kIndex) {
+        place.push_back(builder.Affine(
+            normal.index[static_cast<size_t>(node.integer)], coordinates));
+      } else if (node.op == IrOp::kLoad) {
+        place.push_back(load_under_mask(node));
+      } else {
+        place.push_back(builder.Add(node));
+      }
+    }
+    for (const IrStore& store : source.code.code.stores) {
+      stored.push_back(place[static_cast<size_t>(store.node)]);
+    }
+  }
+  for (size_t s = 0; s < stored.size(); ++s) {
+    const TileField& field =
+        plan_.fields[static_cast<size_t>(normal.piece.stores[s])];
+    std::vector<int32_t> own;
+    for (const int32_t d : field.dims) own.push_back(d + 1);
+    code.stores.push_back({.element = field.element,
+                           .step = StepOf(own, dims_),
+                           .node = stored[s]});
+  }
+}
+
+absl::Status Recognizer::Normalize(const PointClass& point_class) {
+  if (point_class.body == PointClass::Body::kNative) {
+    return No(absl::StrCat("task ", point_class.name, " calls a kernel"));
+  }
+  Normal normal;
+  normal.source = &point_class;
+  const Create& first = point_class.creates.front();
+  normal.piece.is_static = FieldOf(first.array).is_static;
+  for (const Create& create : point_class.creates) {
+    const TileField& field = FieldOf(create.array);
+    if (create.map != first.map || field.dims != FieldOf(first.array).dims) {
+      return No(absl::StrCat("task ", point_class.name,
+                             " creates labels at different places"));
+    }
+    normal.piece.stores.push_back(
+        field_of_array_[static_cast<size_t>(create.array)]);
+  }
+  DOGGED_RETURN_IF_ERROR(AddDomain(point_class, normal));
+  DOGGED_RETURN_IF_ERROR(AddLoads(normal));
+  MakeCode(normal);
+  FindHull(normal);
+  normals_.push_back(std::move(normal));
+  return absl::OkStatus();
+}
+
+void Recognizer::FindHull(Normal& normal) const {
+  const TileField& field =
+      plan_.fields[static_cast<size_t>(normal.piece.stores.front())];
+  constexpr int64_t kFar = int64_t{1} << 40;
+  for (int32_t c = 0; c <= dims_; ++c) {
+    normal.hull.lower.push_back(-kFar);
+    normal.hull.upper.push_back(kFar);
+  }
+  if (normal.piece.is_static) normal.hull.lower[0] = normal.hull.upper[0] = 0;
+  for (size_t e = 0; e < field.dims.size(); ++e) {
+    normal.hull.lower[field.dims[e] + 1] = field.box.lower[static_cast<int>(e)];
+    normal.hull.upper[field.dims[e] + 1] = field.box.upper[static_cast<int>(e)];
+  }
+  for (const AffineExpr& expr : normal.piece.at_least) {
+    const std::optional<int> none;
+    int only = -1;
+    int count = 0;
+    for (int c = 0; c <= dims_; ++c) {
+      if (expr.coefficients[static_cast<size_t>(c)] == 0) continue;
+      only = c;
+      ++count;
+    }
+    if (count != 1) continue;
+    const int64_t factor = expr.coefficients[static_cast<size_t>(only)];
+    if (factor > 0) {
+      normal.hull.lower[only] = std::max(normal.hull.lower[only],
+                                         CeilDiv(-expr.constant, factor));
+    } else {
+      normal.hull.upper[only] = std::min(normal.hull.upper[only],
+                                         FloorDiv(expr.constant, -factor));
+    }
+  }
+}
+
+void Recognizer::FindMakers() {
+  for (Normal& normal : normals_) {
+    for (const TileLoad& load : normal.piece.loads) {
+      auto& makers = normal.piece.makers.emplace_back();
+      auto& inward = normal.piece.is_inward.emplace_back(
+          static_cast<size_t>(dims_), false);
+      if (load.is_input) continue;
+      Box read = normal.hull;
+      read.lower[0] -= load.lag;
+      read.upper[0] -= load.lag;
+      for (size_t e = 0; e < load.coordinates.size(); ++e) {
+        const int32_t c = load.coordinates[e];
+        const int64_t shift = load.shifts[e];
+        read.lower[c] += shift;
+        read.upper[c] += shift;
+        const auto d = static_cast<size_t>(c - 1);
+        const std::optional<int64_t>& fixed =
+            normal.fixed[static_cast<size_t>(c)];
+        if (!fixed.has_value()) continue;
+        const int64_t target = *fixed + shift;
+        const auto i = static_cast<int>(d);
+        inward[d] = (shift > 0 && *fixed >= plan_.space.lower[i] &&
+                     target - plan_.space.lower[i] < kEdgeWidth) ||
+                    (shift < 0 && *fixed <= plan_.space.upper[i] &&
+                     plan_.space.upper[i] - target < kEdgeWidth);
+      }
+      const bool is_static =
+          plan_.fields[static_cast<size_t>(load.source)].is_static;
+      for (size_t m = 0; m < normals_.size(); ++m) {
+        const TilePiece& maker = normals_[m].piece;
+        if (std::find(maker.stores.begin(), maker.stores.end(), load.source) ==
+            maker.stores.end()) {
+          continue;
+        }
+        Box made = normals_[m].hull;
+        if (is_static) made.lower[0] = read.lower[0];
+        if (is_static) made.upper[0] = read.upper[0];
+        if (!Intersect(read, made).IsEmpty()) {
+          makers.push_back(static_cast<int32_t>(m));
+        }
+      }
+    }
+  }
+}
+
+// Static pieces first, then each after those that it reads at the same time.
+absl::Status Recognizer::Sort() {
+  std::vector<int32_t> place(normals_.size(), -1);
+  std::vector<size_t> order;
+  for (const bool is_static : {true, false}) {
+    bool has_changed = true;
+    while (has_changed) {
+      has_changed = false;
+      for (size_t n = 0; n < normals_.size(); ++n) {
+        const TilePiece& piece = normals_[n].piece;
+        if (piece.is_static != is_static || place[n] >= 0) continue;
+        bool is_ready = true;
+        for (size_t l = 0; l < piece.loads.size(); ++l) {
+          if (piece.loads[l].lag > 0) continue;
+          for (const int32_t maker : piece.makers[l]) {
+            is_ready &= place[static_cast<size_t>(maker)] >= 0;
+          }
+        }
+        if (!is_ready) continue;
+        place[n] = static_cast<int32_t>(order.size());
+        order.push_back(n);
+        has_changed = true;
+      }
+    }
+  }
+  for (size_t n = 0; n < normals_.size(); ++n) {
+    if (place[n] < 0) {
+      return No(absl::StrCat("task ", normals_[n].source->name,
+                             " depends on others of the same step"));
+    }
+  }
+  for (const size_t n : order) {
+    TilePiece piece = std::move(normals_[n].piece);
+    for (auto& makers : piece.makers) {
+      for (int32_t& maker : makers) {
+        maker = place[static_cast<size_t>(maker)];
+      }
+    }
+    plan_.pieces.push_back(std::move(piece));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recognizer::FindLevels() {
+  int64_t carried_max = 0;
+  for (const TilePiece& piece : plan_.pieces) {
+    for (const TileLoad& load : piece.loads) {
+      if (load.is_input) continue;
+      int64_t& carried =
+          plan_.fields[static_cast<size_t>(load.source)].carried;
+      carried = std::max<int64_t>(carried, load.lag);
+      carried_max = std::max(carried_max, carried);
+    }
+  }
+  if (carried_max == 0) return No("it has no steps in time");
+  int64_t first = std::numeric_limits<int64_t>::max();
+  for (size_t a = 0; a < points_.arrays.size(); ++a) {
+    if (field_of_array_[a] < 0) continue;
+    if (FieldOf(static_cast<int32_t>(a)).is_static) continue;
+    first = std::min(first, points_.arrays[a].box.lower[time_]);
+  }
+  int64_t last = std::numeric_limits<int64_t>::min();
+  for (const PointResult& result : points_.results) {
+    if (!result.is_whole_box) {
+      return No(absl::StrCat("the results of ", NameOf(result.array),
+                             " are no box"));
+    }
+    const TileField& field = FieldOf(result.array);
+    if (!field.is_static) {
+      last = std::max(last, result.box.upper[time_]);
+    } else if (static_cast<int32_t>(field.dims.size()) < dims_) {
+      return No(absl::StrCat("the result ", field.name, " has fewer indices"));
+    }
+  }
+  if (last < first) return No("no result depends on time");
+  plan_.first_level = first;
+  plan_.last_level = last;
+  plan_.base_level = std::min(last, first + carried_max - 1);
+  plan_.depth = carried_max;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TilePlan> Recognizer::Run() {
+  DOGGED_RETURN_IF_ERROR(MakeFields());
+  DOGGED_RETURN_IF_ERROR(FindStaticDims());
+  Box& space = plan_.space;
+  for (int32_t d = 0; d < dims_; ++d) {
+    space.lower.push_back(std::numeric_limits<int64_t>::max());
+    space.upper.push_back(std::numeric_limits<int64_t>::min());
+    for (const TileField& field : plan_.fields) {
+      for (size_t e = 0; e < field.dims.size(); ++e) {
+        const auto i = static_cast<int>(e);
+        if (field.dims[e] != d) continue;
+        space.lower[d] = std::min(space.lower[d], field.box.lower[i]);
+        space.upper[d] = std::max(space.upper[d], field.box.upper[i]);
+      }
+    }
+    plan_.widths.push_back(space.upper[d] - space.lower[d] + 1);
+    plan_.counts.push_back(1);
+  }
+  for (const PointClass& point_class : points_.classes) {
+    DOGGED_RETURN_IF_ERROR(Normalize(point_class));
+  }
+  FindMakers();
+  DOGGED_RETURN_IF_ERROR(Sort());
+  DOGGED_RETURN_IF_ERROR(FindLevels());
+  ComputeReach(plan_);
+  return std::move(plan_);
+}
+
+}  // namespace
+
+absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
+  int32_t rank = 0;
+  for (const PointClass& point_class : points.classes) {
+    for (const Create& create : point_class.creates) {
+      rank = std::max(rank, static_cast<int32_t>(create.map.size()));
+    }
+  }
+  absl::Status reason = No("it has no tasks");
+  for (int32_t time = rank - 1; time >= 0; --time) {
+    absl::StatusOr<TilePlan> plan = Recognizer(points, time).Run();
+    if (plan.ok()) return plan;
+    // What stands in the way of the usual order, time last, is the reason.
+    if (time == rank - 1) reason = plan.status();
+  }
+  return reason;
+}
+
+}  // namespace dogged::dsl
