@@ -93,11 +93,10 @@ Emitter::Emitter(const CodeBlock& block, std::string symbol)
 std::string Emitter::Row(size_t operand, absl::string_view pointer) const {
   std::string out(pointer.data(), pointer.size());
   for (int d = 0; d < last_; ++d) {
-    absl::StrAppend(
-        &out, " + i", d, " * strides[",
-        operand * static_cast<size_t>(block_.index_count) +
-            static_cast<size_t>(d),
-        "]");
+    absl::StrAppend(&out, " + i", d, " * strides[",
+                    operand * static_cast<size_t>(block_.index_count) +
+                        static_cast<size_t>(d),
+                    "]");
   }
   return out;
 }
@@ -134,21 +133,22 @@ void Emitter::OpenLoops() {
   }
   for (size_t l = 0; l < block_.loads.size(); ++l) {
     const auto type = CName(IrTypeOf(block_.loads[l].element));
-    Line(indent, absl::StrCat(
-                     "const ", type, "* in", l, " = ",
-                     Row(block_.stores.size() + l,
-                         absl::StrCat("(const ", type, "*)loads[", l, "]")),
-                     ";"));
+    Line(indent,
+         absl::StrCat("const ", type, "* in", l, " = ",
+                      Row(block_.stores.size() + l,
+                          absl::StrCat("(const ", type, "*)loads[", l, "]")),
+                      ";"));
   }
   out_ += "#pragma GCC ivdep\n";
-  Line(indent, absl::StrFormat("for (int64_t i%d = 0; i%d < count[%d]; ++i%d) {",
-                               last_, last_, last_, last_));
+  Line(indent,
+       absl::StrFormat("for (int64_t i%d = 0; i%d < count[%d]; ++i%d) {", last_,
+                       last_, last_, last_));
 }
 
 std::string Emitter::LoadText(const IrNode& node) {
   const auto l = static_cast<size_t>(node.integer);
-  const std::string element = At(block_.stores.size() + l,
-                                 absl::StrCat("in", l), block_.loads[l].step);
+  const std::string element =
+      At(block_.stores.size() + l, absl::StrCat("in", l), block_.loads[l].step);
   if (node.a < 0) return element;
   return absl::StrCat("(", Operand(node.a), " ? ", element, " : ",
                       Operand(node.b), ")");
@@ -222,12 +222,10 @@ std::string Emitter::Expression(const IrNode& node) {
                           Operand(node.c), ")");
     case IrOp::kMin:
       return absl::StrFormat("(%s < %s ? %s : %s)", Operand(node.b),
-                             Operand(node.a), Operand(node.b),
-                             Operand(node.a));
+                             Operand(node.a), Operand(node.b), Operand(node.a));
     case IrOp::kMax:
       return absl::StrFormat("(%s < %s ? %s : %s)", Operand(node.a),
-                             Operand(node.b), Operand(node.b),
-                             Operand(node.a));
+                             Operand(node.b), Operand(node.b), Operand(node.a));
     case IrOp::kAbs:
       if (node.type == IrType::kDouble) return call("__builtin_fabs");
       if (node.type == IrType::kFloat) return call("__builtin_fabsf");
@@ -263,8 +261,8 @@ void Emitter::Body() {
       continue;
     }
     const std::string name = absl::StrCat("v", i);
-    Line(indent, absl::StrCat("const ", CName(node.type), " ", name, " = ",
-                              text, ";"));
+    Line(indent,
+         absl::StrCat("const ", CName(node.type), " ", name, " = ", text, ";"));
     names_.push_back(name);
   }
   for (size_t s = 0; s < block_.stores.size(); ++s) {

@@ -16,8 +16,8 @@ namespace dogged::dsl {
 namespace {
 
 std::string DeltaText(const IndexVector& delta) {
-  return absl::StrCat(
-      "'(", absl::StrJoin(delta.begin(), delta.end(), ","), ")");
+  return absl::StrCat("'(", absl::StrJoin(delta.begin(), delta.end(), ","),
+                      ")");
 }
 
 // A result, and the blocks whose tasks create labels of it.
@@ -92,9 +92,9 @@ std::vector<int64_t> TileProgramMaker::AffinityOf(const TileField& field,
   return out;
 }
 
-int32_t TileProgramMaker::AddArray(const std::string& name,
-                                   ElementType element, bool blocks,
-                                   bool versions, const TileField& field) {
+int32_t TileProgramMaker::AddArray(const std::string& name, ElementType element,
+                                   bool blocks, bool versions,
+                                   const TileField& field) {
   program_.arrays.push_back({.name = name,
                              .rank = dims() + (blocks ? 1 : 0),
                              .element = element,
@@ -116,9 +116,8 @@ void TileProgramMaker::AddArrays() {
       core_arrays_.back() =
           AddArray(field.name + "'core", field.element, true, true, field);
       for (const IndexVector& delta : directions_) {
-        strip_arrays_.back().push_back(AddArray(field.name + DeltaText(delta),
-                                                field.element, true, false,
-                                                field));
+        strip_arrays_.back().push_back(AddArray(
+            field.name + DeltaText(delta), field.element, true, false, field));
       }
     }
   }
@@ -160,12 +159,11 @@ void TileProgramMaker::AddResults() {
       view.tile_index.push_back(d);
       view.origin.push_back(plan_.space.lower[d]);
       view.extent.push_back(plan_.widths[s]);
-      ranges.push_back(
-          {.name = absl::StrCat("X", d),
-           .lower = (result.box.lower[i] - plan_.space.lower[d]) /
-                    plan_.widths[s],
-           .upper = (result.box.upper[i] - plan_.space.lower[d]) /
-                    plan_.widths[s]});
+      ranges.push_back({.name = absl::StrCat("X", d),
+                        .lower = (result.box.lower[i] - plan_.space.lower[d]) /
+                                 plan_.widths[s],
+                        .upper = (result.box.upper[i] - plan_.space.lower[d]) /
+                                 plan_.widths[s]});
     }
     if (!field.is_static) {
       wanted.first_block = plan_.BlockOf(wanted.result.first_level);
@@ -198,8 +196,7 @@ Domain TileProgramMaker::Tiles(int64_t first_block, int64_t last_block) const {
                       .upper = plan_.counts[static_cast<size_t>(d)] - 1});
   }
   if (first_block <= last_block) {
-    ranges.push_back(
-        {.name = "B", .lower = first_block, .upper = last_block});
+    ranges.push_back({.name = "B", .lower = first_block, .upper = last_block});
   }
   return Domain::Box(ranges);
 }
@@ -233,8 +230,8 @@ void TileProgramMaker::AddResultCreates(int64_t first_block, bool is_static,
     const TileField& field =
         plan_.fields[static_cast<size_t>(wanted.result.field)];
     if (field.is_static != is_static) continue;
-    if (!is_static && (first_block < wanted.first_block ||
-                       first_block > wanted.last_block)) {
+    if (!is_static &&
+        (first_block < wanted.first_block || first_block > wanted.last_block)) {
       continue;
     }
     role.results.push_back(wanted.result);
@@ -330,11 +327,10 @@ void TileProgramMaker::AddStepClasses() {
           if (delta == 0) continue;
           // 0 <= X - delta < count.
           const int64_t count = plan_.counts[static_cast<size_t>(d)];
-          is_there.push_back(
-              {.expr = delta > 0
-                           ? AffineExpr::Index(d, -delta)
-                           : AffineExpr::Index(d) * -1 +
-                                 AffineExpr::Constant(count - 1 + delta)});
+          is_there.push_back({.expr = delta > 0 ? AffineExpr::Index(d, -delta)
+                                                : AffineExpr::Index(d) * -1 +
+                                                      AffineExpr::Constant(
+                                                          count - 1 + delta)});
         }
         use.guard.any_of.push_back(std::move(is_there));
         task_class.uses.push_back(std::move(use));
@@ -347,10 +343,10 @@ void TileProgramMaker::AddStepClasses() {
       }
     }
     AddResultCreates(first_block, false, block, task_class, role);
-    const std::string name =
-        first_block == last && last > 1 ? "last"
-        : role.results.empty()          ? "step"
-                                        : absl::StrCat("step", first_block);
+    const std::string name = first_block == last && last > 1 ? "last"
+                             : role.results.empty()
+                                 ? "step"
+                                 : absl::StrCat("step", first_block);
     AddClass(name, std::move(task_class), std::move(role));
   }
 }
@@ -368,9 +364,9 @@ bool TileProgramMaker::IsEveryTaskNeeded() const {
     for (int32_t d = 0; d < dims(); ++d) {
       const Dimension& dimension =
           program_.results[w].domain.dimensions[static_cast<size_t>(d)];
-      is_whole &= dimension.Lower({}) == 0 &&
-                  dimension.Upper({}) ==
-                      plan_.counts[static_cast<size_t>(d)] - 1;
+      is_whole &=
+          dimension.Lower({}) == 0 &&
+          dimension.Upper({}) == plan_.counts[static_cast<size_t>(d)] - 1;
     }
     if (is_whole) return true;
   }
@@ -423,7 +419,10 @@ absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,
                                  const std::optional<TileShape>& shape) {
   DOGGED_ASSIGN_OR_RETURN(TilePlan plan, RecognizeStencil(points));
-  if (shape.has_value()) {
+  if (shape.has_value() && shape->widths.empty()) {
+    const std::vector<int64_t> whole = plan.widths;
+    SetTileShape(whole, shape->depth, plan);
+  } else if (shape.has_value()) {
     if (static_cast<int>(shape->widths.size()) != plan.dim_count()) {
       return absl::InvalidArgumentError("a tile width per dimension of space");
     }

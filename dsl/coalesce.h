@@ -17,7 +17,7 @@
 namespace dogged::dsl {
 
 struct TileShape {
-  std::vector<int64_t> widths;  // by space dimension
+  std::vector<int64_t> widths;  // by space dimension; empty: one tile
   int64_t depth = 1;
 };
 

@@ -180,10 +180,9 @@ CodeBlock LowerCode(const CheckedTask& task, const CheckedProgram& program,
     const Guard guard = Instantiate(use.guard, program);
     if (!guard.IsAlways()) {
       load.a = builder.Holds(guard, scope.dimensions);
-      const int32_t otherwise =
-          use.else_value.has_value()
-              ? LowerExpr(*use.else_value, scope, builder)
-              : builder.Integer(0);
+      const int32_t otherwise = use.else_value.has_value()
+                                    ? LowerExpr(*use.else_value, scope, builder)
+                                    : builder.Integer(0);
       load.b = builder.Convert(otherwise, load.type);
     }
     scope.uses.push_back(builder.Add(load));
@@ -202,8 +201,7 @@ CodeBlock LowerCode(const CheckedTask& task, const CheckedProgram& program,
     block.stores.push_back(
         {.element = array.element,
          .step = array.block.empty() ? Step::kNone : Step::kUnit,
-         .node =
-             builder.Convert(scope.creates[c], IrTypeOf(array.element))});
+         .node = builder.Convert(scope.creates[c], IrTypeOf(array.element))});
   }
   return block;
 }

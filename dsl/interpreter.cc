@@ -62,8 +62,8 @@ struct Word<int64_t> {
 };
 
 template <typename T>
-bool Arithmetic(const IrNode& node, Register& out, const void* a,
-                const void* b, int64_t n) {
+bool Arithmetic(const IrNode& node, Register& out, const void* a, const void* b,
+                int64_t n) {
   using W = typename Word<T>::type;
   switch (node.op) {
     case IrOp::kNegate:
@@ -173,8 +173,8 @@ void Load(Register& out, const void* source, int64_t stride,
 }
 
 template <typename T>
-void Store(void* target, int64_t stride, const void* value,
-           const int64_t* mask, int64_t n) {
+void Store(void* target, int64_t stride, const void* value, const int64_t* mask,
+           int64_t n) {
   T* to = static_cast<T*>(target);
   const T* from = As<T>(value);
   for (int64_t i = 0; i < n; ++i) {
@@ -215,9 +215,9 @@ class Interpreter : public BoxFunction {
 
 Interpreter::Interpreter(CodeBlock block) : block_(std::move(block)) {
   for (const IrNode& node : block_.nodes) {
-    bool varies = node.op == IrOp::kLoad || (node.op == IrOp::kIndex &&
-                                             node.integer ==
-                                                 block_.index_count - 1);
+    bool varies =
+        node.op == IrOp::kLoad ||
+        (node.op == IrOp::kIndex && node.integer == block_.index_count - 1);
     for (const int32_t operand : {node.a, node.b, node.c}) {
       varies |= operand >= 0 && varies_[static_cast<size_t>(operand)];
     }
@@ -268,10 +268,10 @@ void Interpreter::StartRow(Frame& frame) const {
   }
   for (size_t l = 0; l < block_.loads.size(); ++l) {
     const auto* base = static_cast<const char*>(call.loads[l]);
-    frame.load_rows[l] =
-        base == nullptr ? nullptr
-                        : base + offset_of(store_count + l) *
-                                     ElementBytes(block_.loads[l].element);
+    frame.load_rows[l] = base == nullptr
+                             ? nullptr
+                             : base + offset_of(store_count + l) *
+                                          ElementBytes(block_.loads[l].element);
   }
   frame.n = kChunk;
   for (size_t i = 0; i < block_.nodes.size(); ++i) {
@@ -306,8 +306,8 @@ void Interpreter::RunChunk(Frame& frame) const {
 void Interpreter::EvaluateLoad(size_t position, Frame& frame) const {
   const IrNode& node = block_.nodes[position];
   const auto l = static_cast<size_t>(node.integer);
-  const int64_t stride = Stride(*frame.call, block_.stores.size() + l,
-                                block_.index_count - 1);
+  const int64_t stride =
+      Stride(*frame.call, block_.stores.size() + l, block_.index_count - 1);
   const char* from = frame.load_rows[l];
   if (from != nullptr) {
     from += frame.first * stride * ElementBytes(block_.loads[l].element);

@@ -85,8 +85,8 @@ bool TypesFit(const CodeBlock& block, const IrNode& node) {
       return is_number && type_of(node.a) == node.type &&
              type_of(node.b) == node.type;
     case IrOp::kSelect:
-      return type_of(node.a) == IrType::kBool &&
-             type_of(node.b) == node.type && type_of(node.c) == node.type;
+      return type_of(node.a) == IrType::kBool && type_of(node.b) == node.type &&
+             type_of(node.c) == node.type;
     case IrOp::kMath:
       return (node.type == IrType::kDouble || node.type == IrType::kFloat) &&
              type_of(node.a) == node.type &&
@@ -274,8 +274,12 @@ CodeBuilder::CodeBuilder(CodeBlock& block) : block_(&block) {
 }
 
 int32_t CodeBuilder::Add(const IrNode& node) {
-  const Key key{node.op, node.type,    node.a,
-                node.b,  node.c,       node.integer,
+  const Key key{node.op,
+                node.type,
+                node.a,
+                node.b,
+                node.c,
+                node.integer,
                 std::bit_cast<uint64_t>(node.real)};
   const auto [it, is_new] =
       known_.emplace(key, static_cast<int32_t>(block_->nodes.size()));
@@ -342,9 +346,8 @@ int32_t CodeBuilder::Affine(const AffineExpr& expr,
     const int64_t factor = expr.coefficients[d];
     if (factor == 0) continue;
     const int32_t term =
-        factor == 1
-            ? indices[d]
-            : Binary(IrOp::kMultiply, Integer(factor), indices[d]);
+        factor == 1 ? indices[d]
+                    : Binary(IrOp::kMultiply, Integer(factor), indices[d]);
     sum = sum < 0 ? term : Binary(IrOp::kAdd, sum, term);
   }
   if (sum < 0) return Integer(expr.constant);
@@ -362,9 +365,9 @@ int32_t CodeBuilder::Holds(const Constraint& constraint,
     case Constraint::Kind::kZero:
       return Binary(IrOp::kEqual, value, zero);
     case Constraint::Kind::kDivisible:
-      return Binary(
-          IrOp::kEqual,
-          Binary(IrOp::kModulo, value, Integer(constraint.modulus)), zero);
+      return Binary(IrOp::kEqual,
+                    Binary(IrOp::kModulo, value, Integer(constraint.modulus)),
+                    zero);
   }
   return Bool(false);
 }

@@ -148,8 +148,8 @@ class CodeBuilder {
   }
 
  private:
-  using Key = std::tuple<IrOp, IrType, int32_t, int32_t, int32_t, int64_t,
-                         uint64_t>;
+  using Key =
+      std::tuple<IrOp, IrType, int32_t, int32_t, int32_t, int64_t, uint64_t>;
   CodeBlock* block_;
   std::map<Key, int32_t> known_;
 };

@@ -35,9 +35,8 @@ class ShapeBuilder {
     }
     for (const ast::Expr& extent : array.block) {
       const int32_t node = LowerExpr(extent, scope, builder_);
-      code_.code.stores.push_back({.element = ElementType::kInt64,
-                                   .step = Step::kNone,
-                                   .node = node});
+      code_.code.stores.push_back(
+          {.element = ElementType::kInt64, .step = Step::kNone, .node = node});
     }
     code_.ranks.push_back(static_cast<int32_t>(array.block.size()));
   }
@@ -56,8 +55,7 @@ std::vector<int64_t> PlaceOf(const CheckedArray& array,
   if (!array.place.has_value()) return {};
   const ast::Expr* expr = &*array.place;
   int64_t block = 1;
-  if (expr->kind == ast::Expr::Kind::kBinary &&
-      expr->op == ast::Op::kDivide) {
+  if (expr->kind == ast::Expr::Kind::kBinary && expr->op == ast::Op::kDivide) {
     block = EvaluateInteger(expr->args[1], {}, program).value_or(0);
     expr = &expr->args[0];
   }
@@ -150,9 +148,8 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
         out.scalars.stores.push_back(
             {.element = ElementType::kDouble,
              .step = Step::kNone,
-             .node = builder.Convert(
-                 LowerExpr(argument.scalar, scope, builder),
-                 IrType::kDouble)});
+             .node = builder.Convert(LowerExpr(argument.scalar, scope, builder),
+                                     IrType::kDouble)});
         break;
     }
   }
@@ -179,7 +176,8 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   }
   for (const ast::Expr& extent : array.block) {
     out.block.push_back(
-        EvaluateInteger(extent, {first.begin(), static_cast<size_t>(first.size())},
+        EvaluateInteger(extent,
+                        {first.begin(), static_cast<size_t>(first.size())},
                         program_)
             .value_or(0));
   }
@@ -199,8 +197,8 @@ void PointMaker::AddTask(const CheckedTask& task) {
   out.name = task.name;
   out.domain = domain;
   for (const CheckedCreate& create : task.creates) {
-    out.creates.push_back({.array = create.ref.array,
-                           .map = Instantiate(create.ref, program_)});
+    out.creates.push_back(
+        {.array = create.ref.array, .map = Instantiate(create.ref, program_)});
   }
   for (const CheckedUse& use : task.uses) {
     out.uses.push_back({.array = use.ref.array,
@@ -337,11 +335,10 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
     program.kernels.push_back(std::move(spec));
   }
   for (const PointResult& result : points.results) {
-    program.views.push_back(ViewOf(
-        points, result, static_cast<int32_t>(program.results.size())));
-    program.results.push_back({.array = result.array,
-                               .domain = result.domain,
-                               .map = result.map});
+    program.views.push_back(
+        ViewOf(points, result, static_cast<int32_t>(program.results.size())));
+    program.results.push_back(
+        {.array = result.array, .domain = result.domain, .map = result.map});
   }
   const absl::Status status = program.Validate();
   if (!status.ok()) return status;

@@ -59,8 +59,8 @@ class Shapes {
   std::vector<Shape> At(const IndexVector& index) const {
     std::vector<Shape> out(ranks_.size());
     if (extent_count_ == 0) return out;
-    const std::vector<int64_t> extents = EvaluateAt<int64_t>(
-        *function_, extent_count_, index_count_, index);
+    const std::vector<int64_t> extents =
+        EvaluateAt<int64_t>(*function_, extent_count_, index_count_, index);
     size_t next = 0;
     for (size_t v = 0; v < ranks_.size(); ++v) {
       for (int32_t d = 0; d < ranks_[v]; ++d) {
@@ -129,8 +129,7 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
   for (const Value& value : call.inputs) {
     loads.push_back(value.IsNone() ? nullptr : value.data());
     if (value.IsNone()) continue;
-    const absl::Status s =
-        set_stride(stores.size() + loads.size() - 1, value);
+    const absl::Status s = set_stride(stores.size() + loads.size() - 1, value);
     if (!s.ok()) return s;
   }
   const PointBox box(call.task.index, code.index_count, element_count);
@@ -150,8 +149,8 @@ struct DenseLayout {
 
 DenseLayout LayoutOf(const InputBody& body, const Value& content) {
   DenseLayout out{.extents = content.shape()};
-  out.is_product = body.block.empty() ||
-                   content.shape().size() == body.box.size();
+  out.is_product =
+      body.block.empty() || content.shape().size() == body.box.size();
   return out;
 }
 
@@ -233,8 +232,7 @@ class NativeTask : public Kernel {
   absl::Status Run(KernelCall& call) const override;
   double Flops(const Task& task) const override {
     if (!native_.flops) return 0;
-    return native_.flops(in_shapes_.At(task.index),
-                         out_shapes_.At(task.index));
+    return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index));
   }
 
  private:
@@ -272,10 +270,10 @@ absl::Status NativeTask::Run(KernelCall& call) const {
   if (!status.ok()) return status;
   for (size_t o = 0; o < out.size(); ++o) {
     if (out[o].IsNone() || out[o].shape() != shapes[o]) {
-      return absl::InternalError(
-          absl::StrCat("kernel ", body_.kernel, " left output ", o, " of shape ",
-                       out[o].IsNone() ? "none" : out[o].shape().ToString(),
-                       ", declared ", shapes[o].ToString()));
+      return absl::InternalError(absl::StrCat(
+          "kernel ", body_.kernel, " left output ", o, " of shape ",
+          out[o].IsNone() ? "none" : out[o].shape().ToString(), ", declared ",
+          shapes[o].ToString()));
     }
     call.outputs[static_cast<size_t>(body_.out[o])] = std::move(out[o]);
   }
@@ -374,8 +372,8 @@ absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
   out.shapes = ShapeCode::Decode(in);
   if (out.box.lower.size() != out.box.upper.size() ||
       out.shapes.ranks.size() != 1 ||
-      (!out.block.empty() && out.shapes.ranks[0] !=
-                                 static_cast<int32_t>(out.block.size()))) {
+      (!out.block.empty() &&
+       out.shapes.ranks[0] != static_cast<int32_t>(out.block.size()))) {
     in.Fail();
   }
   const absl::Status status = in.Finish("input kernel");

@@ -336,13 +336,13 @@ void Recognizer::MakeCode(Normal& normal) const {
   for (int c = 0; c <= dims_; ++c) coordinates.push_back(builder.Index(c));
   for (const Constraint& constraint : normal.mask_all) {
     const int32_t holds = builder.Holds(constraint, coordinates);
-    code.mask = code.mask < 0 ? holds
-                              : builder.Binary(IrOp::kAnd, code.mask, holds);
+    code.mask =
+        code.mask < 0 ? holds : builder.Binary(IrOp::kAnd, code.mask, holds);
   }
   if (!normal.mask.IsAlways()) {
     const int32_t holds = builder.Holds(normal.mask, coordinates);
-    code.mask = code.mask < 0 ? holds
-                              : builder.Binary(IrOp::kAnd, code.mask, holds);
+    code.mask =
+        code.mask < 0 ? holds : builder.Binary(IrOp::kAnd, code.mask, holds);
   }
   // Where the mask fails nothing may be read: it may not be there.
   const auto load_under_mask = [&](IrNode node) {
@@ -439,11 +439,11 @@ void Recognizer::FindHull(Normal& normal) const {
     if (count != 1) continue;
     const int64_t factor = expr.coefficients[static_cast<size_t>(only)];
     if (factor > 0) {
-      normal.hull.lower[only] = std::max(normal.hull.lower[only],
-                                         CeilDiv(-expr.constant, factor));
+      normal.hull.lower[only] =
+          std::max(normal.hull.lower[only], CeilDiv(-expr.constant, factor));
     } else {
-      normal.hull.upper[only] = std::min(normal.hull.upper[only],
-                                         FloorDiv(expr.constant, -factor));
+      normal.hull.upper[only] =
+          std::min(normal.hull.upper[only], FloorDiv(expr.constant, -factor));
     }
   }
 }
@@ -541,8 +541,7 @@ absl::Status Recognizer::FindLevels() {
   for (const TilePiece& piece : plan_.pieces) {
     for (const TileLoad& load : piece.loads) {
       if (load.is_input) continue;
-      int64_t& carried =
-          plan_.fields[static_cast<size_t>(load.source)].carried;
+      int64_t& carried = plan_.fields[static_cast<size_t>(load.source)].carried;
       carried = std::max<int64_t>(carried, load.lag);
       carried_max = std::max(carried_max, carried);
     }
@@ -557,8 +556,8 @@ absl::Status Recognizer::FindLevels() {
   int64_t last = std::numeric_limits<int64_t>::min();
   for (const PointResult& result : points_.results) {
     if (!result.is_whole_box) {
-      return No(absl::StrCat("the results of ", NameOf(result.array),
-                             " are no box"));
+      return No(
+          absl::StrCat("the results of ", NameOf(result.array), " are no box"));
     }
     const TileField& field = FieldOf(result.array);
     if (!field.is_static) {

@@ -185,12 +185,10 @@ Box TileRun::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   }
   for (const int32_t store : piece.stores) {
     const TileField& field = plan_.fields[static_cast<size_t>(store)];
-    const Box& window =
-        fields_[static_cast<size_t>(store)].ring.front().box;
+    const Box& window = fields_[static_cast<size_t>(store)].ring.front().box;
     for (int d = 0; d < plan_.dim_count(); ++d) {
-      const auto entry =
-          std::find(field.dims.begin(), field.dims.end(), d) -
-          field.dims.begin();
+      const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
+                         field.dims.begin();
       const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
       const auto e = static_cast<int>(entry);
       // A field without this dimension has one point in it.
@@ -305,8 +303,8 @@ Value TileRun::TakeScratch() {
     const Box box = plan_.Window(field, tile_);
     fields_.emplace_back();
     if (field.is_static) {
-      fields_.back().ring.push_back(DenseWindow(
-          const_cast<void*>(call_.inputs[input++].data()), box));
+      fields_.back().ring.push_back(
+          DenseWindow(const_cast<void*>(call_.inputs[input++].data()), box));
       continue;
     }
     for (int64_t i = 0; i <= field.carried; ++i) {
@@ -314,8 +312,7 @@ Value TileRun::TakeScratch() {
       offsets.push_back(bytes);
       // One line more between windows, so that the rows of two levels don't
       // compete for the same sets of the cache.
-      bytes +=
-          (box.Count() * ElementBytes(field.element) + 63) / 64 * 64 + 192;
+      bytes += (box.Count() * ElementBytes(field.element) + 63) / 64 * 64 + 192;
     }
   }
   Value scratch = program_.scratch.Take(bytes);
@@ -326,8 +323,8 @@ Value TileRun::TakeScratch() {
   for (size_t f = 0; f < fields_.size(); ++f) {
     if (plan_.fields[f].is_static) continue;
     for (Window& window : fields_[f].ring) {
-      window.data = static_cast<char*>(scratch.mutable_data()) +
-                    offsets[next++];
+      window.data =
+          static_cast<char*>(scratch.mutable_data()) + offsets[next++];
     }
   }
   return scratch;
@@ -347,10 +344,10 @@ void TileRun::CopyCarry(const FieldLevels& levels, const TileField& field,
                         bool to_value) const {
   const int64_t element_bytes = ElementBytes(field.element);
   for (int64_t i = 0; i < field.carried; ++i) {
-    const Window in_value = DenseWindow(
-        const_cast<char*>(static_cast<const char*>(value.data())) +
-            i * box.Count() * element_bytes,
-        box);
+    const Window in_value =
+        DenseWindow(const_cast<char*>(static_cast<const char*>(value.data())) +
+                        i * box.Count() * element_bytes,
+                    box);
     const Window& window = levels.At(last_level - field.carried + 1 + i);
     if (to_value) {
       CopyBox(window, in_value, box, element_bytes);
@@ -373,8 +370,8 @@ void TileRun::ReadInputs() {
       IndexVector from = tile_;
       for (int d = 0; d < delta.size(); ++d) from[d] -= delta[d];
       if (!plan_.IsTile(from)) continue;
-      CopyCarry(fields_[f], field, first_ - 1,
-                plan_.Strip(field, from, delta), strip, false);
+      CopyCarry(fields_[f], field, first_ - 1, plan_.Strip(field, from, delta),
+                strip, false);
     }
   }
 }
@@ -409,8 +406,7 @@ bool TileRun::OutputsAreCovered() const {
     }
     for (size_t f = 0; f < plan_.fields.size(); ++f) {
       const TileField& field = plan_.fields[f];
-      if (!field.is_static &&
-          computed[f] != plan_.Core(field, tile_).Count()) {
+      if (!field.is_static && computed[f] != plan_.Core(field, tile_).Count()) {
         return false;
       }
     }

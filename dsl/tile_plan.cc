@@ -142,9 +142,9 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
         load.is_input ? plan.inputs.size() : plan.fields.size();
     if (!IsIn(load.source, sources)) return false;
     const auto source = static_cast<size_t>(load.source);
-    const size_t rank = load.is_input
-                            ? static_cast<size_t>(plan.inputs[source].box.size())
-                            : plan.fields[source].dims.size();
+    const size_t rank =
+        load.is_input ? static_cast<size_t>(plan.inputs[source].box.size())
+                      : plan.fields[source].dims.size();
     if (load.coordinates.size() != rank || load.shifts.size() != rank ||
         load.lag < 0 || load.lag > 16) {
       return false;
@@ -167,9 +167,8 @@ bool IsValid(const TilePlan& plan) {
   for (int i = 0; i < d; ++i) {
     const auto s = static_cast<size_t>(i);
     if (plan.widths[s] < 1 ||
-        plan.counts[s] !=
-            CeilDiv(plan.space.upper[i] - plan.space.lower[i] + 1,
-                    plan.widths[s])) {
+        plan.counts[s] != CeilDiv(plan.space.upper[i] - plan.space.lower[i] + 1,
+                                  plan.widths[s])) {
       return false;
     }
   }
@@ -302,8 +301,8 @@ std::vector<IndexVector> TilePlan::Directions() const {
       }
       is_wanted |= reaches;
     }
-    const bool is_zero =
-        std::all_of(delta.begin(), delta.end(), [](int64_t v) { return v == 0; });
+    const bool is_zero = std::all_of(delta.begin(), delta.end(),
+                                     [](int64_t v) { return v == 0; });
     if (is_wanted && !is_zero) out.push_back(delta);
     int d = dim_count() - 1;
     while (d >= 0 && delta[d] == 1) delta[d--] = -1;
@@ -369,9 +368,9 @@ Reach ComputeReach(TilePlan& plan) {
   }
   const auto rows = static_cast<size_t>(plan.depth + carried_max);
   Reach reach;
-  reach.below.assign(plan.pieces.size(),
-                     std::vector<std::vector<int64_t>>(
-                         rows, std::vector<int64_t>(dims, 0)));
+  reach.below.assign(
+      plan.pieces.size(),
+      std::vector<std::vector<int64_t>>(rows, std::vector<int64_t>(dims, 0)));
   reach.above = reach.below;
   const auto spread = [&](size_t p, size_t row) {
     const TilePiece& piece = plan.pieces[p];

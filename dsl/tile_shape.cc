@@ -10,14 +10,14 @@ namespace dogged::dsl {
 namespace {
 
 // A nominal computer. Rounded: only ratios matter.
-constexpr double kNearCacheBytes = 640.0 * 1024;     // a core's own
+constexpr double kNearCacheBytes = 640.0 * 1024;      // a core's own
 constexpr double kFarCacheBytes = 8.0 * 1024 * 1024;  // its share of the last
-constexpr double kPointNs = 0.3;        // one point, data near
-constexpr double kFarPointNs = 0.5;     // data far
-constexpr double kMemoryPointNs = 1.5;  // data in memory
-constexpr double kCopyNs = 0.15;        // a byte in, out, and hashed
-constexpr double kRemoteNs = 0.5;       // a byte from another agent
-constexpr double kTaskNs = 20e3;        // beside the kernel
+constexpr double kPointNs = 0.3;                      // one point, data near
+constexpr double kFarPointNs = 0.5;                   // data far
+constexpr double kMemoryPointNs = 1.5;                // data in memory
+constexpr double kCopyNs = 0.15;   // a byte in, out, and hashed
+constexpr double kRemoteNs = 0.5;  // a byte from another agent
+constexpr double kTaskNs = 20e3;   // beside the kernel
 // Below this many points a row is not worth a loop.
 constexpr int64_t kRowMin = 64;
 constexpr std::array<int64_t, 13> kDepths = {1,  2,  3,  4,  6,  8,  12,
@@ -99,8 +99,7 @@ void SetWidth(int d, int64_t wanted, TilePlan& plan) {
   const int64_t extent = Extent(plan, d);
   int64_t width = std::max({wanted, RimOf(plan, s), kEdgeWidth});
   // The last tile may be narrower than the others, but not than an edge.
-  while (width < extent && extent % width != 0 &&
-         extent % width < kEdgeWidth) {
+  while (width < extent && extent % width != 0 && extent % width < kEdgeWidth) {
     ++width;
   }
   plan.widths[s] = std::min(width, extent);

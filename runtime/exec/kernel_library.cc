@@ -106,8 +106,8 @@ absl::StatusOr<KernelCompiler::Symbols> Open(const std::string& path) {
 absl::StatusOr<std::string> TemporaryFile(const std::string& path,
                                           const std::string& suffix) {
   std::string name = absl::StrCat(path, ".XXXXXX", suffix);
-  const int fd = mkostemps(name.data(), static_cast<int>(suffix.size()),
-                           O_CLOEXEC);
+  const int fd =
+      mkostemps(name.data(), static_cast<int>(suffix.size()), O_CLOEXEC);
   if (fd < 0) {
     return absl::UnavailableError(
         absl::StrCat("cannot write ", name, ": ", strerror(errno)));
@@ -170,8 +170,8 @@ absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
                           RunProgram({options_.compiler, "--version"}));
   std::string key = absl::StrCat(source, "\n", version, "\n", CpuText());
   for (const char* flag : kFlags) absl::StrAppend(&key, flag, " ");
-  const std::string path = absl::StrCat(options_.cache_directory, "/",
-                                        Hash128(key).ToString());
+  const std::string path =
+      absl::StrCat(options_.cache_directory, "/", Hash128(key).ToString());
   if (fs::exists(path + ".so", error)) {
     auto cached = Open(path + ".so");
     if (cached.ok()) return cached;

@@ -1,0 +1,332 @@
+#include "dsl/compile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/interpreter.h"
+#include "dsl/lower.h"
+#include "dsl/parser.h"
+#include "dsl/point_kernels.h"
+#include "dsl/results.h"
+#include "dsl/stencil.h"
+#include "dsl/tile_kernel.h"
+#include "runtime/base/check.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+constexpr int64_t kAllLevels = int64_t{1} << 40;
+constexpr absl::string_view kInterpreted = "kernels: interpreted";
+
+// "apps/heat1d/heat1d.dog" is heat1d.
+std::string NameOf(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  if (absl::EndsWith(name, ".dog")) name.resize(name.size() - 4);
+  return name;
+}
+
+// The text with a result for each selection behind it, so that what is wrong
+// with one is said like anything else.
+std::string WithSelections(absl::string_view text,
+                           const std::vector<std::string>& selections) {
+  std::string out(text.data(), text.size());
+  for (const std::string& selection : selections) {
+    if (selection.find('(') == std::string::npos) continue;
+    absl::StrAppend(&out, "\nresult ", selection, "\n");
+  }
+  return out;
+}
+
+// Drops results that an earlier one covers.
+void DropCovered(PointProgram& points) {
+  std::vector<PointResult> kept;
+  for (PointResult& result : points.results) {
+    const bool is_covered = std::any_of(
+        kept.begin(), kept.end(), [&result](const PointResult& other) {
+          return other.array == result.array && other.is_whole_box &&
+                 Intersect(other.box, result.box) == result.box;
+        });
+    if (!is_covered) kept.push_back(std::move(result));
+  }
+  points.results = std::move(kept);
+}
+
+std::string SymbolOf(size_t kernel, size_t piece) {
+  return absl::StrCat("dogged_", kernel, "_", piece);
+}
+
+absl::StatusOr<TilePlan> DecodePlan(const KernelSpec& spec) {
+  Decoder in(spec.body);
+  TilePlan plan = TilePlan::Decode(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
+  return plan;
+}
+
+// The C source of all code blocks; empty if there are none.
+absl::StatusOr<std::string> SourceOf(const Program& program) {
+  std::string out;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const KernelSpec& spec = program.kernels[k];
+    if (spec.kind == "code") {
+      DOGGED_ASSIGN_OR_RETURN(const CodeBody body, CodeBody::Decode(spec.body));
+      absl::StrAppend(&out, "\n", EmitC(body.code, SymbolOf(k, 0)));
+    } else if (spec.kind == "tile-plan") {
+      DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodePlan(spec));
+      for (size_t p = 0; p < plan.pieces.size(); ++p) {
+        absl::StrAppend(&out, "\n", EmitC(plan.pieces[p].code, SymbolOf(k, p)));
+      }
+    }
+  }
+  return out.empty() ? out : absl::StrCat(CPrelude(), out);
+}
+
+// Lowers to tiles if that is wanted and possible, and says in `how` what
+// became of it.
+absl::StatusOr<Program> LowerProgram(const PointProgram& points,
+                                     const CompileOptions& options,
+                                     std::string& how) {
+  if (!options.coalesce) {
+    how = "point by point, as asked for";
+    return LowerPoints(points, options.target);
+  }
+  absl::StatusOr<Program> program =
+      Coalesce(points, options.target, options.shape);
+  if (program.ok()) {
+    DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
+                            DecodePlan(program->kernels.front()));
+    how = ShapeText(plan);
+    return program;
+  }
+  if (!absl::IsUnimplemented(program.status())) return program;
+  how = absl::StrCat("point by point: ", program.status().message());
+  return LowerPoints(points, options.target);
+}
+
+// Makes kernels one by one, all from the same library of compiled code.
+class KernelLoader {
+ public:
+  KernelLoader(const Job& job, const KernelRegistry& registry,
+               FindSymbol symbols)
+      : job_(job), registry_(registry), symbols_(std::move(symbols)) {}
+
+  absl::StatusOr<std::unique_ptr<Kernel>> Load(size_t k) {
+    const KernelSpec& spec = job_.program.kernels[k];
+    if (spec.kind == "code") {
+      DOGGED_ASSIGN_OR_RETURN(CodeBody body, CodeBody::Decode(spec.body));
+      DOGGED_ASSIGN_OR_RETURN(auto function, Function(body.code, k, 0));
+      return MakeCodeKernel(std::move(body), std::move(function));
+    }
+    if (spec.kind == "input") {
+      DOGGED_ASSIGN_OR_RETURN(InputBody body, InputBody::Decode(spec.body));
+      DOGGED_ASSIGN_OR_RETURN(Value content, Input(body.position));
+      return MakeInputKernel(std::move(body), std::move(content));
+    }
+    if (spec.kind == "native") {
+      DOGGED_ASSIGN_OR_RETURN(NativeBody body, NativeBody::Decode(spec.body));
+      return MakeNativeKernel(std::move(body), registry_);
+    }
+    if (spec.kind == "tile") {
+      DOGGED_ASSIGN_OR_RETURN(TileBody body, TileBody::Decode(spec.body));
+      DOGGED_ASSIGN_OR_RETURN(auto program, Plan(body.plan));
+      return MakeTileKernel(std::move(program), std::move(body.role));
+    }
+    // A plan, or the source: no task runs them.
+    return std::unique_ptr<Kernel>();
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<BoxFunction>> Function(const CodeBlock& code,
+                                                        size_t k, size_t p) {
+    if (symbols_ == nullptr) return Interpret(code);
+    return Compiled(symbols_, SymbolOf(k, p));
+  }
+
+  absl::StatusOr<Value> Input(int32_t position) {
+    if (position < 0 || position >= static_cast<int32_t>(job_.inputs.size())) {
+      return absl::InvalidArgumentError("an input is missing");
+    }
+    return job_.inputs[static_cast<size_t>(position)].content;
+  }
+
+  absl::StatusOr<std::shared_ptr<const TileProgram>> Plan(int32_t k) {
+    if (k < 0 || k >= static_cast<int32_t>(job_.program.kernels.size())) {
+      return absl::InvalidArgumentError("a tile kernel without its plan");
+    }
+    auto& program = plans_[k];
+    if (program != nullptr) return program;
+    const auto position = static_cast<size_t>(k);
+    DOGGED_ASSIGN_OR_RETURN(TilePlan plan,
+                            DecodePlan(job_.program.kernels[position]));
+    std::vector<std::unique_ptr<BoxFunction>> functions;
+    for (size_t p = 0; p < plan.pieces.size(); ++p) {
+      DOGGED_ASSIGN_OR_RETURN(auto function,
+                              Function(plan.pieces[p].code, position, p));
+      functions.push_back(std::move(function));
+    }
+    std::vector<Value> inputs;
+    for (const TileInput& input : plan.inputs) {
+      DOGGED_ASSIGN_OR_RETURN(Value value, Input(input.position));
+      inputs.push_back(std::move(value));
+    }
+    DOGGED_ASSIGN_OR_RETURN(
+        program, MakeTileProgram(std::move(plan), std::move(functions),
+                                 std::move(inputs)));
+    return program;
+  }
+
+  const Job& job_;
+  const KernelRegistry& registry_;
+  FindSymbol symbols_;
+  absl::flat_hash_map<int32_t, std::shared_ptr<const TileProgram>> plans_;
+};
+
+absl::StatusOr<FindSymbol> CompileJob(const Job& job,
+                                      const CompileSource& compile) {
+  if (absl::StrContains(job.lowering, kInterpreted)) return FindSymbol();
+  for (const KernelSpec& spec : job.program.kernels) {
+    if (spec.kind != "c") continue;
+    absl::StatusOr<FindSymbol> symbols =
+        compile == nullptr ? absl::UnavailableError("no compiler")
+                           : compile(spec.body);
+    if (absl::IsUnavailable(symbols.status())) {
+      Log(LogLevel::kInfo, absl::StrCat("kernels are interpreted: ",
+                                        symbols.status().message()));
+      return FindSymbol();
+    }
+    return symbols;
+  }
+  return FindSymbol();
+}
+
+}  // namespace
+
+absl::StatusOr<Job> Compile(absl::string_view text,
+                            const CompileOptions& options,
+                            const KernelRegistry& registry,
+                            Diagnostics& diagnostics) {
+  DOGGED_CHECK(options.analyze != nullptr) << "no analysis";
+  const std::string whole_text = WithSelections(text, options.selections);
+  diagnostics = Diagnostics(options.file, whole_text);
+  const absl::Status wrong =
+      absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
+  const ast::Program tree = Parse(diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  CheckOptions check{.parameters = options.parameters,
+                     .input_files = {},
+                     .kernels = &registry};
+  for (const auto& input : options.inputs) {
+    check.input_files.insert(input.first);
+  }
+  CheckedProgram checked = Check(tree, check, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  options.analyze(checked, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  PointProgram points =
+      MakePointProgram(checked, NameOf(options.file), diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  DropCovered(points);
+  Job job;
+  std::string how;
+  DOGGED_ASSIGN_OR_RETURN(job.program, LowerProgram(points, options, how));
+  DOGGED_ASSIGN_OR_RETURN(std::string source, SourceOf(job.program));
+  if (!source.empty()) {
+    job.program.kernels.push_back(
+        {.name = "source", .kind = "c", .body = std::move(source)});
+  }
+  job.source = whole_text;
+  job.parameters = options.parameters;
+  for (const std::string& array : points.inputs) {
+    const auto it = options.inputs.find(array);
+    if (it == options.inputs.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", array, " has no file"));
+    }
+    job.inputs.push_back({.array = array, .content = it->second});
+  }
+  job.numeric_class = options.numeric_class;
+  job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
+  return job;
+}
+
+absl::StatusOr<KernelTable> LoadKernels(const Job& job,
+                                        const KernelRegistry& registry,
+                                        const CompileSource& compile) {
+  DOGGED_ASSIGN_OR_RETURN(FindSymbol symbols, CompileJob(job, compile));
+  KernelLoader loader(job, registry, std::move(symbols));
+  KernelTable table;
+  for (size_t k = 0; k < job.program.kernels.size(); ++k) {
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = loader.Load(k);
+    if (!kernel.ok()) {
+      return Annotate(kernel.status(), job.program.kernels[k].name);
+    }
+    table.push_back(*std::move(kernel));
+  }
+  return table;
+}
+
+namespace {
+
+// Runs `job` in this thread; the values of its result labels.
+absl::StatusOr<absl::flat_hash_map<Label, Value>> RunJob(
+    const Job& job, const KernelRegistry& registry,
+    const CompileSource& compile) {
+  DOGGED_ASSIGN_OR_RETURN(const KernelTable kernels,
+                          LoadKernels(job, registry, compile));
+  const Relations relations(job.program);
+  absl::flat_hash_map<Label, Value> values;
+  DOGGED_RETURN_IF_ERROR(RunSerially(
+      relations, kernels, [&](const Label& label, const Value& value) {
+        values[label] = value;
+        return absl::OkStatus();
+      }));
+  return values;
+}
+
+absl::StatusOr<Value> Find(const absl::flat_hash_map<Label, Value>& values,
+                           const Label& label) {
+  const auto it = values.find(label);
+  if (it == values.end()) return absl::InternalError("a result is missing");
+  return it->second;
+}
+
+}  // namespace
+
+absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
+                                        CompileOptions options,
+                                        const KernelRegistry& registry,
+                                        Diagnostics& diagnostics) {
+  options.compiled = false;
+  options.target = {};
+  // One tile over all of space and time: no rims, no copies; what is left is
+  // the loop over the points of each level.
+  options.shape = TileShape{.widths = {}, .depth = kAllLevels};
+  DOGGED_ASSIGN_OR_RETURN(const Job job,
+                          Compile(text, options, registry, diagnostics));
+  DOGGED_ASSIGN_OR_RETURN(const auto values, RunJob(job, registry, nullptr));
+  const auto find = [&values](const Label& label) {
+    return Find(values, label);
+  };
+  SerialOutcome out;
+  out.views = job.program.views;
+  for (const ResultView& view : out.views) {
+    DOGGED_ASSIGN_OR_RETURN(Value dense, AssembleView(job.program, view, find));
+    out.values.push_back(std::move(dense));
+  }
+  DOGGED_ASSIGN_OR_RETURN(out.digest, ResultDigest(job.program, find));
+  return out;
+}
+
+absl::StatusOr<Digest> DigestOf(const Job& job, const KernelRegistry& registry,
+                                const CompileSource& compile) {
+  DOGGED_ASSIGN_OR_RETURN(const auto values, RunJob(job, registry, compile));
+  return ResultDigest(job.program,
+                      [&](const Label& label) { return Find(values, label); });
+}
+
+}  // namespace dogged::dsl

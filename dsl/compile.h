@@ -1,0 +1,74 @@
+// The face of the language: program text to a Job, and a Job to kernels.
+#ifndef DOGGED_DSL_COMPILE_H_
+#define DOGGED_DSL_COMPILE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "dsl/analysis.h"
+#include "dsl/c_kernels.h"
+#include "dsl/check.h"
+#include "dsl/coalesce.h"
+#include "dsl/diagnostics.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged::dsl {
+
+struct CompileOptions {
+  std::string file;  // for messages; its last part without suffix is the name
+  ParameterValues parameters;
+  std::map<std::string, Value> inputs;  // by array, dense
+  bool coalesce = true;
+  // Tiles of this shape instead of chosen ones.
+  std::optional<TileShape> shape;
+  bool compiled = true;  // generated C, else the interpreter; the same bits
+  TargetSize target;
+  // More results, as 'phi(:)(50)'. A bare array name adds nothing.
+  std::vector<std::string> selections;
+  std::string numeric_class;
+  AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
+};
+
+// Parses, checks, analyses and lowers `text`. Messages for the user are in
+// `diagnostics`, which is made anew for `text`; with errors there the status
+// is kInvalidArgument. Job::lowering says in words what became of the program:
+// the tiles' shape, or why it runs point by point.
+absl::StatusOr<Job> Compile(absl::string_view text,
+                            const CompileOptions& options,
+                            const KernelRegistry& registry,
+                            Diagnostics& diagnostics);
+
+// The kernels of a job, by position in its program. Compiles the job's C
+// source through `compile`; without it, or if that can't be done here, kernels
+// are interpreted and a line is logged. kInvalidArgument if the job is
+// malformed, names a kernel that `registry` lacks, or an input does not fit.
+absl::StatusOr<KernelTable> LoadKernels(const Job& job,
+                                        const KernelRegistry& registry,
+                                        const CompileSource& compile);
+
+struct SerialOutcome {
+  std::vector<ResultView> views;
+  std::vector<Value> values;  // dense, one per view
+  Digest digest;              // as ResultDigest
+};
+
+// The same computation in this thread, interpreted, a stencil in one tile that
+// holds everything: what --check compares with. `options.shape`, `target` and
+// `compiled` don't count.
+absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
+                                        CompileOptions options,
+                                        const KernelRegistry& registry,
+                                        Diagnostics& diagnostics);
+
+// The digest of the results that a run of `job` in this thread gives.
+absl::StatusOr<Digest> DigestOf(const Job& job, const KernelRegistry& registry,
+                                const CompileSource& compile);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_COMPILE_H_

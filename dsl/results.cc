@@ -1,0 +1,269 @@
+#include "dsl/results.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+// The labels of a result set, in lexicographic order.
+std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
+  const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
+  std::vector<Label> labels;
+  set.domain.ForEach([&](const IndexVector& index) {
+    labels.push_back({.array = set.array, .index = Apply(set.map, index)});
+    return true;
+  });
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  return labels;
+}
+
+// Copies a dense block to where it stands in a dense array.
+void CopyBlock(const Value& block, const IndexVector& extents,
+               const IndexVector& first, const IndexVector& whole,
+               char* target) {
+  const int64_t bytes = ElementBytes(block.type());
+  const auto* from = static_cast<const char*>(block.data());
+  const int last = whole.size() - 1;
+  const auto row = static_cast<size_t>((last < 0 ? 1 : extents[last]) * bytes);
+  if (block.bytes() == 0) return;
+  IndexVector at = first;
+  while (true) {
+    int64_t offset = 0;
+    for (int d = 0; d <= last; ++d) offset = offset * whole[d] + at[d];
+    std::memcpy(target + offset * bytes, from, row);
+    from += row;
+    int d = last - 1;
+    while (d >= 0 && at[d] + 1 == first[d] + extents[d]) {
+      at[d] = first[d];
+      --d;
+    }
+    if (d < 0) return;
+    ++at[d];
+  }
+}
+
+// True if the values of a view hold several of the user's labels each.
+bool IsTiled(const ResultView& view) {
+  return std::any_of(view.extent.begin(), view.extent.end(),
+                     [](int64_t extent) { return extent > 1; });
+}
+
+// Where each label's value goes in the dense array.
+struct Placed {
+  Value value;
+  IndexVector first;
+  IndexVector extents;
+};
+
+// The part of a tiled view that one label holds.
+Placed PlaceTile(const ResultView& view, const Label& label, Value value) {
+  Placed out{.value = std::move(value), .first = {}, .extents = {}};
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    if (view.tile_index[d] < 0) continue;
+    const int64_t begin =
+        view.origin[d] + label.index[view.tile_index[d]] * view.extent[d];
+    const int64_t lower = std::max(begin, view.lower[d]);
+    const int64_t upper = std::min(begin + view.extent[d] - 1, view.upper[d]);
+    out.first.push_back(lower - view.lower[d]);
+    out.extents.push_back(std::max<int64_t>(0, upper - lower + 1));
+  }
+  return out;
+}
+
+absl::Status CheckShape(const Program& program, const Label& label,
+                        const Placed& placed) {
+  if (placed.value.element_count() == ElementCount(placed.extents)) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      absl::StrCat("result ", program.LabelText(label), " has shape ",
+                   placed.value.shape().ToString(), ", expected ",
+                   placed.extents.ToString()));
+}
+
+// Places labels whose values are one user label each.
+std::vector<Placed> PlaceBlocks(const ResultView& view,
+                                const std::vector<Label>& labels,
+                                std::vector<Value> values) {
+  int varying = 0;
+  for (const int32_t index : view.tile_index) varying += index >= 0;
+  IndexVector full;  // the largest block
+  for (const Value& value : values) {
+    for (int d = 0; d < value.shape().size(); ++d) {
+      if (full.size() <= d) full.push_back(0);
+      full[d] = std::max(full[d], value.shape()[d]);
+    }
+  }
+  const bool is_product = full.size() == varying;
+  std::vector<Placed> out;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    Placed placed{.value = std::move(values[i]), .first = {}, .extents = {}};
+    const Shape& shape = placed.value.shape();
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      if (view.tile_index[d] < 0) continue;
+      const int64_t position =
+          labels[i].index[view.tile_index[d]] - view.lower[d];
+      const int v = placed.first.size();
+      placed.first.push_back(is_product ? position * full[v] : position);
+      placed.extents.push_back(is_product ? shape[v] : 1);
+    }
+    for (int d = 0; !is_product && d < shape.size(); ++d) {
+      placed.first.push_back(0);
+      placed.extents.push_back(shape[d]);
+    }
+    out.push_back(std::move(placed));
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<Value> AssembleView(const Program& program,
+                                   const ResultView& view,
+                                   ResultLookup lookup) {
+  const std::vector<Label> labels = LabelsOf(program, view);
+  std::vector<Value> values;
+  for (const Label& label : labels) {
+    DOGGED_ASSIGN_OR_RETURN(Value value, lookup(label));
+    values.push_back(std::move(value));
+  }
+  const ElementType element =
+      program
+          .arrays[static_cast<size_t>(
+              program.results[static_cast<size_t>(view.result_set)].array)]
+          .element;
+  std::vector<Placed> placed;
+  // A tile one wide has an entry of its own in the shape, a user label not.
+  const bool is_tiled =
+      IsTiled(view) || (!values.empty() && [&] {
+        return program.arrays[static_cast<size_t>(labels[0].array)].name !=
+               view.array;
+      }());
+  if (is_tiled) {
+    for (size_t i = 0; i < labels.size(); ++i) {
+      placed.push_back(PlaceTile(view, labels[i], std::move(values[i])));
+      DOGGED_RETURN_IF_ERROR(CheckShape(program, labels[i], placed.back()));
+    }
+  } else {
+    placed = PlaceBlocks(view, labels, std::move(values));
+  }
+  Shape whole;
+  if (is_tiled) {
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      if (view.tile_index[d] >= 0) {
+        whole.push_back(view.upper[d] - view.lower[d] + 1);
+      }
+    }
+  }
+  for (const Placed& part : placed) {
+    for (int d = 0; d < part.first.size(); ++d) {
+      if (whole.size() <= d) whole.push_back(0);
+      whole[d] = std::max(whole[d], part.first[d] + part.extents[d]);
+    }
+  }
+  Value out = Value::Allocate(element, whole);
+  std::memset(out.mutable_data(), 0, static_cast<size_t>(out.bytes()));
+  for (const Placed& part : placed) {
+    CopyBlock(part.value, part.extents, part.first, whole,
+              static_cast<char*>(out.mutable_data()));
+  }
+  out.Seal();
+  return out;
+}
+
+absl::StatusOr<Digest> ResultDigest(const Program& program,
+                                    ResultLookup lookup) {
+  DigestStream stream;
+  for (const ResultView& view : program.views) {
+    if (IsTiled(view)) {
+      // User labels run across tiles: only the dense array has their order.
+      DOGGED_ASSIGN_OR_RETURN(const Value dense,
+                              AssembleView(program, view, lookup));
+      stream.Add(dense.view());
+      continue;
+    }
+    for (const Label& label : LabelsOf(program, view)) {
+      DOGGED_ASSIGN_OR_RETURN(const Value value, lookup(label));
+      stream.Add(value.view());
+    }
+  }
+  return stream.Finish();
+}
+
+absl::Status RunSerially(
+    const Relations& relations, const KernelTable& kernels,
+    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver) {
+  const Program& program = relations.program();
+  struct Bound {
+    Value value;
+    int64_t readers_left = 0;
+  };
+  absl::flat_hash_map<Label, Bound> bound;
+  absl::flat_hash_set<Task> done;
+  const auto run = [&](const Task& task) -> absl::Status {
+    const TaskClass& task_class =
+        program.classes[static_cast<size_t>(task.task_class)];
+    std::vector<Value> inputs(task_class.uses.size());
+    relations.ForEachRequired(task, [&](int use, const Label& label) {
+      auto it = bound.find(label);
+      inputs[static_cast<size_t>(use)] = it->second.value;
+      if (--it->second.readers_left == 0) bound.erase(it);
+    });
+    std::vector<Value> outputs(task_class.creates.size());
+    KernelCall call{.task = task,
+                    .inputs = absl::MakeSpan(inputs),
+                    .outputs = absl::MakeSpan(outputs)};
+    const Kernel& kernel = *kernels[static_cast<size_t>(task_class.kernel)];
+    DOGGED_RETURN_IF_ERROR(Annotate(kernel.Run(call), program.TaskText(task)));
+    done.insert(task);
+    absl::Status status;
+    relations.ForEachCreated(task, [&](int create, const Label& label) {
+      Value& value = outputs[static_cast<size_t>(create)];
+      value.Seal();
+      if (relations.IsResult(label)) status.Update(deliver(label, value));
+      const int64_t readers = relations.ConsumerCount(label);
+      if (readers > 0) {
+        bound[label] = {.value = std::move(value), .readers_left = readers};
+      }
+    });
+    return status;
+  };
+  absl::Status status;
+  relations.ForEachResult([&](const Label& result) {
+    std::vector<Label> stack = {result};
+    while (!stack.empty() && status.ok()) {
+      const std::optional<Task> task = relations.ProducerOf(stack.back());
+      if (!task.has_value()) {
+        status = absl::InternalError(
+            absl::StrCat("nothing creates ", program.LabelText(stack.back())));
+        break;
+      }
+      if (done.contains(*task)) {
+        stack.pop_back();
+        continue;
+      }
+      const size_t before = stack.size();
+      relations.ForEachRequired(*task, [&](int, const Label& label) {
+        if (!bound.contains(label)) stack.push_back(label);
+      });
+      if (stack.size() > before) continue;
+      status = run(*task);
+      stack.pop_back();
+    }
+    return status.ok();
+  });
+  return status;
+}
+
+}  // namespace dogged::dsl

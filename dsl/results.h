@@ -1,0 +1,40 @@
+// Results: from the values of result labels to what the user asked for, dense
+// arrays under his own names, and the digest that does not depend on tiles.
+#ifndef DOGGED_DSL_RESULTS_H_
+#define DOGGED_DSL_RESULTS_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/program.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged::dsl {
+
+// The value of a result label, or why there is none.
+using ResultLookup =
+    absl::FunctionRef<absl::StatusOr<Value>(const Label& label)>;
+
+// The view as one dense array, C order, sealed. Its dimensions are the user's
+// indices that vary; blocks of as many dimensions multiply them, blocks of
+// other rank come behind. Zero where the program has no label.
+absl::StatusOr<Value> AssembleView(const Program& program,
+                                   const ResultView& view, ResultLookup lookup);
+
+// XXH3-128 over all results: view by view, user labels in lexicographic
+// order, elements of a block in row-major order, little-endian.
+absl::StatusOr<Digest> ResultDigest(const Program& program,
+                                    ResultLookup lookup);
+
+// Runs the tasks that results need, one after another in this thread, depth
+// first, and gives each result to `deliver`, sealed. The oracle of --check and
+// of tests.
+absl::Status RunSerially(
+    const Relations& relations, const KernelTable& kernels,
+    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_RESULTS_H_
