@@ -1,0 +1,21 @@
+// The programs of apps/ once more, as the plain loops that a textbook has:
+// what tests compare their results with, bit by bit.
+#ifndef DOGGED_APPS_REFERENCE_H_
+#define DOGGED_APPS_REFERENCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dogged::apps {
+
+// phi(0:n-1)(t) of apps/heat1d.
+std::vector<double> Heat1d(int64_t n, int64_t t);
+// u(0:n-1)(0:n-1)(t) of apps/heat2d, row by row.
+std::vector<double> Heat2d(int64_t n, int64_t t);
+// w(n-1)(n-1) of apps/wavefront.
+double Wavefront(int64_t n);
+
+}  // namespace dogged::apps
+
+#endif  // DOGGED_APPS_REFERENCE_H_

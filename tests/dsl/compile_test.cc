@@ -1,0 +1,389 @@
+// Aim: text to bits. Every way in which the back end can run a program gives
+// the same bits as plain loops: in tiles of any shape, point by point,
+// interpreted, as compiled C.
+// Method: the programs of apps/ against their references; random stencils,
+// written as text from a seed, against loops over the same choice.
+#include "dsl/compile.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "apps/reference.h"
+#include "dsl/analysis_isl.h"
+#include "dsl/results.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/base/random.h"
+#include "runtime/exec/kernel_library.h"
+
+namespace dogged::dsl {
+namespace {
+
+// A cache of compiled kernels that lives as long as a test.
+class KernelCache {
+ public:
+  KernelCache() {
+    std::string name = testing::TempDir() + "/dogged-kernels-XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  ~KernelCache() { std::filesystem::remove_all(path_); }
+  CompileSource Source() const {
+    return [this](absl::string_view source) -> absl::StatusOr<FindSymbol> {
+      auto symbols =
+          KernelCompiler({.compiler = "cc", .cache_directory = path_})
+              .Load(source);
+      if (!symbols.ok()) return symbols.status();
+      return FindSymbol(*symbols);
+    };
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+CompileOptions Options() {
+  CompileOptions options;
+  options.file = "test.dog";
+  options.analyze = AnalyzeWithIsl;
+  return options;
+}
+
+Job MustCompile(const std::string& text, const CompileOptions& options) {
+  Diagnostics diagnostics("", "");
+  absl::StatusOr<Job> job =
+      Compile(text, options, KernelRegistry(), diagnostics);
+  EXPECT_TRUE(job.ok()) << job.status() << "\n"
+                        << diagnostics.ToString() << "\n"
+                        << text;
+  return job.ok() ? *std::move(job) : Job();
+}
+
+std::string MustDigest(const Job& job, const CompileSource& compile) {
+  const absl::StatusOr<Digest> digest =
+      DigestOf(job, KernelRegistry(), compile);
+  EXPECT_TRUE(digest.ok()) << digest.status();
+  return digest.ok() ? digest->ToString() : "";
+}
+
+SerialOutcome MustRun(const std::string& text, const CompileOptions& options) {
+  Diagnostics diagnostics("", "");
+  absl::StatusOr<SerialOutcome> out =
+      SerialRun(text, options, KernelRegistry(), diagnostics);
+  EXPECT_TRUE(out.ok()) << out.status() << "\n" << diagnostics.ToString();
+  return out.ok() ? *std::move(out) : SerialOutcome();
+}
+
+std::string ReadApp(const std::string& name) {
+  std::ifstream in(absl::StrCat(DOGGED_APPS_DIR, "/", name));
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// Every way to run `text`, in tiles of `shape` where tiles are possible.
+void ExpectOneDigest(const std::string& text, CompileOptions options,
+                     const TileShape& shape, const CompileSource& compile) {
+  const std::string serial = MustRun(text, options).digest.ToString();
+  options.shape = shape;
+  const Job tiles = MustCompile(text, options);
+  EXPECT_EQ(MustDigest(tiles, nullptr), serial)
+      << "tiles, interpreted: " << tiles.lowering;
+  if (compile != nullptr) {
+    EXPECT_EQ(MustDigest(tiles, compile), serial)
+        << "tiles, compiled: " << tiles.lowering;
+  }
+  options.coalesce = false;
+  const Job points = MustCompile(text, options);
+  EXPECT_EQ(MustDigest(points, nullptr), serial) << "points, interpreted";
+  if (compile != nullptr) {
+    EXPECT_EQ(MustDigest(points, compile), serial) << "points, compiled";
+  }
+}
+
+TEST(CompileTest, Heat1dIsItsReference) {
+  const std::string text = ReadApp("heat1d/heat1d.dog");
+  CompileOptions options = Options();
+  options.parameters = {{"N", "131"}, {"T", "17"}};
+  const SerialOutcome out = MustRun(text, options);
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Heat1d(131, 17)));
+  const KernelCache cache;
+  ExpectOneDigest(text, options, {.widths = {20}, .depth = 4}, cache.Source());
+}
+
+TEST(CompileTest, SlidesAreHeat1dAtItsDefaults) {
+  const SerialOutcome slides = MustRun(ReadApp("heat1d/slides.dog"), Options());
+  const SerialOutcome heat = MustRun(ReadApp("heat1d/heat1d.dog"), Options());
+  EXPECT_EQ(slides.digest, heat.digest);
+  EXPECT_THAT(heat.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Heat1d(5001, 100)));
+}
+
+TEST(CompileTest, Heat2dIsItsReference) {
+  const std::string text = ReadApp("heat2d/heat2d.dog");
+  CompileOptions options = Options();
+  options.parameters = {{"N", "41"}, {"T", "11"}};
+  const SerialOutcome out = MustRun(text, options);
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Heat2d(41, 11)));
+  const KernelCache cache;
+  ExpectOneDigest(text, options, {.widths = {11, 14}, .depth = 4},
+                  cache.Source());
+}
+
+TEST(CompileTest, WavefrontIsItsReference) {
+  const std::string text = ReadApp("wavefront/wavefront.dog");
+  CompileOptions options = Options();
+  options.parameters = {{"N", "23"}};
+  const SerialOutcome out = MustRun(text, options);
+  EXPECT_EQ(out.values[0].span<double>()[0], apps::Wavefront(23));
+  const Job job = MustCompile(text, options);
+  EXPECT_THAT(job.lowering, testing::HasSubstr("point by point: task step"));
+}
+
+TEST(CompileTest, IntermediateStepsAndRangesCanBeAskedFor) {
+  const std::string text = ReadApp("heat1d/heat1d.dog");
+  CompileOptions options = Options();
+  options.parameters = {{"N", "61"}, {"T", "13"}};
+  options.selections = {"phi(:)(5)", "phi(:)(:)", "phi(:)(13)", "phi",
+                        "phi(7)(4)"};
+  options.shape = TileShape{.widths = {16}, .depth = 3};
+  const Job job = MustCompile(text, options);
+  // phi(:)(13) is the program's own; phi(7)(4) is within phi(:)(:).
+  ASSERT_EQ(job.program.views.size(), 3u);
+  const SerialOutcome out = MustRun(text, options);
+  const auto all = out.values[2].span<double>();
+  ASSERT_EQ(all.size(), 61u * 14u);
+  for (int64_t t = 0; t <= 13; ++t) {
+    const std::vector<double> expected = apps::Heat1d(61, t);
+    for (size_t x = 0; x < 61; ++x) {
+      EXPECT_EQ(all[x * 14 + static_cast<size_t>(t)], expected[x])
+          << x << " " << t;
+    }
+  }
+  ExpectOneDigest(text, options, *options.shape, nullptr);
+}
+
+TEST(CompileTest, ChosenTilesGiveTheSameBits) {
+  const std::string text = ReadApp("heat2d/heat2d.dog");
+  CompileOptions options = Options();
+  options.parameters = {{"N", "150"}, {"T", "9"}};
+  options.target = {.agents = 4, .workers = 2};
+  const Job job = MustCompile(text, options);
+  EXPECT_THAT(job.lowering, testing::HasSubstr("tiles of"));
+  EXPECT_EQ(MustDigest(job, nullptr), MustRun(text, options).digest.ToString());
+}
+
+TEST(CompileTest, JobsSurviveTheWire) {
+  CompileOptions options = Options();
+  options.parameters = {{"N", "61"}, {"T", "13"}};
+  const Job job = MustCompile(ReadApp("heat1d/heat1d.dog"), options);
+  const absl::StatusOr<Job> again = Job::Decode(job.Encode());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->Encode(), job.Encode());
+  EXPECT_EQ(MustDigest(*again, nullptr), MustDigest(job, nullptr));
+}
+
+// One random stencil program: the choice, as text and as loops.
+struct RandomStencil {
+  struct Read {
+    int field;
+    int lag;
+    std::vector<int64_t> shift;
+    double factor;
+  };
+  std::vector<int64_t> extents;
+  int64_t steps = 0;
+  int fields = 1;
+  int order = 1;
+  bool has_coefficient = false;
+  std::vector<std::vector<Read>> reads;  // by field
+
+  explicit RandomStencil(Rng rng) {
+    const int64_t dims = 1 + rng.Below(3);
+    for (int64_t d = 0; d < dims; ++d) {
+      extents.push_back(dims == 1 ? 20 + rng.Below(120) : 9 + rng.Below(24));
+    }
+    steps = 1 + rng.Below(12);
+    fields = static_cast<int>(1 + rng.Below(2));
+    order = static_cast<int>(1 + rng.Below(2));
+    has_coefficient = rng.Chance(0.5);
+    const int64_t radius = 1 + rng.Below(2);
+    for (int f = 0; f < fields; ++f) {
+      reads.emplace_back();
+      const int64_t count = 1 + rng.Below(5);
+      for (int64_t r = 0; r < count; ++r) {
+        Read read{.field = static_cast<int>(rng.Below(fields)),
+                  .lag = static_cast<int>(1 + rng.Below(order)),
+                  .shift = {},
+                  .factor = rng.Unit() - 0.5};
+        // A later field may read an earlier one at the same time.
+        if (f == 1 && rng.Chance(0.3)) read.field = read.lag = 0;
+        for (int64_t d = 0; d < dims; ++d) {
+          read.shift.push_back(rng.Below(2 * radius + 1) - radius);
+        }
+        reads.back().push_back(read);
+      }
+    }
+  }
+
+  std::string Indices(const std::vector<int64_t>& shift) const {
+    std::string out;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      const int64_t s = shift.empty() ? 0 : shift[d];
+      absl::StrAppend(&out, "(x", d, s < 0 ? "" : "+", s, ")");
+    }
+    return out;
+  }
+  std::string Ranges() const {
+    std::string out = "  for\n";
+    for (size_t d = 0; d < extents.size(); ++d) {
+      absl::StrAppend(&out, "    x", d, " = 0:", extents[d] - 1, "\n");
+    }
+    return out;
+  }
+
+  std::string Text() const {
+    std::string out;
+    for (int f = 0; f < fields; ++f) {
+      for (int t = 0; t < order; ++t) {
+        absl::StrAppend(&out, "task init", f, t, "\n  creates f", f,
+                        Indices({}), "(", t, ") as n\n", Ranges(),
+                        "  code\n    n = sin(1.0 + ", t, " + ", f);
+        for (size_t d = 0; d < extents.size(); ++d) {
+          absl::StrAppend(&out, " + 0.1*", d + 1, "*x", d);
+        }
+        absl::StrAppend(&out, ")\n  end code\nend task\n");
+      }
+    }
+    if (has_coefficient) {
+      absl::StrAppend(&out, "task coefficient\n  creates k", Indices({}),
+                      " as n\n", Ranges(),
+                      "  code\n    n = 0.5 + 0.25*(x0 % 3)\n",
+                      "  end code\nend task\n");
+    }
+    for (int f = 0; f < fields; ++f) {
+      absl::StrAppend(&out, "task step", f, "\n  creates f", f, Indices({}),
+                      "(t) as n\n", Ranges(), "    t = ", order, ":",
+                      order + steps - 1, "\n  using\n");
+      std::string sum = "0.125";
+      const auto& own = reads[static_cast<size_t>(f)];
+      for (size_t r = 0; r < own.size(); ++r) {
+        absl::StrAppend(&out, "    f", own[r].field, Indices(own[r].shift),
+                        "(t-", own[r].lag, ") as u", r);
+        std::string where;
+        for (size_t d = 0; d < extents.size(); ++d) {
+          const int64_t s = own[r].shift[d];
+          if (s == 0) continue;
+          absl::StrAppend(
+              &where, where.empty() ? "" : " and ", "x", d,
+              s < 0 ? " >= " : " <= ", s < 0 ? -s : extents[d] - 1 - s);
+        }
+        if (!where.empty()) {
+          absl::StrAppend(&out, " where ", where, " else 0.25");
+        }
+        absl::StrAppend(&out, "\n");
+        absl::StrAppend(&sum, " + ", absl::StrFormat("(%.17g)", own[r].factor),
+                        "*u", r);
+      }
+      if (has_coefficient) {
+        absl::StrAppend(&out, "    k", Indices({}), " as k0\n");
+        sum = absl::StrCat("k0*(", sum, ")");
+      }
+      absl::StrAppend(&out, "  code\n    n = ", sum,
+                      "\n  end code\nend task\n");
+      absl::StrAppend(&out, "result f", f);
+      for (size_t d = 0; d < extents.size(); ++d) absl::StrAppend(&out, "(:)");
+      absl::StrAppend(&out, "(", order + steps - 1, ")\n");
+    }
+    return out;
+  }
+
+  // The fields at the last level, one after another.
+  std::vector<std::vector<double>> Loops() const;
+};
+
+std::vector<std::vector<double>> RandomStencil::Loops() const {
+  size_t count = 1;
+  for (const int64_t extent : extents) count *= static_cast<size_t>(extent);
+  const auto last = static_cast<size_t>(order + steps);
+  std::vector values(static_cast<size_t>(fields),
+                     std::vector(last, std::vector<double>(count)));
+  for (size_t t = 0; t < last; ++t) {
+    for (size_t f = 0; f < values.size(); ++f) {
+      for (size_t i = 0; i < count; ++i) {
+        std::vector<int64_t> x(extents.size());
+        size_t rest = i;
+        for (size_t d = extents.size(); d-- > 0;) {
+          x[d] = static_cast<int64_t>(rest) % extents[d];
+          rest /= static_cast<size_t>(extents[d]);
+        }
+        if (t < static_cast<size_t>(order)) {
+          double sum = 1.0 + static_cast<double>(t) + static_cast<double>(f);
+          for (size_t d = 0; d < x.size(); ++d) {
+            sum += 0.1 * static_cast<double>(d + 1) * static_cast<double>(x[d]);
+          }
+          values[f][t][i] = std::sin(sum);
+          continue;
+        }
+        double sum = 0.125;
+        for (const Read& read : reads[f]) {
+          size_t at = 0;
+          bool is_in = true;
+          for (size_t d = 0; d < x.size(); ++d) {
+            const int64_t p = x[d] + read.shift[d];
+            is_in &= p >= 0 && p < extents[d];
+            at = at * static_cast<size_t>(extents[d]) + static_cast<size_t>(p);
+          }
+          const double u = is_in ? values[static_cast<size_t>(read.field)]
+                                         [t - static_cast<size_t>(read.lag)][at]
+                                 : 0.25;
+          sum += read.factor * u;
+        }
+        if (has_coefficient) {
+          sum = (0.5 + 0.25 * static_cast<double>(x[0] % 3)) * sum;
+        }
+        values[f][t][i] = sum;
+      }
+    }
+  }
+  std::vector<std::vector<double>> out;
+  for (auto& field : values) out.push_back(field.back());
+  return out;
+}
+
+TEST(CompileTest, RandomStencilsAreTheirLoops) {
+  const KernelCache cache;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Rng rng(seed);
+    const RandomStencil stencil(rng.Stream("stencil"));
+    const std::string text = stencil.Text();
+    SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", text));
+    const SerialOutcome out = MustRun(text, Options());
+    const auto expected = stencil.Loops();
+    ASSERT_EQ(out.values.size(), expected.size());
+    for (size_t f = 0; f < expected.size(); ++f) {
+      ASSERT_THAT(out.values[f].span<double>(),
+                  testing::ElementsAreArray(expected[f]));
+    }
+    TileShape shape{.widths = {}, .depth = 1 + rng.Below(6)};
+    for (size_t d = 0; d < stencil.extents.size(); ++d) {
+      shape.widths.push_back(1 + rng.Below(30));
+    }
+    // Compiling takes most of the time: a few are enough.
+    ExpectOneDigest(text, Options(), shape,
+                    seed <= 8 ? cache.Source() : CompileSource());
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace dogged::dsl
