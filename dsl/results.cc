@@ -225,7 +225,9 @@ absl::Status RunSerially(
                     .inputs = absl::MakeSpan(inputs),
                     .outputs = absl::MakeSpan(outputs)};
     const Kernel& kernel = *kernels[static_cast<size_t>(task_class.kernel)];
-    DOGGED_RETURN_IF_ERROR(Annotate(kernel.Run(call), program.TaskText(task)));
+    if (const absl::Status s = kernel.Run(call); !s.ok()) {
+      return Annotate(s, program.TaskText(task));
+    }
     done.insert(task);
     absl::Status status;
     relations.ForEachCreated(task, [&](int create, const Label& label) {

@@ -8,8 +8,8 @@ std::vector<double> Heat2d(int64_t n, int64_t t) {
   const auto size = static_cast<std::size_t>(n);
   const auto real_n = static_cast<double>(n);
   std::vector<double> now(size * size);
-  for (std::size_t x = 0; x < size; ++x) {
-    for (std::size_t y = 0; y < size; ++y) {
+  for (std::size_t x = 1; x + 1 < size; ++x) {
+    for (std::size_t y = 1; y + 1 < size; ++y) {
       now[x * size + y] = std::sin(3.0 * static_cast<double>(x) / real_n) *
                           std::cos(5.0 * static_cast<double>(y) / real_n);
     }
