@@ -43,6 +43,29 @@ std::string IntegerText(int64_t value) {
   return value < 0 ? absl::StrCat("(", value, ")") : absl::StrCat(value);
 }
 
+absl::string_view SignOf(IrOp op) {
+  switch (op) {
+    case IrOp::kAdd:
+      return "+";
+    case IrOp::kSubtract:
+      return "-";
+    case IrOp::kMultiply:
+      return "*";
+    case IrOp::kLess:
+      return "<";
+    case IrOp::kLessEqual:
+      return "<=";
+    case IrOp::kEqual:
+      return "==";
+    case IrOp::kNotEqual:
+      return "!=";
+    case IrOp::kAnd:
+      return "&";
+    default:
+      return "|";
+  }
+}
+
 // Writes one function.
 class Emitter {
  public:
@@ -174,6 +197,11 @@ std::string Emitter::Expression(const IrNode& node) {
                         node.b < 0 ? "" : absl::StrCat(", ", Operand(node.b)),
                         ")");
   };
+  // b if one operand is less than the other, else a.
+  const auto choose = [&](int32_t less, int32_t than) {
+    return absl::StrFormat("(%s < %s ? %s : %s)", Operand(less), Operand(than),
+                           Operand(node.b), Operand(node.a));
+  };
   const IrType from =
       node.a < 0 ? node.type : block_.nodes[static_cast<size_t>(node.a)].type;
   switch (node.op) {
@@ -195,37 +223,27 @@ std::string Emitter::Expression(const IrNode& node) {
       return absl::StrCat("(-", Operand(node.a), ")");
     case IrOp::kNot:
       return absl::StrCat("(!", Operand(node.a), ")");
-    case IrOp::kAdd:
-      return binary("+");
-    case IrOp::kSubtract:
-      return binary("-");
-    case IrOp::kMultiply:
-      return binary("*");
     case IrOp::kDivide:
       return node.type == IrType::kInt64 ? call("dogged_divide") : binary("/");
     case IrOp::kModulo:
       return call("dogged_modulo");
+    case IrOp::kAdd:
+    case IrOp::kSubtract:
+    case IrOp::kMultiply:
     case IrOp::kLess:
-      return binary("<");
     case IrOp::kLessEqual:
-      return binary("<=");
     case IrOp::kEqual:
-      return binary("==");
     case IrOp::kNotEqual:
-      return binary("!=");
     case IrOp::kAnd:
-      return binary("&");
     case IrOp::kOr:
-      return binary("|");
+      return binary(SignOf(node.op));
     case IrOp::kSelect:
       return absl::StrCat("(", Operand(node.a), " ? ", Operand(node.b), " : ",
                           Operand(node.c), ")");
     case IrOp::kMin:
-      return absl::StrFormat("(%s < %s ? %s : %s)", Operand(node.b),
-                             Operand(node.a), Operand(node.b), Operand(node.a));
+      return choose(node.b, node.a);
     case IrOp::kMax:
-      return absl::StrFormat("(%s < %s ? %s : %s)", Operand(node.a),
-                             Operand(node.b), Operand(node.b), Operand(node.a));
+      return choose(node.a, node.b);
     case IrOp::kAbs:
       if (node.type == IrType::kDouble) return call("__builtin_fabs");
       if (node.type == IrType::kFloat) return call("__builtin_fabsf");

@@ -123,6 +123,13 @@ void Compare(IrOp op, Register& out, const void* a, const void* b, int64_t n) {
   }
 }
 
+void CompareAny(IrType type, IrOp op, Register& out, const void* a,
+                const void* b, int64_t n) {
+  if (type == IrType::kDouble) return Compare<double>(op, out, a, b, n);
+  if (type == IrType::kFloat) return Compare<float>(op, out, a, b, n);
+  Compare<int64_t>(op, out, a, b, n);
+}
+
 template <typename T>
 void Select(Register& out, const void* c, const void* a, const void* b,
             int64_t n) {
@@ -402,13 +409,7 @@ void Interpreter::Evaluate(size_t position, Frame& frame) const {
     case IrOp::kLessEqual:
     case IrOp::kEqual:
     case IrOp::kNotEqual:
-      if (operand_type == IrType::kDouble) {
-        return Compare<double>(node.op, out, a, b, n);
-      }
-      if (operand_type == IrType::kFloat) {
-        return Compare<float>(node.op, out, a, b, n);
-      }
-      return Compare<int64_t>(node.op, out, a, b, n);
+      return CompareAny(operand_type, node.op, out, a, b, n);
     case IrOp::kSelect:
       if (node.type == IrType::kFloat) {
         return Select<float>(out, a, b, value(node.c), n);

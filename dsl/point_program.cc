@@ -78,33 +78,31 @@ PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
 }
 
 int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
-  const int32_t rank = program.arrays[static_cast<size_t>(array)].rank;
-  for (int32_t v = rank - 1; v >= 0; --v) {
-    bool is_found = false;
-    bool is_contradicted = false;
-    for (const PointClass& point_class : program.classes) {
-      for (const Create& create : point_class.creates) {
-        if (create.array != array) continue;
-        for (const Use& use : point_class.uses) {
-          if (use.array != array) continue;
-          bool others_equal = true;
-          int64_t step = 0;
-          for (int32_t i = 0; i < rank; ++i) {
-            const auto s = static_cast<size_t>(i);
-            const AffineExpr difference = create.map[s] - use.map[s];
-            if (i == v) {
-              is_contradicted |=
-                  !difference.IsConstant() || difference.constant < 0;
-              step = difference.IsConstant() ? difference.constant : 0;
-            } else {
-              others_equal &= difference == AffineExpr{};
-            }
-          }
-          is_found |= others_equal && step == 1;
+  // How far back each task that creates the array reads it, index by index.
+  std::vector<AffineMap> differences;
+  for (const PointClass& point_class : program.classes) {
+    for (const Create& create : point_class.creates) {
+      for (const Use& use : point_class.uses) {
+        if (create.array != array || use.array != array) continue;
+        AffineMap& difference = differences.emplace_back();
+        for (size_t i = 0; i < create.map.size(); ++i) {
+          difference.push_back(create.map[i] - use.map[i]);
         }
       }
     }
-    if (is_found && !is_contradicted) return v;
+  }
+  const int32_t rank = program.arrays[static_cast<size_t>(array)].rank;
+  for (int32_t v = rank - 1; v >= 0; --v) {
+    AffineMap one_step(static_cast<size_t>(rank));
+    one_step[static_cast<size_t>(v)].constant = 1;
+    const bool is_found = std::find(differences.begin(), differences.end(),
+                                    one_step) != differences.end();
+    const bool is_monotonic = std::all_of(
+        differences.begin(), differences.end(), [v](const AffineMap& map) {
+          const AffineExpr& step = map[static_cast<size_t>(v)];
+          return step.IsConstant() && step.constant >= 0;
+        });
+    if (is_found && is_monotonic) return v;
   }
   return -1;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/stencil_piece.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
@@ -46,16 +47,22 @@ int SpaceCount(const AffineExpr& expr) {
   return count;
 }
 
-// A task class in the coordinates of the labels it creates.
-struct Normal {
-  const PointClass* source = nullptr;
-  TilePiece piece;
-  std::vector<AffineExpr> index;              // of the class, from coordinates
-  std::vector<std::optional<int64_t>> fixed;  // by coordinate
-  Guard mask;
-  std::vector<Constraint> mask_all;  // and these
-  Box hull;                          // by coordinate
-};
+// For each index of a use, the dimension of space that it follows, given what
+// the task creates; shorter if one follows none.
+std::vector<int32_t> DimsOf(const Use& use, const Create& create,
+                            int32_t time) {
+  std::vector<int32_t> dims;
+  for (const AffineExpr& expr : use.map) {
+    const std::optional<int> k = SingleIndex(expr);
+    if (!k.has_value()) break;
+    for (int32_t i = 0; i < static_cast<int32_t>(create.map.size()); ++i) {
+      if (i != time && SingleIndex(create.map[static_cast<size_t>(i)]) == k) {
+        dims.push_back(i < time ? i : i - 1);
+      }
+    }
+  }
+  return dims;
+}
 
 class Recognizer {
  public:
@@ -70,9 +77,6 @@ class Recognizer {
   absl::Status AddDomain(const PointClass& point_class, Normal& normal);
   void AddConstraint(const Constraint& constraint, Normal& normal);
   absl::Status AddLoads(Normal& normal);
-  void MakeCode(Normal& normal) const;
-  void FindHull(Normal& normal) const;
-  void FindMakers();
   absl::Status Sort();
   absl::Status FindLevels();
   // Coordinate of index `position` of a field's label.
@@ -164,16 +168,7 @@ absl::Status Recognizer::FindStaticDims() {
       }
       for (const Use& use : point_class.uses) {
         if (use.array != static_cast<int32_t>(a)) continue;
-        std::vector<int32_t> dims;
-        for (const AffineExpr& expr : use.map) {
-          const std::optional<int> k = SingleIndex(expr);
-          for (int32_t i = 0; k.has_value() && i <= dims_; ++i) {
-            if (SingleIndex(create.map[static_cast<size_t>(i)]) == k &&
-                i != time_) {
-              dims.push_back(i < time_ ? i : i - 1);
-            }
-          }
-        }
+        const std::vector<int32_t> dims = DimsOf(use, create, time_);
         if (dims.size() == use.map.size()) field.dims = dims;
       }
     }
@@ -307,88 +302,6 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
   return absl::OkStatus();
 }
 
-// How an address moves along the innermost coordinate.
-Step StepOf(const std::vector<int32_t>& coordinates, int32_t innermost) {
-  if (!coordinates.empty() && coordinates.back() == innermost) {
-    return Step::kUnit;
-  }
-  const bool is_there = std::find(coordinates.begin(), coordinates.end(),
-                                  innermost) != coordinates.end();
-  return is_there ? Step::kStrided : Step::kNone;
-}
-
-void Recognizer::MakeCode(Normal& normal) const {
-  const PointClass& source = *normal.source;
-  CodeBlock& code = normal.piece.code;
-  code.name = source.name;
-  code.comment = source.body == PointClass::Body::kInput
-                     ? absl::StrCat(source.name, ": from its file")
-                     : source.code.code.comment;
-  code.index_count = dims_ + 1;
-  CodeBuilder builder(code);
-  for (const TileLoad& load : normal.piece.loads) {
-    const auto s = static_cast<size_t>(load.source);
-    code.loads.push_back({.element = load.is_input ? plan_.inputs[s].element
-                                                   : plan_.fields[s].element,
-                          .step = StepOf(load.coordinates, dims_)});
-  }
-  std::vector<int32_t> coordinates;
-  for (int c = 0; c <= dims_; ++c) coordinates.push_back(builder.Index(c));
-  for (const Constraint& constraint : normal.mask_all) {
-    const int32_t holds = builder.Holds(constraint, coordinates);
-    code.mask =
-        code.mask < 0 ? holds : builder.Binary(IrOp::kAnd, code.mask, holds);
-  }
-  if (!normal.mask.IsAlways()) {
-    const int32_t holds = builder.Holds(normal.mask, coordinates);
-    code.mask =
-        code.mask < 0 ? holds : builder.Binary(IrOp::kAnd, code.mask, holds);
-  }
-  // Where the mask fails nothing may be read: it may not be there.
-  const auto load_under_mask = [&](IrNode node) {
-    if (code.mask < 0) return builder.Add(node);
-    if (node.a < 0) {
-      node.a = code.mask;
-      node.b = builder.Convert(builder.Integer(0), node.type);
-    } else {
-      node.a = builder.Binary(IrOp::kAnd, code.mask, node.a);
-    }
-    return builder.Add(node);
-  };
-  std::vector<int32_t> stored;
-  if (source.body == PointClass::Body::kInput) {
-    stored.push_back(load_under_mask(
-        {.op = IrOp::kLoad, .type = IrTypeOf(source.input.element)}));
-  } else {
-    std::vector<int32_t> place;  // of each old node
-    for (IrNode node : source.code.code.nodes) {
-      for (int32_t* operand : {&node.a, &node.b, &node.c}) {
-        if (*operand >= 0) *operand = place[static_cast<size_t>(*operand)];
-      }
-      if (node.op == IrOp::kIndex) {
-        place.push_back(builder.Affine(
-            normal.index[static_cast<size_t>(node.integer)], coordinates));
-      } else if (node.op == IrOp::kLoad) {
-        place.push_back(load_under_mask(node));
-      } else {
-        place.push_back(builder.Add(node));
-      }
-    }
-    for (const IrStore& store : source.code.code.stores) {
-      stored.push_back(place[static_cast<size_t>(store.node)]);
-    }
-  }
-  for (size_t s = 0; s < stored.size(); ++s) {
-    const TileField& field =
-        plan_.fields[static_cast<size_t>(normal.piece.stores[s])];
-    std::vector<int32_t> own;
-    for (const int32_t d : field.dims) own.push_back(d + 1);
-    code.stores.push_back({.element = field.element,
-                           .step = StepOf(own, dims_),
-                           .node = stored[s]});
-  }
-}
-
 absl::Status Recognizer::Normalize(const PointClass& point_class) {
   if (point_class.body == PointClass::Body::kNative) {
     return No(absl::StrCat("task ", point_class.name, " calls a kernel"));
@@ -408,89 +321,10 @@ absl::Status Recognizer::Normalize(const PointClass& point_class) {
   }
   DOGGED_RETURN_IF_ERROR(AddDomain(point_class, normal));
   DOGGED_RETURN_IF_ERROR(AddLoads(normal));
-  MakeCode(normal);
-  FindHull(normal);
+  MakePieceCode(plan_, normal);
+  FindHull(plan_, normal);
   normals_.push_back(std::move(normal));
   return absl::OkStatus();
-}
-
-void Recognizer::FindHull(Normal& normal) const {
-  const TileField& field =
-      plan_.fields[static_cast<size_t>(normal.piece.stores.front())];
-  constexpr int64_t kFar = int64_t{1} << 40;
-  for (int32_t c = 0; c <= dims_; ++c) {
-    normal.hull.lower.push_back(-kFar);
-    normal.hull.upper.push_back(kFar);
-  }
-  if (normal.piece.is_static) normal.hull.lower[0] = normal.hull.upper[0] = 0;
-  for (size_t e = 0; e < field.dims.size(); ++e) {
-    normal.hull.lower[field.dims[e] + 1] = field.box.lower[static_cast<int>(e)];
-    normal.hull.upper[field.dims[e] + 1] = field.box.upper[static_cast<int>(e)];
-  }
-  for (const AffineExpr& expr : normal.piece.at_least) {
-    const std::optional<int> none;
-    int only = -1;
-    int count = 0;
-    for (int c = 0; c <= dims_; ++c) {
-      if (expr.coefficients[static_cast<size_t>(c)] == 0) continue;
-      only = c;
-      ++count;
-    }
-    if (count != 1) continue;
-    const int64_t factor = expr.coefficients[static_cast<size_t>(only)];
-    if (factor > 0) {
-      normal.hull.lower[only] =
-          std::max(normal.hull.lower[only], CeilDiv(-expr.constant, factor));
-    } else {
-      normal.hull.upper[only] =
-          std::min(normal.hull.upper[only], FloorDiv(expr.constant, -factor));
-    }
-  }
-}
-
-void Recognizer::FindMakers() {
-  for (Normal& normal : normals_) {
-    for (const TileLoad& load : normal.piece.loads) {
-      auto& makers = normal.piece.makers.emplace_back();
-      auto& inward = normal.piece.is_inward.emplace_back(
-          static_cast<size_t>(dims_), false);
-      if (load.is_input) continue;
-      Box read = normal.hull;
-      read.lower[0] -= load.lag;
-      read.upper[0] -= load.lag;
-      for (size_t e = 0; e < load.coordinates.size(); ++e) {
-        const int32_t c = load.coordinates[e];
-        const int64_t shift = load.shifts[e];
-        read.lower[c] += shift;
-        read.upper[c] += shift;
-        const auto d = static_cast<size_t>(c - 1);
-        const std::optional<int64_t>& fixed =
-            normal.fixed[static_cast<size_t>(c)];
-        if (!fixed.has_value()) continue;
-        const int64_t target = *fixed + shift;
-        const auto i = static_cast<int>(d);
-        inward[d] = (shift > 0 && *fixed >= plan_.space.lower[i] &&
-                     target - plan_.space.lower[i] < kEdgeWidth) ||
-                    (shift < 0 && *fixed <= plan_.space.upper[i] &&
-                     plan_.space.upper[i] - target < kEdgeWidth);
-      }
-      const bool is_static =
-          plan_.fields[static_cast<size_t>(load.source)].is_static;
-      for (size_t m = 0; m < normals_.size(); ++m) {
-        const TilePiece& maker = normals_[m].piece;
-        if (std::find(maker.stores.begin(), maker.stores.end(), load.source) ==
-            maker.stores.end()) {
-          continue;
-        }
-        Box made = normals_[m].hull;
-        if (is_static) made.lower[0] = read.lower[0];
-        if (is_static) made.upper[0] = read.upper[0];
-        if (!Intersect(read, made).IsEmpty()) {
-          makers.push_back(static_cast<int32_t>(m));
-        }
-      }
-    }
-  }
 }
 
 // Static pieces first, then each after those that it reads at the same time.
@@ -595,7 +429,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   for (const PointClass& point_class : points_.classes) {
     DOGGED_RETURN_IF_ERROR(Normalize(point_class));
   }
-  FindMakers();
+  FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());
   DOGGED_RETURN_IF_ERROR(FindLevels());
   ComputeReach(plan_);

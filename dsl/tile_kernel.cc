@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/tile_window.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
@@ -46,66 +47,6 @@ class TileProgram {
 };
 
 namespace {
-
-IndexVector RowMajor(const IndexVector& extents) {
-  IndexVector strides = extents;
-  int64_t stride = 1;
-  for (int d = extents.size() - 1; d >= 0; --d) {
-    strides[d] = stride;
-    stride *= extents[d];
-  }
-  return strides;
-}
-
-// Elements of a box in memory: `data` is that of box.lower.
-struct Window {
-  char* data = nullptr;
-  Box box;
-  IndexVector strides;
-
-  int64_t Offset(const IndexVector& at) const {
-    int64_t offset = 0;
-    for (int d = 0; d < at.size(); ++d) {
-      offset += (at[d] - box.lower[d]) * strides[d];
-    }
-    return offset;
-  }
-};
-
-Window DenseWindow(void* data, const Box& box) {
-  return {.data = static_cast<char*>(data),
-          .box = box,
-          .strides = RowMajor(box.Extents())};
-}
-
-// Copies the elements of `box`, which lies in both.
-void CopyBox(const Window& from, const Window& to, const Box& box,
-             int64_t element_bytes) {
-  if (box.IsEmpty()) return;
-  const int last = box.size() - 1;
-  const int64_t n = box.upper[last] - box.lower[last] + 1;
-  IndexVector at = box.lower;
-  while (true) {
-    const char* source = from.data + from.Offset(at) * element_bytes;
-    char* target = to.data + to.Offset(at) * element_bytes;
-    if (from.strides[last] == 1 && to.strides[last] == 1) {
-      std::memcpy(target, source, static_cast<size_t>(n * element_bytes));
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        std::memcpy(target + i * to.strides[last] * element_bytes,
-                    source + i * from.strides[last] * element_bytes,
-                    static_cast<size_t>(element_bytes));
-      }
-    }
-    int d = last - 1;
-    while (d >= 0 && at[d] == box.upper[d]) {
-      at[d] = box.lower[d];
-      --d;
-    }
-    if (d < 0) return;
-    ++at[d];
-  }
-}
 
 // The levels of a field that a task holds: a ring of windows.
 struct FieldLevels {
@@ -513,39 +454,6 @@ class TileKernel : public Kernel {
 };
 
 }  // namespace
-
-void TileRole::Encode(Encoder& out) const {
-  out.PutU8(static_cast<uint8_t>(kind));
-  out.PutBool(gives_carry);
-  out.PutVarint(results.size());
-  for (const TileResult& result : results) {
-    out.PutSigned(result.field);
-    result.box.lower.Encode(out);
-    result.box.upper.Encode(out);
-    out.PutSigned(result.first_level);
-    out.PutSigned(result.last_level);
-    out.PutBool(result.has_time);
-  }
-}
-
-TileRole TileRole::Decode(Decoder& in) {
-  TileRole out;
-  const uint8_t kind = in.GetU8();
-  if (kind > 2) in.Fail();
-  if (in.ok()) out.kind = static_cast<Kind>(kind);
-  out.gives_carry = in.GetBool();
-  out.results.resize(static_cast<size_t>(in.GetCount(5)));
-  for (TileResult& result : out.results) {
-    result.field = static_cast<int32_t>(in.GetSigned());
-    result.box.lower = IndexVector::Decode(in);
-    result.box.upper = IndexVector::Decode(in);
-    result.first_level = in.GetSigned();
-    result.last_level = in.GetSigned();
-    result.has_time = in.GetBool();
-    if (result.box.lower.size() != result.box.upper.size()) in.Fail();
-  }
-  return out;
-}
 
 absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
     TilePlan plan, std::vector<std::unique_ptr<BoxFunction>> functions,

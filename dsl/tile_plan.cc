@@ -113,6 +113,16 @@ TilePiece DecodePiece(Decoder& in, int dim_count) {
   return out;
 }
 
+// How far away a load reads along a dimension of space.
+int64_t ShiftOf(const TileLoad& load, size_t dimension) {
+  for (size_t e = 0; e < load.coordinates.size(); ++e) {
+    if (load.coordinates[e] == static_cast<int32_t>(dimension) + 1) {
+      return load.shifts[e];
+    }
+  }
+  return 0;
+}
+
 bool IsIn(int64_t value, size_t limit) {
   return value >= 0 && value < static_cast<int64_t>(limit);
 }
@@ -383,13 +393,7 @@ Reach ComputeReach(TilePlan& plan) {
         const size_t to = to_static ? 0 : row + static_cast<size_t>(load.lag);
         if (to >= rows) continue;
         for (size_t d = 0; d < dims; ++d) {
-          int64_t shift = 0;
-          for (size_t e = 0; e < load.coordinates.size(); ++e) {
-            if (load.coordinates[e] == static_cast<int32_t>(d) + 1) {
-              shift = load.shifts[e];
-            }
-          }
-          if (piece.is_inward[l][d]) shift = 0;
+          const int64_t shift = piece.is_inward[l][d] ? 0 : ShiftOf(load, d);
           auto& below = reach.below[m][to][d];
           auto& above = reach.above[m][to][d];
           below = std::max(below, reach.below[p][row][d] - shift);

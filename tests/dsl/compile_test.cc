@@ -343,41 +343,38 @@ std::vector<std::vector<double>> RandomStencil::Loops() const {
   const auto last = static_cast<size_t>(order + steps);
   std::vector values(static_cast<size_t>(fields),
                      std::vector(last, std::vector<double>(count)));
+  const auto read_at = [&](const Read& read, const std::vector<int64_t>& x,
+                           size_t t) {
+    size_t at = 0;
+    for (size_t d = 0; d < x.size(); ++d) {
+      const int64_t p = x[d] + read.shift[d];
+      if (p < 0 || p >= extents[d]) return 0.25;
+      at = at * static_cast<size_t>(extents[d]) + static_cast<size_t>(p);
+    }
+    return values[static_cast<size_t>(read.field)]
+                 [t - static_cast<size_t>(read.lag)][at];
+  };
+  const auto value_at = [&](size_t f, size_t t, const std::vector<int64_t>& x) {
+    if (t < static_cast<size_t>(order)) {
+      double sum = 1.0 + static_cast<double>(t) + static_cast<double>(f);
+      for (size_t d = 0; d < x.size(); ++d) {
+        sum += 0.1 * static_cast<double>(d + 1) * static_cast<double>(x[d]);
+      }
+      return std::sin(sum);
+    }
+    double sum = 0.125;
+    for (const Read& read : reads[f]) sum += read.factor * read_at(read, x, t);
+    if (!has_coefficient) return sum;
+    return (0.5 + 0.25 * static_cast<double>(x[0] % 3)) * sum;
+  };
   for (size_t t = 0; t < last; ++t) {
     for (size_t f = 0; f < values.size(); ++f) {
-      for (size_t i = 0; i < count; ++i) {
-        std::vector<int64_t> x(extents.size());
-        size_t rest = i;
-        for (size_t d = extents.size(); d-- > 0;) {
-          x[d] = static_cast<int64_t>(rest) % extents[d];
-          rest /= static_cast<size_t>(extents[d]);
-        }
-        if (t < static_cast<size_t>(order)) {
-          double sum = 1.0 + static_cast<double>(t) + static_cast<double>(f);
-          for (size_t d = 0; d < x.size(); ++d) {
-            sum += 0.1 * static_cast<double>(d + 1) * static_cast<double>(x[d]);
-          }
-          values[f][t][i] = std::sin(sum);
-          continue;
-        }
-        double sum = 0.125;
-        for (const Read& read : reads[f]) {
-          size_t at = 0;
-          bool is_in = true;
-          for (size_t d = 0; d < x.size(); ++d) {
-            const int64_t p = x[d] + read.shift[d];
-            is_in &= p >= 0 && p < extents[d];
-            at = at * static_cast<size_t>(extents[d]) + static_cast<size_t>(p);
-          }
-          const double u = is_in ? values[static_cast<size_t>(read.field)]
-                                         [t - static_cast<size_t>(read.lag)][at]
-                                 : 0.25;
-          sum += read.factor * u;
-        }
-        if (has_coefficient) {
-          sum = (0.5 + 0.25 * static_cast<double>(x[0] % 3)) * sum;
-        }
-        values[f][t][i] = sum;
+      std::vector<int64_t> x(extents.size(), 0);
+      for (double& value : values[f][t]) {
+        value = value_at(f, t, x);
+        size_t d = x.size() - 1;
+        while (d > 0 && x[d] + 1 == extents[d]) x[d--] = 0;
+        ++x[d];
       }
     }
   }

@@ -1,0 +1,38 @@
+#include "dsl/tile_kernel.h"
+
+namespace dogged::dsl {
+
+void TileRole::Encode(Encoder& out) const {
+  out.PutU8(static_cast<uint8_t>(kind));
+  out.PutBool(gives_carry);
+  out.PutVarint(results.size());
+  for (const TileResult& result : results) {
+    out.PutSigned(result.field);
+    result.box.lower.Encode(out);
+    result.box.upper.Encode(out);
+    out.PutSigned(result.first_level);
+    out.PutSigned(result.last_level);
+    out.PutBool(result.has_time);
+  }
+}
+
+TileRole TileRole::Decode(Decoder& in) {
+  TileRole out;
+  const uint8_t kind = in.GetU8();
+  if (kind > 2) in.Fail();
+  if (in.ok()) out.kind = static_cast<Kind>(kind);
+  out.gives_carry = in.GetBool();
+  out.results.resize(static_cast<size_t>(in.GetCount(5)));
+  for (TileResult& result : out.results) {
+    result.field = static_cast<int32_t>(in.GetSigned());
+    result.box.lower = IndexVector::Decode(in);
+    result.box.upper = IndexVector::Decode(in);
+    result.first_level = in.GetSigned();
+    result.last_level = in.GetSigned();
+    result.has_time = in.GetBool();
+    if (result.box.lower.size() != result.box.upper.size()) in.Fail();
+  }
+  return out;
+}
+
+}  // namespace dogged::dsl

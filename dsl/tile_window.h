@@ -1,0 +1,76 @@
+// Windows: boxes of elements in memory, and copies between them. Plain data.
+#ifndef DOGGED_DSL_TILE_WINDOW_H_
+#define DOGGED_DSL_TILE_WINDOW_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "dsl/tile_plan.h"
+
+namespace dogged::dsl {
+
+// The strides of a dense array.
+inline IndexVector RowMajor(const IndexVector& extents) {
+  IndexVector strides = extents;
+  int64_t stride = 1;
+  for (int d = extents.size() - 1; d >= 0; --d) {
+    strides[d] = stride;
+    stride *= extents[d];
+  }
+  return strides;
+}
+
+// Elements of a box in memory: `data` is that of box.lower.
+struct Window {
+  char* data = nullptr;
+  Box box;
+  IndexVector strides;
+
+  int64_t Offset(const IndexVector& at) const {
+    int64_t offset = 0;
+    for (int d = 0; d < at.size(); ++d) {
+      offset += (at[d] - box.lower[d]) * strides[d];
+    }
+    return offset;
+  }
+};
+
+// A dense array that holds `box`.
+inline Window DenseWindow(void* data, const Box& box) {
+  return {.data = static_cast<char*>(data),
+          .box = box,
+          .strides = RowMajor(box.Extents())};
+}
+
+// Copies the elements of `box`, which lies in both.
+inline void CopyBox(const Window& from, const Window& to, const Box& box,
+                    int64_t element_bytes) {
+  if (box.IsEmpty()) return;
+  const int last = box.size() - 1;
+  const int64_t n = box.upper[last] - box.lower[last] + 1;
+  IndexVector at = box.lower;
+  while (true) {
+    const char* source = from.data + from.Offset(at) * element_bytes;
+    char* target = to.data + to.Offset(at) * element_bytes;
+    if (from.strides[last] == 1 && to.strides[last] == 1) {
+      std::memcpy(target, source, static_cast<size_t>(n * element_bytes));
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        std::memcpy(target + i * to.strides[last] * element_bytes,
+                    source + i * from.strides[last] * element_bytes,
+                    static_cast<size_t>(element_bytes));
+      }
+    }
+    int d = last - 1;
+    while (d >= 0 && at[d] == box.upper[d]) {
+      at[d] = box.lower[d];
+      --d;
+    }
+    if (d < 0) return;
+    ++at[d];
+  }
+}
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TILE_WINDOW_H_
