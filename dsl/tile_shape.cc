@@ -16,7 +16,7 @@ constexpr double kPointNs = 0.3;                      // one point, data near
 constexpr double kFarPointNs = 0.5;                   // data far
 constexpr double kMemoryPointNs = 1.5;                // data in memory
 constexpr double kCopyNs = 0.15;   // a byte in, out, and hashed
-constexpr double kRemoteNs = 0.5;  // a byte from another agent
+constexpr double kRemoteNs = 3.0;  // a byte from another agent
 constexpr double kTaskNs = 20e3;   // beside the kernel
 // Below this many points a row is not worth a loop.
 constexpr int64_t kRowMin = 64;
