@@ -1,0 +1,159 @@
+#include "apps/output/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// Where a write to `path` ends up: symbolic links followed, as far as there is
+// a file.
+std::string ResolveLinks(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> resolved(
+      realpath(path.c_str(), nullptr), std::free);
+  return resolved == nullptr ? path : resolved.get();
+}
+
+absl::Status WriteAll(int descriptor, absl::string_view path,
+                      absl::Span<const absl::string_view> pieces) {
+  for (absl::string_view piece : pieces) {
+    while (!piece.empty()) {
+      const ssize_t written = write(descriptor, piece.data(), piece.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return FileError(path, "cannot write", errno);
+      piece.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+  // Devices and pipes cannot be synced, and need not be.
+  if (fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) {
+    return FileError(path, "cannot write", errno);
+  }
+  return absl::OkStatus();
+}
+
+// Writes and closes.
+absl::Status WriteAndClose(int descriptor, absl::string_view path,
+                           absl::Span<const absl::string_view> pieces) {
+  absl::Status status = WriteAll(descriptor, path, pieces);
+  // Some network file systems report a full disk only here.
+  if (close(descriptor) != 0) {
+    status.Update(FileError(path, "cannot write", errno));
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::Status FileError(absl::string_view path, absl::string_view what,
+                       int system_error) {
+  const std::string text = absl::StrCat(
+      path, ": ", what, ": ", std::generic_category().message(system_error));
+  switch (system_error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return absl::ResourceExhaustedError(text);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return absl::PermissionDeniedError(text);
+    case ENOENT:
+    case ENOTDIR:
+      return absl::NotFoundError(text);
+    case EISDIR:
+    case EEXIST:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return absl::InvalidArgumentError(text);
+    default:
+      return absl::UnavailableError(text);
+  }
+}
+
+absl::Status WriteWholeFile(absl::string_view path,
+                            absl::Span<const absl::string_view> pieces) {
+  const std::string target = ResolveLinks(std::string(path));
+  struct stat status = {};
+  const bool is_there = stat(target.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) {
+    return FileError(path, "cannot write", EISDIR);
+  }
+  if (is_there && !S_ISREG(status.st_mode)) {
+    const int device = open(target.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0) return FileError(path, "cannot write", errno);
+    return WriteAndClose(device, path, pieces);
+  }
+  // The rename below would replace a file that its owner had locked.
+  if (is_there && access(target.c_str(), W_OK) != 0) {
+    return FileError(path, "cannot write", errno);
+  }
+  const std::string temporary = absl::StrCat(target, ".part-", getpid());
+  const int file = open(temporary.c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                        is_there ? status.st_mode & 0777 : 0666);
+  if (file < 0) return FileError(path, "cannot create", errno);
+  absl::Status written = WriteAndClose(file, path, pieces);
+  if (written.ok() && rename(temporary.c_str(), target.c_str()) != 0) {
+    written = FileError(path, "cannot create", errno);
+  }
+  if (!written.ok()) unlink(temporary.c_str());
+  return written;
+}
+
+absl::StatusOr<InputFile> InputFile::Open(absl::string_view path) {
+  const std::string name(path);
+  // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+  const int descriptor = open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return FileError(path, "cannot open", errno);
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0) {
+    const int system_error = errno;
+    close(descriptor);
+    return FileError(path, "cannot read", system_error);
+  }
+  InputFile file(path, descriptor, status.st_size);
+  if (S_ISDIR(status.st_mode)) return FileError(path, "cannot read", EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": is a device or pipe; write the data to a file first"));
+  }
+  return file;
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      position_(other.position_) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+absl::Status InputFile::Read(absl::Span<char> out) {
+  while (!out.empty()) {
+    const ssize_t got = read(descriptor_, out.data(), out.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileError(path_, "cannot read", errno);
+    if (got == 0) {
+      return absl::DataLossError(absl::StrCat(
+          path_, ": ended ", out.size(), " bytes early; is it being written?"));
+    }
+    position_ += got;
+    out.remove_prefix(static_cast<size_t>(got));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace dogged

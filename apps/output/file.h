@@ -1,0 +1,57 @@
+// Files that people read and write: whole or not at all. Errors name the file
+// and what the system said. Not for anything that is written often: each file
+// is synced. Thread-compatible.
+#ifndef DOGGED_APPS_OUTPUT_FILE_H_
+#define DOGGED_APPS_OUTPUT_FILE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace dogged {
+
+// "PATH: WHAT: the system's words". No space, over quota or too large for the
+// file system is kResourceExhausted; no permission kPermissionDenied; absent
+// kNotFound; anything else is kUnavailable.
+absl::Status FileError(absl::string_view path, absl::string_view what,
+                       int system_error);
+
+// Afterwards `path` holds `pieces` one after another and is on disk, or it is
+// as it was before. Written under a temporary name in the same folder and then
+// renamed; through a symbolic link the file that it names is replaced. A device
+// or pipe is written directly.
+absl::Status WriteWholeFile(absl::string_view path,
+                            absl::Span<const absl::string_view> pieces);
+
+// A regular file, open for reading.
+class InputFile {
+ public:
+  // Errors: those of FileError; kInvalidArgument for a folder, device or pipe.
+  static absl::StatusOr<InputFile> Open(absl::string_view path);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
+
+  // Bytes, when it was opened.
+  int64_t size() const { return size_; }
+  // Bytes that were read.
+  int64_t position() const { return position_; }
+  // Fills `out` with the next bytes. kDataLoss if the file ends before.
+  absl::Status Read(absl::Span<char> out);
+
+ private:
+  InputFile(absl::string_view path, int descriptor, int64_t size)
+      : path_(path), descriptor_(descriptor), size_(size) {}
+  std::string path_;
+  int descriptor_;
+  int64_t size_;
+  int64_t position_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_FILE_H_

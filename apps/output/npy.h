@@ -1,0 +1,48 @@
+// NumPy's file format, as far as our values need it: versions 1.0 and 2.0,
+// little-endian double, float and int64, at most six dimensions.
+#ifndef DOGGED_APPS_OUTPUT_NPY_H_
+#define DOGGED_APPS_OUTPUT_NPY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+// The array in the file, sealed, in C order whatever order the file has.
+//
+// Errors: name the file, what is there and what would do. kInvalidArgument for
+//         a file of another form or type; kDataLoss for one whose length is
+//         not what its header promises; kResourceExhausted if memory is short;
+//         those of InputFile. Memory is taken for what the file really holds,
+//         never for what its header claims.
+absl::StatusOr<Value> ReadNpy(absl::string_view path);
+
+// Afterwards the file at `path` holds `value`, version 1.0, C order; or it is
+// as it was before. Errors: those of WriteWholeFile.
+absl::Status WriteNpy(absl::string_view path, const Value& value);
+
+// As Python writes it: "(5, 3)", "(5,)", "()".
+std::string ShapeText(const Shape& shape);
+
+// What an .npy header says.
+struct NpyHeader {
+  ElementType type = ElementType::kDouble;
+  bool is_fortran_order = false;
+  Shape shape;
+  int64_t data_bytes = 0;
+};
+
+// Reads the dictionary, which is Python text, of a header.
+absl::StatusOr<NpyHeader> ParseNpyDictionary(absl::string_view text);
+
+// Magic, version, length and dictionary, padded to a multiple of 64 bytes.
+std::string EncodeNpyHeader(ElementType type, const Shape& shape);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_NPY_H_

@@ -1,0 +1,326 @@
+#include "apps/output/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "apps/output/words.h"
+
+namespace dogged {
+namespace {
+
+constexpr Colour kInk = {40, 44, 52};
+constexpr Colour kGrid = {228, 230, 234};
+constexpr Colour kCurve = {31, 98, 164};
+constexpr Colour kBand = {168, 200, 232};
+constexpr Colour kNotFinite = {214, 39, 40};
+constexpr Colour kNoData = {240, 240, 240};
+
+// Margins and sizes, in pixels.
+constexpr int kTop = 48;
+constexpr int kBottom = 48;
+constexpr int kRight = 32;
+constexpr int kTick = 6;
+constexpr int kTextGap = 10;
+constexpr int kCurveWidth = 860;
+constexpr int kCurveHeight = 420;
+constexpr int kMapLongest = 720;
+constexpr int kMapShortest = 160;
+constexpr int kBarWidth = 24;
+constexpr int kBarGap = 28;
+
+double ElementAt(const Value& value, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  switch (value.type()) {
+    case ElementType::kDouble:
+      return value.span<double>()[at];
+    case ElementType::kFloat:
+      return static_cast<double>(value.span<float>()[at]);
+    case ElementType::kInt64:
+      return static_cast<double>(value.span<int64_t>()[at]);
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// The extents that are not 1.
+Shape ExtentsOf(const Value& value) {
+  Shape extents;
+  for (const int64_t extent : value.shape()) {
+    if (extent != 1) extents.push_back(extent);
+  }
+  return extents;
+}
+
+struct Range {
+  double lower = 0;
+  double upper = 0;
+  int64_t not_finite = 0;
+};
+
+// What is drawn of the blocks: their means, or all that is in them.
+Range RangeOf(absl::Span<const Block> blocks, bool is_of_means) {
+  Range range;
+  bool is_first = true;
+  for (const Block& block : blocks) {
+    range.not_finite += block.not_finite;
+    if (block.finite == 0) continue;
+    const double lower = is_of_means ? block.mean : block.lower;
+    const double upper = is_of_means ? block.mean : block.upper;
+    range.lower = is_first ? lower : std::min(range.lower, lower);
+    range.upper = is_first ? upper : std::max(range.upper, upper);
+    is_first = false;
+  }
+  return range;
+}
+
+int WidestText(const Scale& scale) {
+  int widest = 0;
+  for (const std::string& text : scale.texts) {
+    widest = std::max(widest, Canvas::TextWidth(text));
+  }
+  return widest;
+}
+
+void DrawHeading(Canvas& canvas, const Rectangle& area, absl::string_view title,
+                 int64_t not_finite) {
+  const double y = kTop / 2.0;
+  const double right = area.x + area.width;
+  double room = area.width;
+  if (not_finite > 0) {
+    const std::string note =
+        absl::StrCat("red: ", HumanCount(not_finite), " not finite");
+    canvas.Text({right, y}, note, Align::kRight, kNotFinite);
+    room -= Canvas::TextWidth(note) + 2 * kTextGap;
+  }
+  std::string text(title);
+  if (Canvas::TextWidth(text) > room) {
+    while (!text.empty() && Canvas::TextWidth(text + "...") > room) {
+      text.pop_back();
+    }
+    text += "...";
+  }
+  canvas.Text({static_cast<double>(area.x), y}, text, Align::kLeft, kInk);
+}
+
+// Ticks and numbers below `area`, for positions; `inset` keeps the ends in the
+// middle of their pixels.
+void DrawBelow(Canvas& canvas, const Rectangle& area, const Scale& scale,
+               double inset) {
+  const int foot = area.y + area.height;
+  for (size_t i = 0; i < scale.ticks.size(); ++i) {
+    const double x = area.x + inset +
+                     scale.Place(scale.ticks[i]) * (area.width - 1 - 2 * inset);
+    canvas.Fill({static_cast<int>(std::lround(x)), foot, 1, kTick}, kInk);
+    canvas.Text({x, static_cast<double>(foot + kTick + 2 * kTextGap - 4)},
+                scale.texts[i], Align::kCentre, kInk);
+  }
+}
+
+// The row of pixels where a value stands; the larger the higher.
+double RowOf(const Rectangle& area, const Scale& scale, double x) {
+  return area.y + (1 - scale.Place(x)) * (area.height - 1);
+}
+
+void DrawCurve(Canvas& canvas, const Rectangle& area, const Scale& scale,
+               absl::Span<const Block> blocks) {
+  const auto count = static_cast<double>(blocks.size());
+  const auto x_of = [&](size_t i) {
+    if (blocks.size() == 1) return area.x + area.width / 2.0;
+    return area.x + static_cast<double>(i) * (area.width - 1) / (count - 1.0);
+  };
+  std::optional<Point> last;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Block& block = blocks[i];
+    const double x = x_of(i);
+    if (block.not_finite > 0) {
+      const int half =
+          std::max(1, static_cast<int>(std::ceil(area.width / (2 * count))));
+      canvas.Fill({static_cast<int>(std::lround(x)) - half / 2, area.y, half,
+                   area.height},
+                  kNotFinite, 0.6);
+    }
+    if (block.finite == 0) {
+      last.reset();
+      continue;
+    }
+    const Point lower = {x, RowOf(area, scale, block.lower)};
+    const Point upper = {x, RowOf(area, scale, block.upper)};
+    if (lower.y - upper.y > 1) canvas.Stroke(lower, upper, 1, kBand);
+    last = {x, 0};
+  }
+  // The curve over all bands.
+  last.reset();
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].finite == 0) {
+      last.reset();
+      continue;
+    }
+    const Point here = {x_of(i), RowOf(area, scale, blocks[i].mean)};
+    // A point without neighbours is a dot.
+    canvas.Stroke(last.value_or(here), here, 2.2, kCurve);
+    last = here;
+  }
+}
+
+Canvas PlotCurve(const Value& value, int64_t count, absl::string_view title) {
+  const int64_t columns = std::min<int64_t>(count, kCurveWidth);
+  const std::vector<Block> blocks = Reduce(value, 1, columns);
+  const Range range = RangeOf(blocks, /*is_of_means=*/false);
+  const Scale y = ScaleFor(range.lower, range.upper, 6, /*is_padded=*/true);
+  const Scale x = IndexScale(count, 8);
+  const int left = kTextGap + WidestText(y) + kTextGap + kTick;
+  const Rectangle area = {left, kTop, kCurveWidth, kCurveHeight};
+  Canvas canvas(left + kCurveWidth + kRight + kTextGap,
+                kTop + kCurveHeight + kBottom);
+  for (size_t i = 0; i < y.ticks.size(); ++i) {
+    const double row = RowOf(area, y, y.ticks[i]);
+    const int pixel = static_cast<int>(std::lround(row));
+    canvas.Fill({area.x, pixel, area.width, 1}, kGrid);
+    canvas.Fill({area.x - kTick, pixel, kTick, 1}, kInk);
+    canvas.Text({static_cast<double>(area.x - kTick - kTextGap), row},
+                y.texts[i], Align::kRight, kInk);
+  }
+  DrawCurve(canvas, area, y, blocks);
+  DrawBelow(canvas, area, x, 0);
+  canvas.Frame(area, kInk);
+  DrawHeading(canvas, area, title, range.not_finite);
+  return canvas;
+}
+
+// Pixels for rows and columns of a map: as many as fit, cells square unless
+// the map would be a thread.
+Rectangle MapArea(int64_t rows, int64_t columns) {
+  const auto longest = static_cast<double>(std::max(rows, columns));
+  double scale = kMapLongest / longest;
+  // Whole pixels to a cell look even.
+  if (scale > 1) scale = std::floor(scale);
+  const auto size = [&](int64_t cells) {
+    const double pixels = static_cast<double>(cells) * scale;
+    return std::max(static_cast<int>(std::lround(pixels)), kMapShortest);
+  };
+  return {.width = size(columns), .height = size(rows)};
+}
+
+void DrawColourBar(Canvas& canvas, const Rectangle& bar, const Scale& scale) {
+  for (int row = 0; row < bar.height; ++row) {
+    canvas.Fill({bar.x, bar.y + row, bar.width, 1},
+                MapColour(1 - static_cast<double>(row) / (bar.height - 1)));
+  }
+  canvas.Frame(bar, kInk);
+  const int right = bar.x + bar.width;
+  for (size_t i = 0; i < scale.ticks.size(); ++i) {
+    const double row = RowOf(bar, scale, scale.ticks[i]);
+    canvas.Fill({right, static_cast<int>(std::lround(row)), kTick, 1}, kInk);
+    canvas.Text({static_cast<double>(right + kTick + kTextGap), row},
+                scale.texts[i], Align::kLeft, kInk);
+  }
+}
+
+void DrawCells(Canvas& canvas, const Rectangle& area, const Scale& scale,
+               absl::Span<const Block> blocks, int64_t columns) {
+  const int64_t rows = static_cast<int64_t>(blocks.size()) / columns;
+  for (int y = 0; y < area.height; ++y) {
+    const int64_t row = y * rows / area.height;
+    for (int x = 0; x < area.width; ++x) {
+      const int64_t column = x * columns / area.width;
+      const Block& block = blocks[static_cast<size_t>(row * columns + column)];
+      Colour colour = kNoData;
+      if (block.finite > 0) colour = MapColour(scale.Place(block.mean));
+      if (block.not_finite > 0) colour = kNotFinite;
+      canvas.Set(area.x + x, area.y + y, colour);
+    }
+  }
+}
+
+Canvas PlotMap(const Value& value, const Shape& extents,
+               absl::string_view title) {
+  Rectangle area = MapArea(extents[0], extents[1]);
+  const int64_t rows = std::min<int64_t>(extents[0], area.height);
+  const int64_t columns = std::min<int64_t>(extents[1], area.width);
+  const std::vector<Block> blocks = Reduce(value, rows, columns);
+  const Range range = RangeOf(blocks, /*is_of_means=*/true);
+  const Scale colours = ScaleFor(range.lower, range.upper, 6,
+                                 /*is_padded=*/false);
+  const Scale down = IndexScale(extents[0], std::max(2, area.height / 80));
+  const Scale across = IndexScale(extents[1], std::max(2, area.width / 110));
+  area.x = kTextGap + WidestText(down) + kTextGap + kTick;
+  area.y = kTop;
+  const Rectangle bar = {area.x + area.width + kBarGap, area.y, kBarWidth,
+                         area.height};
+  const int right = kTick + kTextGap + WidestText(colours) + kRight;
+  Canvas canvas(bar.x + bar.width + right, kTop + area.height + kBottom);
+  DrawCells(canvas, area, colours, blocks, columns);
+  canvas.Frame(area, kInk);
+  const auto inset = [](int pixels, int64_t cells) {
+    return static_cast<double>(pixels) / (2.0 * static_cast<double>(cells)) -
+           0.5;
+  };
+  DrawBelow(canvas, area, across, std::max(0.0, inset(area.width, extents[1])));
+  const double from_top = std::max(0.0, inset(area.height, extents[0]));
+  for (size_t i = 0; i < down.ticks.size(); ++i) {
+    const double row =
+        area.y + from_top +
+        down.Place(down.ticks[i]) * (area.height - 1 - 2 * from_top);
+    canvas.Fill({area.x - kTick, static_cast<int>(std::lround(row)), kTick, 1},
+                kInk);
+    canvas.Text({static_cast<double>(area.x - kTick - kTextGap), row},
+                down.texts[i], Align::kRight, kInk);
+  }
+  DrawColourBar(canvas, bar, colours);
+  DrawHeading(canvas, area, title, range.not_finite);
+  return canvas;
+}
+
+}  // namespace
+
+std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns) {
+  const Shape extents = ExtentsOf(value);
+  const int64_t width = extents.empty() ? 1 : extents[extents.size() - 1];
+  const int64_t height = value.element_count() / width;
+  std::vector<Block> blocks(static_cast<size_t>(rows * columns));
+  // Means by addition: a sum of huge numbers may overflow, so each is divided
+  // first.
+  const double elements_max =
+      std::ceil(static_cast<double>(height) / static_cast<double>(rows)) *
+      std::ceil(static_cast<double>(width) / static_cast<double>(columns));
+  for (int64_t y = 0; y < height; ++y) {
+    for (int64_t x = 0; x < width; ++x) {
+      const int64_t at = y * rows / height * columns + x * columns / width;
+      Block& block = blocks[static_cast<size_t>(at)];
+      const double element = ElementAt(value, y * width + x);
+      if (!std::isfinite(element)) {
+        ++block.not_finite;
+        continue;
+      }
+      const bool is_first = block.finite == 0;
+      block.lower = is_first ? element : std::min(block.lower, element);
+      block.upper = is_first ? element : std::max(block.upper, element);
+      block.mean += element / elements_max;
+      ++block.finite;
+    }
+  }
+  for (Block& block : blocks) {
+    if (block.finite == 0) continue;
+    block.mean = std::clamp(
+        block.mean * (elements_max / static_cast<double>(block.finite)),
+        block.lower, block.upper);
+  }
+  return blocks;
+}
+
+absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title) {
+  const Shape extents = ExtentsOf(value);
+  if (value.element_count() == 0) {
+    return absl::InvalidArgumentError("there is nothing to draw");
+  }
+  if (extents.size() == 1) return PlotCurve(value, extents[0], title);
+  if (extents.size() == 2) return PlotMap(value, extents, title);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a picture has one or two dimensions, ", title, " has ", extents.size(),
+      extents.empty() ? "; write it to an .npy file"
+                      : "; fix an index, or write it to an .npy file"));
+}
+
+}  // namespace dogged

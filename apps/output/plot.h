@@ -1,0 +1,59 @@
+// Pictures of results: a curve for one dimension, a map in colours for two.
+// Larger data is reduced to about a thousand pixels by means over blocks;
+// what is not finite is drawn in red and counted.
+#ifndef DOGGED_APPS_OUTPUT_PLOT_H_
+#define DOGGED_APPS_OUTPUT_PLOT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "apps/output/canvas.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+// Shape:  dimensions of one element do not count; one or two must be left. In
+//         a map the first goes down, the second to the right, as in a matrix.
+// Errors: kInvalidArgument for another shape, with what would do.
+absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title);
+
+// A block of data under one pixel.
+struct Block {
+  double mean = 0;  // of the finite elements; 0 if there is none
+  double lower = 0;
+  double upper = 0;
+  int64_t finite = 0;      // elements
+  int64_t not_finite = 0;  // NaN and infinities
+};
+
+// `value` cut into `rows` x `columns` blocks as even as can be; a value of one
+// dimension is one row.
+std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns);
+
+// The ends of what is drawn and the ticks in it: multiples of 1, 2 or 5 times
+// a power of ten, about `count`, all with as many digits as tell them apart.
+struct Scale {
+  double lower = 0;
+  double upper = 1;
+  std::vector<double> ticks;
+  std::vector<std::string> texts;
+  // Where `x` stands between the ends: 0 to 1.
+  double Place(double x) const;
+};
+// A scale for data from `lower` to `upper`, both finite. `is_padded`: some
+// room is left at either end.
+Scale ScaleFor(double lower, double upper, int count, bool is_padded);
+// A scale for positions 0 to `count` - 1; ticks are integers.
+Scale IndexScale(int64_t count, int tick_count);
+
+// Dark blue at 0, green, yellow at 1; evenly spaced to the eye, and in
+// lightness too, so that it also reads in grey.
+Colour MapColour(double share);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_PLOT_H_

@@ -1,0 +1,64 @@
+// What `--output 'phi(:)(1000)=heat.npy'` asks for, and cutting it from the
+// dense array of a result.
+#ifndef DOGGED_APPS_OUTPUT_SELECTION_H_
+#define DOGGED_APPS_OUTPUT_SELECTION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// What is wanted of one index.
+struct SelectedIndex {
+  enum class Kind : uint8_t { kAll, kOne, kRange };
+  Kind kind = Kind::kAll;
+  // kOne: first == last; kRange: both ends belong to it; kAll: unused.
+  int64_t first = 0;
+  int64_t last = 0;
+  friend bool operator==(const SelectedIndex&, const SelectedIndex&) = default;
+};
+
+enum class OutputFormat : uint8_t { kNpy, kPng };
+
+struct Selection {
+  std::string text;   // "phi(:)(1000)", without blanks
+  std::string array;  // "phi"
+  // One per index; empty if the bare array is wanted: all of its results.
+  std::vector<SelectedIndex> indices;
+  std::string path;  // "heat.npy"
+  OutputFormat format = OutputFormat::kNpy;
+};
+
+// Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number
+// or `FIRST:LAST`, and FILE ends in .npy or .png.
+//
+// Errors: kInvalidArgument, with what stands there and what to write.
+absl::StatusOr<Selection> ParseSelection(absl::string_view text);
+
+// True if the view is of this array and holds all that is selected.
+bool IsWithin(const Selection& selection, const ResultView& view);
+
+// Cuts what is selected from `dense`, which dsl::AssembleView made of `view`.
+//
+// Shape:  one dimension per `:` or range, a fixed index has none; blocks
+//         multiply the dimensions or come behind, as in `dense`. A bare array
+//         gives `dense` itself.
+//         `block`: the shape of a full block where blocks multiply the
+//         dimensions; a blocked index that is fixed gives its block's rows.
+// Errors: kInvalidArgument if the number of indices is not the array's, or the
+//         block shape would be needed and is not given; kOutOfRange, naming
+//         the index and what there is.
+absl::StatusOr<Value> ExtractSelection(const Selection& selection,
+                                       const ResultView& view,
+                                       const Value& dense,
+                                       const Shape& block = {});
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_SELECTION_H_

@@ -1,0 +1,88 @@
+// The words in which `dogged` tells people how a run goes. Pure functions, so
+// that every sentence is tested as it is read.
+#ifndef DOGGED_APPS_OUTPUT_WORDS_H_
+#define DOGGED_APPS_OUTPUT_WORDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/base/hash.h"
+
+namespace dogged {
+
+// All digits, in groups of three: "1 204".
+std::string GroupedCount(int64_t count);
+// Short, never more than it is: "1 204", "48 k", "1.2 M", "331 M", "9.9 G".
+std::string HumanCount(int64_t count);
+// "812 B", "40 kB", "1.6 MB"; a kB is 1000 bytes.
+std::string HumanBytes(int64_t bytes);
+// `share` of 1 in two digits: "0 %", "0.24 %", "1.2 %", "66 %".
+std::string HumanPercent(double share);
+// For what is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to whole
+// seconds.
+std::string HumanTimeLeft(absl::Duration left);
+// For what passed: "0.02 s", "5.0 s", "63 s", "12 min".
+std::string HumanElapsed(absl::Duration elapsed);
+
+// One moment of a run.
+struct Progress {
+  int64_t done = 0;    // of the needed tasks
+  int64_t needed = 0;  // 0 while it is not known
+  int32_t alive = 1;   // agents
+  int32_t wanted = 1;
+};
+
+// How fast, as far as it is known.
+struct Pace {
+  double tasks_per_second = 0;         // 0: not known yet
+  std::optional<absl::Duration> left;  // till all is done
+};
+
+// "[#####...] 66 %  331 k/500 k   48 k tasks/s   left 0:03   alive 3/4", at
+// most `columns` wide: a narrow terminal gets a shorter bar, then none, then
+// less to read. Agents are left out where there is one.
+std::string ProgressLine(const Progress& progress, const Pace& pace,
+                         int columns);
+
+// An agent that was lost.
+struct Loss {
+  std::string who;               // "agent-2"
+  absl::Duration after;          // since the start of the run
+  std::string cause;             // "killed by signal 9"
+  int64_t redone = 0;            // tasks that ran again because of it
+  int64_t needed = 0;            // tasks of the job
+  std::string replaced_by = "";  // empty if nobody was
+};
+
+// "killed by signal 9", "exited with status 3", "stopped answering".
+std::string CauseOfSignal(int signal);
+std::string CauseOfExit(int status);
+inline constexpr absl::string_view kCauseSilence = "stopped answering";
+
+// "lost agent-2 (killed by signal 9 after 5.0 s): 0.24 % of the work redone;
+// agent-5 took its place".
+std::string LossSentence(const Loss& loss);
+
+// How a run ended.
+struct Ending {
+  absl::Duration elapsed;
+  int32_t agents_lost = 0;
+  int64_t redone = 0;
+  int64_t needed = 0;
+};
+
+// "done in 10.4 s   agents lost 2   redone 0.6 %".
+std::string DoneSentence(const Ending& ending);
+
+// "result heat.npy (40 kB)".
+std::string ResultSentence(absl::string_view path, int64_t bytes);
+
+// "check: matches the serial run bit for bit (digest 5f..)", or what differs.
+std::string CheckSentence(const Digest& result, const Digest& serial);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_WORDS_H_

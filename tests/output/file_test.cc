@@ -1,0 +1,134 @@
+// Aim: a file is written whole or stays as it was; every error names the file.
+// Method: a full device, a file-size limit in a child, folders, links, modes.
+#include "apps/output/file.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "gmock/gmock.h"
+#include "tests/output/temporary_folder.h"
+
+namespace dogged {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+absl::Status Write(absl::string_view path, absl::string_view content) {
+  const absl::string_view pieces[] = {content.substr(0, content.size() / 2),
+                                      content.substr(content.size() / 2)};
+  return WriteWholeFile(path, pieces);
+}
+
+TEST(File, IsWrittenWholeAndReplaced) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  ASSERT_TRUE(Write(path, "a longer content").ok());
+  EXPECT_EQ(ContentOf(path), "a longer content");
+  ASSERT_TRUE(Write(path, "short").ok());
+  EXPECT_EQ(ContentOf(path), "short");
+  EXPECT_EQ(folder.FileCount(), 1);
+}
+
+TEST(File, KeepsTheModeOfTheFileItReplaces) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a", "x");
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  ASSERT_TRUE(Write(path, "y").ok());
+  struct stat status = {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(File, GoesThroughASymbolicLink) {
+  const TemporaryFolder folder;
+  const std::string target = folder.Write("target", "old");
+  const std::string link = folder / "link";
+  ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+  ASSERT_TRUE(Write(link, "fresh").ok());
+  EXPECT_EQ(ContentOf(target), "fresh");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST(File, AFullDeviceIsResourceExhausted) {
+  const TemporaryFolder folder;
+  const std::string link = folder / "full";
+  ASSERT_EQ(symlink("/dev/full", link.c_str()), 0);
+  const absl::Status status = Write(link, "content");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), StartsWith(link));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("No space left"));
+}
+
+TEST(File, AWriteThatFailsHalfwayLeavesTheOldFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a", "old");
+  // The limit counts for the whole process, so a child has it.
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {.rlim_cur = 1000, .rlim_max = 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const absl::Status status = Write(path, std::string(5000, 'x'));
+    _exit(status.code() == absl::StatusCode::kResourceExhausted ? 0 : 1);
+  }
+  int wait_status = -1;
+  ASSERT_EQ(waitpid(child, &wait_status, 0), child);
+  EXPECT_EQ(wait_status, 0);
+  EXPECT_EQ(ContentOf(path), "old");
+  EXPECT_EQ(folder.FileCount(), 1);
+}
+
+TEST(File, RefusesFoldersAndMissingFolders) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(Write(folder / "", "x").code(), absl::StatusCode::kInvalidArgument);
+  const std::string path = folder / "none/a";
+  const absl::Status status = Write(path, "x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), StartsWith(path));
+}
+
+TEST(File, RespectsPermissions) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a", "old");
+  ASSERT_EQ(chmod(path.c_str(), 0400), 0);
+  EXPECT_EQ(Write(path, "x").code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(ContentOf(path), "old");
+  ASSERT_EQ(chmod(path.c_str(), 0000), 0);
+  EXPECT_EQ(InputFile::Open(path).status().code(),
+            absl::StatusCode::kPermissionDenied);
+}
+
+TEST(File, ErrorsHaveOneCodeEach) {
+  const auto code = [](int system_error) {
+    return FileError("f", "cannot write", system_error).code();
+  };
+  EXPECT_EQ(code(ENOSPC), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EDQUOT), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EACCES), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(code(EROFS), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(code(EIO), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(FileError("f", "cannot write", ENOSPC).message(),
+            "f: cannot write: No space left on device");
+}
+
+TEST(File, OpensRegularFilesOnly) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(InputFile::Open(folder / "none").status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(InputFile::Open(folder / "").status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(InputFile::Open(pipe).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace dogged

@@ -1,0 +1,186 @@
+// Aim: pictures show what the data are, whatever they are.
+// Method: reduction against hand-made means, ticks as goldens, colours of
+// single pixels, odd data, and the bytes of the file.
+#include "apps/output/plot.h"
+
+#include <cmath>
+#include <limits>
+
+#include "apps/output/font.h"
+#include "apps/output/png.h"
+#include "gmock/gmock.h"
+#include "tests/output/temporary_folder.h"
+
+namespace dogged {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Value Of(const std::vector<double>& elements, const Shape& shape) {
+  Value value = Value::Allocate(ElementType::kDouble, shape);
+  std::copy(elements.begin(), elements.end(),
+            value.mutable_span<double>().begin());
+  value.Seal();
+  return value;
+}
+
+int CountOf(const Canvas& canvas, Colour colour) {
+  int count = 0;
+  for (int y = 0; y < canvas.height(); ++y) {
+    for (int x = 0; x < canvas.width(); ++x) {
+      count += canvas.At(x, y) == colour;
+    }
+  }
+  return count;
+}
+
+TEST(Plot, ReducesByMeansOfBlocks) {
+  const Value value = Of({1, 3, 5, kNan, 9, 11}, {6});
+  const std::vector<Block> blocks = Reduce(value, 1, 3);
+  EXPECT_EQ(blocks[0].mean, 2);
+  EXPECT_EQ(blocks[1].mean, 5);
+  EXPECT_EQ(blocks[1].not_finite, 1);
+  EXPECT_EQ(blocks[2].mean, 10);
+  EXPECT_EQ(blocks[2].lower, 9);
+  EXPECT_EQ(blocks[2].upper, 11);
+  const Value square = Of({0, 2, 4, 6, 10, 12, 14, 16}, {2, 4});
+  const std::vector<Block> pair = Reduce(square, 1, 2);
+  EXPECT_EQ(pair[0].mean, 6);
+  EXPECT_EQ(pair[1].mean, 10);
+}
+
+TEST(Plot, MeansOfHugeNumbersStayFinite) {
+  const double huge = std::numeric_limits<double>::max();
+  const std::vector<Block> blocks = Reduce(Of({huge, huge, huge}, {3}), 1, 1);
+  EXPECT_EQ(blocks[0].mean, huge);
+}
+
+TEST(Plot, TicksAreRoundAndToldApart) {
+  EXPECT_THAT(ScaleFor(0, 1, 5, false).texts,
+              ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1.0"));
+  EXPECT_THAT(ScaleFor(-100, 90, 4, false).texts,
+              ElementsAre("-100", "-50", "0", "50"));
+  EXPECT_THAT(ScaleFor(0, 1e10, 4, false).texts,
+              ElementsAre("0", "5e9", "1.0e10"));
+  EXPECT_THAT(ScaleFor(1, 1 + 1e-6, 2, false).texts,
+              ElementsAre("1.0000000", "1.0000005", "1.0000010"));
+  EXPECT_THAT(ScaleFor(0, 3e-5, 3, false).texts,
+              ElementsAre("0", "1e-5", "2e-5", "3e-5"));
+  EXPECT_THAT(IndexScale(5001, 5).texts, ElementsAre("0", "2 000", "4 000"));
+  EXPECT_THAT(IndexScale(3, 8).texts, ElementsAre("0", "1", "2"));
+}
+
+TEST(Plot, ScalesOfOddData) {
+  const double huge = std::numeric_limits<double>::max();
+  for (const auto& [lower, upper] :
+       std::vector<std::pair<double, double>>{{0, 0},
+                                              {5, 5},
+                                              {-huge, huge},
+                                              {0, 5e-324},
+                                              {1, 1 + 1e-16},
+                                              {-1e-310, 1e-310},
+                                              {huge, huge}}) {
+    const Scale scale = ScaleFor(lower, upper, 6, true);
+    EXPECT_LT(scale.lower, scale.upper);
+    EXPECT_LE(scale.ticks.size(), 20u);
+    EXPECT_GE(scale.ticks.size(), 1u);
+    EXPECT_TRUE(std::isfinite(scale.Place(lower)));
+  }
+}
+
+TEST(Plot, TheColourMapGetsLighterEvenly) {
+  const auto lightness = [](double share) {
+    const auto linear = [](uint8_t channel) {
+      return std::pow(channel / 255.0, 2.2);
+    };
+    const Colour c = MapColour(share);
+    const double luminance = 0.2126 * linear(c.red) + 0.7152 * linear(c.green) +
+                             0.0722 * linear(c.blue);
+    return 116 * std::cbrt(luminance) - 16;
+  };
+  const double whole = lightness(1) - lightness(0);
+  for (int i = 0; i < 20; ++i) {
+    const double step = lightness((i + 1) / 20.0) - lightness(i / 20.0);
+    EXPECT_GT(step, 0.5 * whole / 20) << i;
+    EXPECT_LT(step, 1.5 * whole / 20) << i;
+  }
+}
+
+TEST(Plot, AMapHasItsRowsFromTheTop) {
+  const absl::StatusOr<Canvas> canvas =
+      Plot(Of({0, 0, 0, 1, 1, 1}, {2, 3}), "u");
+  ASSERT_TRUE(canvas.ok()) << canvas.status();
+  // 240 pixels to a cell; the frame begins below 48 pixels of heading.
+  EXPECT_EQ(canvas->At(200, 100), MapColour(0));
+  EXPECT_EQ(canvas->At(200, 400), MapColour(1));
+}
+
+TEST(Plot, WhatIsNotFiniteIsRed) {
+  const Colour red = {214, 39, 40};
+  for (const double odd : {kNan, kInfinity, -kInfinity}) {
+    const auto map = Plot(Of({0, 1, odd, 3}, {2, 2}), "u");
+    ASSERT_TRUE(map.ok());
+    EXPECT_GE(CountOf(*map, red), 360 * 360);
+    const auto curve = Plot(Of({0, 1, odd, 3}, {4}), "u");
+    ASSERT_TRUE(curve.ok());
+    // Laid over the background with 0.6.
+    EXPECT_GT(CountOf(*curve, {230, 125, 126}), 1000);
+  }
+  EXPECT_EQ(CountOf(*Plot(Of({0, 1, 2, 3}, {2, 2}), "u"), red), 0);
+}
+
+TEST(Plot, ShapesThatHaveAPicture) {
+  const std::vector<double> eight = {1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_TRUE(Plot(Of(eight, {8}), "u").ok());
+  EXPECT_TRUE(Plot(Of(eight, {1, 8, 1}), "u").ok());
+  EXPECT_TRUE(Plot(Of(eight, {2, 1, 4}), "u").ok());
+  EXPECT_TRUE(Plot(Of(std::vector<double>(5000), {1000, 5}), "u").ok());
+  EXPECT_TRUE(Plot(Of({kNan, kNan}, {2}), "u").ok());
+  const absl::Status cube = Plot(Of(eight, {2, 2, 2}), "u(:)(:)(:)").status();
+  EXPECT_EQ(cube.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cube.message(),
+            "a picture has one or two dimensions, u(:)(:)(:) has 3; fix an "
+            "index, or write it to an .npy file");
+  EXPECT_FALSE(Plot(Of({1}, {}), "u").ok());
+  EXPECT_FALSE(Plot(Of({}, {0}), "u").ok());
+}
+
+TEST(Plot, StaysSmallForMuchData) {
+  const auto map = Plot(Of(std::vector<double>(4000 * 900, 1), {4000, 900}),
+                        std::string(500, 'x'));
+  ASSERT_TRUE(map.ok());
+  EXPECT_LE(map->width(), 1000);
+  EXPECT_LE(map->height(), 1000);
+  const auto curve = Plot(Of(std::vector<double>(200001, 1e300), {200001}), "");
+  ASSERT_TRUE(curve.ok());
+  EXPECT_LE(curve->width(), 1100);
+}
+
+TEST(Font, HasEveryLetter) {
+  for (char letter = '!'; letter <= '~'; ++letter) {
+    EXPECT_FALSE(StrokesOf(letter).empty()) << letter;
+  }
+  EXPECT_TRUE(StrokesOf(' ').empty());
+  EXPECT_EQ(StrokesOf('\xe4').size(), StrokesOf('?').size());
+}
+
+TEST(Png, IsAFileThatViewersKnow) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.png";
+  ASSERT_TRUE(WritePng(path, Of({1, 2, 3}, {3}), "phi(:)(1000)").ok());
+  const std::string bytes = ContentOf(path);
+  EXPECT_THAT(bytes, StartsWith("\x89PNG\r\n\x1a\n"));
+  EXPECT_THAT(bytes.substr(bytes.size() - 8), StartsWith("IEND"));
+  EXPECT_EQ(folder.FileCount(), 1);
+  const absl::Status none = WritePng(path, Of({1}, {}), "phi(1)(1000)");
+  EXPECT_THAT(std::string(none.message()), StartsWith(path));
+  EXPECT_EQ(ContentOf(path), bytes);
+}
+
+}  // namespace
+}  // namespace dogged

@@ -1,0 +1,165 @@
+// Aim: selections mean what they say and cut just that.
+// Method: parsed forms and errors; cuts of arrays whose elements name their
+// own indices.
+#include "apps/output/selection.h"
+
+#include "gmock/gmock.h"
+
+namespace dogged {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kind = SelectedIndex::Kind;
+
+Selection Parse(absl::string_view text) {
+  const absl::StatusOr<Selection> selection = ParseSelection(text);
+  EXPECT_TRUE(selection.ok()) << selection.status();
+  return selection.value_or(Selection{});
+}
+
+std::string ErrorOf(absl::string_view text) {
+  const absl::Status status = ParseSelection(text).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  return std::string(status.message());
+}
+
+TEST(Selection, Parses) {
+  const Selection slice = Parse(" phi( : )(1000) = out=1/heat.npy ");
+  EXPECT_EQ(slice.text, "phi(:)(1000)");
+  EXPECT_EQ(slice.array, "phi");
+  EXPECT_EQ(slice.path, "out=1/heat.npy");
+  EXPECT_EQ(slice.format, OutputFormat::kNpy);
+  EXPECT_THAT(
+      slice.indices,
+      ElementsAre(SelectedIndex{}, SelectedIndex{Kind::kOne, 1000, 1000}));
+  const Selection range = Parse("u(-2:7)=u.PNG");
+  EXPECT_EQ(range.format, OutputFormat::kPng);
+  EXPECT_THAT(range.indices, ElementsAre(SelectedIndex{Kind::kRange, -2, 7}));
+  const Selection whole = Parse("A_1=file.npy");
+  EXPECT_EQ(whole.text, "A_1");
+  EXPECT_TRUE(whole.indices.empty());
+}
+
+TEST(Selection, WrongTextSaysWhatToWrite) {
+  EXPECT_EQ(ErrorOf("phi(:)(5)"),
+            "output 'phi(:)(5)': no file is named; write for example "
+            "'phi(:)(1000)=heat.npy' or 'phi=heat.npy'");
+  EXPECT_THAT(ErrorOf("phi(:,5)=a.npy"), HasSubstr("write '(:)(5)'"));
+  EXPECT_THAT(ErrorOf("phi(x)=a.npy"), HasSubstr("index 'x' is no number"));
+  EXPECT_THAT(ErrorOf("phi(1:)=a.npy"), HasSubstr("'1:' is no range"));
+  EXPECT_THAT(ErrorOf("phi(7:3)=a.npy"), HasSubstr("'7:3' is empty"));
+  EXPECT_THAT(ErrorOf("phi()=a.npy"), HasSubstr("index ''"));
+  EXPECT_THAT(ErrorOf("phi(1=a.npy"), HasSubstr("'(1' is no index"));
+  EXPECT_THAT(ErrorOf("phi(1)x=a.npy"), HasSubstr("'x' is no index"));
+  EXPECT_THAT(ErrorOf("=a.npy"), HasSubstr("'' is no name"));
+  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("neither in .npy nor in .png"));
+  EXPECT_THAT(ErrorOf("phi="), HasSubstr("neither"));
+  EXPECT_THAT(ErrorOf("a(1)(1)(1)(1)(1)(1)(1)=a.npy"),
+              HasSubstr("more than 6 indices"));
+  EXPECT_THAT(ErrorOf("a(99999999999999999999)=a.npy"), HasSubstr("no number"));
+}
+
+// phi(1:4)(2:4)(9), one double each: 10 x + t.
+struct Field {
+  ResultView view = {.array = "phi",
+                     .lower = {1, 2, 9},
+                     .upper = {4, 4, 9},
+                     .tile_index = {0, 1, -1}};
+  Value dense = Value::Allocate(ElementType::kDouble, {4, 3});
+  Field() {
+    for (size_t i = 0; i < 12; ++i) {
+      dense.mutable_span<double>()[i] = 10 * (static_cast<double>(i / 3) + 1) +
+                                        static_cast<double>(i % 3) + 2;
+    }
+    dense.Seal();
+  }
+  absl::StatusOr<Value> Cut(const std::string& indices) const {
+    return ExtractSelection(Parse("phi" + indices + "=a.npy"), view, dense);
+  }
+};
+
+TEST(ExtractSelection, FixedIndicesDropOut) {
+  const Field field;
+  const auto column = field.Cut("(:)(3)(9)");
+  ASSERT_TRUE(column.ok()) << column.status();
+  EXPECT_EQ(column->shape(), Shape{4});
+  EXPECT_THAT(column->span<double>(), ElementsAre(13, 23, 33, 43));
+  const auto row = field.Cut("(2)(3:4)(9)");
+  ASSERT_TRUE(row.ok()) << row.status();
+  EXPECT_EQ(row->shape(), Shape{2});
+  EXPECT_THAT(row->span<double>(), ElementsAre(23, 24));
+  const auto one = field.Cut("(4)(2)(9)");
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(one->shape(), Shape{});
+  EXPECT_THAT(one->span<double>(), ElementsAre(42));
+  EXPECT_FALSE(one->digest().IsZero());
+}
+
+TEST(ExtractSelection, RangesKeepTheirDimension) {
+  const Field field;
+  const auto block = field.Cut("(2:3)(4:4)(:)");
+  ASSERT_TRUE(block.ok()) << block.status();
+  EXPECT_EQ(block->shape(), (Shape{2, 1, 1}));
+  EXPECT_THAT(block->span<double>(), ElementsAre(24, 34));
+  const auto whole = field.Cut("");
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(whole->digest(), field.dense.digest());
+}
+
+TEST(ExtractSelection, OutsideIsSaid) {
+  const Field field;
+  const auto outside = field.Cut("(:)(5)(9)");
+  EXPECT_EQ(outside.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(outside.status().message(),
+            "output 'phi(:)(5)(9)': index 2 is 5, but the results are "
+            "phi(1:4)(2:4)(9)");
+  EXPECT_EQ(field.Cut("(0:2)(3)(9)").status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(field.Cut("(:)(3)(8)").status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(field.Cut("(:)(3)").status().message(),
+            "output 'phi(:)(3)' has 2 indices, but phi has 3: there is "
+            "phi(1:4)(2:4)(9)");
+  EXPECT_TRUE(IsWithin(Parse("phi(1)(2)(9)=a.npy"), field.view));
+  EXPECT_FALSE(IsWithin(Parse("phi(1)(2)(8)=a.npy"), field.view));
+  EXPECT_FALSE(IsWithin(Parse("psi=a.npy"), field.view));
+}
+
+// A(0:1)(0:2) of 2 x 2 blocks, the last column ragged: 4 x 5.
+TEST(ExtractSelection, BlocksMultiplyOrComeBehind) {
+  const ResultView view = {
+      .array = "A", .lower = {0, 0}, .upper = {1, 2}, .tile_index = {0, 1}};
+  Value dense = Value::Allocate(ElementType::kInt64, {4, 5});
+  for (int64_t i = 0; i < 20; ++i) {
+    dense.mutable_span<int64_t>()[static_cast<size_t>(i)] = i;
+  }
+  dense.Seal();
+  const auto all = ExtractSelection(Parse("A(:)(:)=a.npy"), view, dense);
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->digest(), dense.digest());
+  const auto last =
+      ExtractSelection(Parse("A(1)(2)=a.npy"), view, dense, {2, 2});
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_EQ(last->shape(), (Shape{2, 1}));
+  EXPECT_THAT(last->span<int64_t>(), ElementsAre(14, 19));
+  EXPECT_THAT(std::string(ExtractSelection(Parse("A(1)(:)=a.npy"), view, dense)
+                              .status()
+                              .message()),
+              HasSubstr("index 1: an index counts blocks here; write ':'"));
+  // One index, blocks of two dimensions: they come behind.
+  const ResultView line = {
+      .array = "A", .lower = {0}, .upper = {1}, .tile_index = {0}};
+  Value stack = Value::Allocate(ElementType::kInt64, {2, 2, 5});
+  for (int64_t i = 0; i < 20; ++i) {
+    stack.mutable_span<int64_t>()[static_cast<size_t>(i)] = i;
+  }
+  stack.Seal();
+  const auto second = ExtractSelection(Parse("A(1)=a.npy"), line, stack);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(second->shape(), (Shape{2, 5}));
+  EXPECT_EQ(second->span<int64_t>()[0], 10);
+}
+
+}  // namespace
+}  // namespace dogged
