@@ -1,5 +1,6 @@
 // The programs of apps/ once more, as the plain loops that a textbook has:
-// what tests compare their results with, bit by bit.
+// what tests compare their results with; bit by bit, but for the Cholesky,
+// whose sums OpenBLAS adds up in an order of its own.
 #ifndef DOGGED_APPS_REFERENCE_H_
 #define DOGGED_APPS_REFERENCE_H_
 
@@ -15,6 +16,9 @@ std::vector<double> Heat1d(int64_t n, int64_t t);
 std::vector<double> Heat2d(int64_t n, int64_t t);
 // w(n-1)(n-1) of apps/wavefront.
 double Wavefront(int64_t n);
+// L of apps/cholesky, row by row, zero above the diagonal, for the symmetric
+// positive definite n x n matrix `a`, of which the lower triangle is read.
+std::vector<double> Cholesky(int64_t n, std::vector<double> a);
 
 }  // namespace dogged::apps
 
