@@ -44,13 +44,20 @@ double ElementAt(const Value& value, int64_t i) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// The extents that are not 1.
-Shape ExtentsOf(const Value& value) {
-  Shape extents;
-  for (const int64_t extent : value.shape()) {
-    if (extent != 1) extents.push_back(extent);
+// The dimensions that are not of one element.
+struct Axis {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+std::vector<Axis> AxesOf(const Value& value, const IndexVector& first) {
+  std::vector<Axis> axes;
+  for (int d = 0; d < value.shape().size(); ++d) {
+    if (value.shape()[d] == 1) continue;
+    axes.push_back(
+        {.first = d < first.size() ? first[d] : 0, .count = value.shape()[d]});
   }
-  return extents;
+  return axes;
 }
 
 struct Range {
@@ -164,12 +171,13 @@ void DrawCurve(Canvas& canvas, const Rectangle& area, const Scale& scale,
   }
 }
 
-Canvas PlotCurve(const Value& value, int64_t count, absl::string_view title) {
-  const int64_t columns = std::min<int64_t>(count, kCurveWidth);
+Canvas PlotCurve(const Value& value, const Axis& axis,
+                 absl::string_view title) {
+  const int64_t columns = std::min<int64_t>(axis.count, kCurveWidth);
   const std::vector<Block> blocks = Reduce(value, 1, columns);
   const Range range = RangeOf(blocks, /*is_of_means=*/false);
   const Scale y = ScaleFor(range.lower, range.upper, 6, /*is_padded=*/true);
-  const Scale x = IndexScale(count, 8);
+  const Scale x = IndexScale(axis.first, axis.count, 8);
   const int left = kTextGap + WidestText(y) + kTextGap + kTick;
   const Rectangle area = {left, kTop, kCurveWidth, kCurveHeight};
   Canvas canvas(left + kCurveWidth + kRight + kTextGap,
@@ -234,17 +242,19 @@ void DrawCells(Canvas& canvas, const Rectangle& area, const Scale& scale,
   }
 }
 
-Canvas PlotMap(const Value& value, const Shape& extents,
+Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
                absl::string_view title) {
-  Rectangle area = MapArea(extents[0], extents[1]);
-  const int64_t rows = std::min<int64_t>(extents[0], area.height);
-  const int64_t columns = std::min<int64_t>(extents[1], area.width);
+  Rectangle area = MapArea(first.count, second.count);
+  const int64_t rows = std::min<int64_t>(first.count, area.height);
+  const int64_t columns = std::min<int64_t>(second.count, area.width);
   const std::vector<Block> blocks = Reduce(value, rows, columns);
   const Range range = RangeOf(blocks, /*is_of_means=*/true);
   const Scale colours = ScaleFor(range.lower, range.upper, 6,
                                  /*is_padded=*/false);
-  const Scale down = IndexScale(extents[0], std::max(2, area.height / 80));
-  const Scale across = IndexScale(extents[1], std::max(2, area.width / 110));
+  const Scale down =
+      IndexScale(first.first, first.count, std::max(2, area.height / 80));
+  const Scale across =
+      IndexScale(second.first, second.count, std::max(2, area.width / 110));
   area.x = kTextGap + WidestText(down) + kTextGap + kTick;
   area.y = kTop;
   const Rectangle bar = {area.x + area.width + kBarGap, area.y, kBarWidth,
@@ -257,8 +267,9 @@ Canvas PlotMap(const Value& value, const Shape& extents,
     return static_cast<double>(pixels) / (2.0 * static_cast<double>(cells)) -
            0.5;
   };
-  DrawBelow(canvas, area, across, std::max(0.0, inset(area.width, extents[1])));
-  const double from_top = std::max(0.0, inset(area.height, extents[0]));
+  DrawBelow(canvas, area, across,
+            std::max(0.0, inset(area.width, second.count)));
+  const double from_top = std::max(0.0, inset(area.height, first.count));
   for (size_t i = 0; i < down.ticks.size(); ++i) {
     const double row =
         area.y + from_top +
@@ -276,8 +287,8 @@ Canvas PlotMap(const Value& value, const Shape& extents,
 }  // namespace
 
 std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns) {
-  const Shape extents = ExtentsOf(value);
-  const int64_t width = extents.empty() ? 1 : extents[extents.size() - 1];
+  const std::vector<Axis> axes = AxesOf(value, {});
+  const int64_t width = axes.empty() ? 1 : axes.back().count;
   const int64_t height = value.element_count() / width;
   std::vector<Block> blocks(static_cast<size_t>(rows * columns));
   // Means by addition: a sum of huge numbers may overflow, so each is divided
@@ -310,17 +321,18 @@ std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns) {
   return blocks;
 }
 
-absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title) {
-  const Shape extents = ExtentsOf(value);
+absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
+                            const IndexVector& first) {
+  const std::vector<Axis> axes = AxesOf(value, first);
   if (value.element_count() == 0) {
     return absl::InvalidArgumentError("there is nothing to draw");
   }
-  if (extents.size() == 1) return PlotCurve(value, extents[0], title);
-  if (extents.size() == 2) return PlotMap(value, extents, title);
+  if (axes.size() == 1) return PlotCurve(value, axes[0], title);
+  if (axes.size() == 2) return PlotMap(value, axes[0], axes[1], title);
   return absl::InvalidArgumentError(absl::StrCat(
-      "a picture has one or two dimensions, ", title, " has ", extents.size(),
-      extents.empty() ? "; write it to an .npy file"
-                      : "; fix an index, or write it to an .npy file"));
+      "a picture has one or two dimensions, ", title, " has ", axes.size(),
+      axes.empty() ? "; write it to an .npy file"
+                   : "; fix an index, or write it to an .npy file"));
 }
 
 }  // namespace dogged

@@ -18,8 +18,11 @@ namespace dogged {
 
 // Shape:  dimensions of one element do not count; one or two must be left. In
 //         a map the first goes down, the second to the right, as in a matrix.
+//         `first`: the index of the first element along each dimension of
+//         `value`, 0 where it is not given; for the numbers at the axes.
 // Errors: kInvalidArgument for another shape, with what would do.
-absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title);
+absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
+                            const IndexVector& first = {});
 
 // A block of data under one pixel.
 struct Block {
@@ -47,8 +50,8 @@ struct Scale {
 // A scale for data from `lower` to `upper`, both finite. `is_padded`: some
 // room is left at either end.
 Scale ScaleFor(double lower, double upper, int count, bool is_padded);
-// A scale for positions 0 to `count` - 1; ticks are integers.
-Scale IndexScale(int64_t count, int tick_count);
+// A scale for positions `first` to `first` + `count` - 1; ticks are integers.
+Scale IndexScale(int64_t first, int64_t count, int tick_count);
 
 // Dark blue at 0, green, yellow at 1; evenly spaced to the eye, and in
 // lightness too, so that it also reads in grey.

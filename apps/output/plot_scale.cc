@@ -79,11 +79,15 @@ Scale ScaleFor(double lower, double upper, int count, bool is_padded) {
   return scale;
 }
 
-Scale IndexScale(int64_t count, int tick_count) {
-  Scale scale{.lower = 0, .upper = static_cast<double>(count - 1)};
+Scale IndexScale(int64_t first, int64_t count, int tick_count) {
+  Scale scale{.lower = static_cast<double>(first),
+              .upper = static_cast<double>(first + count - 1)};
   const int64_t step = std::max<int64_t>(
       1, std::llround(RoundStep(static_cast<double>(count) / tick_count)));
-  for (int64_t at = 0; at < count; at += step) {
+  // The smallest multiple that is not below `first`, which may be negative.
+  int64_t at = first / step * step;
+  if (at < first) at += step;
+  for (; at < first + count; at += step) {
     scale.ticks.push_back(static_cast<double>(at));
     scale.texts.push_back(GroupedCount(at));
   }

@@ -19,9 +19,11 @@ absl::StatusOr<std::string> EncodePng(const Canvas& canvas);
 // it is as it was before.
 //
 // Shape:  one or two dimensions of more than one element; any element type.
+//         `first`: the index of the first element along each dimension, 0
+//         where it is not given; see FirstIndices().
 // Errors: kInvalidArgument for another shape; those of WriteWholeFile.
 absl::Status WritePng(absl::string_view path, const Value& value,
-                      absl::string_view title);
+                      absl::string_view title, const IndexVector& first = {});
 
 }  // namespace dogged
 

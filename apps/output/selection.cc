@@ -270,4 +270,28 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
   return out;
 }
 
+IndexVector FirstIndices(const Selection& selection, const ResultView& view,
+                         const Value& dense) {
+  IndexVector first;
+  int taken = 0;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    const bool is_whole = selection.indices.empty();
+    const SelectedIndex index =
+        is_whole ? SelectedIndex{} : selection.indices[d];
+    const bool is_in_dense = view.tile_index[d] >= 0;
+    // Fixed by the view: a bare array has no dimension for it.
+    if (!is_in_dense && is_whole) continue;
+    const bool is_blocked =
+        is_in_dense &&
+        dense.shape()[taken] != view.upper[d] - view.lower[d] + 1;
+    taken += is_in_dense;
+    if (index.kind == Kind::kOne && !is_blocked) continue;
+    const int64_t lower =
+        index.kind == Kind::kAll ? view.lower[d] : index.first;
+    first.push_back(is_blocked ? 0 : lower);
+  }
+  // Blocks that come behind start at 0, which is what absent means.
+  return first;
+}
+
 }  // namespace dogged

@@ -59,6 +59,11 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
                                        const Value& dense,
                                        const Shape& block = {});
 
+// The user's index of the first element of what ExtractSelection gives, one
+// per dimension; 0 where a dimension counts elements of blocks.
+IndexVector FirstIndices(const Selection& selection, const ResultView& view,
+                         const Value& dense);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_OUTPUT_SELECTION_H_

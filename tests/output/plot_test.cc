@@ -71,8 +71,10 @@ TEST(Plot, TicksAreRoundAndToldApart) {
               ElementsAre("1.0000000", "1.0000005", "1.0000010"));
   EXPECT_THAT(ScaleFor(0, 3e-5, 3, false).texts,
               ElementsAre("0", "1e-5", "2e-5", "3e-5"));
-  EXPECT_THAT(IndexScale(5001, 5).texts, ElementsAre("0", "2 000", "4 000"));
-  EXPECT_THAT(IndexScale(3, 8).texts, ElementsAre("0", "1", "2"));
+  EXPECT_THAT(IndexScale(0, 5001, 5).texts, ElementsAre("0", "2 000", "4 000"));
+  EXPECT_THAT(IndexScale(0, 3, 8).texts, ElementsAre("0", "1", "2"));
+  EXPECT_THAT(IndexScale(1, 10, 2).texts, ElementsAre("5", "10"));
+  EXPECT_THAT(IndexScale(-7, 10, 2).texts, ElementsAre("-5", "0"));
 }
 
 TEST(Plot, ScalesOfOddData) {

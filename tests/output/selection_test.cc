@@ -126,6 +126,18 @@ TEST(ExtractSelection, OutsideIsSaid) {
   EXPECT_FALSE(IsWithin(Parse("psi=a.npy"), field.view));
 }
 
+TEST(ExtractSelection, KnowsItsFirstIndices) {
+  const Field field;
+  const auto first = [&](const std::string& indices) {
+    return FirstIndices(Parse("phi" + indices + "=a.npy"), field.view,
+                        field.dense);
+  };
+  EXPECT_EQ(first(""), (IndexVector{1, 2}));
+  EXPECT_EQ(first("(:)(3)(9)"), (IndexVector{1}));
+  EXPECT_EQ(first("(3)(3:4)(9)"), (IndexVector{3}));
+  EXPECT_EQ(first("(2:3)(:)(:)"), (IndexVector{2, 2, 9}));
+}
+
 // A(0:1)(0:2) of 2 x 2 blocks, the last column ragged: 4 x 5.
 TEST(ExtractSelection, BlocksMultiplyOrComeBehind) {
   const ResultView view = {
