@@ -15,7 +15,7 @@ constexpr double kPenPixels = 1.5;
 
 // From one letter to the next, in dots; blanks are narrower.
 int AdvanceDots(char letter) {
-  return letter == ' ' ? kGlyphWidth - 1 : kGlyphWidth + 1;
+  return letter == ' ' ? kGlyphWidth - 2 : kGlyphWidth + 1;
 }
 
 uint8_t Mix(uint8_t under, uint8_t over, double coverage) {

@@ -80,6 +80,10 @@ TEST(Words, ProgressLineAtTheEnds) {
   EXPECT_EQ(ProgressLine({.done = 100, .needed = 100},
                          {.tasks_per_second = 5, .left = absl::Seconds(0)}, 60),
             "[###############################] 100 %  100/100   5 tasks/s");
+  // Equal as floating point numbers.
+  constexpr int64_t kMany = int64_t{1} << 62;
+  EXPECT_EQ(ProgressLine({.done = kMany - 1, .needed = kMany}, {}, 18),
+            "99 %  4.6 E/4.6 E");
   EXPECT_EQ(ProgressLine({.done = 17, .needed = 0}, {}, 60), "17 tasks");
 }
 
