@@ -120,8 +120,10 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
         return;
       }
       entry.encoded = body;
-      for (const JobRecord& record : Records()) {
-        if (record.hash == entry.hash) ApplyRecord(now, record);
+      for (const auto& [key, record] : records_) {
+        if (record.hash != entry.hash) continue;
+        ApplyRecord(now, JobRecord(record));
+        break;
       }
       return;
   }
@@ -225,11 +227,13 @@ void Agent::Conclude(absl::Time now, JobRecord record) {
 }
 
 void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
+  JobRecord& newest = records_[record.Key()];
+  if (record.version() >= newest.version()) newest = record;
   Entry& entry = jobs_[record.job()];
   entry.hash = record.hash;
   // A stale record never revives a job: what counts is the newest of each.
   bool running = false;
-  for (const JobRecord& known : Records()) {
+  for (const auto& [key, known] : records_) {
     running |= known.hash == record.hash && known.state == JobState::kRunning;
   }
   if (running && entry.run == nullptr && !entry.encoded.empty()) {
@@ -291,7 +295,7 @@ void Agent::RequestJobs(absl::Time now) {
 
 void Agent::ReportFailures(absl::Time now) {
   std::vector<JobRecord> failed;
-  for (const JobRecord& record : Records()) {
+  for (const auto& [key, record] : records_) {
     if (record.state != JobState::kRunning) continue;
     const JobRun* run = FindRun(record.job());
     if (run == nullptr || run->failure().ok()) continue;
@@ -318,11 +322,10 @@ void Agent::RefreshBlob(absl::Time now) {
   membership_.SetBlob(Bytes(out.Take()));
 }
 
-std::vector<JobRecord> Agent::Records() const {
-  std::vector<JobRecord> out;
-  for (const auto& [key, value] : membership_.records()) {
-    auto record = JobRecord::Decode(value.bytes.view());
-    if (record.ok()) out.push_back(*std::move(record));
+std::vector<JobId> Agent::RunIds() const {
+  std::vector<JobId> out;
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.run != nullptr) out.push_back(job);
   }
   return out;
 }
@@ -351,7 +354,7 @@ std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
 
 std::vector<JobSummary> Agent::Jobs() const {
   std::vector<JobSummary> out;
-  for (const JobRecord& record : Records()) {
+  for (const auto& [key, record] : records_) {
     JobSummary summary{.record = record};
     auto it = jobs_.find(record.job());
     if (it != jobs_.end()) {
@@ -360,6 +363,18 @@ std::vector<JobSummary> Agent::Jobs() const {
       if (it->second.run != nullptr) summary.stats = it->second.run->stats();
     }
     out.push_back(std::move(summary));
+  }
+  return out;
+}
+
+std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {
+  std::vector<std::pair<JobRecord, Bytes>> out;
+  for (const auto& [key, record] : records_) {
+    const auto it = jobs_.find(record.job());
+    if (record.state == JobState::kRunning && it != jobs_.end() &&
+        !it->second.encoded.empty()) {
+      out.emplace_back(record, it->second.encoded);
+    }
   }
   return out;
 }

@@ -42,15 +42,6 @@ struct AgentOptions {
   uint64_t seed = 1;
 };
 
-// One job as this agent sees it.
-struct JobSummary {
-  JobRecord record;
-  // Over all agents, as far as gossip has told; the dead included.
-  JobStats stats;
-  int64_t tasks_needed = 0;  // 0 while the job value is not here
-  int64_t results_needed = 0;
-};
-
 class Agent {
  public:
   // The transport and the executor outlive the agent.
@@ -76,6 +67,7 @@ class Agent {
   bool IsGone() const { return gone_; }
   bool declared_dead() const { return membership_.declared_dead(); }
   const Membership& membership() const { return membership_; }
+  const RoutingTable& routing_table() const { return multicast_.table(); }
   // Since the last call, for the loop: life lines, words for people.
   std::vector<MembershipEvent> TakeEvents();
 
@@ -89,6 +81,9 @@ class Agent {
                                const JobOptions& options);
   // A new state of a known submission: done, cancelled, failed.
   void Conclude(absl::Time now, JobRecord record);
+  // What a new incarnation of this agent goes on with: submissions that run,
+  // and their encoded jobs.
+  std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
   // The client's wish for result labels; see JobRun::Want().
   //
   // Errors: kNotFound without such a job; kUnavailable while its value is
@@ -96,6 +91,7 @@ class Agent {
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
   std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
   std::vector<JobSummary> Jobs() const;
+  std::vector<JobId> RunIds() const;
   // Null if the job is not known, or its value is not here.
   const JobRun* FindRun(JobId job) const;
   int64_t refused_count() const;
@@ -125,7 +121,6 @@ class Agent {
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
   std::vector<PlacementMember> PlacementMembers() const;
-  std::vector<JobRecord> Records() const;
 
   const AgentOptions options_;
   Transport& transport_;
@@ -138,6 +133,7 @@ class Agent {
   Unpacker unpacker_;
   Outbox outbox_;
   absl::btree_map<JobId, Entry> jobs_;
+  absl::btree_map<std::string, JobRecord> records_;  // newest, by key
   std::shared_ptr<const View> placed_view_;
   std::vector<MembershipEvent> events_;
   std::vector<Arrival> arrivals_;

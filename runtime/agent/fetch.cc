@@ -22,7 +22,8 @@ void JobRun::HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
   const std::optional<Task> producer = relations_.ProducerOf(body.label);
   if (!producer.has_value()) return;
   if (IsHome(body.label)) {
-    if (!body.certain && IsRetired(body.label)) {
+    const bool may_be_late = body.lazy || body.task.has_value();
+    if (!body.insist && may_be_late && IsRetired(body.label)) {
       SendTo(from, JobMessage::kRetired,
              EncodeRetired({.label = body.label, .task = body.task}), out);
       return;
@@ -35,22 +36,29 @@ void JobRun::HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
     return;  // the asker's view is another; it asks again
   }
   (void)now;
-  if (!body.lazy) Pursue(body.label, body.depth, body.certain);
+  if (!body.lazy) {
+    Pursue(body.label, body.depth, body.certain, !body.task.has_value());
+  }
 }
 
-void JobRun::Pursue(const Label& label, int32_t depth, bool certain) {
+void JobRun::Pursue(const Label& label, int32_t depth, bool certain,
+                    bool passed_on) {
   const std::pair<int32_t, uint64_t> place{depth, open_sequence_++};
   auto [known, inserted] = open_place_.emplace(label, place);
   if (!inserted) {
     Open& open = open_[known->second];
     open.certain |= certain;
+    open.passed_on |= passed_on;
     if (open.depth >= depth) return;
     certain = open.certain;
+    passed_on = open.passed_on;
     open_.erase(known->second);
     known->second = place;
   }
-  open_.emplace(place,
-                Open{.label = label, .depth = depth, .certain = certain});
+  open_.emplace(place, Open{.label = label,
+                            .depth = depth,
+                            .certain = certain,
+                            .passed_on = passed_on});
   if (static_cast<int64_t>(open_.size()) > limits_.open_demands_max) {
     // The shallowest; whoever needs it asks again.
     open_place_.erase(open_.begin()->second.label);
@@ -66,9 +74,31 @@ JobRun::Open JobRun::TakeDeepest() {
   return open;
 }
 
+bool JobRun::IsMissing(const Task& task, const Label& label) const {
+  if (in_flight_.contains(task)) return false;
+  const std::vector<int> missing = activations_.MissingUses(task);
+  bool found = false;
+  relations_.ForEachRequired(task, [&](int use, const Label& required) {
+    found |= required == label &&
+             std::find(missing.begin(), missing.end(), use) != missing.end();
+  });
+  return found;
+}
+
+bool JobRun::IsAwaited(const Label& label) const {
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->waiters.empty()) return true;
+  if (relations_.IsResult(label)) return true;
+  return !relations_.ForEachConsumer(label, [&](const Task& task, int) {
+    return !IsPursued(task) || !IsMissing(task, label);
+  });
+}
+
 void JobRun::Expand(absl::Time now, Open open, Outbox& out) {
   const Entry* entry = shard_.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
+  // It may have been bound, used and retired since it was opened.
+  if (!open.passed_on && !IsAwaited(open.label)) return;
   Label target = open.label;
   if (forward_) {
     // Versions of a row follow one another, so the next unbound one is needed

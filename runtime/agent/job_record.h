@@ -43,6 +43,14 @@ struct JobRecord {
   static absl::StatusOr<JobRecord> Decode(absl::string_view bytes);
 };
 
+// One job as this agent sees it.
+struct JobSummary {
+  JobRecord record;
+  JobStats stats;            // this agent's own
+  int64_t tasks_needed = 0;  // 0 while the job value is not here
+  int64_t results_needed = 0;
+};
+
 }  // namespace dogged
 
 #endif  // DOGGED_RUNTIME_AGENT_JOB_RECORD_H_

@@ -143,6 +143,8 @@ class JobRun {
     Label label;
     int32_t depth = 0;
     bool certain = false;
+    // Another home passed it on to the producer's: who waits is there.
+    bool passed_on = false;
   };
   // A task that is demanded, or overdue, and waits for inputs.
   struct Pursuit {
@@ -202,8 +204,13 @@ class JobRun {
   // --- fetch.cc
   void HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
                     Outbox& out);
-  void Pursue(const Label& label, int32_t depth, bool certain);
+  void Pursue(const Label& label, int32_t depth, bool certain,
+              bool passed_on = false);
   void Expand(absl::Time now, Open open, Outbox& out);
+  // Somebody waits for `label`, as far as this agent knows: an agent, a task
+  // that is pursued here, or the job itself.
+  bool IsAwaited(const Label& label) const;
+  bool IsMissing(const Task& task, const Label& label) const;
   void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
                   Outbox& out);
   void DropPursuit(const Task& task);

@@ -58,6 +58,7 @@ Bytes EncodeDemand(const DemandBody& body) {
   PutTask(body.task, out);
   out.PutSigned(body.depth);
   out.PutBool(body.certain);
+  out.PutBool(body.insist);
   out.PutBool(body.lazy);
   return Bytes(out.Take());
 }
@@ -69,6 +70,7 @@ absl::StatusOr<DemandBody> DecodeDemand(absl::string_view body) {
   out.task = GetTask(in);
   out.depth = static_cast<int32_t>(in.GetSigned());
   out.certain = in.GetBool();
+  out.insist = in.GetBool();
   out.lazy = in.GetBool();
   DOGGED_RETURN_IF_ERROR(in.Finish("demand"));
   return out;

@@ -52,6 +52,9 @@ struct DemandBody {
   // The chain of demands begins at a result that is not bound, so the label is
   // needed whatever done-marks say.
   bool certain = false;
+  // The asker was told that the label was retired, and needs it all the same.
+  // Without this a late or doubled demand would compute history again.
+  bool insist = false;
   // Do not search, only send the value once it is there.
   bool lazy = false;
 };

@@ -111,7 +111,6 @@ void JobRun::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
 }
 
 void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
-  (void)out;
   if (!body.task.has_value()) {
     const Entry* entry = shard_.Find(body.label);
     if (entry == nullptr || entry->is_home || from != HomeOf(body.label)) {
@@ -121,8 +120,23 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
     shard_.Erase(body.label);
     return;
   }
+  // The label's home has heard that this task was done. Unless a result
+  // depends on it for certain, that settles it.
   const Task& task = *body.task;
-  if (IsMine(task) && !in_flight_.contains(task)) BelieveDone(task);
+  if (!IsMine(task) || in_flight_.contains(task)) return;
+  const auto known = pursuits_.find(task);
+  if (known == pursuits_.end()) return;
+  if (!known->second.certain) {
+    BelieveDone(task);
+  } else if (IsMissing(task, body.label)) {
+    SendTo(from, JobMessage::kDemand,
+           EncodeDemand({.label = body.label,
+                         .task = task,
+                         .depth = known->second.depth + 1,
+                         .certain = true,
+                         .insist = true}),
+           out);
+  }
 }
 
 }  // namespace dogged

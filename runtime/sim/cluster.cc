@@ -308,7 +308,10 @@ SimOutcome Cluster::Run() {
   for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
   ScheduleFaults();
   queue_.After(absl::Milliseconds(1), [this] { PollClient(); });
-  const absl::Time limit = queue_.now() + options_.time_max;
+  // Long enough for one agent to do all of it several times.
+  const absl::Time limit =
+      queue_.now() + options_.time_max +
+      4 * static_cast<double>(outcome_.tasks_needed) * options_.task_time;
   const absl::Time start = queue_.now();
   while (!finished_ && queue_.now() < limit && queue_.RunNext()) {
   }

@@ -45,7 +45,7 @@ struct SimOptions {
   absl::Duration task_time = absl::Milliseconds(5);
   // Faults are spread over this much time from the start.
   absl::Duration fault_span = absl::Seconds(2);
-  // Virtual time after which a run counts as hung.
+  // Virtual time, beyond that of the tasks, after which a run counts as hung.
   absl::Duration time_max = absl::Minutes(2);
   // Agents on one host die together in nobody's plan, but copies avoid them.
   int hosts = 4;

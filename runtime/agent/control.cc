@@ -1,0 +1,142 @@
+#include "runtime/agent/control.h"
+
+#include "runtime/base/codec.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+Bytes SubmitRequest::Encode() const {
+  Encoder out;
+  out.PutId(submission);
+  out.PutSigned(options.replicas);
+  out.PutBool(options.search_only);
+  out.PutString(job);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<SubmitRequest> SubmitRequest::Decode(absl::string_view body) {
+  Decoder in(body);
+  SubmitRequest out;
+  out.submission = in.GetId<SubmissionId>();
+  out.options.replicas = static_cast<int>(in.GetSigned());
+  out.options.search_only = in.GetBool();
+  out.job = in.GetString();
+  if (out.options.replicas < 1) in.Fail();
+  DOGGED_RETURN_IF_ERROR(in.Finish("submit"));
+  return out;
+}
+
+Bytes StatusReply::Encode() const {
+  Encoder out;
+  out.PutId(self);
+  out.PutSigned(memory_bytes);
+  out.PutSigned(memory_bytes_peak);
+  out.PutSigned(messages_sent);
+  out.PutSigned(bytes_sent);
+  out.PutVarint(members.size());
+  for (const MemberStatus& m : members) {
+    m.member.EncodeTo(out);
+    out.PutString(m.state);
+    out.PutString(m.cause);
+  }
+  out.PutVarint(jobs.size());
+  for (const JobSummary& job : jobs) {
+    out.PutString(job.record.Encode().view());
+    job.stats.Encode(out);
+    out.PutSigned(job.tasks_needed);
+    out.PutSigned(job.results_needed);
+  }
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
+  Decoder in(body);
+  StatusReply out;
+  out.self = in.GetId<AgentId>();
+  out.memory_bytes = in.GetSigned();
+  out.memory_bytes_peak = in.GetSigned();
+  out.messages_sent = in.GetSigned();
+  out.bytes_sent = in.GetSigned();
+  const int64_t members = in.GetCount(8);
+  for (int64_t i = 0; i < members && in.ok(); ++i) {
+    MemberStatus m;
+    m.member = Member::DecodeFrom(in);
+    m.state = std::string(in.GetString());
+    m.cause = std::string(in.GetString());
+    out.members.push_back(std::move(m));
+  }
+  const int64_t jobs = in.GetCount(8);
+  for (int64_t i = 0; i < jobs && in.ok(); ++i) {
+    JobSummary job;
+    DOGGED_ASSIGN_OR_RETURN(job.record, JobRecord::Decode(in.GetString()));
+    job.stats = JobStats::Decode(in);
+    job.tasks_needed = in.GetSigned();
+    job.results_needed = in.GetSigned();
+    out.jobs.push_back(std::move(job));
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("status"));
+  return out;
+}
+
+Bytes WantRequest::Encode() const {
+  Encoder out;
+  out.PutId(job);
+  out.PutVarint(labels.size());
+  for (const Label& label : labels) label.Encode(out);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<WantRequest> WantRequest::Decode(absl::string_view body) {
+  Decoder in(body);
+  WantRequest out;
+  out.job = in.GetId<JobId>();
+  const int64_t count = in.GetCount(2);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    out.labels.push_back(Label::Decode(in));
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("want"));
+  return out;
+}
+
+Bytes ValuesReply::Encode() const {
+  Encoder out;
+  out.PutId(job);
+  out.PutVarint(values.size());
+  for (const auto& [label, value] : values) {
+    label.Encode(out);
+    value.Encode(out);
+  }
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<ValuesReply> ValuesReply::Decode(absl::string_view body) {
+  Decoder in(body);
+  ValuesReply out;
+  out.job = in.GetId<JobId>();
+  const int64_t count = in.GetCount(2);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    const Label label = Label::Decode(in);
+    DOGGED_ASSIGN_OR_RETURN(Value value, Value::Decode(in));
+    out.values.emplace_back(label, std::move(value));
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("values"));
+  return out;
+}
+
+Bytes EncodeError(const absl::Status& status) {
+  Encoder out;
+  out.PutSigned(static_cast<int>(status.code()));
+  out.PutString({status.message().data(), status.message().size()});
+  return Bytes(out.Take());
+}
+
+absl::Status DecodeError(absl::string_view body) {
+  Decoder in(body);
+  const auto code = static_cast<absl::StatusCode>(in.GetSigned());
+  const absl::string_view message = in.GetString();
+  DOGGED_RETURN_IF_ERROR(in.Finish("error"));
+  if (code == absl::StatusCode::kOk) return absl::UnknownError(message);
+  return absl::Status(code, message);
+}
+
+}  // namespace dogged

@@ -1,0 +1,106 @@
+// What clients and agents say to each other on the control port: the bodies
+// of its frames (routing/control_socket.h). A client needs no libfabric.
+#ifndef DOGGED_RUNTIME_AGENT_CONTROL_H_
+#define DOGGED_RUNTIME_AGENT_CONTROL_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "routing/view.h"
+#include "runtime/agent/job_record.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+enum class ControlType : uint8_t {
+  kError = 1,     // body: code and message; the answer to what went wrong
+  kJoin = 2,      // empty; answered by kSnapshot
+  kSnapshot = 3,  // Agent::Snapshot()
+  // From one agent to another: my ID; answered by kLifeLine with the other's.
+  // The end of such a connection is the end of that incarnation.
+  kLifeLine = 4,
+  kSubmit = 5,     // SubmitRequest; answered by kSubmitted
+  kSubmitted = 6,  // the job's ID
+  kStatus = 7,     // empty; answered by kStatusReply
+  kStatusReply = 8,
+  kWant = 9,       // WantRequest; answered by kValues, as they come
+  kValues = 10,    // ValuesReply
+  kConclude = 11,  // a JobRecord in its new state; answered by kConcluded
+  kConcluded = 12,
+};
+
+struct SubmitRequest {
+  SubmissionId submission;
+  JobOptions options;
+  absl::string_view job;  // Job::Encode()
+
+  Bytes Encode() const;
+  // `job` is a view into `body`.
+  static absl::StatusOr<SubmitRequest> Decode(absl::string_view body);
+};
+
+// One member as an agent knows it.
+struct MemberStatus {
+  Member member;
+  std::string state;  // "alive", "suspect", "left", "dead"
+  std::string cause;  // of its end
+};
+
+// What one agent says of itself and of all.
+struct StatusReply {
+  AgentId self;
+  int64_t memory_bytes = 0;  // of this process, now
+  int64_t memory_bytes_peak = 0;
+  int64_t messages_sent = 0;
+  int64_t bytes_sent = 0;
+  std::vector<MemberStatus> members;
+  // Stats are this agent's own.
+  std::vector<JobSummary> jobs;
+
+  Bytes Encode() const;
+  static absl::StatusOr<StatusReply> Decode(absl::string_view body);
+};
+
+struct WantRequest {
+  JobId job;
+  std::vector<Label> labels;
+
+  Bytes Encode() const;
+  static absl::StatusOr<WantRequest> Decode(absl::string_view body);
+};
+
+struct ValuesReply {
+  JobId job;
+  std::vector<std::pair<Label, Value>> values;
+
+  Bytes Encode() const;
+  static absl::StatusOr<ValuesReply> Decode(absl::string_view body);
+};
+
+Bytes EncodeError(const absl::Status& status);
+// The error that a kError frame carries.
+absl::Status DecodeError(absl::string_view body);
+
+template <typename Tag>
+Bytes EncodeId(Id<Tag> id) {
+  Encoder out;
+  out.PutId(id);
+  return Bytes(out.Take());
+}
+template <typename IdType>
+absl::StatusOr<IdType> DecodeId(absl::string_view body) {
+  Decoder in(body);
+  const auto id = in.GetId<IdType>();
+  absl::Status status = in.Finish("ID");
+  if (!status.ok()) return status;
+  return id;
+}
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_CONTROL_H_

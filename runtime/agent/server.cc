@@ -1,0 +1,248 @@
+#include "runtime/agent/server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// Values of one kValues frame, as long as there are that many.
+constexpr int64_t kValuesFrameBytes = 4 << 20;
+constexpr int kLifeLineNeighboursMax = 16;
+
+void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
+               const Bytes& body) {
+  port.Send(connection, static_cast<uint8_t>(type), body);
+}
+
+}  // namespace
+
+Server::Server(Agent& agent, Ports ports)
+    : agent_(agent), ports_(std::move(ports)) {}
+
+Server::~Server() {
+  for (const auto& [connection, line] : life_lines_) {
+    ports_.control.Close(connection);
+  }
+}
+
+Server::End Server::Run() {
+  while (true) {
+    const absl::Time now = ports_.clock.Now();
+    if (leave_) agent_.Leave(now);
+    HandleControl(now);
+    agent_.RunOnce(now);
+    LogEvents();
+    KeepLifeLines();
+    SendWanted();
+    if (agent_.declared_dead()) return End::kDeclaredDead;
+    if (agent_.IsGone()) return End::kLeft;
+    // What was just queued on the control port goes out before sleeping.
+    HandleControl(now);
+    if (!ports_.transport.PrepareToWait()) continue;
+    ports_.poller.Wait(std::max(absl::ZeroDuration(),
+                                agent_.next_wake() - ports_.clock.Now()));
+  }
+}
+
+void Server::HandleControl(absl::Time now) {
+  control_events_.clear();
+  ports_.control.Poll(control_events_);
+  for (const ControlEvent& event : control_events_) {
+    switch (event.kind) {
+      case ControlEvent::Kind::kAccepted:
+        break;
+      case ControlEvent::Kind::kConnected:
+        if (life_lines_.contains(event.connection)) {
+          SendFrame(ports_.control, event.connection, ControlType::kLifeLine,
+                    EncodeId(agent_.id()));
+        }
+        break;
+      case ControlEvent::Kind::kFrame:
+        HandleFrame(now, event);
+        break;
+      case ControlEvent::Kind::kClosed:
+        HandleClosed(now, event);
+        break;
+    }
+  }
+}
+
+void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
+  const ConnectionId from = event.connection;
+  const absl::string_view body = event.body.view();
+  switch (static_cast<ControlType>(event.type)) {
+    case ControlType::kJoin:
+      SendFrame(ports_.control, from, ControlType::kSnapshot,
+                Bytes(agent_.Snapshot()));
+      return;
+    case ControlType::kLifeLine: {
+      const auto peer = DecodeId<AgentId>(body);
+      auto line = life_lines_.find(from);
+      if (!peer.ok()) return SendError(from, peer.status());
+      if (line == life_lines_.end()) {
+        SendFrame(ports_.control, from, ControlType::kLifeLine,
+                  EncodeId(agent_.id()));
+      } else if (*peer == line->second.peer) {
+        line->second.confirmed = true;
+      } else {
+        // Another process lives at that address now.
+        agent_.PeerDied(now, line->second.peer,
+                        "another agent answers at its address");
+        ports_.control.Close(from);
+        life_lines_.erase(line);
+      }
+      return;
+    }
+    case ControlType::kSubmit: {
+      const auto request = SubmitRequest::Decode(body);
+      if (!request.ok()) return SendError(from, request.status());
+      const auto job = agent_.Submit(now, std::string(request->job),
+                                     request->submission, request->options);
+      if (!job.ok()) return SendError(from, job.status());
+      SendFrame(ports_.control, from, ControlType::kSubmitted, EncodeId(*job));
+      return;
+    }
+    case ControlType::kStatus:
+      SendFrame(ports_.control, from, ControlType::kStatusReply,
+                Status().Encode());
+      return;
+    case ControlType::kWant: {
+      const auto request = WantRequest::Decode(body);
+      if (!request.ok()) return SendError(from, request.status());
+      const absl::Status status =
+          agent_.Want(now, request->job, request->labels);
+      if (!status.ok()) return SendError(from, status);
+      for (const Label& label : request->labels) {
+        wanted_[{request->job, label}].push_back(from);
+      }
+      return;
+    }
+    case ControlType::kConclude: {
+      auto record = JobRecord::Decode(body);
+      if (!record.ok()) return SendError(from, record.status());
+      agent_.Conclude(now, *std::move(record));
+      SendFrame(ports_.control, from, ControlType::kConcluded, {});
+      return;
+    }
+    case ControlType::kError:
+    case ControlType::kSnapshot:
+    case ControlType::kSubmitted:
+    case ControlType::kStatusReply:
+    case ControlType::kValues:
+    case ControlType::kConcluded:
+      return;
+  }
+  SendError(from, absl::InvalidArgumentError(absl::StrCat(
+                      "no request of type ", static_cast<int>(event.type))));
+}
+
+void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
+  auto line = life_lines_.find(event.connection);
+  if (line != life_lines_.end()) {
+    const LifeLine ended = line->second;
+    life_lines_.erase(line);
+    // Without a word from the peer it may be the network; the failure detector
+    // decides then.
+    if (ended.confirmed && agent_.membership().view()->Contains(ended.peer)) {
+      agent_.PeerDied(now, ended.peer, "its connection closed");
+    }
+  }
+  for (auto& [key, connections] : wanted_) {
+    connections.erase(
+        std::remove(connections.begin(), connections.end(), event.connection),
+        connections.end());
+  }
+}
+
+void Server::KeepLifeLines() {
+  if (agent_.membership().view() == lined_view_) return;
+  lined_view_ = agent_.membership().view();
+  absl::btree_map<AgentId, bool> wanted;
+  for (AgentId peer : LifeLinesOf(agent_.routing_table(), *lined_view_,
+                                  kLifeLineNeighboursMax)) {
+    wanted[peer] = false;
+  }
+  for (auto it = life_lines_.begin(); it != life_lines_.end();) {
+    auto peer = wanted.find(it->second.peer);
+    if (peer == wanted.end()) {
+      ports_.control.Close(it->first);
+      it = life_lines_.erase(it);
+    } else {
+      peer->second = true;
+      ++it;
+    }
+  }
+  for (const auto& [peer, has_line] : wanted) {
+    if (has_line) continue;
+    const Member* member = lined_view_->Find(peer);
+    life_lines_[ports_.control.Connect(member->control_address)] = {.peer =
+                                                                        peer};
+  }
+}
+
+void Server::SendWanted() {
+  for (const JobId id : agent_.RunIds()) {
+    absl::btree_map<ConnectionId, ValuesReply> replies;
+    auto send = [this](ConnectionId connection, ValuesReply& reply) {
+      SendFrame(ports_.control, connection, ControlType::kValues,
+                reply.Encode());
+      reply.values.clear();
+    };
+    for (auto& [label, value] : agent_.TakeWanted(id)) {
+      auto it = wanted_.find({id, label});
+      if (it == wanted_.end()) continue;
+      for (ConnectionId connection : it->second) {
+        ValuesReply& reply = replies[connection];
+        reply.job = id;
+        reply.values.emplace_back(label, value);
+        int64_t bytes = 0;
+        for (const auto& entry : reply.values) bytes += entry.second.bytes();
+        if (bytes >= kValuesFrameBytes || reply.values.size() >= 4096) {
+          send(connection, reply);
+        }
+      }
+      wanted_.erase(it);
+    }
+    for (auto& [connection, reply] : replies) {
+      if (!reply.values.empty()) send(connection, reply);
+    }
+  }
+}
+
+void Server::LogEvents() {
+  for (const MembershipEvent& event : agent_.TakeEvents()) {
+    const bool died = event.kind == MembershipEvent::Kind::kDied;
+    if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;
+    departed_.push_back({.member = event.member,
+                         .state = died ? "dead" : "left",
+                         .cause = event.cause});
+  }
+}
+
+StatusReply Server::Status() const {
+  StatusReply out;
+  out.self = agent_.id();
+  std::tie(out.memory_bytes, out.memory_bytes_peak) = ports_.memory();
+  out.messages_sent = agent_.messages_sent();
+  out.bytes_sent = agent_.bytes_sent();
+  for (const Member& member : agent_.membership().view()->members()) {
+    const bool suspect = agent_.membership().IsSuspect(member.id);
+    out.members.push_back(
+        {.member = member, .state = suspect ? "suspect" : "alive"});
+  }
+  out.members.insert(out.members.end(), departed_.begin(), departed_.end());
+  out.jobs = agent_.Jobs();
+  return out;
+}
+
+void Server::SendError(ConnectionId connection, const absl::Status& status) {
+  SendFrame(ports_.control, connection, ControlType::kError,
+            EncodeError(status));
+}
+
+}  // namespace dogged

@@ -1,0 +1,81 @@
+// Server: an agent in real life. Sleeps until the transport, the control port,
+// a worker or a deadline wants something, then runs one pass of the agent;
+// answers clients; keeps life lines to the peers that the view names.
+#ifndef DOGGED_RUNTIME_AGENT_SERVER_H_
+#define DOGGED_RUNTIME_AGENT_SERVER_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "routing/control_socket.h"
+#include "routing/poller.h"
+#include "runtime/agent/agent.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/clock.h"
+
+namespace dogged {
+
+class Server {
+ public:
+  struct Ports {
+    Clock& clock;
+    Transport& transport;
+    ControlPort& control;
+    Poller& poller;  // watches the transport's and the control port's fds
+    // {now, peak} bytes of memory of this process.
+    std::function<std::pair<int64_t, int64_t>()> memory;
+  };
+  enum class End {
+    kLeft,          // by Leave()
+    kDeclaredDead,  // the others think so: start again as another incarnation
+  };
+
+  // `agent` outlives the server.
+  Server(Agent& agent, Ports ports);
+  // Closes its life lines: what they say is no news of the next incarnation.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Runs until the agent has left or was declared dead.
+  End Run();
+  // Hands over, then ends Run(). Callable from signal handlers.
+  void Leave() {
+    leave_ = true;
+    ports_.poller.Wake();
+  }
+
+ private:
+  struct LifeLine {
+    AgentId peer;
+    bool confirmed = false;  // the peer has said who it is
+  };
+
+  void HandleControl(absl::Time now);
+  void HandleFrame(absl::Time now, const ControlEvent& event);
+  void HandleClosed(absl::Time now, const ControlEvent& event);
+  void KeepLifeLines();
+  void SendWanted();
+  void LogEvents();
+  StatusReply Status() const;
+  void SendError(ConnectionId connection, const absl::Status& status);
+
+  Agent& agent_;
+  Ports ports_;
+  std::atomic<bool> leave_{false};
+  std::vector<ControlEvent> control_events_;
+  absl::btree_map<ConnectionId, LifeLine> life_lines_;
+  std::shared_ptr<const View> lined_view_;
+  // Who waits for which result.
+  absl::btree_map<std::pair<JobId, Label>, std::vector<ConnectionId>> wanted_;
+  std::vector<MemberStatus> departed_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_SERVER_H_
