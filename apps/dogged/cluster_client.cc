@@ -1,0 +1,181 @@
+#include "apps/dogged/cluster_client.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
+constexpr absl::Duration kCallTimeout = absl::Seconds(10);
+constexpr absl::Duration kStatusTimeout = absl::Seconds(1);
+// Results asked for at a time: bounds what waits at the agent.
+constexpr int64_t kAskedMax = 1 << 14;
+
+uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
+    std::vector<std::string> addresses) {
+  std::unique_ptr<ClusterClient> out(new ClusterClient);
+  out->addresses_ = std::move(addresses);
+  DOGGED_RETURN_IF_ERROR(out->FailOver(absl::OkStatus()));
+  out->PollStatus();  // learns the other members
+  return out;
+}
+
+absl::Status ClusterClient::FailOver(const absl::Status& why) {
+  contact_.reset();
+  absl::Status last = why;
+  for (const std::string& address : addresses_) {
+    auto client = ControlClient::Connect(address, kConnectTimeout);
+    if (!client.ok()) {
+      last = client.status();
+      continue;
+    }
+    contact_ = *std::move(client);
+    if (encoded_job_.empty()) return absl::OkStatus();
+    const absl::Status said = SayAll();
+    if (said.ok()) return said;
+    if (said.code() != absl::StatusCode::kUnavailable &&
+        said.code() != absl::StatusCode::kDeadlineExceeded) {
+      return said;
+    }
+    last = said;
+    contact_.reset();
+  }
+  return absl::UnavailableError(
+      absl::StrCat("no agent answers (", absl::StrJoin(addresses_, ", "),
+                   "): ", std::string(last.message())));
+}
+
+absl::Status ClusterClient::SayAll() {
+  const SubmitRequest request{.submission = record_.submission,
+                              .options = options_,
+                              .job = encoded_job_};
+  DOGGED_ASSIGN_OR_RETURN(
+      const ControlFrame frame,
+      contact_->Call(Type(ControlType::kSubmit), request.Encode().view(),
+                     kCallTimeout));
+  if (frame.type == Type(ControlType::kError)) {
+    return DecodeError(frame.body.view());
+  }
+  to_ask_.assign(missing_.begin(), missing_.end());
+  std::sort(to_ask_.begin(), to_ask_.end(), std::greater<Label>());
+  asked_count_ = 0;
+  return AskForMore();
+}
+
+absl::Status ClusterClient::Submit(std::string encoded_job,
+                                   SubmissionId submission,
+                                   const JobOptions& options,
+                                   const Relations& relations) {
+  encoded_job_ = std::move(encoded_job);
+  options_ = options;
+  record_ = {.hash = JobHash(encoded_job_),
+             .submission = submission,
+             .name = relations.program().name,
+             .options = options};
+  relations.ForEachResult([this](const Label& label) {
+    missing_.insert(label);
+    return true;
+  });
+  const absl::Status said = SayAll();
+  if (said.ok()) return said;
+  return FailOver(said);
+}
+
+absl::Status ClusterClient::AskForMore() {
+  if (to_ask_.empty() || asked_count_ > kAskedMax / 2) return absl::OkStatus();
+  WantRequest request{.job = record_.job()};
+  while (!to_ask_.empty() && asked_count_ < kAskedMax) {
+    if (missing_.contains(to_ask_.back())) {
+      request.labels.push_back(to_ask_.back());
+      ++asked_count_;
+    }
+    to_ask_.pop_back();
+  }
+  if (request.labels.empty()) return absl::OkStatus();
+  return contact_->Send(Type(ControlType::kWant), request.Encode().view(),
+                        kCallTimeout);
+}
+
+absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
+  if (frame.type == Type(ControlType::kError)) {
+    return DecodeError(frame.body.view());
+  }
+  if (frame.type != Type(ControlType::kValues)) return absl::OkStatus();
+  DOGGED_ASSIGN_OR_RETURN(const ValuesReply reply,
+                          ValuesReply::Decode(frame.body.view()));
+  for (const auto& [label, value] : reply.values) {
+    if (missing_.erase(label) == 0) continue;
+    found_.emplace(label, value);
+    --asked_count_;
+  }
+  return AskForMore();
+}
+
+absl::Status ClusterClient::Collect(absl::Duration patience) {
+  const absl::Time deadline = clock_.Now() + patience;
+  while (!HasAll()) {
+    const absl::Duration left = deadline - clock_.Now();
+    if (left <= absl::ZeroDuration()) return absl::OkStatus();
+    const auto frame = contact_->Receive(left);
+    absl::Status status = frame.ok() ? TakeFrame(*frame) : frame.status();
+    if (status.code() == absl::StatusCode::kDeadlineExceeded) {
+      return absl::OkStatus();
+    }
+    if (!status.ok()) DOGGED_RETURN_IF_ERROR(FailOver(status));
+  }
+  return absl::OkStatus();
+}
+
+Value ClusterClient::Find(const Label& label) const {
+  const auto it = found_.find(label);
+  return it == found_.end() ? Value() : it->second;
+}
+
+void ClusterClient::AddAddress(std::string address) {
+  if (std::find(addresses_.begin(), addresses_.end(), address) ==
+      addresses_.end()) {
+    addresses_.push_back(std::move(address));
+  }
+}
+
+std::vector<StatusReply> ClusterClient::PollStatus() {
+  std::vector<StatusReply> out;
+  const std::vector<std::string> known = addresses_;
+  for (const std::string& address : known) {
+    auto& client = status_clients_[address];
+    if (client == nullptr) {
+      auto connected = ControlClient::Connect(address, kStatusTimeout);
+      if (!connected.ok()) continue;
+      client = *std::move(connected);
+    }
+    const auto frame =
+        client->Call(Type(ControlType::kStatus), "", kStatusTimeout);
+    if (!frame.ok()) {
+      client.reset();
+      continue;
+    }
+    auto reply = StatusReply::Decode(frame->body.view());
+    if (!reply.ok()) continue;
+    for (const MemberStatus& m : reply->members) {
+      if (m.state == "alive") AddAddress(m.member.control_address);
+    }
+    out.push_back(*std::move(reply));
+  }
+  return out;
+}
+
+absl::Status ClusterClient::Conclude(JobRecord record) {
+  const auto frame = contact_->Call(Type(ControlType::kConclude),
+                                    record.Encode().view(), kCallTimeout);
+  return frame.status();
+}
+
+}  // namespace dogged

@@ -1,0 +1,80 @@
+// ClusterClient: the client's side of a running cluster. Talks to one agent at
+// a time and goes on with another one when that one is gone. Blocking, with
+// deadlines; used by one thread.
+#ifndef DOGGED_APPS_DOGGED_CLUSTER_CLIENT_H_
+#define DOGGED_APPS_DOGGED_CLUSTER_CLIENT_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "routing/control_socket.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/clock.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+class ClusterClient {
+ public:
+  // `addresses`: control ports of running agents, at least one of which
+  // answers. Errors: kUnavailable naming them.
+  static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
+      std::vector<std::string> addresses);
+
+  // Gives the job to the cluster and starts to collect its results.
+  absl::Status Submit(std::string encoded_job, SubmissionId submission,
+                      const JobOptions& options, const Relations& relations);
+  // Takes in what has come within `patience`. Fails over by itself.
+  //
+  // Errors: kUnavailable if no known agent answers any more; what the job
+  //         failed of.
+  absl::Status Collect(absl::Duration patience);
+  bool HasAll() const { return missing_.empty(); }
+  int64_t missing_count() const {
+    return static_cast<int64_t>(missing_.size());
+  }
+  // None if it has not come.
+  Value Find(const Label& label) const;
+
+  // Asks every known agent; those that do not answer are left out. Learns of
+  // new members.
+  std::vector<StatusReply> PollStatus();
+  // A new agent's control port.
+  void AddAddress(std::string address);
+  // Tells the cluster that the job has ended in this way.
+  absl::Status Conclude(JobRecord record);
+  const JobRecord& record() const { return record_; }
+
+ private:
+  ClusterClient() = default;
+  // Talks to the next agent that answers, and says all over again.
+  absl::Status FailOver(const absl::Status& why);
+  absl::Status SayAll();
+  absl::Status AskForMore();
+  absl::Status TakeFrame(const ControlFrame& frame);
+
+  SystemClock clock_;
+  std::vector<std::string> addresses_;
+  std::unique_ptr<ControlClient> contact_;
+  std::map<std::string, std::unique_ptr<ControlClient>> status_clients_;
+
+  std::string encoded_job_;
+  JobOptions options_;
+  JobRecord record_;
+  absl::flat_hash_set<Label> missing_;
+  std::vector<Label> to_ask_;  // of the missing, not yet asked of contact_
+  int64_t asked_count_ = 0;    // asked and not answered
+  absl::flat_hash_map<Label, Value> found_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLUSTER_CLIENT_H_

@@ -1,0 +1,116 @@
+#include "apps/dogged/job_source.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/output/npy.h"
+#include "apps/output/selection.h"
+#include "apps/tiles/blas_kernels.h"
+#include "apps/tiles/numeric_class.h"
+#include "dsl/analysis.h"
+#include "dsl/diagnostics.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/cpu_layout_hwloc.h"
+
+namespace dogged {
+
+KernelSource::KernelSource(const Environment& environment)
+    : compiler_({.compiler = environment.compiler,
+                 .cache_directory = environment.cache_directory}),
+      numeric_class_(NumericClass(BlasName())) {
+  UseOneBlasThread();
+  AddBlasKernels(registry_);
+}
+
+dsl::CompileSource KernelSource::compile() const {
+  return [this](absl::string_view source) { return compiler_.Load(source); };
+}
+
+absl::StatusOr<KernelTable> KernelSource::Load(const Job& job) const {
+  if (job.numeric_class != numeric_class_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the job's numeric class is \"", job.numeric_class,
+        "\", this host's is \"", numeric_class_,
+        "\": bits could differ; submit the job from a host of this class"));
+  }
+  return dsl::LoadKernels(job, registry_, compile());
+}
+
+absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
+                                          const KernelSource& kernels) {
+  const auto fail = [](const absl::Status& status) {
+    std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+    return status;
+  };
+  std::ifstream file(options.file, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file.is_open() || text.fail()) {
+    return fail(absl::NotFoundError(
+        absl::StrCat(options.file, ": can't be read; is the path right?")));
+  }
+  LoadedProgram out;
+  out.text = text.str();
+  out.options.file = options.file;
+  out.options.parameters = options.definitions;
+  out.options.coalesce = options.coalesce;
+  out.options.compiled = options.compiled;
+  out.options.target = {.agents = options.agents, .workers = options.workers};
+  out.options.numeric_class = kernels.numeric_class();
+  out.options.analyze = dsl::AnalyzeWithIsl;
+  for (const auto& [array, path] : options.inputs) {
+    absl::StatusOr<Value> value = ReadNpy(path);
+    if (!value.ok()) return fail(value.status());
+    out.options.inputs[array] = *std::move(value);
+  }
+  for (const std::string& output : options.outputs) {
+    const auto selection = ParseSelection(output);
+    if (!selection.ok()) return fail(selection.status());
+    out.options.selections.push_back(selection->text);
+  }
+  dsl::Diagnostics diagnostics(options.file, out.text);
+  absl::StatusOr<Job> job =
+      dsl::Compile(out.text, out.options, kernels.registry(), diagnostics);
+  const std::string words = diagnostics.ToString();
+  std::fwrite(words.data(), 1, words.size(), stderr);
+  if (!job.ok()) {
+    if (!diagnostics.HasErrors()) return fail(job.status());
+    return absl::InvalidArgumentError("the program is wrong");
+  }
+  out.job = *std::move(job);
+  return out;
+}
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return ExitCode::kDone;
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+      return ExitCode::kMistyped;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+      return ExitCode::kWrong;
+    case absl::StatusCode::kUnavailable:
+      return ExitCode::kNoAgents;
+    case absl::StatusCode::kResourceExhausted:
+      return ExitCode::kNoRoom;
+    case absl::StatusCode::kCancelled:
+      return ExitCode::kInterrupted;
+    default:
+      return ExitCode::kFailed;
+  }
+}
+
+int WorkersPerAgent(int workers, int agents) {
+  if (workers > 0) return workers;
+  const auto cpus = static_cast<int>(ReadCpuLayout().cpus.size());
+  return std::max(1, cpus / std::max(1, agents));
+}
+
+}  // namespace dogged

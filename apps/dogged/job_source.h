@@ -1,0 +1,56 @@
+// From a program file to a job, and from a job to kernels: what all commands
+// that know programs share.
+#ifndef DOGGED_APPS_DOGGED_JOB_SOURCE_H_
+#define DOGGED_APPS_DOGGED_JOB_SOURCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "apps/dogged/options.h"
+#include "dsl/compile.h"
+#include "runtime/agent/agent.h"
+#include "runtime/exec/kernel_library.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged {
+
+// The kernels this binary knows by name, and the compiler for the others.
+class KernelSource {
+ public:
+  explicit KernelSource(const Environment& environment);
+
+  const KernelRegistry& registry() const { return registry_; }
+  const std::string& numeric_class() const { return numeric_class_; }
+  // Errors: kFailedPrecondition for a job of another numeric class.
+  absl::StatusOr<KernelTable> Load(const Job& job) const;
+  dsl::CompileSource compile() const;
+
+ private:
+  KernelRegistry registry_;
+  KernelCompiler compiler_;
+  std::string numeric_class_;
+};
+
+struct LoadedProgram {
+  std::string text;
+  dsl::CompileOptions options;
+  Job job;
+};
+
+// Reads the file and the inputs, and compiles. What is wrong has been printed
+// on standard error when this returns an error.
+absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
+                                          const KernelSource& kernels);
+
+// The status for a user: printed by whoever returns it to main.
+ExitCode ExitCodeOf(const absl::Status& status);
+
+// Processors of this host divided by `agents`, at least 1, if `workers` is 0.
+int WorkersPerAgent(int workers, int agents);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_JOB_SOURCE_H_

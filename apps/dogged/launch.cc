@@ -1,0 +1,163 @@
+#include "apps/dogged/launch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "apps/output/words.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+std::string EndWords(int status) {
+  if (WIFSIGNALED(status)) return CauseOfSignal(WTERMSIG(status));
+  return CauseOfExit(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+LocalAgents::~LocalAgents() {
+  for (Process& process : processes_) {
+    if (process.alive) kill(process.pid, SIGKILL);
+  }
+  for (Process& process : processes_) {
+    if (process.alive) waitpid(process.pid, nullptr, 0);
+    if (process.ready_fd >= 0) close(process.ready_fd);
+  }
+}
+
+std::vector<size_t> LocalAgents::Alive() const {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    if (processes_[i].alive) out.push_back(i);
+  }
+  return out;
+}
+
+absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
+  SystemClock clock;
+  const absl::Time deadline = clock.Now() + timeout;
+  std::vector<std::string> join;
+  for (size_t i : Alive()) join.push_back(processes_[i].address);
+  int started = 0;
+  if (join.empty()) {
+    DOGGED_RETURN_IF_ERROR(Spawn({}));
+    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_.back(), deadline));
+    join.push_back(processes_.back().address);
+    started = 1;
+  }
+  const size_t first = processes_.size();
+  for (; started < count; ++started) DOGGED_RETURN_IF_ERROR(Spawn(join));
+  for (size_t i = first; i < processes_.size(); ++i) {
+    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[i], deadline));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
+  Process process;
+  process.name = absl::StrCat("agent-", processes_.size() + 1);
+  std::vector<std::string> arguments = {
+      "dogged",      "agent",           "--listen",
+      "127.0.0.1:0", "--workers",       absl::StrCat(options_.workers),
+      "--multicast", options_.multicast};
+  for (const std::string& address : join) {
+    arguments.insert(arguments.end(), {"--join", address});
+  }
+  if (!options_.memory.empty()) {
+    arguments.insert(arguments.end(), {"--memory", options_.memory});
+  }
+  if (!options_.directory.empty()) {
+    arguments.insert(
+        arguments.end(),
+        {"--dir", absl::StrCat(options_.directory, "/", process.name)});
+  }
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no pipe: ", std::strerror(errno)));
+  }
+  const pid_t parent = getpid();
+  process.pid = fork();
+  if (process.pid == 0) {
+    // Only calls that are safe after fork.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    dup2(fds[1], STDOUT_FILENO);
+    setpgid(0, 0);  // Ctrl-C is the client's business
+    execv("/proc/self/exe", argv.data());
+    _exit(127);
+  }
+  close(fds[1]);
+  if (process.pid < 0) {
+    close(fds[0]);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no process: ", std::strerror(errno)));
+  }
+  process.ready_fd = fds[0];
+  process.alive = true;
+  processes_.push_back(std::move(process));
+  return absl::OkStatus();
+}
+
+absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
+  SystemClock clock;
+  std::string said;
+  while (said.find('\n') == std::string::npos) {
+    const absl::Duration left = deadline - clock.Now();
+    pollfd waiting = {.fd = process.ready_fd, .events = POLLIN, .revents = 0};
+    const int ready = poll(&waiting, 1,
+                           static_cast<int>(std::max<int64_t>(
+                               0, absl::ToInt64Milliseconds(left))));
+    if (ready < 0 && errno == EINTR) continue;
+    char buffer[256];
+    const ssize_t size =
+        ready > 0 ? read(process.ready_fd, buffer, sizeof(buffer)) : 0;
+    if (size <= 0) {
+      return absl::UnavailableError(
+          absl::StrCat(process.name, " did not start; its words are above"));
+    }
+    said.append(buffer, static_cast<size_t>(size));
+  }
+  absl::string_view address = said;
+  address = address.substr(0, address.find('\n'));
+  absl::ConsumePrefix(&address, "listening ");
+  process.address = std::string(address);
+  return absl::OkStatus();
+}
+
+void LocalAgents::Kill(size_t index) {
+  if (processes_[index].alive) kill(processes_[index].pid, SIGKILL);
+}
+
+std::vector<size_t> LocalAgents::Reap() {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    Process& process = processes_[i];
+    int status = 0;
+    if (process.alive && waitpid(process.pid, &status, WNOHANG) > 0) {
+      process.alive = false;
+      process.end = EndWords(status);
+      out.push_back(i);
+    }
+  }
+  return out;
+}
+
+}  // namespace dogged

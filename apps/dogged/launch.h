@@ -1,0 +1,65 @@
+// Launch: agent processes of this host, for runs that bring their own. They
+// end with this process, however it ends.
+#ifndef DOGGED_APPS_DOGGED_LAUNCH_H_
+#define DOGGED_APPS_DOGGED_LAUNCH_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace dogged {
+
+struct LaunchOptions {
+  int workers = 1;
+  std::string memory;     // handed on as --memory; may be empty
+  std::string directory;  // agent-N below it is handed on as --dir
+  std::string multicast = "prefix";
+};
+
+class LocalAgents {
+ public:
+  struct Process {
+    std::string name;  // "agent-1"
+    pid_t pid = 0;
+    std::string address;  // of its control port
+    bool alive = false;
+    // Of a process that ended: "killed by signal 9", "exit status 1".
+    std::string end;
+    int ready_fd = -1;
+  };
+
+  explicit LocalAgents(LaunchOptions options) : options_(std::move(options)) {}
+  // Kills and reaps whoever is left.
+  ~LocalAgents();
+  LocalAgents(const LocalAgents&) = delete;
+  LocalAgents& operator=(const LocalAgents&) = delete;
+
+  // Starts `count` agents and waits until they listen. The first of all stands
+  // alone, the others join it or, later, whoever lives.
+  //
+  // Errors: kUnavailable, with the name of who did not come up.
+  absl::Status Start(int count, absl::Duration timeout);
+  // SIGKILL to processes()[index].
+  void Kill(size_t index);
+  // Notes who has ended since the last call; their positions.
+  std::vector<size_t> Reap();
+
+  const std::vector<Process>& processes() const { return processes_; }
+  std::vector<size_t> Alive() const;
+
+ private:
+  absl::Status Spawn(const std::vector<std::string>& join);
+  absl::Status AwaitReady(Process& process, absl::Time deadline);
+
+  LaunchOptions options_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_LAUNCH_H_

@@ -1,0 +1,391 @@
+// The command line: flags and environment variables to plain options. A flag
+// beats its DOGGED_* variable. Nothing else happens here.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "apps/dogged/commands.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/kernel_library.h"
+
+namespace dogged {
+namespace {
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Environment ReadEnvironment() {
+  Environment out;
+  out.cache_directory =
+      KernelCacheDirectory(Variable("XDG_CACHE_HOME"), Variable("HOME"));
+  out.compiler = Variable("DOGGED_CC").empty() ? "cc" : Variable("DOGGED_CC");
+  out.memory = Variable("DOGGED_MEMORY");
+  out.directory = Variable("DOGGED_DIR");
+  std::random_device entropy;
+  out.entropy = (uint64_t{entropy()} << 32) | entropy();
+  // libpsm2, which libfabric loads, takes over signals without this.
+  setenv("IPATH_NO_BACKTRACE", "1", 0);
+  return out;
+}
+
+// "NAME=VALUE".
+absl::StatusOr<std::pair<std::string, std::string>> ParsePair(
+    const std::string& text, const std::string& flag) {
+  const size_t at = text.find('=');
+  if (at == 0 || at == std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, " \"", text, "\" is not NAME=VALUE"));
+  }
+  return std::make_pair(text.substr(0, at), text.substr(at + 1));
+}
+
+// "40%" or "2.5s", several separated by commas.
+absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
+                                             const std::string& flag) {
+  std::vector<When> out;
+  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    When when{.text = std::string(word)};
+    double number = 0;
+    absl::string_view digits = word;
+    const bool share = absl::ConsumeSuffix(&digits, "%");
+    if (!share) absl::ConsumeSuffix(&digits, "s");
+    if (!absl::SimpleAtod(digits, &number) || number < 0 ||
+        (share && number > 100)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flag, " \"", std::string(word),
+                       "\" is neither a share (40%) nor a time (2.5s)"));
+    }
+    if (share) {
+      when.share = number / 100;
+    } else {
+      when.seconds = number;
+    }
+    out.push_back(std::move(when));
+  }
+  return out;
+}
+
+// What the flags were given as, before they are parsed further.
+struct ProgramFlags {
+  std::vector<std::string> definitions;
+  std::vector<std::string> inputs;
+  std::string kernels = "compiled";
+  std::string coalesce = "on";
+};
+
+void AddProgramFlags(CLI::App& app, ProgramOptions& options,
+                     ProgramFlags& flags) {
+  app.add_option("FILE", options.file, "the program, FILE.dog")->required();
+  app.add_option("-D", flags.definitions, "set a parameter: -D N=1000")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--input", flags.inputs, "read an array from a .npy file")
+      ->type_name("ARRAY=FILE")
+      ->allow_extra_args(false);
+  app.add_option("--kernels", flags.kernels, "compiled or interpreted")
+      ->check(CLI::IsMember({"compiled", "interpreted"}))
+      ->capture_default_str();
+  app.add_option("--coalesce", flags.coalesce,
+                 "on: many points a task; off: one")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+}
+
+absl::Status FinishProgramFlags(const ProgramFlags& flags,
+                                ProgramOptions& options) {
+  for (const std::string& text : flags.definitions) {
+    DOGGED_ASSIGN_OR_RETURN(auto pair, ParsePair(text, "-D"));
+    options.definitions.push_back(std::move(pair));
+  }
+  for (const std::string& text : flags.inputs) {
+    DOGGED_ASSIGN_OR_RETURN(auto pair, ParsePair(text, "--input"));
+    options.inputs.push_back(std::move(pair));
+  }
+  options.compiled = flags.kernels == "compiled";
+  options.coalesce = flags.coalesce == "on";
+  return absl::OkStatus();
+}
+
+// Every help starts with an example.
+CLI::App& AddCommand(CLI::App& app, const std::string& name,
+                     const std::string& example, const std::string& what) {
+  CLI::App* command = app.add_subcommand(name);
+  command->description(absl::StrCat("Example: ", example, "\n\n", what));
+  return *command;
+}
+
+// One command: its flags, and what to do once they are read. The object lives
+// as long as the parser.
+class RunFlags {
+ public:
+  RunFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(
+            app, "run",
+            "dogged run apps/heat1d/heat1d.dog -D N=20001 --agents 4 "
+            "--kill-at 40% --check --output 'phi(:)(100)=heat.png'",
+            "Runs a program and writes its results.")) {
+    options_.seed = environment.entropy >> 32;
+    AddProgramFlags(command_, options_.program, program_flags_);
+    AddPlaces();
+    AddFaults();
+    command_
+        .add_option("--output", options_.program.outputs,
+                    "write a result: 'phi(:)(100)=heat.npy' or .png")
+        ->type_name("SELECTION=FILE")
+        ->allow_extra_args(false);
+    command_.add_flag("--check", options_.check,
+                      "compare with a serial run, bit by bit");
+    command_.add_flag("--search-only", options_.search_only,
+                      "no notification, only the backward search");
+    seed_ =
+        command_.add_option("--seed", options_.seed, "of every random choice")
+            ->envname("DOGGED_SEED");
+    command_.add_flag("--json", options_.json, "print one JSON object");
+  }
+
+  bool parsed() const { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() {
+    DOGGED_RETURN_IF_ERROR(
+        FinishProgramFlags(program_flags_, options_.program));
+    DOGGED_ASSIGN_OR_RETURN(options_.kill_at,
+                            ParseWhens(kill_at_, "--kill-at"));
+    DOGGED_ASSIGN_OR_RETURN(options_.join_at,
+                            ParseWhens(join_at_, "--join-at"));
+    options_.seed_given = seed_->count() > 0;
+    return RunCommand(options_, environment_);
+  }
+
+ private:
+  void AddPlaces() {
+    command_.add_option("--agents", options_.program.agents, "how many agents")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str()
+        ->envname("DOGGED_AGENTS");
+    command_
+        .add_option("--workers", options_.program.workers,
+                    "worker threads per agent (default: processors / agents)")
+        ->check(CLI::Range(1, 1024))
+        ->envname("DOGGED_WORKERS");
+    command_
+        .add_option("--replicas", options_.replicas,
+                    "copies of each value (default: 2, or 1 with one agent)")
+        ->check(CLI::Range(1, 16))
+        ->envname("DOGGED_REPLICAS");
+    command_
+        .add_option("--cluster", options_.cluster,
+                    "HOST:PORT of a running agent, instead of own agents")
+        ->envname("DOGGED_CLUSTER");
+    command_.add_option("--multicast", options_.multicast, "prefix or flat")
+        ->check(CLI::IsMember({"prefix", "flat"}))
+        ->capture_default_str();
+  }
+  void AddFaults() {
+    command_.add_option(
+        "--kill-at", kill_at_,
+        "kill an agent: 40% of the tasks, or 2s; a,b,c for more");
+    command_
+        .add_option("--kill-every", options_.kill_every_seconds,
+                    "kill one so often (seconds) and start another")
+        ->check(CLI::PositiveNumber);
+    command_.add_option("--join-at", join_at_,
+                        "start one more agent, likewise");
+  }
+
+  const Environment& environment_;
+  CLI::App& command_;
+  RunOptions options_;
+  ProgramFlags program_flags_;
+  std::string kill_at_;
+  std::string join_at_;
+  CLI::Option* seed_ = nullptr;
+};
+
+class AgentFlags {
+ public:
+  AgentFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(
+            app, "agent",
+            "dogged agent --listen 127.0.0.1:7070 --join 127.0.0.1:7071",
+            "Takes part in a cluster until SIGTERM, then hands over and "
+            "leaves.")) {
+    command_.add_option("--listen", options_.listen, "HOST:PORT; port 0: any")
+        ->capture_default_str()
+        ->envname("DOGGED_LISTEN");
+    command_
+        .add_option("--join", options_.join, "HOST:PORT of a running agent")
+        ->allow_extra_args(false);
+    command_.add_option("--workers", options_.workers, "worker threads")
+        ->check(CLI::Range(1, 1024))
+        ->envname("DOGGED_WORKERS");
+    command_
+        .add_option("--memory", options_.memory, "bytes this agent may use")
+        ->envname("DOGGED_MEMORY");
+    command_.add_option("--dir", options_.directory, "where values go on disk")
+        ->envname("DOGGED_DIR");
+    command_.add_option("--topology-id", options_.topology_id,
+                        "digits; a longer shared prefix means nearer");
+    command_.add_option("--ready-file", options_.ready_file,
+                        "gets HOST:PORT once this agent listens");
+    command_.add_option("--multicast", options_.multicast, "prefix or flat")
+        ->check(CLI::IsMember({"prefix", "flat"}))
+        ->capture_default_str();
+    command_.add_flag("--insecure", options_.insecure,
+                      "listen beyond loopback without any protection");
+  }
+  bool parsed() const { return command_.parsed(); }
+  ExitCode Run() { return AgentCommand(options_, environment_); }
+
+ private:
+  const Environment& environment_;
+  CLI::App& command_;
+  AgentCommandOptions options_;
+};
+
+class ClusterFlags {
+ public:
+  explicit ClusterFlags(CLI::App& app)
+      : status_(AddCommand(app, "status",
+                           "dogged status --cluster 127.0.0.1:7070",
+                           "Says who is there and how the jobs are doing.")),
+        cancel_(AddCommand(app, "cancel",
+                           "dogged cancel --cluster 127.0.0.1:7070 3f2a91",
+                           "Cancels a job, named by the first digits of its "
+                           "hash.")) {
+    for (CLI::App* command : {&status_, &cancel_}) {
+      command
+          ->add_option("--cluster", options_.cluster, "HOST:PORT of an agent")
+          ->required()
+          ->envname("DOGGED_CLUSTER");
+    }
+    status_.add_flag("--json", options_.json, "print one JSON object");
+    cancel_.add_option("JOB", options_.job, "first digits of the job's hash")
+        ->required();
+  }
+  bool parsed() const { return status_.parsed() || cancel_.parsed(); }
+  ExitCode Run() {
+    return status_.parsed() ? StatusCommand(options_) : CancelCommand(options_);
+  }
+
+ private:
+  CLI::App& status_;
+  CLI::App& cancel_;
+  ClusterOptions options_;
+};
+
+class CheckFlags {
+ public:
+  CheckFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(app, "check",
+                            "dogged check apps/heat1d/heat1d.dog -D N=20001",
+                            "Only compiles: errors, size of the graph, "
+                            "tiles.")) {
+    AddProgramFlags(command_, options_, flags_);
+  }
+  bool parsed() const { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() {
+    DOGGED_RETURN_IF_ERROR(FinishProgramFlags(flags_, options_));
+    return CheckCommand(options_, environment_);
+  }
+
+ private:
+  const Environment& environment_;
+  CLI::App& command_;
+  ProgramOptions options_;
+  ProgramFlags flags_;
+};
+
+class SimFlags {
+ public:
+  SimFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(
+            app, "sim",
+            "dogged sim apps/heat1d/heat1d.dog -D N=101 -D T=20 --seeds 1:100 "
+            "--faults crash=2,pause=2,drop=0.05",
+            "Runs a whole cluster in one thread, from seeds, under faults.")) {
+    AddProgramFlags(command_, options_.program, flags_);
+    command_.add_option("--agents", options_.agents, "how many agents")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    command_.add_option("--seeds", seeds_, "A:B, both included")
+        ->required()
+        ->type_name("A:B");
+    command_.add_option("--faults", options_.faults,
+                        "crash=2,restart=1,pause=1,join=1,leave=1,partition=1,"
+                        "drop=0.05,duplicate=0.05,reorder=0.05,corrupt=0.001");
+    command_
+        .add_option("--replicas", options_.replicas, "copies of each value")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    command_.add_flag("--search-only", options_.search_only,
+                      "no notification, only the backward search");
+    command_.add_flag("--json", options_.json, "print one JSON object");
+  }
+  bool parsed() const { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() {
+    DOGGED_RETURN_IF_ERROR(FinishProgramFlags(flags_, options_.program));
+    const std::pair<std::string, std::string> range =
+        absl::StrSplit(seeds_, absl::MaxSplits(':', 1));
+    if (!absl::SimpleAtoi(range.first, &options_.first_seed) ||
+        !absl::SimpleAtoi(range.second, &options_.last_seed) ||
+        options_.first_seed > options_.last_seed) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--seeds \"", seeds_, "\" is not A:B"));
+    }
+    return SimCommand(options_, environment_);
+  }
+
+ private:
+  const Environment& environment_;
+  CLI::App& command_;
+  SimCommandOptions options_;
+  ProgramFlags flags_;
+  std::string seeds_;
+};
+
+int Main(int argc, char** argv) {
+  const Environment environment = ReadEnvironment();
+  CLI::App app;
+  app.description(
+      "Example: dogged run apps/heat1d/heat1d.dog --agents 4 --kill-at 40%\n\n"
+      "Runs stencils and tiled algebra on agents that come and go.");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "dogged 0.1.0");
+  RunFlags run(app, environment);
+  AgentFlags agent(app, environment);
+  ClusterFlags cluster(app);
+  CheckFlags check(app, environment);
+  SimFlags sim(app, environment);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version are no errors; everything else is a mistyped command.
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(ExitCode::kMistyped);
+  }
+  absl::StatusOr<ExitCode> code = ExitCode::kMistyped;
+  if (run.parsed()) code = run.Run();
+  if (agent.parsed()) code = agent.Run();
+  if (cluster.parsed()) code = cluster.Run();
+  if (check.parsed()) code = check.Run();
+  if (sim.parsed()) code = sim.Run();
+  if (code.ok()) return static_cast<int>(*code);
+  std::fprintf(stderr, "error: %s\n",
+               std::string(code.status().message()).c_str());
+  return static_cast<int>(ExitCode::kMistyped);
+}
+
+}  // namespace
+}  // namespace dogged
+
+int main(int argc, char** argv) { return dogged::Main(argc, argv); }

@@ -1,0 +1,101 @@
+// What the command line asks for, as plain data. main.cc fills it; it is the
+// only file that knows flags, environment and entropy.
+#ifndef DOGGED_APPS_DOGGED_OPTIONS_H_
+#define DOGGED_APPS_DOGGED_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dogged {
+
+// Exit statuses; see docs/COMMANDS.md.
+enum class ExitCode : int {
+  kDone = 0,
+  kFailed = 1,    // the job failed
+  kMistyped = 2,  // or something that was asked for did not happen
+  kWrong = 3,     // the program is wrong
+  kNoAgents = 4,  // could not reach or start agents
+  kNoRoom = 5,    // out of memory or disk
+  kInterrupted = 130,
+};
+
+// What every command knows of the world, read once.
+struct Environment {
+  std::string cache_directory;  // of compiled kernels
+  std::string compiler;
+  std::string memory;     // DOGGED_MEMORY, handed on to agents
+  std::string directory;  // DOGGED_DIR
+  uint64_t entropy = 0;
+};
+
+using Definitions = std::vector<std::pair<std::string, std::string>>;
+
+struct ProgramOptions {
+  std::string file;
+  Definitions definitions;                                  // -D
+  std::vector<std::pair<std::string, std::string>> inputs;  // array, path
+  std::vector<std::string> outputs;
+  bool compiled = true;
+  bool coalesce = true;
+  int agents = 1;   // nominal: they decide the tiles
+  int workers = 0;  // per agent; 0: processors / agents
+};
+
+// When to kill or to let join: a share of the tasks, or seconds.
+struct When {
+  std::optional<double> share;  // 0 to 1
+  double seconds = 0;
+  std::string text;
+};
+
+struct RunOptions {
+  ProgramOptions program;
+  int replicas = 0;  // 0: 2, or 1 with one agent
+  bool check = false;
+  std::string cluster;  // HOST:PORT of a running agent; empty: start some
+  std::vector<When> kill_at;
+  double kill_every_seconds = 0;  // 0: never
+  std::vector<When> join_at;
+  std::string multicast = "prefix";
+  bool search_only = false;
+  uint64_t seed = 0;
+  bool seed_given = false;
+  bool json = false;
+};
+
+struct AgentCommandOptions {
+  std::string listen = "127.0.0.1:0";
+  std::vector<std::string> join;
+  int workers = 0;
+  std::string memory;
+  std::string directory;
+  std::string topology_id;
+  std::string ready_file;
+  std::string multicast = "prefix";
+  bool insecure = false;
+  uint64_t seed = 0;
+};
+
+struct ClusterOptions {
+  std::string cluster;
+  bool json = false;
+  std::string job;  // of cancel
+};
+
+struct SimCommandOptions {
+  ProgramOptions program;
+  int agents = 8;
+  uint64_t first_seed = 1;
+  uint64_t last_seed = 1;
+  std::string faults;
+  int replicas = 2;
+  bool search_only = false;
+  bool json = false;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_OPTIONS_H_

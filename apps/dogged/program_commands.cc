@@ -1,0 +1,152 @@
+// `dogged check` and `dogged sim`: commands that need no agents.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "apps/dogged/commands.h"
+#include "apps/dogged/job_source.h"
+#include "dsl/results.h"
+#include "runtime/sim/cluster.h"
+
+namespace dogged {
+
+ExitCode CheckCommand(const ProgramOptions& options,
+                      const Environment& environment) {
+  const KernelSource kernels(environment);
+  ProgramOptions filled = options;
+  filled.workers = WorkersPerAgent(options.workers, options.agents);
+  const auto program = LoadProgram(filled, kernels);
+  if (!program.ok()) return ExitCodeOf(program.status());
+  const Program& p = program->job.program;
+  std::printf("%s: %d tasks in %d classes, %d results; %s\n", p.name.c_str(),
+              static_cast<int>(p.TaskCount()),
+              static_cast<int>(p.classes.size()),
+              static_cast<int>(p.ResultCount()), program->job.lowering.c_str());
+  return ExitCode::kDone;
+}
+
+namespace {
+
+// The results that every simulated run must give.
+absl::StatusOr<absl::btree_map<Label, Digest>> SerialDigests(
+    const Job& job, const KernelTable& table) {
+  const Relations relations(job.program);
+  absl::btree_map<Label, Digest> out;
+  const absl::Status status = dsl::RunSerially(
+      relations, table, [&out](const Label& label, const Value& value) {
+        out[label] = value.digest();
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  return out;
+}
+
+// What many simulated runs come to.
+struct SimTotals {
+  int64_t seeds = 0;
+  int64_t failed = 0;
+  int64_t faults_injected = 0;
+  int64_t tasks_needed = 0;
+  int64_t tasks_executed = 0;
+  uint64_t trace_digest = 0;  // of the last one
+
+  // What was wrong with the run; empty if nothing was.
+  std::string Add(const SimOutcome& outcome,
+                  const absl::btree_map<Label, Digest>& expected) {
+    ++seeds;
+    faults_injected += outcome.faults_injected;
+    tasks_needed += outcome.tasks_needed;
+    tasks_executed += outcome.stats.tasks_executed;
+    trace_digest = outcome.trace_digest;
+    if (outcome.status.ok() && outcome.results == expected) return "";
+    ++failed;
+    if (outcome.status.ok()) return "the results differ from the serial run";
+    return std::string(outcome.status.message());
+  }
+  std::string ToWords() const {
+    return absl::StrFormat(
+        "%d seeds, %d failed; %d faults, executed/needed %.3f, last trace "
+        "%016x",
+        seeds, failed, faults_injected,
+        static_cast<double>(tasks_executed) / static_cast<double>(tasks_needed),
+        trace_digest);
+  }
+  std::string ToJson(const std::string& program) const {
+    const nlohmann::ordered_json out = {
+        {"program", program},
+        {"seeds", seeds},
+        {"failed", failed},
+        {"faults_injected", faults_injected},
+        {"tasks_needed", tasks_needed},
+        {"tasks_executed", tasks_executed},
+        {"trace_digest", absl::StrFormat("%016x", trace_digest)}};
+    return out.dump();
+  }
+};
+
+std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
+  std::string out = absl::StrCat("dogged sim ", options.program.file);
+  for (const auto& [name, value] : options.program.definitions) {
+    absl::StrAppend(&out, " -D ", name, "=", value);
+  }
+  absl::StrAppend(&out, " --agents ", options.agents, " --replicas ",
+                  options.replicas, " --seeds ", seed, ":", seed);
+  if (!options.faults.empty()) {
+    absl::StrAppend(&out, " --faults ", options.faults);
+  }
+  if (!options.program.coalesce) absl::StrAppend(&out, " --coalesce off");
+  if (options.search_only) absl::StrAppend(&out, " --search-only");
+  return out;
+}
+
+}  // namespace
+
+ExitCode SimCommand(const SimCommandOptions& options,
+                    const Environment& environment) {
+  const auto faults = FaultPlan::Parse(options.faults);
+  if (!faults.ok()) {
+    std::fprintf(stderr, "error: %s\n",
+                 std::string(faults.status().message()).c_str());
+    return ExitCode::kMistyped;
+  }
+  const KernelSource kernels(environment);
+  ProgramOptions filled = options.program;
+  filled.agents = options.agents;
+  filled.workers = 1;
+  const auto program = LoadProgram(filled, kernels);
+  if (!program.ok()) return ExitCodeOf(program.status());
+  const auto table = kernels.Load(program->job);
+  if (!table.ok()) return ExitCodeOf(table.status());
+  const auto expected = SerialDigests(program->job, *table);
+  if (!expected.ok()) {
+    std::fprintf(stderr, "error: %s\n",
+                 std::string(expected.status().message()).c_str());
+    return ExitCode::kFailed;
+  }
+  SimTotals totals;
+  const std::string encoded = program->job.Encode();
+  for (uint64_t seed = options.first_seed; seed <= options.last_seed; ++seed) {
+    SimOptions sim{.agents = options.agents, .seed = seed};
+    sim.job = {.replicas = options.replicas,
+               .search_only = options.search_only};
+    sim.faults = *faults;
+    const SimOutcome outcome =
+        Cluster(sim, encoded, [&kernels](const Job& job) {
+          return kernels.Load(job);
+        }).Run();
+    const std::string wrong = totals.Add(outcome, *expected);
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "seed %llu: %s\n  replay: %s\n",
+                 static_cast<unsigned long long>(seed), wrong.c_str(),
+                 ReplayCommand(options, seed).c_str());
+  }
+  const std::string words = options.json
+                                ? totals.ToJson(program->job.program.name)
+                                : totals.ToWords();
+  std::printf("%s\n", words.c_str());
+  return totals.failed == 0 ? ExitCode::kDone : ExitCode::kFailed;
+}
+
+}  // namespace dogged

@@ -1,0 +1,84 @@
+#include "apps/dogged/report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace dogged {
+
+std::string RunReport::ToJson() const {
+  nlohmann::ordered_json out;
+  out["job"] = job;
+  out["program"] = program;
+  out["wall_seconds"] = wall_seconds;
+  out["compute_seconds"] = compute_seconds;
+  out["tasks_needed"] = tasks_needed;
+  out["tasks_executed"] = tasks_executed;
+  out["tasks_duplicated"] = tasks_duplicated;
+  out["tasks_recomputed"] = tasks_recomputed;
+  out["tasks_per_agent"] = tasks_per_agent;
+  out["agents_started"] = agents_started;
+  out["agents_joined"] = agents_joined;
+  out["agents_lost"] = losses.size();
+  out["losses"] = nlohmann::ordered_json::array();
+  for (const Loss& loss : losses) {
+    out["losses"].push_back({{"who", loss.who},
+                             {"when", absl::ToDoubleSeconds(loss.after)},
+                             {"cause", loss.cause},
+                             {"redone", loss.redone}});
+  }
+  out["messages_sent"] = messages_sent;
+  out["bytes_sent"] = bytes_sent;
+  out["bytes_resent"] = bytes_resent;
+  out["reads_local"] = reads_local;
+  out["reads_remote"] = reads_remote;
+  out["bytes_read_local"] = bytes_read_local;
+  out["bytes_read_remote"] = bytes_read_remote;
+  out["peak_rss_bytes"] = peak_rss_bytes;
+  out["result_digest"] = result_digest.ToString();
+  if (gflops > 0) out["gflops"] = gflops;
+  out["seed"] = seed;
+  if (check_passed.has_value()) out["check_passed"] = *check_passed;
+  if (residual.has_value()) out["residual"] = *residual;
+  return out.dump();
+}
+
+void AgentLedger::Note(const StatusReply& reply, JobId job) {
+  Agent& agent = agents_[reply.self];
+  agent.messages_sent = reply.messages_sent;
+  agent.bytes_sent = reply.bytes_sent;
+  agent.memory_bytes_peak = reply.memory_bytes_peak;
+  for (const JobSummary& summary : reply.jobs) {
+    if (summary.record.job() == job) agent.stats = summary.stats;
+  }
+}
+
+JobStats AgentLedger::TotalStats() const {
+  JobStats total;
+  for (const auto& [id, agent] : agents_) total += agent.stats;
+  return total;
+}
+
+void AgentLedger::Fill(RunReport& report) const {
+  const JobStats total = TotalStats();
+  report.tasks_executed = total.tasks_executed;
+  report.tasks_duplicated = total.tasks_duplicated;
+  report.tasks_recomputed = std::max<int64_t>(
+      0, total.tasks_executed - report.tasks_needed - total.tasks_duplicated);
+  report.bytes_resent = total.bytes_resent;
+  report.reads_local = total.reads_local;
+  report.reads_remote = total.reads_remote;
+  report.bytes_read_local = total.bytes_read_local;
+  report.bytes_read_remote = total.bytes_read_remote;
+  if (report.compute_seconds > 0) {
+    report.gflops = total.flops / report.compute_seconds / 1e9;
+  }
+  for (const auto& [id, agent] : agents_) {
+    report.tasks_per_agent.push_back(agent.stats.tasks_executed);
+    report.messages_sent += agent.messages_sent;
+    report.bytes_sent += agent.bytes_sent;
+    report.peak_rss_bytes =
+        std::max(report.peak_rss_bytes, agent.memory_bytes_peak);
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,69 @@
+// What a run did: collected once, said twice, in words and as JSON.
+#ifndef DOGGED_APPS_DOGGED_REPORT_H_
+#define DOGGED_APPS_DOGGED_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "apps/output/words.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/hash.h"
+
+namespace dogged {
+
+struct RunReport {
+  std::string job;      // hash, 32 hex digits
+  std::string program;  // its name
+  double wall_seconds = 0;
+  double compute_seconds = 0;
+  int64_t tasks_needed = 0;
+  int64_t tasks_executed = 0;
+  int64_t tasks_duplicated = 0;
+  int64_t tasks_recomputed = 0;
+  std::vector<int64_t> tasks_per_agent;
+  int agents_started = 0;
+  int agents_joined = 0;
+  std::vector<Loss> losses;
+  int64_t messages_sent = 0;
+  int64_t bytes_sent = 0;
+  int64_t bytes_resent = 0;
+  int64_t reads_local = 0;
+  int64_t reads_remote = 0;
+  int64_t bytes_read_local = 0;
+  int64_t bytes_read_remote = 0;
+  int64_t peak_rss_bytes = 0;
+  Digest result_digest;
+  double gflops = 0;  // 0: the kernels declare no flops
+  uint64_t seed = 0;
+  std::optional<bool> check_passed;
+  std::optional<double> residual;
+
+  // One JSON object, one line.
+  std::string ToJson() const;
+};
+
+// Keeps what agents last said, the dead included.
+class AgentLedger {
+ public:
+  void Note(const StatusReply& reply, JobId job);
+  JobStats TotalStats() const;
+  // Fills everything that agents know.
+  void Fill(RunReport& report) const;
+  int64_t tasks_done() const { return TotalStats().tasks_done; }
+
+ private:
+  struct Agent {
+    JobStats stats;
+    int64_t messages_sent = 0;
+    int64_t bytes_sent = 0;
+    int64_t memory_bytes_peak = 0;
+  };
+  absl::btree_map<AgentId, Agent> agents_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_H_

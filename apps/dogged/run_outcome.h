@@ -1,0 +1,29 @@
+// What both ways of running share once the results are there: outputs, check,
+// words.
+#ifndef DOGGED_APPS_DOGGED_RUN_OUTCOME_H_
+#define DOGGED_APPS_DOGGED_RUN_OUTCOME_H_
+
+#include "apps/dogged/job_source.h"
+#include "apps/dogged/options.h"
+#include "apps/dogged/report.h"
+#include "dsl/results.h"
+
+namespace dogged {
+
+// Fills digest, check and residual of `report`, writes the outputs, prints the
+// report. `lookup` gives the value of any result label.
+ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
+                   const KernelSource& kernels, const KernelTable& table,
+                   dsl::ResultLookup lookup, RunReport report);
+
+// The two ways to run. The program has been compiled; `wall_start` is when the
+// command began.
+ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
+                     const KernelSource& kernels, absl::Time wall_start);
+ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
+                      const KernelSource& kernels,
+                      const Environment& environment, absl::Time wall_start);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_OUTCOME_H_
