@@ -1,4 +1,4 @@
-# Options and the functions that every package uses. See docs/STYLE.md, D.2.
+# Options and the functions that every package uses. See docs/HACKING.md.
 
 set(DOGGED_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=...")
 option(DOGGED_WERROR "Warnings are errors" OFF)

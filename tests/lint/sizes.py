@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The numbers of docs/STYLE.md, C.7: a unit that outgrows them is two ideas.
+"""The numbers of docs/STYLE.md: a unit that outgrows them is two ideas.
 
     tests/lint/sizes.py [ROOT]
 """
