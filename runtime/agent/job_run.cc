@@ -147,7 +147,8 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
        .inputs = std::move(record->inputs),
        .priority = task_class.priority.Evaluate(task.index),
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
-       .create_count = static_cast<int>(task_class.creates.size())});
+       .create_count = static_cast<int>(task_class.creates.size()),
+       .owner = kernels_});
   activation_pool_.Put(std::move(record));
 }
 

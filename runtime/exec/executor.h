@@ -7,6 +7,7 @@
 #define DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -30,8 +31,11 @@ struct ReadyTask {
   Task task;
   ValueList inputs;  // none where the use's guard fails
   int64_t priority = 0;
-  const Kernel* kernel = nullptr;  // outlives the completion
+  const Kernel* kernel = nullptr;  // outlives the completion, or by `owner`
   int create_count = 0;
+  // Keeps `kernel` alive until the task has run, if whoever submitted it may
+  // be gone by then.
+  std::shared_ptr<const void> owner;
 };
 
 struct Completion {

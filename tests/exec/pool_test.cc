@@ -50,6 +50,31 @@ std::vector<Completion> Collect(Pool& pool, Bell& bell, size_t count) {
   return out;
 }
 
+// Whoever submitted may be gone before the task runs: an agent that starts
+// again as another incarnation, a job that is cancelled.
+TEST(Pool, KeepsTheOwnerOfAKernelUntilItHasRun) {
+  Bell started;
+  Bell go_on;
+  Bell bell;
+  const FunctionKernel gate([&](KernelCall& call) {
+    started.Ring();
+    go_on.Await();
+    return AddUp(call);
+  });
+  auto kernel = std::make_shared<const FunctionKernel>(AddUp);
+  const std::weak_ptr<const FunctionKernel> watch = kernel;
+  Pool pool(PlaceWorkers(FlatCpuLayout(1), 1), [&] { bell.Ring(); });
+  pool.Submit(TaskOf(gate, 1));
+  started.Await();
+  ReadyTask task = TaskOf(*kernel, 2);
+  task.owner = kernel;
+  pool.Submit(std::move(task));
+  kernel.reset();
+  EXPECT_FALSE(watch.expired());
+  go_on.Ring();
+  EXPECT_TRUE(Collect(pool, bell, 2).back().status.ok());
+}
+
 TEST(Pool, CompletesEveryTaskOnce) {
   for (const int workers : {1, 2, 5}) {
     Bell bell;
