@@ -42,14 +42,39 @@ std::vector<Label> Shard::Select(
 }
 
 void DoneMarks::Raise(const Label& row, int64_t version) {
-  auto [it, inserted] = marks_.emplace(row, version);
+  if (is_exact_) {
+    exact_.insert({row, version});
+    return;
+  }
+  auto [it, inserted] = newest_.emplace(row, version);
   if (!inserted) it->second = std::max(it->second, version);
 }
 
+bool DoneMarks::Has(const Label& row, int64_t version) const {
+  if (is_exact_) return exact_.contains({row, version});
+  const auto it = newest_.find(row);
+  return it != newest_.end() && it->second >= version;
+}
+
 std::optional<int64_t> DoneMarks::Newest(const Label& row) const {
-  auto it = marks_.find(row);
-  if (it == marks_.end()) return std::nullopt;
+  const auto it = newest_.find(row);
+  if (it == newest_.end()) return std::nullopt;
   return it->second;
+}
+
+void DoneMarks::ForgetRows() {
+  newest_.clear();
+  is_exact_ = true;
+}
+
+std::vector<std::pair<Label, int64_t>> DoneMarks::Select(
+    absl::FunctionRef<bool(const Label& row)> keep) const {
+  std::vector<std::pair<Label, int64_t>> out;
+  for (const auto& [row, version] : newest_) {
+    if (keep(row)) out.emplace_back(row, version);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace dogged

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -32,6 +34,8 @@ struct Entry {
   // Sized when the entry becomes bound at its home.
   std::vector<bool> consumers_done;
   int64_t consumers_left = 0;
+  // An executed task of this agent made it.
+  bool made_here = false;
   // True at the home, where consumers_done counts.
   bool is_home = false;
   // The producer's inputs were told that it is done.
@@ -67,19 +71,32 @@ class Shard {
   absl::flat_hash_map<Label, Entry> entries_;
 };
 
-// Done-marks: the newest version of each row that this agent has seen bound.
-// A row is a label without its version index. A hint for those who would
-// otherwise compute history again; it never refuses a demand.
+// Done-marks: which labels were bound (or retired) once, by the newest version
+// of each row: a row is a label without its version index, and its versions
+// follow one another. A hint for those who would otherwise compute history
+// again; it never refuses a demand.
+//
+// Once history is being rebuilt the newest version says nothing of the others;
+// from ForgetRows() on, marks are kept label by label.
 class DoneMarks {
  public:
   // `row` carries zero at the version index.
   void Raise(const Label& row, int64_t version);
-  // None if no version was seen.
+  bool Has(const Label& row, int64_t version) const;
+  // None if no version was seen, or marks are kept label by label.
   std::optional<int64_t> Newest(const Label& row) const;
-  int64_t size() const { return static_cast<int64_t>(marks_.size()); }
+  void ForgetRows();
+  int64_t size() const {
+    return static_cast<int64_t>(newest_.size() + exact_.size());
+  }
+  // Rows that satisfy `keep`, with their newest versions, in label order.
+  std::vector<std::pair<Label, int64_t>> Select(
+      absl::FunctionRef<bool(const Label& row)> keep) const;
 
  private:
-  absl::flat_hash_map<Label, int64_t> marks_;
+  bool is_exact_ = false;
+  absl::flat_hash_map<Label, int64_t> newest_;
+  absl::flat_hash_set<std::pair<Label, int64_t>> exact_;
 };
 
 }  // namespace dogged

@@ -15,8 +15,8 @@ enum class AgentMessage : uint8_t {
   kJobValue = kFirstFreeKind + 17,    // the encoded job
 };
 
+constexpr absl::Duration kRequestIntervalMax = absl::Seconds(2);
 constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
-constexpr absl::Duration kRequestInterval = absl::Milliseconds(300);
 // One who leaves waits no longer than this for others to take over.
 constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
 
@@ -233,15 +233,18 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   entry.hash = record.hash;
   // A stale record never revives a job: what counts is the newest of each.
   bool running = false;
+  bool done = false;  // its results may be asked for again
   for (const auto& [key, known] : records_) {
-    running |= known.hash == record.hash && known.state == JobState::kRunning;
+    if (known.hash != record.hash) continue;
+    running |= known.state == JobState::kRunning;
+    done |= known.state == JobState::kDone;
   }
   if (running && entry.run == nullptr && !entry.encoded.empty()) {
     StartRun(now, entry, record);
   }
   if (entry.run == nullptr) return;
   entry.run->SetResultsDemanded(running);
-  if (!running && record.state != JobState::kDone) {
+  if (!running && !done) {
     entry.run.reset();  // cancelled or failed: what it holds goes
   }
 }
@@ -280,7 +283,10 @@ void Agent::RequestJobs(absl::Time now) {
   for (auto& [job, entry] : jobs_) {
     if (!entry.encoded.empty()) continue;
     if (entry.next_request <= now) {
-      entry.next_request = now + kRequestInterval;
+      // A large job takes its time to come; asking again starts it anew.
+      entry.next_request = now + entry.request_interval;
+      entry.request_interval =
+          std::min(2 * entry.request_interval, kRequestIntervalMax);
       const auto& members = membership_.view()->members();
       const Member& member = members[static_cast<size_t>(
           rng_.Below(static_cast<int64_t>(members.size())))];

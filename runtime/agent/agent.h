@@ -108,6 +108,7 @@ class Agent {
     std::shared_ptr<const KernelTable> kernels;
     std::unique_ptr<JobRun> run;
     absl::Time next_request = absl::InfinitePast();
+    absl::Duration request_interval = absl::Milliseconds(300);
     int64_t tasks_needed = 0;
     int64_t results_needed = 0;
   };

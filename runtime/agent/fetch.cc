@@ -23,10 +23,15 @@ void JobRun::HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
   if (!producer.has_value()) return;
   if (IsHome(body.label)) {
     const bool may_be_late = body.lazy || body.task.has_value();
-    if (!body.insist && may_be_late && IsRetired(body.label)) {
-      SendTo(from, JobMessage::kRetired,
-             EncodeRetired({.label = body.label, .task = body.task}), out);
-      return;
+    if (IsRetired(body.label)) {
+      if (!body.insist && may_be_late) {
+        SendTo(from, JobMessage::kRetired,
+               EncodeRetired({.label = body.label, .task = body.task}), out);
+        return;
+      }
+      RollBack();
+    } else if (body.certain && WasBound(body.label)) {
+      RollBack();  // lost
     }
     auto& waiters = shard_.Get(body.label).waiters;
     if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
@@ -146,7 +151,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   Pursuit& pursuit = it->second;
   if (!inserted) pursuits_by_depth_.erase({pursuit.depth, task});
   pursuit.depth = std::max(pursuit.depth, depth);
-  pursuit.certain |= certain;
+  pursuit.certain |= certain || rebuilds_;
   pursuit.interval = inserted
                          ? 2 * Patience()
                          : std::min(2 * pursuit.interval, limits_.backoff_max);
@@ -155,7 +160,12 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   const Pursuit now_known = pursuit;
 
   const std::vector<int> missing = activations_.MissingUses(task);
-  std::vector<std::pair<int, Value>> at_hand;
+  struct AtHand {
+    int use;
+    Value value;
+    bool remote;
+  };
+  std::vector<AtHand> at_hand;
   bool settled = false;
   relations_.ForEachRequired(task, [&](int use, const Label& label) {
     if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
@@ -163,10 +173,11 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     }
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) {
-      at_hand.emplace_back(use, entry->value);
+      at_hand.push_back({use, entry->value, !entry->made_here});
     } else if (IsHome(label) && !now_known.certain && IsRetired(label)) {
       settled = true;
     } else if (IsHome(label)) {
+      if (now_known.certain && WasBound(label)) RollBack();
       Pursue(label, now_known.depth + 1, now_known.certain);
     } else {
       SendTo(HomeOf(label), JobMessage::kDemand,
@@ -181,8 +192,8 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     BelieveDone(task);
     return;
   }
-  for (const auto& [use, value] : at_hand) {
-    MarkInput(task, use, value, /*remote=*/false);
+  for (const auto& [use, value, remote] : at_hand) {
+    MarkInput(task, use, value, remote);
   }
   if (static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max) {
     const Task shallowest = pursuits_by_depth_.begin()->second;
@@ -206,7 +217,7 @@ void JobRun::DropPursuit(const Task& task) {
 }
 
 bool JobRun::OpenNextResult() {
-  constexpr int kProbesMax = 256;
+  constexpr int kProbesMax = 1 << 16;
   if (!results_demanded_ || results_.empty() ||
       static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max / 2) {
     return false;

@@ -16,45 +16,6 @@ int64_t QueueTarget(const Executor& executor) {
 
 }  // namespace
 
-void JobStats::Encode(Encoder& out) const {
-  for (int64_t v :
-       {tasks_executed, tasks_duplicated, tasks_done, results_bound,
-        reads_local, reads_remote, bytes_read_local, bytes_read_remote,
-        messages_sent, bytes_sent, bytes_resent}) {
-    out.PutSigned(v);
-  }
-  out.PutDouble(flops);
-}
-
-JobStats JobStats::Decode(Decoder& in) {
-  JobStats out;
-  for (int64_t* v :
-       {&out.tasks_executed, &out.tasks_duplicated, &out.tasks_done,
-        &out.results_bound, &out.reads_local, &out.reads_remote,
-        &out.bytes_read_local, &out.bytes_read_remote, &out.messages_sent,
-        &out.bytes_sent, &out.bytes_resent}) {
-    *v = in.GetSigned();
-  }
-  out.flops = in.GetDouble();
-  return out;
-}
-
-JobStats& JobStats::operator+=(const JobStats& other) {
-  tasks_executed += other.tasks_executed;
-  tasks_duplicated += other.tasks_duplicated;
-  tasks_done += other.tasks_done;
-  results_bound += other.results_bound;
-  reads_local += other.reads_local;
-  reads_remote += other.reads_remote;
-  bytes_read_local += other.bytes_read_local;
-  bytes_read_remote += other.bytes_read_remote;
-  messages_sent += other.messages_sent;
-  bytes_sent += other.bytes_sent;
-  bytes_resent += other.bytes_resent;
-  flops += other.flops;
-  return *this;
-}
-
 JobRun::JobRun(Parts parts)
     : self_(parts.self),
       id_(parts.id),
@@ -106,13 +67,11 @@ int64_t JobRun::VersionOf(const Label& label) const {
 
 bool JobRun::IsDone(const Task& task) const {
   const Label first = relations_.FirstCreated(task);
-  if (relations_.RequiredCount(task) == 0) {
-    // Nothing orders the versions of a row of leaves.
-    const Entry* entry = shard_.Find(first);
-    return IsRetired(first) || (entry != nullptr && !entry->value.IsNone());
-  }
-  const std::optional<int64_t> newest = done_marks_.Newest(RowOf(first));
-  return newest.has_value() && *newest >= VersionOf(first);
+  const Entry* entry = shard_.Find(first);
+  if (entry != nullptr && !entry->value.IsNone()) return true;
+  // Nothing orders the versions of a row of leaves.
+  if (relations_.RequiredCount(task) == 0) return IsRetired(first);
+  return done_marks_.Has(RowOf(first), VersionOf(first));
 }
 
 void JobRun::DropTask(const Task& task) {
@@ -179,9 +138,27 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       Expand(now, TakeDeepest(), out);
       continue;
     }
-    if (forward_ ? StartNextLeaf() : OpenNextResult()) continue;
+    if (forward_ ? MayStartLeaf() && StartNextLeaf() : OpenNextResult()) {
+      continue;
+    }
     break;
   }
+}
+
+bool JobRun::MayStartLeaf() const {
+  return limits_.memory_bytes_max == 0 || in_flight_.empty() ||
+         Value::LiveBytes() < limits_.memory_bytes_max / 2;
+}
+
+void JobRun::CheckMemory() {
+  if (limits_.memory_bytes_max == 0 ||
+      Value::LiveBytes() <= limits_.memory_bytes_max) {
+    return;
+  }
+  Fail(absl::ResourceExhaustedError(absl::StrCat(
+      "agent ", self_.ToString(), " holds ", Value::LiveBytes(),
+      " bytes of values, more than --memory ", limits_.memory_bytes_max,
+      "; give it more, start more agents, or run with --replicas 1")));
 }
 
 void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
@@ -191,6 +168,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     Fail(NameTask(completion.status, program(), completion.task));
     return;
   }
+  CheckMemory();
   last_progress_ = now;
   slowest_task_ = std::max(slowest_task_, completion.elapsed);
   ++stats_.tasks_executed;
@@ -272,6 +250,16 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       DOGGED_ASSIGN_OR_RETURN(const DoneBody b, DecodeDone(body));
       if (!known(b.label) || !relations_.IsTask(b.task)) return refuse();
       HandleDone(from, b, out);
+      return absl::OkStatus();
+    }
+    case JobMessage::kMarks: {
+      DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
+      for (const auto* rows : {&b.done, &b.retired}) {
+        for (const auto& [row, version] : *rows) {
+          if (!known(row)) return refuse();
+        }
+      }
+      HandleMarks(b);
       return absl::OkStatus();
     }
     case JobMessage::kRetired: {

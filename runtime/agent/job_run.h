@@ -38,6 +38,7 @@
 #include "kvstore/shard.h"
 #include "routing/multicast.h"
 #include "routing/outbox.h"
+#include "runtime/agent/job_stats.h"
 #include "runtime/agent/messages.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
@@ -56,28 +57,6 @@ struct JobOptions {
   bool search_only = false;
 };
 
-// What one agent did for a job so far.
-struct JobStats {
-  int64_t tasks_executed = 0;
-  // Of those, tasks whose outputs were bound already when they completed.
-  int64_t tasks_duplicated = 0;
-  // Tasks of this agent's shards whose outputs became known as bound here.
-  int64_t tasks_done = 0;
-  int64_t results_bound = 0;  // result labels at this home
-  int64_t reads_local = 0;    // inputs of executed tasks, made here
-  int64_t reads_remote = 0;   // made by another agent
-  int64_t bytes_read_local = 0;
-  int64_t bytes_read_remote = 0;
-  int64_t messages_sent = 0;
-  int64_t bytes_sent = 0;
-  int64_t bytes_resent = 0;  // of values, on demand or again
-  double flops = 0;
-
-  void Encode(Encoder& out) const;
-  static JobStats Decode(Decoder& in);
-  JobStats& operator+=(const JobStats& other);
-};
-
 // Times and bounds of the protocol; the simulation draws small ones.
 struct JobLimits {
   absl::Duration sweep_interval = absl::Milliseconds(100);
@@ -88,6 +67,10 @@ struct JobLimits {
   // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
   int64_t pursuits_max = 1 << 16;
   int64_t open_demands_max = 1 << 16;
+  // Bytes that the live values of this process may take; 0: no bound. Beyond
+  // half of it no leaf starts while anything runs, beyond all of it the job
+  // fails.
+  int64_t memory_bytes_max = 0;
 };
 
 class JobRun {
@@ -171,6 +154,8 @@ class JobRun {
   void Submit(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
+  bool MayStartLeaf() const;
+  void CheckMemory();
   void Fail(absl::Status status);
   void SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out);
   void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
@@ -233,10 +218,21 @@ class JobRun {
   void RetireIfUnneeded(const Label& label, Outbox& out);
   // This home has dropped `label`, or a later version of it, as unneeded.
   bool IsRetired(const Label& label) const;
+  // `label` was bound here, or an earlier home said so.
+  bool WasBound(const Label& label) const {
+    return done_marks_.Has(RowOf(label), VersionOf(label));
+  }
+  // History that was lost or dropped is needed for certain: all marks go, and
+  // the leaves run again. From now on this agent retires nothing, so that it
+  // builds each label once; pinned generations would bound that.
+  void RollBack();
 
   // --- recovery.cc
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
+  // Tells the new homes of rows that were this agent's how far they are.
+  void HandOverMarks(const Placement& before, Outbox& out);
+  void HandleMarks(const MarksBody& body);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
   absl::Duration Patience() const;
@@ -274,6 +270,7 @@ class JobRun {
   std::vector<Label> results_;  // those with their home here, shuffled
   size_t next_result_ = 0;
   bool results_demanded_ = true;
+  bool rebuilds_ = false;  // see RollBack()
 
   struct Wanted {
     absl::Time next_ask;

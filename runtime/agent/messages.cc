@@ -16,6 +16,24 @@ std::optional<Task> GetTask(Decoder& in) {
   return Task::Decode(in);
 }
 
+void PutRows(const std::vector<std::pair<Label, int64_t>>& rows, Encoder& out) {
+  out.PutVarint(rows.size());
+  for (const auto& [row, version] : rows) {
+    row.Encode(out);
+    out.PutSigned(version);
+  }
+}
+
+std::vector<std::pair<Label, int64_t>> GetRows(Decoder& in) {
+  std::vector<std::pair<Label, int64_t>> out;
+  const int64_t count = in.GetCount(3);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    const Label row = Label::Decode(in);
+    out.emplace_back(row, in.GetSigned());
+  }
+  return out;
+}
+
 }  // namespace
 
 Bytes EncodePublish(const Label& label, const Value& value) {
@@ -97,6 +115,22 @@ Bytes EncodeRetired(const RetiredBody& body) {
   body.label.Encode(out);
   PutTask(body.task, out);
   return Bytes(out.Take());
+}
+
+Bytes EncodeMarks(const MarksBody& body) {
+  Encoder out;
+  PutRows(body.done, out);
+  PutRows(body.retired, out);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body) {
+  Decoder in(body);
+  MarksBody out;
+  out.done = GetRows(in);
+  out.retired = GetRows(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("marks"));
+  return out;
 }
 
 absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body) {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "routing/envelope.h"
@@ -33,6 +35,9 @@ enum class JobMessage : uint8_t {
   kRetired = kFirstFreeKind + 4,
   // "I hold a copy of this label."
   kStored = kFirstFreeKind + 5,
+  // "These rows are yours now; so far were they bound and retired." A hint
+  // that saves the new home from running what is long done.
+  kMarks = kFirstFreeKind + 6,
 };
 
 struct PublishBody {
@@ -67,6 +72,12 @@ struct RetiredBody {
   std::optional<Task> task;  // the one that the demand was for
 };
 
+// Rows are labels with zero at their version index.
+struct MarksBody {
+  std::vector<std::pair<Label, int64_t>> done;
+  std::vector<std::pair<Label, int64_t>> retired;
+};
+
 Bytes EncodePublish(const Label& label, const Value& value);
 absl::StatusOr<PublishBody> DecodePublish(absl::string_view body);
 Bytes EncodeAnnounce(const AnnounceBody& body);
@@ -77,6 +88,8 @@ Bytes EncodeDone(const DoneBody& body);
 absl::StatusOr<DoneBody> DecodeDone(absl::string_view body);
 Bytes EncodeRetired(const RetiredBody& body);
 absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body);
+Bytes EncodeMarks(const MarksBody& body);
+absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body);
 
 }  // namespace dogged
 

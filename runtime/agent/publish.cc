@@ -22,6 +22,7 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
     return;
   }
   Entry& entry = *shard_.Find(label);
+  entry.made_here = true;
   entry.announce_interval = absl::ZeroDuration();
   ScheduleAnnounce(now, entry);
   SendTo(HomeOf(label), JobMessage::kPublish, EncodePublish(label, value), out);
@@ -48,10 +49,10 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   Entry* entry = shard_.Find(label);
   if (!*bound && entry->is_home) return;  // an equal second bind
   BecomeHome(label, *entry);
+  entry->made_here |= !remote;
   const Label row = RowOf(label);
   const int64_t version = VersionOf(label);
-  const std::optional<int64_t> newest = done_marks_.Newest(row);
-  const bool is_new = !newest.has_value() || *newest < version;
+  const bool is_new = !done_marks_.Has(row, version);
   done_marks_.Raise(row, version);
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
@@ -89,7 +90,11 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
     const bool pursued = IsPursued(task);
     if (!pursued && !IsMine(task)) return true;
     if (!pursued && IsDone(task)) {
-      done.insert(task);
+      // One whose output is not durable yet reports by itself once it is.
+      const Entry* output = shard_.Find(relations_.FirstCreated(task));
+      const bool durable = output == nullptr || output->value.IsNone() ||
+                           output->producer_reported || !output->is_home;
+      if (durable) done.insert(task);
       return true;
     }
     if (!forward_ && !pursued) return true;
@@ -142,9 +147,10 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
   entry.announce_interval =
-      entry.announce_interval == absl::ZeroDuration()
-          ? 2 * Patience()
-          : std::min(2 * entry.announce_interval, limits_.backoff_max);
+      std::min(entry.announce_interval == absl::ZeroDuration()
+                   ? 2 * Patience()
+                   : 2 * entry.announce_interval,
+               std::max(limits_.backoff_max, Patience()));
   entry.next_announce = now + entry.announce_interval;
 }
 
@@ -158,7 +164,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
     return;
   }
   absl::btree_set<AgentId> targets;
-  if (forward_) targets = RemoteConsumerHomes(label, *entry);
+  targets = RemoteConsumerHomes(label, *entry);
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
     // Only local consumers are left: nothing to say until the view changes.

@@ -16,6 +16,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     ReviewEntry(now, label, before, out);
   }
+  HandOverMarks(before, out);
   // Tasks that are another's now: their inputs' holders tell the new home.
   std::vector<Task> moved;
   activations_.ForEach([&](const Activation& record) {
@@ -42,6 +43,32 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
         results_[static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)))]);
   }
   next_result_ = 0;
+}
+
+void JobRun::HandOverMarks(const Placement& before, Outbox& out) {
+  absl::btree_map<AgentId, MarksBody> bodies;
+  const auto moved = [&](const Label& row) {
+    const uint64_t key = KeyOf(row);
+    return before.Home(key) == self_ && placement_.Home(key) != self_;
+  };
+  for (auto& row : done_marks_.Select(moved)) {
+    bodies[HomeOf(row.first)].done.push_back(row);
+  }
+  for (auto& row : retired_marks_.Select(moved)) {
+    bodies[HomeOf(row.first)].retired.push_back(row);
+  }
+  for (const auto& [home, body] : bodies) {
+    SendTo(home, JobMessage::kMarks, EncodeMarks(body), out);
+  }
+}
+
+void JobRun::HandleMarks(const MarksBody& body) {
+  for (const auto& [row, version] : body.done) {
+    done_marks_.Raise(row, version);
+  }
+  for (const auto& [row, version] : body.retired) {
+    retired_marks_.Raise(row, version);
+  }
 }
 
 void JobRun::ReviewEntry(absl::Time now, const Label& label,
@@ -95,7 +122,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     }
     entry->announce_interval = absl::ZeroDuration();
     ScheduleAnnounce(now, *entry);
-    TellLocalConsumers(label, value, /*remote=*/false, self_, out);
+    TellLocalConsumers(label, value, /*remote=*/!entry->made_here, self_, out);
   } else {
     const bool alone = entry->is_home || before.RankOf(key, self_) < 0;
     entry->is_home = false;

@@ -9,15 +9,27 @@
 namespace dogged {
 
 bool JobRun::IsRetired(const Label& label) const {
-  const std::optional<int64_t> newest = retired_marks_.Newest(RowOf(label));
-  return newest.has_value() && *newest >= VersionOf(label);
+  return retired_marks_.Has(RowOf(label), VersionOf(label));
+}
+
+void JobRun::RollBack() {
+  if (rebuilds_) return;
+  rebuilds_ = true;
+  done_marks_.ForgetRows();
+  retired_marks_.ForgetRows();
+  leaves_.emplace(relations_);
 }
 
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers_left == 0 && !relations_.IsResult(label)) return true;
   const auto members = static_cast<int64_t>(placement_.members().size());
   const int64_t wanted = std::min<int64_t>(options_.replicas, members) - 1;
-  return static_cast<int64_t>(entry.copies.size()) >= wanted;
+  // A copy counts while its holder has a rank; others may drop theirs.
+  const uint64_t key = KeyOf(label);
+  const auto held = std::count_if(
+      entry.copies.begin(), entry.copies.end(),
+      [&](AgentId agent) { return placement_.RankOf(key, agent) > 0; });
+  return held >= wanted;
 }
 
 void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
@@ -35,8 +47,7 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
     if (!IsHome(created)) return;
     const Entry* other = shard_.Find(created);
     if (other == nullptr || other->value.IsNone()) {
-      const std::optional<int64_t> newest = done_marks_.Newest(RowOf(created));
-      all_durable &= newest.has_value() && *newest >= VersionOf(created);
+      all_durable &= done_marks_.Has(RowOf(created), VersionOf(created));
       return;
     }
     all_durable &= other->is_home && IsDurable(created, *other);
@@ -91,7 +102,7 @@ void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
       entry->consumers_left > 0 || !entry->waiters.empty() ||
-      relations_.IsResult(label)) {
+      relations_.IsResult(label) || rebuilds_) {
     return;
   }
   ReportIfDurable(label, out);

@@ -28,6 +28,13 @@ Server::~Server() {
   for (const auto& [connection, line] : life_lines_) {
     ports_.control.Close(connection);
   }
+  // The next incarnation knows nothing of these wishes; their clients say them
+  // again when the connection ends.
+  for (const auto& [key, connections] : wanted_) {
+    for (ConnectionId connection : connections) {
+      ports_.control.Close(connection);
+    }
+  }
 }
 
 Server::End Server::Run() {

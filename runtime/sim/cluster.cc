@@ -182,8 +182,13 @@ Cluster::Node* Cluster::RandomNode() {
 }
 
 void Cluster::ScheduleFault(int count, std::function<void()> fault) {
+  const absl::Duration span =
+      options_.fault_span > absl::ZeroDuration()
+          ? options_.fault_span
+          : options_.task_time * (static_cast<double>(outcome_.tasks_needed) /
+                                  (options_.agents * options_.workers));
   for (int i = 0; i < count; ++i) {
-    queue_.After(options_.fault_span * rng_.Unit(), [this, fault] {
+    queue_.After(span * rng_.Unit(), [this, fault] {
       if (finished_) return;
       ++outcome_.faults_injected;
       fault();

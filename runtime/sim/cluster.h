@@ -43,8 +43,9 @@ struct SimOptions {
   JobOptions job;
   FaultPlan faults;
   absl::Duration task_time = absl::Milliseconds(5);
-  // Faults are spread over this much time from the start.
-  absl::Duration fault_span = absl::Seconds(2);
+  // Faults are spread over this much time from the start; zero: over the time
+  // that the tasks alone would take.
+  absl::Duration fault_span;
   // Virtual time, beyond that of the tasks, after which a run counts as hung.
   absl::Duration time_max = absl::Minutes(2);
   // Agents on one host die together in nobody's plan, but copies avoid them.

@@ -35,7 +35,8 @@ std::pair<int64_t, int64_t> SeedRange(int64_t count) {
   return {first, last};
 }
 
-void RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
+// Returns tasks executed per task needed.
+double RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
   const auto expected = SerialResults(job);
   const std::string encoded = job.Encode();
   double executed = 0;
@@ -58,6 +59,7 @@ void RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
   }
   testing::Test::RecordProperty("executed_per_needed",
                                 absl::StrCat(executed / needed));
+  return executed / needed;
 }
 
 FaultPlan ManyFaults() {
@@ -89,6 +91,15 @@ TEST(Cluster, RunsACholeskyUnderManyFaults) {
 TEST(Cluster, OneCopySurvivesToo) {
   RunSeeds(Heat1dJob(101, 20, 8),
            {.job = {.replicas = 1}, .faults = ManyFaults()}, 25);
+}
+
+// With one copy a death loses history, which is rebuilt once, not again and
+// again for everyone who needs it.
+TEST(Cluster, LostHistoryIsRebuiltOnce) {
+  const double redone = RunSeeds(
+      Heat1dJob(301, 40, 16),
+      {.agents = 4, .job = {.replicas = 1}, .faults = {.crash = 1}}, 10);
+  EXPECT_LT(redone, 2.5);
 }
 
 TEST(Cluster, TheSearchAloneIsEnough) {
