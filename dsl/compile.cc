@@ -234,6 +234,11 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   Job job;
   std::string how;
   DOGGED_ASSIGN_OR_RETURN(job.program, LowerProgram(points, options, how));
+  if (job.program.ResultCount() == 0) {
+    diagnostics.Error(Code::kResult, {}, "the result is empty")
+        .Help("its range has no point with these parameters");
+    return wrong;
+  }
   DOGGED_ASSIGN_OR_RETURN(std::string source, SourceOf(job.program));
   if (!source.empty()) {
     job.program.kernels.push_back(

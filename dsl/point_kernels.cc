@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/interpreter.h"
 #include "runtime/base/check.h"
+#include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
@@ -416,6 +417,31 @@ std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
   return std::make_unique<CodeKernel>(std::move(body), std::move(function));
 }
 
+// A larger array than the program takes is refused as well: silently using a
+// corner of it would compute something else than was meant.
+static absl::Status CheckExtents(const InputBody& body, const Value& content) {
+  if (body.box.IsEmpty()) return absl::OkStatus();
+  const DenseLayout layout = LayoutOf(body, content);
+  const IndexVector count = body.box.Extents();
+  const Shape last = Shapes(body.shapes).At(body.box.upper)[0];
+  for (int d = 0; d < layout.extents.size(); ++d) {
+    int64_t expected = 0;
+    if (d >= count.size()) {
+      expected = last[d - count.size()];
+    } else if (layout.is_product && !body.block.empty()) {
+      expected = (count[d] - 1) * body.block[static_cast<size_t>(d)] + last[d];
+    } else {
+      expected = count[d];
+    }
+    if (layout.extents[d] != expected) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("extent ", layout.extents[d], " in dimension ", d + 1,
+                       ", expected ", expected));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
                                                         Value content) {
   const int rank = body.box.size();
@@ -432,6 +458,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
         absl::StrCat("has ", content.shape().size(), " dimensions, expected ",
                      block_rank == rank ? rank : rank + block_rank));
   }
+  DOGGED_RETURN_IF_ERROR(CheckExtents(body, content));
   return std::make_unique<InputKernel>(std::move(body), std::move(content));
 }
 

@@ -104,14 +104,18 @@ absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
   const absl::Time deadline = SystemClock().Now() + timeout;
   std::string bytes(kReadBytes, '\0');
   while (true) {
-    DOGGED_ASSIGN_OR_RETURN(const FrameHeader header,
-                            FrameHeader::Decode(received_));
-    const int64_t size = kFrameHeaderBytes + header.body_bytes;
-    if (!header.is_partial && static_cast<int64_t>(received_.size()) >= size) {
+    const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(received_);
+    if (!header.ok()) {
+      // Whoever this is, it is no agent.
+      return absl::UnavailableError(
+          absl::StrCat(address_, ": ", header.status().message()));
+    }
+    const int64_t size = kFrameHeaderBytes + header->body_bytes;
+    if (!header->is_partial && static_cast<int64_t>(received_.size()) >= size) {
       ControlFrame frame{
-          header.type,
+          header->type,
           Bytes(received_.substr(kFrameHeaderBytes,
-                                 static_cast<size_t>(header.body_bytes)))};
+                                 static_cast<size_t>(header->body_bytes)))};
       received_.erase(0, static_cast<size_t>(size));
       return frame;
     }

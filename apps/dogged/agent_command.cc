@@ -133,6 +133,7 @@ class AgentProcess {
     agent_options.self.control_address = control_->address();
     agent_options.self.fabric_address = transport_->address();
     agent_options.self.workers = options_.workers;
+    agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     agent_options.seed = rng_.Next();
     DOGGED_ASSIGN_OR_RETURN(agent_options.plan,
                             ParseMulticastPlan(options_.multicast));
@@ -209,7 +210,9 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
                  options.listen.c_str());
     return ExitCode::kMistyped;
   }
-  AgentProcess process(options, environment);
+  AgentCommandOptions filled = options;
+  filled.workers = WorkersPerAgent(options.workers, 1);
+  AgentProcess process(filled, environment);
   const absl::Status status = process.Run();
   if (status.ok()) return ExitCode::kDone;
   std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());

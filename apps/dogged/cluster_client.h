@@ -52,6 +52,8 @@ class ClusterClient {
   // Tells the cluster that the job has ended in this way.
   absl::Status Conclude(JobRecord record);
   const JobRecord& record() const { return record_; }
+  // Agents that this client knows of, alive or not.
+  int agent_count() const { return static_cast<int>(addresses_.size()); }
 
  private:
   ClusterClient() = default;

@@ -137,16 +137,26 @@ ExitCode CancelCommand(const ClusterOptions& options) {
                  std::string(client.status().message()).c_str());
     return ExitCode::kNoAgents;
   }
-  int cancelled = 0;
+  std::vector<JobRecord> named;
   for (const auto& [key, job] : JobsOf((*client)->PollStatus())) {
     if (!absl::StartsWith(job.record.hash.ToString(), options.job)) continue;
     if (job.record.state != JobState::kRunning) continue;
-    JobRecord record = job.record;
+    if (!named.empty() && named.front().hash != job.record.hash) {
+      std::fprintf(stderr,
+                   "error: more than one running job starts with \"%s\"; give "
+                   "more digits\n",
+                   options.job.c_str());
+      return ExitCode::kMistyped;
+    }
+    named.push_back(job.record);
+  }
+  int cancelled = 0;
+  for (JobRecord record : named) {
     record.state = JobState::kCancelled;
-    if (!(*client)->Conclude(std::move(record)).ok()) continue;
+    if (!(*client)->Conclude(record).ok()) continue;
     ++cancelled;
-    std::printf("cancelled %s (%s)\n", job.record.hash.ToString().c_str(),
-                job.record.name.c_str());
+    std::printf("cancelled %s (%s)\n", record.hash.ToString().c_str(),
+                record.name.c_str());
   }
   if (cancelled > 0) return ExitCode::kDone;
   std::fprintf(stderr,

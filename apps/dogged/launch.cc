@@ -79,11 +79,6 @@ absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
   if (!options_.memory.empty()) {
     arguments.insert(arguments.end(), {"--memory", options_.memory});
   }
-  if (!options_.directory.empty()) {
-    arguments.insert(
-        arguments.end(),
-        {"--dir", absl::StrCat(options_.directory, "/", process.name)});
-  }
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

@@ -16,8 +16,7 @@ namespace dogged {
 
 struct LaunchOptions {
   int workers = 1;
-  std::string memory;     // handed on as --memory; may be empty
-  std::string directory;  // agent-N below it is handed on as --dir
+  std::string memory;  // handed on as --memory; may be empty
   std::string multicast = "prefix";
 };
 

@@ -27,7 +27,6 @@ Environment ReadEnvironment() {
       KernelCacheDirectory(Variable("XDG_CACHE_HOME"), Variable("HOME"));
   out.compiler = Variable("DOGGED_CC").empty() ? "cc" : Variable("DOGGED_CC");
   out.memory = Variable("DOGGED_MEMORY");
-  out.directory = Variable("DOGGED_DIR");
   std::random_device entropy;
   out.entropy = (uint64_t{entropy()} << 32) | entropy();
   // libpsm2, which libfabric loads, takes over signals without this.
@@ -227,10 +226,10 @@ class AgentFlags {
         ->check(CLI::Range(1, 1024))
         ->envname("DOGGED_WORKERS");
     command_
-        .add_option("--memory", options_.memory, "bytes this agent may use")
+        .add_option("--memory", options_.memory_bytes,
+                    "bytes this agent's values may take")
+        ->check(CLI::PositiveNumber)
         ->envname("DOGGED_MEMORY");
-    command_.add_option("--dir", options_.directory, "where values go on disk")
-        ->envname("DOGGED_DIR");
     command_.add_option("--topology-id", options_.topology_id,
                         "digits; a longer shared prefix means nearer");
     command_.add_option("--ready-file", options_.ready_file,

@@ -11,7 +11,7 @@
 
 namespace dogged {
 
-// Exit statuses; see docs/COMMANDS.md.
+// Exit statuses.
 enum class ExitCode : int {
   kDone = 0,
   kFailed = 1,    // the job failed
@@ -26,8 +26,7 @@ enum class ExitCode : int {
 struct Environment {
   std::string cache_directory;  // of compiled kernels
   std::string compiler;
-  std::string memory;     // DOGGED_MEMORY, handed on to agents
-  std::string directory;  // DOGGED_DIR
+  std::string memory;  // DOGGED_MEMORY, handed on to agents
   uint64_t entropy = 0;
 };
 
@@ -70,8 +69,7 @@ struct AgentCommandOptions {
   std::string listen = "127.0.0.1:0";
   std::vector<std::string> join;
   int workers = 0;
-  std::string memory;
-  std::string directory;
+  int64_t memory_bytes = 0;  // 0: no bound
   std::string topology_id;
   std::string ready_file;
   std::string multicast = "prefix";

@@ -17,6 +17,7 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kStartTimeout = absl::Seconds(30);
+constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
 constexpr absl::Duration kPollInterval = absl::Milliseconds(40);
 
 // One run, from the first agent to the last result.
@@ -29,7 +30,6 @@ class ClusterRun {
         relations_(program.job.program),
         agents_({.workers = options.program.workers,
                  .memory = environment.memory,
-                 .directory = environment.directory,
                  .multicast = options.multicast}),
         rng_(options.seed),
         tasks_needed_(program.job.program.TaskCount()) {}
@@ -41,7 +41,8 @@ class ClusterRun {
     JobOptions job_options{.replicas = options_.replicas,
                            .search_only = options_.search_only};
     if (job_options.replicas == 0) {
-      job_options.replicas = options_.program.agents > 1 ? 2 : 1;
+      job_options.replicas =
+          options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
     }
     Rng ids = Rng(options_.seed).Stream("submission");
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(),
@@ -126,7 +127,24 @@ class ClusterRun {
       addresses.push_back(options_.cluster);
     }
     DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses));
+    AwaitViews();
     return absl::OkStatus();
+  }
+
+  // Until our agents know one another, within reason: a job that starts before
+  // that runs right, but some of its tasks twice.
+  void AwaitViews() {
+    if (!options_.cluster.empty()) return;
+    const auto wanted = static_cast<size_t>(options_.program.agents);
+    const absl::Time deadline = clock_.Now() + kViewsTimeout;
+    bool all = false;
+    while (!all && clock_.Now() < deadline) {
+      const std::vector<StatusReply> replies = client_->PollStatus();
+      all = replies.size() == wanted;
+      for (const StatusReply& reply : replies) {
+        all = all && reply.members.size() == wanted;
+      }
+    }
   }
 
   // Takes in what the agents say; an error if the job has failed.
@@ -138,7 +156,9 @@ class ClusterRun {
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
         if (job.record.state == JobState::kFailed) {
-          return absl::AbortedError(job.record.message);
+          return job.record.code == absl::StatusCode::kResourceExhausted
+                     ? absl::ResourceExhaustedError(job.record.message)
+                     : absl::AbortedError(job.record.message);
         }
         if (job.record.state == JobState::kCancelled) {
           return absl::AbortedError("the job was cancelled");

@@ -60,8 +60,8 @@ def case_stencil():
 
 
 def case_points():
-    digest_survives(app("heat1d"), "-D", "N=2001", "-D", "T=60",
-                    "--coalesce", "off")
+    digest_survives(app("heat1d"), "-D", "N=1001", "-D", "T=40",
+                    "--coalesce", "off", agents=(4,))
 
 
 def case_cholesky():
