@@ -86,9 +86,6 @@ class DoneMarks {
   // None if no version was seen, or marks are kept label by label.
   std::optional<int64_t> Newest(const Label& row) const;
   void ForgetRows();
-  int64_t size() const {
-    return static_cast<int64_t>(newest_.size() + exact_.size());
-  }
   // Rows that satisfy `keep`, with their newest versions, in label order.
   std::vector<std::pair<Label, int64_t>> Select(
       absl::FunctionRef<bool(const Label& row)> keep) const;

@@ -38,9 +38,6 @@ class ClusterClient {
   //         failed of.
   absl::Status Collect(absl::Duration patience);
   bool HasAll() const { return missing_.empty(); }
-  int64_t missing_count() const {
-    return static_cast<int64_t>(missing_.size());
-  }
   // None if it has not come.
   Value Find(const Label& label) const;
 

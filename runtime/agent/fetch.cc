@@ -9,8 +9,7 @@
 
 namespace dogged {
 
-void JobRun::HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
-                          Outbox& out) {
+void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == self_) return;
   Entry* entry = shard_.Find(body.label);
   if (entry != nullptr && !entry->value.IsNone()) {
@@ -40,7 +39,6 @@ void JobRun::HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
   } else if (!IsMine(*producer)) {
     return;  // the asker's view is another; it asks again
   }
-  (void)now;
   if (!body.lazy) {
     Pursue(body.label, body.depth, body.certain, !body.task.has_value());
   }

@@ -230,7 +230,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kAnnounce: {
       DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
       if (!known(b.label)) return refuse();
-      HandleAnnounce(now, from, b, out);
+      HandleAnnounce(from, b, out);
       return absl::OkStatus();
     }
     case JobMessage::kStored: {
@@ -243,13 +243,13 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       DOGGED_ASSIGN_OR_RETURN(const DemandBody b, DecodeDemand(body));
       if (!known(b.label)) return refuse();
       if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
-      HandleDemand(now, from, b, out);
+      HandleDemand(from, b, out);
       return absl::OkStatus();
     }
     case JobMessage::kDone: {
       DOGGED_ASSIGN_OR_RETURN(const DoneBody b, DecodeDone(body));
       if (!known(b.label) || !relations_.IsTask(b.task)) return refuse();
-      HandleDone(from, b, out);
+      ConsumerDone(b.label, b.task, out);
       return absl::OkStatus();
     }
     case JobMessage::kMarks: {

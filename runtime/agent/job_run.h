@@ -116,8 +116,6 @@ class JobRun {
   const Relations& relations() const { return relations_; }
   JobId id() const { return id_; }
   const JobOptions& options() const { return options_; }
-  // Nothing runs here and nothing can be started now.
-  bool IsIdle() const { return in_flight_.empty() && open_.empty(); }
   int64_t held_count() const { return shard_.size(); }
 
  private:
@@ -149,7 +147,6 @@ class JobRun {
   // Forgets that `task` waits for inputs.
   void DropTask(const Task& task);
   bool IsPursued(const Task& task) const { return pursuits_.contains(task); }
-  bool IsForward() const { return forward_; }
   void MarkInput(const Task& task, int use, const Value& value, bool remote);
   void Submit(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
@@ -169,8 +166,7 @@ class JobRun {
   void BecomeHome(const Label& label, Entry& entry);
   void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
                      Outbox& out);
-  void HandleAnnounce(absl::Time now, AgentId from, const AnnounceBody& body,
-                      Outbox& out);
+  void HandleAnnounce(AgentId from, const AnnounceBody& body, Outbox& out);
   void HandleStored(absl::Time now, AgentId from, const AnnounceBody& body,
                     Outbox& out);
   // Marks the consumers whose home is here; those that are done already are
@@ -187,8 +183,7 @@ class JobRun {
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
   // --- fetch.cc
-  void HandleDemand(absl::Time now, AgentId from, const DemandBody& body,
-                    Outbox& out);
+  void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
   void Pursue(const Label& label, int32_t depth, bool certain,
               bool passed_on = false);
   void Expand(absl::Time now, Open open, Outbox& out);
@@ -206,7 +201,6 @@ class JobRun {
   void BelieveDone(const Task& task);
 
   // --- retire.cc
-  void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
   // Enough copies of `label` exist, as far as this agent knows.
   bool IsDurable(const Label& label, const Entry& entry) const;

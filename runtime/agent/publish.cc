@@ -206,8 +206,8 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
   TellLocalConsumers(body.label, body.value, /*remote=*/true, from, out);
 }
 
-void JobRun::HandleAnnounce(absl::Time now, AgentId from,
-                            const AnnounceBody& body, Outbox& out) {
+void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
+                            Outbox& out) {
   const int rank = placement_.RankOf(KeyOf(body.label), self_);
   Entry* entry = shard_.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
@@ -235,7 +235,6 @@ void JobRun::HandleAnnounce(absl::Time now, AgentId from,
     TellLocalConsumers(body.label, held ? entry->value : Value(),
                        /*remote=*/true, from, out);
   }
-  (void)now;
 }
 
 void JobRun::HandleStored(absl::Time now, AgentId from,

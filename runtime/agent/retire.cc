@@ -116,11 +116,6 @@ void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {
   shard_.Erase(label);
 }
 
-void JobRun::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
-  (void)from;
-  ConsumerDone(body.label, body.task, out);
-}
-
 void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
   if (!body.task.has_value()) {
     const Entry* entry = shard_.Find(body.label);
