@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 
 namespace dogged {
@@ -23,23 +24,71 @@ void SortUnique(std::vector<AgentId>& agents) {
 }  // namespace
 
 RoutingTable::RoutingTable(AgentId self, const TopologyId& topology_id,
-                           const View& view)
-    : self_(self), topology_id_(topology_id) {
+                           const View& view, EntryChoice choice)
+    : self_(self), topology_id_(topology_id), choice_(choice) {
   column_count_ = topology_id.base();
   for (const Member& member : view.members()) {
     column_count_ = std::max(column_count_, member.topology_id.base());
   }
   entries_.resize(static_cast<size_t>(level_count() * column_count_));
+  // The best candidate of each entry so far; looked up once, not per member.
+  std::vector<const Member*> best(entries_.size(), nullptr);
   for (const Member& member : view.members()) {
-    if (member.id == self) continue;
-    const int level = CommonPrefix(topology_id_, member.topology_id);
-    if (level >= level_count() || level >= member.topology_id.size()) continue;
-    AgentId& entry = entries_[static_cast<size_t>(
-        level * column_count_ + member.topology_id.digit(level))];
-    if (entry.IsNone() || WeightOf(self, member.id) > WeightOf(self, entry)) {
-      entry = member.id;
-    }
+    const int64_t slot = SlotOf(member);
+    if (slot < 0) continue;
+    const Member*& so_far = best[static_cast<size_t>(slot)];
+    if (so_far == nullptr || IsBetter(member, *so_far)) so_far = &member;
   }
+  for (size_t i = 0; i < best.size(); ++i) {
+    if (best[i] != nullptr) entries_[i] = best[i]->id;
+  }
+}
+
+int64_t RoutingTable::SlotOf(const Member& member) const {
+  if (member.id == self_) return -1;
+  const int level = CommonPrefix(topology_id_, member.topology_id);
+  if (level >= level_count() || level >= member.topology_id.size()) return -1;
+  const int digit = member.topology_id.digit(level);
+  DOGGED_CHECK(digit < column_count_) << "digit " << digit;
+  return level * column_count_ + digit;
+}
+
+bool RoutingTable::IsBetter(const Member& candidate, const Member& than) const {
+  if (choice_ == EntryChoice::kNearest) {
+    const auto alike = [this](const TopologyId& id) {
+      int level = CommonPrefix(topology_id_, id) + 1;
+      int count = 0;
+      while (level < level_count() && level < id.size() &&
+             id.digit(level) == topology_id_.digit(level)) {
+        ++level;
+        ++count;
+      }
+      return count;
+    };
+    const int a = alike(candidate.topology_id);
+    const int b = alike(than.topology_id);
+    if (a != b) return a > b;
+  }
+  return WeightOf(self_, candidate.id) > WeightOf(self_, than.id);
+}
+
+void RoutingTable::Add(const Member& member, const View& view) {
+  const int64_t slot = SlotOf(member);
+  if (slot < 0) return;
+  AgentId& entry = entries_[static_cast<size_t>(slot)];
+  const Member* before = entry.IsNone() ? nullptr : view.Find(entry);
+  if (before == nullptr || IsBetter(member, *before)) entry = member.id;
+}
+
+void RoutingTable::Remove(const Member& member, const View& view) {
+  const int64_t slot = SlotOf(member);
+  if (slot < 0 || entries_[static_cast<size_t>(slot)] != member.id) return;
+  const Member* best = nullptr;
+  for (const Member& candidate : view.members()) {
+    if (SlotOf(candidate) != slot) continue;
+    if (best == nullptr || IsBetter(candidate, *best)) best = &candidate;
+  }
+  entries_[static_cast<size_t>(slot)] = best == nullptr ? AgentId() : best->id;
 }
 
 AgentId RoutingTable::entry(int level, int digit) const {

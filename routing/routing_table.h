@@ -4,6 +4,7 @@
 #ifndef DOGGED_ROUTING_ROUTING_TABLE_H_
 #define DOGGED_ROUTING_ROUTING_TABLE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,21 +14,45 @@
 
 namespace dogged {
 
+// Which of the candidates of an entry is taken [MC section 6.1].
+enum class EntryChoice {
+  // By a hash of (self, candidate): as good as at random, but the same every
+  // time, and different at different agents.
+  kRandom,
+  // The one whose further digits are like self's for longest: the one in the
+  // same place of its own subtree. Among equals by the hash.
+  kNearest,
+};
+
 class RoutingTable {
  public:
   RoutingTable() = default;
   // The table of `self`, a member or not of `view`, whose ID is `topology_id`.
-  // Among the candidates of an entry one is picked by a hash of (self,
-  // candidate): as good as at random [MC section 6.1], the same every time,
-  // and a member that joins or leaves changes no entry but its own.
   //
   // Cost: O(members x digits).
-  RoutingTable(AgentId self, const TopologyId& topology_id, const View& view);
+  RoutingTable(AgentId self, const TopologyId& topology_id, const View& view,
+               EntryChoice choice = EntryChoice::kRandom);
+
+  // The table as it is after a member joined, or left: the same as that of
+  // the view with it, or without. Change no entry but the member's own.
+  //
+  // Shape:   Remove: `view` is without the member. A base larger than that of
+  //          all members before is not for Add: make a new table.
+  // Cost:    Add O(digits); Remove O(1), or O(members x digits) if it was in
+  //          the table.
+  void Add(const Member& member, const View& view);
+  void Remove(const Member& member, const View& view);
 
   int level_count() const { return topology_id_.size(); }
   int column_count() const { return column_count_; }
   // None for a hole.
   AgentId entry(int level, int digit) const;
+  // Levels x columns, holes too: 80 for 10^6 agents in base 16.
+  int64_t entry_count() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t bytes() const {
+    return static_cast<int64_t>(sizeof(*this) +
+                                entries_.capacity() * sizeof(AgentId));
+  }
   // All agents in the table, without holes, sorted.
   std::vector<AgentId> Neighbours() const;
   AgentId self() const { return self_; }
@@ -37,9 +62,14 @@ class RoutingTable {
   std::string ToString() const;
 
  private:
+  // The place in entries_ where `member` is a candidate, or -1.
+  int64_t SlotOf(const Member& member) const;
+  bool IsBetter(const Member& candidate, const Member& than) const;
+
   AgentId self_;
   TopologyId topology_id_;
   int column_count_ = 0;
+  EntryChoice choice_ = EntryChoice::kRandom;
   std::vector<AgentId> entries_;
 };
 

@@ -12,7 +12,7 @@ namespace dogged {
 namespace {
 
 constexpr int kCharacterBaseMax = 36;
-constexpr int kDerivedHalf = 4;
+constexpr int kHashedDigits = 4;
 
 int DigitOf(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -116,13 +116,17 @@ int CommonPrefix(const TopologyId& a, const TopologyId& b) {
   return static_cast<int>(end_a - a.digits().begin());
 }
 
-TopologyId DeriveTopologyId(absl::string_view host, AgentId agent) {
-  const uint64_t halves[2] = {Hash64(host), Mix64(agent.value(), 0)};
+int DigitsFor(int64_t count, int base) {
+  int digits = 1;
+  for (int64_t reach = base; reach < count; reach *= base) ++digits;
+  return digits;
+}
+
+TopologyId HashedHostId(absl::string_view host) {
+  const uint64_t hash = Hash64(host);
   std::string digits;
-  for (uint64_t half : halves) {
-    for (int i = 0; i < kDerivedHalf; ++i) {
-      digits.push_back(static_cast<char>(half >> (4 * i) & 15));
-    }
+  for (int i = 0; i < kHashedDigits; ++i) {
+    digits.push_back(static_cast<char>(hash >> (4 * i) & 15));
   }
   absl::StatusOr<TopologyId> id = TopologyId::FromDigits(16, digits);
   DOGGED_CHECK(id.ok()) << id.status().ToString();

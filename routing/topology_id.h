@@ -11,7 +11,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/ids.h"
 
 namespace dogged {
 
@@ -53,11 +52,13 @@ class TopologyId {
 // LCD of [MC section 7]: how many leading digits are equal.
 [[nodiscard]] int CommonPrefix(const TopologyId& a, const TopologyId& b);
 
-// The ID of an agent that was never told one: four digits of base 16 hashed
-// from the host's name, then four from the agent's own random ID. Nobody is
-// asked; agents of one host share the first half, others hardly ever.
-[[nodiscard]] TopologyId DeriveTopologyId(absl::string_view host,
-                                          AgentId agent);
+// How many digits of base `base` it takes to tell `count` things apart; at
+// least one. A table has so many levels: 10^6 agents and base 16 make 5.
+[[nodiscard]] int DigitsFor(int64_t count, int base);
+
+// The ID of a host of which no description says anything: four digits of base
+// 16, hashed from its name. Agents of one host share them, others hardly ever.
+[[nodiscard]] TopologyId HashedHostId(absl::string_view host);
 
 }  // namespace dogged
 

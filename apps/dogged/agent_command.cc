@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"
 #include "routing/poller.h"
+#include "routing/site_topology.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/server.h"
 #include "runtime/base/log.h"
@@ -82,6 +84,45 @@ absl::StatusOr<std::string> FetchSnapshot(
   return Annotate(last, "can't join");
 }
 
+// Where this process may run: a package and NUMA node if it is one.
+HostPlace PlaceOfThisProcess() {
+  const CpuLayout layout = ReadCpuLayout();
+  const CpuLayout::Cpu& first = layout.cpus.front();
+  HostPlace place{first.package + 1, first.numa_node + 1};
+  for (const CpuLayout::Cpu& cpu : layout.cpus) {
+    if (cpu.package != first.package) place.package = 0;
+    if (cpu.numa_node != first.numa_node) place.numa_node = 0;
+  }
+  return place;
+}
+
+absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
+                                        absl::string_view host, AgentId agent) {
+  if (!options.topology_id.empty()) {
+    return TopologyId::Parse(options.topology_id);
+  }
+  TopologyId host_id = HashedHostId(host);
+  if (!options.topology_file.empty()) {
+    std::ifstream file(options.topology_file);
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    if (!file) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options.topology_file, ": can't be read"));
+    }
+    const auto site = SiteTopology::Parse(text, options.topology_base);
+    if (!site.ok()) return Annotate(site.status(), options.topology_file);
+    const auto id = site->IdOf(host);
+    // Who mistyped is told so, whatever kind of error it is.
+    if (!id.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options.topology_file, ": ", id.status().message()));
+    }
+    host_id = *id;
+  }
+  return ExtendTopologyId(host_id, PlaceOfThisProcess(), agent);
+}
+
 // One incarnation after another: the next one starts if the others declared
 // the last one dead, with the jobs that it knew.
 class AgentProcess {
@@ -137,12 +178,8 @@ class AgentProcess {
     agent_options.seed = rng_.Next();
     DOGGED_ASSIGN_OR_RETURN(agent_options.plan,
                             ParseMulticastPlan(options_.multicast));
-    if (options_.topology_id.empty()) {
-      agent_options.self.topology_id = DeriveTopologyId(host, id);
-    } else {
-      DOGGED_ASSIGN_OR_RETURN(agent_options.self.topology_id,
-                              TopologyId::Parse(options_.topology_id));
-    }
+    DOGGED_ASSIGN_OR_RETURN(agent_options.self.topology_id,
+                            TopologyIdOf(options_, host, id));
     Agent agent(std::move(agent_options), *transport_, *pool_,
                 [this](const Job& job) { return kernels_.Load(job); });
     if (!seeds.empty()) {

@@ -232,6 +232,14 @@ class AgentFlags {
         ->envname("DOGGED_MEMORY");
     command_.add_option("--topology-id", options_.topology_id,
                         "digits; a longer shared prefix means nearer");
+    command_.add_option("--topology-file", options_.topology_file,
+                        "the site's hosts: topology.conf of Slurm, a dump of "
+                        "ibnetdiscover, or lines as in docs/ROUTING.md");
+    command_
+        .add_option("--topology-base", options_.topology_base,
+                    "of the digits made from --topology-file")
+        ->check(CLI::Range(2, 256))
+        ->capture_default_str();
     command_.add_option("--ready-file", options_.ready_file,
                         "gets HOST:PORT once this agent listens");
     command_.add_option("--multicast", options_.multicast, "prefix or flat")

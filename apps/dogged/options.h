@@ -71,6 +71,8 @@ struct AgentCommandOptions {
   int workers = 0;
   int64_t memory_bytes = 0;  // 0: no bound
   std::string topology_id;
+  std::string topology_file;  // of the site; see routing/site_topology.h
+  int topology_base = 16;
   std::string ready_file;
   std::string multicast = "prefix";
   bool insecure = false;

@@ -86,7 +86,15 @@ TEST(MulticastPaper, Section5TableEntry) {
 TEST(MulticastPaper, Section5TableSize) {
   const TopologyId million = *TopologyId::Parse("abcde");
   const RoutingTable table(AgentId(1), million, View());
-  EXPECT_EQ(table.level_count() * table.column_count(), 80);
+  EXPECT_EQ(table.entry_count(), 80);
+  EXPECT_EQ(table.level_count(), DigitsFor(1'000'000, 16));
+  EXPECT_LE(table.bytes(), 1024);
+  // "If one has a billion (2^30) cores, the routing table is of 6 rows and 32
+  // columns given the base 32."
+  const TopologyId billion = *TopologyId::Parse("32:abcdef");
+  const RoutingTable larger(AgentId(1), billion, View());
+  EXPECT_EQ(larger.level_count(), DigitsFor(1'000'000'000, 32));
+  EXPECT_EQ(larger.entry_count(), 192);
 }
 
 // Lemma 1 (section 7): "there always exists a process P_y stored in P_x's

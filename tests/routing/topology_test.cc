@@ -47,16 +47,15 @@ TEST(TopologyId, RefusesWhatIsNone) {
             "topology ID \"0189\": '8' is no digit of base 8");
 }
 
-TEST(TopologyId, DerivedOnesShareTheHostDigits) {
-  std::set<std::string> seen;
-  for (uint64_t i = 1; i <= 50; ++i) {
-    const TopologyId here = DeriveTopologyId("alpha", AgentId(i));
-    EXPECT_EQ(here, DeriveTopologyId("alpha", AgentId(i)));
-    EXPECT_GE(CommonPrefix(here, DeriveTopologyId("alpha", AgentId(i + 1))), 4);
-    EXPECT_LT(CommonPrefix(here, DeriveTopologyId("beta", AgentId(i))), 4);
-    seen.insert(here.ToString());
-  }
-  EXPECT_EQ(seen.size(), 50);
+// The digits' count is the table's levels: "2048 nodes consist of 4 digits
+// with base 8", "256 nodes consist of 4 digits with base 4" [MC slide 11].
+TEST(TopologyId, CountsDigits) {
+  EXPECT_EQ(DigitsFor(2048, 8), 4);
+  EXPECT_EQ(DigitsFor(256, 4), 4);
+  EXPECT_EQ(DigitsFor(257, 4), 5);
+  EXPECT_EQ(DigitsFor(1, 16), 1);
+  EXPECT_EQ(DigitsFor(1'000'000, 16), 5);
+  EXPECT_EQ(DigitsFor(1'000'000'000, 32), 6);
 }
 
 View RandomView(Rng& rng, int base, int digits, int64_t count) {
@@ -122,8 +121,8 @@ std::vector<AgentId> CandidatesOf(const Member& x, const View& view, int i,
   return candidates;
 }
 
-void ExpectAsDefined(const Member& self, const View& view) {
-  const RoutingTable table(self.id, self.topology_id, view);
+void ExpectAsDefined(const Member& self, const View& view, EntryChoice choice) {
+  const RoutingTable table(self.id, self.topology_id, view, choice);
   ASSERT_EQ(table.level_count(), self.topology_id.size());
   for (int i = 0; i < table.level_count(); ++i) {
     for (int j = 0; j < table.column_count(); ++j) {
@@ -142,7 +141,10 @@ TEST(RoutingTable, EntriesAreAsDefined) {
     const int base = 2 + static_cast<int>(rng.Below(15));
     const int digits = 1 + static_cast<int>(rng.Below(5));
     const View view = RandomView(rng, base, digits, 1 + rng.Below(60));
-    for (const Member& self : view.members()) ExpectAsDefined(self, view);
+    for (const Member& self : view.members()) {
+      ExpectAsDefined(self, view, EntryChoice::kRandom);
+      ExpectAsDefined(self, view, EntryChoice::kNearest);
+    }
   }
 }
 
@@ -159,24 +161,70 @@ TEST(RoutingTable, SourcesPickDifferentMasters) {
   EXPECT_GT(picked.size(), 8);
 }
 
-TEST(RoutingTable, JoinsMoveFewEntries) {
-  Rng rng(5);
-  const View view = RandomView(rng, 4, 4, 40);
-  const Member self = view.members()[7];
-  std::vector<Member> more = view.members();
-  const Member newcomer = RandomView(rng, 4, 4, 1).members()[0];
-  more.push_back(newcomer);
-  const RoutingTable before(self.id, self.topology_id, view);
-  const RoutingTable after(self.id, self.topology_id, View(more));
-  int changed = 0;
-  for (int i = 0; i < 4; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      if (before.entry(i, j) == after.entry(i, j)) continue;
-      EXPECT_EQ(after.entry(i, j), newcomer.id);
-      ++changed;
+bool SameEntries(const RoutingTable& a, const RoutingTable& b) {
+  if (a.entry_count() != b.entry_count()) return false;
+  for (int i = 0; i < a.level_count(); ++i) {
+    for (int j = 0; j < a.column_count(); ++j) {
+      if (a.entry(i, j) != b.entry(i, j)) return false;
     }
   }
-  EXPECT_LE(changed, 1);
+  return true;
+}
+
+// A table that saw members come and go is that of a table made anew, for both
+// choices; and each event changes no entry but the member's own.
+TEST(RoutingTable, FollowsJoinsAndLeaves) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    Rng rng(seed);
+    const int base = 2 + static_cast<int>(rng.Below(7));
+    const int digits = 1 + static_cast<int>(rng.Below(5));
+    const EntryChoice choice =
+        seed % 2 == 0 ? EntryChoice::kRandom : EntryChoice::kNearest;
+    const Member self = RandomView(rng, base, digits, 1).members()[0];
+    std::vector<Member> pool = RandomView(rng, base, digits, 60).members();
+    std::vector<Member> present;
+    RoutingTable table(self.id, self.topology_id, View(), choice);
+    for (int step = 0; step < 150; ++step) {
+      const RoutingTable before = table;
+      const bool joins = present.empty() || (!pool.empty() && rng.Chance(0.55));
+      std::vector<Member>& from = joins ? pool : present;
+      std::swap(from[static_cast<size_t>(rng.Below(std::ssize(from)))],
+                from.back());
+      const Member moved = from.back();
+      from.pop_back();
+      (joins ? present : pool).push_back(moved);
+      const View view(present);
+      if (joins) {
+        table.Add(moved, view);
+      } else {
+        table.Remove(moved, view);
+      }
+      ASSERT_TRUE(SameEntries(
+          table, RoutingTable(self.id, self.topology_id, view, choice)));
+      int changed = 0;
+      for (int i = 0; i < table.level_count(); ++i) {
+        for (int j = 0; j < table.column_count(); ++j) {
+          changed += table.entry(i, j) != before.entry(i, j);
+        }
+      }
+      EXPECT_LE(changed, 1);
+    }
+  }
+}
+
+// "... or find the closest process" [MC 6.1].
+TEST(RoutingTable, NearestTakesTheSamePlaceElsewhere) {
+  std::vector<Member> members;
+  for (const char* text : {"8:0123", "8:1123", "8:1133", "8:1023", "8:1124"}) {
+    Member member;
+    member.id = AgentId(members.size() + 1);
+    member.topology_id = Id(text);
+    members.push_back(member);
+  }
+  const RoutingTable table(AgentId(1), Id("8:0123"), View(members),
+                           EntryChoice::kNearest);
+  EXPECT_EQ(table.entry(0, 1), AgentId(2));
 }
 
 TEST(LifeLines, AreNeighboursAndTwoSuccessors) {
