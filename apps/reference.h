@@ -14,6 +14,18 @@ namespace dogged::apps {
 std::vector<double> Heat1d(int64_t n, int64_t t);
 // u(0:n-1)(0:n-1)(t) of apps/heat2d, row by row.
 std::vector<double> Heat2d(int64_t n, int64_t t);
+// u(0:n-1)(0:n-1)(0:n-1)(t) of apps/heat3d.
+std::vector<double> Heat3d(int64_t n, int64_t t);
+// u(0:n-1)(0:n-1)(t) of apps/wave2d.
+std::vector<double> Wave2d(int64_t n, int64_t t);
+// u(0:n-1)(0:n-1)(t) of apps/grayscott, then v.
+std::vector<double> GrayScott(int64_t n, int64_t t);
+// hz(0:n-1)(0:n-1)(t) of apps/maxwell2d.
+std::vector<double> Maxwell2d(int64_t n, int64_t t);
+// cell(0:n-1)(0:n-1)(t) of apps/life.
+std::vector<int64_t> Life(int64_t n, int64_t t);
+// h(0:n)(0:n) of apps/smithwaterman.
+std::vector<int64_t> SmithWaterman(int64_t n);
 // w(n-1)(n-1) of apps/wavefront.
 double Wavefront(int64_t n);
 // L of apps/cholesky, row by row, zero above the diagonal, for the symmetric

@@ -17,7 +17,7 @@ namespace {
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
 // Steps of isl on finding the needed points, where not all are.
-constexpr uint64_t kNeededOperationsMax = 500'000;
+constexpr uint64_t kNeededOperationsMax = 20'000;
 // Tasks that the search for a cycle visits.
 constexpr int64_t kCycleTasksMax = 100'000;
 

@@ -6,53 +6,18 @@
 #include "dsl/compile.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "apps/reference.h"
-#include "dsl/analysis_isl.h"
-#include "dsl/results.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
-#include "runtime/exec/kernel_library.h"
+#include "tests/dsl/compile_tools.h"
 
 namespace dogged::dsl {
 namespace {
-
-// A cache of compiled kernels that lives as long as a test.
-class KernelCache {
- public:
-  KernelCache() {
-    std::string name = testing::TempDir() + "/dogged-kernels-XXXXXX";
-    path_ = mkdtemp(name.data());
-  }
-  ~KernelCache() { std::filesystem::remove_all(path_); }
-  CompileSource Source() const {
-    return [this](absl::string_view source) -> absl::StatusOr<FindSymbol> {
-      auto symbols =
-          KernelCompiler({.compiler = "cc", .cache_directory = path_})
-              .Load(source);
-      if (!symbols.ok()) return symbols.status();
-      return FindSymbol(*symbols);
-    };
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-CompileOptions Options() {
-  CompileOptions options;
-  options.file = "test.dog";
-  options.analyze = AnalyzeWithIsl;
-  return options;
-}
 
 // Stands in for the analysis where it has nothing to find: results are written
 // out, there are no boundaries, and single assignment holds by construction.
@@ -75,58 +40,6 @@ void TrustProgram(CheckedProgram& program, Diagnostics&) {
         array.upper[s] = std::max(array.upper[s], box.upper[i]);
       }
     }
-  }
-}
-
-Job MustCompile(const std::string& text, const CompileOptions& options) {
-  Diagnostics diagnostics("", "");
-  absl::StatusOr<Job> job =
-      Compile(text, options, KernelRegistry(), diagnostics);
-  EXPECT_TRUE(job.ok()) << job.status() << "\n"
-                        << diagnostics.ToString() << "\n"
-                        << text;
-  return job.ok() ? *std::move(job) : Job();
-}
-
-std::string MustDigest(const Job& job, const CompileSource& compile) {
-  const absl::StatusOr<Digest> digest =
-      DigestOf(job, KernelRegistry(), compile);
-  EXPECT_TRUE(digest.ok()) << digest.status();
-  return digest.ok() ? digest->ToString() : "";
-}
-
-SerialOutcome MustRun(const std::string& text, const CompileOptions& options) {
-  Diagnostics diagnostics("", "");
-  absl::StatusOr<SerialOutcome> out =
-      SerialRun(text, options, KernelRegistry(), diagnostics);
-  EXPECT_TRUE(out.ok()) << out.status() << "\n" << diagnostics.ToString();
-  return out.ok() ? *std::move(out) : SerialOutcome();
-}
-
-std::string ReadApp(const std::string& name) {
-  std::ifstream in(absl::StrCat(DOGGED_APPS_DIR, "/", name));
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-// Every way to run `text`, in tiles of `shape` where tiles are possible.
-void ExpectOneDigest(const std::string& text, CompileOptions options,
-                     const TileShape& shape, const CompileSource& compile) {
-  const std::string serial = MustRun(text, options).digest.ToString();
-  options.shape = shape;
-  const Job tiles = MustCompile(text, options);
-  EXPECT_EQ(MustDigest(tiles, nullptr), serial)
-      << "tiles, interpreted: " << tiles.lowering;
-  if (compile != nullptr) {
-    EXPECT_EQ(MustDigest(tiles, compile), serial)
-        << "tiles, compiled: " << tiles.lowering;
-  }
-  options.coalesce = false;
-  const Job points = MustCompile(text, options);
-  EXPECT_EQ(MustDigest(points, nullptr), serial) << "points, interpreted";
-  if (compile != nullptr) {
-    EXPECT_EQ(MustDigest(points, compile), serial) << "points, compiled";
   }
 }
 

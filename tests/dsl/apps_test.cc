@@ -1,0 +1,109 @@
+// Aim: each stencil of apps/ is the loop beside it, bit by bit, however it is
+// run: in one tile, in many, point by point, interpreted, as compiled C.
+// Method: the program at a small size against its reference.
+#include <string>
+#include <vector>
+
+#include "apps/reference.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/dsl/compile_tools.h"
+
+namespace dogged::dsl {
+namespace {
+
+struct AppRun {
+  std::string file;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  TileShape shape;
+  std::string lowering;  // what Job::lowering says, in part
+};
+
+// Runs the app in every way; gives the serial outcome.
+SerialOutcome RunEveryWay(const AppRun& app) {
+  const std::string text = ReadApp(app.file);
+  CompileOptions options = Options();
+  options.parameters = app.parameters;
+  const SerialOutcome out = MustRun(text, options);
+  const KernelCache cache;
+  ExpectOneDigest(text, options, app.shape, cache.Source());
+  options.shape = app.shape;
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr(app.lowering));
+  return out;
+}
+
+TEST(AppsTest, Heat3d) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "heat3d/heat3d.dog",
+                   .parameters = {{"N", "23"}, {"T", "7"}},
+                   .shape = {.widths = {10, 11, 12}, .depth = 3},
+                   .lowering = "tiles of"});
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Heat3d(23, 7)));
+}
+
+TEST(AppsTest, Wave2d) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "wave2d/wave2d.dog",
+                   .parameters = {{"N", "43"}, {"T", "17"}},
+                   .shape = {.widths = {12, 13}, .depth = 4},
+                   .lowering = "tiles of"});
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Wave2d(43, 17)));
+}
+
+TEST(AppsTest, GrayScott) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "grayscott/grayscott.dog",
+                   .parameters = {{"N", "40"}, {"T", "13"}},
+                   .shape = {.widths = {12, 15}, .depth = 4},
+                   .lowering = "tiles of"});
+  const std::vector<double> expected = apps::GrayScott(40, 13);
+  const auto half = expected.begin() + 40 * 40;
+  ASSERT_EQ(out.values.size(), 2u);
+  EXPECT_THAT(
+      out.values[0].span<double>(),
+      testing::ElementsAreArray(std::vector<double>(expected.begin(), half)));
+  EXPECT_THAT(
+      out.values[1].span<double>(),
+      testing::ElementsAreArray(std::vector<double>(half, expected.end())));
+}
+
+TEST(AppsTest, Maxwell2d) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "maxwell2d/maxwell2d.dog",
+                   .parameters = {{"N", "36"}, {"T", "15"}},
+                   .shape = {.widths = {11, 14}, .depth = 3},
+                   .lowering = "tiles of"});
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Maxwell2d(36, 15)));
+}
+
+TEST(AppsTest, Life) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "life/life.dog",
+                   .parameters = {{"N", "34"}, {"T", "12"}},
+                   .shape = {.widths = {13, 11}, .depth = 5},
+                   .lowering = "tiles of"});
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<int64_t>(),
+              testing::ElementsAreArray(apps::Life(34, 12)));
+}
+
+TEST(AppsTest, SmithWaterman) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "smithwaterman/smithwaterman.dog",
+                   .parameters = {{"N", "37"}},
+                   .shape = {},
+                   .lowering = "point by point"});
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<int64_t>(),
+              testing::ElementsAreArray(apps::SmithWaterman(37)));
+}
+
+}  // namespace
+}  // namespace dogged::dsl
