@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "routing/site_topology.h"
 #include "runtime/base/random.h"
 
 namespace dogged {
@@ -28,7 +29,8 @@ Member MemberOf(uint64_t number) {
   Member member;
   member.id = AgentId(number * 1000 + 7);
   member.host = absl::StrCat("host", number % 3);
-  member.topology_id = DeriveTopologyId(member.host, member.id);
+  member.topology_id =
+      ExtendTopologyId(HashedHostId(member.host), {}, member.id);
   member.fabric_address = absl::StrCat("fabric", number);
   member.control_address = absl::StrCat("control", number);
   member.workers = 2;
