@@ -1,45 +1,17 @@
 #include "apps/tiles/blas_kernels.h"
 
-#include <cblas.h>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "apps/tiles/blas.h"
+#include "apps/tiles/tile_call.h"
+#include "apps/tiles/triangle.h"
 #include "runtime/base/status.h"
-
-// Debian's OpenBLAS has the LAPACK routine but no header for it.
-extern "C" void dpotrf_(const char* uplo, const int* n, double* a,
-                        const int* lda, int* info);
 
 namespace dogged {
 namespace {
-
-int Rows(const Value& tile) { return static_cast<int>(tile.shape()[0]); }
-int Columns(const Value& tile) { return static_cast<int>(tile.shape()[1]); }
-const double* Data(const Value& tile) { return tile.span<double>().data(); }
-double* MutableData(Value& tile) { return tile.mutable_span<double>().data(); }
-
-// kInvalidArgument unless `tile` is a matrix of doubles with `rows` rows and
-// `columns` columns; -1 for any number.
-absl::Status CheckTile(const Value& tile, absl::string_view name,
-                       int64_t rows = -1, int64_t columns = -1) {
-  if (tile.IsNone()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, " is missing"));
-  }
-  if (tile.type() != ElementType::kDouble || tile.shape().size() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " is no matrix of doubles"));
-  }
-  const bool fits = (rows < 0 || tile.shape()[0] == rows) &&
-                    (columns < 0 || tile.shape()[1] == columns);
-  if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, " is ", tile.shape()[0], " x ", tile.shape()[1],
-                   " instead of ", rows < 0 ? tile.shape()[0] : rows, " x ",
-                   columns < 0 ? tile.shape()[1] : columns));
-}
 
 // The element (i, j), i >= j, of the generated matrix: independent of tiling.
 double SpdElement(int64_t i, int64_t j, int64_t n) {
@@ -58,7 +30,7 @@ absl::Status Spd(NativeCall& call) {
   const auto column = static_cast<int64_t>(call.scalars[1]);
   const auto n = static_cast<int64_t>(call.scalars[2]);
   Value a = Value::Allocate(ElementType::kDouble, shape);
-  double* out = MutableData(a);
+  double* out = a.mutable_span<double>().data();
   for (int64_t i = row; i < row + shape[0]; ++i) {
     for (int64_t j = column; j < column + shape[1]; ++j) {
       *out++ = SpdElement(std::max(i, j), std::min(i, j), n);
@@ -68,69 +40,58 @@ absl::Status Spd(NativeCall& call) {
   return absl::OkStatus();
 }
 
-// LAPACK counts by columns: the lower triangle of a row-major tile is the
-// upper one of the same bytes.
 absl::Status Potrf(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
-  const int n = Rows(call.in[0]);
+  const int64_t n = RowCount(call.in[0]);
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a", n, n));
   Value l = TakeOrCopy(call.in[0]);
-  double* data = MutableData(l);
-  int info = 0;
-  if (n > 0) dpotrf_("U", &n, data, &n, &info);
-  const auto at = [&](int i, int j) -> double& {
-    return data[static_cast<int64_t>(i) * n + j];
-  };
-  // This OpenBLAS reports no pivot that is NaN.
-  for (int i = 0; i < n && info == 0; ++i) {
-    if (!(at(i, i) > 0)) info = i + 1;
-  }
-  if (info != 0) {
+  const blas::Matrix a = MutableMatrixOf(l);
+  if (const std::optional<int64_t> pivot = FactorCholesky(n, a)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("pivot ", info - 1,
+        absl::StrCat("pivot ", *pivot,
                      " of the tile is not positive: the "
                      "matrix is not positive definite"));
   }
-  for (int i = 0; i < n; ++i) std::fill(&at(i, i) + 1, &at(i, 0) + n, 0.0);
+  for (int64_t i = 0; i < n; ++i) {
+    std::fill(a.row(i) + i + 1, a.row(i) + n, 0.0);
+  }
   call.out[0] = std::move(l);
   return absl::OkStatus();
 }
 
 absl::Status Trsm(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[1], "a"));
-  const int m = Rows(call.in[1]);
-  const int n = Columns(call.in[1]);
+  const int64_t m = RowCount(call.in[1]);
+  const int64_t n = ColumnCount(call.in[1]);
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "l", n, n));
   Value r = TakeOrCopy(call.in[1]);
-  cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-              m, n, 1.0, Data(call.in[0]), n, MutableData(r), n);
+  SolveRightTransposed(m, n, MatrixOf(call.in[0]), MutableMatrixOf(r));
   call.out[0] = std::move(r);
   return absl::OkStatus();
 }
 
 absl::Status Syrk(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "c"));
-  const int n = Rows(call.in[0]);
+  const int64_t n = RowCount(call.in[0]);
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "c", n, n));
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[1], "a", n));
-  const int k = Columns(call.in[1]);
   Value r = TakeOrCopy(call.in[0]);
-  cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, -1.0,
-              Data(call.in[1]), k, 1.0, MutableData(r), n);
+  blas::SubtractSquare(n, ColumnCount(call.in[1]), MatrixOf(call.in[1]),
+                       MutableMatrixOf(r));
   call.out[0] = std::move(r);
   return absl::OkStatus();
 }
 
 absl::Status Gemm(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "c"));
-  const int m = Rows(call.in[0]);
-  const int n = Columns(call.in[0]);
+  const int64_t m = RowCount(call.in[0]);
+  const int64_t n = ColumnCount(call.in[0]);
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[1], "a", m));
-  const int k = Columns(call.in[1]);
+  const int64_t k = ColumnCount(call.in[1]);
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[2], "b", n, k));
   Value r = TakeOrCopy(call.in[0]);
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, -1.0,
-              Data(call.in[1]), k, Data(call.in[2]), k, 1.0, MutableData(r), n);
+  blas::ProductTransposed({m, n, k}, -1, MatrixOf(call.in[1]),
+                          MatrixOf(call.in[2]), 1, MutableMatrixOf(r));
   call.out[0] = std::move(r);
   return absl::OkStatus();
 }
@@ -178,14 +139,8 @@ void AddBlasKernels(KernelRegistry& registry) {
                 }});
 }
 
-void UseOneBlasThread() { openblas_set_num_threads(1); }
+void UseOneBlasThread() { blas::UseOneThread(); }
 
-std::string BlasName() {
-  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
-  const std::vector<std::string> words =
-      absl::StrSplit(openblas_get_config(), ' ');
-  return absl::StrCat(words[0], " ", words.size() > 1 ? words[1] : "", " ",
-                      openblas_get_corename());
-}
+std::string BlasName() { return blas::Name(); }
 
 }  // namespace dogged

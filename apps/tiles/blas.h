@@ -1,0 +1,66 @@
+// The few BLAS routines that tile kernels stand on (adapter to OpenBLAS).
+// Matrices are row-major; `stride` is the distance of their rows. Thread-safe.
+#ifndef DOGGED_APPS_TILES_BLAS_H_
+#define DOGGED_APPS_TILES_BLAS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace dogged::blas {
+
+// A matrix within a larger one. The extents are arguments of the routines.
+struct Matrix {
+  double* data = nullptr;
+  int64_t stride = 0;
+
+  double& operator()(int64_t i, int64_t j) const {
+    return data[i * stride + j];
+  }
+  double* row(int64_t i) const { return data + i * stride; }
+  // What begins at (i, j).
+  Matrix At(int64_t i, int64_t j) const {
+    return {data + i * stride + j, stride};
+  }
+};
+struct ConstMatrix {
+  // NOLINTNEXTLINE(google-explicit-constructor): as a pointer to const is.
+  ConstMatrix(Matrix m) : data(m.data), stride(m.stride) {}
+  ConstMatrix(const double* d, int64_t s) : data(d), stride(s) {}
+  const double* data;
+  int64_t stride;
+
+  double operator()(int64_t i, int64_t j) const { return data[i * stride + j]; }
+  const double* row(int64_t i) const { return data + i * stride; }
+  ConstMatrix At(int64_t i, int64_t j) const {
+    return {data + i * stride + j, stride};
+  }
+};
+
+// The extents of a product: c is m x n, and k is what is summed over.
+struct Extents {
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+};
+
+// c = factor * a * b + keep * c. With keep == 0, c is not read.
+void Product(const Extents& extents, double factor, ConstMatrix a,
+             ConstMatrix b, double keep, Matrix c);
+// c = factor * a * b' + keep * c.
+void ProductTransposed(const Extents& extents, double factor, ConstMatrix a,
+                       ConstMatrix b, double keep, Matrix c);
+// c = factor * a' * b + keep * c.
+void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
+                       ConstMatrix b, double keep, Matrix c);
+// c = c - a * a' in the lower triangle; c is n x n, a is n x k.
+void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
+
+// Workers each run their own BLAS call, so a call must use one thread. Once a
+// process, before the first kernel.
+void UseOneThread();
+// "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
+std::string Name();
+
+}  // namespace dogged::blas
+
+#endif  // DOGGED_APPS_TILES_BLAS_H_

@@ -1,0 +1,25 @@
+#include "apps/tiles/tile_call.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace dogged {
+
+absl::Status CheckTile(const Value& tile, absl::string_view name, int64_t rows,
+                       int64_t columns) {
+  if (tile.IsNone()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, " is missing"));
+  }
+  if (tile.type() != ElementType::kDouble || tile.shape().size() != 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is no matrix of doubles"));
+  }
+  const bool fits = (rows < 0 || tile.shape()[0] == rows) &&
+                    (columns < 0 || tile.shape()[1] == columns);
+  if (fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is ", tile.shape()[0], " x ", tile.shape()[1],
+                   " instead of ", rows < 0 ? tile.shape()[0] : rows, " x ",
+                   columns < 0 ? tile.shape()[1] : columns));
+}
+
+}  // namespace dogged

@@ -1,0 +1,32 @@
+// What tile kernels share: tiles as matrices, and whether arguments fit.
+#ifndef DOGGED_APPS_TILES_TILE_CALL_H_
+#define DOGGED_APPS_TILES_TILE_CALL_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "apps/tiles/blas.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+inline int64_t RowCount(const Value& tile) { return tile.shape()[0]; }
+inline int64_t ColumnCount(const Value& tile) { return tile.shape()[1]; }
+
+// `tile` is a matrix of doubles.
+inline blas::ConstMatrix MatrixOf(const Value& tile) {
+  return {tile.span<double>().data(), ColumnCount(tile)};
+}
+inline blas::Matrix MutableMatrixOf(Value& tile) {
+  return {tile.mutable_span<double>().data(), ColumnCount(tile)};
+}
+
+// kInvalidArgument unless `tile` is a matrix of doubles with `rows` rows and
+// `columns` columns; -1 for any number. `name` is what the kernel calls it.
+absl::Status CheckTile(const Value& tile, absl::string_view name,
+                       int64_t rows = -1, int64_t columns = -1);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_TILES_TILE_CALL_H_
