@@ -49,7 +49,7 @@ OUTSIDE = {
     "benchmark/": ["tests/bench/"],
     "cblas.h": ["apps/tiles/blas.cc", "apps/dogged_bench/"],
     "dlfcn.h": ["runtime/exec/kernel_library.cc",
-                "routing/fabric_module.cc"],
+                "routing/fabric_module.cc", "kvstore/rocksdb_module.cc"],
     "gmock/": ["tests/"],
     "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
     "gtest/": ["tests/"],
@@ -94,7 +94,7 @@ BANNED = [
      ["apps/dogged/main.cc"]),
     (r"\bstd::j?thread\b", "WorkerThreads",
      ["runtime/exec/worker_threads.h", "runtime/exec/worker_threads.cc",
-      "apps/dogged_bench/", "tests/"]),
+      "kvstore/rocksdb_engine.cc", "apps/dogged_bench/", "tests/"]),
     (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
      "a wait for the event itself", []),
     (r"\b(secure_)?getenv\b", "an option", ["apps/dogged/main.cc", "tests/"]),
@@ -135,7 +135,8 @@ def check_include(path, quote, header):
             return f"{package} may not include {header}"
         if (header in ADAPTER_HEADERS and package not in ("apps", "tests")
                 and path not in (header[:-2] + ".cc",
-                                 "routing/fabric_module.h")):
+                                 "routing/fabric_module.h",
+                                 "kvstore/rocksdb_module.h")):
             return f"only apps and tests may include the adapter {header}"
         if target == "tests" and package != "tests":
             return f"nothing includes tests ({header})"

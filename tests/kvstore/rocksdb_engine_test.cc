@@ -1,0 +1,253 @@
+// Aim: what RocksDB's engine has answered outlives a SIGKILL; a directory that
+// is in use, foreign, full or damaged is said to be so. Method: real files;
+// processes that are killed at moments drawn from printed seeds.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "kvstore/rocksdb_module.h"
+#include "tests/kvstore/engine_contract.h"
+#include "tests/output/temporary_folder.h"
+
+namespace dogged {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// An engine and a pipe that its replies ring.
+class RealEngine {
+ public:
+  explicit RealEngine(const std::string& directory) {
+    EXPECT_EQ(pipe(bell_), 0);
+    auto engine =
+        LoadRocksDbEngine(DOGGED_MODULE_FOLDER,
+                          {.directory = directory, .on_reply = [fd = bell_[1]] {
+                             if (write(fd, "!", 1) != 1) _exit(3);
+                           }});
+    status_ = engine.status();
+    if (engine.ok()) engine_ = *std::move(engine);
+  }
+  ~RealEngine() {
+    engine_.reset();
+    close(bell_[0]);
+    close(bell_[1]);
+  }
+  const absl::Status& status() const { return status_; }
+  Engine& engine() { return *engine_; }
+  void Wait() {
+    char rung;
+    ASSERT_EQ(read(bell_[0], &rung, 1), 1);
+  }
+  PatientEngine Patient() {
+    return PatientEngine(*engine_, [this] { Wait(); });
+  }
+
+ private:
+  int bell_[2] = {-1, -1};
+  absl::Status status_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// Runs `body` in a process of its own; its end. RocksDB keeps threads for ever,
+// and a process with threads can't fork one that uses RocksDB: so this process
+// opens nothing itself.
+int InAProcess(const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+void CheckInAProcess(const std::function<void()>& body) {
+  EXPECT_EQ(InAProcess(body), 0);
+}
+
+// The directory opens.
+void Reopen(const std::string& directory,
+            const std::function<void(PatientEngine&)>& check) {
+  CheckInAProcess([&] {
+    RealEngine real(directory);
+    ASSERT_TRUE(real.status().ok()) << real.status();
+    PatientEngine patient = real.Patient();
+    check(patient);
+  });
+}
+
+// It does not, for this reason.
+void ExpectRefused(const std::string& directory, absl::StatusCode code,
+                   const testing::Matcher<std::string>& words) {
+  CheckInAProcess([&] {
+    RealEngine real(directory);
+    EXPECT_EQ(real.status().code(), code);
+    EXPECT_THAT(std::string(real.status().message()), words);
+  });
+}
+
+std::string ValueOf(uint64_t i) {
+  return std::string(i % 2 == 0 ? 100 : 20000, static_cast<char>('a' + i % 26));
+}
+
+TEST(RocksDbEngine, KeepsTheContractOfEngines) {
+  TemporaryFolder folder;
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    Reopen(folder / std::to_string(seed),
+           [&](PatientEngine& patient) { CheckAgainstAMap(patient, seed); });
+  }
+}
+
+// Puts for ever; says in `answered` which tickets have come back.
+[[noreturn]] void PutForEver(const std::string& directory, int answered) {
+  RealEngine real(directory);
+  std::vector<EngineReply> replies;
+  for (uint64_t i = 1;; ++i) {
+    real.engine().Submit({.kind = EngineRequest::Kind::kPut,
+                          .ticket = i,
+                          .key = absl::StrCat("key", i),
+                          .value = Bytes(ValueOf(i))});
+    if (i % 50 == 0) real.Wait();
+    replies.clear();
+    real.engine().Poll(replies);
+    for (const EngineReply& reply : replies) {
+      if (!reply.status.ok()) _exit(4);
+      if (write(answered, &reply.ticket, 8) != 8) _exit(5);
+    }
+  }
+}
+
+TEST(RocksDbEngine, WhatWasAnsweredOutlivesAKill) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    TemporaryFolder folder;
+    int answered[2];
+    ASSERT_EQ(pipe(answered), 0);
+    const pid_t child = fork();
+    if (child == 0) PutForEver(folder / "db", answered[1]);
+    close(answered[1]);
+    std::set<uint64_t> durable;
+    const int64_t enough = 1 + Rng(seed).Below(500);
+    uint64_t ticket = 0;
+    while (static_cast<int64_t>(durable.size()) < enough &&
+           read(answered[0], &ticket, 8) == 8) {
+      durable.insert(ticket);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    while (read(answered[0], &ticket, 8) == 8) durable.insert(ticket);
+    close(answered[0]);
+    EXPECT_GE(static_cast<int64_t>(durable.size()), enough);
+    Reopen(folder / "db", [&](PatientEngine& patient) {
+      for (const uint64_t i : durable) {
+        const EngineReply got = patient.Get(absl::StrCat("key", i));
+        ASSERT_TRUE(got.status.ok()) << "key" << i << ": " << got.status;
+        ASSERT_TRUE(got.value.view() == ValueOf(i)) << "key" << i;
+      }
+    });
+  }
+}
+
+TEST(RocksDbEngine, OneAgentAtATime) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [&](PatientEngine&) {
+    ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
+                  AllOf(HasSubstr("in use by another agent"),
+                        HasSubstr(std::to_string(getpid()))));
+  });
+  Reopen(folder / "db", [](PatientEngine&) {});
+}
+
+TEST(RocksDbEngine, RefusesAnotherFormat) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [](PatientEngine&) {});
+  std::ofstream(folder / "db/format") << "dogged values 2\n";
+  ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
+                AllOf(HasSubstr("\"dogged values 2\""),
+                      HasSubstr("\"dogged values 1\"")));
+}
+
+TEST(RocksDbEngine, RefusesADirectoryOfSomethingElse) {
+  TemporaryFolder folder;
+  folder.Write("thesis.tex", "all of it");
+  ExpectRefused(folder / "", absl::StatusCode::kFailedPrecondition,
+                HasSubstr("thesis.tex"));
+  EXPECT_EQ(ContentOf(folder / "thesis.tex"), "all of it");
+}
+
+TEST(RocksDbEngine, SaysThatADirectoryCantBeMade) {
+  TemporaryFolder folder;
+  folder.Write("file", "");
+  ExpectRefused(folder / "file/db", absl::StatusCode::kResourceExhausted,
+                HasSubstr("can't be made"));
+}
+
+// A limit on the length of files stands for a disk that is full.
+TEST(RocksDbEngine, AFullDiskIsAnAnswer) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [&](PatientEngine& patient) {
+    signal(SIGXFSZ, SIG_IGN);
+    EXPECT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
+    const rlimit limit = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const absl::Status full =
+        patient.Put("b", std::string(3 << 20, 'b')).status;
+    EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(std::string(full.message()), HasSubstr(folder / "db"));
+    EXPECT_TRUE(patient.Get("a").value.view() == ValueOf(1));
+  });
+  Reopen(folder / "db", [](PatientEngine& patient) {
+    EXPECT_TRUE(patient.Get("a").value.view() == ValueOf(1));
+  });
+}
+
+TEST(RocksDbEngine, SaysThatAValueIsDamaged) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [](PatientEngine& patient) {
+    ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
+  });
+  int damaged = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder / "db/values")) {
+    if (entry.path().extension() != ".blob") continue;
+    std::fstream file(entry.path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(10000);
+    file.put('!');
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 1);
+  Reopen(folder / "db", [](PatientEngine& patient) {
+    EXPECT_EQ(patient.Get("a").status.code(), absl::StatusCode::kDataLoss);
+  });
+}
+
+// What was erased leaves no bytes behind.
+TEST(RocksDbEngine, GivesTheSpaceOfAPrefixBack) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [](PatientEngine& patient) {
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(patient.Put(absl::StrCat("a", i), std::string(100000, 'x'))
+                      .status.ok());
+    }
+    ASSERT_TRUE(patient.ErasePrefix("a").status.ok());
+  });
+  Reopen(folder / "db", [](PatientEngine&) {});
+  int64_t bytes = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder / "db")) {
+    if (!entry.is_regular_file()) continue;
+    bytes += static_cast<int64_t>(entry.file_size());
+  }
+  EXPECT_LT(bytes, 1000000);
+}
+
+}  // namespace
+}  // namespace dogged
