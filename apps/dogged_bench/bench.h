@@ -4,6 +4,7 @@
 #define DOGGED_APPS_DOGGED_BENCH_BENCH_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/dogged_bench/report.h"
@@ -15,6 +16,7 @@ struct BenchOptions {
   int samples = 5;
   int64_t n = 0;                    // 0: the benchmark's own size
   std::vector<int64_t> tile_sizes;  // empty: the benchmark's own
+  std::string only;                 // one contest; empty: all
 };
 
 // Empty tasks: independent, wavefront, wide release; against OpenMP tasks.
@@ -22,6 +24,9 @@ std::vector<BenchRow> BenchTasks(const BenchOptions& options);
 // Tiled Cholesky against OpenMP tasks over the same kernels, each at its best
 // tile size, and against dgemm on all workers.
 std::vector<BenchRow> BenchCholesky(const BenchOptions& options);
+// Stencils of apps/, compiled, against a loop that OpenMP shares out and
+// one that is tiled by hand; bits compared. tile_sizes are widths and a depth.
+std::vector<BenchRow> BenchStencil(const BenchOptions& options);
 
 }  // namespace dogged
 

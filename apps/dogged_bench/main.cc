@@ -14,9 +14,11 @@ namespace {
 constexpr char kHelp[] =
     "Example: dogged-bench cholesky --n 4096 --nb 256,320,512 --json\n\n"
     "  tasks      empty tasks: independent, wavefront, wide release\n"
-    "  cholesky   tiled Cholesky, best of the tile sizes\n\n"
+    "  cholesky   tiled Cholesky, best of the tile sizes\n"
+    "  stencil    time steps on grids, coalesced into tiles\n\n"
     "  --n N            problem size (1000 and 4096)\n"
-    "  --nb N[,N...]    tile sizes\n"
+    "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
+    "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides\n"
     "  --workers N      (2)\n"
     "  --samples N      (5)\n"
     "  --json           rows of name, value, unit, samples, ratio_to, ratio\n";
@@ -35,6 +37,10 @@ bool SetOption(const std::string& name, const std::string& value,
       if (!absl::SimpleAtoi(part, &size) || size < 1) return false;
       options.tile_sizes.push_back(size);
     }
+    return true;
+  }
+  if (name == "--only") {
+    options.only = value;
     return true;
   }
   int number = 0;
@@ -62,6 +68,8 @@ int main(int argc, char** argv) {
       bench = dogged::BenchTasks;
     } else if (words[i] == "cholesky") {
       bench = dogged::BenchCholesky;
+    } else if (words[i] == "stencil") {
+      bench = dogged::BenchStencil;
     } else if (words[i] == "--json") {
       json = true;
     } else if (i + 1 < words.size() &&

@@ -1,0 +1,161 @@
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/peers_stencil.h"
+#include "dsl/analysis_isl.h"
+#include "dsl/compile.h"
+#include "dsl/results.h"
+#include "runtime/base/check.h"
+#include "runtime/base/log.h"
+#include "runtime/exec/cpu_layout_hwloc.h"
+#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/local_run.h"
+
+namespace dogged {
+namespace {
+
+struct Contest {
+  std::string name;
+  std::string file;  // in apps/
+  StencilPeer peer;
+};
+
+std::vector<Contest> Contests() {
+  std::vector<Contest> out;
+  out.push_back({"heat1d", "heat1d/heat1d.dog", Heat1dPeer(10'000'000, 1000)});
+  out.push_back({"heat2d", "heat2d/heat2d.dog", Heat2dPeer(4096, 200)});
+  out.push_back({"heat3d", "heat3d/heat3d.dog", Heat3dPeer(256, 100)});
+  out.push_back({"wave2d", "wave2d/wave2d.dog", Wave2dPeer(4096, 200)});
+  out.push_back({"slides", "heat1d/heat1d.dog", Heat1dPeer(5001, 100)});
+  return out;
+}
+
+dsl::CompileSource CachedCompiler() {
+  return [](absl::string_view source) -> absl::StatusOr<dsl::FindSymbol> {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets variables here.
+    const char* const home = std::getenv("HOME");
+    auto symbols = KernelCompiler({.compiler = "cc",
+                                   .cache_directory = KernelCacheDirectory(
+                                       "", home == nullptr ? "" : home)})
+                       .Load(source);
+    if (!symbols.ok()) return symbols.status();
+    return dsl::FindSymbol(*symbols);
+  };
+}
+
+// One of our runs: compiled before, timed from the first task to the last.
+class OurRun {
+ public:
+  OurRun(const Contest& contest, const BenchOptions& options)
+      : workers_(options.workers) {
+    std::ifstream in(absl::StrCat(DOGGED_APPS_DIR, "/", contest.file));
+    std::ostringstream text;
+    text << in.rdbuf();
+    dsl::CompileOptions compile;
+    compile.file = contest.file;
+    compile.analyze = dsl::AnalyzeWithIsl;
+    compile.target = {.agents = 1, .workers = options.workers};
+    const int64_t steps =
+        contest.peer.steps + (contest.peer.is_second_order ? 1 : 0);
+    compile.parameters = {{"N", absl::StrCat(contest.peer.extent[2])},
+                          {"T", absl::StrCat(steps)}};
+    if (!options.tile_sizes.empty()) {
+      // The last one is the depth.
+      dsl::TileShape shape{.widths = options.tile_sizes, .depth = 1};
+      shape.depth = shape.widths.back();
+      shape.widths.pop_back();
+      compile.shape = std::move(shape);
+    }
+    dsl::Diagnostics diagnostics("", "");
+    auto job = dsl::Compile(text.str(), compile, KernelRegistry(), diagnostics);
+    DOGGED_CHECK(job.ok()) << diagnostics.ToString();
+    job_ = *std::move(job);
+    auto kernels = dsl::LoadKernels(job_, KernelRegistry(), CachedCompiler());
+    DOGGED_CHECK(kernels.ok()) << kernels.status().ToString();
+    kernels_ = *std::move(kernels);
+    Log(LogLevel::kInfo, absl::StrCat(contest.name, ": ", job_.lowering));
+  }
+
+  double Run() {
+    values_.clear();
+    const Relations relations(job_.program);
+    LocalRun run(relations, kernels_,
+                 {.placement = PlaceWorkersHere(workers_),
+                  .on_result = [this](const Label& label, const Value& value) {
+                    values_.emplace(label, value);
+                    return absl::OkStatus();
+                  }});
+    return Seconds([&] {
+      const absl::Status status = run.Run();
+      DOGGED_CHECK(status.ok()) << status.ToString();
+    });
+  }
+
+  bool HasBits(const std::vector<double>& expected) const {
+    const auto dense =
+        dsl::AssembleView(job_.program, job_.program.views.front(),
+                          [this](const Label& label) -> absl::StatusOr<Value> {
+                            return values_.at(label);
+                          });
+    DOGGED_CHECK(dense.ok()) << dense.status().ToString();
+    const auto bytes = static_cast<int64_t>(expected.size() * sizeof(double));
+    return dense->bytes() == bytes &&
+           std::memcmp(dense->data(), expected.data(),
+                       static_cast<size_t>(bytes)) == 0;
+  }
+
+ private:
+  const int workers_;
+  Job job_;
+  KernelTable kernels_;
+  absl::flat_hash_map<Label, Value> values_;
+};
+
+}  // namespace
+
+std::vector<BenchRow> BenchStencil(const BenchOptions& options) {
+  std::vector<BenchRow> rows;
+  for (const Contest& contest : Contests()) {
+    if (!options.only.empty() && options.only != contest.name) continue;
+    OurRun ours(contest, options);
+    std::vector<double> our_seconds;
+    std::vector<double> naive_seconds;
+    std::vector<double> tiled_seconds;
+    for (int sample = 0; sample < options.samples; ++sample) {
+      std::vector<double> naive;
+      std::vector<double> tiled;
+      naive_seconds.push_back(
+          Seconds([&] { naive = RunNaive(contest.peer, options.workers); }));
+      tiled_seconds.push_back(
+          Seconds([&] { tiled = RunTiled(contest.peer, options.workers); }));
+      our_seconds.push_back(ours.Run());
+      DOGGED_CHECK(naive == tiled) << contest.name << ": the peers differ";
+      DOGGED_CHECK(ours.HasBits(naive)) << contest.name << ": bits differ";
+    }
+    const std::string naive_name = contest.name + "_naive_openmp";
+    const auto add = [&](const std::string& name,
+                         const std::vector<double>& seconds) {
+      // The ratio is of speeds: how many times as fast as the loop.
+      rows.push_back({.name = name,
+                      .value = Median(seconds),
+                      .unit = "s",
+                      .samples = options.samples,
+                      .ratio_to = naive_name,
+                      .ratio = Median(naive_seconds) / Median(seconds)});
+    };
+    add(contest.name, our_seconds);
+    add(contest.name + "_tiled_by_hand", tiled_seconds);
+    rows.push_back({.name = naive_name,
+                    .value = Median(naive_seconds),
+                    .unit = "s",
+                    .samples = options.samples});
+  }
+  return rows;
+}
+
+}  // namespace dogged
