@@ -99,6 +99,63 @@ void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
   }
 }
 
+// What all threads of a tiled run share.
+struct TiledRun {
+  TiledRun(const StencilPeer& of, int64_t count)
+      : peer(of),
+        now{NewBuffer(count), NewBuffer(count)},
+        next{NewBuffer(count), NewBuffer(count)} {
+    for (size_t d = 0; d < 3; ++d) {
+      counts[d] = (peer.extent[d] + peer.tile[d] - 1) / peer.tile[d];
+      tile_count *= counts[d];
+      window_max *= std::min(peer.extent[d], peer.tile[d] + 2 * peer.depth);
+    }
+  }
+  void Tile(int64_t number, int64_t levels);
+
+  const StencilPeer& peer;
+  // A step and, for the second order, the one before; and what they become.
+  std::array<Buffer, 2> now;
+  std::array<Buffer, 2> next;
+  std::array<int64_t, 3> counts{};
+  int64_t tile_count = 1;
+  int64_t window_max = 1;
+};
+
+void TiledRun::Tile(int64_t number, int64_t levels) {
+  thread_local std::array<Buffer, 3> buffers;
+  thread_local int64_t buffer_count = 0;
+  if (buffer_count < window_max) {
+    // Some elements between them, for the sake of the cache's sets.
+    for (size_t b = 0; b < 3; ++b) {
+      buffers[b] = NewBuffer(window_max + 64 * static_cast<int64_t>(b));
+    }
+    buffer_count = window_max;
+  }
+  std::array<double*, 3> ring{buffers[0].get(), buffers[1].get(),
+                              buffers[2].get()};
+  const Range3 all{
+      {0, 0, 0}, {peer.extent[0] - 1, peer.extent[1] - 1, peer.extent[2] - 1}};
+  Range3 box{};
+  Range3 window{};
+  for (size_t d = 3; d-- > 0;) {
+    box.lower[d] = number % counts[d] * peer.tile[d];
+    box.upper[d] = std::min(box.lower[d] + peer.tile[d], peer.extent[d]) - 1;
+    window.lower[d] = std::max<int64_t>(box.lower[d] - levels, 0);
+    window.upper[d] = std::min(box.upper[d] + levels, peer.extent[d] - 1);
+    number /= counts[d];
+  }
+  // The walls of every buffer stay as they are.
+  for (size_t b = 0; b < 3; ++b) {
+    CopyRows(now[b == 0 ? 1 : 0].get(), all, ring[b], window, window);
+  }
+  RunTile(peer, box, window, levels, ring);
+  CopyRows(ring[1], window, next[0].get(), all, box);
+  if (peer.is_second_order) {
+    CopyRows(ring[0], window, next[1].get(), all, box);
+  }
+}
+
 // The loops, one function for each: compilers vectorise them.
 void Heat1dRow(double* __restrict out, const double* in, const double*,
                int64_t count, int64_t, int64_t) {
@@ -230,65 +287,18 @@ std::vector<double> RunNaive(const StencilPeer& peer, int threads) {
 }
 
 std::vector<double> RunTiled(const StencilPeer& peer, int threads) {
-  const auto [nx, ny, nz] = peer.extent;
-  const int64_t count = nx * ny * nz;
-  const Range3 all{{0, 0, 0}, {nx - 1, ny - 1, nz - 1}};
-  // `now` and, for the second order, the step before; and what they become.
-  std::array<Buffer, 2> now{NewBuffer(count), NewBuffer(count)};
-  std::array<Buffer, 2> next{NewBuffer(count), NewBuffer(count)};
-  for (const Buffer& buffer : now) Start(peer, buffer.get(), threads);
-  std::array<int64_t, 3> counts{};
-  int64_t window_max = 1;
-  for (size_t d = 0; d < 3; ++d) {
-    counts[d] = (peer.extent[d] + peer.tile[d] - 1) / peer.tile[d];
-    window_max *= std::min(peer.extent[d], peer.tile[d] + 2 * peer.depth);
-  }
+  const int64_t count = peer.extent[0] * peer.extent[1] * peer.extent[2];
+  TiledRun run(peer, count);
+  for (const Buffer& buffer : run.now) Start(peer, buffer.get(), threads);
   for (int64_t done = 0; done < peer.steps; done += peer.depth) {
     const int64_t levels = std::min(peer.depth, peer.steps - done);
-#pragma omp parallel num_threads(threads)
-    {
-      thread_local std::array<Buffer, 3> buffers;
-      thread_local int64_t buffer_count = 0;
-      if (buffer_count < window_max) {
-        // Some elements between them, for the sake of the cache's sets.
-        for (size_t b = 0; b < 3; ++b) {
-          buffers[b] = NewBuffer(window_max + 64 * static_cast<int64_t>(b));
-        }
-        buffer_count = window_max;
-      }
-      std::array<double*, 3> ring{buffers[0].get(), buffers[1].get(),
-                                  buffers[2].get()};
-#pragma omp for collapse(3) schedule(dynamic)
-      for (int64_t i = 0; i < counts[0]; ++i) {
-        for (int64_t j = 0; j < counts[1]; ++j) {
-          for (int64_t k = 0; k < counts[2]; ++k) {
-            const std::array<int64_t, 3> tile{i, j, k};
-            Range3 box{};
-            Range3 window{};
-            for (size_t d = 0; d < 3; ++d) {
-              box.lower[d] = tile[d] * peer.tile[d];
-              box.upper[d] =
-                  std::min(box.lower[d] + peer.tile[d], peer.extent[d]) - 1;
-              window.lower[d] = std::max<int64_t>(box.lower[d] - levels, 0);
-              window.upper[d] =
-                  std::min(box.upper[d] + levels, peer.extent[d] - 1);
-            }
-            // The walls of every buffer stay as they are.
-            for (size_t b = 0; b < 3; ++b) {
-              CopyRows(now[b == 0 ? 1 : 0].get(), all, ring[b], window, window);
-            }
-            RunTile(peer, box, window, levels, ring);
-            CopyRows(ring[1], window, next[0].get(), all, box);
-            if (peer.is_second_order) {
-              CopyRows(ring[0], window, next[1].get(), all, box);
-            }
-          }
-        }
-      }
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t tile = 0; tile < run.tile_count; ++tile) {
+      run.Tile(tile, levels);
     }
-    std::swap(now, next);
+    std::swap(run.now, run.next);
   }
-  return {now[0].get(), now[0].get() + count};
+  return {run.now[0].get(), run.now[0].get() + count};
 }
 
 }  // namespace dogged

@@ -37,12 +37,10 @@ std::vector<Contest> Contests() {
 
 dsl::CompileSource CachedCompiler() {
   return [](absl::string_view source) -> absl::StatusOr<dsl::FindSymbol> {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets variables here.
-    const char* const home = std::getenv("HOME");
-    auto symbols = KernelCompiler({.compiler = "cc",
-                                   .cache_directory = KernelCacheDirectory(
-                                       "", home == nullptr ? "" : home)})
-                       .Load(source);
+    auto symbols =
+        KernelCompiler(
+            {.compiler = "cc", .cache_directory = KernelCacheDirectory("", "")})
+            .Load(source);
     if (!symbols.ok()) return symbols.status();
     return dsl::FindSymbol(*symbols);
   };
