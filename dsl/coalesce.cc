@@ -117,7 +117,7 @@ void TileProgramMaker::AddArrays() {
           AddArray(field.name + "'core", field.element, true, true, field);
       for (const IndexVector& delta : directions_) {
         strip_arrays_.back().push_back(AddArray(
-            field.name + DeltaText(delta), field.element, true, false, field));
+            field.name + DeltaText(delta), field.element, true, true, field));
       }
     }
   }

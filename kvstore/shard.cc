@@ -42,16 +42,11 @@ std::vector<Label> Shard::Select(
 }
 
 void DoneMarks::Raise(const Label& row, int64_t version) {
-  if (is_exact_) {
-    exact_.insert({row, version});
-    return;
-  }
   auto [it, inserted] = newest_.emplace(row, version);
   if (!inserted) it->second = std::max(it->second, version);
 }
 
 bool DoneMarks::Has(const Label& row, int64_t version) const {
-  if (is_exact_) return exact_.contains({row, version});
   const auto it = newest_.find(row);
   return it != newest_.end() && it->second >= version;
 }
@@ -60,11 +55,6 @@ std::optional<int64_t> DoneMarks::Newest(const Label& row) const {
   const auto it = newest_.find(row);
   if (it == newest_.end()) return std::nullopt;
   return it->second;
-}
-
-void DoneMarks::ForgetRows() {
-  newest_.clear();
-  is_exact_ = true;
 }
 
 std::vector<std::pair<Label, int64_t>> DoneMarks::Select(

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -75,25 +74,19 @@ class Shard {
 // of each row: a row is a label without its version index, and its versions
 // follow one another. A hint for those who would otherwise compute history
 // again; it never refuses a demand.
-//
-// Once history is being rebuilt the newest version says nothing of the others;
-// from ForgetRows() on, marks are kept label by label.
 class DoneMarks {
  public:
   // `row` carries zero at the version index.
   void Raise(const Label& row, int64_t version);
   bool Has(const Label& row, int64_t version) const;
-  // None if no version was seen, or marks are kept label by label.
+  // None if no version was seen.
   std::optional<int64_t> Newest(const Label& row) const;
-  void ForgetRows();
   // Rows that satisfy `keep`, with their newest versions, in label order.
   std::vector<std::pair<Label, int64_t>> Select(
       absl::FunctionRef<bool(const Label& row)> keep) const;
 
  private:
-  bool is_exact_ = false;
   absl::flat_hash_map<Label, int64_t> newest_;
-  absl::flat_hash_set<std::pair<Label, int64_t>> exact_;
 };
 
 }  // namespace dogged

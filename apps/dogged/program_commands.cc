@@ -1,4 +1,5 @@
 // `dogged check` and `dogged sim`: commands that need no agents.
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -50,7 +51,9 @@ struct SimTotals {
   int64_t faults_injected = 0;
   int64_t tasks_needed = 0;
   int64_t tasks_executed = 0;
-  uint64_t trace_digest = 0;  // of the last one
+  int64_t held_labels_max = 0;  // at any agent
+  absl::Duration elapsed;       // virtual
+  uint64_t trace_digest = 0;    // of the last one
 
   // What was wrong with the run; empty if nothing was.
   std::string Add(const SimOutcome& outcome,
@@ -59,6 +62,8 @@ struct SimTotals {
     faults_injected += outcome.faults_injected;
     tasks_needed += outcome.tasks_needed;
     tasks_executed += outcome.stats.tasks_executed;
+    held_labels_max = std::max(held_labels_max, outcome.held_labels_max);
+    elapsed += outcome.elapsed;
     trace_digest = outcome.trace_digest;
     if (outcome.status.ok() && outcome.results == expected) return "";
     ++failed;
@@ -67,10 +72,13 @@ struct SimTotals {
   }
   std::string ToWords() const {
     return absl::StrFormat(
-        "%d seeds, %d failed; %d faults, executed/needed %.3f, last trace "
-        "%016x",
+        "%d seeds, %d failed; %d faults, executed/needed %.3f, at most %d "
+        "labels at an agent, %.2f s each, last trace %016x",
         seeds, failed, faults_injected,
         static_cast<double>(tasks_executed) / static_cast<double>(tasks_needed),
+        held_labels_max,
+        absl::ToDoubleSeconds(elapsed) /
+            static_cast<double>(std::max<int64_t>(seeds, 1)),
         trace_digest);
   }
   std::string ToJson(const std::string& program) const {
@@ -81,6 +89,8 @@ struct SimTotals {
         {"faults_injected", faults_injected},
         {"tasks_needed", tasks_needed},
         {"tasks_executed", tasks_executed},
+        {"held_labels_max", held_labels_max},
+        {"virtual_seconds", absl::ToDoubleSeconds(elapsed)},
         {"trace_digest", absl::StrFormat("%016x", trace_digest)}};
     return out.dump();
   }

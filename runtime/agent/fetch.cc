@@ -22,16 +22,12 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (!producer.has_value()) return;
   if (IsHome(body.label)) {
     const bool may_be_late = body.lazy || body.task.has_value();
-    if (IsRetired(body.label)) {
-      if (!body.insist && may_be_late) {
-        SendTo(from, JobMessage::kRetired,
-               EncodeRetired({.label = body.label, .task = body.task}), out);
-        return;
-      }
-      RollBack();
-    } else if (body.certain && WasBound(body.label)) {
-      RollBack();  // lost
+    if (marks_.IsRetired(body.label) && may_be_late && !body.insist) {
+      SendTo(from, JobMessage::kRetired,
+             EncodeRetired({.label = body.label, .task = body.task}), out);
+      return;
     }
+    if (body.certain) ReopenIfGone(body.label);
     auto& waiters = shard_.Get(body.label).waiters;
     if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
       waiters.push_back(from);
@@ -42,6 +38,13 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (!body.lazy) {
     Pursue(body.label, body.depth, body.certain, !body.task.has_value());
   }
+}
+
+void JobRun::ReopenIfGone(const Label& label) {
+  if (!marks_.IsRetired(label) && !marks_.WasBound(label)) return;
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) return;
+  marks_.Reopen(label);
 }
 
 void JobRun::Pursue(const Label& label, int32_t depth, bool certain,
@@ -97,22 +100,41 @@ bool JobRun::IsAwaited(const Label& label) const {
   });
 }
 
+std::optional<Label> JobRun::FrontierOf(const Open& open,
+                                        absl::Time now) const {
+  const Label& label = open.label;
+  const std::optional<int64_t> newest = marks_.NewestBound(label);
+  const int64_t steps = marks_.VersionOf(label) - newest.value_or(0);
+  const bool is_far = steps > 2 * marks_.pin_interval();
+  if (!newest.has_value() && is_far && now < rebuild_after_) {
+    return std::nullopt;
+  }
+  // Versions of a row follow one another, so the next unbound one is needed
+  // too: the walk jumps to the frontier, and notification does the rest. Above
+  // a pin it goes step by step: neighbours that are through have to be asked
+  // for each of their versions.
+  if (!forward_ || !newest.has_value() || steps <= 1) return label;
+  if (open.certain && !is_far) return label;
+  Label target = label;
+  target
+      .index[program().arrays[static_cast<size_t>(label.array)].version_index] =
+      *newest + 1;
+  return target;
+}
+
 void JobRun::Expand(absl::Time now, Open open, Outbox& out) {
   const Entry* entry = shard_.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   // It may have been bound, used and retired since it was opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
-  Label target = open.label;
-  if (forward_) {
-    // Versions of a row follow one another, so the next unbound one is needed
-    // too: the walk jumps to the frontier, and notification does the rest.
-    const std::optional<int64_t> newest = done_marks_.Newest(RowOf(target));
-    if (newest.has_value() && *newest + 1 < VersionOf(target)) {
-      target.index
-          [program().arrays[static_cast<size_t>(target.array)].version_index] =
-          *newest + 1;
+  const std::optional<Label> frontier = FrontierOf(open, now);
+  if (!frontier.has_value()) {
+    if (static_cast<int64_t>(delayed_.size()) < limits_.open_demands_max) {
+      delayed_.push_back(std::move(open));
     }
+    return;
   }
+  const Label& target = *frontier;
   std::optional<Task> producer = relations_.ProducerOf(target);
   if (!producer.has_value()) producer = relations_.ProducerOf(open.label);
   if (!producer.has_value()) {
@@ -149,7 +171,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   Pursuit& pursuit = it->second;
   if (!inserted) pursuits_by_depth_.erase({pursuit.depth, task});
   pursuit.depth = std::max(pursuit.depth, depth);
-  pursuit.certain |= certain || rebuilds_;
+  pursuit.certain |= certain;
   pursuit.interval = inserted
                          ? 2 * Patience()
                          : std::min(2 * pursuit.interval, limits_.backoff_max);
@@ -172,10 +194,10 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) {
       at_hand.push_back({use, entry->value, !entry->made_here});
-    } else if (IsHome(label) && !now_known.certain && IsRetired(label)) {
+    } else if (IsHome(label) && !now_known.certain && marks_.IsRetired(label)) {
       settled = true;
     } else if (IsHome(label)) {
-      if (now_known.certain && WasBound(label)) RollBack();
+      if (now_known.certain) ReopenIfGone(label);
       Pursue(label, now_known.depth + 1, now_known.certain);
     } else {
       SendTo(HomeOf(label), JobMessage::kDemand,
@@ -203,8 +225,7 @@ void JobRun::BelieveDone(const Task& task) {
   auto it = pursuits_.find(task);
   if (it == pursuits_.end() || it->second.certain) return;
   DropTask(task);
-  const Label first = relations_.FirstCreated(task);
-  done_marks_.Raise(RowOf(first), VersionOf(first));
+  marks_.NoteBound(relations_.FirstCreated(task));
 }
 
 void JobRun::DropPursuit(const Task& task) {

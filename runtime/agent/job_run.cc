@@ -29,7 +29,9 @@ JobRun::JobRun(Parts parts)
       relations_(job_->program),
       // Running forward wastes nothing only where every task is needed.
       forward_(!options_.search_only && job_->program.every_task_needed),
-      placement_({}, options_.replicas),
+      // Pinned labels have one copy more.
+      placement_({}, options_.replicas + 1),
+      marks_(relations_, limits_.pin_interval),
       activations_(relations_) {}
 
 uint64_t JobRun::KeyOf(const Label& label) const {
@@ -51,18 +53,16 @@ AgentId JobRun::HomeOf(const Task& task) const {
   return HomeOf(relations_.FirstCreated(task));
 }
 
-Label JobRun::RowOf(const Label& label) const {
-  Label row = label;
-  const int32_t version =
-      job_->program.arrays[static_cast<size_t>(label.array)].version_index;
-  if (version >= 0) row.index[version] = 0;
-  return row;
+absl::Span<const AgentId> JobRun::HoldersOf(const Label& label) const {
+  const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
+  const int copies = options_.replicas + (marks_.IsPinned(label) ? 1 : 0);
+  return ranks.subspan(0, static_cast<size_t>(copies));
 }
 
-int64_t JobRun::VersionOf(const Label& label) const {
-  const int32_t version =
-      job_->program.arrays[static_cast<size_t>(label.array)].version_index;
-  return version < 0 ? 0 : label.index[version];
+int JobRun::RankOf(const Label& label, AgentId agent) const {
+  const absl::Span<const AgentId> holders = HoldersOf(label);
+  const auto it = std::find(holders.begin(), holders.end(), agent);
+  return it == holders.end() ? -1 : static_cast<int>(it - holders.begin());
 }
 
 bool JobRun::IsDone(const Task& task) const {
@@ -70,8 +70,10 @@ bool JobRun::IsDone(const Task& task) const {
   const Entry* entry = shard_.Find(first);
   if (entry != nullptr && !entry->value.IsNone()) return true;
   // Nothing orders the versions of a row of leaves.
-  if (relations_.RequiredCount(task) == 0) return IsRetired(first);
-  return done_marks_.Has(RowOf(first), VersionOf(first));
+  if (relations_.RequiredCount(task) == 0) {
+    return marks_.IsRetired(first) || marks_.WasOvertaken(first);
+  }
+  return marks_.WasBound(first);
 }
 
 void JobRun::DropTask(const Task& task) {
@@ -138,7 +140,8 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       Expand(now, TakeDeepest(), out);
       continue;
     }
-    if (forward_ ? MayStartLeaf() && StartNextLeaf() : OpenNextResult()) {
+    if (forward_ ? now >= rebuild_after_ && MayStartLeaf() && StartNextLeaf()
+                 : OpenNextResult()) {
       continue;
     }
     break;

@@ -14,6 +14,8 @@
 //    outputs are durable, then retired. A holder that hears nothing announces
 //    its label again, with back-off: whoever lacks it demands it, who is
 //    through with it says so.
+//  - Every c-th version of a row is pinned: kept longer, with one copy more.
+//    What was dropped or lost and is needed for certain is made again from it.
 //
 // Files: job_run.cc life of a task; publish.cc binding and copies; fetch.cc
 // demands; retire.cc dropping; recovery.cc view changes and time.
@@ -39,6 +41,7 @@
 #include "routing/multicast.h"
 #include "routing/outbox.h"
 #include "runtime/agent/job_stats.h"
+#include "runtime/agent/marks.h"
 #include "runtime/agent/messages.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
@@ -71,6 +74,9 @@ struct JobLimits {
   // half of it no leaf starts while anything runs, beyond all of it the job
   // fails.
   int64_t memory_bytes_max = 0;
+  // Every so many versions of a row one is kept for rebuilding. The same at
+  // all agents, or copies go astray.
+  int64_t pin_interval = 16;
 };
 
 class JobRun {
@@ -140,8 +146,10 @@ class JobRun {
   AgentId HomeOf(const Task& task) const;
   bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
   bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
-  Label RowOf(const Label& label) const;
-  int64_t VersionOf(const Label& label) const;
+  // Who holds `label`, home first: so many as it is to have copies.
+  absl::Span<const AgentId> HoldersOf(const Label& label) const;
+  // The place of `agent` among them; -1 if it has none.
+  int RankOf(const Label& label, AgentId agent) const;
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
   // Forgets that `task` waits for inputs.
@@ -184,6 +192,11 @@ class JobRun {
 
   // --- fetch.cc
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
+  // `label`, needed for certain, is made again if it was dropped or lost.
+  void ReopenIfGone(const Label& label);
+  // What to look at for an unbound `label`: itself, or an earlier version of
+  // its row. None: it is too soon to say, what was lost may yet be found.
+  std::optional<Label> FrontierOf(const Open& open, absl::Time now) const;
   void Pursue(const Label& label, int32_t depth, bool certain,
               bool passed_on = false);
   void Expand(absl::Time now, Open open, Outbox& out);
@@ -210,20 +223,14 @@ class JobRun {
   void ReportDone(const Task& task, Outbox& out);
   void ConsumerDone(const Label& label, const Task& task, Outbox& out);
   void RetireIfUnneeded(const Label& label, Outbox& out);
-  // This home has dropped `label`, or a later version of it, as unneeded.
-  bool IsRetired(const Label& label) const;
-  // `label` was bound here, or an earlier home said so.
-  bool WasBound(const Label& label) const {
-    return done_marks_.Has(RowOf(label), VersionOf(label));
-  }
-  // History that was lost or dropped is needed for certain: all marks go, and
-  // the leaves run again. From now on this agent retires nothing, so that it
-  // builds each label once; pinned generations would bound that.
-  void RollBack();
+  void Drop(const Label& label, Outbox& out);
 
   // --- recovery.cc
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
+  // The value goes to the homes of consumers and replicas that are new.
+  void PublishToNew(const Label& label, const Entry& entry,
+                    const Placement& before, Outbox& out);
   // Tells the new homes of rows that were this agent's how far they are.
   void HandOverMarks(const Placement& before, Outbox& out);
   void HandleMarks(const MarksBody& body);
@@ -245,8 +252,7 @@ class JobRun {
 
   Placement placement_;
   Shard shard_;
-  DoneMarks done_marks_;                           // bound here once
-  DoneMarks retired_marks_;                        // and dropped
+  Marks marks_;
   std::deque<std::pair<Label, Task>> done_queue_;  // see ConsumerDone()
   bool done_queue_busy_ = false;
   ActivationTable activations_;
@@ -264,7 +270,9 @@ class JobRun {
   std::vector<Label> results_;  // those with their home here, shuffled
   size_t next_result_ = 0;
   bool results_demanded_ = true;
-  bool rebuilds_ = false;  // see RollBack()
+  // After a death nothing is rebuilt before this: copies come first.
+  absl::Time rebuild_after_ = absl::InfinitePast();
+  std::vector<Open> delayed_;  // until then
 
   struct Wanted {
     absl::Time next_ask;

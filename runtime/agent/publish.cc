@@ -50,10 +50,8 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   if (!*bound && entry->is_home) return;  // an equal second bind
   BecomeHome(label, *entry);
   entry->made_here |= !remote;
-  const Label row = RowOf(label);
-  const int64_t version = VersionOf(label);
-  const bool is_new = !done_marks_.Has(row, version);
-  done_marks_.Raise(row, version);
+  const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
+  marks_.NoteBound(label);
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
     if (is_new) ++stats_.tasks_done;
@@ -137,7 +135,7 @@ absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
 
 void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
                                 absl::btree_set<AgentId>& targets) const {
-  for (AgentId agent : placement_.Ranks(KeyOf(label))) {
+  for (AgentId agent : HoldersOf(label)) {
     if (agent == self_) continue;
     const bool has = std::find(entry.copies.begin(), entry.copies.end(),
                                agent) != entry.copies.end();
@@ -178,7 +176,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
 void JobRun::HandlePublish(absl::Time now, AgentId from,
                            const PublishBody& body, Outbox& out) {
   last_progress_ = now;
-  const int rank = placement_.RankOf(KeyOf(body.label), self_);
+  const int rank = RankOf(body.label, self_);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   if (wanted_.erase(body.label) > 0) {
     wanted_found_.emplace_back(body.label, body.value);
@@ -195,7 +193,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
                     absl::StrCat("label ", program().LabelText(body.label))));
       return;
     }
-    done_marks_.Raise(RowOf(body.label), VersionOf(body.label));
+    marks_.NoteBound(body.label);
     Entry& entry = *shard_.Find(body.label);
     if (*bound) {
       entry.announce_interval = limits_.backoff_max / 2;
@@ -208,7 +206,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
 
 void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
                             Outbox& out) {
-  const int rank = placement_.RankOf(KeyOf(body.label), self_);
+  const int rank = RankOf(body.label, self_);
   Entry* entry = shard_.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
   if (held && entry->value.digest() != body.digest) {
@@ -220,7 +218,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
   }
   if (held && rank >= 0) {
     SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
-  } else if (rank == 0 && IsRetired(body.label) &&
+  } else if (rank == 0 && marks_.IsRetired(body.label) &&
              !relations_.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
     SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
@@ -241,7 +239,7 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
                           const AnnounceBody& body, Outbox& out) {
   Entry* entry = shard_.Find(body.label);
   if (entry == nullptr || entry->value.IsNone()) {
-    if (IsHome(body.label) && IsRetired(body.label)) {
+    if (IsHome(body.label) && marks_.IsRetired(body.label)) {
       SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
              out);
     }
@@ -263,9 +261,8 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
     RetireIfUnneeded(body.label, out);
     return;
   }
-  const uint64_t key = KeyOf(body.label);
-  if (from != placement_.Home(key)) return;
-  if (placement_.RankOf(key, self_) < 0) {
+  if (from != HomeOf(body.label)) return;
+  if (RankOf(body.label, self_) < 0) {
     shard_.Erase(body.label);
   } else {
     ScheduleAnnounce(now, *entry);

@@ -10,8 +10,13 @@ namespace dogged {
 void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
                         Outbox& out) {
   const Placement before = std::exchange(
-      placement_, Placement(std::move(members), options_.replicas));
+      placement_, Placement(std::move(members), options_.replicas + 1));
   if (!failure_.ok()) return;
+  const bool lost = std::any_of(
+      before.members().begin(), before.members().end(),
+      [this](const auto& m) { return !placement_.Contains(m.agent); });
+  if (lost) rebuild_after_ = now + Patience();
+  marks_.Forget([this](const Label& row) { return !IsHome(row); });
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     ReviewEntry(now, label, before, out);
@@ -51,10 +56,10 @@ void JobRun::HandOverMarks(const Placement& before, Outbox& out) {
     const uint64_t key = KeyOf(row);
     return before.Home(key) == self_ && placement_.Home(key) != self_;
   };
-  for (auto& row : done_marks_.Select(moved)) {
+  for (auto& row : marks_.BoundRows(moved)) {
     bodies[HomeOf(row.first)].done.push_back(row);
   }
-  for (auto& row : retired_marks_.Select(moved)) {
+  for (auto& row : marks_.RetiredRows(moved)) {
     bodies[HomeOf(row.first)].retired.push_back(row);
   }
   for (const auto& [home, body] : bodies) {
@@ -64,10 +69,37 @@ void JobRun::HandOverMarks(const Placement& before, Outbox& out) {
 
 void JobRun::HandleMarks(const MarksBody& body) {
   for (const auto& [row, version] : body.done) {
-    done_marks_.Raise(row, version);
+    marks_.NoteBoundRow(row, version);
   }
   for (const auto& [row, version] : body.retired) {
-    retired_marks_.Raise(row, version);
+    marks_.NoteRetiredRow(row, version);
+  }
+}
+
+void JobRun::PublishToNew(const Label& label, const Entry& entry,
+                          const Placement& before, Outbox& out) {
+  absl::btree_set<AgentId> targets;
+  if (forward_) {
+    size_t ordinal = 0;
+    relations_.ForEachConsumer(label, [&](const Task& task, int) {
+      const uint64_t task_key = KeyOf(relations_.FirstCreated(task));
+      const AgentId home = placement_.Home(task_key);
+      if (!entry.consumers_done[ordinal++] && home != before.Home(task_key)) {
+        targets.insert(home);
+      }
+      return true;
+    });
+  }
+  if (entry.consumers_left > 0 || relations_.IsResult(label) ||
+      marks_.IsKept(label)) {
+    AddMissingReplicas(label, entry, targets);
+  }
+  targets.erase(self_);
+  if (!targets.empty()) {
+    stats_.bytes_resent +=
+        entry.value.bytes() * static_cast<int64_t>(targets.size());
+    SendToAll(std::move(targets), JobMessage::kPublish,
+              EncodePublish(label, entry.value), out);
   }
 }
 
@@ -93,33 +125,11 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
   if (is_home && !entry->is_home) {
     entry->copies.clear();
     BecomeHome(label, *entry);
-    done_marks_.Raise(RowOf(label), VersionOf(label));
+    marks_.NoteBound(label);
     Announce(now, label, out);
     TellLocalConsumers(label, value, /*remote=*/true, self_, out);
   } else if (is_home) {
-    absl::btree_set<AgentId> targets;
-    if (forward_) {
-      size_t ordinal = 0;
-      relations_.ForEachConsumer(label, [&](const Task& task, int) {
-        const uint64_t task_key = KeyOf(relations_.FirstCreated(task));
-        const AgentId home = placement_.Home(task_key);
-        if (!entry->consumers_done[ordinal++] &&
-            home != before.Home(task_key)) {
-          targets.insert(home);
-        }
-        return true;
-      });
-    }
-    if (entry->consumers_left > 0 || relations_.IsResult(label)) {
-      AddMissingReplicas(label, *entry, targets);
-    }
-    targets.erase(self_);
-    if (!targets.empty()) {
-      stats_.bytes_resent +=
-          value.bytes() * static_cast<int64_t>(targets.size());
-      SendToAll(std::move(targets), JobMessage::kPublish,
-                EncodePublish(label, value), out);
-    }
+    PublishToNew(label, *entry, before, out);
     entry->announce_interval = absl::ZeroDuration();
     ScheduleAnnounce(now, *entry);
     TellLocalConsumers(label, value, /*remote=*/!entry->made_here, self_, out);
@@ -187,6 +197,14 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     Announce(now, label, out);
   }
   SweepWanted(now, out);
+  if (now >= rebuild_after_) {
+    for (const Open& open : std::exchange(delayed_, {})) {
+      Pursue(open.label, open.depth, open.certain, open.passed_on);
+    }
+  }
+  if (!results_demanded_) {
+    for (const Label& label : marks_.TakeAllKept()) Drop(label, out);
+  }
 
   // The certain way: when nothing moves, results that are not bound demand.
   if (forward_ && in_flight_.empty() && now - last_progress_ > 2 * Patience()) {

@@ -8,28 +8,14 @@
 
 namespace dogged {
 
-bool JobRun::IsRetired(const Label& label) const {
-  return retired_marks_.Has(RowOf(label), VersionOf(label));
-}
-
-void JobRun::RollBack() {
-  if (rebuilds_) return;
-  rebuilds_ = true;
-  done_marks_.ForgetRows();
-  retired_marks_.ForgetRows();
-  leaves_.emplace(relations_);
-}
-
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers_left == 0 && !relations_.IsResult(label)) return true;
-  const auto members = static_cast<int64_t>(placement_.members().size());
-  const int64_t wanted = std::min<int64_t>(options_.replicas, members) - 1;
   // A copy counts while its holder has a rank; others may drop theirs.
-  const uint64_t key = KeyOf(label);
-  const auto held = std::count_if(
-      entry.copies.begin(), entry.copies.end(),
-      [&](AgentId agent) { return placement_.RankOf(key, agent) > 0; });
-  return held >= wanted;
+  const absl::Span<const AgentId> holders = HoldersOf(label);
+  return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {
+    return agent == self_ || std::find(entry.copies.begin(), entry.copies.end(),
+                                       agent) != entry.copies.end();
+  });
 }
 
 void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
@@ -47,7 +33,7 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
     if (!IsHome(created)) return;
     const Entry* other = shard_.Find(created);
     if (other == nullptr || other->value.IsNone()) {
-      all_durable &= done_marks_.Has(RowOf(created), VersionOf(created));
+      all_durable &= marks_.WasBound(created);
       return;
     }
     all_durable &= other->is_home && IsDurable(created, *other);
@@ -102,17 +88,28 @@ void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
       entry->consumers_left > 0 || !entry->waiters.empty() ||
-      relations_.IsResult(label) || rebuilds_) {
+      relations_.IsResult(label)) {
     return;
   }
   ReportIfDurable(label, out);
-  entry = shard_.Find(label);
-  if (entry == nullptr) return;
+  if (results_demanded_ && marks_.MustKeep(label)) {
+    marks_.Keep(label);
+  } else {
+    Drop(label, out);
+  }
+  for (const Label& kept : marks_.TakeExpired(label)) Drop(kept, out);
+}
+
+void JobRun::Drop(const Label& label, Outbox& out) {
+  const Entry* entry = shard_.Find(label);
+  if (entry == nullptr || entry->value.IsNone() || !entry->waiters.empty()) {
+    return;
+  }
   if (!entry->copies.empty()) {
     SendToAll({entry->copies.begin(), entry->copies.end()},
               JobMessage::kRetired, EncodeRetired({.label = label}), out);
   }
-  retired_marks_.Raise(RowOf(label), VersionOf(label));
+  marks_.NoteRetired(label);
   shard_.Erase(label);
 }
 
@@ -122,7 +119,7 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
     if (entry == nullptr || entry->is_home || from != HomeOf(body.label)) {
       return;
     }
-    retired_marks_.Raise(RowOf(body.label), VersionOf(body.label));
+    marks_.NoteRetired(body.label);
     shard_.Erase(body.label);
     return;
   }

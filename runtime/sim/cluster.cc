@@ -14,9 +14,10 @@ namespace dogged {
 absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   FaultPlan out;
   const absl::btree_map<absl::string_view, int*> counts = {
-      {"crash", &out.crash}, {"restart", &out.restart},
-      {"pause", &out.pause}, {"join", &out.join},
-      {"leave", &out.leave}, {"partition", &out.partition}};
+      {"crash", &out.crash},        {"pair", &out.pair},
+      {"restart", &out.restart},    {"pause", &out.pause},
+      {"join", &out.join},          {"leave", &out.leave},
+      {"partition", &out.partition}};
   const absl::btree_map<absl::string_view, double*> chances = {
       {"drop", &out.network.drop},
       {"duplicate", &out.network.duplicate},
@@ -38,7 +39,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
     if (!good) {
       return absl::InvalidArgumentError(absl::StrCat(
           "fault \"", word,
-          "\": expected NAME=COUNT with crash, restart, pause, join, leave, "
+          "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
+          "leave, "
           "partition, or NAME=PROBABILITY below 1 with drop, duplicate, "
           "reorder, corrupt"));
     }
@@ -64,7 +66,13 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
       load_kernels_(std::move(load_kernels)),
       rng_(Rng(options.seed).Stream("cluster")),
       network_(queue_, options.faults.network,
-               Rng(options.seed).Stream("network")) {}
+               Rng(options.seed).Stream("network")) {
+  if (options_.job_limits.pin_interval == 0) {
+    Rng limits = Rng(options.seed).Stream("limits");
+    options_.job_limits.pin_interval =
+        limits.Chance(0.5) ? JobLimits{}.pin_interval : 1 + limits.Below(6);
+  }
+}
 
 Cluster::~Cluster() = default;
 
@@ -207,6 +215,11 @@ void Cluster::ScheduleFaults() {
   };
   ScheduleFault(plan.crash, [this, victim] {
     if (Node* node = victim()) Crash(*node);
+  });
+  ScheduleFault(plan.pair, [this, victim] {
+    for (int i = 0; i < 2; ++i) {
+      if (Node* node = victim()) Crash(*node);
+    }
   });
   ScheduleFault(plan.restart, [this, victim] {
     Node* node = victim();

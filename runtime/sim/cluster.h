@@ -22,6 +22,7 @@ namespace dogged {
 // How many of each; when and to whom is drawn from the seed.
 struct FaultPlan {
   int crash = 0;      // an agent vanishes, for ever
+  int pair = 0;       // two agents vanish at the same moment
   int restart = 0;    // vanishes and comes back as another incarnation
   int pause = 0;      // stands still for a while
   int join = 0;       // a new agent
@@ -32,7 +33,7 @@ struct FaultPlan {
   // "crash=2,drop=0.05". Errors: kInvalidArgument naming the word.
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
-    return crash + restart + pause + join + leave + partition;
+    return crash + pair + restart + pause + join + leave + partition;
   }
 };
 
@@ -50,7 +51,8 @@ struct SimOptions {
   absl::Duration time_max = absl::Minutes(2);
   // Agents on one host die together in nobody's plan, but copies avoid them.
   int hosts = 4;
-  JobLimits job_limits;
+  // A pin interval of zero is drawn: in half of the seeds a small one.
+  JobLimits job_limits = {.pin_interval = 0};
 };
 
 struct SimOutcome {
@@ -92,7 +94,7 @@ class Cluster {
   void PollClient();
   void CollectStats(const Node& node);
 
-  const SimOptions options_;
+  SimOptions options_;  // const after construction
   const std::string encoded_job_;
   const KernelLoader load_kernels_;
   Rng rng_;

@@ -3,7 +3,6 @@
 // labels, and random sequences against a plain model.
 #include "kvstore/shard.h"
 
-#include <map>
 #include <set>
 
 #include "gmock/gmock.h"
@@ -103,28 +102,6 @@ TEST(DoneMarks, SelectRowsInOrder) {
   EXPECT_THAT(
       marks.Select([](const Label& row) { return row.index[0] != 4; }),
       ElementsAre(Pair(At(3, 0), 30), Pair(At(5, 0), 50), Pair(At(9, 0), 90)));
-}
-
-// Against a set: with rows forgotten, exactly what was raised since.
-TEST(DoneMarks, AreExactOnceRowsAreForgotten) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Rng rng(seed);
-    DoneMarks marks;
-    marks.Raise(At(1, 0), 30);
-    marks.ForgetRows();
-    std::set<std::pair<int64_t, int64_t>> model;
-    for (int i = 0; i < 200; ++i) {
-      const int64_t x = rng.Below(5);
-      const int64_t version = rng.Below(40);
-      if (rng.Chance(0.3)) {
-        marks.Raise(At(x, 0), version);
-        model.insert({x, version});
-      }
-      EXPECT_EQ(marks.Has(At(x, 0), version), model.contains({x, version}));
-      EXPECT_EQ(marks.Newest(At(x, 0)), std::nullopt);
-    }
-  }
 }
 
 }  // namespace
