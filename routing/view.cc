@@ -16,6 +16,7 @@ void Member::EncodeTo(Encoder& encoder) const {
   encoder.PutString(control_address);
   encoder.PutString(fabric_address);
   encoder.PutVarint(static_cast<uint64_t>(workers));
+  encoder.PutString(numeric_class);
 }
 
 Member Member::DecodeFrom(Decoder& decoder) {
@@ -35,6 +36,7 @@ Member Member::DecodeFrom(Decoder& decoder) {
   member.fabric_address = std::string(decoder.GetString());
   member.workers =
       static_cast<int32_t>(std::min<uint64_t>(decoder.GetVarint(), INT32_MAX));
+  member.numeric_class = std::string(decoder.GetString());
   return member;
 }
 

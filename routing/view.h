@@ -22,6 +22,9 @@ struct Member {
   std::string control_address;  // HOST:PORT of the control port
   std::string fabric_address;   // Transport::address()
   int32_t workers = 0;
+  // What its bits depend on beside the job; agents of equal text give equal
+  // bits. Opaque here.
+  std::string numeric_class;
 
   void EncodeTo(Encoder& encoder) const;
   // A malformed member marks the decoder as failed.

@@ -14,6 +14,7 @@
 #include "apps/dogged/commands.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
+#include "dsl/results.h"
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"
 #include "routing/poller.h"
@@ -22,6 +23,7 @@
 #include "runtime/agent/server.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/background_thread.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/pool.h"
 
@@ -153,9 +155,16 @@ class AgentProcess {
             PlaceWorkersHere(options_.workers),
             [poller = poller_.get()] { poller->Wake(); });
       }
+      if (background_ == nullptr) {
+        background_ = std::make_unique<BackgroundThread>(
+            [poller = poller_.get()] { poller->Wake(); });
+      }
       bool again = false;
       DOGGED_RETURN_IF_ERROR(RunIncarnation(id, seeds, jobs, again));
-      if (!again) return absl::OkStatus();
+      if (!again) {
+        kernels_.Interrupt();
+        return absl::OkStatus();
+      }
       if (transport_->wait_fd() >= 0) poller_->Unwatch(transport_->wait_fd());
       Log(LogLevel::kWarning,
           "the others took this agent for dead; it joins again as a new one");
@@ -174,14 +183,18 @@ class AgentProcess {
     agent_options.self.control_address = control_->address();
     agent_options.self.fabric_address = transport_->address();
     agent_options.self.workers = options_.workers;
+    agent_options.self.numeric_class = kernels_.numeric_class();
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     agent_options.seed = rng_.Next();
     DOGGED_ASSIGN_OR_RETURN(agent_options.plan,
                             ParseMulticastPlan(options_.multicast));
     DOGGED_ASSIGN_OR_RETURN(agent_options.self.topology_id,
                             TopologyIdOf(options_, host, id));
-    Agent agent(std::move(agent_options), *transport_, *pool_,
-                [this](const Job& job) { return kernels_.Load(job); });
+    Agent agent(std::move(agent_options), *transport_, *pool_, *background_,
+                {[this](const Job& job) { return kernels_.Load(job); },
+                 [](const Program& program, const auto& lookup) {
+                   return dsl::ResultDigest(program, lookup);
+                 }});
     if (!seeds.empty()) {
       DOGGED_ASSIGN_OR_RETURN(const std::string snapshot, FetchSnapshot(seeds));
       DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), snapshot));
@@ -232,6 +245,7 @@ class AgentProcess {
   std::unique_ptr<ControlPort> control_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Pool> pool_;  // after the poller: its workers wake it
+  std::unique_ptr<BackgroundThread> background_;  // likewise
   bool said_ready_ = false;
 };
 

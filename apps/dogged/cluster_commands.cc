@@ -19,6 +19,7 @@ struct JobOverAll {
   JobRecord record;
   JobStats stats;
   int64_t tasks_needed = 0;
+  std::string note;
 };
 
 std::map<std::string, JobOverAll> JobsOf(
@@ -32,6 +33,7 @@ std::map<std::string, JobOverAll> JobsOf(
       }
       job.stats += summary.stats;
       job.tasks_needed = std::max(job.tasks_needed, summary.tasks_needed);
+      if (!summary.note.empty()) job.note = summary.note;
     }
   }
   return jobs;
@@ -74,6 +76,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
          {"program", job.record.name},
          {"state", std::string(JobStateName(job.record.state))},
          {"message", job.record.message},
+         {"note", job.note},
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed}});
@@ -108,7 +111,8 @@ void PrintStatus(const std::vector<StatusReply>& replies) {
                 job.record.hash.ToString().substr(0, 12).c_str(),
                 job.record.name.c_str(),
                 std::string(JobStateName(job.record.state)).c_str(),
-                100 * Share(job), job.record.message.c_str());
+                100 * Share(job),
+                absl::StrCat(job.record.message, job.note).c_str());
   }
 }
 

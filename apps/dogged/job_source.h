@@ -27,6 +27,8 @@ class KernelSource {
   // Errors: kFailedPrecondition for a job of another numeric class.
   absl::StatusOr<KernelTable> Load(const Job& job) const;
   dsl::CompileSource compile() const;
+  // See KernelCompiler::Interrupt().
+  void Interrupt() const { compiler_.Interrupt(); }
 
  private:
   KernelRegistry registry_;

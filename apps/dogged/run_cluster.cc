@@ -52,6 +52,10 @@ class ClusterRun {
       const absl::Status collected = client_->Collect(kPollInterval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
       DOGGED_RETURN_IF_ERROR(collected);
+      if (note_ != said_note_ && !note_.empty()) {
+        progress.Say(absl::StrCat("the job waits: ", note_));
+      }
+      said_note_ = note_;
       progress.Update(clock_.Now(),
                       {.done = std::min(tasks_needed_, ledger_.tasks_done()),
                        .needed = tasks_needed_,
@@ -149,12 +153,14 @@ class ClusterRun {
 
   // Takes in what the agents say; an error if the job has failed.
   absl::Status NoteStatus() {
+    note_.clear();
     const std::vector<StatusReply> replies = client_->PollStatus();
     alive_ = static_cast<int>(replies.size());
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
+        if (!job.note.empty()) note_ = job.note;
         if (job.record.state == JobState::kFailed) {
           return job.record.code == absl::StatusCode::kResourceExhausted
                      ? absl::ResourceExhaustedError(job.record.message)
@@ -250,6 +256,8 @@ class ClusterRun {
   int periodic_kills_ = 0;
   int joined_ = 0;
   int alive_ = 0;
+  std::string note_;  // what agents say the job waits for
+  std::string said_note_;
 };
 
 }  // namespace

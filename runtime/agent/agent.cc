@@ -23,11 +23,12 @@ constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
 }  // namespace
 
 Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
-             KernelLoader load_kernels)
+             Background& background, JobTools tools)
     : options_(std::move(options)),
       transport_(transport),
       executor_(executor),
-      load_kernels_(std::move(load_kernels)),
+      background_(background),
+      tools_(std::make_shared<const JobTools>(std::move(tools))),
       rng_(Rng(options_.seed).Stream("agent")),
       membership_(options_.self, options_.membership,
                   Rng(options_.seed).Stream("membership")),
@@ -60,6 +61,9 @@ void Agent::RunOnce(absl::Time now) {
         it->second.run->OnCompletion(now, std::move(completion), outbox_);
       }
     }
+    background_.Poll();
+    TakeKernels(now);
+    TakeDigests(now);
     membership_.Tick(now, outbox_);
     HandleEvents(now);
     multicast_.Tick(now);
@@ -70,6 +74,8 @@ void Agent::RunOnce(absl::Time now) {
       if (!leaving_) entry.run->Feed(now, outbox_);
     }
     RequestJobs(now);
+    CheckNumericClasses(now);
+    for (auto& [id, entry] : jobs_) SortWanted(id, entry);
     ReportFailures(now);
     RefreshBlob(now);
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
@@ -79,7 +85,7 @@ void Agent::RunOnce(absl::Time now) {
     bool holds = executor_.unfinished_count() > 0;
     for (const auto& [id, entry] : jobs_) {
       holds |= entry.run != nullptr && entry.run->failure().ok() &&
-               entry.run->held_count() > 0;
+               entry.run->held_count() > 0 && HasHeirs(entry);
     }
     gone_ = !holds || now >= leave_deadline_;
     outbox_.WakeAt(now + absl::Milliseconds(10));
@@ -166,21 +172,9 @@ void Agent::HandleEvents(absl::Time now) {
   multicast_.SetView(placed_view_);
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) {
-      entry.run->SetMembers(now, PlacementMembers(), outbox_);
+      entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
     }
   }
-}
-
-std::vector<PlacementMember> Agent::PlacementMembers() const {
-  std::vector<PlacementMember> out;
-  for (const Member& member : membership_.view()->members()) {
-    // One who leaves has no shards of its own, if others are there.
-    if (leaving_ && member.id == id() && membership_.view()->size() > 1) {
-      continue;
-    }
-    out.push_back({member.id, member.host, member.workers});
-  }
-  return out;
 }
 
 std::vector<MembershipEvent> Agent::TakeEvents() {
@@ -249,36 +243,6 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   }
 }
 
-void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
-  absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
-  absl::StatusOr<KernelTable> kernels = absl::UnknownError("not loaded");
-  if (job.ok()) kernels = load_kernels_(*job);
-  if (!job.ok() || !kernels.ok()) {
-    const absl::Status status = job.ok() ? kernels.status() : job.status();
-    JobRecord failed = record;
-    failed.state = JobState::kFailed;
-    failed.code = status.code();
-    failed.message = std::string(status.message());
-    Conclude(now, std::move(failed));
-    return;
-  }
-  entry.job = std::make_shared<const Job>(*std::move(job));
-  entry.kernels = std::make_shared<const KernelTable>(*std::move(kernels));
-  entry.tasks_needed = entry.job->program.TaskCount();
-  entry.results_needed = entry.job->program.ResultCount();
-  entry.run = std::make_unique<JobRun>(
-      JobRun::Parts{.self = id(),
-                    .id = record.job(),
-                    .job = entry.job,
-                    .kernels = entry.kernels,
-                    .options = record.options,
-                    .limits = options_.job_limits,
-                    .executor = &executor_,
-                    .multicast = &multicast_,
-                    .rng = rng_.Stream(record.hash.ToString())});
-  entry.run->SetMembers(now, PlacementMembers(), outbox_);
-}
-
 void Agent::RequestJobs(absl::Time now) {
   for (auto& [job, entry] : jobs_) {
     if (!entry.encoded.empty()) continue;
@@ -299,23 +263,10 @@ void Agent::RequestJobs(absl::Time now) {
   }
 }
 
-void Agent::ReportFailures(absl::Time now) {
-  std::vector<JobRecord> failed;
-  for (const auto& [key, record] : records_) {
-    if (record.state != JobState::kRunning) continue;
-    const JobRun* run = FindRun(record.job());
-    if (run == nullptr || run->failure().ok()) continue;
-    failed.push_back(record);
-    failed.back().state = JobState::kFailed;
-    failed.back().code = run->failure().code();
-    failed.back().message = std::string(run->failure().message());
-  }
-  for (JobRecord& record : failed) Conclude(now, std::move(record));
-}
-
 void Agent::RefreshBlob(absl::Time now) {
   if (now < next_blob_) return;
   next_blob_ = now + kBlobInterval;
+  FinishJobs(now);
   Encoder out;
   int64_t count = 0;
   for (const auto& [job, entry] : jobs_) count += entry.run != nullptr;
@@ -347,6 +298,7 @@ absl::Status Agent::Want(absl::Time now, JobId job,
         absl::StrCat("job ", job.ToString(), " is not running here yet"));
   }
   for (const Label& label : labels) {
+    it->second.wanted.insert(label);
     it->second.run->Want(now, label, outbox_);
   }
   return absl::OkStatus();
@@ -354,23 +306,9 @@ absl::Status Agent::Want(absl::Time now, JobId job,
 
 std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
   auto it = jobs_.find(job);
-  if (it == jobs_.end() || it->second.run == nullptr) return {};
-  return it->second.run->TakeWanted();
-}
-
-std::vector<JobSummary> Agent::Jobs() const {
-  std::vector<JobSummary> out;
-  for (const auto& [key, record] : records_) {
-    JobSummary summary{.record = record};
-    auto it = jobs_.find(record.job());
-    if (it != jobs_.end()) {
-      summary.tasks_needed = it->second.tasks_needed;
-      summary.results_needed = it->second.results_needed;
-      if (it->second.run != nullptr) summary.stats = it->second.run->stats();
-    }
-    out.push_back(std::move(summary));
-  }
-  return out;
+  if (it == jobs_.end()) return {};
+  SortWanted(job, it->second);
+  return std::exchange(it->second.found, {});
 }
 
 std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {

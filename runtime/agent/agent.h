@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "routing/membership.h"
@@ -25,13 +28,23 @@
 #include "runtime/agent/job_run.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/limits.h"
+#include "runtime/exec/background.h"
 #include "runtime/exec/executor.h"
 #include "runtime/graph/job.h"
 
 namespace dogged {
 
-// Makes kernels of a job's kernel specifications: apps wires it to dsl.
+// Makes kernels of a job's kernel specifications: apps wires it to dsl. Called
+// beside the loop.
 using KernelLoader = std::function<absl::StatusOr<KernelTable>(const Job& job)>;
+// The digest of a job's results, given the value of each result label.
+using ResultHasher = std::function<absl::StatusOr<Digest>(
+    const Program& program,
+    const std::function<absl::StatusOr<Value>(const Label&)>& lookup)>;
+struct JobTools {
+  KernelLoader load_kernels;
+  ResultHasher hash_results;
+};
 
 struct AgentOptions {
   Member self;
@@ -44,9 +57,9 @@ struct AgentOptions {
 
 class Agent {
  public:
-  // The transport and the executor outlive the agent.
+  // The ports outlive the agent.
   Agent(AgentOptions options, Transport& transport, Executor& executor,
-        KernelLoader load_kernels);
+        Background& background, JobTools tools);
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -99,14 +112,29 @@ class Agent {
   int64_t messages_sent() const { return packer_.messages_sent(); }
 
  private:
+  // The results of a job on their way to one digest.
+  struct Finish {
+    absl::flat_hash_map<Label, Value> found;
+    bool is_hashing = false;
+  };
   // A job that a record has named.
   struct Entry {
     Bytes encoded;  // empty until it has come
     Digest hash;
     std::shared_ptr<const Job> job;
     // Outlives the run: tasks may be on workers when a job is cancelled.
+    // Null until they are made, and where the numeric class is another.
     std::shared_ptr<const KernelTable> kernels;
     std::unique_ptr<JobRun> run;
+    // What clients wait for, and what has come for them.
+    absl::flat_hash_set<Label> wanted;
+    std::vector<std::pair<Label, Value>> found;
+    // Since when all results are durable, as far as this agent knows.
+    absl::Time durable_since = absl::InfiniteFuture();
+    // Fetches the results to take their digest; null when it does not.
+    std::unique_ptr<Finish> finish;
+    // Since when nobody in the view has the job's numeric class.
+    absl::Time unservable_since = absl::InfiniteFuture();
     absl::Time next_request = absl::InfinitePast();
     absl::Duration request_interval = absl::Milliseconds(300);
     int64_t tasks_needed = 0;
@@ -117,16 +145,39 @@ class Agent {
                 const Bytes& body);
   void HandleEvents(absl::Time now);
   void ApplyRecord(absl::Time now, const JobRecord& record);
+  // --- agent_jobs.cc
   void StartRun(absl::Time now, Entry& entry, const JobRecord& record);
+  void MakeKernels(JobId id, std::shared_ptr<const Job> job);
+  void TakeKernels(absl::Time now);
+  // Fails jobs that nobody has been able to run for too long.
+  void CheckNumericClasses(absl::Time now);
+  void FailJob(absl::Time now, JobId job, const absl::Status& status);
+  std::string NoteOf(const Entry& entry) const;
+  // --- agent_finish.cc
+  // A job ends by itself once its results are durable.
+  void FinishJobs(absl::Time now);
+  // None while some result is not known to be durable.
+  std::optional<int64_t> DurableResultBytes(JobId job,
+                                            const Entry& entry) const;
+  void StartFinish(absl::Time now, JobId job, Entry& entry);
+  void SortWanted(JobId job, Entry& entry);
+  void TakeDigests(absl::Time now);
+  void ConcludeDone(absl::Time now, JobId job, const Digest& digest,
+                    absl::string_view message);
+
   void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
-  std::vector<PlacementMember> PlacementMembers() const;
+  // Who takes part in running `job`: members of its numeric class.
+  std::vector<PlacementMember> PlacementMembers(const Job& job) const;
+  // Somebody else would take over what this agent holds of the job.
+  bool HasHeirs(const Entry& entry) const;
 
   const AgentOptions options_;
   Transport& transport_;
   Executor& executor_;
-  const KernelLoader load_kernels_;
+  Background& background_;
+  const std::shared_ptr<const JobTools> tools_;
   Rng rng_;
   Membership membership_;
   Multicast multicast_;
@@ -146,6 +197,23 @@ class Agent {
   bool leaving_ = false;
   bool gone_ = false;
   int64_t refused_count_ = 0;
+
+  struct Loaded {
+    JobId id;
+    std::shared_ptr<const Job> job;
+    absl::StatusOr<KernelTable> kernels;
+  };
+  struct Hashed {
+    JobId id;
+    std::shared_ptr<const Job> job;
+    absl::StatusOr<Digest> digest;
+  };
+  // Where the background leaves what it made; what comes after the agent's end
+  // finds nobody who looks.
+  std::shared_ptr<std::vector<Loaded>> loaded_ =
+      std::make_shared<std::vector<Loaded>>();
+  std::shared_ptr<std::vector<Hashed>> hashed_ =
+      std::make_shared<std::vector<Hashed>>();
 };
 
 }  // namespace dogged

@@ -45,6 +45,7 @@ Bytes StatusReply::Encode() const {
     job.stats.Encode(out);
     out.PutSigned(job.tasks_needed);
     out.PutSigned(job.results_needed);
+    out.PutString(job.note);
   }
   return Bytes(out.Take());
 }
@@ -72,6 +73,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     job.stats = JobStats::Decode(in);
     job.tasks_needed = in.GetSigned();
     job.results_needed = in.GetSigned();
+    job.note = std::string(in.GetString());
     out.jobs.push_back(std::move(job));
   }
   DOGGED_RETURN_IF_ERROR(in.Finish("status"));

@@ -280,9 +280,18 @@ void JobRun::SweepWanted(absl::Time now, Outbox& out) {
     if (wanted.next_ask > now) continue;
     wanted.next_ask = now + wanted.interval;
     wanted.interval = std::min(2 * wanted.interval, limits_.backoff_max);
-    if (IsHome(label)) continue;  // binding it here hands it out
+    // Once the job is done nothing but this wish makes a result again whose
+    // copies have all died.
+    if (IsHome(label)) {  // binding it here hands it out
+      if (!results_demanded_) Pursue(label, /*depth=*/1, /*certain=*/true);
+      continue;
+    }
     SendTo(HomeOf(label), JobMessage::kDemand,
-           EncodeDemand({.label = label, .lazy = true}), out);
+           EncodeDemand({.label = label,
+                         .depth = 1,
+                         .certain = !results_demanded_,
+                         .lazy = results_demanded_}),
+           out);
   }
 }
 

@@ -49,6 +49,7 @@ struct JobSummary {
   JobStats stats;            // this agent's own
   int64_t tasks_needed = 0;  // 0 while the job value is not here
   int64_t results_needed = 0;
+  std::string note;  // what it waits for, for people; mostly empty
 };
 
 }  // namespace dogged

@@ -97,11 +97,26 @@ void JobRun::MarkInput(const Task& task, int use, const Value& value,
   if (record != nullptr) Submit(std::move(record));
 }
 
+void JobRun::SetKernels(std::shared_ptr<const KernelTable> kernels) {
+  kernels_ = std::move(kernels);
+  for (auto& record : std::exchange(kernelless_, {})) {
+    Execute(std::move(record));
+  }
+}
+
 void JobRun::Submit(std::unique_ptr<Activation> record) {
+  in_flight_.insert(record->task);
+  if (kernels_ == nullptr) {
+    kernelless_.push_back(std::move(record));
+  } else {
+    Execute(std::move(record));
+  }
+}
+
+void JobRun::Execute(std::unique_ptr<Activation> record) {
   const Task& task = record->task;
   const TaskClass& task_class =
       job_->program.classes[static_cast<size_t>(task.task_class)];
-  in_flight_.insert(task);
   executor_.Submit(
       {.job = id_,
        .task = task,
@@ -134,7 +149,9 @@ bool JobRun::StartNextLeaf() {
 
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
-  while (executor_.unfinished_count() < QueueTarget(executor_) &&
+  while (executor_.unfinished_count() +
+                 static_cast<int64_t>(kernelless_.size()) <
+             QueueTarget(executor_) &&
          failure_.ok()) {
     if (!open_.empty()) {
       Expand(now, TakeDeepest(), out);

@@ -85,6 +85,7 @@ class JobRun {
     AgentId self;
     JobId id;
     std::shared_ptr<const Job> job;
+    // Null: SetKernels() comes later, or never where no task is placed here.
     std::shared_ptr<const KernelTable> kernels;
     JobOptions options;
     JobLimits limits;
@@ -96,6 +97,8 @@ class JobRun {
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
+  // Tasks that became ready before go to the executor now.
+  void SetKernels(std::shared_ptr<const KernelTable> kernels);
   // The members among which the job's labels are placed have changed.
   void SetMembers(absl::Time now, std::vector<PlacementMember> members,
                   Outbox& out);
@@ -112,7 +115,7 @@ class JobRun {
   // is asked for, and TakeWanted() hands it out once it has come.
   void Want(absl::Time now, const Label& label, Outbox& out);
   std::vector<std::pair<Label, Value>> TakeWanted();
-  // DONE: results no longer count as demanded.
+  // DONE: results no longer count as demanded, but by those who Want() them.
   void SetResultsDemanded(bool demanded) { results_demanded_ = demanded; }
 
   // Why the job has failed; OK while it has not. A failed run does nothing.
@@ -157,6 +160,7 @@ class JobRun {
   bool IsPursued(const Task& task) const { return pursuits_.contains(task); }
   void MarkInput(const Task& task, int use, const Value& value, bool remote);
   void Submit(std::unique_ptr<Activation> record);
+  void Execute(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
   bool MayStartLeaf() const;
@@ -236,12 +240,14 @@ class JobRun {
   void HandleMarks(const MarksBody& body);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
+  // Counts on from the first result here that was not durable.
+  void CountDurableResults();
   absl::Duration Patience() const;
 
   const AgentId self_;
   const JobId id_;
   const std::shared_ptr<const Job> job_;
-  const std::shared_ptr<const KernelTable> kernels_;
+  std::shared_ptr<const KernelTable> kernels_;
   const JobOptions options_;
   const JobLimits limits_;
   Executor& executor_;
@@ -258,6 +264,8 @@ class JobRun {
   ActivationTable activations_;
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;
+  // Of those, what waits for kernels_.
+  std::vector<std::unique_ptr<Activation>> kernelless_;
 
   absl::flat_hash_map<Task, Pursuit> pursuits_;
   absl::btree_set<std::pair<int32_t, Task>> pursuits_by_depth_;

@@ -3,10 +3,10 @@
 namespace dogged {
 
 void JobStats::Encode(Encoder& out) const {
-  for (int64_t v :
-       {tasks_executed, tasks_duplicated, tasks_done, results_bound,
-        reads_local, reads_remote, bytes_read_local, bytes_read_remote,
-        messages_sent, bytes_sent, bytes_resent}) {
+  for (int64_t v : {tasks_executed, tasks_duplicated, tasks_done, results_bound,
+                    results_durable, results_durable_bytes, reads_local,
+                    reads_remote, bytes_read_local, bytes_read_remote,
+                    messages_sent, bytes_sent, bytes_resent}) {
     out.PutSigned(v);
   }
   out.PutDouble(flops);
@@ -16,9 +16,10 @@ JobStats JobStats::Decode(Decoder& in) {
   JobStats out;
   for (int64_t* v :
        {&out.tasks_executed, &out.tasks_duplicated, &out.tasks_done,
-        &out.results_bound, &out.reads_local, &out.reads_remote,
-        &out.bytes_read_local, &out.bytes_read_remote, &out.messages_sent,
-        &out.bytes_sent, &out.bytes_resent}) {
+        &out.results_bound, &out.results_durable, &out.results_durable_bytes,
+        &out.reads_local, &out.reads_remote, &out.bytes_read_local,
+        &out.bytes_read_remote, &out.messages_sent, &out.bytes_sent,
+        &out.bytes_resent}) {
     *v = in.GetSigned();
   }
   out.flops = in.GetDouble();
@@ -30,6 +31,8 @@ JobStats& JobStats::operator+=(const JobStats& other) {
   tasks_duplicated += other.tasks_duplicated;
   tasks_done += other.tasks_done;
   results_bound += other.results_bound;
+  results_durable += other.results_durable;
+  results_durable_bytes += other.results_durable_bytes;
   reads_local += other.reads_local;
   reads_remote += other.reads_remote;
   bytes_read_local += other.bytes_read_local;

@@ -17,8 +17,12 @@ struct JobStats {
   // Tasks of this agent's shards whose outputs became known as bound here.
   int64_t tasks_done = 0;
   int64_t results_bound = 0;  // result labels at this home
-  int64_t reads_local = 0;    // inputs of executed tasks, made here
-  int64_t reads_remote = 0;   // made by another agent
+  // Of the result labels whose home is here now, those of which enough copies
+  // exist, and their bytes; not more than that many in a row are looked at.
+  int64_t results_durable = 0;
+  int64_t results_durable_bytes = 0;
+  int64_t reads_local = 0;   // inputs of executed tasks, made here
+  int64_t reads_remote = 0;  // made by another agent
   int64_t bytes_read_local = 0;
   int64_t bytes_read_remote = 0;
   int64_t messages_sent = 0;

@@ -48,6 +48,8 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
         results_[static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)))]);
   }
   next_result_ = 0;
+  stats_.results_durable = 0;
+  stats_.results_durable_bytes = 0;
 }
 
 void JobRun::HandOverMarks(const Placement& before, Outbox& out) {
@@ -152,6 +154,19 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
   RetireIfUnneeded(label, out);
 }
 
+void JobRun::CountDurableResults() {
+  while (stats_.results_durable < static_cast<int64_t>(results_.size())) {
+    const Label& label = results_[static_cast<size_t>(stats_.results_durable)];
+    const Entry* entry = shard_.Find(label);
+    if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
+        !IsDurable(label, *entry)) {
+      return;
+    }
+    ++stats_.results_durable;
+    stats_.results_durable_bytes += entry->value.bytes();
+  }
+}
+
 absl::Duration JobRun::Patience() const {
   return std::max(limits_.patience_min, 8 * slowest_task_);
 }
@@ -205,6 +220,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   if (!results_demanded_) {
     for (const Label& label : marks_.TakeAllKept()) Drop(label, out);
   }
+  CountDurableResults();
 
   // The certain way: when nothing moves, results that are not bound demand.
   if (forward_ && in_flight_.empty() && now - last_progress_ > 2 * Patience()) {

@@ -227,7 +227,7 @@ void Server::LogEvents() {
     if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;
     departed_.push_back({.member = event.member,
                          .state = died ? "dead" : "left",
-                         .cause = event.cause});
+                         .cause = died ? event.cause : ""});
   }
 }
 

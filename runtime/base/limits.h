@@ -19,6 +19,8 @@ struct Limits {
   int64_t message_bytes_max = 1LL << 32;
   // Forwarding steps of a multicast before it falls back to direct sends.
   int hops_max = 16;
+  // A job whose numeric class no live agent has fails after this time.
+  absl::Duration class_wait = absl::Seconds(30);
 };
 
 }  // namespace dogged

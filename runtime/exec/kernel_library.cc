@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -32,51 +33,6 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 8> kFlags = {
     "-std=c11", "-O3",   "-march=native", "-ffp-contract=off",
     "-fwrapv",  "-fPIC", "-fno-builtin",  "-shared"};
-
-// Runs a program and returns what it printed on both outputs.
-// kUnavailable if it can't be started, kInternal if it fails.
-absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (const std::string& word : words) {
-    argv.push_back(const_cast<char*>(word.c_str()));
-  }
-  argv.push_back(nullptr);
-  std::array<int, 2> ends;
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return absl::UnavailableError(absl::StrCat("pipe: ", strerror(errno)));
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string output;
-  if (error == 0) {
-    std::array<char, 4096> buffer;
-    ssize_t size;
-    while ((size = read(ends[0], buffer.data(), buffer.size())) > 0 ||
-           (size < 0 && errno == EINTR)) {
-      if (size > 0) output.append(buffer.data(), static_cast<size_t>(size));
-    }
-  }
-  close(ends[0]);
-  if (error != 0) {
-    return absl::UnavailableError(
-        absl::StrCat(words[0], ": ", strerror(error)));
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return absl::InternalError(
-        absl::StrCat(words[0], " failed: ", output.substr(0, 2000)));
-  }
-  return output;
-}
 
 // What -march=native depends on.
 std::string CpuText() {
@@ -124,15 +80,89 @@ absl::Status WriteFile(const std::string& path, absl::string_view content) {
   return absl::UnavailableError(absl::StrCat("cannot write ", path));
 }
 
+}  // namespace
+
+std::string KernelCacheDirectory(absl::string_view xdg_cache_home,
+                                 absl::string_view home) {
+  if (!xdg_cache_home.empty()) return absl::StrCat(xdg_cache_home, "/dogged");
+  if (!home.empty()) return absl::StrCat(home, "/.cache/dogged");
+  return absl::StrCat("/tmp/dogged-", getuid());
+}
+
+// Runs a program and returns what it printed on both outputs.
+// kUnavailable if it can't be started, kInternal if it fails.
+absl::StatusOr<std::string> KernelCompiler::RunProgram(
+    const std::vector<std::string>& words) const {
+  std::vector<char*> argv;
+  for (const std::string& word : words) {
+    argv.push_back(const_cast<char*>(word.c_str()));
+  }
+  argv.push_back(nullptr);
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return absl::UnavailableError(absl::StrCat("pipe: ", strerror(errno)));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  // A group of its own: Interrupt() ends the compiler and all it started.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, argv[0], &actions, &attributes,
+                                 argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) {
+    child_ = child;
+    if (interrupted_) kill(-child, SIGTERM);
+  }
+  close(ends[1]);
+  std::string output;
+  if (error == 0) {
+    std::array<char, 4096> buffer;
+    ssize_t size;
+    while ((size = read(ends[0], buffer.data(), buffer.size())) > 0 ||
+           (size < 0 && errno == EINTR)) {
+      if (size > 0) output.append(buffer.data(), static_cast<size_t>(size));
+    }
+  }
+  close(ends[0]);
+  if (error != 0) {
+    return absl::UnavailableError(
+        absl::StrCat(words[0], ": ", strerror(error)));
+  }
+  // Its number is nobody else's before waitpid.
+  siginfo_t ended;
+  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) <
+             0 &&
+         errno == EINTR) {
+  }
+  child_ = 0;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (interrupted_) {
+    return absl::CancelledError(absl::StrCat(words[0], " was interrupted"));
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return absl::InternalError(
+        absl::StrCat(words[0], " failed: ", output.substr(0, 2000)));
+  }
+  return output;
+}
+
 // Leaves the library at `path` + ".so" and the source at `path` + ".c".
-absl::Status Build(const std::string& compiler, absl::string_view source,
-                   const std::string& path) {
+absl::Status KernelCompiler::Build(absl::string_view source,
+                                   const std::string& path) const {
   DOGGED_ASSIGN_OR_RETURN(const std::string c_file, TemporaryFile(path, ".c"));
   auto library = TemporaryFile(path, ".so");
   absl::Status status = library.status();
   if (status.ok()) status = WriteFile(c_file, source);
   if (status.ok()) {
-    std::vector<std::string> words = {compiler};
+    std::vector<std::string> words = {options_.compiler};
     words.insert(words.end(), kFlags.begin(), kFlags.end());
     words.insert(words.end(), {"-o", *library, c_file, "-lm"});
     status = RunProgram(words).status();
@@ -149,13 +179,10 @@ absl::Status Build(const std::string& compiler, absl::string_view source,
   return status;
 }
 
-}  // namespace
-
-std::string KernelCacheDirectory(absl::string_view xdg_cache_home,
-                                 absl::string_view home) {
-  if (!xdg_cache_home.empty()) return absl::StrCat(xdg_cache_home, "/dogged");
-  if (!home.empty()) return absl::StrCat(home, "/.cache/dogged");
-  return absl::StrCat("/tmp/dogged-", getuid());
+void KernelCompiler::Interrupt() const {
+  interrupted_ = true;
+  const int child = child_;
+  if (child > 0) kill(-child, SIGTERM);
 }
 
 absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
@@ -177,7 +204,7 @@ absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
     if (cached.ok()) return cached;
     // A file that a full disk cut short: make it again.
   }
-  DOGGED_RETURN_IF_ERROR(Build(options_.compiler, source, path));
+  DOGGED_RETURN_IF_ERROR(Build(source, path));
   return Open(path + ".so");
 }
 

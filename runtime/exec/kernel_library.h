@@ -3,6 +3,7 @@
 #ifndef DOGGED_RUNTIME_EXEC_KERNEL_LIBRARY_H_
 #define DOGGED_RUNTIME_EXEC_KERNEL_LIBRARY_H_
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class KernelCompiler {
 
   explicit KernelCompiler(KernelCompilerOptions options)
       : options_(std::move(options)) {}
+  KernelCompiler(const KernelCompiler&) = delete;
+  KernelCompiler& operator=(const KernelCompiler&) = delete;
 
   // Compiles `source`, or takes the library that an earlier call left in the
   // cache for the same source, flags, compiler and CPU. Any number of
@@ -39,9 +42,18 @@ class KernelCompiler {
   // kUnavailable if there is no compiler or no place to write to, kInternal
   // with the compiler's words if it refuses the source.
   absl::StatusOr<Symbols> Load(absl::string_view source) const;
+  // Ends a compiler that is running, and makes later calls of Load() fail with
+  // kCancelled. From any thread, and from signal handlers.
+  void Interrupt() const;
 
  private:
+  absl::StatusOr<std::string> RunProgram(
+      const std::vector<std::string>& words) const;
+  absl::Status Build(absl::string_view source, const std::string& path) const;
+
   KernelCompilerOptions options_;
+  mutable std::atomic<bool> interrupted_{false};
+  mutable std::atomic<int> child_{0};  // its process group; 0: none runs
 };
 
 }  // namespace dogged

@@ -48,15 +48,48 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   return out;
 }
 
+namespace {
+
+// Stands for the digest of results: no language is at hand here.
+absl::StatusOr<Digest> HashDigests(
+    const Program& program,
+    const std::function<absl::StatusOr<Value>(const Label&)>& lookup) {
+  const Relations relations(program);
+  absl::btree_map<Label, Digest> digests;
+  absl::Status status;
+  relations.ForEachResult([&](const Label& label) {
+    const absl::StatusOr<Value> value = lookup(label);
+    status.Update(value.status());
+    if (value.ok()) digests[label] = value->digest();
+    return status.ok();
+  });
+  if (!status.ok()) return status;
+  return DigestOfDigests(digests);
+}
+
+}  // namespace
+
+Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests) {
+  Encoder out;
+  for (const auto& [label, digest] : digests) {
+    label.Encode(out);
+    out.PutU64(digest.low);
+    out.PutU64(digest.high);
+  }
+  return Hash128(out.Take());
+}
+
 struct Cluster::Node {
   AgentId id;
   std::string host;
   std::unique_ptr<SimNetwork::Endpoint> transport;
   std::unique_ptr<SimExecutor> executor;
+  std::unique_ptr<SimBackground> background;
   std::unique_ptr<Agent> agent;  // null: dead
   bool paused = false;
   bool woken = false;  // a RunNode event is in the queue
   bool leaving = false;
+  bool foreign = false;  // of another numeric class than the job
 };
 
 Cluster::Cluster(const SimOptions& options, std::string encoded_job,
@@ -87,8 +120,14 @@ Cluster::Node* Cluster::AddNode() {
   node.executor = std::make_unique<SimExecutor>(
       queue_, options_.workers, options_.task_time,
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake);
+  node.background = std::make_unique<SimBackground>(
+      queue_, options_.compile_time,
+      rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
+  node.foreign = static_cast<int>(nodes_.size()) <= options_.foreign_agents;
   AgentOptions agent_options;
   agent_options.self.id = node.id;
+  agent_options.self.numeric_class =
+      node.foreign ? "foreign" : job_->numeric_class;
   agent_options.self.host = node.host;
   agent_options.self.fabric_address = node.transport->address();
   agent_options.self.workers = options_.workers;
@@ -97,7 +136,8 @@ Cluster::Node* Cluster::AddNode() {
   agent_options.seed = rng_.Next();
   agent_options.job_limits = options_.job_limits;
   node.agent = std::make_unique<Agent>(
-      std::move(agent_options), *node.transport, *node.executor, load_kernels_);
+      std::move(agent_options), *node.transport, *node.executor,
+      *node.background, JobTools{load_kernels_, HashDigests});
   Wake(node);
   return &node;
 }
@@ -133,6 +173,10 @@ void Cluster::RunNode(Node& node) {
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
     outcome_.held_labels_max =
         std::max(outcome_.held_labels_max, run->held_count());
+    if (node.foreign) {
+      outcome_.foreign_labels =
+          std::max(outcome_.foreign_labels, run->held_count());
+    }
   }
   if (node.agent->declared_dead()) {
     Rebirth(node);
@@ -154,6 +198,7 @@ void Cluster::Crash(Node& node) {
   CollectStats(node);
   const AgentId id = node.id;
   node.agent.reset();
+  node.background.reset();
   node.executor.reset();
   node.transport.reset();
   // Two others held life lines to it.
@@ -170,6 +215,7 @@ void Cluster::Crash(Node& node) {
 void Cluster::Rebirth(Node& node) {
   CollectStats(node);
   node.agent.reset();
+  node.background.reset();
   node.executor.reset();
   node.transport.reset();
   Node* reborn = AddNode();
@@ -260,7 +306,26 @@ void Cluster::ScheduleFaults() {
 void Cluster::CollectStats(const Node& node) {
   if (node.agent == nullptr) return;
   const JobRun* run = node.agent->FindRun(job_id_);
-  if (run != nullptr) outcome_.stats += run->stats();
+  if (run == nullptr) return;
+  outcome_.stats += run->stats();
+  if (node.foreign) outcome_.foreign_tasks += run->stats().tasks_executed;
+}
+
+void Cluster::AwaitDone() {
+  bool all = true;
+  for (const auto& node : nodes_) {
+    if (node->agent == nullptr || node->leaving) continue;
+    for (const JobSummary& summary : node->agent->Jobs()) {
+      outcome_.record = summary.record;
+      all &= summary.record.state == JobState::kDone;
+    }
+    all &= node->agent->FindRun(job_id_) != nullptr;
+  }
+  if (all) {
+    finished_ = true;
+  } else {
+    queue_.After(absl::Milliseconds(20), [this] { AwaitDone(); });
+  }
 }
 
 // The client: asks one agent for all results that it misses, and another one
@@ -325,7 +390,13 @@ SimOutcome Cluster::Run() {
   job_id_ = *id;
   for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
   ScheduleFaults();
-  queue_.After(absl::Milliseconds(1), [this] { PollClient(); });
+  queue_.After(absl::Milliseconds(1), [this] {
+    if (options_.client_stays) {
+      PollClient();
+    } else {
+      AwaitDone();
+    }
+  });
   // Long enough for one agent to do all of it several times.
   const absl::Time limit =
       queue_.now() + options_.time_max +

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent.h"
+#include "runtime/sim/background.h"
 #include "runtime/sim/event_queue.h"
 #include "runtime/sim/executor.h"
 #include "runtime/sim/network.h"
@@ -40,10 +41,17 @@ struct FaultPlan {
 struct SimOptions {
   int agents = 8;
   int workers = 1;
+  // So many of the first agents are of another numeric class than the job.
+  int foreign_agents = 0;
+  // False: the client dies once it has submitted, and the run is over when
+  // every agent knows that the job is done.
+  bool client_stays = true;
   uint64_t seed = 1;
   JobOptions job;
   FaultPlan faults;
   absl::Duration task_time = absl::Milliseconds(5);
+  // Making the kernels of a job takes this long, on average.
+  absl::Duration compile_time = absl::Milliseconds(50);
   // Faults are spread over this much time from the start; zero: over the time
   // that the tasks alone would take.
   absl::Duration fault_span;
@@ -59,6 +67,7 @@ struct SimOutcome {
   // kDeadlineExceeded if it hung, the job's failure if it failed.
   absl::Status status;
   absl::btree_map<Label, Digest> results;
+  JobRecord record;  // the last seen; only without a client
   uint64_t trace_digest = 0;
   JobStats stats;  // over all agents that ever were
   int64_t tasks_needed = 0;
@@ -66,7 +75,12 @@ struct SimOutcome {
   int64_t messages = 0;
   absl::Duration elapsed;       // virtual
   int64_t held_labels_max = 0;  // at any agent, at any event
+  int64_t foreign_tasks = 0;    // run by agents of another numeric class
+  int64_t foreign_labels = 0;   // held by them, at most
 };
+
+// What a simulated job record calls its result digest.
+Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests);
 
 class Cluster {
  public:
@@ -92,6 +106,7 @@ class Cluster {
   void ScheduleFaults();
   void ScheduleFault(int count, std::function<void()> fault);
   void PollClient();
+  void AwaitDone();
   void CollectStats(const Node& node);
 
   SimOptions options_;  // const after construction

@@ -133,6 +133,89 @@ TEST(Cluster, TheSearchAloneIsEnough) {
            {.job = {.search_only = true}, .faults = ManyFaults()}, 25);
 }
 
+// Design 3.1: an agent of another numeric class serves and routes, but runs no
+// task of the job and holds no shard of it, even when the client talks to it.
+TEST(Cluster, AgentsOfAnotherNumericClassRunNothing) {
+  const Job job = Heat1dJob(101, 20, 8);
+  const auto expected = SerialResults(job);
+  FaultPlan faults = ManyFaults();
+  faults.crash = 1;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const SimOutcome outcome =
+        Cluster({.foreign_agents = 4, .seed = seed, .faults = faults},
+                job.Encode(), LoadMixKernels)
+            .Run();
+    ASSERT_TRUE(outcome.status.ok()) << "seed " << seed << outcome.status;
+    EXPECT_EQ(outcome.results, expected) << "seed " << seed;
+    EXPECT_EQ(outcome.foreign_tasks, 0) << "seed " << seed;
+    EXPECT_EQ(outcome.foreign_labels, 0) << "seed " << seed;
+  }
+}
+
+TEST(Cluster, AJobThatNobodyCanRunFailsAfterAWhile) {
+  const std::string encoded = Heat1dJob(41, 10, 4).Encode();
+  const SimOutcome outcome =
+      Cluster({.agents = 3, .foreign_agents = 3}, encoded, LoadMixKernels)
+          .Run();
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(outcome.status.message()),
+              testing::HasSubstr("numeric class \"\" for 30s"));
+  EXPECT_GE(outcome.elapsed, absl::Seconds(30));
+  EXPECT_LE(outcome.elapsed, absl::Seconds(33));
+  EXPECT_EQ(outcome.foreign_tasks, 0);
+
+  // One who joins in time runs all of it.
+  const SimOutcome joined = Cluster({.agents = 3,
+                                     .foreign_agents = 3,
+                                     .faults = {.join = 1},
+                                     .fault_span = absl::Seconds(25)},
+                                    encoded, LoadMixKernels)
+                                .Run();
+  EXPECT_TRUE(joined.status.ok()) << joined.status;
+}
+
+// Design 4: nobody owns a job. Its client may die; it ends all the same, as
+// done with the digest of its results.
+TEST(Cluster, AJobWithoutAClientEndsByItself) {
+  for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(6)}) {
+    const Digest expected = DigestOfDigests(SerialResults(job));
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      // The submitter may be the one that crashes, with the only record.
+      FaultPlan faults = ManyFaults();
+      faults.crash = faults.restart = 0;
+      const SimOutcome calm =
+          Cluster({.client_stays = false, .seed = seed, .faults = faults},
+                  job.Encode(), LoadMixKernels)
+              .Run();
+      ASSERT_TRUE(calm.status.ok()) << "seed " << seed << calm.status;
+      EXPECT_EQ(calm.record.state, JobState::kDone) << "seed " << seed;
+      EXPECT_EQ(calm.record.result_digest, expected) << "seed " << seed;
+      const SimOutcome crashes = Cluster({.client_stays = false,
+                                          .seed = seed,
+                                          .faults = {.crash = 2, .join = 2},
+                                          .fault_span = absl::Seconds(3)},
+                                         job.Encode(), LoadMixKernels)
+                                     .Run();
+      ASSERT_TRUE(crashes.status.ok()) << "seed " << seed << crashes.status;
+      EXPECT_EQ(crashes.record.result_digest, expected) << "seed " << seed;
+    }
+  }
+}
+
+// A slow compiler keeps no agent from answering: nobody is taken for dead.
+TEST(Cluster, KernelsMayTakeTheirTime) {
+  const Job job = Heat1dJob(101, 20, 8);
+  const auto expected = SerialResults(job);
+  const SimOutcome outcome =
+      Cluster({.compile_time = absl::Seconds(20)}, job.Encode(), LoadMixKernels)
+          .Run();
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.results, expected);
+  // Kernels come at other times at other agents; little is run for that.
+  EXPECT_LT(static_cast<double>(outcome.stats.tasks_executed),
+            1.01 * static_cast<double>(outcome.tasks_needed));
+}
+
 TEST(Cluster, ASeedReplaysToTheSameTrace) {
   const std::string encoded = Heat1dJob(41, 10, 4).Encode();
   SimOptions options{.seed = 7, .faults = ManyFaults()};

@@ -1,0 +1,147 @@
+// How a job ends when no client is there to end it: all results are durable,
+// so some agent fetches them, takes their digest and says DONE. Being wrong
+// about durable is harmless: whoever wants a result later has it made again.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/agent.h"
+#include "runtime/base/log.h"
+
+namespace dogged {
+namespace {
+
+// A client that has its results ends its job itself, sooner than this.
+constexpr absl::Duration kFinishDelay = absl::Seconds(1);
+// The members do it by turns, in case the one before is gone or stuck.
+constexpr absl::Duration kFinishTurn = absl::Seconds(5);
+
+}  // namespace
+
+std::optional<int64_t> Agent::DurableResultBytes(JobId job,
+                                                 const Entry& entry) const {
+  JobStats sum = entry.run->stats();
+  for (const Member& member : membership_.view()->members()) {
+    if (member.id == id()) continue;
+    const Bytes blob = membership_.BlobOf(member.id);
+    Decoder in(blob.view());
+    const int64_t count = in.GetCount(1);
+    for (int64_t i = 0; i < count && in.ok(); ++i) {
+      const JobId known = in.GetId<JobId>();
+      const JobStats stats = JobStats::Decode(in);
+      if (known == job && in.ok()) sum += stats;
+    }
+  }
+  if (sum.results_durable < entry.results_needed) return std::nullopt;
+  return sum.results_durable_bytes;
+}
+
+void Agent::FinishJobs(absl::Time now) {
+  const int64_t memory_max = options_.job_limits.memory_bytes_max;
+  std::vector<JobId> ended;
+  for (auto& [job, entry] : jobs_) {
+    if (entry.run == nullptr) continue;
+    const bool running = std::any_of(
+        records_.begin(), records_.end(), [job = job](const auto& known) {
+          return known.second.job() == job &&
+                 known.second.state == JobState::kRunning;
+        });
+    std::optional<int64_t> bytes;
+    if (running && !leaving_) bytes = DurableResultBytes(job, entry);
+    if (!bytes.has_value()) {
+      entry.durable_since = absl::InfiniteFuture();
+      entry.finish.reset();
+      continue;
+    }
+    if (entry.finish != nullptr) continue;
+    entry.durable_since = std::min(entry.durable_since, now);
+    const std::vector<PlacementMember> members = PlacementMembers(*entry.job);
+    const auto turn =
+        std::find_if(members.begin(), members.end(),
+                     [this](const auto& m) { return m.agent == id(); });
+    if (turn == members.end()) continue;
+    const absl::Time start =
+        entry.durable_since + kFinishDelay +
+        kFinishTurn * static_cast<int64_t>(turn - members.begin());
+    if (now < start) continue;
+    if (memory_max > 0 && Value::LiveBytes() + *bytes > memory_max) {
+      ended.push_back(job);
+    } else {
+      StartFinish(now, job, entry);
+    }
+  }
+  for (const JobId job : ended) {
+    ConcludeDone(now, job, {},
+                 "results are durable; no digest: they are more than this "
+                 "agent's --memory has room for");
+  }
+}
+
+void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
+  entry.finish = std::make_unique<Finish>();
+  std::vector<Label> labels;
+  entry.run->relations().ForEachResult([&](const Label& label) {
+    labels.push_back(label);
+    return true;
+  });
+  for (const Label& label : labels) entry.run->Want(now, label, outbox_);
+  SortWanted(job, entry);
+}
+
+void Agent::SortWanted(JobId job, Entry& entry) {
+  if (entry.run == nullptr) return;
+  for (auto& [label, value] : entry.run->TakeWanted()) {
+    if (entry.finish != nullptr && !entry.finish->is_hashing) {
+      entry.finish->found.emplace(label, value);
+    }
+    if (entry.wanted.erase(label) > 0) {
+      entry.found.emplace_back(label, std::move(value));
+    }
+  }
+  if (entry.finish == nullptr || entry.finish->is_hashing ||
+      static_cast<int64_t>(entry.finish->found.size()) < entry.results_needed) {
+    return;
+  }
+  entry.finish->is_hashing = true;
+  auto found = std::make_shared<const absl::flat_hash_map<Label, Value>>(
+      std::move(entry.finish->found));
+  background_.Submit([job, found, kept = entry.job, tools = tools_,
+                      hashed = hashed_] {
+    const absl::StatusOr<Digest> digest = tools->hash_results(
+        kept->program, [&found](const Label& label) -> absl::StatusOr<Value> {
+          const auto it = found->find(label);
+          if (it == found->end()) return absl::NotFoundError("a result");
+          return it->second;
+        });
+    return [job, kept, digest, hashed] {
+      hashed->push_back({job, kept, digest});
+    };
+  });
+}
+
+void Agent::TakeDigests(absl::Time now) {
+  for (Hashed& hashed : std::exchange(*hashed_, {})) {
+    Entry& entry = jobs_[hashed.id];
+    if (entry.job != hashed.job || entry.finish == nullptr) continue;
+    if (!hashed.digest.ok()) {
+      Log(LogLevel::kWarning, hashed.digest.status().message());
+      continue;
+    }
+    entry.finish.reset();
+    ConcludeDone(now, hashed.id, *hashed.digest, "");
+  }
+}
+
+void Agent::ConcludeDone(absl::Time now, JobId job, const Digest& digest,
+                         absl::string_view message) {
+  std::vector<JobRecord> done;
+  for (const auto& [key, record] : records_) {
+    if (record.job() != job || record.state != JobState::kRunning) continue;
+    done.push_back(record);
+    done.back().state = JobState::kDone;
+    done.back().result_digest = digest;
+    done.back().message = std::string(message);
+  }
+  for (JobRecord& record : done) Conclude(now, std::move(record));
+}
+
+}  // namespace dogged

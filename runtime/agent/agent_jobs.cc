@@ -1,0 +1,165 @@
+// What an agent does for jobs as a whole: who can run them, their kernels,
+// how they end.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/agent/agent.h"
+
+namespace dogged {
+
+std::vector<PlacementMember> Agent::PlacementMembers(const Job& job) const {
+  std::vector<PlacementMember> out;
+  bool has_heirs = false;
+  for (const Member& member : membership_.view()->members()) {
+    // Another class would give other bits: it has no shards of this job.
+    if (member.numeric_class != job.numeric_class) continue;
+    has_heirs |= member.id != id();
+    out.push_back({member.id, member.host, member.workers});
+  }
+  // One who leaves has no shards of its own, if others are there.
+  if (leaving_ && has_heirs) {
+    out.erase(std::remove_if(out.begin(), out.end(),
+                             [this](const PlacementMember& member) {
+                               return member.agent == id();
+                             }),
+              out.end());
+  }
+  return out;
+}
+
+bool Agent::HasHeirs(const Entry& entry) const {
+  const auto& members = membership_.view()->members();
+  return std::any_of(members.begin(), members.end(), [&](const Member& member) {
+    return member.id != id() &&
+           member.numeric_class == entry.job->numeric_class;
+  });
+}
+
+void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
+  if (entry.job == nullptr) {
+    absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
+    if (!job.ok()) return FailJob(now, record.job(), job.status());
+    entry.job = std::make_shared<const Job>(*std::move(job));
+    entry.tasks_needed = entry.job->program.TaskCount();
+    entry.results_needed = entry.job->program.ResultCount();
+    if (entry.job->numeric_class == options_.self.numeric_class) {
+      MakeKernels(record.job(), entry.job);
+    }
+  }
+  entry.run = std::make_unique<JobRun>(
+      JobRun::Parts{.self = id(),
+                    .id = record.job(),
+                    .job = entry.job,
+                    .kernels = entry.kernels,
+                    .options = record.options,
+                    .limits = options_.job_limits,
+                    .executor = &executor_,
+                    .multicast = &multicast_,
+                    .rng = rng_.Stream(record.hash.ToString())});
+  entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
+}
+
+void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {
+  background_.Submit([id, job, tools = tools_, loaded = loaded_] {
+    auto kernels = std::make_shared<absl::StatusOr<KernelTable>>(
+        tools->load_kernels(*job));
+    return [id, job, kernels, loaded] {
+      loaded->push_back({id, job, std::move(*kernels)});
+    };
+  });
+}
+
+void Agent::TakeKernels(absl::Time now) {
+  for (Loaded& loaded : std::exchange(*loaded_, {})) {
+    Entry& entry = jobs_[loaded.id];
+    if (entry.job != loaded.job) continue;
+    if (!loaded.kernels.ok()) {
+      FailJob(now, loaded.id, loaded.kernels.status());
+      continue;
+    }
+    entry.kernels =
+        std::make_shared<const KernelTable>(*std::move(loaded.kernels));
+    if (entry.run != nullptr) entry.run->SetKernels(entry.kernels);
+  }
+}
+
+void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
+  std::vector<JobRecord> failed;
+  for (const auto& [key, record] : records_) {
+    if (record.job() != job || record.state != JobState::kRunning) continue;
+    failed.push_back(record);
+    failed.back().state = JobState::kFailed;
+    failed.back().code = status.code();
+    failed.back().message = std::string(status.message());
+  }
+  for (JobRecord& record : failed) Conclude(now, std::move(record));
+}
+
+void Agent::CheckNumericClasses(absl::Time now) {
+  std::vector<std::pair<JobId, absl::Status>> failed;
+  for (auto& [job, entry] : jobs_) {
+    if (entry.run == nullptr) continue;
+    const std::string& wanted = entry.job->numeric_class;
+    if (wanted == options_.self.numeric_class || HasHeirs(entry)) {
+      entry.unservable_since = absl::InfiniteFuture();
+      continue;
+    }
+    entry.unservable_since = std::min(entry.unservable_since, now);
+    const absl::Time end = entry.unservable_since + options_.limits.class_wait;
+    if (now >= end) {
+      failed.emplace_back(
+          job, absl::FailedPreconditionError(absl::StrCat(
+                   "no live agent of the job's numeric class \"", wanted,
+                   "\" for ", absl::FormatDuration(options_.limits.class_wait),
+                   "; other agents' bits could differ: start an agent on a "
+                   "host of that class, or submit from a host of theirs")));
+    }
+    outbox_.WakeAt(end);
+  }
+  for (const auto& [job, status] : failed) FailJob(now, job, status);
+}
+
+std::string Agent::NoteOf(const Entry& entry) const {
+  if (entry.run != nullptr && entry.unservable_since < absl::InfiniteFuture()) {
+    return absl::StrCat("no agent here is of its numeric class \"",
+                        entry.job->numeric_class,
+                        "\"; it fails if none joins within ",
+                        absl::FormatDuration(options_.limits.class_wait));
+  }
+  return "";
+}
+
+void Agent::ReportFailures(absl::Time now) {
+  std::vector<std::pair<JobId, absl::Status>> failed;
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.run != nullptr && !entry.run->failure().ok()) {
+      failed.emplace_back(job, entry.run->failure());
+    }
+  }
+  for (const auto& [job, status] : failed) {
+    FailJob(now, job, status);
+    jobs_[job].run.reset();  // the same job may be submitted again
+  }
+}
+
+std::vector<JobSummary> Agent::Jobs() const {
+  std::vector<JobSummary> out;
+  for (const auto& [key, record] : records_) {
+    JobSummary summary{.record = record};
+    auto it = jobs_.find(record.job());
+    if (it != jobs_.end()) {
+      summary.tasks_needed = it->second.tasks_needed;
+      summary.results_needed = it->second.results_needed;
+      if (record.state == JobState::kRunning) {
+        summary.note = NoteOf(it->second);
+      }
+      if (it->second.run != nullptr) summary.stats = it->second.run->stats();
+    }
+    out.push_back(std::move(summary));
+  }
+  return out;
+}
+
+}  // namespace dogged
