@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "apps/output/words.h"
@@ -88,6 +89,34 @@ int WidestText(const Scale& scale) {
     widest = std::max(widest, Canvas::TextWidth(text));
   }
   return widest;
+}
+
+// Index numbers for an axis of so many pixels: as many as don't touch.
+Scale AcrossScale(const Axis& axis, int pixels, int ticks_max) {
+  for (int ticks = ticks_max; ticks > 1; --ticks) {
+    Scale scale = IndexScale(axis.first, axis.count, ticks);
+    const double distance =
+        scale.ticks.size() < 2
+            ? pixels
+            : (scale.Place(scale.ticks[1]) - scale.Place(scale.ticks[0])) *
+                  pixels;
+    if (WidestText(scale) + kTextGap <= distance) return scale;
+  }
+  return IndexScale(axis.first, axis.count, 1);
+}
+
+// How far numbers centred below an axis of `pixels` stand out of it at most:
+// at its left end, at its right end.
+std::pair<int, int> Overhang(const Scale& scale, int pixels) {
+  std::pair<int, int> out = {0, 0};
+  for (size_t i = 0; i < scale.ticks.size(); ++i) {
+    const double x = scale.Place(scale.ticks[i]) * pixels;
+    const double half = Canvas::TextWidth(scale.texts[i]) / 2.0;
+    out.first = std::max(out.first, static_cast<int>(std::ceil(half - x)));
+    out.second =
+        std::max(out.second, static_cast<int>(std::ceil(x + half - pixels)));
+  }
+  return out;
 }
 
 void DrawHeading(Canvas& canvas, const Rectangle& area, absl::string_view title,
@@ -177,10 +206,12 @@ Canvas PlotCurve(const Value& value, const Axis& axis,
   const std::vector<Block> blocks = Reduce(value, 1, columns);
   const Range range = RangeOf(blocks, /*is_of_means=*/false);
   const Scale y = ScaleFor(range.lower, range.upper, 6, /*is_padded=*/true);
-  const Scale x = IndexScale(axis.first, axis.count, 8);
-  const int left = kTextGap + WidestText(y) + kTextGap + kTick;
+  const Scale x = AcrossScale(axis, kCurveWidth, 8);
+  const auto [before, beyond] = Overhang(x, kCurveWidth);
+  const int left =
+      kTextGap + std::max(WidestText(y) + kTextGap + kTick, before);
   const Rectangle area = {left, kTop, kCurveWidth, kCurveHeight};
-  Canvas canvas(left + kCurveWidth + kRight + kTextGap,
+  Canvas canvas(left + kCurveWidth + std::max(kRight, beyond) + kTextGap,
                 kTop + kCurveHeight + kBottom);
   for (size_t i = 0; i < y.ticks.size(); ++i) {
     const double row = RowOf(area, y, y.ticks[i]);
@@ -254,8 +285,9 @@ Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
   const Scale down =
       IndexScale(first.first, first.count, std::max(2, area.height / 80));
   const Scale across =
-      IndexScale(second.first, second.count, std::max(2, area.width / 110));
-  area.x = kTextGap + WidestText(down) + kTextGap + kTick;
+      AcrossScale(second, area.width, std::max(2, area.width / 110));
+  area.x = kTextGap + std::max(WidestText(down) + kTextGap + kTick,
+                               Overhang(across, area.width).first);
   area.y = kTop;
   const Rectangle bar = {area.x + area.width + kBarGap, area.y, kBarWidth,
                          area.height};

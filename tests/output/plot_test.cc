@@ -77,6 +77,26 @@ TEST(Plot, TicksAreRoundAndToldApart) {
   EXPECT_THAT(IndexScale(-7, 10, 2).texts, ElementsAre("-5", "0"));
 }
 
+// No number is cut: nothing is drawn on the last pixels of any side.
+TEST(Plot, NumbersOfTheAxesAreWhole) {
+  for (const int64_t first : {int64_t{0}, int64_t{1999990}, int64_t{-2000000},
+                              int64_t{-10}, int64_t{3999999990}}) {
+    for (const Shape& shape : {Shape{11}, Shape{3, 11}, Shape{11, 3}}) {
+      const std::vector<double> zeros(shape.size() == 1 ? 11 : 33, 0.0);
+      const auto canvas = Plot(
+          Of(zeros, shape), "t",
+          shape.size() == 1 ? IndexVector{first} : IndexVector{first, first});
+      ASSERT_TRUE(canvas.ok());
+      for (int y = 0; y < canvas->height(); ++y) {
+        for (const int x : {0, 1, canvas->width() - 2, canvas->width() - 1}) {
+          ASSERT_EQ(canvas->At(x, y), (Colour{255, 255, 255}))
+              << "first " << first << ", pixel " << x << ", " << y;
+        }
+      }
+    }
+  }
+}
+
 TEST(Plot, ScalesOfOddData) {
   const double huge = std::numeric_limits<double>::max();
   for (const auto& [lower, upper] :
