@@ -110,7 +110,7 @@ void Checker::Parameter(const ast::Parameter& declared) {
                absl::StrCat("parameter ", out.name, " has no value"))
         .Help(absl::StrCat("give it one:  -D ", out.name, "=..."));
   }
-  if (out.integer > kParameterMax || out.integer < -kParameterMax) {
+  if (out.integer >= kParameterMax || out.integer <= -kParameterMax) {
     diagnostics_.Error(Code::kTooLarge, out.range,
                        absl::StrCat("parameter ", out.name, " is ", out.integer,
                                     "; integers stay below 2^40"));

@@ -204,6 +204,19 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
   return FindSymbol();
 }
 
+// What files hold fits what the program declares, tiled or not.
+absl::Status CheckInputs(const PointProgram& points,
+                         const std::vector<JobInput>& inputs) {
+  for (const PointClass& c : points.classes) {
+    if (c.body != PointClass::Body::kInput) continue;
+    const JobInput& input = inputs[static_cast<size_t>(c.input.position)];
+    DOGGED_RETURN_IF_ERROR(
+        Annotate(MakeInputKernel(c.input, input.content).status(),
+                 absl::StrCat("input ", input.array)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Job> Compile(absl::string_view text,
@@ -254,6 +267,7 @@ absl::StatusOr<Job> Compile(absl::string_view text,
     }
     job.inputs.push_back({.array = array, .content = it->second});
   }
+  DOGGED_RETURN_IF_ERROR(CheckInputs(points, job.inputs));
   job.numeric_class = options.numeric_class;
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;

@@ -424,22 +424,21 @@ static absl::Status CheckExtents(const InputBody& body, const Value& content) {
   const DenseLayout layout = LayoutOf(body, content);
   const IndexVector count = body.box.Extents();
   const Shape last = Shapes(body.shapes).At(body.box.upper)[0];
+  Shape expected;
   for (int d = 0; d < layout.extents.size(); ++d) {
-    int64_t expected = 0;
     if (d >= count.size()) {
-      expected = last[d - count.size()];
+      expected.push_back(last[d - count.size()]);
     } else if (layout.is_product && !body.block.empty()) {
-      expected = (count[d] - 1) * body.block[static_cast<size_t>(d)] + last[d];
+      expected.push_back((count[d] - 1) * body.block[static_cast<size_t>(d)] +
+                         last[d]);
     } else {
-      expected = count[d];
-    }
-    if (layout.extents[d] != expected) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("extent ", layout.extents[d], " in dimension ", d + 1,
-                       ", expected ", expected));
+      expected.push_back(count[d]);
     }
   }
-  return absl::OkStatus();
+  if (layout.extents == expected) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("has shape ", content.shape().ToString(),
+                   ", the program wants ", expected.ToString()));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
