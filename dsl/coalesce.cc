@@ -419,6 +419,7 @@ absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,
                                  const std::optional<TileShape>& shape) {
   DOGGED_ASSIGN_OR_RETURN(TilePlan plan, RecognizeStencil(points));
+  if (shape.has_value()) plan.slab_points = shape->slab_points;
   if (shape.has_value() && shape->widths.empty()) {
     const std::vector<int64_t> whole = plan.widths;
     SetTileShape(whole, shape->depth, plan);

@@ -19,6 +19,7 @@ namespace dogged::dsl {
 struct TileShape {
   std::vector<int64_t> widths;  // by space dimension; empty: one tile
   int64_t depth = 1;
+  int64_t slab_points = kSlabPoints;
 };
 
 // The tile program. `shape` is chosen for `target` unless given, and made

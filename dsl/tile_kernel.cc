@@ -2,61 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/tile_program.h"
+#include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
 
-// Buffers between tasks, so that a task does not pay for fresh pages.
-class ScratchPool {
- public:
-  // At least `bytes`, aligned to 64; the content is arbitrary.
-  Value Take(int64_t bytes) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!free_.empty()) {
-        Value out = std::move(free_.back());
-        free_.pop_back();
-        if (out.bytes() >= bytes) return out;
-      }
-    }
-    return Value::Allocate(ElementType::kInt64, {bytes / 8 + 8});
-  }
-  void Give(Value buffer) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    free_.push_back(std::move(buffer));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<Value> free_;  // at most one per worker
-};
-
-class TileProgram {
- public:
-  TilePlan plan;
-  Reach reach;
-  std::vector<std::unique_ptr<BoxFunction>> functions;
-  std::vector<Value> inputs;
-  std::vector<IndexVector> directions;
-  mutable ScratchPool scratch;
-};
-
 namespace {
-
-// The levels of a field that a task holds: a ring of windows.
-struct FieldLevels {
-  std::vector<Window> ring;  // one for a static field
-
-  const Window& At(int64_t level) const {
-    const auto n = static_cast<int64_t>(ring.size());
-    return ring[static_cast<size_t>(((level % n) + n) % n)];
-  }
-};
 
 // One execution of a tile task.
 class TileRun {
@@ -87,12 +43,10 @@ class TileRun {
   // Sets up the rings, the static windows, and what the block before gave.
   Value TakeScratch();
   void ReadInputs();
-  void RunPiece(size_t piece, int64_t level, int64_t levels_to_go);
-  // The points of a piece, all coordinates; empty if it has none here.
-  Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
   void AllocateResults(size_t first_output);
   void WriteResults(int64_t level);
   void WriteCarry();
+  bool IsResultLevel(int64_t level) const;
   bool OutputsAreCovered() const;
   Value AllocateCarry(const TileField& field, const Box& box) const;
   void CopyCarry(const FieldLevels& levels, const TileField& field,
@@ -108,114 +62,9 @@ class TileRun {
   int64_t first_ = 0;  // levels that are computed
   int64_t last_ = 0;
   std::vector<FieldLevels> fields_;
+  TileSweep sweep_{program_, tile_, fields_};
   size_t first_result_ = 0;  // among the outputs
 };
-
-Box TileRun::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
-  const TilePiece& piece = plan_.pieces[p];
-  const auto row =
-      piece.is_static ? size_t{0} : static_cast<size_t>(levels_to_go);
-  const Box tile = plan_.Tile(tile_);
-  Box box;
-  box.lower.push_back(level);
-  box.upper.push_back(level);
-  for (int d = 0; d < plan_.dim_count(); ++d) {
-    const auto s = static_cast<size_t>(d);
-    box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
-    box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
-  }
-  for (const int32_t store : piece.stores) {
-    const TileField& field = plan_.fields[static_cast<size_t>(store)];
-    const Box& window = fields_[static_cast<size_t>(store)].ring.front().box;
-    for (int d = 0; d < plan_.dim_count(); ++d) {
-      const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
-                         field.dims.begin();
-      const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
-      const auto e = static_cast<int>(entry);
-      // A field without this dimension has one point in it.
-      box.lower[d + 1] =
-          is_own ? std::max(box.lower[d + 1], window.lower[e]) : 0;
-      box.upper[d + 1] =
-          is_own ? std::min(box.upper[d + 1], window.upper[e]) : 0;
-    }
-  }
-  for (const AffineExpr& expr : piece.at_least) {
-    const int64_t rest = expr.constant + expr.coefficients[0] * level;
-    int c = 1;
-    while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
-      ++c;
-    }
-    if (c == box.size()) {
-      if (rest < 0) box.upper[0] = box.lower[0] - 1;
-      continue;
-    }
-    const int64_t factor = expr.coefficients[static_cast<size_t>(c)];
-    if (factor > 0) {
-      box.lower[c] = std::max(box.lower[c], CeilDiv(-rest, factor));
-    } else {
-      box.upper[c] = std::min(box.upper[c], FloorDiv(rest, -factor));
-    }
-  }
-  return box;
-}
-
-void TileRun::RunPiece(size_t p, int64_t level, int64_t levels_to_go) {
-  const TilePiece& piece = plan_.pieces[p];
-  const Box box = PieceBox(p, level, levels_to_go);
-  if (box.IsEmpty()) return;
-  const int n = box.size();
-  std::vector<void*> stores;
-  std::vector<const void*> loads;
-  std::vector<int64_t> strides;
-  // Appends the strides of a window whose dimension e follows coordinate
-  // coordinates[e] + shifts[e]; returns the element of the box's first point.
-  const auto place = [&](const Window& window, int64_t element_bytes,
-                         absl::Span<const int32_t> coordinates,
-                         absl::Span<const int64_t> shifts) {
-    const size_t begin = strides.size();
-    strides.resize(begin + static_cast<size_t>(n), 0);
-    int64_t offset = 0;
-    for (size_t e = 0; e < coordinates.size(); ++e) {
-      const auto c = coordinates[e];
-      const auto d = static_cast<int>(e);
-      strides[begin + static_cast<size_t>(c)] = window.strides[d];
-      offset += (box.lower[c] + (shifts.empty() ? 0 : shifts[e]) -
-                 window.box.lower[d]) *
-                window.strides[d];
-    }
-    return window.data + offset * element_bytes;
-  };
-  for (const int32_t store : piece.stores) {
-    const auto f = static_cast<size_t>(store);
-    std::vector<int32_t> coordinates;
-    for (const int32_t d : plan_.fields[f].dims) coordinates.push_back(d + 1);
-    stores.push_back(place(fields_[f].At(level),
-                           ElementBytes(plan_.fields[f].element), coordinates,
-                           {}));
-  }
-  for (const TileLoad& load : piece.loads) {
-    const auto s = static_cast<size_t>(load.source);
-    if (load.is_input) {
-      const TileInput& input = plan_.inputs[s];
-      const Value& value = program_.inputs[s];
-      // Only read from.
-      const Window window =
-          DenseWindow(const_cast<void*>(value.data()), input.box);
-      loads.push_back(place(window, ElementBytes(input.element),
-                            load.coordinates, load.shifts));
-    } else {
-      loads.push_back(place(fields_[s].At(level - load.lag),
-                            ElementBytes(plan_.fields[s].element),
-                            load.coordinates, load.shifts));
-    }
-  }
-  const IndexVector count = box.Extents();
-  program_.functions[p]->Run({.lower = box.lower.begin(),
-                              .count = count.begin(),
-                              .stores = stores.data(),
-                              .loads = loads.data(),
-                              .strides = strides.data()});
-}
 
 void TileRun::RunStatic() {
   size_t output = 0;
@@ -229,9 +78,7 @@ void TileRun::RunStatic() {
     std::memset(value.mutable_data(), 0, static_cast<size_t>(value.bytes()));
     fields_.back().ring.push_back(DenseWindow(value.mutable_data(), box));
   }
-  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
-    if (plan_.pieces[p].is_static) RunPiece(p, 0, 0);
-  }
+  sweep_.RunStatic();
   AllocateResults(output);
   WriteResults(0);
 }
@@ -332,7 +179,7 @@ bool TileRun::OutputsAreCovered() const {
     for (size_t p = 0; p < plan_.pieces.size(); ++p) {
       const TilePiece& piece = plan_.pieces[p];
       if (piece.is_static || piece.code.mask >= 0) continue;
-      Box box = PieceBox(p, level, 0);
+      const Box box = sweep_.PieceBox(p, level, 0);
       for (const int32_t store : piece.stores) {
         const auto f = static_cast<size_t>(store);
         Box space;
@@ -355,6 +202,14 @@ bool TileRun::OutputsAreCovered() const {
   return true;
 }
 
+bool TileRun::IsResultLevel(int64_t level) const {
+  return std::any_of(role_.results.begin(), role_.results.end(),
+                     [level](const TileResult& result) {
+                       return level >= result.first_level &&
+                              level <= result.last_level;
+                     });
+}
+
 void TileRun::RunLevels() {
   Value scratch = TakeScratch();
   if (role_.kind == TileRole::Kind::kStep) ReadInputs();
@@ -366,11 +221,13 @@ void TileRun::RunLevels() {
     }
   }
   AllocateResults(first_result_);
-  for (int64_t level = first_; level <= last_; ++level) {
-    for (size_t p = 0; p < plan_.pieces.size(); ++p) {
-      if (!plan_.pieces[p].is_static) RunPiece(p, level, last_ - level);
-    }
-    WriteResults(level);
+  // A level that a result takes is whole before the next one begins.
+  for (int64_t level = first_; level <= last_;) {
+    int64_t to = level;
+    while (to < last_ && !IsResultLevel(to)) ++to;
+    sweep_.RunLevels(level, to, last_);
+    WriteResults(to);
+    level = to + 1;
   }
   if (role_.gives_carry) WriteCarry();
   program_.scratch.Give(std::move(scratch));
@@ -469,6 +326,7 @@ absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
   }
   auto out = std::make_shared<TileProgram>();
   out->reach = ComputeReach(plan);
+  out->order = FindSweepOrder(plan);
   out->directions = plan.Directions();
   out->plan = std::move(plan);
   out->functions = std::move(functions);

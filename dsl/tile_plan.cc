@@ -182,8 +182,8 @@ bool IsValid(const TilePlan& plan) {
       return false;
     }
   }
-  if (plan.depth < 1 || plan.base_level < plan.first_level ||
-      plan.last_level < plan.base_level) {
+  if (plan.depth < 1 || plan.slab_points < 1 ||
+      plan.base_level < plan.first_level || plan.last_level < plan.base_level) {
     return false;
   }
   return std::all_of(plan.fields.begin(), plan.fields.end(),
@@ -329,6 +329,7 @@ void TilePlan::Encode(Encoder& out) const {
   out.PutSigned(base_level);
   out.PutSigned(last_level);
   out.PutSigned(depth);
+  out.PutSigned(slab_points);
   out.PutVarint(fields.size());
   for (const TileField& field : fields) EncodeField(field, out);
   out.PutVarint(inputs.size());
@@ -350,6 +351,7 @@ TilePlan TilePlan::Decode(Decoder& in) {
   out.base_level = in.GetSigned();
   out.last_level = in.GetSigned();
   out.depth = in.GetSigned();
+  out.slab_points = in.GetSigned();
   out.fields.resize(static_cast<size_t>(in.GetCount(6)));
   for (TileField& field : out.fields) field = DecodeField(in);
   out.inputs.resize(static_cast<size_t>(in.GetCount(4)));

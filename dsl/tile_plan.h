@@ -86,6 +86,10 @@ struct TileInput {
   Box box;  // what the dense array covers, by its dimension
 };
 
+// Points of a slab at one level, so that a few of its rows fit the nearest
+// cache.
+constexpr int64_t kSlabPoints = 2048;
+
 struct TilePlan {
   Box space;                    // the tiles cover it
   std::vector<int64_t> widths;  // of a tile, by dimension
@@ -93,7 +97,8 @@ struct TilePlan {
   int64_t first_level = 0;
   int64_t base_level = 0;  // the start task computes up to here
   int64_t last_level = 0;
-  int64_t depth = 1;  // levels that a step task computes
+  int64_t depth = 1;                  // levels that a step task computes
+  int64_t slab_points = kSlabPoints;  // see SweepOrder
   std::vector<TileField> fields;
   std::vector<TilePiece> pieces;  // in an order that respects lag 0
   std::vector<TileInput> inputs;

@@ -34,11 +34,11 @@ SerialOutcome RunEveryWay(const AppRun& app) {
 }
 
 TEST(AppsTest, Heat3d) {
-  const SerialOutcome out =
-      RunEveryWay({.file = "heat3d/heat3d.dog",
-                   .parameters = {{"N", "23"}, {"T", "7"}},
-                   .shape = {.widths = {10, 11, 12}, .depth = 3},
-                   .lowering = "tiles of"});
+  const SerialOutcome out = RunEveryWay(
+      {.file = "heat3d/heat3d.dog",
+       .parameters = {{"N", "23"}, {"T", "7"}},
+       .shape = {.widths = {10, 11, 12}, .depth = 3, .slab_points = 30},
+       .lowering = "tiles of"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<double>(),
               testing::ElementsAreArray(apps::Heat3d(23, 7)));
@@ -48,7 +48,7 @@ TEST(AppsTest, Wave2d) {
   const SerialOutcome out =
       RunEveryWay({.file = "wave2d/wave2d.dog",
                    .parameters = {{"N", "43"}, {"T", "17"}},
-                   .shape = {.widths = {12, 13}, .depth = 4},
+                   .shape = {.widths = {12, 13}, .depth = 4, .slab_points = 30},
                    .lowering = "tiles of"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<double>(),
@@ -59,7 +59,7 @@ TEST(AppsTest, GrayScott) {
   const SerialOutcome out =
       RunEveryWay({.file = "grayscott/grayscott.dog",
                    .parameters = {{"N", "40"}, {"T", "13"}},
-                   .shape = {.widths = {12, 15}, .depth = 4},
+                   .shape = {.widths = {12, 15}, .depth = 4, .slab_points = 30},
                    .lowering = "tiles of"});
   const std::vector<double> expected = apps::GrayScott(40, 13);
   const auto half = expected.begin() + 40 * 40;
@@ -76,7 +76,7 @@ TEST(AppsTest, Maxwell2d) {
   const SerialOutcome out =
       RunEveryWay({.file = "maxwell2d/maxwell2d.dog",
                    .parameters = {{"N", "36"}, {"T", "15"}},
-                   .shape = {.widths = {11, 14}, .depth = 3},
+                   .shape = {.widths = {11, 14}, .depth = 3, .slab_points = 30},
                    .lowering = "tiles of"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<double>(),
@@ -87,7 +87,7 @@ TEST(AppsTest, Life) {
   const SerialOutcome out =
       RunEveryWay({.file = "life/life.dog",
                    .parameters = {{"N", "34"}, {"T", "12"}},
-                   .shape = {.widths = {13, 11}, .depth = 5},
+                   .shape = {.widths = {13, 11}, .depth = 5, .slab_points = 30},
                    .lowering = "tiles of"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<int64_t>(),

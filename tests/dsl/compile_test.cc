@@ -313,6 +313,7 @@ TEST(CompileTest, RandomStencilsAreTheirLoops) {
                   testing::ElementsAreArray(expected[f]));
     }
     TileShape shape{.widths = {}, .depth = 1 + rng.Below(6)};
+    shape.slab_points = 1 + rng.Below(200);
     for (size_t d = 0; d < stencil.extents.size(); ++d) {
       shape.widths.push_back(1 + rng.Below(30));
     }

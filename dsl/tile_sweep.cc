@@ -1,0 +1,260 @@
+#include "dsl/tile_sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "runtime/graph/affine.h"
+
+namespace dogged::dsl {
+namespace {
+
+// How far the load's address lies ahead along the first dimension of space.
+int64_t ShiftOf(const TileLoad& load) {
+  for (size_t e = 0; e < load.coordinates.size(); ++e) {
+    if (load.coordinates[e] == 1) return load.shifts[e];
+  }
+  return 0;
+}
+
+bool Stores(const TilePiece& piece, int32_t field) {
+  return std::find(piece.stores.begin(), piece.stores.end(), field) !=
+         piece.stores.end();
+}
+
+}  // namespace
+
+// With lag(l, p) = l * step + offsets[p], a slice of p at level l is computed
+// after all that it reads (makers m, k levels before, ahead by `shift`):
+//   lag(l, p) >= lag(l - k, m) + shift,
+// and after all that read what it overwrites (readers q of the same field, at
+// one of the levels between, ahead by `shift`):
+//   lag(l, p) >= lag(l', q) - shift.
+SweepOrder FindSweepOrder(const TilePlan& plan) {
+  SweepOrder out;
+  out.offsets.assign(plan.pieces.size(), 0);
+  // Pieces stand after those that they read at the same level.
+  for (size_t p = 0; p < plan.pieces.size(); ++p) {
+    const TilePiece& piece = plan.pieces[p];
+    for (size_t l = 0; l < piece.loads.size(); ++l) {
+      if (piece.loads[l].lag > 0 || piece.loads[l].is_input) continue;
+      for (const int32_t m : piece.makers[l]) {
+        const auto maker = static_cast<size_t>(m);
+        if (plan.pieces[maker].is_static) continue;
+        out.offsets[p] = std::max(out.offsets[p],
+                                  out.offsets[maker] + ShiftOf(piece.loads[l]));
+      }
+    }
+  }
+  const auto at_least = [&out](int64_t distance, int64_t levels) {
+    out.step = std::max(out.step, CeilDiv(distance, levels));
+  };
+  for (size_t q = 0; q < plan.pieces.size(); ++q) {
+    const TilePiece& reader = plan.pieces[q];
+    if (reader.is_static) continue;
+    for (size_t l = 0; l < reader.loads.size(); ++l) {
+      const TileLoad& load = reader.loads[l];
+      if (load.is_input) continue;
+      const TileField& field = plan.fields[static_cast<size_t>(load.source)];
+      if (field.is_static) continue;
+      const int64_t shift = ShiftOf(load);
+      for (size_t p = 0; p < plan.pieces.size(); ++p) {
+        if (!Stores(plan.pieces[p], load.source)) continue;
+        if (load.lag > 0) {
+          at_least(out.offsets[p] - out.offsets[q] + shift, load.lag);
+        }
+        at_least(out.offsets[q] - out.offsets[p] - shift,
+                 field.carried + 1 - load.lag);
+      }
+    }
+    for (const int32_t store : reader.stores) {
+      for (size_t p = 0; p < plan.pieces.size(); ++p) {
+        if (Stores(plan.pieces[p], store)) {
+          at_least(out.offsets[q] - out.offsets[p], 1);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
+  const TilePiece& piece = plan_.pieces[p];
+  const auto row =
+      piece.is_static ? size_t{0} : static_cast<size_t>(levels_to_go);
+  const Box tile = plan_.Tile(tile_);
+  Box box;
+  box.lower.push_back(level);
+  box.upper.push_back(level);
+  for (int d = 0; d < plan_.dim_count(); ++d) {
+    const auto s = static_cast<size_t>(d);
+    box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
+    box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
+  }
+  for (const int32_t store : piece.stores) {
+    const TileField& field = plan_.fields[static_cast<size_t>(store)];
+    const Box& window = fields_[static_cast<size_t>(store)].ring.front().box;
+    for (int d = 0; d < plan_.dim_count(); ++d) {
+      const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
+                         field.dims.begin();
+      const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
+      const auto e = static_cast<int>(entry);
+      // A field without this dimension has one point in it.
+      box.lower[d + 1] =
+          is_own ? std::max(box.lower[d + 1], window.lower[e]) : 0;
+      box.upper[d + 1] =
+          is_own ? std::min(box.upper[d + 1], window.upper[e]) : 0;
+    }
+  }
+  for (const AffineExpr& expr : piece.at_least) {
+    const int64_t rest = expr.constant + expr.coefficients[0] * level;
+    int c = 1;
+    while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
+      ++c;
+    }
+    if (c == box.size()) {
+      if (rest < 0) box.upper[0] = box.lower[0] - 1;
+      continue;
+    }
+    const int64_t factor = expr.coefficients[static_cast<size_t>(c)];
+    if (factor > 0) {
+      box.lower[c] = std::max(box.lower[c], CeilDiv(-rest, factor));
+    } else {
+      box.upper[c] = std::min(box.upper[c], FloorDiv(rest, -factor));
+    }
+  }
+  return box;
+}
+
+char* TileSweep::Place(const Window& window, int64_t element_bytes,
+                       absl::Span<const int32_t> coordinates,
+                       absl::Span<const int64_t> shifts, Part& part) {
+  const size_t begin = part.strides.size();
+  part.strides.resize(begin + static_cast<size_t>(part.box.size()), 0);
+  int64_t offset = 0;
+  for (size_t e = 0; e < coordinates.size(); ++e) {
+    const auto c = coordinates[e];
+    const auto d = static_cast<int>(e);
+    part.strides[begin + static_cast<size_t>(c)] = window.strides[d];
+    offset += (part.box.lower[c] + (shifts.empty() ? 0 : shifts[e]) -
+               window.box.lower[d]) *
+              window.strides[d];
+  }
+  return window.data + offset * element_bytes;
+}
+
+void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
+                        int64_t lag) {
+  const TilePiece& piece = plan_.pieces[p];
+  Part part;
+  part.box = PieceBox(p, level, levels_to_go);
+  if (part.box.IsEmpty()) return;
+  part.function = program_.functions[p].get();
+  part.lag = lag;
+  std::vector<int32_t> coordinates;
+  for (const int32_t store : piece.stores) {
+    const auto f = static_cast<size_t>(store);
+    const TileField& field = plan_.fields[f];
+    coordinates.clear();
+    for (const int32_t d : field.dims) coordinates.push_back(d + 1);
+    const int64_t bytes = ElementBytes(field.element);
+    part.stores.push_back(
+        Place(fields_[f].At(level), bytes, coordinates, {}, part));
+    part.store_steps.push_back(
+        part.strides[part.strides.size() -
+                     static_cast<size_t>(part.box.size()) + 1] *
+        bytes);
+  }
+  for (const TileLoad& load : piece.loads) {
+    const auto s = static_cast<size_t>(load.source);
+    // Inputs are only read from.
+    const Window& window =
+        load.is_input
+            ? DenseWindow(const_cast<void*>(program_.inputs[s].data()),
+                          plan_.inputs[s].box)
+            : fields_[s].At(level - load.lag);
+    const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
+                                                     : plan_.fields[s].element);
+    part.loads.push_back(
+        Place(window, bytes, load.coordinates, load.shifts, part));
+    part.load_steps.push_back(
+        part.strides[part.strides.size() -
+                     static_cast<size_t>(part.box.size()) + 1] *
+        bytes);
+  }
+  parts_.push_back(std::move(part));
+}
+
+void TileSweep::RunSlice(const Part& part, int64_t first, int64_t last) {
+  first = std::max(first, part.box.lower[1]);
+  last = std::min(last, part.box.upper[1]);
+  if (first > last) return;
+  const int64_t skipped = first - part.box.lower[1];
+  absl::InlinedVector<void*, 4> stores(part.stores.begin(), part.stores.end());
+  absl::InlinedVector<const void*, 12> loads(part.loads.begin(),
+                                             part.loads.end());
+  for (size_t s = 0; s < stores.size(); ++s) {
+    stores[s] = static_cast<char*>(stores[s]) + skipped * part.store_steps[s];
+  }
+  for (size_t l = 0; l < loads.size(); ++l) {
+    loads[l] =
+        static_cast<const char*>(loads[l]) + skipped * part.load_steps[l];
+  }
+  IndexVector lower = part.box.lower;
+  lower[1] = first;
+  IndexVector count = part.box.Extents();
+  count[1] = last - first + 1;
+  part.function->Run({.lower = lower.begin(),
+                      .count = count.begin(),
+                      .stores = stores.data(),
+                      .loads = loads.data(),
+                      .strides = part.strides.data()});
+}
+
+void TileSweep::RunStatic() {
+  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+    parts_.clear();
+    if (plan_.pieces[p].is_static) AddPart(p, 0, 0, 0);
+    for (const Part& part : parts_) {
+      RunSlice(part, part.box.lower[1], part.box.upper[1]);
+    }
+  }
+}
+
+void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last) {
+  const Box space = plan_.Tile(tile_);
+  if (program_.order.step > space.upper[0] - space.lower[0] && last > first) {
+    // What one level reads of the one before is too far away for slabs.
+    for (int64_t level = first; level <= last; ++level) {
+      RunLevels(level, level, block_last);
+    }
+    return;
+  }
+  parts_.clear();
+  for (int64_t level = first; level <= last; ++level) {
+    for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+      if (plan_.pieces[p].is_static) continue;
+      AddPart(
+          p, level, block_last - level,
+          (level - first) * program_.order.step + program_.order.offsets[p]);
+    }
+  }
+  if (parts_.empty()) return;
+  int64_t begin = INT64_MAX;
+  int64_t end = INT64_MIN;
+  int64_t row = 1;  // points of a slice that is one thick
+  for (const Part& part : parts_) {
+    begin = std::min(begin, part.box.lower[1] + part.lag);
+    end = std::max(end, part.box.upper[1] + part.lag);
+    const IndexVector extents = part.box.Extents();
+    row = std::max(row, part.box.Count() / extents[1]);
+  }
+  const int64_t slab = std::max<int64_t>(1, plan_.slab_points / row);
+  for (int64_t at = begin; at <= end; at += slab) {
+    for (const Part& part : parts_) {
+      RunSlice(part, at - part.lag, at + slab - 1 - part.lag);
+    }
+  }
+}
+
+}  // namespace dogged::dsl

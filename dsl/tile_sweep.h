@@ -1,0 +1,57 @@
+// TileSweep: computes the pieces of one tile over some levels.
+#ifndef DOGGED_DSL_TILE_SWEEP_H_
+#define DOGGED_DSL_TILE_SWEEP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "dsl/tile_program.h"
+
+namespace dogged::dsl {
+
+class TileSweep {
+ public:
+  // All of these outlive the sweep; `fields` has a ring per field.
+  TileSweep(const TileProgram& program, const IndexVector& tile,
+            const std::vector<FieldLevels>& fields)
+      : program_(program), plan_(program.plan), tile_(tile), fields_(fields) {}
+
+  // The points of a piece, all coordinates; empty if it has none here.
+  Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
+  void RunStatic();
+  // Levels first ... last of a block that ends with level `block_last`.
+  void RunLevels(int64_t first, int64_t last, int64_t block_last);
+
+ private:
+  // One piece at one level. Its slices move along coordinate 1.
+  struct Part {
+    const BoxFunction* function = nullptr;
+    Box box;
+    int64_t lag = 0;  // behind the sweep
+    std::vector<void*> stores;
+    std::vector<const void*> loads;
+    std::vector<int64_t> strides;
+    // Bytes that a step along coordinate 1 moves each operand.
+    std::vector<int64_t> store_steps;
+    std::vector<int64_t> load_steps;
+  };
+  // Appends the piece, unless it has no point here.
+  void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
+  // Appends an operand's strides: dimension e of the window follows coordinate
+  // coordinates[e] + shifts[e]. Returns the element of the box's first point.
+  static char* Place(const Window& window, int64_t element_bytes,
+                     absl::Span<const int32_t> coordinates,
+                     absl::Span<const int64_t> shifts, Part& part);
+  // The part's points whose coordinate 1 is in first ... last.
+  static void RunSlice(const Part& part, int64_t first, int64_t last);
+
+  const TileProgram& program_;
+  const TilePlan& plan_;
+  const IndexVector& tile_;
+  const std::vector<FieldLevels>& fields_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TILE_SWEEP_H_
