@@ -14,6 +14,11 @@ namespace dogged::dsl {
 
 namespace {
 
+bool Contains(const std::vector<int32_t>& list, size_t item) {
+  return std::find(list.begin(), list.end(), static_cast<int32_t>(item)) !=
+         list.end();
+}
+
 // One execution of a tile task.
 class TileRun {
  public:
@@ -47,7 +52,7 @@ class TileRun {
   void WriteResults(int64_t level);
   void WriteCarry();
   bool IsResultLevel(int64_t level) const;
-  bool OutputsAreCovered() const;
+  void ZeroUncovered(int64_t level);
   Value AllocateCarry(const TileField& field, const Box& box) const;
   void CopyCarry(const FieldLevels& levels, const TileField& field,
                  int64_t last_level, const Box& box, Value& value,
@@ -104,7 +109,7 @@ Value TileRun::TakeScratch() {
     }
   }
   Value scratch = program_.scratch.Take(bytes);
-  if (!OutputsAreCovered()) {
+  if (program_.has_masks) {
     std::memset(scratch.mutable_data(), 0, static_cast<size_t>(bytes));
   }
   size_t next = 0;
@@ -164,42 +169,26 @@ void TileRun::ReadInputs() {
   }
 }
 
-bool TileRun::OutputsAreCovered() const {
-  // Every level that goes out must be computed at every point of the tile.
-  int64_t first_out = last_ + 1;
-  for (const TileField& field : plan_.fields) {
-    first_out = std::min(first_out, last_ - field.carried + 1);
-  }
-  for (const TileResult& result : role_.results) {
-    first_out = std::min(first_out, result.first_level);
-  }
-  std::vector<int64_t> computed(plan_.fields.size());
-  for (int64_t level = std::max(first_, first_out); level <= last_; ++level) {
-    std::fill(computed.begin(), computed.end(), 0);
-    for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+// Points of a label that no task creates still go out with their tile, and a
+// value has one digest.
+void TileRun::ZeroUncovered(int64_t level) {
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    const TileField& field = plan_.fields[f];
+    if (field.is_static) continue;
+    std::vector<Box> open = {plan_.Core(field, tile_)};
+    for (size_t p = 0; p < plan_.pieces.size() && !open.empty(); ++p) {
       const TilePiece& piece = plan_.pieces[p];
-      if (piece.is_static || piece.code.mask >= 0) continue;
+      if (piece.is_static || !Contains(piece.stores, f)) continue;
       const Box box = sweep_.PieceBox(p, level, 0);
-      for (const int32_t store : piece.stores) {
-        const auto f = static_cast<size_t>(store);
-        Box space;
-        for (int d = 1; d < box.size(); ++d) {
-          space.lower.push_back(box.lower[d]);
-          space.upper.push_back(box.upper[d]);
-        }
-        if (box.IsEmpty()) continue;
-        computed[f] +=
-            Intersect(space, plan_.Core(plan_.fields[f], tile_)).Count();
-      }
+      if (box.IsEmpty()) continue;
+      std::vector<int32_t> coordinates;
+      for (const int32_t d : field.dims) coordinates.push_back(d + 1);
+      open = Without(open, Project(box, coordinates));
     }
-    for (size_t f = 0; f < plan_.fields.size(); ++f) {
-      const TileField& field = plan_.fields[f];
-      if (!field.is_static && computed[f] != plan_.Core(field, tile_).Count()) {
-        return false;
-      }
+    for (const Box& box : open) {
+      ZeroBox(fields_[f].At(level), box, ElementBytes(field.element));
     }
   }
-  return true;
 }
 
 bool TileRun::IsResultLevel(int64_t level) const {
@@ -226,6 +215,7 @@ void TileRun::RunLevels() {
     int64_t to = level;
     while (to < last_ && !IsResultLevel(to)) ++to;
     sweep_.RunLevels(level, to, last_);
+    if (!program_.has_masks) ZeroUncovered(to);
     WriteResults(to);
     level = to + 1;
   }
@@ -234,6 +224,17 @@ void TileRun::RunLevels() {
 }
 
 void TileRun::WriteCarry() {
+  if (!program_.has_masks) {
+    int64_t carried = 0;
+    for (const TileField& field : plan_.fields) {
+      carried = std::max(carried, field.carried);
+    }
+    // The last one is done.
+    for (int64_t level = std::max(first_, last_ - carried + 1); level < last_;
+         ++level) {
+      ZeroUncovered(level);
+    }
+  }
   size_t output = 0;
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
@@ -327,6 +328,9 @@ absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
   auto out = std::make_shared<TileProgram>();
   out->reach = ComputeReach(plan);
   out->order = FindSweepOrder(plan);
+  for (const TilePiece& piece : plan.pieces) {
+    out->has_masks |= !piece.is_static && piece.code.mask >= 0;
+  }
   out->directions = plan.Directions();
   out->plan = std::move(plan);
   out->functions = std::move(functions);

@@ -1,6 +1,7 @@
 #include "dsl/tile_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/check.h"
 
@@ -223,6 +224,28 @@ Box Intersect(const Box& a, const Box& b) {
   for (int d = 0; d < a.size(); ++d) {
     out.lower[d] = std::max(a.lower[d], b.lower[d]);
     out.upper[d] = std::min(a.upper[d], b.upper[d]);
+  }
+  return out;
+}
+
+std::vector<Box> Without(const std::vector<Box>& boxes, const Box& box) {
+  std::vector<Box> out;
+  for (Box rest : boxes) {
+    if (Intersect(rest, box).IsEmpty()) {
+      out.push_back(std::move(rest));
+      continue;
+    }
+    // What lies below and above along each dimension, cut off in turn.
+    for (int d = 0; d < rest.size(); ++d) {
+      Box part = rest;
+      part.upper[d] = box.lower[d] - 1;
+      if (!part.IsEmpty()) out.push_back(part);
+      part = rest;
+      part.lower[d] = box.upper[d] + 1;
+      if (!part.IsEmpty()) out.push_back(part);
+      rest.lower[d] = std::max(rest.lower[d], box.lower[d]);
+      rest.upper[d] = std::min(rest.upper[d], box.upper[d]);
+    }
   }
   return out;
 }

@@ -37,6 +37,8 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 Box Intersect(const Box& a, const Box& b);
+// The points of `boxes`, which are disjoint, outside of `box`; disjoint too.
+std::vector<Box> Without(const std::vector<Box>& boxes, const Box& box);
 
 // An array of the user's program.
 struct TileField {

@@ -56,6 +56,7 @@ class TileProgram {
   TilePlan plan;
   Reach reach;
   SweepOrder order;
+  bool has_masks = false;  // some piece computes a part of its box only
   std::vector<std::unique_ptr<BoxFunction>> functions;
   std::vector<Value> inputs;
   std::vector<IndexVector> directions;

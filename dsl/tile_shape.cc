@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "dsl/stencil.h"
+#include "dsl/tile_program.h"
 
 namespace dogged::dsl {
 namespace {
@@ -35,12 +36,24 @@ int64_t RimOf(const TilePlan& plan, size_t d) {
   return rim;
 }
 
+// Points of the window that are in use at a time, see SweepOrder: a slab at
+// every level of the block, and what those read of each other.
+double PointsInUse(const TilePlan& plan, double window, double rows) {
+  const double row = window / rows;
+  const double slab =
+      std::max(1.0, static_cast<double>(plan.slab_points) / row);
+  const auto step = static_cast<double>(FindSweepOrder(plan).step);
+  const double span = static_cast<double>(plan.depth + 1) * step + slab;
+  return row * std::min(rows, span);
+}
+
 // Nanoseconds per point and level that are wanted, if all workers share.
 double CostOf(const TilePlan& plan, const TargetSize& target) {
   double tile = 1;     // points
   double window = 1;   // with the rim
   double average = 1;  // computed per level
   double tiles = 1;
+  double rows = 1;  // of the window, along the first dimension
   for (int d = 0; d < plan.dim_count(); ++d) {
     const auto s = static_cast<size_t>(d);
     const double width = static_cast<double>(plan.widths[s]);
@@ -48,6 +61,7 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
         plan.counts[s] > 1 ? static_cast<double>(RimOf(plan, s)) : 0;
     tile *= width;
     window *= width + 2 * rim;
+    if (d == 0) rows = window;
     average *= width + rim;
     tiles *= static_cast<double>(plan.counts[s]);
   }
@@ -60,7 +74,7 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
     given_bytes += bytes * static_cast<double>(field.carried);
     field_count += field.is_static ? 0 : 1;
   }
-  const double held = held_bytes * window;
+  const double held = held_bytes * PointsInUse(plan, window, rows);
   const double point_ns = held <= kNearCacheBytes  ? kPointNs
                           : held <= kFarCacheBytes ? kFarPointNs
                                                    : kMemoryPointNs;

@@ -71,6 +71,29 @@ inline void CopyBox(const Window& from, const Window& to, const Box& box,
   }
 }
 
+// Sets the elements of `box`, which lies in `window`, to zero.
+inline void ZeroBox(const Window& window, const Box& box,
+                    int64_t element_bytes) {
+  if (box.IsEmpty()) return;
+  const int last = box.size() - 1;
+  const int64_t n = box.upper[last] - box.lower[last] + 1;
+  IndexVector at = box.lower;
+  while (true) {
+    char* const row = window.data + window.Offset(at) * element_bytes;
+    for (int64_t i = 0; i < n; ++i) {
+      std::memset(row + i * window.strides[last] * element_bytes, 0,
+                  static_cast<size_t>(element_bytes));
+    }
+    int d = last - 1;
+    while (d >= 0 && at[d] == box.upper[d]) {
+      at[d] = box.lower[d];
+      --d;
+    }
+    if (d < 0) return;
+    ++at[d];
+  }
+}
+
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_TILE_WINDOW_H_

@@ -16,6 +16,7 @@ struct BenchOptions {
   int samples = 5;
   int64_t n = 0;                    // 0: the benchmark's own size
   std::vector<int64_t> tile_sizes;  // empty: the benchmark's own
+  bool alone = false;               // without the peers
   std::string only;                 // one contest; empty: all
 };
 

@@ -19,6 +19,7 @@ constexpr char kHelp[] =
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides\n"
+    "  --alone          stencils without their peers\n"
     "  --workers N      (2)\n"
     "  --samples N      (5)\n"
     "  --json           rows of name, value, unit, samples, ratio_to, ratio\n";
@@ -68,6 +69,8 @@ int main(int argc, char** argv) {
       bench = dogged::BenchTasks;
     } else if (words[i] == "cholesky") {
       bench = dogged::BenchCholesky;
+    } else if (words[i] == "--alone") {
+      options.alone = true;
     } else if (words[i] == "stencil") {
       bench = dogged::BenchStencil;
     } else if (words[i] == "--json") {

@@ -24,6 +24,16 @@ double Seconds(const std::function<void()>& run) {
   return absl::ToDoubleSeconds(clock.Now() - start);
 }
 
+double CpuSeconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) +
+           1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 int64_t PeakRssBytes() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);

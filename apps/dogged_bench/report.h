@@ -24,6 +24,8 @@ struct BenchRow {
 double Median(std::vector<double> samples);
 // Wall time of `run`.
 double Seconds(const std::function<void()>& run);
+// Processor time of all threads of this process so far.
+double CpuSeconds();
 // The largest resident size of this process so far.
 int64_t PeakRssBytes();
 

@@ -124,14 +124,24 @@ std::vector<BenchRow> BenchStencil(const BenchOptions& options) {
     std::vector<double> our_seconds;
     std::vector<double> naive_seconds;
     std::vector<double> tiled_seconds;
+    std::vector<double> cpu_seconds;
+    const auto run = [&] {
+      const double before = CpuSeconds();
+      our_seconds.push_back(ours.Run());
+      cpu_seconds.push_back(CpuSeconds() - before);
+    };
     for (int sample = 0; sample < options.samples; ++sample) {
+      if (options.alone) {
+        run();
+        continue;
+      }
       std::vector<double> naive;
       std::vector<double> tiled;
       naive_seconds.push_back(
           Seconds([&] { naive = RunNaive(contest.peer, options.workers); }));
       tiled_seconds.push_back(
           Seconds([&] { tiled = RunTiled(contest.peer, options.workers); }));
-      our_seconds.push_back(ours.Run());
+      run();
       DOGGED_CHECK(naive == tiled) << contest.name << ": the peers differ";
       DOGGED_CHECK(ours.HasBits(naive)) << contest.name << ": bits differ";
     }
@@ -146,6 +156,17 @@ std::vector<BenchRow> BenchStencil(const BenchOptions& options) {
                       .ratio_to = naive_name,
                       .ratio = Median(naive_seconds) / Median(seconds)});
     };
+    rows.push_back({.name = contest.name + "_cpu",
+                    .value = Median(cpu_seconds),
+                    .unit = "s",
+                    .samples = options.samples});
+    if (options.alone) {
+      rows.push_back({.name = contest.name,
+                      .value = Median(our_seconds),
+                      .unit = "s",
+                      .samples = options.samples});
+      continue;
+    }
     add(contest.name, our_seconds);
     add(contest.name + "_tiled_by_hand", tiled_seconds);
     rows.push_back({.name = naive_name,
