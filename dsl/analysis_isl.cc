@@ -230,54 +230,125 @@ void Analysis::Results() {
 }
 
 // Makes a task of each boundary: its indices range over the labels that are
-// read or wanted and that no task creates.
+// read or wanted and that no task creates. What periodic boundaries take is
+// what then is left, in their order: they read further labels.
 void Analysis::Boundaries() {
   const std::vector<isl::set> created = created_;
   for (const CheckedBoundary& boundary : program_.boundaries) {
     const auto a = static_cast<size_t>(boundary.ref.array);
-    CheckedDomain free;
-    for (const std::string& name : boundary.free) {
-      free.dimensions.push_back(
-          {.name = name, .range = {}, .lower = {}, .upper = {}});
-    }
-    free.guard = boundary.where;
+    if (boundary.periodic_free >= 0) continue;
     const isl::set labels = read_[a].unite(wanted_[a]).subtract(created[a]);
-    const isl::set points =
-        sets_.RefMap("F", boundary.free.size(), boundary.ref)
-            .intersect_domain(sets_.Points("F", free))
-            .intersect_range(labels)
-            .domain();
-    if (points.is_empty()) {
-      if (Fails()) {
-        diagnostics_.Warning(
-            Code::kBoundary, boundary.range,
-            "nothing reads or wants this, or tasks create all of it");
-      }
-      continue;
+    CheckedTask task = BoundaryTask(boundary);
+    task.code.front().value = boundary.value;
+    if (!AddBoundaryTask(boundary, labels, std::move(task)) && Fails()) {
+      diagnostics_.Warning(
+          Code::kBoundary, boundary.range,
+          "nothing reads or wants this, or tasks create all of it");
     }
-    const auto domain = sets_.DomainOf(points, boundary.free);
-    if (!domain) {
-      if (Fails()) {
-        diagnostics_
-            .Error(Code::kBoundary, boundary.range,
-                   "the labels of this boundary have no simple range")
-            .Help("write a task that creates them");
-      }
-      continue;
+  }
+  for (const CheckedBoundary& boundary : program_.boundaries) {
+    if (boundary.periodic_free < 0) continue;
+    Periodic(boundary, created[static_cast<size_t>(boundary.ref.array)]);
+  }
+}
+
+// Without its domain; the value it sets is yet to come.
+CheckedTask Analysis::BoundaryTask(const CheckedBoundary& boundary) const {
+  const std::string& name =
+      program_.arrays[static_cast<size_t>(boundary.ref.array)].name;
+  CheckedTask task;
+  task.name = boundary.name;
+  task.origin = CheckedTask::Origin::kBoundary;
+  task.range = boundary.range;
+  task.creates.push_back({.ref = boundary.ref, .name = name});
+  task.code.push_back({.target = ast::NameKind::kCreate,
+                       .index = 0,
+                       .name = name,
+                       .value = {}});
+  return task;
+}
+
+// Adds the task for all `labels` that the boundary's form covers; false if
+// there are none.
+bool Analysis::AddBoundaryTask(const CheckedBoundary& boundary,
+                               const isl::set& labels, CheckedTask task) {
+  CheckedDomain free;
+  for (const std::string& name : boundary.free) {
+    free.dimensions.push_back(
+        {.name = name, .range = {}, .lower = {}, .upper = {}});
+  }
+  free.guard = boundary.where;
+  const isl::set points = sets_.RefMap("F", boundary.free.size(), boundary.ref)
+                              .intersect_domain(sets_.Points("F", free))
+                              .intersect_range(labels)
+                              .domain();
+  if (points.is_empty()) return false;
+  const auto domain = sets_.DomainOf(points, boundary.free);
+  if (!domain) {
+    if (Fails()) {
+      diagnostics_
+          .Error(Code::kBoundary, boundary.range,
+                 "the labels of this boundary have no simple range")
+          .Help("write a task that creates them");
     }
-    CheckedTask task;
-    task.name = boundary.name;
-    task.origin = CheckedTask::Origin::kBoundary;
-    task.range = boundary.range;
-    task.domain = *domain;
-    task.creates.push_back(
-        {.ref = boundary.ref, .name = program_.arrays[a].name});
-    task.code.push_back({.target = ast::NameKind::kCreate,
-                         .index = 0,
-                         .name = program_.arrays[a].name,
-                         .value = boundary.value});
-    program_.tasks.push_back(std::move(task));
-    AddTask(static_cast<int32_t>(program_.tasks.size()) - 1);
+    return true;
+  }
+  task.domain = *domain;
+  program_.tasks.push_back(std::move(task));
+  AddTask(static_cast<int32_t>(program_.tasks.size()) - 1);
+  return true;
+}
+
+// Labels beyond an end of what tasks create take their value from one period
+// further in: two tasks.
+void Analysis::Periodic(const CheckedBoundary& boundary,
+                        const isl::set& created) {
+  const auto a = static_cast<size_t>(boundary.ref.array);
+  const auto index = static_cast<size_t>(boundary.periodic_index);
+  const auto range = sets_.RangeOf(created, boundary.periodic_index);
+  if (!range) {
+    if (Fails()) {
+      diagnostics_
+          .Error(Code::kBoundary, boundary.range,
+                 "what tasks create has no simple range along this index")
+          .Help("a periodic index needs a first and a last value");
+    }
+    return;
+  }
+  const auto& [first, last] = *range;
+  bool is_read = false;
+  for (const bool is_below : {true, false}) {
+    CheckedTask task = BoundaryTask(boundary);
+    task.name += is_below ? " below" : " above";
+    // first - last - 1 or last - first + 1 further on.
+    LinearForm& source = task.uses
+                             .emplace_back(CheckedUse{.ref = boundary.ref,
+                                                      .name = "inside",
+                                                      .guard = {},
+                                                      .else_value = {}})
+                             .ref.index[index];
+    const int64_t sign = is_below ? 1 : -1;
+    for (size_t p = 0; p < source.params.size(); ++p) {
+      source.params[p] += sign * (last.params[p] - first.params[p]);
+    }
+    source.constant += sign * (last.constant - first.constant + 1);
+    ast::Expr& value = task.code.front().value;
+    value.kind = ast::Expr::Kind::kName;
+    value.text = "inside";
+    value.type = TypeOf(program_.arrays[a].element);
+    value.name_kind = ast::NameKind::kUse;
+    value.index = 0;
+    const isl::set labels =
+        read_[a]
+            .unite(wanted_[a])
+            .subtract(created_[a])
+            .intersect(sets_.Beyond(boundary.ref.array, boundary.periodic_index,
+                                    is_below ? first : last, is_below));
+    is_read |= AddBoundaryTask(boundary, labels, std::move(task));
+  }
+  if (!is_read && Fails()) {
+    diagnostics_.Warning(Code::kBoundary, boundary.range,
+                         "nothing reads or wants a label beyond the ends");
   }
 }
 

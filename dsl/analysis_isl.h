@@ -46,6 +46,10 @@ class Analysis {
   void DefaultResult();
   void ResolveResult(CheckedResult& result);
   void Boundaries();
+  CheckedTask BoundaryTask(const CheckedBoundary& boundary) const;
+  bool AddBoundaryTask(const CheckedBoundary& boundary, const isl::set& labels,
+                       CheckedTask task);
+  void Periodic(const CheckedBoundary& boundary, const isl::set& created);
   void Extents();
   isl::set KnownLabels(int32_t array) const;
   isl::set WholeArray(int32_t array, const std::vector<bool>& is_slice) const;

@@ -339,6 +339,33 @@ std::optional<CheckedDomain> IslSets::DomainOf(
   return out;
 }
 
+std::optional<std::pair<LinearForm, LinearForm>> IslSets::RangeOf(
+    const isl::set& set, int d) const {
+  isl_set* shadow =
+      isl_set_project_out(set.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
+                          static_cast<unsigned>(Dimensions(set) - d - 1));
+  shadow =
+      isl_set_project_out(shadow, isl_dim_set, 0, static_cast<unsigned>(d));
+  const auto domain = DomainOf(isl::manage(shadow), {"index"});
+  if (!domain || !domain->guard.any_of.empty()) return std::nullopt;
+  const CheckedDimension& range = domain->dimensions.front();
+  if (range.lower.size() != 1 || range.lower[0].divisor != 1 ||
+      range.upper.size() != 1 || range.upper[0].divisor != 1) {
+    return std::nullopt;
+  }
+  return std::make_pair(range.lower[0].form, range.upper[0].form);
+}
+
+isl::set IslSets::Beyond(int32_t array, int d, const LinearForm& form,
+                         bool is_below) const {
+  const auto rank =
+      static_cast<size_t>(program_.arrays[static_cast<size_t>(array)].rank);
+  LinearForm bound = form;
+  bound.dims.clear();
+  return Read(Tuple(ArrayTuple(array), rank),
+              absl::StrCat("i", d, is_below ? " < " : " > ", Text(bound)));
+}
+
 isl::set Coalesced(const isl::set& set) {
   isl::set out = set.coalesce();
   return out.is_equal(set) ? out : set;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsl/checked.h"
@@ -61,6 +62,14 @@ class IslSets {
   // the result has just the points of `set`.
   std::optional<CheckedDomain> DomainOf(
       const isl::set& set, const std::vector<std::string>& names) const;
+
+  // The first and the last value of index d, as forms of parameters, if `set`
+  // has all values between.
+  std::optional<std::pair<LinearForm, LinearForm>> RangeOf(const isl::set& set,
+                                                           int d) const;
+  // The labels of an array of which index d is below, or else above `form`.
+  isl::set Beyond(int32_t array, int d, const LinearForm& form,
+                  bool is_below) const;
 
   // The smallest box around `labels` along the dimensions that are `bounded`;
   // the others stay free.

@@ -198,7 +198,7 @@ struct Task {
 struct Boundary {
   Ref ref;
   Expr value;
-  std::string periodic;  // the index of periodic(x); else empty
+  Name periodic;  // the index of periodic(x); else an empty name
   std::optional<Expr> where;
   SourceRange range;
 };

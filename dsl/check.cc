@@ -216,16 +216,32 @@ void Checker::Input(const ast::Input& declared) {
   program_.tasks.push_back(std::move(task));
 }
 
-void Checker::Boundary(const ast::Boundary& declared) {
-  if (!declared.periodic.empty()) {
-    diagnostics_
-        .Error(Code::kNotSupported, declared.range,
-               "periodic boundaries are not supported yet")
-        .Help(
-            "guard the reads:  phi(x-1)(t-1) as l where x > 0,  and one use "
-            "for the other side");
-    return;
+// Finds the index that periodic(x) names. False after an error.
+bool Checker::Periodic(const ast::Boundary& declared, CheckedBoundary& out) {
+  const ast::Name& name = declared.periodic;
+  for (size_t i = 0; i < out.free.size(); ++i) {
+    if (out.free[i] == name.text) out.periodic_free = static_cast<int32_t>(i);
   }
+  int mentioned = 0;
+  bool is_plain = false;
+  for (size_t i = 0; i < declared.ref.index.size(); ++i) {
+    const LinearForm& form = out.ref.index[i];
+    if (out.periodic_free < 0) break;
+    if (form.dims[static_cast<size_t>(out.periodic_free)] == 0) continue;
+    ++mentioned;
+    out.periodic_index = static_cast<int32_t>(i);
+    is_plain = declared.ref.index[i].kind == Expr::Kind::kName;
+  }
+  if (mentioned == 1 && is_plain) return true;
+  diagnostics_
+      .Error(Code::kBoundary, name.range,
+             absl::StrCat("a periodic index stands by itself in ",
+                          Print(declared.ref), DidYouMean(name.text, out.free)))
+      .Help("as in  boundary phi(x)(t) = periodic(x)");
+  return false;
+}
+
+void Checker::Boundary(const ast::Boundary& declared) {
   CheckedBoundary out;
   out.name = absl::StrCat("boundary ", Print(declared.ref));
   out.range = declared.ref.range;
@@ -257,10 +273,14 @@ void Checker::Boundary(const ast::Boundary& declared) {
         .Help("write a task that calls a kernel");
     return;
   }
-  const auto value = ValueOf(declared.value, TypeOf(array.element),
-                             "the value of a boundary", scope);
-  if (!value) return;
-  out.value = *value;
+  if (!declared.periodic.text.empty()) {
+    if (!Periodic(declared, out)) return;
+  } else {
+    const auto value = ValueOf(declared.value, TypeOf(array.element),
+                               "the value of a boundary", scope);
+    if (!value) return;
+    out.value = *value;
+  }
   Restrict(declared.where, scope, dim_count, out.where);
   program_.boundaries.push_back(std::move(out));
 }

@@ -157,13 +157,17 @@ struct CheckedTask {
   SourceRange range;  // of its name
 };
 
-// phi(0)(t) = 0. Analyze finds where its free indices range and makes tasks of
-// it, with origin kBoundary, which the back end sees like any others.
+// phi(0)(t) = 0, or phi(x)(t) = periodic(x). Analyze finds where its free
+// indices range and makes tasks of it, with origin kBoundary, which the back
+// end sees like any others.
 struct CheckedBoundary {
   std::string name;               // for its tasks
   std::vector<std::string> free;  // dimensions of the forms below
   CheckedRef ref;
-  ast::Expr value;  // of the array's element type
+  ast::Expr value;  // of the array's element type; not if periodic
+  // periodic(x): where x stands in `free` and in `ref`; else -1.
+  int32_t periodic_free = -1;
+  int32_t periodic_index = -1;
   CheckedGuard where;
   SourceRange range;
 };

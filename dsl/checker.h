@@ -42,6 +42,7 @@ class Checker {
   void InputFiles(const ast::Program& program);
   void FileIndices(const ast::Input& declared, const CheckedTask& task);
   void Boundary(const ast::Boundary& declared);
+  bool Periodic(const ast::Boundary& declared, CheckedBoundary& out);
   void Result(const ast::Result& declared);
   void Creators(const ast::Program& program);
 

@@ -187,7 +187,7 @@ class Parser : private ExpressionParser {
     if (AtName() && Peek().text == "periodic" && Peek(1).Is("(")) {
       Next();
       Next();
-      out.periodic = TakeName("the index that is periodic").text;
+      out.periodic = TakeName("the index that is periodic");
       Expect(")", "behind the index");
     } else {
       out.value = Expression();

@@ -207,9 +207,9 @@ std::string Text(const ast::Input& input) {
 }
 
 std::string Text(const ast::Boundary& b) {
-  const std::string value = b.periodic.empty()
-                                ? Print(b.value)
-                                : absl::StrCat("periodic(", b.periodic, ")");
+  const std::string value =
+      b.periodic.text.empty() ? Print(b.value)
+                              : absl::StrCat("periodic(", b.periodic.text, ")");
   return absl::StrCat("boundary ", Print(b.ref), " = ", value,
                       Text(" where ", b.where), "\n");
 }

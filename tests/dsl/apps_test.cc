@@ -33,6 +33,65 @@ SerialOutcome RunEveryWay(const AppRun& app) {
   return out;
 }
 
+TEST(AppsTest, Advection1d) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "advection1d/advection1d.dog",
+                   .parameters = {{"N", "57"}, {"T", "23"}},
+                   .shape = {.widths = {16}, .depth = 4, .slab_points = 7},
+                   .lowering = "1 tiles of"});
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(apps::Advection1d(57, 23)));
+}
+
+// A 9-point stencil on a torus: corners come around both ways.
+TEST(AppsTest, Torus) {
+  const std::string text = R"(
+param N = 17
+param T = 5
+array u(x = -1:N)(y = -1:N)(t = 0:T) : int64
+input u(x)(y)(0) for x = 0:N-1  y = 0:N-1 else (3*x + x*y) % 5
+boundary u(x)(y)(t) = periodic(x)
+boundary u(x)(y)(t) = periodic(y)
+task step
+  creates u(x)(y)(t) as n
+  for  x = 0:N-1  y = 0:N-1  t = 1:T
+  using
+    u(x-1)(y-1)(t-1) as a
+    u(x+1)(y+1)(t-1) as b
+    u(x+1)(y-1)(t-1) as c
+    u(x)(y)(t-1)     as d
+  code
+    n = (a + 2*b + 3*c + d) % 7
+  end code
+end task
+result u(x)(y)(T) for x = 0:N-1  y = 0:N-1
+)";
+  constexpr int64_t kN = 17;
+  std::vector<int64_t> now;
+  for (int64_t x = 0; x < kN; ++x) {
+    for (int64_t y = 0; y < kN; ++y) now.push_back((3 * x + x * y) % 5);
+  }
+  for (int step = 0; step < 5; ++step) {
+    const auto at = [&](int64_t x, int64_t y) {
+      return now[static_cast<size_t>((x + kN) % kN * kN + (y + kN) % kN)];
+    };
+    std::vector<int64_t> next;
+    for (int64_t x = 0; x < kN; ++x) {
+      for (int64_t y = 0; y < kN; ++y) {
+        next.push_back((at(x - 1, y - 1) + 2 * at(x + 1, y + 1) +
+                        3 * at(x + 1, y - 1) + at(x, y)) %
+                       7);
+      }
+    }
+    now.swap(next);
+  }
+  const SerialOutcome out = MustRun(text, Options());
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_THAT(out.values[0].span<int64_t>(), testing::ElementsAreArray(now));
+  ExpectOneDigest(text, Options(), {.widths = {10, 10}, .depth = 2}, nullptr);
+}
+
 TEST(AppsTest, Heat3d) {
   const SerialOutcome out = RunEveryWay(
       {.file = "heat3d/heat3d.dog",
