@@ -13,6 +13,7 @@ namespace dogged {
 
 struct BenchOptions {
   int workers = 2;
+  int agents = 4;  // simulated, of locality
   int samples = 5;
   int64_t n = 0;                    // 0: the benchmark's own size
   std::vector<int64_t> tile_sizes;  // empty: the benchmark's own
@@ -28,6 +29,10 @@ std::vector<BenchRow> BenchCholesky(const BenchOptions& options);
 // Stencils of apps/, compiled, against a loop that OpenMP shares out and
 // one that is tiled by hand; bits compared. tile_sizes are widths and a depth.
 std::vector<BenchRow> BenchStencil(const BenchOptions& options);
+// Bytes that tasks read of values made by other agents, as a share of all that
+// they read: labels placed by affinity, and by a hash of the whole label. In
+// simulation, seeds 1 to `samples`; counts, no times.
+std::vector<BenchRow> BenchLocality(const BenchOptions& options);
 
 }  // namespace dogged
 

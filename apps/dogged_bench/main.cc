@@ -15,12 +15,14 @@ constexpr char kHelp[] =
     "Example: dogged-bench cholesky --n 4096 --nb 256,320,512 --json\n\n"
     "  tasks      empty tasks: independent, wavefront, wide release\n"
     "  cholesky   tiled Cholesky, best of the tile sizes\n"
-    "  stencil    time steps on grids, coalesced into tiles\n\n"
+    "  stencil    time steps on grids, coalesced into tiles\n"
+    "  locality   share of reads from other agents, by affinity and hashed\n\n"
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides\n"
     "  --alone          stencils without their peers\n"
     "  --workers N      (2)\n"
+    "  --agents N       of locality (4)\n"
     "  --samples N      (5)\n"
     "  --json           rows of name, value, unit, samples, ratio_to, ratio\n";
 
@@ -49,7 +51,9 @@ bool SetOption(const std::string& name, const std::string& value,
   if (name == "--n") options.n = number;
   if (name == "--workers") options.workers = number;
   if (name == "--samples") options.samples = number;
-  return name == "--n" || name == "--workers" || name == "--samples";
+  if (name == "--agents") options.agents = number;
+  return name == "--n" || name == "--agents" || name == "--workers" ||
+         name == "--samples";
 }
 
 }  // namespace
@@ -73,6 +77,8 @@ int main(int argc, char** argv) {
       options.alone = true;
     } else if (words[i] == "stencil") {
       bench = dogged::BenchStencil;
+    } else if (words[i] == "locality") {
+      bench = dogged::BenchLocality;
     } else if (words[i] == "--json") {
       json = true;
     } else if (i + 1 < words.size() &&
