@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,14 +186,37 @@ void KernelCompiler::Interrupt() const {
   if (child > 0) kill(-child, SIGTERM);
 }
 
+// A library of the cache is code that runs here: nobody else may put one in.
+absl::Status KernelCompiler::PrepareCache() const {
+  const std::string& folder = options_.cache_directory;
+  std::error_code error;
+  fs::create_directories(fs::path(folder).parent_path(), error);
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot make ", folder, ": ", strerror(errno)));
+  }
+  struct stat status = {};
+  if (lstat(folder.c_str(), &status) != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot read ", folder, ": ", strerror(errno)));
+  }
+  const bool is_link = S_ISLNK(status.st_mode);
+  // One's own link to a folder elsewhere is fine; what it leads to counts.
+  if (is_link && status.st_uid == geteuid()) stat(folder.c_str(), &status);
+  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+      (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return absl::UnavailableError(absl::StrCat(
+        folder,
+        " is not a folder that you own and nobody else may write to; "
+        "kernels are not taken from there: remove it, or set XDG_CACHE_HOME"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
     absl::string_view source) const {
+  DOGGED_RETURN_IF_ERROR(PrepareCache());
   std::error_code error;
-  fs::create_directories(options_.cache_directory, error);
-  if (error) {
-    return absl::UnavailableError(absl::StrCat(
-        "cannot make ", options_.cache_directory, ": ", error.message()));
-  }
   DOGGED_ASSIGN_OR_RETURN(const std::string version,
                           RunProgram({options_.compiler, "--version"}));
   std::string key = absl::StrCat(source, "\n", version, "\n", CpuText());

@@ -39,14 +39,15 @@ class KernelCompiler {
   // Compiles `source`, or takes the library that an earlier call left in the
   // cache for the same source, flags, compiler and CPU. Any number of
   // processes may do so at once: a library gets its name when it is whole.
-  // kUnavailable if there is no compiler or no place to write to, kInternal
-  // with the compiler's words if it refuses the source.
+  // kUnavailable if there is no compiler, or no place to write to that is this
+  // user's alone; kInternal with the compiler's words if it refuses the source.
   absl::StatusOr<Symbols> Load(absl::string_view source) const;
   // Ends a compiler that is running, and makes later calls of Load() fail with
   // kCancelled. From any thread, and from signal handlers.
   void Interrupt() const;
 
  private:
+  absl::Status PrepareCache() const;
   absl::StatusOr<std::string> RunProgram(
       const std::vector<std::string>& words) const;
   absl::Status Build(absl::string_view source, const std::string& path) const;
