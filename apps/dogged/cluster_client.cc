@@ -33,6 +33,9 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   absl::Status last = why;
   for (const std::string& address : addresses_) {
     auto client = ControlClient::Connect(address, kConnectTimeout);
+    if (client.status().code() == absl::StatusCode::kInvalidArgument) {
+      return absl::NotFoundError(std::string(client.status().message()));
+    }
     if (!client.ok()) {
       last = client.status();
       continue;
@@ -56,6 +59,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
 absl::Status ClusterClient::SayAll() {
   const SubmitRequest request{.submission = record_.submission,
                               .options = options_,
+                              .text_hash = record_.text_hash,
                               .job = encoded_job_};
   DOGGED_ASSIGN_OR_RETURN(
       const ControlFrame frame,
@@ -73,12 +77,14 @@ absl::Status ClusterClient::SayAll() {
 absl::Status ClusterClient::Submit(std::string encoded_job,
                                    SubmissionId submission,
                                    const JobOptions& options,
-                                   const Relations& relations) {
+                                   const Relations& relations,
+                                   uint64_t text_hash) {
   encoded_job_ = std::move(encoded_job);
   options_ = options;
   record_ = {.hash = JobHash(encoded_job_),
              .submission = submission,
              .name = relations.program().name,
+             .text_hash = text_hash,
              .options = options};
   relations.ForEachResult([this](const Label& label) {
     missing_.insert(label);

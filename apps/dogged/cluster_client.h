@@ -25,13 +25,16 @@ namespace dogged {
 class ClusterClient {
  public:
   // `addresses`: control ports of running agents, at least one of which
-  // answers. Errors: kUnavailable naming them.
+  // answers. Errors: kUnavailable naming them; kNotFound for what is no
+  // address.
   static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
       std::vector<std::string> addresses);
 
   // Gives the job to the cluster and starts to collect its results.
+  // `text_hash` is that of the program as its file has it.
   absl::Status Submit(std::string encoded_job, SubmissionId submission,
-                      const JobOptions& options, const Relations& relations);
+                      const JobOptions& options, const Relations& relations,
+                      uint64_t text_hash);
   // Takes in what has come within `patience`. Fails over by itself.
   //
   // Errors: kUnavailable if no known agent answers any more; what the job

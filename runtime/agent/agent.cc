@@ -199,12 +199,24 @@ void Agent::Leave(absl::Time now) {
 
 absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
                                     SubmissionId submission,
-                                    const JobOptions& options) {
+                                    const JobOptions& options,
+                                    uint64_t text_hash) {
   DOGGED_ASSIGN_OR_RETURN(const Job job, Job::Decode(encoded));
   JobRecord record{.hash = JobHash(encoded),
                    .submission = submission,
                    .name = job.program.name,
+                   .text_hash = text_hash,
                    .options = options};
+  for (const auto& [key, known] : records_) {
+    if (known.state == JobState::kRunning && known.name == record.name &&
+        known.text_hash != text_hash && known.text_hash != 0 &&
+        text_hash != 0) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "another program ", record.name,
+          ", with another text, runs here: ", known.hash.ToString(),
+          "; wait for its end, cancel it, or give this file another name"));
+    }
+  }
   Entry& entry = jobs_[record.job()];
   entry.hash = record.hash;
   if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));

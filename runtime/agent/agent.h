@@ -88,10 +88,12 @@ class Agent {
   // Takes a job to run. `encoded` is Job::Encode(). The same job under the
   // same submission changes nothing.
   //
-  // Errors: kInvalidArgument if `encoded` is no job.
+  // Errors: kInvalidArgument if `encoded` is no job; kAlreadyExists while a job
+  //         of the same name with another text runs, as far as is known here.
   absl::StatusOr<JobId> Submit(absl::Time now, std::string encoded,
                                SubmissionId submission,
-                               const JobOptions& options);
+                               const JobOptions& options,
+                               uint64_t text_hash = 0);
   // A new state of a known submission: done, cancelled, failed.
   void Conclude(absl::Time now, JobRecord record);
   // What a new incarnation of this agent goes on with: submissions that run,

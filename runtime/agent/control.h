@@ -37,7 +37,8 @@ enum class ControlType : uint8_t {
 struct SubmitRequest {
   SubmissionId submission;
   JobOptions options;
-  absl::string_view job;  // Job::Encode()
+  uint64_t text_hash = 0;  // of the program's text as the user wrote it
+  absl::string_view job;   // Job::Encode()
 
   Bytes Encode() const;
   // `job` is a view into `body`.

@@ -183,7 +183,6 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   struct AtHand {
     int use;
     Value value;
-    bool remote;
   };
   std::vector<AtHand> at_hand;
   bool settled = false;
@@ -193,7 +192,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     }
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) {
-      at_hand.push_back({use, entry->value, !entry->made_here});
+      at_hand.push_back({use, entry->value});
     } else if (IsHome(label) && !now_known.certain && marks_.IsRetired(label)) {
       settled = true;
     } else if (IsHome(label)) {
@@ -212,9 +211,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     BelieveDone(task);
     return;
   }
-  for (const auto& [use, value, remote] : at_hand) {
-    MarkInput(task, use, value, remote);
-  }
+  for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
   if (static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max) {
     const Task shallowest = pursuits_by_depth_.begin()->second;
     DropTask(shallowest);

@@ -30,6 +30,7 @@ Bytes JobRecord::Encode() const {
   out.PutU64(hash.high);
   out.PutId(submission);
   out.PutString(name);
+  out.PutU64(text_hash);
   out.PutSigned(options.replicas);
   out.PutBool(options.search_only);
   out.PutU8(static_cast<uint8_t>(state));
@@ -47,6 +48,7 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   out.hash.high = in.GetU64();
   out.submission = in.GetId<SubmissionId>();
   out.name = std::string(in.GetString());
+  out.text_hash = in.GetU64();
   out.options.replicas = static_cast<int>(in.GetSigned());
   out.options.search_only = in.GetBool();
   const uint8_t state = in.GetU8();

@@ -29,6 +29,7 @@ struct JobRecord {
   Digest hash;              // the job's name
   SubmissionId submission;  // cancelling names this
   std::string name;         // of the program, for people
+  uint64_t text_hash = 0;   // of the program's text; 0: not told
   JobOptions options;
   JobState state = JobState::kRunning;
   std::string message;  // why it failed

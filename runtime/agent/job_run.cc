@@ -83,16 +83,8 @@ void JobRun::DropTask(const Task& task) {
   DropPursuit(task);
 }
 
-void JobRun::MarkInput(const Task& task, int use, const Value& value,
-                       bool remote) {
+void JobRun::MarkInput(const Task& task, int use, const Value& value) {
   if (in_flight_.contains(task)) return;
-  if (remote) {
-    ++stats_.reads_remote;
-    stats_.bytes_read_remote += value.bytes();
-  } else {
-    ++stats_.reads_local;
-    stats_.bytes_read_local += value.bytes();
-  }
   auto record = activations_.Mark(task, use, value, activation_pool_);
   if (record != nullptr) Submit(std::move(record));
 }
@@ -113,7 +105,23 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
   }
 }
 
+// Once for each execution: marks come doubled and for tasks that never run.
+void JobRun::CountReads(const Activation& record) {
+  relations_.ForEachRequired(record.task, [&](int use, const Label& label) {
+    const int64_t bytes = record.inputs[static_cast<size_t>(use)].bytes();
+    const Entry* entry = shard_.Find(label);
+    if (entry != nullptr && entry->made_here) {
+      ++stats_.reads_local;
+      stats_.bytes_read_local += bytes;
+    } else {
+      ++stats_.reads_remote;
+      stats_.bytes_read_remote += bytes;
+    }
+  });
+}
+
 void JobRun::Execute(std::unique_ptr<Activation> record) {
+  CountReads(*record);
   const Task& task = record->task;
   const TaskClass& task_class =
       job_->program.classes[static_cast<size_t>(task.task_class)];

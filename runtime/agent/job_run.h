@@ -85,7 +85,6 @@ class JobRun {
     AgentId self;
     JobId id;
     std::shared_ptr<const Job> job;
-    // Null: SetKernels() comes later, or never where no task is placed here.
     std::shared_ptr<const KernelTable> kernels;
     JobOptions options;
     JobLimits limits;
@@ -97,7 +96,7 @@ class JobRun {
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
-  // Tasks that became ready before go to the executor now.
+  // If Parts had none. Tasks that were ready before go to the executor now.
   void SetKernels(std::shared_ptr<const KernelTable> kernels);
   // The members among which the job's labels are placed have changed.
   void SetMembers(absl::Time now, std::vector<PlacementMember> members,
@@ -158,7 +157,7 @@ class JobRun {
   // Forgets that `task` waits for inputs.
   void DropTask(const Task& task);
   bool IsPursued(const Task& task) const { return pursuits_.contains(task); }
-  void MarkInput(const Task& task, int use, const Value& value, bool remote);
+  void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
   void Execute(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
@@ -174,7 +173,7 @@ class JobRun {
   void BindOutput(absl::Time now, const Label& label, const Value& value,
                   Outbox& out);
   void BindAtHome(absl::Time now, const Label& label, const Value& value,
-                  bool remote, Outbox& out);
+                  AgentId from, Outbox& out);
   void BecomeHome(const Label& label, Entry& entry);
   void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
                      Outbox& out);
@@ -184,8 +183,10 @@ class JobRun {
   // Marks the consumers whose home is here; those that are done already are
   // reported to the label's home. `value` may be none: then the label is
   // demanded from `holder` if a consumer lacks it.
-  void TellLocalConsumers(const Label& label, const Value& value, bool remote,
+  void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
+  void FailOfConflict(const Label& label, const Digest& other, AgentId from);
+  void CountReads(const Activation& record);
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
                                                const Entry& entry) const;
@@ -240,7 +241,6 @@ class JobRun {
   void HandleMarks(const MarksBody& body);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
-  // Counts on from the first result here that was not durable.
   void CountDurableResults();
   absl::Duration Patience() const;
 
@@ -264,8 +264,7 @@ class JobRun {
   ActivationTable activations_;
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;
-  // Of those, what waits for kernels_.
-  std::vector<std::unique_ptr<Activation>> kernelless_;
+  std::vector<std::unique_ptr<Activation>> kernelless_;  // of those, waiting
 
   absl::flat_hash_map<Task, Pursuit> pursuits_;
   absl::btree_set<std::pair<int32_t, Task>> pursuits_by_depth_;

@@ -11,22 +11,35 @@ namespace dogged {
 void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
                         Outbox& out) {
   if (IsHome(label)) {
-    BindAtHome(now, label, value, /*remote=*/false, out);
+    BindAtHome(now, label, value, self_, out);
     return;
   }
   // Made away from home: kept here until the home has it.
   const absl::StatusOr<bool> bound = shard_.Bind(label, value);
-  if (!bound.ok()) {
-    Fail(Annotate(bound.status(),
-                  absl::StrCat("label ", program().LabelText(label))));
-    return;
-  }
+  if (!bound.ok()) return FailOfConflict(label, value.digest(), self_);
   Entry& entry = *shard_.Find(label);
   entry.made_here = true;
   entry.announce_interval = absl::ZeroDuration();
   ScheduleAnnounce(now, entry);
   SendTo(HomeOf(label), JobMessage::kPublish, EncodePublish(label, value), out);
-  TellLocalConsumers(label, value, /*remote=*/false, self_, out);
+  TellLocalConsumers(label, value, self_, out);
+}
+
+void JobRun::FailOfConflict(const Label& label, const Digest& other,
+                            AgentId from) {
+  const Entry* entry = shard_.Find(label);
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  const auto who = [this](AgentId agent, bool made) {
+    return absl::StrCat("agent ", agent.ToString(),
+                        made ? ", which ran the task" : "");
+  };
+  Fail(absl::DataLossError(absl::StrCat(
+      "label ", program().LabelText(label), " of task ",
+      producer.has_value() ? program().TaskText(*producer) : "none",
+      " has two values: ", entry->value.digest().ToString(), " at ",
+      who(self_, entry->made_here && from != self_), ", and ", other.ToString(),
+      " from ", who(from, from == self_),
+      "; a kernel that is not deterministic, or memory that is broken")));
 }
 
 void JobRun::BecomeHome(const Label& label, Entry& entry) {
@@ -39,17 +52,13 @@ void JobRun::BecomeHome(const Label& label, Entry& entry) {
 }
 
 void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
-                        bool remote, Outbox& out) {
+                        AgentId from, Outbox& out) {
   const absl::StatusOr<bool> bound = shard_.Bind(label, value);
-  if (!bound.ok()) {
-    Fail(Annotate(bound.status(),
-                  absl::StrCat("label ", program().LabelText(label))));
-    return;
-  }
+  if (!bound.ok()) return FailOfConflict(label, value.digest(), from);
   Entry* entry = shard_.Find(label);
   if (!*bound && entry->is_home) return;  // an equal second bind
   BecomeHome(label, *entry);
-  entry->made_here |= !remote;
+  entry->made_here |= from == self_;
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
   marks_.NoteBound(label);
   const std::optional<Task> producer = relations_.ProducerOf(label);
@@ -75,13 +84,13 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   }
   ScheduleAnnounce(now, *entry);
   if (wanted_.erase(label) > 0) wanted_found_.emplace_back(label, value);
-  TellLocalConsumers(label, value, remote, self_, out);
+  TellLocalConsumers(label, value, self_, out);
   ReportIfDurable(label, out);
   RetireIfUnneeded(label, out);
 }
 
 void JobRun::TellLocalConsumers(const Label& label, const Value& value,
-                                bool remote, AgentId holder, Outbox& out) {
+                                AgentId holder, Outbox& out) {
   absl::btree_set<Task> done;
   bool wanted = false;
   relations_.ForEachConsumer(label, [&](const Task& task, int use) {
@@ -97,7 +106,7 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
     }
     if (!forward_ && !pursued) return true;
     if (!value.IsNone()) {
-      MarkInput(task, use, value, remote);
+      MarkInput(task, use, value);
       return true;
     }
     if (in_flight_.contains(task)) return true;
@@ -183,15 +192,13 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
   }
   if (rank == 0) {
     if (from != self_) SendTo(from, JobMessage::kStored, stored, out);
-    BindAtHome(now, body.label, body.value, /*remote=*/true, out);
+    BindAtHome(now, body.label, body.value, from, out);
     return;
   }
   if (rank > 0) {
     const absl::StatusOr<bool> bound = shard_.Bind(body.label, body.value);
     if (!bound.ok()) {
-      Fail(Annotate(bound.status(),
-                    absl::StrCat("label ", program().LabelText(body.label))));
-      return;
+      return FailOfConflict(body.label, body.value.digest(), from);
     }
     marks_.NoteBound(body.label);
     Entry& entry = *shard_.Find(body.label);
@@ -201,7 +208,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     }
     SendTo(from, JobMessage::kStored, stored, out);
   }
-  TellLocalConsumers(body.label, body.value, /*remote=*/true, from, out);
+  TellLocalConsumers(body.label, body.value, from, out);
 }
 
 void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
@@ -210,11 +217,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
   Entry* entry = shard_.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
   if (held && entry->value.digest() != body.digest) {
-    Fail(absl::DataLossError(absl::StrCat(
-        "label ", program().LabelText(body.label), ": two values, ",
-        entry->value.digest().ToString(), " here and ", body.digest.ToString(),
-        " at agent ", from.ToString())));
-    return;
+    return FailOfConflict(body.label, body.digest, from);
   }
   if (held && rank >= 0) {
     SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
@@ -230,8 +233,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0) {
-    TellLocalConsumers(body.label, held ? entry->value : Value(),
-                       /*remote=*/true, from, out);
+    TellLocalConsumers(body.label, held ? entry->value : Value(), from, out);
   }
 }
 
@@ -246,11 +248,7 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
     return;
   }
   if (entry->value.digest() != body.digest) {
-    Fail(absl::DataLossError(
-        absl::StrCat("label ", program().LabelText(body.label), ": agent ",
-                     from.ToString(), " holds ", body.digest.ToString(),
-                     ", here it is ", entry->value.digest().ToString())));
-    return;
+    return FailOfConflict(body.label, body.digest, from);
   }
   if (entry->is_home) {
     if (std::find(entry->copies.begin(), entry->copies.end(), from) ==

@@ -129,12 +129,12 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     BecomeHome(label, *entry);
     marks_.NoteBound(label);
     Announce(now, label, out);
-    TellLocalConsumers(label, value, /*remote=*/true, self_, out);
+    TellLocalConsumers(label, value, self_, out);
   } else if (is_home) {
     PublishToNew(label, *entry, before, out);
     entry->announce_interval = absl::ZeroDuration();
     ScheduleAnnounce(now, *entry);
-    TellLocalConsumers(label, value, /*remote=*/!entry->made_here, self_, out);
+    TellLocalConsumers(label, value, self_, out);
   } else {
     const bool alone = entry->is_home || before.RankOf(key, self_) < 0;
     entry->is_home = false;

@@ -108,8 +108,9 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
     case ControlType::kSubmit: {
       const auto request = SubmitRequest::Decode(body);
       if (!request.ok()) return SendError(from, request.status());
-      const auto job = agent_.Submit(now, std::string(request->job),
-                                     request->submission, request->options);
+      const auto job =
+          agent_.Submit(now, std::string(request->job), request->submission,
+                        request->options, request->text_hash);
       if (!job.ok()) return SendError(from, job.status());
       SendFrame(ports_.control, from, ControlType::kSubmitted, EncodeId(*job));
       return;

@@ -1,0 +1,108 @@
+// Aim: a byte on the wire changes only on purpose. Method: docs/WIRE.md as
+// goldens in hex, written by hand from that page; whoever changes one changes
+// both.
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "routing/control_frame.h"
+#include "routing/envelope.h"
+#include "runtime/agent/control.h"
+#include "runtime/agent/messages.h"
+
+namespace dogged {
+namespace {
+
+std::string Hex(absl::string_view bytes) {
+  return absl::BytesToHexString(bytes);
+}
+// What a golden stands for, without its blanks.
+std::string Golden(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{" ", ""}});
+}
+
+const Label kLabel{.array = 1, .index = {2, -1}};
+
+TEST(Wire, FramesOfTheControlPort) {
+  EXPECT_EQ(Hex(FrameHeader{.type = 7, .body_bytes = 0x102}.Encode()),
+            Golden("64676431 02010000 07"));
+  EXPECT_EQ(Hex(EncodeId(AgentId(0x0102030405060708)).view()),
+            Golden("0807060504030201"));
+  EXPECT_EQ(Hex(EncodeError(absl::NotFoundError("x")).view()),
+            Golden("0a 0178"));
+  const WantRequest want{.job = JobId(5), .labels = {kLabel}};
+  EXPECT_EQ(Hex(want.Encode().view()),
+            Golden("0500000000000000 01 01 02 04 01"));
+  const SubmitRequest submit{.submission = SubmissionId(6),
+                             .options = {.replicas = 2, .search_only = true},
+                             .text_hash = 7,
+                             .job = "J"};
+  EXPECT_EQ(Hex(submit.Encode().view()),
+            Golden("0600000000000000 04 01 0700000000000000 014a"));
+  const ValuesReply values{.job = JobId(5), .values = {}};
+  EXPECT_EQ(Hex(values.Encode().view()), Golden("0500000000000000 00"));
+}
+
+TEST(Wire, EnvelopesOfTheFabric) {
+  Envelope head;
+  head.kind = 16;
+  head.flags = 1;
+  head.source = AgentId(1);
+  head.target = AgentId(2);
+  head.view = ViewDigest(3);
+  head.job = JobId(4);
+  std::string message;
+  AppendMessage(head, "ab", "c", message);
+  const std::string header = message.substr(0, 48);
+  EXPECT_EQ(Hex(header), Golden("444f4744 01 10 0100 0100000000000000 "
+                                "0200000000000000 0300000000000000 "
+                                "0400000000000000 0300000000000000"));
+  Encoder checksum;
+  checksum.PutU64(Hash64("abc", Hash64(header)));
+  EXPECT_EQ(Hex(message.substr(48)), Hex(checksum.view()) + Golden("61 62 63"));
+}
+
+TEST(Wire, MessagesAboutJobs) {
+  const Digest digest{.low = 3, .high = 4};
+  const Task task{.task_class = 1, .index = {0}};
+  EXPECT_EQ(Hex(EncodeAnnounce({kLabel, digest}).view()),
+            Golden("01 02 04 01 0300000000000000 0400000000000000"));
+  EXPECT_EQ(Hex(EncodeDemand({.label = kLabel,
+                              .task = task,
+                              .depth = 3,
+                              .certain = true,
+                              .lazy = true})
+                    .view()),
+            Golden("01 02 04 01 01 01 01 00 06 01 00 01"));
+  EXPECT_EQ(Hex(EncodeDone({kLabel, task}).view()),
+            Golden("01 02 04 01 01 01 00"));
+  EXPECT_EQ(Hex(EncodeRetired({.label = kLabel}).view()),
+            Golden("01 02 04 01 00"));
+  const Value value = Value::Scalar(1.0);
+  Encoder of_value;
+  of_value.PutU64(value.digest().low);
+  of_value.PutU64(value.digest().high);
+  EXPECT_EQ(Hex(EncodePublish(kLabel, value).view()),
+            Golden("01 02 04 01") + Hex(of_value.view()) +
+                Golden("00 00 08 000000000000f03f"));
+}
+
+TEST(Wire, Members) {
+  Member member;
+  member.id = AgentId(1);
+  member.topology_id = *TopologyId::Parse("12");
+  member.host = "h";
+  member.control_address = "c";
+  member.fabric_address = "f";
+  member.workers = 3;
+  member.numeric_class = "n";
+  Encoder out;
+  member.EncodeTo(out);
+  Encoder topology;
+  topology.PutVarint(static_cast<uint64_t>(member.topology_id.base()));
+  topology.PutString(member.topology_id.digits());
+  EXPECT_EQ(Hex(out.view()), Golden("0100000000000000") + Hex(topology.view()) +
+                                 Golden("0168 0163 0166 03 016e"));
+}
+
+}  // namespace
+}  // namespace dogged
