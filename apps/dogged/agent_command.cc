@@ -11,14 +11,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
+#include "apps/output/file.h"
 #include "dsl/results.h"
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"
 #include "routing/poller.h"
 #include "routing/site_topology.h"
+#include "routing/socket_address.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/server.h"
 #include "runtime/base/log.h"
@@ -32,14 +35,20 @@ namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
 
-// The server that a signal ends. Signal handlers know nothing else.
-std::atomic<Server*>& ServerOfSignals() {
-  static std::atomic<Server*> server{nullptr};
-  return server;
+// All that signal handlers know.
+struct SignalState {
+  std::atomic<Server*> server{nullptr};  // told to leave, once there is one
+  std::atomic<bool> leave{false};
+};
+
+SignalState& StateOfSignals() {
+  static SignalState state;
+  return state;
 }
 
 extern "C" void HandleLeaveSignal(int) {
-  if (Server* server = ServerOfSignals().load()) server->Leave();
+  StateOfSignals().leave = true;
+  if (Server* server = StateOfSignals().server.load()) server->Leave();
 }
 
 void InstallSignalHandlers() {
@@ -54,14 +63,11 @@ std::pair<int64_t, int64_t> MemoryOfThisProcess() {
   return {ResidentBytes(), PeakResidentBytes()};
 }
 
-bool IsLoopback(absl::string_view address) {
-  return absl::StartsWith(address, "127.") ||
-         absl::StartsWith(address, "[::1]") ||
-         absl::StartsWith(address, "localhost:");
-}
-
+// Of HOST:PORT or [IPV6]:PORT, without brackets.
 absl::string_view HostPart(absl::string_view address) {
-  return address.substr(0, address.rfind(':'));
+  absl::string_view host = address.substr(0, address.rfind(':'));
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  return host;
 }
 
 absl::StatusOr<std::string> FetchSnapshot(
@@ -134,6 +140,7 @@ class AgentProcess {
       : options_(options), kernels_(environment), rng_(environment.entropy) {}
 
   absl::Status Run() {
+    InstallSignalHandlers();
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));
     poller_->Watch(control_->wait_fd());
@@ -148,7 +155,7 @@ class AgentProcess {
                            .limits = {}};
       transport_.reset();
       DOGGED_ASSIGN_OR_RETURN(transport_, LoadFabricTransport("", fabric));
-      InstallSignalHandlers();
+      InstallSignalHandlers();  // what libfabric loads takes some of them over
       if (transport_->wait_fd() >= 0) poller_->Watch(transport_->wait_fd());
       if (pool_ == nullptr) {
         pool_ = std::make_unique<Pool>(
@@ -197,22 +204,26 @@ class AgentProcess {
                  }});
     if (!seeds.empty()) {
       DOGGED_ASSIGN_OR_RETURN(const std::string snapshot, FetchSnapshot(seeds));
+      if (StateOfSignals().leave && !said_ready_) return absl::OkStatus();
       DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), snapshot));
     }
     for (auto& [record, encoded] : jobs) {
-      const auto job = agent.Submit(clock_.Now(), std::string(encoded.view()),
-                                    record.submission, record.options);
-      if (!job.ok()) return job.status();
+      const auto job =
+          agent.Submit(clock_.Now(), std::string(encoded.view()),
+                       record.submission, record.options, record.text_hash);
+      // Refused only where another job was first; the others have its record.
+      if (!job.ok()) Log(LogLevel::kWarning, job.status().message());
     }
     Server server(agent, {.clock = clock_,
                           .transport = *transport_,
                           .control = *control_,
                           .poller = *poller_,
                           .memory = MemoryOfThisProcess});
-    ServerOfSignals() = &server;
+    StateOfSignals().server = &server;
+    if (StateOfSignals().leave) server.Leave();  // it came before
     DOGGED_RETURN_IF_ERROR(SayReady());
     const Server::End end = server.Run();
-    ServerOfSignals() = nullptr;
+    StateOfSignals().server = nullptr;
     again = end == Server::End::kDeclaredDead;
     jobs = agent.RunningJobs();
     seeds.clear();
@@ -225,15 +236,16 @@ class AgentProcess {
   absl::Status SayReady() {
     if (said_ready_) return absl::OkStatus();
     said_ready_ = true;
+    if (!options_.ready_file.empty()) {
+      const std::string partial = absl::StrCat(options_.ready_file, ".partial");
+      std::ofstream(partial) << control_->address() << "\n";
+      if (std::rename(partial.c_str(), options_.ready_file.c_str()) != 0) {
+        return absl::NotFoundError(
+            absl::StrCat(options_.ready_file, ": can't be written"));
+      }
+    }
     std::printf("listening %s\n", control_->address().c_str());
     std::fflush(stdout);
-    if (options_.ready_file.empty()) return absl::OkStatus();
-    const std::string partial = absl::StrCat(options_.ready_file, ".partial");
-    std::ofstream(partial) << control_->address() << "\n";
-    if (std::rename(partial.c_str(), options_.ready_file.c_str()) != 0) {
-      return absl::NotFoundError(
-          absl::StrCat(options_.ready_file, ": can't be written"));
-    }
     return absl::OkStatus();
   }
 
@@ -251,15 +263,53 @@ class AgentProcess {
 
 }  // namespace
 
+namespace {
+
+// What can be known to be mistyped before anything starts.
+absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
+  const auto address = ResolveAddress(options.listen);
+  if (!address.ok()) return Annotate(address.status(), "--listen");
+  if (!options.insecure && !address->IsLoopback()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--listen ", options.listen,
+        ": beyond loopback anybody who reaches the port could run code here; "
+        "say --insecure if the network is yours alone"));
+  }
+  for (const std::string& join : options.join) {
+    const auto seed = ResolveAddress(join);
+    if (!seed.ok()) return Annotate(seed.status(), "--join");
+    if (seed->ToString() == address->ToString()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--join ", join, ": that is this agent itself"));
+    }
+  }
+  if (options.ready_file.empty()) return absl::OkStatus();
+  const absl::Status writable = CheckWritable(options.ready_file);
+  if (!writable.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ready-file ", std::string(writable.message())));
+  }
+  std::ifstream before(options.ready_file);
+  std::string other;
+  if (before >> other && ControlClient::Connect(other, kJoinTimeout).ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ready-file ", options.ready_file,
+                     ": is that of the agent at ", other, ", which runs"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment) {
-  if (!options.insecure && !IsLoopback(options.listen)) {
-    std::fprintf(stderr,
-                 "error: --listen %s: beyond loopback anybody who reaches the "
-                 "port could run code here; say --insecure if the network is "
-                 "yours alone\n",
-                 options.listen.c_str());
-    return ExitCode::kMistyped;
+  const absl::Status mistyped = CheckAgentOptions(options);
+  if (!mistyped.ok()) {
+    std::fprintf(stderr, "error: %s\n",
+                 std::string(mistyped.message()).c_str());
+    return mistyped.code() == absl::StatusCode::kInvalidArgument
+               ? ExitCode::kMistyped
+               : ExitCode::kNoAgents;
   }
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/job_source.h"
 #include "apps/dogged/report.h"
 
 namespace dogged {
@@ -77,6 +78,9 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
          {"state", std::string(JobStateName(job.record.state))},
          {"message", job.record.message},
          {"note", job.note},
+         {"result_digest", job.record.result_digest == Digest()
+                               ? ""
+                               : job.record.result_digest.ToString()},
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed}});
@@ -123,7 +127,7 @@ ExitCode StatusCommand(const ClusterOptions& options) {
   if (!client.ok()) {
     std::fprintf(stderr, "error: %s\n",
                  std::string(client.status().message()).c_str());
-    return ExitCode::kNoAgents;
+    return ExitCodeOf(client.status());
   }
   const std::vector<StatusReply> replies = (*client)->PollStatus();
   if (options.json) {
@@ -139,7 +143,7 @@ ExitCode CancelCommand(const ClusterOptions& options) {
   if (!client.ok()) {
     std::fprintf(stderr, "error: %s\n",
                  std::string(client.status().message()).c_str());
-    return ExitCode::kNoAgents;
+    return ExitCodeOf(client.status());
   }
   std::vector<JobRecord> named;
   for (const auto& [key, job] : JobsOf((*client)->PollStatus())) {

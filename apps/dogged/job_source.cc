@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apps/output/file.h"
 #include "apps/output/npy.h"
 #include "apps/output/selection.h"
 #include "apps/tiles/blas_kernels.h"
@@ -40,6 +44,69 @@ absl::StatusOr<KernelTable> KernelSource::Load(const Job& job) const {
   return dsl::LoadKernels(job, registry_, compile());
 }
 
+namespace {
+
+// What is not there, or is no file, was mistyped; what is in a file and can't
+// serve is wrong.
+absl::StatusOr<Value> ReadInput(const std::string& array,
+                                const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::NotFoundError(
+        absl::StrCat("input ", array, ": ", path, " is a directory"));
+  }
+  absl::StatusOr<Value> value = ReadNpy(path);
+  if (value.ok()) return value;
+  const std::string what = absl::StrCat("input ", array, ": ",
+                                        std::string(value.status().message()));
+  switch (value.status().code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+      return absl::NotFoundError(what);
+    case absl::StatusCode::kResourceExhausted:
+      return absl::ResourceExhaustedError(what);
+    default:
+      return absl::InvalidArgumentError(what);
+  }
+}
+
+// Before anything runs: what is asked for can be written where it is to go.
+absl::Status CheckOutputs(const std::vector<std::string>& outputs) {
+  std::set<std::string> paths;
+  for (const std::string& output : outputs) {
+    const auto selection = ParseSelection(output);
+    absl::Status status = selection.status();
+    if (status.ok()) status = CheckWritable(selection->path);
+    if (status.ok() && !paths.insert(selection->path).second) {
+      status = absl::NotFoundError(
+          absl::StrCat(selection->path, ": two outputs go to this file"));
+    }
+    if (!status.ok()) {
+      return absl::NotFoundError(
+          absl::StrCat("--output: ", std::string(status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// "input A: has shape.." with the file that was given for A.
+absl::Status NameFile(
+    const absl::Status& status,
+    const std::vector<std::pair<std::string, std::string>>& inputs) {
+  const std::string message(status.message());
+  for (const auto& [array, path] : inputs) {
+    const std::string start = absl::StrCat("input ", array, ": ");
+    if (absl::StartsWith(message, start)) {
+      return absl::Status(
+          status.code(),
+          absl::StrCat(start, path, " ", message.substr(start.size())));
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels) {
   const auto fail = [](const absl::Status& status) {
@@ -63,14 +130,14 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.numeric_class = kernels.numeric_class();
   out.options.analyze = dsl::AnalyzeWithIsl;
   for (const auto& [array, path] : options.inputs) {
-    absl::StatusOr<Value> value = ReadNpy(path);
+    absl::StatusOr<Value> value = ReadInput(array, path);
     if (!value.ok()) return fail(value.status());
     out.options.inputs[array] = *std::move(value);
   }
+  const absl::Status outputs = CheckOutputs(options.outputs);
+  if (!outputs.ok()) return fail(outputs);
   for (const std::string& output : options.outputs) {
-    const auto selection = ParseSelection(output);
-    if (!selection.ok()) return fail(selection.status());
-    out.options.selections.push_back(selection->text);
+    out.options.selections.push_back(ParseSelection(output)->text);
   }
   dsl::Diagnostics diagnostics(options.file, out.text);
   absl::StatusOr<Job> job =
@@ -78,7 +145,9 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   const std::string words = diagnostics.ToString();
   std::fwrite(words.data(), 1, words.size(), stderr);
   if (!job.ok()) {
-    if (!diagnostics.HasErrors()) return fail(job.status());
+    if (!diagnostics.HasErrors()) {
+      return fail(NameFile(job.status(), options.inputs));
+    }
     return absl::InvalidArgumentError("the program is wrong");
   }
   out.job = *std::move(job);
@@ -91,6 +160,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
       return ExitCode::kDone;
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kAlreadyExists:
       return ExitCode::kMistyped;
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kOutOfRange:

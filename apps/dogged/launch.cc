@@ -2,18 +2,19 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "apps/dogged/interrupt.h"
 #include "apps/output/words.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -91,7 +92,9 @@ absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
   const pid_t parent = getpid();
   process.pid = fork();
   if (process.pid == 0) {
-    // Only calls that are safe after fork.
+    // Only calls that are safe after fork. What an interrupt did to the parent
+    // it does not do to the child before it is an agent.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     dup2(fds[1], STDOUT_FILENO);
@@ -120,7 +123,10 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
     const int ready = poll(&waiting, 1,
                            static_cast<int>(std::max<int64_t>(
                                0, absl::ToInt64Milliseconds(left))));
-    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0 && errno == EINTR) {
+      if (IsInterrupted()) return absl::CancelledError("interrupted");
+      continue;
+    }
     char buffer[256];
     const ssize_t size =
         ready > 0 ? read(process.ready_fd, buffer, sizeof(buffer)) : 0;
@@ -138,7 +144,14 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
 }
 
 void LocalAgents::Kill(size_t index) {
-  if (processes_[index].alive) kill(processes_[index].pid, SIGKILL);
+  if (!processes_[index].alive) return;
+  kill(processes_[index].pid, SIGKILL);
+  // Certain, and soon; Reap() takes note of it.
+  siginfo_t ended;
+  while (waitid(P_PID, static_cast<id_t>(processes_[index].pid), &ended,
+                WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR) {
+  }
 }
 
 std::vector<size_t> LocalAgents::Reap() {

@@ -41,9 +41,9 @@ class LocalAgents {
   // Starts `count` agents and waits until they listen. The first of all stands
   // alone, the others join it or, later, whoever lives.
   //
-  // Errors: kUnavailable, with the name of who did not come up.
+  // Errors: kUnavailable, with the name of who did not come up; kCancelled.
   absl::Status Start(int count, absl::Duration timeout);
-  // SIGKILL to processes()[index].
+  // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);
   // Notes who has ended since the last call; their positions.
   std::vector<size_t> Reap();

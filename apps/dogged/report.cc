@@ -81,4 +81,34 @@ void AgentLedger::Fill(RunReport& report) const {
   }
 }
 
+void AgentLedger::NoteAddress(AgentId agent, const std::string& address) {
+  by_address_[address] = agent;
+}
+
+AgentId AgentLedger::AgentAt(const std::string& address) const {
+  const auto it = by_address_.find(address);
+  return it == by_address_.end() ? AgentId() : it->second;
+}
+
+void AgentLedger::ShareRedone(const std::vector<AgentId>& lost,
+                              RunReport& report) const {
+  int64_t all = 0;
+  std::vector<int64_t> upto = {0};  // tasks run by the lost up to each
+  for (const AgentId id : lost) {
+    const auto it = agents_.find(id);
+    // One who was never heard of counts as one task, so that sums stay whole.
+    all += std::max<int64_t>(
+        1, it == agents_.end() ? 0 : it->second.stats.tasks_executed);
+    upto.push_back(all);
+  }
+  const auto part = [&](size_t i) {
+    return static_cast<int64_t>(static_cast<double>(report.tasks_recomputed) *
+                                static_cast<double>(upto[i]) /
+                                static_cast<double>(all));
+  };
+  for (size_t i = 0; i < report.losses.size() && i < lost.size(); ++i) {
+    report.losses[i].redone = part(i + 1) - part(i);
+  }
+}
+
 }  // namespace dogged

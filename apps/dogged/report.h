@@ -52,6 +52,13 @@ class AgentLedger {
   JobStats TotalStats() const;
   // Fills everything that agents know.
   void Fill(RunReport& report) const;
+  // Who listens at a control address, so that a process has an ID.
+  void NoteAddress(AgentId agent, const std::string& address);
+  AgentId AgentAt(const std::string& address) const;
+  // Nothing tells what was run again for one loss from what was for another:
+  // each loss gets the part of tasks_recomputed that the tasks which the lost
+  // agent had run are of those of all lost. `lost` by position in the losses.
+  void ShareRedone(const std::vector<AgentId>& lost, RunReport& report) const;
   int64_t tasks_done() const { return TotalStats().tasks_done; }
 
  private:
@@ -62,6 +69,7 @@ class AgentLedger {
     int64_t memory_bytes_peak = 0;
   };
   absl::btree_map<AgentId, Agent> agents_;
+  absl::btree_map<std::string, AgentId> by_address_;  // the newest
 };
 
 }  // namespace dogged

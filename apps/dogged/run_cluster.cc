@@ -4,12 +4,15 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/cluster_client.h"
+#include "apps/dogged/interrupt.h"
 #include "apps/dogged/launch.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/run_outcome.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/random.h"
 #include "runtime/base/status.h"
 
@@ -38,38 +41,19 @@ class ClusterRun {
     DOGGED_RETURN_IF_ERROR(Connect());
     start_ = clock_.Now();
     ProgressPrinter progress;
-    JobOptions job_options{.replicas = options_.replicas,
-                           .search_only = options_.search_only};
-    if (job_options.replicas == 0) {
-      job_options.replicas =
-          options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
-    }
-    Rng ids = Rng(options_.seed).Stream("submission");
-    DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(),
-                                           SubmissionId(ids.Next() | 1),
-                                           job_options, relations_));
-    while (!client_->HasAll()) {
-      const absl::Status collected = client_->Collect(kPollInterval);
-      DOGGED_RETURN_IF_ERROR(NoteStatus());
-      DOGGED_RETURN_IF_ERROR(collected);
-      if (note_ != said_note_ && !note_.empty()) {
-        progress.Say(absl::StrCat("the job waits: ", note_));
-      }
-      said_note_ = note_;
-      progress.Update(clock_.Now(),
-                      {.done = std::min(tasks_needed_, ledger_.tasks_done()),
-                       .needed = tasks_needed_,
-                       .alive = alive_,
-                       .wanted = std::max(alive_, options_.program.agents)});
-      DOGGED_RETURN_IF_ERROR(InjectFaults(progress));
-      NoteDeaths(progress);
-    }
-    compute_ = clock_.Now() - start_;
+    progress_ = &progress;
+    const absl::Status status = RunJob(progress);
+    progress_ = nullptr;
+    return status;
+  }
+
+  // The job is done for all who know of it. Agents find that out by themselves
+  // if this does not arrive.
+  void Conclude(const Digest& digest) {
     JobRecord record = client_->record();
     record.state = JobState::kDone;
+    record.result_digest = digest;
     (void)client_->Conclude(record);
-    DOGGED_RETURN_IF_ERROR(NoteStatus());
-    return absl::OkStatus();
   }
 
   absl::StatusOr<Value> Find(const Label& label) const {
@@ -83,42 +67,74 @@ class ClusterRun {
                      .program = program_.job.program.name};
     report.compute_seconds = absl::ToDoubleSeconds(compute_);
     report.tasks_needed = tasks_needed_;
-    report.agents_started =
-        options_.cluster.empty() ? options_.program.agents : alive_;
+    report.agents_started = started_;
     report.agents_joined = joined_;
     report.seed = options_.seed;
     ledger_.Fill(report);
-    // What was run again is the work of all losses together; nothing tells
-    // them apart, so each gets an equal part.
     report.losses = losses_;
-    for (Loss& loss : report.losses) {
-      loss.redone =
-          report.tasks_recomputed / static_cast<int64_t>(report.losses.size());
-    }
+    ledger_.ShareRedone(lost_ids_, report);
     return report;
   }
 
-  // What was asked for and did not happen; empty if all did.
+  // What was asked for and did not happen, and why; empty if all did.
   std::string Omissions() const {
-    const size_t kills = options_.kill_at.size() - kills_done_;
-    const size_t joins = options_.join_at.size() - joins_done_;
-    std::string out;
-    if (kills > 0) {
-      absl::StrAppend(&out, "--kill-at ", options_.kill_at[kills_done_].text,
-                      " did not happen: the run was over before. ");
+    std::string out = failed_joins_;
+    const auto say = [&out, this](absl::string_view flag,
+                                  absl::string_view text) {
+      absl::StrAppend(&out, flag, text.empty() ? "" : " ", text,
+                      " did not happen: ",
+                      nobody_to_kill_ && flag != "--join-at"
+                          ? "there was one agent left, which is not killed"
+                          : "the run was over before",
+                      ". ");
+    };
+    for (size_t i = kills_done_; i < options_.kill_at.size(); ++i) {
+      say("--kill-at", options_.kill_at[i].text);
     }
-    if (joins > 0) {
-      absl::StrAppend(&out, "--join-at ", options_.join_at[joins_done_].text,
-                      " did not happen: the run was over before. ");
+    for (size_t i = joins_done_; i < options_.join_at.size(); ++i) {
+      say("--join-at", options_.join_at[i].text);
     }
-    if (options_.kill_every_seconds > 0 && periodic_kills_ == 0) {
-      absl::StrAppend(&out,
-                      "--kill-every did not happen: the run was over before. ");
+    if (options_.kill_every_seconds > 0 && periodic_kills_done_ == 0) {
+      say("--kill-every", "");
     }
     return out;
   }
 
  private:
+  absl::Status RunJob(ProgressPrinter& progress) {
+    JobOptions job_options{.replicas = options_.replicas,
+                           .search_only = options_.search_only};
+    if (job_options.replicas == 0) {
+      job_options.replicas =
+          options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
+    }
+    Rng ids = Rng(options_.seed).Stream("submission");
+    DOGGED_RETURN_IF_ERROR(
+        client_->Submit(program_.job.Encode(), SubmissionId(ids.Next() | 1),
+                        job_options, relations_, Hash64(program_.text) | 1));
+    while (!client_->HasAll()) {
+      if (IsInterrupted()) return absl::CancelledError(StopWords());
+      const absl::Status collected = client_->Collect(kPollInterval);
+      DOGGED_RETURN_IF_ERROR(NoteStatus());
+      DOGGED_RETURN_IF_ERROR(collected);
+      if (note_ != said_note_ && !note_.empty()) {
+        progress.Say(absl::StrCat("the job waits: ", note_));
+      }
+      said_note_ = note_;
+      progress.Update(clock_.Now(),
+                      {.done = std::min(tasks_needed_, ledger_.tasks_done()),
+                       .needed = tasks_needed_,
+                       .alive = alive_,
+                       .wanted = std::max(alive_, options_.program.agents)});
+      InjectFaults(progress);
+      NoteDeaths(progress);
+    }
+    compute_ = clock_.Now() - start_;
+    DOGGED_RETURN_IF_ERROR(NoteStatus());
+    NoteDeaths(progress);
+    return absl::OkStatus();
+  }
+
   absl::Status Connect() {
     std::vector<std::string> addresses;
     if (options_.cluster.empty()) {
@@ -132,7 +148,55 @@ class ClusterRun {
     }
     DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses));
     AwaitViews();
+    const std::vector<StatusReply> replies = client_->PollStatus();
+    started_ = options_.cluster.empty() ? options_.program.agents
+                                        : static_cast<int>(replies.size());
+    for (const StatusReply& reply : replies) NoteMembers(reply, nullptr);
+    joined_ = 0;
     return absl::OkStatus();
+  }
+
+  // What an interrupt leaves behind.
+  std::string StopWords() const {
+    const std::string share =
+        HumanPercent(static_cast<double>(ledger_.tasks_done()) /
+                     static_cast<double>(std::max<int64_t>(1, tasks_needed_)));
+    if (options_.cluster.empty()) {
+      return absl::StrCat("interrupted: stopped ", program_.job.program.name,
+                          " at ", share, " and its ", agents_.Alive().size(),
+                          " agents; nothing was written");
+    }
+    return absl::StrCat(
+        "interrupted: ", program_.job.program.name,
+        " goes on without this client, at ", share,
+        "; the same command attaches to it, `dogged cancel --cluster ",
+        options_.cluster, " ", client_->record().hash.ToString().substr(0, 12),
+        "` ends it");
+  }
+
+  // Who came and who went, as agents say. Our own agents are processes, which
+  // say it better.
+  void NoteMembers(const StatusReply& reply, ProgressPrinter* progress) {
+    for (const MemberStatus& m : reply.members) {
+      ledger_.NoteAddress(m.member.id, m.member.control_address);
+      if (!options_.cluster.empty() && m.state == "alive" &&
+          known_.insert(m.member.id).second) {
+        ++joined_;
+      }
+      if (options_.cluster.empty() || m.state != "dead" ||
+          !known_.contains(m.member.id) || !lost_.insert(m.member.id).second) {
+        continue;
+      }
+      losses_.push_back({.who = m.member.control_address,
+                         .after = clock_.Now() - start_,
+                         .cause = m.cause,
+                         .needed = tasks_needed_});
+      lost_ids_.push_back(m.member.id);
+      if (progress != nullptr) {
+        progress->Say(absl::StrCat("lost ", m.member.control_address, " (",
+                                   m.cause, ")"));
+      }
+    }
   }
 
   // Until our agents know one another, within reason: a job that starts before
@@ -158,6 +222,7 @@ class ClusterRun {
     alive_ = static_cast<int>(replies.size());
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
+      NoteMembers(reply, progress_);
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
         if (!job.note.empty()) note_ = job.note;
@@ -182,7 +247,7 @@ class ClusterRun {
     return clock_.Now() - start_ >= absl::Seconds(when.seconds);
   }
 
-  absl::Status InjectFaults(ProgressPrinter& progress) {
+  void InjectFaults(ProgressPrinter& progress) {
     while (kills_done_ < options_.kill_at.size() &&
            IsDue(options_.kill_at[kills_done_])) {
       if (!KillOne(progress)) break;
@@ -193,50 +258,58 @@ class ClusterRun {
             (periodic_kills_ + 1) *
                 absl::Seconds(options_.kill_every_seconds)) {
       ++periodic_kills_;
-      if (KillOne(progress)) DOGGED_RETURN_IF_ERROR(AddOne(progress));
+      if (KillOne(progress)) {
+        ++periodic_kills_done_;
+        AddOne("the replacement of --kill-every", progress);
+      }
     }
     while (joins_done_ < options_.join_at.size() &&
            IsDue(options_.join_at[joins_done_])) {
+      AddOne(absl::StrCat("--join-at ", options_.join_at[joins_done_].text),
+             progress);
       ++joins_done_;
-      DOGGED_RETURN_IF_ERROR(AddOne(progress));
     }
-    return absl::OkStatus();
   }
 
   // False if there is nobody who may be killed.
   bool KillOne(ProgressPrinter& progress) {
     const std::vector<size_t> alive = agents_.Alive();
-    if (alive.size() < 2) return false;
+    nobody_to_kill_ = alive.size() < 2;
+    if (nobody_to_kill_) return false;
     agents_.Kill(alive[static_cast<size_t>(
         rng_.Below(static_cast<int64_t>(alive.size())))]);
-    // The death is certain and takes effect at once.
-    while (!NoteDeaths(progress)) {
-    }
+    NoteDeaths(progress);
     return true;
   }
 
-  absl::Status AddOne(ProgressPrinter& progress) {
-    DOGGED_RETURN_IF_ERROR(agents_.Start(1, kStartTimeout));
-    client_->AddAddress(agents_.processes().back().address);
+  // One more agent. The run goes on if that fails; it is said in the end.
+  void AddOne(absl::string_view why, ProgressPrinter& progress) {
+    const absl::Status started = agents_.Start(1, kStartTimeout);
+    if (!started.ok()) {
+      absl::StrAppend(&failed_joins_, why,
+                      " did not happen: ", std::string(started.message()),
+                      ". ");
+      return;
+    }
+    const LocalAgents::Process& process = agents_.processes().back();
+    client_->AddAddress(process.address);
     ++joined_;
     if (!losses_.empty() && losses_.back().replaced_by.empty()) {
-      losses_.back().replaced_by = agents_.processes().back().name;
+      losses_.back().replaced_by = process.name;
     }
-    progress.Say(absl::StrCat(agents_.processes().back().name, " joined"));
-    return absl::OkStatus();
+    progress.Say(absl::StrCat(process.name, " joined"));
   }
 
-  bool NoteDeaths(ProgressPrinter& progress) {
-    const std::vector<size_t> ended = agents_.Reap();
-    for (size_t index : ended) {
+  void NoteDeaths(ProgressPrinter& progress) {
+    for (size_t index : agents_.Reap()) {
       const auto& process = agents_.processes()[index];
       losses_.push_back({.who = process.name,
                          .after = clock_.Now() - start_,
                          .cause = process.end,
                          .needed = tasks_needed_});
+      lost_ids_.push_back(ledger_.AgentAt(process.address));
       progress.Say(absl::StrCat("lost ", process.name, " (", process.end, ")"));
     }
-    return !ended.empty();
   }
 
   mutable SystemClock clock_;
@@ -250,10 +323,18 @@ class ClusterRun {
   AgentLedger ledger_;
   absl::Time start_;
   absl::Duration compute_;
+  ProgressPrinter* progress_ = nullptr;  // while the job runs
   std::vector<Loss> losses_;
+  std::vector<AgentId> lost_ids_;   // of losses_, by position
+  absl::btree_set<AgentId> known_;  // agents of a cluster, alive once
+  absl::btree_set<AgentId> lost_;   // of those, dead since
+  bool nobody_to_kill_ = false;
+  std::string failed_joins_;
   size_t kills_done_ = 0;
   size_t joins_done_ = 0;
   int periodic_kills_ = 0;
+  int periodic_kills_done_ = 0;
+  int started_ = 0;
   int joined_ = 0;
   int alive_ = 0;
   std::string note_;  // what agents say the job waits for
@@ -262,30 +343,43 @@ class ClusterRun {
 
 }  // namespace
 
+namespace {
+
+ExitCode SayError(const absl::Status& status) {
+  const bool interrupted = status.code() == absl::StatusCode::kCancelled;
+  std::fprintf(stderr, "%s%s\n", interrupted ? "" : "error: ",
+               std::string(status.message()).c_str());
+  return status.code() == absl::StatusCode::kAborted ? ExitCode::kFailed
+                                                     : ExitCodeOf(status);
+}
+
+}  // namespace
+
 ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
                       const KernelSource& kernels,
                       const Environment& environment, absl::Time wall_start) {
+  auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   // Agents find what this compiles in the cache.
   const auto table = kernels.Load(program.job);
-  if (!table.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(table.status().message()).c_str());
-    return ExitCodeOf(table.status());
+  if (IsInterrupted()) {
+    return SayError(
+        absl::CancelledError("interrupted while compiling; nothing has run"));
   }
+  if (!table.ok()) return SayError(table.status());
   ClusterRun run(options, program, environment);
   const absl::Status status = run.Run();
-  if (!status.ok()) {
-    std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
-    return status.code() == absl::StatusCode::kAborted ? ExitCode::kFailed
-                                                       : ExitCodeOf(status);
-  }
+  if (!status.ok()) return SayError(status);
+  const auto lookup = [&run](const Label& label) { return run.Find(label); };
+  const auto digest = dsl::ResultDigest(program.job.program, lookup);
+  if (!digest.ok()) return SayError(digest.status());
+  run.Conclude(*digest);
+  deferred.reset();
   SystemClock clock;
   RunReport report = run.Report();
+  report.result_digest = *digest;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
-  const ExitCode code = FinishRun(
-      options, program, kernels, *table,
-      [&run](const Label& label) { return run.Find(label); },
-      std::move(report));
+  const ExitCode code =
+      FinishRun(options, program, kernels, *table, lookup, std::move(report));
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {
     std::fprintf(stderr, "error: %s\n", omissions.c_str());

@@ -1,10 +1,13 @@
 // `dogged run`: compile, run here or on agents, write what was asked for.
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "apps/cholesky/verify.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/interrupt.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/run_outcome.h"
@@ -24,29 +27,56 @@ namespace {
 absl::Status WriteOutput(const std::string& argument, const Program& program,
                          dsl::ResultLookup lookup) {
   DOGGED_ASSIGN_OR_RETURN(const Selection selection, ParseSelection(argument));
-  absl::Status last = absl::NotFoundError(absl::StrCat(
-      "--output ", argument, ": the program has no result ", selection.array));
+  const ResultView* best = nullptr;
+  bool is_known = false;
+  int64_t best_count = 0;
   for (const ResultView& view : program.views) {
     if (view.array != selection.array) continue;
-    if (!selection.indices.empty() && !IsWithin(selection, view)) {
-      last = absl::OutOfRangeError(absl::StrCat(
-          "--output ", argument, ": not among the program's results"));
-      continue;
+    is_known = true;
+    if (!selection.indices.empty() && !IsWithin(selection, view)) continue;
+    // Several may hold it where ':' means whatever there is: the widest.
+    int64_t count = 1;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      count *= view.upper[d] - view.lower[d] + 1;
     }
-    DOGGED_ASSIGN_OR_RETURN(const Value dense,
-                            dsl::AssembleView(program, view, lookup));
-    const absl::StatusOr<Value> part = ExtractSelection(selection, view, dense);
-    if (!part.ok()) {
-      last = part.status();
-      continue;
-    }
-    if (selection.format == OutputFormat::kNpy) {
-      return WriteNpy(selection.path, *part);
-    }
-    return WritePng(selection.path, *part, selection.text,
-                    FirstIndices(selection, view, dense));
+    if (count <= best_count) continue;
+    best_count = count;
+    best = &view;
   }
-  return last;
+  if (best == nullptr) {
+    const std::string start = absl::StrCat("--output ", argument);
+    if (is_known) {
+      return absl::OutOfRangeError(
+          absl::StrCat(start, ": not among the program's results"));
+    }
+    return absl::NotFoundError(
+        absl::StrCat(start, ": the program has no result ", selection.array));
+  }
+  DOGGED_ASSIGN_OR_RETURN(const Value dense,
+                          dsl::AssembleView(program, *best, lookup));
+  DOGGED_ASSIGN_OR_RETURN(const Value part,
+                          ExtractSelection(selection, *best, dense));
+  if (selection.format == OutputFormat::kNpy) {
+    return WriteNpy(selection.path, part);
+  }
+  return WritePng(selection.path, part, selection.text,
+                  FirstIndices(selection, *best, dense));
+}
+
+ExitCode SayError(const absl::Status& status) {
+  const bool interrupted = status.code() == absl::StatusCode::kCancelled;
+  std::fprintf(stderr, "%s%s\n", interrupted ? "" : "error: ",
+               std::string(status.message()).c_str());
+  return ExitCodeOf(status);
+}
+
+ExitCode SayStopped(const LoadedProgram& program, int64_t done,
+                    int64_t needed) {
+  return SayError(absl::CancelledError(absl::StrCat(
+      "interrupted: stopped ", program.job.program.name, " at ",
+      HumanPercent(static_cast<double>(done) /
+                   static_cast<double>(std::max<int64_t>(1, needed))),
+      "; nothing was written")));
 }
 
 }  // namespace
@@ -54,22 +84,25 @@ absl::Status WriteOutput(const std::string& argument, const Program& program,
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultLookup lookup, RunReport report) {
-  const auto say_error = [](const absl::Status& status) {
-    std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
-    return ExitCodeOf(status);
-  };
-  const auto digest = dsl::ResultDigest(program.job.program, lookup);
-  if (!digest.ok()) return say_error(digest.status());
-  report.result_digest = *digest;
+  const Digest digest = report.result_digest;
   ExitCode code = ExitCode::kDone;
-  for (const std::string& output : options.program.outputs) {
-    const absl::Status written =
-        WriteOutput(output, program.job.program, lookup);
-    if (!written.ok()) code = say_error(written);
+  {
+    const InterruptsDeferred deferred;  // a file is written whole
+    for (const std::string& output : options.program.outputs) {
+      if (IsInterrupted()) break;
+      const absl::Status written =
+          WriteOutput(output, program.job.program, lookup);
+      if (!written.ok()) code = SayError(written);
+    }
   }
+  if (IsInterrupted()) {
+    return SayError(absl::CancelledError(
+        "interrupted: the run was over; not all outputs are written"));
+  }
+  CatchInterrupts("interrupted: the outputs are written, not checked\n");
   if (IsCholesky(program.job.program)) {
     const auto residual = CholeskyResidual(program.job, table, lookup);
-    if (!residual.ok()) return say_error(residual.status());
+    if (!residual.ok()) return SayError(residual.status());
     report.residual = *residual;
     std::fprintf(stderr, "residual ||A - LL'|| / (n ||A|| eps) = %.3g\n",
                  *residual);
@@ -78,11 +111,10 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     dsl::Diagnostics diagnostics(options.program.file, program.text);
     const auto serial = dsl::SerialRun(program.text, program.options,
                                        kernels.registry(), diagnostics);
-    if (!serial.ok()) return say_error(serial.status());
-    report.check_passed = serial->digest == *digest;
+    if (!serial.ok()) return SayError(serial.status());
+    report.check_passed = serial->digest == digest;
     if (!*report.check_passed) code = ExitCode::kFailed;
-    std::fprintf(stderr, "%s\n",
-                 CheckSentence(*digest, serial->digest).c_str());
+    std::fprintf(stderr, "%s\n", CheckSentence(digest, serial->digest).c_str());
   }
   if (options.json) {
     std::printf("%s\n", report.ToJson().c_str());
@@ -104,12 +136,13 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
 ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                      const KernelSource& kernels, absl::Time wall_start) {
   SystemClock clock;
+  auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   const auto table = kernels.Load(program.job);
-  if (!table.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(table.status().message()).c_str());
-    return ExitCodeOf(table.status());
+  if (IsInterrupted()) {
+    return SayError(
+        absl::CancelledError("interrupted while compiling; nothing has run"));
   }
+  if (!table.ok()) return SayError(table.status());
   const Relations relations(program.job.program);
   absl::flat_hash_map<Label, Value> results;
   LocalRunOptions run_options;
@@ -126,9 +159,14 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     status = run.Run(absl::Milliseconds(50), [&](const LocalProgress& now) {
       progress.Update(clock.Now(), {.done = now.tasks_executed,
                                     .needed = run.needed_count()});
-      return true;
+      return !IsInterrupted();
     });
   }
+  if (IsInterrupted() && !status.ok()) {
+    return SayStopped(program, run.Progress().tasks_executed,
+                      run.needed_count());
+  }
+  deferred.reset();
   if (!status.ok()) {
     std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
     return status.code() == absl::StatusCode::kInvalidArgument
@@ -149,25 +187,36 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                       ? done.flops / report.compute_seconds / 1e9
                       : 0;
   report.seed = options.seed;
-  return FinishRun(
-      options, program, kernels, *table,
-      [&results](const Label& label) -> absl::StatusOr<Value> {
-        const auto it = results.find(label);
-        if (it == results.end()) {
-          return absl::InternalError("a result is missing");
-        }
-        return it->second;
-      },
-      std::move(report));
+  const auto lookup = [&results](const Label& label) -> absl::StatusOr<Value> {
+    const auto it = results.find(label);
+    if (it == results.end()) {
+      return absl::InternalError("a result is missing");
+    }
+    return it->second;
+  };
+  const auto digest = dsl::ResultDigest(program.job.program, lookup);
+  if (!digest.ok()) return SayError(digest.status());
+  report.result_digest = *digest;
+  return FinishRun(options, program, kernels, *table, lookup,
+                   std::move(report));
 }
 
 ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
+  CatchInterrupts("interrupted: nothing has run\n");
   SystemClock clock;
   const absl::Time wall_start = clock.Now();
   const KernelSource kernels(environment);
   RunOptions filled = options;
   filled.program.workers =
       WorkersPerAgent(options.program.workers, options.program.agents);
+  if (!filled.cluster.empty() &&
+      (!filled.kill_at.empty() || !filled.join_at.empty() ||
+       filled.kill_every_seconds > 0)) {
+    std::fprintf(stderr,
+                 "error: --kill-at, --kill-every and --join-at are for agents "
+                 "that this command starts, not for those of --cluster\n");
+    return ExitCode::kMistyped;
+  }
   const auto program = LoadProgram(filled.program, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   if (!filled.json && !filled.seed_given) {

@@ -10,8 +10,8 @@
 
 namespace dogged {
 
-// Fills digest, check and residual of `report`, writes the outputs, prints the
-// report. `lookup` gives the value of any result label.
+// `report` has the result digest. Fills check and residual, writes the outputs,
+// prints the report. `lookup` gives the value of any result label.
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultLookup lookup, RunReport report);

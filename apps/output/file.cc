@@ -81,6 +81,31 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
   }
 }
 
+absl::Status CheckWritable(absl::string_view path) {
+  const std::string target = ResolveLinks(std::string(path));
+  struct stat status = {};
+  if (stat(target.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return FileError(path, "cannot write", EISDIR);
+    if (access(target.c_str(), W_OK) != 0) {
+      return FileError(path, "cannot write", errno);
+    }
+    if (!S_ISREG(status.st_mode)) return absl::OkStatus();
+  }
+  const size_t slash = target.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  if (stat(folder.c_str(), &status) != 0) {
+    return FileError(path, "cannot create", errno);
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    return FileError(path, "cannot create", ENOTDIR);
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    return FileError(path, "cannot create", errno);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WriteWholeFile(absl::string_view path,
                             absl::Span<const absl::string_view> pieces) {
   const std::string target = ResolveLinks(std::string(path));

@@ -20,6 +20,10 @@ namespace dogged {
 absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error);
 
+// OK if a file could be written at `path` now: nothing is, and nothing of what
+// is there changes. Errors: those of WriteWholeFile, but a full disk.
+absl::Status CheckWritable(absl::string_view path);
+
 // Afterwards `path` holds `pieces` one after another and is on disk, or it is
 // as it was before. Written under a temporary name in the same folder and then
 // renamed; through a symbolic link the file that it names is replaced. A device

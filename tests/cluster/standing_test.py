@@ -9,14 +9,17 @@ usage: standing_test.py DOGGED SOURCE_DIR CASE
 
 import json
 import os
+import random
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 
 from standing import Standing
 
-DOGGED, SOURCE, CASE = sys.argv[1:4]
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
 HEAT2D = os.path.join(SOURCE, "apps", "heat2d", "heat2d.dog")
 
@@ -115,6 +118,263 @@ def case_slow_compiler():
         left = [f for f in os.listdir(os.path.join(folder, "slow", "dogged"))
                 if not f.endswith((".c", ".so")) or f.count(".") > 1]
         check("files of an interrupted compiler", left, [])
+
+
+def case_left_alone():
+    """A job whose client was killed ends by itself, with the digest; the same
+    command gets the results of a job that is running, and of one that is done,
+    and nothing is run for that."""
+    program = (HEAT, "-D", "N=400001", "-D", "T=2000", "--agents", "8")
+    expected = serial(*program[:5])
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        client = subprocess.Popen(
+            [DOGGED, "run", *program, "--cluster", cluster.addresses[0]],
+            stderr=subprocess.DEVNULL)
+        cluster.await_status("the job", lambda s: s["jobs"])
+        client.kill()
+        client.wait()
+        status = cluster.await_status(
+            "done", lambda s: [j["state"] for j in s["jobs"]] == ["done"], at=1)
+        check("digest", status["jobs"][0]["result_digest"], expected, status)
+        executed = status["jobs"][0]["tasks_executed"]
+        report, _ = cluster.run(*program, at=2)
+        check("digest of the second run", report["result_digest"], expected,
+              report)
+        status = cluster.status()
+        check("states", [j["state"] for j in status["jobs"]], ["done"] * 2,
+              status)
+        check("tasks run for it", status["jobs"][0]["tasks_executed"],
+              executed, status)
+
+
+def case_same_name():
+    """A second job of the same name with another text is refused while the
+    first one runs, which is not disturbed; other parameters are no other text.
+    """
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        other = os.path.join(folder, "heat1d.dog")
+        with open(HEAT) as file, open(other, "w") as copy:
+            copy.write(file.read() + "\n# another text\n")
+        client = subprocess.Popen(
+            [DOGGED, "run", HEAT, "-D", "N=1000001", "-D", "T=2000",
+             "--agents", "8", "--cluster", cluster.addresses[0], "--json"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cluster.await_status("the job", lambda s: s["jobs"], at=1)
+        _, words = cluster.run(other, "-D", "N=101", at=1, expect=2)
+        if "with another text" not in words:
+            raise SystemExit(f"why was it refused? {words!r}")
+        cluster.run(HEAT, "-D", "N=101", at=1)
+        out, _ = client.communicate(timeout=120)
+        check("exit status of the first", client.returncode, 0, out)
+        cluster.run(other, "-D", "N=101", at=1)  # now it is welcome
+
+
+def frames(rng):
+    """Bytes that no client sends, each to its end."""
+    yield b""
+    yield b"GET / HTTP/1.1\r\n\r\n"
+    yield b"dgd1"
+    yield b"dgd1" + (2 ** 31).to_bytes(4, "little") + b"\x07"
+    yield b"dgd1" + (2 ** 30).to_bytes(4, "little") + b"\x05" + b"x" * 1000
+    yield b"dgd1" + (100).to_bytes(4, "little") + b"\x07" + b"x"  # half
+    for _ in range(30):
+        yield rng.randbytes(rng.randrange(1, 4000))
+    for kind in list(range(0, 20)) + [255]:
+        for size in (0, 1, 7, 8, 9, 40, 3000):
+            yield (b"dgd1" + size.to_bytes(4, "little") + bytes([kind])
+                   + rng.randbytes(size))
+
+
+def case_foreign_bytes():
+    """Whatever reaches the control port, half of it or a thousand times: the
+    agents stand, answer, and run jobs meanwhile."""
+    seed = random.randrange(2 ** 32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        expected = serial(HEAT, "-D", "N=20001")
+        host, port = cluster.addresses[0].rsplit(":", 1)
+        open_ones = []
+        for sent in frames(rng):
+            connection = socket.create_connection((host, int(port)))
+            try:
+                connection.sendall(sent)
+            except OSError:
+                pass  # it may have hung up already
+            if rng.random() < 0.5:
+                connection.close()
+            else:
+                open_ones.append(connection)
+        report, _ = cluster.run(HEAT, "-D", "N=20001", at=0)
+        check("digest", report["result_digest"], expected, report)
+        resource.setrlimit(resource.RLIMIT_NOFILE,
+                           (min(4096, resource.getrlimit(
+                               resource.RLIMIT_NOFILE)[1]),) * 2)
+        for _ in range(1000):
+            open_ones.append(socket.create_connection((host, int(port))))
+        status = cluster.status()
+        check("agents", [a["state"] for a in status["agents"]], ["alive"] * 2)
+        report, _ = cluster.run(HEAT, "-D", "N=20001", "-D", "T=99", at=0)
+        for connection in open_ones:
+            connection.close()
+        check("agents", [a.poll() for a in cluster.agents], [None] * 2)
+        # Nothing that was sent became a job.
+        check("jobs", sorted({j["program"] for j in cluster.status()["jobs"]}),
+              ["heat1d"])
+
+
+def ends(expect, says, *arguments, env=None, cwd=None):
+    """Runs a command that is wrong; it says so, with its exit status."""
+    done = subprocess.run([DOGGED, *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60, cwd=cwd,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != expect or says not in done.stderr:
+        raise SystemExit(f"{arguments}: exit status {done.returncode}, not "
+                         f"{expect}, or no {says!r}:\n{done.stdout}"
+                         f"{done.stderr}")
+
+
+def case_bad_agents():
+    """Agents that can't start, and addresses that are none."""
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        ready = os.path.join(folder, "ready")
+        address = cluster.start("--ready-file", ready)
+        with open(ready) as file:
+            check("ready file", file.read(), address + "\n")
+        ends(4, "cannot listen at " + address, "agent", "--listen", address)
+        ends(4, "can't join", "agent", "--join", "127.0.0.1:1")
+        ends(2, "is not HOST:PORT", "agent", "--join", "nonsense")
+        ends(2, "is not HOST:PORT", "agent", "--listen", "127.0.0.1")
+        ends(2, "that is this agent itself", "agent", "--listen",
+             "127.0.0.1:7", "--join", "127.0.0.1:7")
+        ends(2, "--insecure", "agent", "--listen", "0.0.0.0:0")
+        ends(2, "--insecure", "agent", "--listen", "[::]:0")
+        ends(2, "which runs", "agent", "--ready-file", ready)
+        ends(2, "--ready-file", "agent", "--ready-file",
+             os.path.join(folder, "none", "ready"))
+        ends(2, "", "agent", "--topology-id", "xyz")
+        for command in ("status", "cancel"):
+            job = ["abc"] if command == "cancel" else []
+            ends(4, "127.0.0.1:1", command, "--cluster", "127.0.0.1:1", *job)
+            ends(2, "is not HOST:PORT", command, "--cluster", "nonsense", *job)
+        ends(4, "127.0.0.1:1", "run", HEAT, "--cluster", "127.0.0.1:1")
+        ends(2, "is not HOST:PORT", "run", HEAT, "--cluster", "nonsense")
+        ends(2, "not for those of --cluster", "run", HEAT, "--cluster",
+             address, "--kill-at", "50%")
+        # The ready file of one that is gone is taken over; IPv6 works.
+        cluster.agents[0].kill()
+        cluster.agents[0].wait()
+        cluster.addresses.clear()
+        if socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"):
+            cluster.start("--listen", "[::1]:0", "--ready-file", ready)
+            cluster.start("--listen", "[::1]:0")
+            report, _ = cluster.run(HEAT, "-D", "N=2001", at=1)
+            check("digest over IPv6", report["result_digest"],
+                  serial(HEAT, "-D", "N=2001"), report)
+
+
+def case_bad_files():
+    """Inputs and outputs that can't serve, known before anything runs: 2 where
+    the command names no such file, 3 where the file is no such array."""
+    with tempfile.TemporaryDirectory() as folder:
+        def write(name, content):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            return path
+
+        def npy(shape, descr="<f8", cut=0):
+            header = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }"
+                      % (descr, shape))
+            header += " " * (63 - (10 + len(header)) % 64) + "\n"
+            count = 1
+            for extent in shape:
+                count *= extent
+            data = bytes(8 * count)
+            return (b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+                    + header.encode() + data[:len(data) - cut])
+
+        program = os.path.join(SOURCE, "tests", "dsl", "programs", "nine.dog")
+        common = ("run", program, "-D", "N=9", "--input")
+        good = write("good.npy", npy((9, 9)))
+        subprocess.run([DOGGED, *common, "u=" + good], check=True,
+                       capture_output=True)
+        for extra in ((), ("--coalesce", "off")):
+            ends(2, "none.npy", *common, "u=none.npy", *extra, cwd=folder)
+            ends(2, "directory", *common, "u=" + folder, *extra)
+            for name, content in (("empty.npy", b""), ("text.npy", b"hello"),
+                                  ("short.npy", npy((9, 9), cut=1)),
+                                  ("long.npy", npy((9, 9)) + b"x"),
+                                  ("int.npy", npy((9, 9), "<i8")),
+                                  ("half.npy", npy((9, 9), "<f2"))):
+                ends(3, name, *common, "u=" + write(name, content), *extra)
+            wrong = write("wrong.npy", npy((10, 9)))
+            ends(3, "input u: " + wrong + " has shape (10)(9), the program wants "
+                 "(9)(9)", *common, "u=" + wrong, *extra)
+            ends(3, "wrong2.npy", *common,
+                 "u=" + write("wrong2.npy", npy((81,))), *extra)
+        ends(3, "", *common, "b=" + good)
+        for output in ("phi", "phi=", "phi=x.txt", "phi(=x.npy", "=x.npy",
+                       "phi(1,2)=x.npy", "phi(x)=x.npy", "phi(5:1)(1)=x.npy"):
+            ends(2, "output", "run", HEAT, "--output", output)
+        write("x.npy", b"")
+        os.mkdir(os.path.join(folder, "d.npy"))
+        for path in ("none/x.npy", "x.npy/y.npy", "d.npy"):
+            ends(2, path, "run", HEAT, "--output", "phi=" + path, cwd=folder)
+        ends(2, "two outputs", "run", HEAT, "--output", "phi=a.npy",
+             "--output", "phi(:)(0)=a.npy", cwd=folder)
+        ends(3, "2^40", "run", HEAT, "-D", "N=1099511627776")
+
+
+def case_interrupts():
+    """Ctrl-C and SIGTERM: what was stopped is said, the status is 130, no agent
+    and no file is left. An agent that is told to end before it listens, or
+    twice, ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "x.npy")
+        for extra, number in ((["--agents", "1"], signal.SIGINT),
+                              (["--agents", "3"], signal.SIGINT),
+                              (["--agents", "2"], signal.SIGTERM)):
+            command = [DOGGED, "run", HEAT, "-D", "N=4001", "-D", "T=4000",
+                       "--coalesce", "off", "--output", "phi=" + output,
+                       *extra]
+            read, write = os.pipe()
+            run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True,
+                                   pass_fds=[write])
+            os.close(write)
+            for line in run.stderr:  # the first line of progress
+                if "/" in line:
+                    break
+            run.send_signal(number)
+            _, words = run.communicate(timeout=60)
+            check("exit status", run.returncode, 130, words)
+            if "interrupted: stopped heat1d at" not in words:
+                raise SystemExit(f"what was stopped? {words!r}")
+            # Agents hold the write end too: its end is the end of all.
+            check("what is left", os.read(read, 1), b"")
+            os.close(read)
+            check("files", os.listdir(folder), [])
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        for times in (1, 2):
+            agent = subprocess.Popen(
+                [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join",
+                 cluster.addresses[0]], stdout=subprocess.PIPE)
+            if times == 2:
+                agent.stdout.readline()
+            for _ in range(times):
+                agent.send_signal(signal.SIGTERM)
+            code = agent.wait(timeout=30)
+            # Before its handlers stand the signal itself ends it.
+            if code not in ((0, -signal.SIGTERM) if times == 1 else (0,)):
+                raise SystemExit(f"SIGTERM x {times}: exit status {code}")
+            agent.stdout.close()
 
 
 globals()["case_" + CASE]()
