@@ -212,7 +212,14 @@ struct Result {
   SourceRange range;
 };
 
+// include "grid.dog". What is left of one that could not be followed.
+struct Include {
+  std::string file;
+  SourceRange range;
+};
+
 struct Program {
+  std::vector<Include> includes;
   std::vector<Parameter> parameters;
   std::vector<Array> arrays;
   std::vector<Input> inputs;

@@ -224,8 +224,18 @@ absl::StatusOr<Job> Compile(absl::string_view text,
                             const KernelRegistry& registry,
                             Diagnostics& diagnostics) {
   DOGGED_CHECK(options.analyze != nullptr) << "no analysis";
-  const std::string whole_text = WithSelections(text, options.selections);
-  diagnostics = Diagnostics(options.file, whole_text);
+  diagnostics = Include(options.file, text, options.read_file);
+  if (!options.selections.empty()) {
+    std::vector<SourcePart> parts = diagnostics.parts();
+    std::vector<Diagnostic> said = diagnostics.all();
+    diagnostics = Diagnostics(
+        options.file, WithSelections(diagnostics.text(), options.selections));
+    diagnostics.SetParts(std::move(parts));
+    for (const Diagnostic& one : said) {
+      diagnostics.Error(one.code, one.range, one.message).Help(one.help);
+    }
+  }
+  const std::string& whole_text = diagnostics.text();
   const absl::Status wrong =
       absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
   const ast::Program tree = Parse(diagnostics);

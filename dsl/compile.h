@@ -14,6 +14,7 @@
 #include "dsl/check.h"
 #include "dsl/coalesce.h"
 #include "dsl/diagnostics.h"
+#include "dsl/include.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 
@@ -31,6 +32,8 @@ struct CompileOptions {
   // More results, as 'phi(:)(50)'. A bare array name adds nothing.
   std::vector<std::string> selections;
   std::string numeric_class;
+  // Reads what the program includes, and libraries of kernels.
+  ReadFile read_file;
   AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
 };
 

@@ -76,24 +76,41 @@ Diagnostic& Diagnostics::Warning(Code code, SourceRange range,
   return all_.back();
 }
 
-std::pair<int, int> Diagnostics::LineAndColumn(int32_t offset) const {
+int Diagnostics::LineOf(int32_t offset) const {
   const auto next =
       std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
-  const auto line = next - line_starts_.begin();
-  return {static_cast<int>(line), offset - *(next - 1) + 1};
+  return static_cast<int>(next - line_starts_.begin());
+}
+
+const SourcePart* Diagnostics::PartOf(int line) const {
+  const SourcePart* out = nullptr;
+  for (const SourcePart& part : parts_) {
+    if (part.first_line <= line) out = &part;
+  }
+  return out;
+}
+
+std::pair<int, int> Diagnostics::LineAndColumn(int32_t offset) const {
+  const int line = LineOf(offset);
+  const int column = offset - line_starts_[static_cast<size_t>(line - 1)] + 1;
+  const SourcePart* const part = PartOf(line);
+  if (part == nullptr) return {line, column};
+  return {line - part->first_line + part->line_there, column};
 }
 
 std::string Diagnostics::ToString(const Diagnostic& diagnostic) const {
   const absl::string_view severity =
       diagnostic.severity == Severity::kError ? "error" : "warning";
-  std::string out = file_;
   const SourceRange range = diagnostic.range;
   const auto [line, column] = LineAndColumn(range.begin);
+  const int text_line = LineOf(range.begin);
+  const SourcePart* const part = PartOf(text_line);
+  std::string out = part == nullptr || range.IsNone() ? file_ : part->file;
   if (!range.IsNone()) absl::StrAppend(&out, ":", line, ":", column);
   absl::StrAppend(&out, ": ", severity, "[", CodeText(diagnostic.code),
                   "]: ", diagnostic.message, "\n");
   if (!range.IsNone()) {
-    const int32_t start = line_starts_[static_cast<size_t>(line - 1)];
+    const int32_t start = line_starts_[static_cast<size_t>(text_line - 1)];
     const size_t newline = text_.find('\n', static_cast<size_t>(start));
     const int32_t end = newline == std::string::npos
                             ? static_cast<int32_t>(text_.size())

@@ -58,6 +58,7 @@ enum class Code : int32_t {
   kNotProved = 23,      // true or not: beyond the analysis (warning)
   kTooLarge = 24,       // beyond a limit of the system
   kArithmetic = 25,     // division by zero or overflow in a constant
+  kInclude = 26,        // a file that can't be included
 };
 
 enum class Severity : uint8_t { kError, kWarning };
@@ -80,6 +81,14 @@ struct Diagnostic {
   }
 };
 
+// Lines of a text that came from a file: from `first_line` of the text on,
+// which is line `line_there` of the file.
+struct SourcePart {
+  int first_line = 1;
+  std::string file;
+  int line_there = 1;
+};
+
 class Diagnostics {
  public:
   // `file` is how messages call the text.
@@ -87,6 +96,10 @@ class Diagnostics {
 
   const std::string& file() const { return file_; }
   const std::string& text() const { return text_; }
+
+  // Which lines came from which files; without, all are those of `file`.
+  void SetParts(std::vector<SourcePart> parts) { parts_ = std::move(parts); }
+  const std::vector<SourcePart>& parts() const { return parts_; }
 
   // Adds one; the reference is good until the next call.
   Diagnostic& Error(Code code, SourceRange range, std::string message);
@@ -101,7 +114,7 @@ class Diagnostics {
   std::string ToString() const;
   std::string ToString(const Diagnostic& diagnostic) const;
 
-  // Line and column, both from 1; columns count bytes.
+  // Line and column in its own file, both from 1; columns count bytes.
   std::pair<int, int> LineAndColumn(int32_t offset) const;
 
   static constexpr int kShownMax = 20;
@@ -109,7 +122,13 @@ class Diagnostics {
  private:
   std::string file_;
   std::string text_;
+  // Line in the text, from 1.
+  int LineOf(int32_t offset) const;
+  // The part that a line of the text belongs to; null without parts.
+  const SourcePart* PartOf(int line) const;
+
   std::vector<int32_t> line_starts_;
+  std::vector<SourcePart> parts_;  // in order
   std::vector<Diagnostic> all_;
   int error_count_ = 0;
 };

@@ -76,7 +76,9 @@ class Parser : private ExpressionParser {
       Keep(program.tasks, TaskDeclaration());
     } else if (At("result")) {
       Keep(program.results, ResultDeclaration());
-    } else if (At("include") || At("repeat")) {
+    } else if (At("include")) {
+      Keep(program.includes, IncludeDeclaration());
+    } else if (At("repeat")) {
       Fail(absl::StrCat("'", Peek().text, "' is not supported yet"),
            Code::kNotSupported);
     } else {
@@ -90,6 +92,22 @@ class Parser : private ExpressionParser {
   template <typename T>
   void Keep(std::vector<T>& list, T item) {
     if (!failed()) list.push_back(std::move(item));
+  }
+
+  ast::Include IncludeDeclaration() {
+    ast::Include out;
+    const SourceRange begin = Next().range;
+    const bool is_alone = Last().starts_line;
+    if (is_alone && Peek().kind == Token::Kind::kString &&
+        !Peek().starts_line &&
+        (Peek(1).starts_line || Peek(1).kind == Token::Kind::kEnd)) {
+      out.file = Next().text;
+    } else {
+      Fail("'include' and a file in quotes have a line of their own")
+          .Help("as in  include \"grid.dog\"");
+    }
+    out.range = Since(begin);
+    return out;
   }
 
   ast::Parameter ParameterDeclaration() {

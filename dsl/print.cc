@@ -196,6 +196,10 @@ std::string Text(const ast::Kernel& k) {
   return out + "\n";
 }
 
+std::string Text(const ast::Include& include) {
+  return absl::StrCat("include \"", include.file, "\"\n");
+}
+
 std::string Text(const ast::Input& input) {
   std::string out = absl::StrCat("input ", Print(input.ref));
   if (!input.dimensions.empty()) {
@@ -274,6 +278,7 @@ std::string Print(const ast::Ref& ref) {
 
 std::string Print(const ast::Program& program) {
   std::string out;
+  AppendAll(out, program.includes);
   AppendAll(out, program.parameters);
   AppendAll(out, program.arrays);
   AppendAll(out, program.kernels);

@@ -22,6 +22,21 @@
 
 namespace dogged {
 
+namespace {
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file.is_open() || text.fail()) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": can't be read; is the path right?"));
+  }
+  return text.str();
+}
+
+}  // namespace
+
 KernelSource::KernelSource(const Environment& environment)
     : compiler_({.compiler = environment.compiler,
                  .cache_directory = environment.cache_directory}),
@@ -113,15 +128,11 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
     return status;
   };
-  std::ifstream file(options.file, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file.is_open() || text.fail()) {
-    return fail(absl::NotFoundError(
-        absl::StrCat(options.file, ": can't be read; is the path right?")));
-  }
   LoadedProgram out;
-  out.text = text.str();
+  absl::StatusOr<std::string> text = ReadWhole(options.file);
+  if (!text.ok()) return fail(text.status());
+  out.text = *std::move(text);
+  out.options.read_file = ReadWhole;
   out.options.file = options.file;
   out.options.parameters = options.definitions;
   out.options.coalesce = options.coalesce;

@@ -15,6 +15,7 @@
 
 #include "dsl/analysis.h"
 #include "dsl/check.h"
+#include "dsl/include.h"
 #include "dsl/parser.h"
 
 namespace dogged::dsl {
@@ -70,7 +71,12 @@ CheckOptions Options(const std::string& args) {
 }
 
 std::string Diagnose(const std::string& name, const std::string& text) {
-  Diagnostics diagnostics(name, text);
+  Diagnostics diagnostics = Include(name, text, [](const std::string& path) {
+    const auto file = std::filesystem::path(DOGGED_ERRORS_DIR) / path;
+    return std::filesystem::exists(file)
+               ? absl::StatusOr<std::string>(Load(file))
+               : absl::NotFoundError("no such file");
+  });
   const ast::Program tree = Parse(diagnostics);
   if (!diagnostics.HasErrors()) {
     CheckedProgram program =

@@ -143,7 +143,7 @@ class RandomProgram {
     ast::Boundary out;
     out.ref = Ref(false);
     if (Below(4) == 0) {
-      out.periodic = "x";
+      out.periodic.text = "x";
     } else {
       out.value = Expr(3);
     }
