@@ -13,9 +13,13 @@ namespace {
 enum class AgentMessage : uint8_t {
   kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
   kJobValue = kFirstFreeKind + 17,    // the encoded job
+  kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
 };
 
+constexpr absl::Duration kRequestIntervalMin = absl::Milliseconds(300);
 constexpr absl::Duration kRequestIntervalMax = absl::Seconds(2);
+// Until the next one is asked when one has said that he has no such job.
+constexpr absl::Duration kRequestPause = absl::Milliseconds(20);
 constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
 // One who leaves waits no longer than this for others to take over.
 constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
@@ -114,10 +118,15 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   Entry& entry = it->second;
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
-      if (!entry.encoded.empty()) {
-        outbox_.Send(from, static_cast<uint8_t>(AgentMessage::kJobValue), job,
-                     entry.encoded);
-      }
+      outbox_.Send(
+          from,
+          static_cast<uint8_t>(entry.encoded.empty() ? AgentMessage::kJobAbsent
+                                                     : AgentMessage::kJobValue),
+          job, entry.encoded);
+      return;
+    case AgentMessage::kJobAbsent:
+      entry.next_request = std::min(entry.next_request, now + kRequestPause);
+      entry.request_interval = absl::ZeroDuration();
       return;
     case AgentMessage::kJobValue:
       if (!entry.encoded.empty()) return;
@@ -260,15 +269,17 @@ void Agent::RequestJobs(absl::Time now) {
     if (!entry.encoded.empty()) continue;
     if (entry.next_request <= now) {
       // A large job takes its time to come; asking again starts it anew.
+      entry.request_interval = std::clamp(
+          2 * entry.request_interval, kRequestIntervalMin, kRequestIntervalMax);
       entry.next_request = now + entry.request_interval;
-      entry.request_interval =
-          std::min(2 * entry.request_interval, kRequestIntervalMax);
-      const auto& members = membership_.view()->members();
-      const Member& member = members[static_cast<size_t>(
-          rng_.Below(static_cast<int64_t>(members.size())))];
-      if (member.id != id()) {
-        outbox_.Send(member.id, static_cast<uint8_t>(AgentMessage::kJobRequest),
-                     job, {});
+      std::vector<AgentId> others;
+      for (const Member& member : membership_.view()->members()) {
+        if (member.id != id()) others.push_back(member.id);
+      }
+      if (!others.empty()) {
+        outbox_.Send(others[static_cast<size_t>(
+                         rng_.Below(static_cast<int64_t>(others.size())))],
+                     static_cast<uint8_t>(AgentMessage::kJobRequest), job, {});
       }
     }
     outbox_.WakeAt(entry.next_request);

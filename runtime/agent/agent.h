@@ -138,7 +138,7 @@ class Agent {
     // Since when nobody in the view has the job's numeric class.
     absl::Time unservable_since = absl::InfiniteFuture();
     absl::Time next_request = absl::InfinitePast();
-    absl::Duration request_interval = absl::Milliseconds(300);
+    absl::Duration request_interval;
     int64_t tasks_needed = 0;
     int64_t results_needed = 0;
   };
