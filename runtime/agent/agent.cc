@@ -14,6 +14,7 @@ enum class AgentMessage : uint8_t {
   kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
   kJobValue = kFirstFreeKind + 17,    // the encoded job
   kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
+  kJobStarted = kFirstFreeKind + 19,  // empty: I take part in it from now on
 };
 
 constexpr absl::Duration kRequestIntervalMin = absl::Milliseconds(300);
@@ -114,7 +115,13 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   auto it = jobs_.find(job);
-  if (it == jobs_.end()) return;  // its record has not come yet
+  if (it == jobs_.end()) {  // its record has not come yet
+    if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
+      outbox_.Send(from, static_cast<uint8_t>(AgentMessage::kJobAbsent), job,
+                   {});
+    }
+    return;
+  }
   Entry& entry = it->second;
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
@@ -123,6 +130,9 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
           static_cast<uint8_t>(entry.encoded.empty() ? AgentMessage::kJobAbsent
                                                      : AgentMessage::kJobValue),
           job, entry.encoded);
+      return;
+    case AgentMessage::kJobStarted:
+      if (entry.run != nullptr) entry.run->PeerStarted(now, from, outbox_);
       return;
     case AgentMessage::kJobAbsent:
       entry.next_request = std::min(entry.next_request, now + kRequestPause);
@@ -261,6 +271,14 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   entry.run->SetResultsDemanded(running);
   if (!running && !done) {
     entry.run.reset();  // cancelled or failed: what it holds goes
+  }
+}
+
+void Agent::TellStarted(JobId job) {
+  for (const Member& member : membership_.view()->members()) {
+    if (member.id == id()) continue;
+    outbox_.Send(member.id, static_cast<uint8_t>(AgentMessage::kJobStarted),
+                 job, {});
   }
 }
 

@@ -59,6 +59,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
                     .multicast = &multicast_,
                     .rng = rng_.Stream(record.hash.ToString())});
   entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
+  TellStarted(record.job());
 }
 
 void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {

@@ -101,6 +101,8 @@ class JobRun {
   // The members among which the job's labels are placed have changed.
   void SetMembers(absl::Time now, std::vector<PlacementMember> members,
                   Outbox& out);
+  // `peer` takes part from now on; what was sent to it before was lost.
+  void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   // A message of kind JobMessage from `from`, which may be this agent.
   // Errors: kInvalidArgument for a malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
@@ -236,8 +238,9 @@ class JobRun {
   // The value goes to the homes of consumers and replicas that are new.
   void PublishToNew(const Label& label, const Entry& entry,
                     const Placement& before, Outbox& out);
-  // Tells the new homes of rows that were this agent's how far they are.
-  void HandOverMarks(const Placement& before, Outbox& out);
+  // Tells the homes of rows that `moved` says so of how far they are.
+  void HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
+                     Outbox& out);
   void HandleMarks(const MarksBody& body);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);

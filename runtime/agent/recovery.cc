@@ -21,7 +21,11 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     ReviewEntry(now, label, before, out);
   }
-  HandOverMarks(before, out);
+  HandOverMarks(
+      [&](const Label& row) {
+        return before.Home(KeyOf(row)) == self_ && !IsHome(row);
+      },
+      out);
   // Tasks that are another's now: their inputs' holders tell the new home.
   std::vector<Task> moved;
   activations_.ForEach([&](const Activation& record) {
@@ -52,12 +56,29 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   stats_.results_durable_bytes = 0;
 }
 
-void JobRun::HandOverMarks(const Placement& before, Outbox& out) {
+void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
+  if (!failure_.ok() || !placement_.Contains(peer)) return;
+  HandOverMarks([&](const Label& row) { return HomeOf(row) == peer; }, out);
+  for (const Label& label :
+       shard_.Select([](const Label&, const Entry&) { return true; })) {
+    const Entry& entry = *shard_.Find(label);
+    if (entry.value.IsNone()) continue;
+    if (!entry.is_home) {
+      if (HomeOf(label) == peer) Announce(now, label, out);
+      continue;
+    }
+    absl::btree_set<AgentId> targets;
+    if (forward_) targets = RemoteConsumerHomes(label, entry);
+    AddMissingReplicas(label, entry, targets);
+    if (!targets.contains(peer)) continue;
+    stats_.bytes_resent += entry.value.bytes();
+    SendTo(peer, JobMessage::kPublish, EncodePublish(label, entry.value), out);
+  }
+}
+
+void JobRun::HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
+                           Outbox& out) {
   absl::btree_map<AgentId, MarksBody> bodies;
-  const auto moved = [&](const Label& row) {
-    const uint64_t key = KeyOf(row);
-    return before.Home(key) == self_ && placement_.Home(key) != self_;
-  };
   for (auto& row : marks_.BoundRows(moved)) {
     bodies[HomeOf(row.first)].done.push_back(row);
   }

@@ -38,6 +38,7 @@ std::pair<int64_t, int64_t> SeedRange(int64_t count) {
 struct Work {
   double executed_per_needed = 0;
   int64_t held_labels_max = 0;  // at any agent
+  absl::Duration elapsed;       // virtual, mean
 };
 
 Work RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
@@ -61,6 +62,7 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
     needed += static_cast<double>(outcome.tasks_needed);
     work.held_labels_max =
         std::max(work.held_labels_max, outcome.held_labels_max);
+    work.elapsed += outcome.elapsed / static_cast<double>(last - first + 1);
     failed += outcome.status.ok() ? 0 : 1;
     if (failed > 3) break;
   }
@@ -89,6 +91,12 @@ TEST(Cluster, RunsAStencilWithoutFaults) {
 }
 
 TEST(Cluster, RunsACholeskyWithoutFaults) { RunSeeds(CholeskyJob(8), {}, 5); }
+
+// Agents learn of the job one after the other; those that begin late are told
+// what they missed instead of finding it out when patience ends.
+TEST(Cluster, LateBeginnersAreToldWhatTheyMissed) {
+  EXPECT_LT(RunSeeds(CholeskyJob(8), {}, 20).elapsed, absl::Milliseconds(1100));
+}
 
 TEST(Cluster, RunsAStencilUnderManyFaults) {
   RunSeeds(Heat1dJob(101, 20, 8), {.faults = ManyFaults()}, 50);
