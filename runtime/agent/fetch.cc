@@ -36,7 +36,10 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     return;  // the asker's view is another; it asks again
   }
   if (!body.lazy) {
-    Pursue(body.label, body.depth, body.certain, !body.task.has_value());
+    open_.Add({.label = body.label,
+               .depth = body.depth,
+               .certain = body.certain,
+               .passed_on = !body.task.has_value()});
   }
 }
 
@@ -45,39 +48,6 @@ void JobRun::ReopenIfGone(const Label& label) {
   const Entry* entry = shard_.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   marks_.Reopen(label);
-}
-
-void JobRun::Pursue(const Label& label, int32_t depth, bool certain,
-                    bool passed_on) {
-  const std::pair<int32_t, uint64_t> place{depth, open_sequence_++};
-  auto [known, inserted] = open_place_.emplace(label, place);
-  if (!inserted) {
-    Open& open = open_[known->second];
-    open.certain |= certain;
-    open.passed_on |= passed_on;
-    if (open.depth >= depth) return;
-    certain = open.certain;
-    passed_on = open.passed_on;
-    open_.erase(known->second);
-    known->second = place;
-  }
-  open_.emplace(place, Open{.label = label,
-                            .depth = depth,
-                            .certain = certain,
-                            .passed_on = passed_on});
-  if (static_cast<int64_t>(open_.size()) > limits_.open_demands_max) {
-    // The shallowest; whoever needs it asks again.
-    open_place_.erase(open_.begin()->second.label);
-    open_.erase(open_.begin());
-  }
-}
-
-JobRun::Open JobRun::TakeDeepest() {
-  auto deepest = std::prev(open_.end());
-  const Open open = deepest->second;
-  open_.erase(deepest);
-  open_place_.erase(open.label);
-  return open;
 }
 
 bool JobRun::IsMissing(const Task& task, const Label& label) const {
@@ -100,7 +70,7 @@ bool JobRun::IsAwaited(const Label& label) const {
   });
 }
 
-std::optional<Label> JobRun::FrontierOf(const Open& open,
+std::optional<Label> JobRun::FrontierOf(const OpenDemand& open,
                                         absl::Time now) const {
   const Label& label = open.label;
   const std::optional<int64_t> newest = marks_.NewestBound(label);
@@ -122,7 +92,7 @@ std::optional<Label> JobRun::FrontierOf(const Open& open,
   return target;
 }
 
-void JobRun::Expand(absl::Time now, Open open, Outbox& out) {
+void JobRun::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
   const Entry* entry = shard_.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   // It may have been bound, used and retired since it was opened.
@@ -130,7 +100,7 @@ void JobRun::Expand(absl::Time now, Open open, Outbox& out) {
   const std::optional<Label> frontier = FrontierOf(open, now);
   if (!frontier.has_value()) {
     if (static_cast<int64_t>(delayed_.size()) < limits_.open_demands_max) {
-      delayed_.push_back(std::move(open));
+      delayed_.push_back(open);
     }
     return;
   }
@@ -152,9 +122,9 @@ void JobRun::Expand(absl::Time now, Open open, Outbox& out) {
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
   // clock, unless what was a guess has become certain.
-  const auto known = pursuits_.find(*producer);
-  if (known != pursuits_.end() && known->second.next_check > now &&
-      (known->second.certain || !open.certain)) {
+  const Pursuit* known = pursuits_.Find(*producer);
+  if (known != nullptr && known->next_check > now &&
+      (known->certain || !open.certain)) {
     return;
   }
   PursueTask(now, *producer, open.depth, open.certain, out);
@@ -167,17 +137,15 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     StartLeaf(task);
     return;
   }
-  auto [it, inserted] = pursuits_.emplace(task, Pursuit{});
-  Pursuit& pursuit = it->second;
-  if (!inserted) pursuits_by_depth_.erase({pursuit.depth, task});
+  const Pursuit* known = pursuits_.Find(task);
+  Pursuit pursuit = known == nullptr ? Pursuit{} : *known;
   pursuit.depth = std::max(pursuit.depth, depth);
   pursuit.certain |= certain;
-  pursuit.interval = inserted
+  pursuit.interval = known == nullptr
                          ? 2 * Patience()
                          : std::min(2 * pursuit.interval, limits_.backoff_max);
   pursuit.next_check = now + pursuit.interval;
-  pursuits_by_depth_.insert({pursuit.depth, task});
-  const Pursuit now_known = pursuit;
+  pursuits_.Put(task, pursuit);
 
   const std::vector<int> missing = activations_.MissingUses(task);
   struct AtHand {
@@ -193,17 +161,19 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) {
       at_hand.push_back({use, entry->value});
-    } else if (IsHome(label) && !now_known.certain && marks_.IsRetired(label)) {
+    } else if (IsHome(label) && !pursuit.certain && marks_.IsRetired(label)) {
       settled = true;
     } else if (IsHome(label)) {
-      if (now_known.certain) ReopenIfGone(label);
-      Pursue(label, now_known.depth + 1, now_known.certain);
+      if (pursuit.certain) ReopenIfGone(label);
+      open_.Add({.label = label,
+                 .depth = pursuit.depth + 1,
+                 .certain = pursuit.certain});
     } else {
       SendTo(HomeOf(label), JobMessage::kDemand,
              EncodeDemand({.label = label,
                            .task = task,
-                           .depth = now_known.depth + 1,
-                           .certain = now_known.certain}),
+                           .depth = pursuit.depth + 1,
+                           .certain = pursuit.certain}),
              out);
     }
   });
@@ -212,30 +182,22 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     return;
   }
   for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
-  if (static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max) {
-    const Task shallowest = pursuits_by_depth_.begin()->second;
-    DropTask(shallowest);
+  if (pursuits_.size() > limits_.pursuits_max) {
+    DropTask(pursuits_.Shallowest());
   }
 }
 
 void JobRun::BelieveDone(const Task& task) {
-  auto it = pursuits_.find(task);
-  if (it == pursuits_.end() || it->second.certain) return;
+  const Pursuit* known = pursuits_.Find(task);
+  if (known == nullptr || known->certain) return;
   DropTask(task);
   marks_.NoteBound(relations_.FirstCreated(task));
-}
-
-void JobRun::DropPursuit(const Task& task) {
-  auto it = pursuits_.find(task);
-  if (it == pursuits_.end()) return;
-  pursuits_by_depth_.erase({it->second.depth, task});
-  pursuits_.erase(it);
 }
 
 bool JobRun::OpenNextResult() {
   constexpr int kProbesMax = 1 << 16;
   if (!results_demanded_ || results_.empty() ||
-      static_cast<int64_t>(pursuits_.size()) > limits_.pursuits_max / 2) {
+      pursuits_.size() > limits_.pursuits_max / 2) {
     return false;
   }
   for (int probe = 0; probe < kProbesMax; ++probe) {
@@ -248,9 +210,9 @@ bool JobRun::OpenNextResult() {
     if (entry != nullptr && !entry->value.IsNone()) continue;
     const std::optional<Task> producer = relations_.ProducerOf(label);
     if (!producer.has_value() || in_flight_.contains(*producer)) continue;
-    const auto known = pursuits_.find(*producer);
-    if (known != pursuits_.end() && known->second.certain) continue;
-    Pursue(label, /*depth=*/1, /*certain=*/true);
+    const Pursuit* known = pursuits_.Find(*producer);
+    if (known != nullptr && known->certain) continue;
+    open_.Add({.label = label, .depth = 1, .certain = true});
     return true;
   }
   return false;
@@ -280,7 +242,9 @@ void JobRun::SweepWanted(absl::Time now, Outbox& out) {
     // Once the job is done nothing but this wish makes a result again whose
     // copies have all died.
     if (IsHome(label)) {  // binding it here hands it out
-      if (!results_demanded_) Pursue(label, /*depth=*/1, /*certain=*/true);
+      if (!results_demanded_) {
+        open_.Add({.label = label, .depth = 1, .certain = true});
+      }
       continue;
     }
     SendTo(HomeOf(label), JobMessage::kDemand,

@@ -32,7 +32,8 @@ JobRun::JobRun(Parts parts)
       // Pinned labels have one copy more.
       placement_({}, options_.replicas + 1),
       marks_(relations_, limits_.pin_interval),
-      activations_(relations_) {}
+      activations_(relations_),
+      open_(limits_.open_demands_max) {}
 
 uint64_t JobRun::KeyOf(const Label& label) const {
   const Array& array = job_->program.arrays[static_cast<size_t>(label.array)];
@@ -80,7 +81,7 @@ void JobRun::DropTask(const Task& task) {
   if (auto record = activations_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
-  DropPursuit(task);
+  pursuits_.Erase(task);
 }
 
 void JobRun::MarkInput(const Task& task, int use, const Value& value) {
@@ -162,7 +163,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
              QueueTarget(executor_) &&
          failure_.ok()) {
     if (!open_.empty()) {
-      Expand(now, TakeDeepest(), out);
+      Expand(now, open_.TakeDeepest(), out);
       continue;
     }
     if (forward_ ? now >= rebuild_after_ && MayStartLeaf() && StartNextLeaf()
@@ -205,7 +206,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   stats_.flops += (*kernels_)[static_cast<size_t>(task_class.kernel)]->Flops(
       completion.task);
   const bool was_done = IsDone(completion.task);
-  DropPursuit(completion.task);
+  pursuits_.Erase(completion.task);
   relations_.ForEachCreated(
       completion.task, [&](int create, const Label& label) {
         BindOutput(now, label, completion.outputs[static_cast<size_t>(create)],

@@ -43,6 +43,7 @@
 #include "runtime/agent/job_stats.h"
 #include "runtime/agent/marks.h"
 #include "runtime/agent/messages.h"
+#include "runtime/agent/pursuits.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/executor.h"
@@ -77,6 +78,11 @@ struct JobLimits {
   // Every so many versions of a row one is kept for rebuilding. The same at
   // all agents, or copies go astray.
   int64_t pin_interval = 16;
+  // A bound label gets its copies so much later, unless it was used up by
+  // then; and no more than so many bytes in that time, which bounds what
+  // growing back to R copies takes from others.
+  absl::Duration copy_delay = absl::Milliseconds(10);
+  int64_t copy_bytes_max = 16 << 20;
 };
 
 class JobRun {
@@ -129,21 +135,6 @@ class JobRun {
   int64_t held_count() const { return shard_.size(); }
 
  private:
-  // A label that somebody demands and nobody has bound, still to be looked at.
-  struct Open {
-    Label label;
-    int32_t depth = 0;
-    bool certain = false;
-    // Another home passed it on to the producer's: who waits is there.
-    bool passed_on = false;
-  };
-  // A task that is demanded, or overdue, and waits for inputs.
-  struct Pursuit {
-    int32_t depth = 0;
-    bool certain = false;
-    absl::Time next_check;
-    absl::Duration interval;
-  };
   // --- job_run.cc
   uint64_t KeyOf(const Label& label) const;
   AgentId HomeOf(const Label& label) const;
@@ -158,7 +149,7 @@ class JobRun {
   bool IsDone(const Task& task) const;
   // Forgets that `task` waits for inputs.
   void DropTask(const Task& task);
-  bool IsPursued(const Task& task) const { return pursuits_.contains(task); }
+  bool IsPursued(const Task& task) const { return pursuits_.Contains(task); }
   void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
   void Execute(std::unique_ptr<Activation> record);
@@ -194,6 +185,11 @@ class JobRun {
                                                const Entry& entry) const;
   void AddMissingReplicas(const Label& label, const Entry& entry,
                           absl::btree_set<AgentId>& targets) const;
+  // Copies go a little later: what was used up meanwhile needs none.
+  void QueueCopies(absl::Time now, const Label& label);
+  // What still reads it has run here: copies of its outputs are enough.
+  bool IsUsedUp(const Label& label, const Entry& entry) const;
+  void SendCopies(absl::Time now, Outbox& out);
   void ScheduleAnnounce(absl::Time now, Entry& entry) const;
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
@@ -203,19 +199,15 @@ class JobRun {
   void ReopenIfGone(const Label& label);
   // What to look at for an unbound `label`: itself, or an earlier version of
   // its row. None: it is too soon to say, what was lost may yet be found.
-  std::optional<Label> FrontierOf(const Open& open, absl::Time now) const;
-  void Pursue(const Label& label, int32_t depth, bool certain,
-              bool passed_on = false);
-  void Expand(absl::Time now, Open open, Outbox& out);
+  std::optional<Label> FrontierOf(const OpenDemand& open, absl::Time now) const;
+  void Expand(absl::Time now, const OpenDemand& open, Outbox& out);
   // Somebody waits for `label`, as far as this agent knows: an agent, a task
   // that is pursued here, or the job itself.
   bool IsAwaited(const Label& label) const;
   bool IsMissing(const Task& task, const Label& label) const;
   void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
                   Outbox& out);
-  void DropPursuit(const Task& task);
   bool OpenNextResult();
-  Open TakeDeepest();
   // The home of an input of `task` dropped it as unneeded, so the task must
   // have been done. Believed unless a result depends on it for certain.
   void BelieveDone(const Task& task);
@@ -235,8 +227,8 @@ class JobRun {
   // --- recovery.cc
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
-  // The value goes to the homes of consumers and replicas that are new.
-  void PublishToNew(const Label& label, const Entry& entry,
+  // The value goes to the homes of consumers that are new, and to replicas.
+  void PublishToNew(absl::Time now, const Label& label, const Entry& entry,
                     const Placement& before, Outbox& out);
   // Tells the homes of rows that `moved` says so of how far they are.
   void HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
@@ -269,12 +261,10 @@ class JobRun {
   absl::flat_hash_set<Task> in_flight_;
   std::vector<std::unique_ptr<Activation>> kernelless_;  // of those, waiting
 
-  absl::flat_hash_map<Task, Pursuit> pursuits_;
-  absl::btree_set<std::pair<int32_t, Task>> pursuits_by_depth_;
-  // Deepest last; among equals the newest last.
-  absl::btree_map<std::pair<int32_t, uint64_t>, Open> open_;
-  absl::flat_hash_map<Label, std::pair<int32_t, uint64_t>> open_place_;
-  uint64_t open_sequence_ = 0;
+  Pursuits pursuits_;
+  OpenDemands open_;
+  std::deque<std::pair<absl::Time, Label>> copy_queue_;
+  absl::Time next_copies_ = absl::InfinitePast();
 
   std::optional<LeafCursor> leaves_;
   std::vector<Label> results_;  // those with their home here, shuffled
@@ -282,7 +272,7 @@ class JobRun {
   bool results_demanded_ = true;
   // After a death nothing is rebuilt before this: copies come first.
   absl::Time rebuild_after_ = absl::InfinitePast();
-  std::vector<Open> delayed_;  // until then
+  std::vector<OpenDemand> delayed_;  // until then
 
   struct Wanted {
     absl::Time next_ask;

@@ -75,10 +75,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
     const absl::btree_set<AgentId> homes = RemoteConsumerHomes(label, *entry);
     targets.insert(homes.begin(), homes.end());
   }
-  // Nobody will read a label without consumers that is no result.
-  if (entry->consumers_left > 0 || relations_.IsResult(label)) {
-    AddMissingReplicas(label, *entry, targets);
-  }
+  QueueCopies(now, label);
   if (!targets.empty()) {
     SendToAll(targets, JobMessage::kPublish, EncodePublish(label, value), out);
   }
@@ -150,6 +147,44 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
                                agent) != entry.copies.end();
     if (!has) targets.insert(agent);
   }
+}
+
+void JobRun::QueueCopies(absl::Time now, const Label& label) {
+  if (HoldersOf(label).size() > 1) {
+    copy_queue_.emplace_back(now + limits_.copy_delay, label);
+  }
+}
+
+bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
+  if (relations_.IsResult(label) || marks_.IsPinned(label)) return false;
+  if (entry.consumers_left == 0) return !marks_.IsKept(label);
+  size_t ordinal = 0;
+  return relations_.ForEachConsumer(label, [&](const Task& task, int) {
+    if (entry.consumers_done[ordinal++]) return true;
+    const Entry* output = shard_.Find(relations_.FirstCreated(task));
+    return output != nullptr && output->is_home && !output->value.IsNone();
+  });
+}
+
+void JobRun::SendCopies(absl::Time now, Outbox& out) {
+  int64_t budget = limits_.copy_bytes_max;
+  while (now >= next_copies_ && budget > 0 && !copy_queue_.empty() &&
+         copy_queue_.front().first <= now) {
+    const Label label = copy_queue_.front().second;
+    copy_queue_.pop_front();
+    const Entry* entry = shard_.Find(label);
+    if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
+    if (IsUsedUp(label, *entry)) continue;
+    absl::btree_set<AgentId> targets;
+    AddMissingReplicas(label, *entry, targets);
+    if (targets.empty()) continue;
+    budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
+    SendToAll(std::move(targets), JobMessage::kPublish,
+              EncodePublish(label, entry->value), out);
+  }
+  if (copy_queue_.empty()) return;
+  if (now >= next_copies_) next_copies_ = now + limits_.copy_delay;
+  out.WakeAt(next_copies_);
 }
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {

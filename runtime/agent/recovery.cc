@@ -32,11 +32,11 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
     if (!IsMine(record.task)) moved.push_back(record.task);
     return true;
   });
-  for (const auto& [task, pursuit] : pursuits_) {
+  for (const Task& task : pursuits_.All()) {
     if (!IsMine(task)) moved.push_back(task);
   }
   for (const Task& task : moved) DropTask(task);
-  for (auto& [task, pursuit] : pursuits_) pursuit.next_check = now;
+  pursuits_.CheckAllAt(now);
   for (auto& [label, wanted] : wanted_) wanted.next_ask = now;
   next_sweep_ = now;
 
@@ -99,8 +99,9 @@ void JobRun::HandleMarks(const MarksBody& body) {
   }
 }
 
-void JobRun::PublishToNew(const Label& label, const Entry& entry,
-                          const Placement& before, Outbox& out) {
+void JobRun::PublishToNew(absl::Time now, const Label& label,
+                          const Entry& entry, const Placement& before,
+                          Outbox& out) {
   absl::btree_set<AgentId> targets;
   if (forward_) {
     size_t ordinal = 0;
@@ -113,10 +114,7 @@ void JobRun::PublishToNew(const Label& label, const Entry& entry,
       return true;
     });
   }
-  if (entry.consumers_left > 0 || relations_.IsResult(label) ||
-      marks_.IsKept(label)) {
-    AddMissingReplicas(label, entry, targets);
-  }
+  QueueCopies(now, label);
   targets.erase(self_);
   if (!targets.empty()) {
     stats_.bytes_resent +=
@@ -152,7 +150,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     Announce(now, label, out);
     TellLocalConsumers(label, value, self_, out);
   } else if (is_home) {
-    PublishToNew(label, *entry, before, out);
+    PublishToNew(now, label, *entry, before, out);
     entry->announce_interval = absl::ZeroDuration();
     ScheduleAnnounce(now, *entry);
     TellLocalConsumers(label, value, self_, out);
@@ -195,6 +193,7 @@ absl::Duration JobRun::Patience() const {
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   if (now >= next_sweep_) Sweep(now, out);
+  SendCopies(now, out);
   out.WakeAt(next_sweep_);
 }
 
@@ -214,16 +213,10 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   for (const Task& task : due) {
     PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
   }
-  due.clear();
-  for (const auto& [task, pursuit] : pursuits_) {
-    if (pursuit.next_check <= now) due.push_back(task);
-  }
-  std::sort(due.begin(), due.end());
-  for (const Task& task : due) {
-    auto it = pursuits_.find(task);
-    if (it == pursuits_.end()) continue;
-    const Pursuit pursuit = it->second;
-    PursueTask(now, task, pursuit.depth, pursuit.certain, out);
+  for (const Task& task : pursuits_.Due(now)) {
+    const Pursuit* pursuit = pursuits_.Find(task);
+    if (pursuit == nullptr) continue;
+    PursueTask(now, task, pursuit->depth, pursuit->certain, out);
   }
 
   for (const Label& label :
@@ -234,8 +227,8 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   }
   SweepWanted(now, out);
   if (now >= rebuild_after_) {
-    for (const Open& open : std::exchange(delayed_, {})) {
-      Pursue(open.label, open.depth, open.certain, open.passed_on);
+    for (const OpenDemand& open : std::exchange(delayed_, {})) {
+      open_.Add(open);
     }
   }
   if (!results_demanded_) {

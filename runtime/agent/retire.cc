@@ -127,15 +127,15 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
   // depends on it for certain, that settles it.
   const Task& task = *body.task;
   if (!IsMine(task) || in_flight_.contains(task)) return;
-  const auto known = pursuits_.find(task);
-  if (known == pursuits_.end()) return;
-  if (!known->second.certain) {
+  const Pursuit* known = pursuits_.Find(task);
+  if (known == nullptr) return;
+  if (!known->certain) {
     BelieveDone(task);
   } else if (IsMissing(task, body.label)) {
     SendTo(from, JobMessage::kDemand,
            EncodeDemand({.label = body.label,
                          .task = task,
-                         .depth = known->second.depth + 1,
+                         .depth = known->depth + 1,
                          .certain = true,
                          .insist = true}),
            out);

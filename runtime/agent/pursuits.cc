@@ -1,0 +1,70 @@
+#include "runtime/agent/pursuits.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dogged {
+
+void OpenDemands::Add(OpenDemand demand) {
+  const auto known = place_of_.find(demand.label);
+  if (known != place_of_.end()) {
+    OpenDemand& open = by_place_[known->second];
+    open.certain |= demand.certain;
+    open.passed_on |= demand.passed_on;
+    if (open.depth >= demand.depth) return;
+    demand.certain = open.certain;
+    demand.passed_on = open.passed_on;
+    by_place_.erase(known->second);
+  }
+  const Place place{demand.depth, sequence_++};
+  place_of_[demand.label] = place;
+  by_place_.emplace(place, std::move(demand));
+  if (size() > count_max_) {
+    place_of_.erase(by_place_.begin()->second.label);
+    by_place_.erase(by_place_.begin());
+  }
+}
+
+OpenDemand OpenDemands::TakeDeepest() {
+  const auto deepest = std::prev(by_place_.end());
+  const OpenDemand open = deepest->second;
+  by_place_.erase(deepest);
+  place_of_.erase(open.label);
+  return open;
+}
+
+const Pursuit* Pursuits::Find(const Task& task) const {
+  const auto it = by_task_.find(task);
+  return it == by_task_.end() ? nullptr : &it->second;
+}
+
+void Pursuits::Put(const Task& task, const Pursuit& pursuit) {
+  auto [it, inserted] = by_task_.emplace(task, pursuit);
+  if (!inserted) {
+    by_depth_.erase({it->second.depth, task});
+    it->second = pursuit;
+  }
+  by_depth_.insert({pursuit.depth, task});
+}
+
+void Pursuits::Erase(const Task& task) {
+  const auto it = by_task_.find(task);
+  if (it == by_task_.end()) return;
+  by_depth_.erase({it->second.depth, task});
+  by_task_.erase(it);
+}
+
+std::vector<Task> Pursuits::Due(absl::Time now) const {
+  std::vector<Task> out;
+  for (const auto& [task, pursuit] : by_task_) {
+    if (pursuit.next_check <= now) out.push_back(task);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void Pursuits::CheckAllAt(absl::Time time) {
+  for (auto& [task, pursuit] : by_task_) pursuit.next_check = time;
+}
+
+}  // namespace dogged
