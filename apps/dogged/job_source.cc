@@ -39,9 +39,9 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
 
 KernelSource::KernelSource(const Environment& environment)
     : compiler_({.compiler = environment.compiler,
-                 .cache_directory = environment.cache_directory}),
-      numeric_class_(NumericClass(BlasName())) {
-  UseOneBlasThread();
+                 .cache_directory = environment.cache_directory}) {
+  SetUpBlas();  // the class depends on it
+  numeric_class_ = NumericClass(BlasName());
   AddBlasKernels(registry_);
 }
 

@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     }
   }
   if (!bench) return Mistyped("");
-  dogged::UseOneBlasThread();
+  dogged::SetUpBlas();
   const std::vector<dogged::BenchRow> rows = bench(options);
   const std::string text = json ? dogged::ToJson(rows) : dogged::ToTable(rows);
   std::fputs(text.c_str(), stdout);

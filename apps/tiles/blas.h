@@ -55,9 +55,11 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 // c = c - a * a' in the lower triangle; c is n x n, a is n x k.
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
 
-// Workers each run their own BLAS call, so a call must use one thread. Once a
-// process, before the first kernel.
-void UseOneThread();
+// One thread a call, for workers each run their own; and the kernels for wide
+// vectors where the processor has them and OpenBLAS does not know it, unless
+// OPENBLAS_CORETYPE says otherwise (see docs/adr/0014). Once a process, before
+// the first call of the above, by the thread that will start the others.
+void SetUp();
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string Name();
 

@@ -139,7 +139,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 }});
 }
 
-void UseOneBlasThread() { blas::UseOneThread(); }
+void SetUpBlas() { blas::SetUp(); }
 
 std::string BlasName() { return blas::Name(); }
 

@@ -28,9 +28,8 @@ namespace dogged {
 //         counted from 0 within the tile; a NaN there is one too).
 void AddBlasKernels(KernelRegistry& registry);
 
-// Workers each run their own BLAS call, so a call must use one thread. Once a
-// process, before the first kernel.
-void UseOneBlasThread();
+// Once a process, before BlasName() and the first kernel: see blas::SetUp().
+void SetUpBlas();
 
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string BlasName();

@@ -23,7 +23,7 @@ namespace {
 class Factored {
  public:
   Factored(int64_t n, int64_t tile_rows) : n_(n), tile_rows_(tile_rows) {
-    UseOneBlasThread();
+    SetUpBlas();
     AddBlasKernels(registry_);
     job_.program = CholeskyProgram((n + tile_rows - 1) / tile_rows);
     tiles_ = GenerateTiles(n, tile_rows, registry_);

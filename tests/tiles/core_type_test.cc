@@ -1,0 +1,51 @@
+// Aim: on a processor that OpenBLAS does not know, the kernels for wide vectors
+// are used nevertheless, unless the user has chosen; sums stay right.
+// Method: started with OPENBLAS_CORETYPE=Haswell, which is what OpenBLAS would
+// choose there by itself once the variable is gone.
+#include <cstdlib>
+#include <vector>
+
+#include "apps/tiles/blas.h"
+#include "gmock/gmock.h"
+
+namespace dogged {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+void ExpectRightSums() {
+  constexpr int64_t kN = 70;
+  std::vector<double> a(kN * kN);
+  std::vector<double> c(kN * kN, 1.0);
+  for (int64_t i = 0; i < kN * kN; ++i) {
+    a[static_cast<size_t>(i)] = static_cast<double>(i % 11);
+  }
+  const blas::Matrix whole{a.data(), kN};
+  blas::ProductTransposed({kN, kN, kN}, -1, whole, whole, 1, {c.data(), kN});
+  for (int64_t i = 0; i < kN; ++i) {
+    for (int64_t j = 0; j < kN; ++j) {
+      double want = 1;
+      for (int64_t k = 0; k < kN; ++k) want -= whole(i, k) * whole(j, k);
+      ASSERT_EQ(c[static_cast<size_t>(i * kN + j)], want);
+    }
+  }
+}
+
+TEST(CoreType, IsTheUsersOrElseTheWidest) {
+  ASSERT_STREQ(getenv("OPENBLAS_CORETYPE"), "Haswell");
+  blas::SetUp();
+  EXPECT_THAT(blas::Name(), HasSubstr("Haswell"));
+  ExpectRightSums();
+  unsetenv("OPENBLAS_CORETYPE");
+  blas::SetUp();
+  if (__builtin_cpu_supports("avx512vl") != 0) {
+    EXPECT_THAT(blas::Name(), HasSubstr("SkylakeX"));
+  } else {
+    EXPECT_THAT(blas::Name(), Not(HasSubstr("SkylakeX")));
+  }
+  ExpectRightSums();
+}
+
+}  // namespace
+}  // namespace dogged
