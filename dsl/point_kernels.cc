@@ -233,10 +233,17 @@ class NativeTask : public Kernel {
   absl::Status Run(KernelCall& call) const override;
   double Flops(const Task& task) const override {
     if (!native_.flops) return 0;
-    return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index));
+    return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index),
+                         ScalarsAt(task.index));
   }
 
  private:
+  std::vector<double> ScalarsAt(const IndexVector& index) const {
+    if (body_.scalars.stores.empty()) return {};
+    return EvaluateAt<double>(*scalars_, body_.scalars.stores.size(),
+                              body_.scalars.index_count, index);
+  }
+
   NativeBody body_;
   NativeKernel native_;
   std::unique_ptr<BoxFunction> scalars_;
@@ -260,9 +267,7 @@ absl::Status NativeTask::Run(KernelCall& call) const {
   }
   const std::vector<Shape> shapes = out_shapes_.At(call.task.index);
   std::vector<Value> out(body_.out.size());
-  const std::vector<double> scalars =
-      EvaluateAt<double>(*scalars_, body_.scalars.stores.size(),
-                         body_.scalars.index_count, call.task.index);
+  const std::vector<double> scalars = ScalarsAt(call.task.index);
   NativeCall native{.in = absl::MakeSpan(in),
                     .out = absl::MakeSpan(out),
                     .scalars = scalars,

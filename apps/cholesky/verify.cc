@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "apps/tiles/blas_kernels.h"
+#include "apps/tiles/tile_call.h"
+#include "apps/verify/input_matrix.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
@@ -26,30 +28,10 @@ struct Form {
   Label TileOfL(int64_t i, int64_t j) const { return {l, {i, j}}; }
 };
 
-std::optional<int32_t> FindMatrix(const Program& program,
-                                  absl::string_view name, int32_t rank) {
-  const std::optional<int32_t> array = program.FindArray(name);
-  if (!array.has_value()) return std::nullopt;
-  const Array& found = program.arrays[static_cast<size_t>(*array)];
-  if (found.rank != rank || found.element != ElementType::kDouble) {
-    return std::nullopt;
-  }
-  return array;
-}
-
-// The task that makes a tile of A out of nothing; none if there is none.
-std::optional<Task> InputTask(const Relations& relations, const Label& tile) {
-  std::optional<Task> task = relations.ProducerOf(tile);
-  if (!task.has_value() || relations.RequiredCount(*task) != 0) {
-    return std::nullopt;
-  }
-  return task;
-}
-
 std::optional<Form> FormOf(const Relations& relations) {
   const Program& program = relations.program();
-  const std::optional<int32_t> a = FindMatrix(program, "A", 3);
-  const std::optional<int32_t> l = FindMatrix(program, "L", 2);
+  const std::optional<int32_t> a = FindArrayOf(program, "A", 3);
+  const std::optional<int32_t> l = FindArrayOf(program, "L", 2);
   if (!a.has_value() || !l.has_value()) return std::nullopt;
   Form form{.a = *a, .l = *l};
   // Stops at the first row that is no row of a triangle.
@@ -73,38 +55,6 @@ std::optional<Form> FormOf(const Relations& relations) {
     });
   }
   return is_factored ? std::optional<Form>(form) : std::nullopt;
-}
-
-absl::Status CheckShape(const Program& program, const Label& label,
-                        const Value& tile, int64_t rows, int64_t columns) {
-  const bool fits = !tile.IsNone() && tile.type() == ElementType::kDouble &&
-                    tile.shape() == Shape({rows, columns});
-  if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(program.LabelText(label), " is no ", rows, " x ", columns,
-                   " matrix of doubles"));
-}
-
-absl::StatusOr<Value> MakeTile(const Relations& relations,
-                               const KernelTable& kernels, const Label& label) {
-  const std::optional<Task> task = InputTask(relations, label);
-  DOGGED_CHECK(task.has_value());
-  const TaskClass& task_class =
-      relations.program().classes[static_cast<size_t>(task->task_class)];
-  std::vector<Value> inputs(task_class.uses.size());
-  std::vector<Value> outputs(task_class.creates.size());
-  KernelCall call{.task = *task,
-                  .inputs = absl::MakeSpan(inputs),
-                  .outputs = absl::MakeSpan(outputs)};
-  DOGGED_RETURN_IF_ERROR(
-      Annotate(kernels[static_cast<size_t>(task_class.kernel)]->Run(call),
-               relations.program().TaskText(*task)));
-  Value tile;
-  relations.ForEachCreated(*task, [&](int create, const Label& created) {
-    if (created == label) tile = outputs[static_cast<size_t>(create)];
-  });
-  outputs.clear();  // so that `tile` is held once and updated in place
-  return tile;
 }
 
 // The sum of squares of a symmetric matrix's elements in tile (i, j): one off
@@ -147,17 +97,19 @@ absl::Status Subtract(const NativeKernel& gemm, const Value& a, const Value& b,
 struct Factor {
   std::vector<Value> tiles;
   std::vector<int64_t> rows;
+  std::vector<int64_t> firsts;  // of these rows, in the matrix
   int64_t order = 0;
 
   const Value& tile(int64_t i, int64_t j) const {
     return tiles[static_cast<size_t>(i * (i + 1) / 2 + j)];
   }
   int64_t rows_of(int64_t i) const { return rows[static_cast<size_t>(i)]; }
+  // The row where tile row i begins.
+  int64_t first(int64_t i) const { return firsts[static_cast<size_t>(i)]; }
 };
 
-absl::StatusOr<Factor> LookUp(
-    const Program& program, const Form& form,
-    absl::FunctionRef<absl::StatusOr<Value>(const Label& label)> lookup) {
+absl::StatusOr<Factor> LookUp(const Program& program, const Form& form,
+                              TileLookup lookup) {
   Factor out;
   for (int64_t i = 0; i < form.tile_rows; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
@@ -167,14 +119,67 @@ absl::StatusOr<Factor> LookUp(
     const Value& diagonal = out.tiles.back();
     const bool is_matrix = !diagonal.IsNone() && diagonal.shape().size() == 2;
     out.rows.push_back(is_matrix ? diagonal.shape()[0] : 0);
+    out.firsts.push_back(out.order);
     out.order += out.rows.back();
     for (int64_t j = 0; j <= i; ++j) {
-      DOGGED_RETURN_IF_ERROR(CheckShape(program, form.TileOfL(i, j),
-                                        out.tile(i, j), out.rows_of(i),
-                                        out.rows_of(j)));
+      DOGGED_RETURN_IF_ERROR(CheckMatrix(program, form.TileOfL(i, j),
+                                         out.tile(i, j), out.rows_of(i),
+                                         out.rows_of(j)));
     }
   }
   return out;
+}
+
+// sum += factor * A * x, by the tile (i, j) of a symmetric A, and by the one
+// that mirrors it.
+void AddProduct(const Value& tile, int64_t row, int64_t column, double factor,
+                const std::vector<double>& x, std::vector<double>& sum) {
+  const blas::ConstMatrix a = MatrixOf(tile);
+  for (int64_t i = 0; i < RowCount(tile); ++i) {
+    const auto r = static_cast<size_t>(row + i);
+    const int64_t limit = row == column ? i + 1 : ColumnCount(tile);
+    for (int64_t j = 0; j < limit; ++j) {
+      const auto c = static_cast<size_t>(column + j);
+      sum[r] += factor * a(i, j) * x[c];
+      if (r != c) sum[c] += factor * a(i, j) * x[r];
+    }
+  }
+}
+
+double SquareSum(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double element : x) sum += element * element;
+  return sum;
+}
+
+// x = inverse(L') * inverse(L) * x, row by row of L and back.
+void Solve(const Factor& factor, std::vector<double>& x) {
+  const auto tile_rows = static_cast<int64_t>(factor.rows.size());
+  const auto part = [&](int64_t i) { return x.data() + factor.first(i); };
+  for (int64_t i = 0; i < tile_rows; ++i) {
+    for (int64_t k = 0; k <= i; ++k) {
+      const blas::ConstMatrix l = MatrixOf(factor.tile(i, k));
+      const double* const known = part(k);
+      double* const sums = part(i);
+      for (int64_t r = 0; r < factor.rows_of(i); ++r) {
+        const int64_t limit = i == k ? r : factor.rows_of(k);
+        for (int64_t j = 0; j < limit; ++j) sums[r] -= l(r, j) * known[j];
+        if (i == k) sums[r] /= l(r, r);
+      }
+    }
+  }
+  for (int64_t i = tile_rows - 1; i >= 0; --i) {
+    for (int64_t k = i; k >= 0; --k) {
+      const blas::ConstMatrix l = MatrixOf(factor.tile(i, k));
+      double* const known = part(i);
+      double* const sums = part(k);
+      for (int64_t r = factor.rows_of(i) - 1; r >= 0; --r) {
+        if (i == k) known[r] /= l(r, r);
+        const int64_t limit = i == k ? r : factor.rows_of(k);
+        for (int64_t j = 0; j < limit; ++j) sums[j] -= l(r, j) * known[r];
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -183,9 +188,9 @@ bool IsCholesky(const Program& program) {
   return FormOf(Relations(program)).has_value();
 }
 
-absl::StatusOr<double> CholeskyResidual(
-    const Job& job, const KernelTable& kernels,
-    absl::FunctionRef<absl::StatusOr<Value>(const Label& label)> lookup) {
+absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
+                                       const KernelTable& kernels,
+                                       TileLookup lookup) {
   const Relations relations(job.program);
   const std::optional<Form> form = FormOf(relations);
   if (!form.has_value()) {
@@ -196,25 +201,53 @@ absl::StatusOr<double> CholeskyResidual(
   KernelRegistry registry;
   AddBlasKernels(registry);
   const NativeKernel& gemm = *registry.Find("gemm");
+  const auto order = static_cast<size_t>(factor.order);
+  std::vector<double> known(order);
+  for (size_t i = 0; i < order; ++i) {
+    known[i] = KnownSolution(static_cast<int64_t>(i));
+  }
+  std::vector<double> b(order, 0);
+  // Calls visit(i, j, tile of A) for the lower triangle.
+  const auto for_each_tile =
+      [&](absl::FunctionRef<absl::Status(int64_t, int64_t, Value)> visit)
+      -> absl::Status {
+    for (int64_t i = 0; i < form->tile_rows; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        DOGGED_ASSIGN_OR_RETURN(
+            Value a, MakeTile(relations, kernels, form->TileOfA(i, j)));
+        DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, form->TileOfA(i, j), a,
+                                           factor.rows_of(i),
+                                           factor.rows_of(j)));
+        DOGGED_RETURN_IF_ERROR(visit(i, j, std::move(a)));
+      }
+    }
+    return absl::OkStatus();
+  };
   double a_sum = 0;
   double rest_sum = 0;
-  for (int64_t i = 0; i < form->tile_rows; ++i) {
-    for (int64_t j = 0; j <= i; ++j) {
-      DOGGED_ASSIGN_OR_RETURN(
-          Value rest, MakeTile(relations, kernels, form->TileOfA(i, j)));
-      DOGGED_RETURN_IF_ERROR(CheckShape(job.program, form->TileOfA(i, j), rest,
-                                        factor.rows_of(i), factor.rows_of(j)));
-      a_sum += SquareSum(rest, i == j);
-      for (int64_t k = 0; k <= j; ++k) {
-        DOGGED_RETURN_IF_ERROR(
-            Subtract(gemm, factor.tile(i, k), factor.tile(j, k), rest));
-      }
-      rest_sum += SquareSum(rest, i == j);
-    }
-  }
-  return std::sqrt(rest_sum) /
-         (static_cast<double>(factor.order) * std::sqrt(a_sum) *
-          std::numeric_limits<double>::epsilon());
+  const absl::Status judged =
+      for_each_tile([&](int64_t i, int64_t j, Value rest) -> absl::Status {
+        a_sum += SquareSum(rest, i == j);
+        AddProduct(rest, factor.first(i), factor.first(j), 1, known, b);
+        for (int64_t k = 0; k <= j; ++k) {
+          DOGGED_RETURN_IF_ERROR(
+              Subtract(gemm, factor.tile(i, k), factor.tile(j, k), rest));
+        }
+        rest_sum += SquareSum(rest, i == j);
+        return absl::OkStatus();
+      });
+  DOGGED_RETURN_IF_ERROR(judged);
+  std::vector<double> x = b;
+  Solve(factor, x);
+  DOGGED_RETURN_IF_ERROR(for_each_tile([&](int64_t i, int64_t j, Value a) {
+    AddProduct(a, factor.first(i), factor.first(j), -1, x, b);
+    return absl::OkStatus();
+  }));
+  const double unit = static_cast<double>(factor.order) * std::sqrt(a_sum) *
+                      std::numeric_limits<double>::epsilon();
+  return Verdict{.residual = std::sqrt(rest_sum) / unit,
+                 .solve_error = std::sqrt(SquareSum(b)) /
+                                (unit * std::sqrt(SquareSum(x)))};
 }
 
 }  // namespace dogged

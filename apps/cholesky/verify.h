@@ -1,12 +1,11 @@
-// Judges the result of a tiled Cholesky factorisation: by the residual, which
-// needs the matrix and the factor alone, and no other factorisation.
+// Judges the result of a tiled Cholesky factorisation: by the residual and
+// by a solve, from the matrix and the factor alone.
 #ifndef DOGGED_APPS_CHOLESKY_VERIFY_H_
 #define DOGGED_APPS_CHOLESKY_VERIFY_H_
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/label.h"
-#include "runtime/base/value.h"
+#include "apps/verify/input_matrix.h"
+#include "apps/verify/verdict.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/program.h"
@@ -19,19 +18,19 @@ namespace dogged {
 // A(0)(0)(0) alone. Says nothing about shapes. O(tiles).
 bool IsCholesky(const Program& program);
 
-// ||A - L L'||_F / (n ||A||_F eps) in double precision, with A symmetric and
-// given by its lower triangle: below 1 for a sound factorisation, NaN if L or
-// A holds one. A is made anew, tile by tile, by the tasks that create
-// A(i)(j)(0), with `kernels` (those of job.program); L comes from `lookup`.
+// By the residual ||A - L L'||_F / (n ||A||_F eps), with A symmetric and given
+// by its lower triangle, and by a solve. A is made anew, tile by tile, by the
+// tasks that create A(i)(j)(0), with `kernels` (those of job.program); L comes
+// from `lookup`.
 //
 // Shape:  tile (i, j) of both is rows(i) x rows(j); n is the sum of rows.
 // Cost:   n^3/3 operations in one thread; holds all of L and a tile of A.
 // Errors: kFailedPrecondition unless IsCholesky(job.program);
 //         kInvalidArgument for tiles that are no matrices of doubles or do not
 //         fit; what lookup and the kernels return.
-absl::StatusOr<double> CholeskyResidual(
-    const Job& job, const KernelTable& kernels,
-    absl::FunctionRef<absl::StatusOr<Value>(const Label& label)> lookup);
+absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
+                                       const KernelTable& kernels,
+                                       TileLookup lookup);
 
 }  // namespace dogged
 

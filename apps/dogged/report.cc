@@ -39,6 +39,7 @@ std::string RunReport::ToJson() const {
   out["seed"] = seed;
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;
+  if (solve_error.has_value()) out["solve_error"] = *solve_error;
   return out.dump();
 }
 

@@ -40,6 +40,7 @@ struct RunReport {
   uint64_t seed = 0;
   std::optional<bool> check_passed;
   std::optional<double> residual;
+  std::optional<double> solve_error;
 
   // One JSON object, one line.
   std::string ToJson() const;

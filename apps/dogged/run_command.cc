@@ -11,10 +11,14 @@
 #include "apps/dogged/memory.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/run_outcome.h"
+#include "apps/lu/verify.h"
 #include "apps/output/npy.h"
 #include "apps/output/png.h"
 #include "apps/output/selection.h"
 #include "apps/output/words.h"
+#include "apps/qr/verify.h"
+#include "apps/verify/input_matrix.h"
+#include "apps/verify/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
@@ -22,6 +26,35 @@
 
 namespace dogged {
 namespace {
+
+// How the results of a factorisation are judged.
+struct Judge {
+  const char* difference;
+  bool (*is_its)(const Program& program);
+  absl::StatusOr<Verdict> (*verify)(const Job& job, const KernelTable& kernels,
+                                    TileLookup lookup);
+};
+constexpr Judge kJudges[] = {{"A - LL'", IsCholesky, VerifyCholesky},
+                             {"A - P'LU", IsLu, VerifyLu},
+                             {"A - QR", IsQr, VerifyQr}};
+
+// Judges the results of a factorisation, and says what it found; does nothing
+// for another program.
+absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
+                          TileLookup lookup, RunReport& report) {
+  for (const Judge& judge : kJudges) {
+    if (!judge.is_its(job.program)) continue;
+    const auto verdict = judge.verify(job, kernels, lookup);
+    if (!verdict.ok()) return verdict.status();
+    report.residual = verdict->residual;
+    report.solve_error = verdict->solve_error;
+    std::fprintf(stderr,
+                 "residual ||%s|| / (n ||A|| eps) = %.3g, solve ||A x - b|| / "
+                 "(n ||A|| ||x|| eps) = %.3g\n",
+                 judge.difference, verdict->residual, verdict->solve_error);
+  }
+  return absl::OkStatus();
+}
 
 // Writes what one --output asks for.
 absl::Status WriteOutput(const std::string& argument, const Program& program,
@@ -100,13 +133,8 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         "interrupted: the run was over; not all outputs are written"));
   }
   CatchInterrupts("interrupted: the outputs are written, not checked\n");
-  if (IsCholesky(program.job.program)) {
-    const auto residual = CholeskyResidual(program.job, table, lookup);
-    if (!residual.ok()) return SayError(residual.status());
-    report.residual = *residual;
-    std::fprintf(stderr, "residual ||A - LL'|| / (n ||A|| eps) = %.3g\n",
-                 *residual);
-  }
+  const absl::Status judged = JudgeFactors(program.job, table, lookup, report);
+  if (!judged.ok()) return SayError(judged);
   if (options.check) {
     dsl::Diagnostics diagnostics(options.program.file, program.text);
     const auto serial = dsl::SerialRun(program.text, program.options,

@@ -4,8 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
+#include "apps/tiles/lu_kernels.h"
+#include "apps/tiles/qr_kernels.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/tiles/triangle.h"
 #include "runtime/base/status.h"
@@ -13,32 +16,46 @@
 namespace dogged {
 namespace {
 
-// The element (i, j), i >= j, of the generated matrix: independent of tiling.
-double SpdElement(int64_t i, int64_t j, int64_t n) {
-  if (i == j) return static_cast<double>(n);
+// The element (i, j) of the generated matrices: independent of tiling, between
+// -0.5 and 0.5.
+double Element(int64_t i, int64_t j) {
   const uint64_t bits =
       Mix64(static_cast<uint64_t>(i), static_cast<uint64_t>(j));
   return static_cast<double>(bits >> 11) * 0x1.0p-53 - 0.5;
 }
 
-absl::Status Spd(NativeCall& call) {
+double SpdElement(int64_t i, int64_t j, int64_t n) {
+  if (i == j) return static_cast<double>(n);
+  return Element(std::max(i, j), std::min(i, j));
+}
+
+// Fills the tile that begins at (row, column) by element(i, j).
+absl::Status Generate(NativeCall& call,
+                      absl::FunctionRef<double(int64_t, int64_t)> element) {
   const Shape& shape = call.out_shapes[0];
   if (shape.size() != 2) {
     return absl::InvalidArgumentError("a is no matrix");
   }
   const auto row = static_cast<int64_t>(call.scalars[0]);
   const auto column = static_cast<int64_t>(call.scalars[1]);
-  const auto n = static_cast<int64_t>(call.scalars[2]);
   Value a = Value::Allocate(ElementType::kDouble, shape);
   double* out = a.mutable_span<double>().data();
   for (int64_t i = row; i < row + shape[0]; ++i) {
     for (int64_t j = column; j < column + shape[1]; ++j) {
-      *out++ = SpdElement(std::max(i, j), std::min(i, j), n);
+      *out++ = element(i, j);
     }
   }
   call.out[0] = std::move(a);
   return absl::OkStatus();
 }
+
+absl::Status Spd(NativeCall& call) {
+  const auto n = static_cast<int64_t>(call.scalars[2]);
+  return Generate(call,
+                  [n](int64_t i, int64_t j) { return SpdElement(i, j, n); });
+}
+
+absl::Status General(NativeCall& call) { return Generate(call, Element); }
 
 absl::Status Potrf(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
@@ -97,6 +114,7 @@ absl::Status Gemm(NativeCall& call) {
 }
 
 using Shapes = absl::Span<const Shape>;
+using Scalars = absl::Span<const double>;
 
 double Extent(const Shape& shape, int d) {
   return static_cast<double>(shape[d]);
@@ -106,11 +124,15 @@ double Extent(const Shape& shape, int d) {
 
 void AddBlasKernels(KernelRegistry& registry) {
   registry.Add({.name = "spd", .out_count = 1, .scalar_count = 3, .run = Spd});
+  registry.Add(
+      {.name = "general", .out_count = 1, .scalar_count = 2, .run = General});
+  AddLuKernels(registry);
+  AddQrKernels(registry);
   registry.Add({.name = "potrf",
                 .in_count = 1,
                 .out_count = 1,
                 .run = Potrf,
-                .flops = [](Shapes in, Shapes) {
+                .flops = [](Shapes in, Shapes, Scalars) {
                   const double n = Extent(in[0], 0);
                   return n * n * n / 3 + n * n / 2 + n / 6;
                 }});
@@ -118,14 +140,14 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .in_count = 2,
                 .out_count = 1,
                 .run = Trsm,
-                .flops = [](Shapes in, Shapes) {
+                .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * Extent(in[1], 1) * Extent(in[1], 1);
                 }});
   registry.Add({.name = "syrk",
                 .in_count = 2,
                 .out_count = 1,
                 .run = Syrk,
-                .flops = [](Shapes in, Shapes) {
+                .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * (Extent(in[1], 0) + 1) *
                          Extent(in[1], 1);
                 }});
@@ -133,7 +155,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .in_count = 3,
                 .out_count = 1,
                 .run = Gemm,
-                .flops = [](Shapes in, Shapes) {
+                .flops = [](Shapes in, Shapes, Scalars) {
                   return 2 * Extent(in[0], 0) * Extent(in[0], 1) *
                          Extent(in[1], 1);
                 }});

@@ -4,6 +4,8 @@
 //
 //   spd(out a, row, column, n)         tile of a symmetric positive definite
 //                                      n x n matrix, from (row, column) on
+//   general(out a, row, column)        tile of a matrix of numbers between -0.5
+//                                      and 0.5, from (row, column) on
 //   potrf(in a, out l)                 a = l * l', l lower triangular
 //   trsm(in l, in a, out r)            r = a * inverse(l)'
 //   syrk(in c, in a, out r)            r = c - a * a', lower triangle
@@ -11,6 +13,7 @@
 //
 // Only the lower triangle of potrf's a, and of syrk's c and r, has a meaning;
 // syrk leaves the rest of c as it is, potrf sets the rest of l to zero.
+// Those of LU and QR: see lu_kernels.h and qr_kernels.h.
 #ifndef DOGGED_APPS_TILES_BLAS_KERNELS_H_
 #define DOGGED_APPS_TILES_BLAS_KERNELS_H_
 
@@ -20,7 +23,7 @@
 
 namespace dogged {
 
-// Adds the kernels above. Each updates its last-updated input in place where
+// Adds all of them. Each updates its last-updated input in place where
 // nobody else holds it.
 //
 // Errors of the kernels: kInvalidArgument for shapes that do not fit, and from

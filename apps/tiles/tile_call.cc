@@ -22,4 +22,12 @@ absl::Status CheckTile(const Value& tile, absl::string_view name, int64_t rows,
                    columns < 0 ? tile.shape()[1] : columns));
 }
 
+absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,
+                              int64_t first, int64_t columns) {
+  if (first >= 0 && RowCount(tile) - first >= columns) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " has ", RowCount(tile), " rows, too few for ",
+                   columns, " columns from row ", first, " on"));
+}
+
 }  // namespace dogged

@@ -68,8 +68,9 @@ struct NativeKernel {
   int out_count = 0;
   int scalar_count = 0;
   std::function<absl::Status(NativeCall&)> run;
-  // Floating-point operations, from the declared shapes alone. May be empty.
-  std::function<double(absl::Span<const Shape> in, absl::Span<const Shape> out)>
+  // Floating-point operations, from declared shapes and scalars. May be empty.
+  std::function<double(absl::Span<const Shape> in, absl::Span<const Shape> out,
+                       absl::Span<const double> scalars)>
       flops;
 };
 

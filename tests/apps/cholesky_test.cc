@@ -24,7 +24,7 @@ namespace {
 
 struct Outcome {
   std::vector<double> l;  // n x n
-  double residual = 0;
+  Verdict verdict;
 };
 
 absl::StatusOr<Outcome> Factor(int64_t n, int64_t tile_rows,
@@ -57,7 +57,7 @@ absl::StatusOr<Outcome> Factor(int64_t n, int64_t tile_rows,
     return results.at(label);
   };
   Outcome out;
-  DOGGED_ASSIGN_OR_RETURN(out.residual, CholeskyResidual(job, kernels, lookup));
+  DOGGED_ASSIGN_OR_RETURN(out.verdict, VerifyCholesky(job, kernels, lookup));
   DOGGED_ASSIGN_OR_RETURN(
       const Value dense,
       dsl::AssembleView(job.program, job.program.views[0], lookup));
@@ -104,17 +104,18 @@ TEST(Cholesky, FactorsAMatrixFromAFile) {
     const absl::StatusOr<Outcome> out = Factor(n, tile_rows, Dense(n, a));
     ASSERT_TRUE(out.ok()) << out.status();
     ExpectNear(out->l, apps::Cholesky(n, a));
-    EXPECT_LT(out->residual, 1);
+    EXPECT_LT(out->verdict.residual, 1);
+    EXPECT_LT(out->verdict.solve_error, 1);
   }
 }
 
 TEST(Cholesky, FactorsTheGeneratedMatrixAlikeInAnyTiling) {
   const absl::StatusOr<Outcome> one = Factor(50, 64, Value());
   ASSERT_TRUE(one.ok()) << one.status();
-  EXPECT_LT(one->residual, 1);
+  EXPECT_LT(one->verdict.residual, 1);
   const absl::StatusOr<Outcome> many = Factor(50, 8, Value());
   ASSERT_TRUE(many.ok()) << many.status();
-  EXPECT_LT(many->residual, 1);
+  EXPECT_LT(many->verdict.residual, 1);
   ExpectNear(many->l, one->l);
 }
 

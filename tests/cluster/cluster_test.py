@@ -10,6 +10,7 @@ usage: cluster_test.py DOGGED SOURCE_DIR CASE
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,57 @@ def case_points():
 def case_cholesky():
     digest_survives(app("cholesky"), "-D", "N=2048", "-D", "NB=128",
                     agents=(4,))
+
+
+def case_factors():
+    """LU and QR, odd shapes of all three, and matrices that have no factors."""
+    for name in ("lu", "qr"):
+        digest_survives(app(name), "-D", "N=1024", "-D", "NB=64", agents=(4,))
+    for name in ("cholesky", "lu", "qr"):
+        for n, nb in ((1, 128), (5, 128), (130, 64)):
+            sizes = ("-D", f"N={n}", "-D", f"NB={nb}")
+            serial = run(app(name), *sizes)
+            report = run(app(name), *sizes, "--agents", 3)
+            check_equal(f"digest of {name}, N={n}", report["result_digest"],
+                        serial["result_digest"], report)
+            for sort in ("residual", "solve_error"):
+                if not report[sort] < 1:
+                    raise SystemExit(f"{name}, N={n}: {sort} {report[sort]}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, word in (("cholesky", "factor(1): pivot 2 "),
+                           ("lu", "panel(1): pivot 2 "),
+                           ("qr", "panel(1): column 2 ")):
+            path = os.path.join(folder, name + ".npy")
+            matrix = [[float(i * 7 % 5 + j * j % 3 + 20 * (i == j))
+                       for j in range(12)] for i in range(12)]
+            for i in range(12):
+                matrix[i][6] = {"lu": 0.0, "qr": float("nan")}.get(
+                    name, -1.0 if i == 6 else matrix[6][i])
+            write_npy(path, matrix)
+            for agents in ((), ("--agents", 2)):
+                refuse(word, app(name), "-D", "N=12", "-D", "NB=4", "--input",
+                       "A=" + path, *agents)
+
+
+def write_npy(path, rows):
+    """A matrix of doubles as NumPy writes it."""
+    header = ("{'descr': '<f8', 'fortran_order': False, "
+              f"'shape': ({len(rows)}, {len(rows[0])}), }}")
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00")
+        file.write(struct.pack("<H", len(header)) + header.encode())
+        for row in rows:
+            file.write(struct.pack(f"<{len(row)}d", *row))
+
+
+def refuse(word, *arguments):
+    """The run must fail, status 1, and say `word`."""
+    command = [DOGGED, "run", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    if done.returncode != 1 or word not in done.stderr:
+        raise SystemExit(f"exit status {done.returncode}, not 1 with {word!r}: "
+                         f"{' '.join(command)}\n{done.stderr}")
 
 
 def case_search():

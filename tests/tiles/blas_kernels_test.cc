@@ -46,7 +46,7 @@ class BlasKernelsTest : public testing::Test {
     return out;
   }
   double Flops(absl::string_view name, const std::vector<Shape>& in) {
-    return registry_.Find(name)->flops(in, {});
+    return registry_.Find(name)->flops(in, {}, {});
   }
   KernelRegistry registry_;
 };

@@ -1,0 +1,32 @@
+// Judges the result of an LU factorisation by block columns, by its residual
+// and by a solve: from the matrix and the factors alone.
+#ifndef DOGGED_APPS_LU_VERIFY_H_
+#define DOGGED_APPS_LU_VERIFY_H_
+
+#include "absl/status/statusor.h"
+#include "apps/verify/input_matrix.h"
+#include "apps/verify/verdict.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// True if `program` (valid) has the form of apps/lu/lu.dog: its results are
+// exactly F(0)(k) and P(k), made by one task for each k, and each A(0)(k)(0)
+// is made by a task that requires nothing.
+bool IsLu(const Program& program);
+
+// A is made anew with `kernels` (those of job.program), F and P come from
+// `lookup`.
+//
+// Cost:   about the operations of the factorisation, in one thread; holds all
+//         of F and a few block columns.
+// Errors: kFailedPrecondition unless IsLu(job.program); kInvalidArgument for
+//         values that do not fit; what lookup and the kernels return.
+absl::StatusOr<Verdict> VerifyLu(const Job& job, const KernelTable& kernels,
+                                 TileLookup lookup);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_LU_VERIFY_H_

@@ -1,0 +1,32 @@
+// Judges the result of a QR factorisation by block columns, by its residual
+// and by a solve: from the matrix and the factors alone.
+#ifndef DOGGED_APPS_QR_VERIFY_H_
+#define DOGGED_APPS_QR_VERIFY_H_
+
+#include "absl/status/statusor.h"
+#include "apps/verify/input_matrix.h"
+#include "apps/verify/verdict.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// True if `program` (valid) has the form of apps/qr/qr.dog: its results are
+// exactly V(0)(k) and T(k), made by one task for each k, and each A(0)(k)(0)
+// is made by a task that requires nothing.
+bool IsQr(const Program& program);
+
+// A is made anew with `kernels` (those of job.program), V and T come from
+// `lookup`.
+//
+// Cost:   about the operations of the factorisation, in one thread; holds all
+//         of V and a few block columns.
+// Errors: kFailedPrecondition unless IsQr(job.program); kInvalidArgument for
+//         values that do not fit; what lookup and the kernels return.
+absl::StatusOr<Verdict> VerifyQr(const Job& job, const KernelTable& kernels,
+                                 TileLookup lookup);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_QR_VERIFY_H_

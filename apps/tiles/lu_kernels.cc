@@ -1,0 +1,111 @@
+#include "apps/tiles/lu_kernels.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/tiles/blas.h"
+#include "apps/tiles/lu.h"
+#include "apps/tiles/tile_call.h"
+#include "apps/tiles/triangle.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+using Shapes = absl::Span<const Shape>;
+using Scalars = absl::Span<const double>;
+
+absl::Status Getrf(NativeCall& call) {
+  DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
+  const auto first = static_cast<int64_t>(call.scalars[0]);
+  const int64_t columns = ColumnCount(call.in[0]);
+  DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[0], "a", first, columns));
+  Value f = TakeOrCopy(call.in[0]);
+  Value p = Value::Allocate(ElementType::kInt64, {columns});
+  const absl::Span<int64_t> pivots = p.mutable_span<int64_t>();
+  const std::optional<int64_t> failed =
+      FactorLu(RowCount(f) - first, MutableMatrixOf(f).At(first, 0), pivots);
+  if (failed.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pivot ", *failed, " of the tile (column ", first + *failed,
+        ") is zero or not finite: the matrix is singular"));
+  }
+  for (int64_t& pivot : pivots) pivot += first;
+  call.out[0] = std::move(f);
+  call.out[1] = std::move(p);
+  return absl::OkStatus();
+}
+
+// The exchanges of a step, counted from its first row.
+absl::StatusOr<std::vector<int64_t>> ExchangesOf(const Value& p, int64_t first,
+                                                 int64_t rows,
+                                                 int64_t columns) {
+  if (p.IsNone() || p.type() != ElementType::kInt64 ||
+      p.shape() != Shape({columns})) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("p is no list of ", columns, " rows"));
+  }
+  std::vector<int64_t> out;
+  for (const int64_t row : p.span<int64_t>()) {
+    out.push_back(row - first);
+    if (row < first || row >= rows) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("p names row ", row, " of ", rows));
+    }
+  }
+  return out;
+}
+
+absl::Status Eliminate(NativeCall& call) {
+  DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "c"));
+  const auto first = static_cast<int64_t>(call.scalars[0]);
+  const int64_t n = ColumnCount(call.in[0]);
+  DOGGED_RETURN_IF_ERROR(CheckTile(call.in[1], "f", RowCount(call.in[0])));
+  const int64_t k = ColumnCount(call.in[1]);
+  DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[1], "f", first, k));
+  const int64_t rows = RowCount(call.in[0]);
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<int64_t> exchanges,
+                          ExchangesOf(call.in[2], first, rows, k));
+  Value r = TakeOrCopy(call.in[0]);
+  const blas::Matrix c = MutableMatrixOf(r).At(first, 0);
+  const blas::ConstMatrix l = MatrixOf(call.in[1]).At(first, 0);
+  ExchangeRows(n, exchanges, c);
+  SolveLeft(k, n, l, Diagonal::kUnit, c);
+  const int64_t rest = rows - first - k;
+  if (rest > 0) {
+    blas::Product({rest, n, k}, -1, l.At(k, 0), c, 1, c.At(k, 0));
+  }
+  call.out[0] = std::move(r);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddLuKernels(KernelRegistry& registry) {
+  registry.Add({.name = "getrf",
+                .in_count = 1,
+                .out_count = 2,
+                .scalar_count = 1,
+                .run = Getrf,
+                .flops = [](Shapes in, Shapes, Scalars scalars) {
+                  const double m = static_cast<double>(in[0][0]) - scalars[0];
+                  const auto n = static_cast<double>(in[0][1]);
+                  return m * n * n - n * n * n / 3 - n * n / 2 + 5 * n / 6;
+                }});
+  registry.Add({.name = "eliminate",
+                .in_count = 3,
+                .out_count = 1,
+                .scalar_count = 1,
+                .run = Eliminate,
+                .flops = [](Shapes in, Shapes, Scalars scalars) {
+                  const double m = static_cast<double>(in[0][0]) - scalars[0];
+                  const auto n = static_cast<double>(in[0][1]);
+                  const auto k = static_cast<double>(in[1][1]);
+                  return n * k * (k - 1) + 2 * (m - k) * n * k;
+                }});
+}
+
+}  // namespace dogged

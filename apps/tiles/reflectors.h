@@ -1,0 +1,33 @@
+// Householder reflectors in the compact WY form, as products of matrices:
+//   q = h(0) h(1) ... h(n-1) = i - v * t * v'
+// with v (m x n, m >= n) unit lower triangular and t (n x n) upper triangular.
+// Row-major. Thread-safe, deterministic.
+// Source: Schreiber and Van Loan 1989; recursion as in Elmroth and Gustavson
+// 2000.
+#ifndef DOGGED_APPS_TILES_REFLECTORS_H_
+#define DOGGED_APPS_TILES_REFLECTORS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "apps/tiles/blas.h"
+
+namespace dogged {
+
+// Factors a, m x n with m >= n: a = q * r. Afterwards r stands on and above
+// the diagonal of a, v below it, its diagonal of ones understood; t is filled,
+// zeros below its diagonal. Returns the first column that is not finite, if
+// there is one: then what is in a and t has no meaning.
+std::optional<int64_t> FactorQr(int64_t m, int64_t n, blas::Matrix a,
+                                blas::Matrix t);
+
+enum class Reflect { kForward, kTransposed };
+
+// c = q * c, or q' * c; c is m x n, and q has k reflectors in v and t as
+// FactorQr() leaves them (what stands above the diagonal of v is not read).
+void ApplyReflectors(Reflect direction, const blas::Extents& extents,
+                     blas::ConstMatrix v, blas::ConstMatrix t, blas::Matrix c);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_TILES_REFLECTORS_H_

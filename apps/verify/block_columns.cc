@@ -1,0 +1,189 @@
+#include "apps/verify/block_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/tiles/tile_call.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+using blas::ConstMatrix;
+using blas::Matrix;
+using Step = BlockColumns::Step;
+
+double SquareSum(absl::Span<const double> elements) {
+  double sum = 0;
+  for (const double x : elements) sum += x * x;
+  return sum;
+}
+
+// The part of a factor on and above the diagonal, zeros below.
+Value UpperPart(const Step& step) {
+  const int64_t rows = RowCount(step.factor);
+  Value out = Value::Allocate(ElementType::kDouble, {rows, step.columns});
+  const Matrix to = MutableMatrixOf(out);
+  const ConstMatrix from = MatrixOf(step.factor);
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < step.columns; ++j) {
+      to(i, j) = i <= step.first + j ? from(i, j) : 0;
+    }
+  }
+  return out;
+}
+
+// The sum of squares of left - right.
+double DistanceSquared(const Value& left, const Value& right) {
+  const auto a = left.span<double>();
+  const auto b = right.span<double>();
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+// x: the solution of (upper triangle of the factors) * x = x.
+void SolveUpper(const BlockColumns& columns, std::vector<double>& x) {
+  for (auto step = columns.steps.rbegin(); step != columns.steps.rend();
+       ++step) {
+    const ConstMatrix u = MatrixOf(step->factor);
+    for (int64_t j = step->columns - 1; j >= 0; --j) {
+      const int64_t at = step->first + j;
+      const double found = x[static_cast<size_t>(at)] / u(at, j);
+      x[static_cast<size_t>(at)] = found;
+      for (int64_t i = 0; i < at; ++i) {
+        x[static_cast<size_t>(i)] -= u(i, j) * found;
+      }
+    }
+  }
+}
+
+// sum += factor * (block column) * (its part of x).
+void AddProduct(const Step& step, const Value& a, double factor,
+                const std::vector<double>& x, std::vector<double>& sum) {
+  const ConstMatrix matrix = MatrixOf(a);
+  for (int64_t i = 0; i < RowCount(a); ++i) {
+    double part = 0;
+    for (int64_t j = 0; j < step.columns; ++j) {
+      part += matrix(i, j) * x[static_cast<size_t>(step.first + j)];
+    }
+    sum[static_cast<size_t>(i)] += factor * part;
+  }
+}
+
+}  // namespace
+
+std::optional<BlockColumnForm> FindBlockColumns(const Relations& relations,
+                                                absl::string_view factor,
+                                                absl::string_view extra,
+                                                ElementType extra_element) {
+  const Program& program = relations.program();
+  const std::optional<int32_t> a = FindArrayOf(program, "A", 3);
+  const std::optional<int32_t> f = FindArrayOf(program, factor, 2);
+  const std::optional<int32_t> e =
+      FindArrayOf(program, extra, 1, extra_element);
+  if (!a.has_value() || !f.has_value() || !e.has_value()) return std::nullopt;
+  BlockColumnForm form{.a = *a, .factor = *f, .extra = *e};
+  const auto is_column = [&](int64_t k) {
+    const Label label = form.Factor(k);
+    return relations.IsResult(label) && relations.IsResult(form.Extra(k)) &&
+           relations.ProducerOf(label) == relations.ProducerOf(form.Extra(k)) &&
+           InputTask(relations, form.Input(k)).has_value();
+  };
+  while (is_column(form.count)) ++form.count;
+  if (form.count == 0 || program.ResultCount() != 2 * form.count) {
+    return std::nullopt;
+  }
+  return form;
+}
+
+absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
+                                           const BlockColumnForm& form,
+                                           TileLookup lookup) {
+  BlockColumns out;
+  for (int64_t k = 0; k < form.count; ++k) {
+    Step step{.first = out.order};
+    DOGGED_ASSIGN_OR_RETURN(step.factor, lookup(form.Factor(k)));
+    DOGGED_ASSIGN_OR_RETURN(step.extra, lookup(form.Extra(k)));
+    const bool is_matrix =
+        !step.factor.IsNone() && step.factor.shape().size() == 2;
+    step.columns = is_matrix ? ColumnCount(step.factor) : 0;
+    out.order += step.columns;
+    out.steps.push_back(std::move(step));
+  }
+  for (int64_t k = 0; k < form.count; ++k) {
+    const Step& step = out.steps[static_cast<size_t>(k)];
+    DOGGED_RETURN_IF_ERROR(CheckMatrix(program, form.Factor(k), step.factor,
+                                       out.order, step.columns));
+    const bool fits = !step.extra.IsNone() && !step.extra.shape().empty() &&
+                      step.extra.shape()[0] == step.columns;
+    if (!fits) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(program.LabelText(form.Extra(k)), " has not ",
+                       step.columns, " elements"));
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
+                                     const BlockColumnForm& form,
+                                     const BlockColumns& columns,
+                                     const ColumnAlgebra& algebra,
+                                     bool both_ways) {
+  const Relations relations(job.program);
+  const auto make = [&](size_t j) -> absl::StatusOr<Value> {
+    const Label label = form.Input(static_cast<int64_t>(j));
+    DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
+    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, label, a, columns.order,
+                                       columns.steps[j].columns));
+    return a;
+  };
+  const auto order = static_cast<size_t>(columns.order);
+  std::vector<double> known(order);
+  for (size_t i = 0; i < order; ++i) {
+    known[i] = KnownSolution(static_cast<int64_t>(i));
+  }
+  std::vector<double> b(order, 0);
+  double a_sum = 0;
+  double back_sum = 0;
+  double forth_sum = 0;
+  for (size_t j = 0; j < columns.steps.size(); ++j) {
+    const Step& step = columns.steps[j];
+    DOGGED_ASSIGN_OR_RETURN(Value a, make(j));
+    a_sum += SquareSum(a.span<double>());
+    AddProduct(step, a, 1, known, b);
+    const Value upper = UpperPart(step);
+    Value product = UpperPart(step);
+    for (size_t k = j + 1; k-- > 0;) {
+      algebra.undo(columns.steps[k], step.columns, MutableMatrixOf(product));
+    }
+    back_sum += DistanceSquared(product, a);
+    for (size_t k = 0; both_ways && k <= j; ++k) {
+      algebra.apply(columns.steps[k], step.columns, MutableMatrixOf(a));
+    }
+    if (both_ways) forth_sum += DistanceSquared(a, upper);
+  }
+  std::vector<double> x = b;
+  for (const Step& step : columns.steps) algebra.apply(step, 1, {x.data(), 1});
+  SolveUpper(columns, x);
+  std::vector<double> rest = b;
+  for (size_t j = 0; j < columns.steps.size(); ++j) {
+    DOGGED_ASSIGN_OR_RETURN(const Value a, make(j));
+    AddProduct(columns.steps[j], a, -1, x, rest);
+  }
+  const double unit = static_cast<double>(columns.order) * std::sqrt(a_sum) *
+                      std::numeric_limits<double>::epsilon();
+  // A NaN in either sum is one in the result.
+  return Verdict{
+      .residual = std::sqrt(both_ways && !(forth_sum <= back_sum) ? forth_sum
+                                                                  : back_sum) /
+                  unit,
+      .solve_error =
+          std::sqrt(SquareSum(rest)) / (unit * std::sqrt(SquareSum(x)))};
+}
+
+}  // namespace dogged

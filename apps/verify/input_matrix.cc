@@ -1,0 +1,65 @@
+#include "apps/verify/input_matrix.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+std::optional<int32_t> FindArrayOf(const Program& program,
+                                   absl::string_view name, int32_t rank,
+                                   ElementType element) {
+  const std::optional<int32_t> array = program.FindArray(name);
+  if (!array.has_value()) return std::nullopt;
+  const Array& found = program.arrays[static_cast<size_t>(*array)];
+  if (found.rank != rank || found.element != element) return std::nullopt;
+  return array;
+}
+
+std::optional<Task> InputTask(const Relations& relations, const Label& tile) {
+  std::optional<Task> task = relations.ProducerOf(tile);
+  if (!task.has_value() || relations.RequiredCount(*task) != 0) {
+    return std::nullopt;
+  }
+  return task;
+}
+
+absl::StatusOr<Value> MakeTile(const Relations& relations,
+                               const KernelTable& kernels, const Label& label) {
+  const std::optional<Task> task = InputTask(relations, label);
+  DOGGED_CHECK(task.has_value());
+  const TaskClass& task_class =
+      relations.program().classes[static_cast<size_t>(task->task_class)];
+  std::vector<Value> inputs(task_class.uses.size());
+  std::vector<Value> outputs(task_class.creates.size());
+  KernelCall call{.task = *task,
+                  .inputs = absl::MakeSpan(inputs),
+                  .outputs = absl::MakeSpan(outputs)};
+  DOGGED_RETURN_IF_ERROR(
+      Annotate(kernels[static_cast<size_t>(task_class.kernel)]->Run(call),
+               relations.program().TaskText(*task)));
+  Value tile;
+  relations.ForEachCreated(*task, [&](int create, const Label& created) {
+    if (created == label) tile = outputs[static_cast<size_t>(create)];
+  });
+  outputs.clear();  // so that `tile` is held once and updated in place
+  return tile;
+}
+
+absl::Status CheckMatrix(const Program& program, const Label& label,
+                         const Value& tile, int64_t rows, int64_t columns) {
+  const bool fits = !tile.IsNone() && tile.type() == ElementType::kDouble &&
+                    tile.shape() == Shape({rows, columns});
+  if (fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(program.LabelText(label), " is no ", rows, " x ", columns,
+                   " matrix of doubles"));
+}
+
+double KnownSolution(int64_t i) {
+  return static_cast<double>(i * 37 % 101) / 50 - 1;
+}
+
+}  // namespace dogged

@@ -1,0 +1,41 @@
+// The matrix that a program was given, made anew tile by tile.
+#ifndef DOGGED_APPS_VERIFY_INPUT_MATRIX_H_
+#define DOGGED_APPS_VERIFY_INPUT_MATRIX_H_
+
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+using TileLookup = absl::FunctionRef<absl::StatusOr<Value>(const Label&)>;
+
+// The array of that name, rank and element type; none if there is none.
+std::optional<int32_t> FindArrayOf(const Program& program,
+                                   absl::string_view name, int32_t rank,
+                                   ElementType element = ElementType::kDouble);
+
+// The task that makes a tile out of nothing; none if there is none.
+std::optional<Task> InputTask(const Relations& relations, const Label& tile);
+
+// Runs InputTask(tile), which there is, with the kernels of the program. The
+// value is held nowhere else.
+absl::StatusOr<Value> MakeTile(const Relations& relations,
+                               const KernelTable& kernels, const Label& tile);
+
+// kInvalidArgument unless `tile` is a rows x columns matrix of doubles.
+absl::Status CheckMatrix(const Program& program, const Label& label,
+                         const Value& tile, int64_t rows, int64_t columns);
+
+// Number `i` of the solution that solves are tried with: between -1 and 1.
+double KnownSolution(int64_t i);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_VERIFY_INPUT_MATRIX_H_
