@@ -23,9 +23,12 @@ struct BenchOptions {
 
 // Empty tasks: independent, wavefront, wide release; against OpenMP tasks.
 std::vector<BenchRow> BenchTasks(const BenchOptions& options);
-// Tiled Cholesky against OpenMP tasks over the same kernels, each at its best
-// tile size, and against dgemm on all workers.
+// Factorisations of apps/, each contender at its best tile size, in GF/s and
+// against dgemm on all workers: Cholesky against OpenMP tasks over the same
+// kernels and OpenBLAS's dpotrf, LU against its dgetrf, QR against its dgeqrf.
 std::vector<BenchRow> BenchCholesky(const BenchOptions& options);
+std::vector<BenchRow> BenchLu(const BenchOptions& options);
+std::vector<BenchRow> BenchQr(const BenchOptions& options);
 // Stencils of apps/, compiled, against a loop that OpenMP shares out and
 // one that is tiled by hand; bits compared. tile_sizes are widths and a depth.
 std::vector<BenchRow> BenchStencil(const BenchOptions& options);

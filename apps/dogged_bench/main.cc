@@ -1,7 +1,7 @@
 // dogged-bench: measures this build against peers in the same run.
 #include <cstdio>
-#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -15,6 +15,7 @@ constexpr char kHelp[] =
     "Example: dogged-bench cholesky --n 4096 --nb 256,320,512 --json\n\n"
     "  tasks      empty tasks: independent, wavefront, wide release\n"
     "  cholesky   tiled Cholesky, best of the tile sizes\n"
+    "  lu, qr     the same with partial pivoting, and by reflectors\n"
     "  stencil    time steps on grids, coalesced into tiles\n"
     "  locality   share of reads from other agents, by affinity and hashed\n\n"
     "  --n N            problem size (1000 and 4096)\n"
@@ -25,6 +26,21 @@ constexpr char kHelp[] =
     "  --agents N       of locality (4)\n"
     "  --samples N      (5)\n"
     "  --json           rows of name, value, unit, samples, ratio_to, ratio\n";
+
+using Bench = std::vector<dogged::BenchRow> (*)(const dogged::BenchOptions&);
+constexpr std::pair<const char*, Bench> kBenches[] = {
+    {"tasks", dogged::BenchTasks},     {"cholesky", dogged::BenchCholesky},
+    {"lu", dogged::BenchLu},           {"qr", dogged::BenchQr},
+    {"stencil", dogged::BenchStencil}, {"locality", dogged::BenchLocality},
+};
+
+// Null if there is none of that name.
+const Bench* FindBench(const std::string& name) {
+  for (const auto& [known, bench] : kBenches) {
+    if (name == known) return &bench;
+  }
+  return nullptr;
+}
 
 int Mistyped(const std::string& word) {
   std::fprintf(stderr, "dogged-bench: what is '%s'?\n%s", word.c_str(), kHelp);
@@ -61,24 +77,17 @@ bool SetOption(const std::string& name, const std::string& value,
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   dogged::BenchOptions options;
-  std::function<std::vector<dogged::BenchRow>(const dogged::BenchOptions&)>
-      bench;
+  Bench bench = nullptr;
   bool json = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--help") {
       std::fputs(kHelp, stdout);
       return 0;
     }
-    if (words[i] == "tasks") {
-      bench = dogged::BenchTasks;
-    } else if (words[i] == "cholesky") {
-      bench = dogged::BenchCholesky;
+    if (const Bench* found = FindBench(words[i])) {
+      bench = *found;
     } else if (words[i] == "--alone") {
       options.alone = true;
-    } else if (words[i] == "stencil") {
-      bench = dogged::BenchStencil;
-    } else if (words[i] == "locality") {
-      bench = dogged::BenchLocality;
     } else if (words[i] == "--json") {
       json = true;
     } else if (i + 1 < words.size() &&
@@ -88,7 +97,7 @@ int main(int argc, char** argv) {
       return Mistyped(words[i]);
     }
   }
-  if (!bench) return Mistyped("");
+  if (bench == nullptr) return Mistyped("");
   dogged::SetUpBlas();
   const std::vector<dogged::BenchRow> rows = bench(options);
   const std::string text = json ? dogged::ToJson(rows) : dogged::ToTable(rows);

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/cholesky_program.h"
+#include "apps/dogged_bench/factor_run.h"
+#include "apps/dogged_bench/peers_lapack.h"
+#include "apps/dogged_bench/peers_openmp.h"
+#include "apps/tiles/blas_kernels.h"
+
+namespace dogged {
+namespace {
+
+constexpr int kSearchSamples = 3;
+
+// Whoever runs the same work: seconds of one run with tiles of `tile_size`, or
+// without tiles.
+struct Contender {
+  std::string name;
+  bool has_tiles = true;
+  std::function<double(int64_t tile_size)> run;
+};
+
+struct Contest {
+  std::string name;
+  double flops = 0;
+  std::vector<int64_t> tile_sizes;
+  std::vector<Contender> contenders;  // ours first
+};
+
+int64_t BestOf(const std::map<int64_t, double>& rates) {
+  return std::max_element(
+             rates.begin(), rates.end(),
+             [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// The best tile size of each contender; rows for all that were tried.
+std::vector<int64_t> Search(const Contest& contest, const BenchOptions& options,
+                            std::vector<BenchRow>& rows) {
+  const std::vector<int64_t>& sizes =
+      options.tile_sizes.empty() ? contest.tile_sizes : options.tile_sizes;
+  std::vector<std::map<int64_t, double>> rates(contest.contenders.size());
+  for (const int64_t size : sizes) {
+    std::vector<std::vector<double>> found(contest.contenders.size());
+    for (int i = 0; i < kSearchSamples; ++i) {
+      for (size_t c = 0; c < contest.contenders.size(); ++c) {
+        if (!contest.contenders[c].has_tiles) continue;
+        found[c].push_back(contest.flops / contest.contenders[c].run(size) *
+                           1e-9);
+      }
+    }
+    for (size_t c = 0; c < contest.contenders.size(); ++c) {
+      if (found[c].empty()) continue;
+      rates[c][size] = Median(found[c]);
+      rows.push_back(
+          {.name = absl::StrCat(contest.contenders[c].name, "_nb", size),
+           .value = rates[c][size],
+           .unit = "GF/s",
+           .samples = kSearchSamples});
+    }
+  }
+  std::vector<int64_t> best;
+  for (const auto& by_size : rates) {
+    best.push_back(by_size.empty() ? 0 : BestOf(by_size));
+  }
+  return best;
+}
+
+std::vector<BenchRow> Measure(const Contest& contest,
+                              const BenchOptions& options) {
+  std::vector<BenchRow> rows;
+  const double before = DgemmRate(options.workers);
+  const std::vector<int64_t> best = Search(contest, options, rows);
+  std::vector<std::vector<double>> rates(contest.contenders.size());
+  for (int i = 0; i < options.samples; ++i) {
+    for (size_t c = 0; c < rates.size(); ++c) {
+      rates[c].push_back(contest.flops / contest.contenders[c].run(best[c]) *
+                         1e-9);
+    }
+  }
+  const double after = DgemmRate(options.workers);
+  const double peak = std::max(before, after);
+  rows.push_back({"dgemm_before", before, "GF/s", 3, "", 0});
+  rows.push_back({"dgemm_after", after, "GF/s", 3, "", 0});
+  for (size_t c = 0; c < rates.size(); ++c) {
+    rows.push_back({contest.contenders[c].name, Median(rates[c]), "GF/s",
+                    options.samples, "dgemm", Median(rates[c]) / peak});
+  }
+  for (size_t c = 1; c < rates.size(); ++c) {
+    // Sample by sample: a neighbour on this computer slows both of a pair.
+    std::vector<double> ratios;
+    for (size_t i = 0; i < rates[c].size(); ++i) {
+      ratios.push_back(rates[0][i] / rates[c][i]);
+    }
+    rows.push_back(
+        {absl::StrCat(contest.name, "_to_", contest.contenders[c].name),
+         Median(rates[0]), "GF/s", options.samples, contest.contenders[c].name,
+         Median(ratios)});
+  }
+  return rows;
+}
+
+// Our run of apps/NAME, compiled once for each tile size.
+Contender Ours(const std::string& name, int64_t n, int workers,
+               const KernelRegistry& registry) {
+  auto runs = std::make_shared<std::map<int64_t, std::unique_ptr<FactorRun>>>();
+  return {.name = name, .run = [=, &registry](int64_t tile_size) {
+            std::unique_ptr<FactorRun>& run = (*runs)[tile_size];
+            if (run == nullptr) {
+              run = std::make_unique<FactorRun>(name, n, tile_size, registry);
+            }
+            return run->Run(workers);
+          }};
+}
+
+Contender Lapack(const std::string& name, int64_t n, int workers,
+                 bool symmetric,
+                 double (*run)(int64_t, std::vector<double>&, int)) {
+  auto matrix =
+      std::make_shared<const std::vector<double>>(LapackMatrix(n, symmetric));
+  return {.name = name, .has_tiles = false, .run = [=](int64_t) {
+            std::vector<double> a = *matrix;
+            return run(n, a, workers);
+          }};
+}
+
+KernelRegistry TileKernels() {
+  KernelRegistry out;
+  AddBlasKernels(out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<BenchRow> BenchCholesky(const BenchOptions& options) {
+  const int64_t n = options.n > 0 ? options.n : 4096;
+  const int workers = options.workers;
+  const KernelRegistry registry = TileKernels();
+  const auto order = static_cast<double>(n);
+  const auto openmp = [&](int64_t tile_size) {
+    const auto tile_rows = static_cast<int>((n + tile_size - 1) / tile_size);
+    std::vector<Value> tiles = GenerateTiles(n, tile_size, registry);
+    return Seconds(
+        [&] { OpenMpCholesky(tiles, tile_rows, registry, workers); });
+  };
+  return Measure(
+      {.name = "cholesky",
+       .flops = order * order * order / 3,
+       .tile_sizes = {256, 320, 384, 512},
+       .contenders = {Ours("cholesky", n, workers, registry),
+                      {.name = "openmp", .run = openmp},
+                      Lapack("dpotrf", n, workers, true, LapackCholesky)}},
+      options);
+}
+
+std::vector<BenchRow> BenchLu(const BenchOptions& options) {
+  const int64_t n = options.n > 0 ? options.n : 4096;
+  const KernelRegistry registry = TileKernels();
+  const auto order = static_cast<double>(n);
+  return Measure(
+      {.name = "lu",
+       .flops = 2 * order * order * order / 3,
+       .tile_sizes = {64, 96, 128, 192, 256},
+       .contenders = {Ours("lu", n, options.workers, registry),
+                      Lapack("dgetrf", n, options.workers, false, LapackLu)}},
+      options);
+}
+
+std::vector<BenchRow> BenchQr(const BenchOptions& options) {
+  const int64_t n = options.n > 0 ? options.n : 4096;
+  const KernelRegistry registry = TileKernels();
+  const auto order = static_cast<double>(n);
+  return Measure(
+      {.name = "qr",
+       .flops = 4 * order * order * order / 3,
+       .tile_sizes = {64, 96, 128, 192},
+       .contenders = {Ours("qr", n, options.workers, registry),
+                      Lapack("dgeqrf", n, options.workers, false, LapackQr)}},
+      options);
+}
+
+}  // namespace dogged
