@@ -122,13 +122,13 @@ struct Parameter {
   SourceRange range;
 };
 
-// array A(i = 0:NT-1)(j = 0:i) : double [NB, NB] place i
+// array A(i = 0:NT-1)(j = 0:i) : double [NB, NB] place i, j/2
 struct Array {
   Name name;
   std::vector<Dimension> indices;  // the name may be empty
   ElementType element = ElementType::kDouble;
   std::vector<Expr> block;  // extents of a value; none: a scalar
-  std::optional<Expr> place;
+  std::vector<Expr> place;
   SourceRange range;
 };
 

@@ -62,8 +62,9 @@ void Checker::DeclareArray(const ast::Array& declared) {
         absl::StrCat("at most ", kMaxIndices, " extents are possible"));
     out.block.clear();
   }
-  if (declared.place) {
-    out.place = ValueOf(*declared.place, Type::kInt64, "'place'", scope);
+  for (const Expr& place : declared.place) {
+    const auto value = ValueOf(place, Type::kInt64, "'place'", scope);
+    if (value) out.place.push_back(*value);
   }
   program_.arrays.push_back(std::move(out));
 }
@@ -76,16 +77,12 @@ void Checker::DeclareKernel(const ast::Kernel& declared) {
         absl::StrCat("there is a kernel ", other.name, " already, on line ",
                      diagnostics_.LineAndColumn(other.range.begin).first));
   }
-  if (!declared.library.empty()) {
-    diagnostics_
-        .Error(Code::kNotSupported, declared.name.range,
-               "kernels from a library of one's own are not supported yet")
-        .Help("without  from  the kernel is looked up by its name");
-  } else if (options_.kernels != nullptr) {
+  if (declared.library.empty() && options_.kernels != nullptr) {
     MatchNative(declared);
   }
   program_.kernels.push_back({.name = declared.name.text,
                               .formals = declared.formals,
+                              .library = declared.library,
                               .range = declared.name.range});
 }
 

@@ -84,7 +84,7 @@ struct CheckedArray {
   std::vector<ast::Expr> block;
   // As declared; none if there is no `array` line.
   std::optional<CheckedDomain> declared;
-  std::optional<ast::Expr> place;
+  std::vector<ast::Expr> place;
   // The smallest box of all its labels (declared, or created and read), by
   // index, with numbers for parameters. After Analyze; empty if no label is.
   std::vector<int64_t> lower;
@@ -95,6 +95,7 @@ struct CheckedArray {
 struct CheckedKernel {
   std::string name;
   std::vector<ast::Formal> formals;
+  std::string library;  // behind `from`; empty: known by name
   SourceRange range;
 };
 

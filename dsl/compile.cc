@@ -112,8 +112,11 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
 class KernelLoader {
  public:
   KernelLoader(const Job& job, const KernelRegistry& registry,
-               FindSymbol symbols)
-      : job_(job), registry_(registry), symbols_(std::move(symbols)) {}
+               FindSymbol symbols, const LoadLibrary& load)
+      : job_(job),
+        registry_(registry),
+        symbols_(std::move(symbols)),
+        load_(load) {}
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(size_t k) {
     const KernelSpec& spec = job_.program.kernels[k];
@@ -129,6 +132,7 @@ class KernelLoader {
     }
     if (spec.kind == "native") {
       DOGGED_ASSIGN_OR_RETURN(NativeBody body, NativeBody::Decode(spec.body));
+      if (!body.library.empty()) return FromLibrary(std::move(body));
       return MakeNativeKernel(std::move(body), registry_);
     }
     if (spec.kind == "tile") {
@@ -145,6 +149,29 @@ class KernelLoader {
                                                         size_t k, size_t p) {
     if (symbols_ == nullptr) return Interpret(code);
     return Compiled(symbols_, SymbolOf(k, p));
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> FromLibrary(NativeBody body) {
+    FindSymbol& symbols = libraries_[body.library];
+    for (const KernelSpec& spec : job_.program.kernels) {
+      if (symbols != nullptr || spec.kind != "library" ||
+          spec.name != body.library) {
+        continue;
+      }
+      if (load_ == nullptr) {
+        return absl::UnavailableError(
+            absl::StrCat(body.library, ": libraries can't be loaded here"));
+      }
+      absl::StatusOr<FindSymbol> loaded = load_(spec.body);
+      if (!loaded.ok()) return Annotate(loaded.status(), body.library);
+      symbols = *std::move(loaded);
+    }
+    if (symbols == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the job lacks the library ", body.library));
+    }
+    DOGGED_ASSIGN_OR_RETURN(NativeKernel native, LibraryKernel(body, symbols));
+    return MakeNativeKernel(std::move(body), std::move(native));
   }
 
   absl::StatusOr<Value> Input(int32_t position) {
@@ -183,8 +210,39 @@ class KernelLoader {
   const Job& job_;
   const KernelRegistry& registry_;
   FindSymbol symbols_;
+  const LoadLibrary& load_;
+  absl::flat_hash_map<std::string, FindSymbol> libraries_;
   absl::flat_hash_map<int32_t, std::shared_ptr<const TileProgram>> plans_;
 };
+
+// Adds the libraries that kernels come from: the job carries them, so that all
+// agents run the same code.
+void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
+                  Program& program, Diagnostics& diagnostics) {
+  for (const CheckedKernel& kernel : checked.kernels) {
+    if (kernel.library.empty()) continue;
+    const bool is_there = std::any_of(
+        program.kernels.begin(), program.kernels.end(),
+        [&kernel](const KernelSpec& spec) {
+          return spec.kind == "library" && spec.name == kernel.library;
+        });
+    if (is_there) continue;
+    absl::StatusOr<std::string> content =
+        options.read_file == nullptr
+            ? absl::UnavailableError("nothing can be read here")
+            : options.read_file(RelativeTo(options.file, kernel.library));
+    if (!content.ok()) {
+      diagnostics
+          .Error(Code::kKernel, kernel.range,
+                 absl::StrCat(kernel.library, " can't be read"))
+          .Help("the path is seen from the program's file");
+      continue;
+    }
+    program.kernels.push_back({.name = kernel.library,
+                               .kind = "library",
+                               .body = *std::move(content)});
+  }
+}
 
 absl::StatusOr<FindSymbol> CompileJob(const Job& job,
                                       const CompileSource& compile) {
@@ -257,6 +315,8 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   Job job;
   std::string how;
   DOGGED_ASSIGN_OR_RETURN(job.program, LowerProgram(points, options, how));
+  AddLibraries(checked, options, job.program, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
   if (job.program.ResultCount() == 0) {
     diagnostics.Error(Code::kResult, {}, "the result is empty")
         .Help("its range has no point with these parameters");
@@ -285,9 +345,10 @@ absl::StatusOr<Job> Compile(absl::string_view text,
 
 absl::StatusOr<KernelTable> LoadKernels(const Job& job,
                                         const KernelRegistry& registry,
-                                        const CompileSource& compile) {
+                                        const CompileSource& compile,
+                                        const LoadLibrary& load) {
   DOGGED_ASSIGN_OR_RETURN(FindSymbol symbols, CompileJob(job, compile));
-  KernelLoader loader(job, registry, std::move(symbols));
+  KernelLoader loader(job, registry, std::move(symbols), load);
   KernelTable table;
   for (size_t k = 0; k < job.program.kernels.size(); ++k) {
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = loader.Load(k);
@@ -304,9 +365,9 @@ namespace {
 // Runs `job` in this thread; the values of its result labels.
 absl::StatusOr<absl::flat_hash_map<Label, Value>> RunJob(
     const Job& job, const KernelRegistry& registry,
-    const CompileSource& compile) {
+    const CompileSource& compile, const LoadLibrary& load) {
   DOGGED_ASSIGN_OR_RETURN(const KernelTable kernels,
-                          LoadKernels(job, registry, compile));
+                          LoadKernels(job, registry, compile, load));
   const Relations relations(job.program);
   absl::flat_hash_map<Label, Value> values;
   DOGGED_RETURN_IF_ERROR(RunSerially(
@@ -337,7 +398,8 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
   options.shape = TileShape{.widths = {}, .depth = kAllLevels};
   DOGGED_ASSIGN_OR_RETURN(const Job job,
                           Compile(text, options, registry, diagnostics));
-  DOGGED_ASSIGN_OR_RETURN(const auto values, RunJob(job, registry, nullptr));
+  DOGGED_ASSIGN_OR_RETURN(const auto values,
+                          RunJob(job, registry, nullptr, options.load_library));
   const auto find = [&values](const Label& label) {
     return Find(values, label);
   };
@@ -352,8 +414,10 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
 }
 
 absl::StatusOr<Digest> DigestOf(const Job& job, const KernelRegistry& registry,
-                                const CompileSource& compile) {
-  DOGGED_ASSIGN_OR_RETURN(const auto values, RunJob(job, registry, compile));
+                                const CompileSource& compile,
+                                const LoadLibrary& load) {
+  DOGGED_ASSIGN_OR_RETURN(const auto values,
+                          RunJob(job, registry, compile, load));
   return ResultDigest(job.program,
                       [&](const Label& label) { return Find(values, label); });
 }

@@ -15,6 +15,7 @@
 #include "dsl/coalesce.h"
 #include "dsl/diagnostics.h"
 #include "dsl/include.h"
+#include "dsl/library_kernel.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 
@@ -34,6 +35,7 @@ struct CompileOptions {
   std::string numeric_class;
   // Reads what the program includes, and libraries of kernels.
   ReadFile read_file;
+  LoadLibrary load_library;           // for SerialRun
   AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
 };
 
@@ -50,9 +52,11 @@ absl::StatusOr<Job> Compile(absl::string_view text,
 // source through `compile`; without it, or if that can't be done here, kernels
 // are interpreted and a line is logged. kInvalidArgument if the job is
 // malformed, names a kernel that `registry` lacks, or an input does not fit.
+// Libraries that the job holds are loaded through `load`.
 absl::StatusOr<KernelTable> LoadKernels(const Job& job,
                                         const KernelRegistry& registry,
-                                        const CompileSource& compile);
+                                        const CompileSource& compile,
+                                        const LoadLibrary& load = nullptr);
 
 struct SerialOutcome {
   std::vector<ResultView> views;
@@ -70,7 +74,8 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
 
 // The digest of the results that a run of `job` in this thread gives.
 absl::StatusOr<Digest> DigestOf(const Job& job, const KernelRegistry& registry,
-                                const CompileSource& compile);
+                                const CompileSource& compile,
+                                const LoadLibrary& load = nullptr);
 
 }  // namespace dogged::dsl
 

@@ -49,22 +49,25 @@ class ShapeBuilder {
   std::vector<int32_t> indices_;
 };
 
-// x/64 or x: the affinity blocks of a `place` clause; empty for other forms.
+// x/64, y: the affinity blocks of a `place` clause; empty for other forms.
 std::vector<int64_t> PlaceOf(const CheckedArray& array,
                              const CheckedProgram& program) {
-  if (!array.place.has_value()) return {};
-  const ast::Expr* expr = &*array.place;
-  int64_t block = 1;
-  if (expr->kind == ast::Expr::Kind::kBinary && expr->op == ast::Op::kDivide) {
-    block = EvaluateInteger(expr->args[1], {}, program).value_or(0);
-    expr = &expr->args[0];
-  }
-  if (expr->kind != ast::Expr::Kind::kName ||
-      expr->name_kind != ast::NameKind::kDimension || block < 1) {
-    return {};
-  }
   std::vector<int64_t> out(static_cast<size_t>(array.rank), 0);
-  out[static_cast<size_t>(expr->index)] = block;
+  for (const ast::Expr& place : array.place) {
+    const ast::Expr* expr = &place;
+    int64_t block = 1;
+    if (expr->kind == ast::Expr::Kind::kBinary &&
+        expr->op == ast::Op::kDivide) {
+      block = EvaluateInteger(expr->args[1], {}, program).value_or(0);
+      expr = &expr->args[0];
+    }
+    if (expr->kind != ast::Expr::Kind::kName ||
+        expr->name_kind != ast::NameKind::kDimension || block < 1 ||
+        out[static_cast<size_t>(expr->index)] != 0) {
+      return {};
+    }
+    out[static_cast<size_t>(expr->index)] = block;
+  }
   return out;
 }
 
@@ -92,14 +95,17 @@ void PointMaker::AddArray(const CheckedArray& array) {
                    .element = array.element,
                    .block_rank = static_cast<int32_t>(array.block.size()),
                    .box = {},
-                   .place = PlaceOf(array, program_)};
+                   .place = {}};
+  if (!array.place.empty()) point.place = PlaceOf(array, program_);
   if (static_cast<int32_t>(array.lower.size()) == array.rank) {
     point.box = {IndexVector(array.lower), IndexVector(array.upper)};
   }
-  if (array.place.has_value() && point.place.empty()) {
-    diagnostics_.Error(Code::kNotSupported, array.place->range,
-                       "`place` takes an index, or an index divided by a "
-                       "number");
+  if (!array.place.empty() && point.place.empty()) {
+    diagnostics_
+        .Error(Code::kNotSupported, array.place.front().range,
+               "`place` takes indices, each once, by itself or divided by a "
+               "number")
+        .Help("as in  place x/64, y/64");
   }
   out_.arrays.push_back(std::move(point));
 }
@@ -122,6 +128,7 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
       program_.kernels[static_cast<size_t>(task.call.kernel)];
   NativeBody out;
   out.kernel = kernel.name;
+  out.library = kernel.library;
   const auto dims = static_cast<int>(task.domain.dimensions.size());
   ShapeBuilder in_shapes(dims, program_);
   ShapeBuilder out_shapes(dims, program_);
@@ -142,6 +149,8 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
         break;
       case ast::Formal::Kind::kOut:
         out.out.push_back(argument.index);
+        out.out_elements.push_back(
+            ArrayOf(task.creates[i].ref, program_).element);
         out_shapes.Add(task.creates[i].ref);
         break;
       case ast::Formal::Kind::kScalar:
@@ -196,6 +205,7 @@ void PointMaker::AddTask(const CheckedTask& task) {
   PointClass out;
   out.name = task.name;
   out.domain = domain;
+  if (task.needed) out.needed = Instantiate(*task.needed, program_);
   for (const CheckedCreate& create : task.creates) {
     out.creates.push_back(
         {.array = create.ref.array, .map = Instantiate(create.ref, program_)});
@@ -309,6 +319,12 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
     }
     program.arrays.push_back(std::move(array));
   }
+  // Tasks that no result needs are left out, if they are known exactly.
+  const bool needed_only =
+      !points.every_task_needed &&
+      std::all_of(points.classes.begin(), points.classes.end(),
+                  [](const PointClass& c) { return c.needed.has_value(); });
+  program.every_task_needed |= needed_only;
   for (const PointClass& point_class : points.classes) {
     KernelSpec spec{.name = point_class.name, .kind = "", .body = ""};
     switch (point_class.body) {
@@ -327,7 +343,7 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
     }
     program.classes.push_back(
         {.name = point_class.name,
-         .domain = point_class.domain,
+         .domain = needed_only ? *point_class.needed : point_class.domain,
          .creates = point_class.creates,
          .uses = point_class.uses,
          .kernel = static_cast<int32_t>(program.kernels.size()),

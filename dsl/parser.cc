@@ -152,7 +152,11 @@ class Parser : private ExpressionParser {
       } while (Accept(","));
       Expect("]", "behind the extents of a value");
     }
-    if (Accept("place")) out.place = Expression();
+    if (Accept("place")) {
+      do {
+        out.place.push_back(Expression());
+      } while (Accept(","));
+    }
     out.range = Since(begin);
     return out;
   }

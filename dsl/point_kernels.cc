@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/integer_codec.h"
 #include "dsl/interpreter.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
@@ -224,9 +225,9 @@ absl::Status InputKernel::Run(KernelCall& call) const {
 
 class NativeTask : public Kernel {
  public:
-  NativeTask(NativeBody body, const NativeKernel& native)
+  NativeTask(NativeBody body, NativeKernel native)
       : body_(std::move(body)),
-        native_(native),
+        native_(std::move(native)),
         scalars_(Interpret(body_.scalars)),
         in_shapes_(body_.in_shapes),
         out_shapes_(body_.out_shapes) {}
@@ -284,19 +285,6 @@ absl::Status NativeTask::Run(KernelCall& call) const {
     call.outputs[static_cast<size_t>(body_.out[o])] = std::move(out[o]);
   }
   return absl::OkStatus();
-}
-
-template <typename T>
-void PutIntegers(Encoder& out, const std::vector<T>& values) {
-  out.PutVarint(values.size());
-  for (const T value : values) out.PutSigned(value);
-}
-
-template <typename T>
-std::vector<T> GetIntegers(Decoder& in) {
-  std::vector<T> out(static_cast<size_t>(in.GetCount()));
-  for (T& value : out) value = static_cast<T>(in.GetSigned());
-  return out;
 }
 
 // Only stores of `element`, and no loads: a function of the index alone.
@@ -390,6 +378,12 @@ absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
 std::string NativeBody::Encode() const {
   Encoder encoder;
   encoder.PutString(kernel);
+  encoder.PutString(library);
+  std::vector<int32_t> elements;
+  for (const ElementType element : out_elements) {
+    elements.push_back(static_cast<int32_t>(element));
+  }
+  PutIntegers(encoder, elements);
   PutIntegers(encoder, in);
   PutIntegers(encoder, out);
   scalars.Encode(encoder);
@@ -402,12 +396,18 @@ absl::StatusOr<NativeBody> NativeBody::Decode(absl::string_view body) {
   Decoder decoder(body);
   NativeBody out;
   out.kernel = std::string(decoder.GetString());
+  out.library = std::string(decoder.GetString());
+  for (const auto element : GetIntegers<int32_t>(decoder)) {
+    if (!IsIn(element, 3)) decoder.Fail();
+    out.out_elements.push_back(static_cast<ElementType>(element));
+  }
   out.in = GetIntegers<int32_t>(decoder);
   out.out = GetIntegers<int32_t>(decoder);
   out.scalars = CodeBlock::Decode(decoder);
   out.in_shapes = ShapeCode::Decode(decoder);
   out.out_shapes = ShapeCode::Decode(decoder);
   if (!IsOfIndex(out.scalars, ElementType::kDouble) ||
+      out.out_elements.size() != out.out.size() ||
       out.in_shapes.ranks.size() != out.in.size() ||
       out.out_shapes.ranks.size() != out.out.size()) {
     decoder.Fail();
@@ -480,7 +480,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
         "kernel ", body.kernel, " takes ", native->in_count, " in, ",
         native->out_count, " out, ", native->scalar_count, " scalars"));
   }
-  return std::make_unique<NativeTask>(std::move(body), *native);
+  return MakeNativeKernel(std::move(body), *native);
+}
+
+std::unique_ptr<Kernel> MakeNativeKernel(NativeBody body, NativeKernel native) {
+  return std::make_unique<NativeTask>(std::move(body), std::move(native));
 }
 
 }  // namespace dogged::dsl

@@ -56,10 +56,13 @@ struct InputBody {
 // Kind "native".
 struct NativeBody {
   std::string kernel;
-  std::vector<int32_t> in;   // positions of uses, by formal
-  std::vector<int32_t> out;  // positions of creates
-  CodeBlock scalars;         // one double store for each scalar formal
-  ShapeCode in_shapes;       // in the order of `in`
+  // The spec of kind "library" that it comes from; empty: known by name.
+  std::string library;
+  std::vector<ElementType> out_elements;  // by out formal
+  std::vector<int32_t> in;                // positions of uses, by formal
+  std::vector<int32_t> out;               // positions of creates
+  CodeBlock scalars;    // one double store for each scalar formal
+  ShapeCode in_shapes;  // in the order of `in`
   ShapeCode out_shapes;
 
   std::string Encode() const;
@@ -75,6 +78,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
 // kInvalidArgument if `registry` has no such kernel of these formals.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
     NativeBody body, const KernelRegistry& registry);
+// `native` has the formals of `body`.
+std::unique_ptr<Kernel> MakeNativeKernel(NativeBody body, NativeKernel native);
 
 }  // namespace dogged::dsl
 

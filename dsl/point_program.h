@@ -5,6 +5,7 @@
 #define DOGGED_DSL_POINT_PROGRAM_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct PointClass {
   enum class Body : uint8_t { kCode, kNative, kInput };
   std::string name;
   Domain domain;
+  std::optional<Domain> needed;  // its points that some result needs
   std::vector<Create> creates;
   std::vector<Use> uses;
   Body body = Body::kCode;

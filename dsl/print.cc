@@ -180,7 +180,8 @@ std::string Text(const ast::Array& a) {
   }
   absl::StrAppend(&out, " : ", ElementName(a.element));
   if (!a.block.empty()) absl::StrAppend(&out, " [", List(a.block), "]");
-  return absl::StrCat(out, Text(" place ", a.place), "\n");
+  if (!a.place.empty()) absl::StrAppend(&out, " place ", List(a.place));
+  return out + "\n";
 }
 
 std::string Text(const ast::Kernel& k) {

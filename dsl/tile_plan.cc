@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "dsl/integer_codec.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
 namespace {
 
 constexpr int64_t kExtentMax = int64_t{1} << 40;
-
-template <typename T>
-void PutIntegers(Encoder& out, const std::vector<T>& values) {
-  out.PutVarint(values.size());
-  for (const T value : values) out.PutSigned(value);
-}
-
-template <typename T>
-std::vector<T> GetIntegers(Decoder& in) {
-  std::vector<T> out(static_cast<size_t>(in.GetCount()));
-  for (T& value : out) value = static_cast<T>(in.GetSigned());
-  return out;
-}
 
 void PutBox(Encoder& out, const Box& box) {
   box.lower.Encode(out);

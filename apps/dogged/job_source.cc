@@ -49,6 +49,12 @@ dsl::CompileSource KernelSource::compile() const {
   return [this](absl::string_view source) { return compiler_.Load(source); };
 }
 
+dsl::LoadLibrary KernelSource::load_library() const {
+  return [this](absl::string_view content) {
+    return compiler_.LoadLibrary(content);
+  };
+}
+
 absl::StatusOr<KernelTable> KernelSource::Load(const Job& job) const {
   if (job.numeric_class != numeric_class_) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -56,7 +62,7 @@ absl::StatusOr<KernelTable> KernelSource::Load(const Job& job) const {
         "\", this host's is \"", numeric_class_,
         "\": bits could differ; submit the job from a host of this class"));
   }
-  return dsl::LoadKernels(job, registry_, compile());
+  return dsl::LoadKernels(job, registry_, compile(), load_library());
 }
 
 namespace {
@@ -133,6 +139,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   if (!text.ok()) return fail(text.status());
   out.text = *std::move(text);
   out.options.read_file = ReadWhole;
+  out.options.load_library = kernels.load_library();
   out.options.file = options.file;
   out.options.parameters = options.definitions;
   out.options.coalesce = options.coalesce;

@@ -27,6 +27,7 @@ class KernelSource {
   // Errors: kFailedPrecondition for a job of another numeric class.
   absl::StatusOr<KernelTable> Load(const Job& job) const;
   dsl::CompileSource compile() const;
+  dsl::LoadLibrary load_library() const;
   // See KernelCompiler::Interrupt().
   void Interrupt() const { compiler_.Interrupt(); }
 

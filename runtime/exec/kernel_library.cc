@@ -213,6 +213,31 @@ absl::Status KernelCompiler::PrepareCache() const {
   return absl::OkStatus();
 }
 
+absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::LoadLibrary(
+    absl::string_view content) const {
+  DOGGED_RETURN_IF_ERROR(PrepareCache());
+  const std::string path =
+      absl::StrCat(options_.cache_directory, "/", Hash128(content).ToString());
+  DOGGED_ASSIGN_OR_RETURN(const std::string file, TemporaryFile(path, ".so"));
+  absl::Status status = WriteFile(file, content);
+  void* const handle =
+      status.ok() ? dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (status.ok() && handle == nullptr) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): it is per thread in glibc.
+    std::string why = dlerror();
+    // The name of our copy says nothing to anybody.
+    if (absl::StartsWith(why, file)) why = why.substr(file.size() + 2);
+    status = absl::InvalidArgumentError(absl::StrCat("can't be loaded: ", why));
+  }
+  // Mapped: the file is not needed any more.
+  unlink(file.c_str());
+  if (!status.ok()) return status;
+  const std::shared_ptr<void> library(handle, [](void* h) { dlclose(h); });
+  return [library](const std::string& name) {
+    return dlsym(library.get(), name.c_str());
+  };
+}
+
 absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
     absl::string_view source) const {
   DOGGED_RETURN_IF_ERROR(PrepareCache());

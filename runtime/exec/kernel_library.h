@@ -42,6 +42,10 @@ class KernelCompiler {
   // kUnavailable if there is no compiler, or no place to write to that is this
   // user's alone; kInternal with the compiler's words if it refuses the source.
   absl::StatusOr<Symbols> Load(absl::string_view source) const;
+
+  // Loads a shared library, given what its file holds. kInvalidArgument, with
+  // the loader's words, if it is none or lacks something.
+  absl::StatusOr<Symbols> LoadLibrary(absl::string_view content) const;
   // Ends a compiler that is running, and makes later calls of Load() fail with
   // kCancelled. From any thread, and from signal handlers.
   void Interrupt() const;

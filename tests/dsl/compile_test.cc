@@ -129,6 +129,50 @@ TEST(CompileTest, JobsSurviveTheWire) {
   EXPECT_EQ(MustDigest(*again, nullptr), MustDigest(job, nullptr));
 }
 
+// A triangle of points, of which the result needs a smaller one.
+TEST(CompileTest, TasksThatNobodyNeedsAreLeftOut) {
+  const std::string text = R"(
+param N = 20
+task step
+  creates w(i)(j) as n
+  for  i = 0:N-1  j = 0:N-1
+  using
+    w(i-1)(j) as up   where i > 0 else 1
+    w(i)(j-1) as left where j > 0 else 1
+  code
+    n = up + 2*left
+  end code
+end task
+result w(4)(6)
+)";
+  const Job job = MustCompile(text, Options());
+  EXPECT_TRUE(job.program.every_task_needed);
+  EXPECT_EQ(job.program.TaskCount(), 5 * 7);
+  EXPECT_EQ(MustDigest(job, nullptr),
+            MustRun(text, Options()).digest.ToString());
+}
+
+TEST(CompileTest, PlaceSaysWhichLabelsLiveTogether) {
+  const std::string text = R"(
+param N = 40
+array w(i = 0:N-1)(j = 0:N-1) : double place j, i/8
+task step
+  creates w(i)(j) as n
+  for  i = 0:N-1  j = 0:N-1
+  using w(i-1)(j) as up where i > 0 else 1
+  code
+    n = 2*up
+  end code
+end task
+result w(N-1)(:)
+)";
+  CompileOptions options = Options();
+  options.coalesce = false;
+  const Job job = MustCompile(text, options);
+  ASSERT_EQ(job.program.arrays.size(), 1u);
+  EXPECT_THAT(job.program.arrays[0].affinity_block, testing::ElementsAre(8, 1));
+}
+
 // One random stencil program: the choice, as text and as loops.
 struct RandomStencil {
   struct Read {

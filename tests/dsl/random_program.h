@@ -112,7 +112,7 @@ class RandomProgram {
       if (Below(2) == 0) out.indices.back().name = {};
     }
     for (int i = Below(3); i > 0; --i) out.block.push_back(Expr(2));
-    out.place = Maybe();
+    for (int64_t i = Below(3); i > 0; --i) out.place.push_back(Expr(2));
     return out;
   }
   ast::Call Call() {
