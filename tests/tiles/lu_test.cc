@@ -66,7 +66,8 @@ TEST(Lu, NamesTheColumnWithoutAPivot) {
     EXPECT_EQ(FactorLu(120, a, absl::MakeSpan(pivots)), bad);
     for (const double x : {std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity()}) {
-      content = Random(2, 120 * 100);
+      const std::vector<double> fresh = Random(2, 120 * 100);
+      std::copy(fresh.begin(), fresh.end(), content.begin());
       a(110, bad) = x;
       const auto failed = FactorLu(120, a, absl::MakeSpan(pivots));
       ASSERT_TRUE(failed.has_value());
