@@ -29,6 +29,8 @@ std::vector<BenchRow> BenchTasks(const BenchOptions& options);
 std::vector<BenchRow> BenchCholesky(const BenchOptions& options);
 std::vector<BenchRow> BenchLu(const BenchOptions& options);
 std::vector<BenchRow> BenchQr(const BenchOptions& options);
+// The kernels of a tile on one core, warm, against OpenBLAS's own and dgemm.
+std::vector<BenchRow> BenchKernels(const BenchOptions& options);
 // Stencils of apps/, compiled, against a loop that OpenMP shares out and
 // one that is tiled by hand; bits compared. tile_sizes are widths and a depth.
 std::vector<BenchRow> BenchStencil(const BenchOptions& options);

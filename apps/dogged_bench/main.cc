@@ -16,6 +16,7 @@ constexpr char kHelp[] =
     "  tasks      empty tasks: independent, wavefront, wide release\n"
     "  cholesky   tiled Cholesky, best of the tile sizes\n"
     "  lu, qr     the same with partial pivoting, and by reflectors\n"
+    "  kernels    what a tile's kernels give on one core\n"
     "  stencil    time steps on grids, coalesced into tiles\n"
     "  locality   share of reads from other agents, by affinity and hashed\n\n"
     "  --n N            problem size (1000 and 4096)\n"
@@ -32,6 +33,7 @@ constexpr std::pair<const char*, Bench> kBenches[] = {
     {"tasks", dogged::BenchTasks},     {"cholesky", dogged::BenchCholesky},
     {"lu", dogged::BenchLu},           {"qr", dogged::BenchQr},
     {"stencil", dogged::BenchStencil}, {"locality", dogged::BenchLocality},
+    {"kernels", dogged::BenchKernels},
 };
 
 // Null if there is none of that name.
