@@ -21,6 +21,7 @@ absl::StatusOr<bool> Shard::Bind(const Label& label, Value value) {
   Entry& entry = entries_[label];
   if (entry.value.IsNone()) {
     entry.value = std::move(value);
+    if (is_tracking_) bound_.push_back(label);
     return true;
   }
   if (entry.value.digest() != value.digest()) {
@@ -29,6 +30,24 @@ absl::StatusOr<bool> Shard::Bind(const Label& label, Value value) {
         ", now ", value.digest().ToString()));
   }
   return false;
+}
+
+void Shard::Erase(const Label& label) {
+  const auto it = entries_.find(label);
+  if (it == entries_.end()) return;
+  if (is_tracking_ && it->second.on_disk != OnDisk::kNo) {
+    erased_.push_back(label);
+  }
+  entries_.erase(it);
+}
+
+int64_t Shard::BytesInMemory() const {
+  int64_t bytes = 0;
+  for (const auto& [label, entry] : entries_) {
+    if (entry.value.IsNone() || entry.value.IsHollow()) continue;
+    bytes += entry.value.bytes();
+  }
+  return bytes;
 }
 
 std::vector<Label> Shard::Select(

@@ -20,10 +20,15 @@
 
 namespace dogged {
 
+// Where the bytes of a value are beside memory.
+enum class OnDisk : uint8_t { kNo, kOnItsWay, kYes };
+
 // What this agent knows of one label. There is an entry while the value is
 // held here or somebody waits for it.
 struct Entry {
-  Value value;  // none: unbound here
+  // None: unbound here. Hollow: bound, and its bytes are on disk only.
+  Value value;
+  OnDisk on_disk = OnDisk::kNo;
   // Agents that get the value as soon as it is bound.
   absl::InlinedVector<AgentId, 2> waiters;
   // Other agents that have acknowledged a copy.
@@ -59,8 +64,17 @@ class Shard {
   // Errors: kDataLoss with both digests if another value is bound.
   absl::StatusOr<bool> Bind(const Label& label, Value value);
 
-  void Erase(const Label& label) { entries_.erase(label); }
+  void Erase(const Label& label);
+  // Keeps a list of what is bound and of what is erased, for who writes values
+  // to disk.
+  void StartTracking() { is_tracking_ = true; }
+  // Labels that were bound since the last call, in that order.
+  std::vector<Label> TakeBound() { return std::exchange(bound_, {}); }
+  // Labels that were erased and are on disk, or on their way there.
+  std::vector<Label> TakeErased() { return std::exchange(erased_, {}); }
+
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t BytesInMemory() const;  // of values
   // Labels whose entry satisfies `keep`, in label order: the same in every
   // run, so that whoever sends messages for them does so in one order.
   std::vector<Label> Select(
@@ -68,6 +82,9 @@ class Shard {
 
  private:
   absl::flat_hash_map<Label, Entry> entries_;
+  bool is_tracking_ = false;
+  std::vector<Label> bound_;
+  std::vector<Label> erased_;
 };
 
 // Done-marks: which labels were bound (or retired) once, by the newest version

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -15,8 +16,10 @@
 #include "apps/dogged/commands.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
+#include "apps/dogged/spill_engine.h"
 #include "apps/output/file.h"
 #include "dsl/results.h"
+#include "kvstore/rocksdb_module.h"
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"
 #include "routing/poller.h"
@@ -57,6 +60,7 @@ void InstallSignalHandlers() {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
 }
 
 std::pair<int64_t, int64_t> MemoryOfThisProcess() {
@@ -131,13 +135,23 @@ absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
   return ExtendTopologyId(host_id, PlaceOfThisProcess(), agent);
 }
 
+std::string FolderOfProgram() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored)
+      .parent_path()
+      .string();
+}
+
 // One incarnation after another: the next one starts if the others declared
 // the last one dead, with the jobs that it knew.
 class AgentProcess {
  public:
   AgentProcess(const AgentCommandOptions& options,
                const Environment& environment)
-      : options_(options), kernels_(environment), rng_(environment.entropy) {}
+      : options_(options),
+        temporary_folder_(environment.temporary_folder),
+        kernels_(environment),
+        rng_(environment.entropy) {}
 
   absl::Status Run() {
     InstallSignalHandlers();
@@ -192,6 +206,9 @@ class AgentProcess {
     agent_options.self.workers = options_.workers;
     agent_options.self.numeric_class = kernels_.numeric_class();
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
+    DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
+    agent_options.engine = engine.get();
+    agent_options.keeps_values = !options_.directory.empty();
     agent_options.seed = rng_.Next();
     DOGGED_ASSIGN_OR_RETURN(agent_options.plan,
                             ParseMulticastPlan(options_.multicast));
@@ -233,6 +250,26 @@ class AgentProcess {
     return absl::OkStatus();
   }
 
+  // What stands behind the live store: the directory if there is one, a
+  // temporary one where memory is bounded, or nothing. One incarnation's
+  // answers are no news for the next, so each has its own.
+  absl::StatusOr<std::unique_ptr<Engine>> OpenEngine() {
+    // Whoever has short memory waits for what it writes.
+    const absl::Duration interval = options_.memory_bytes == 0
+                                        ? RocksDbOptions{}.flush_interval
+                                        : absl::Milliseconds(5);
+    const auto open = [poller = poller_.get(),
+                       interval](const std::string& directory) {
+      return LoadRocksDbEngine(FolderOfProgram(),
+                               {.directory = directory,
+                                .on_reply = [poller] { poller->Wake(); },
+                                .flush_interval = interval});
+    };
+    if (!options_.directory.empty()) return open(options_.directory);
+    if (options_.memory_bytes == 0) return nullptr;
+    return std::make_unique<SpillEngine>(temporary_folder_, open);
+  }
+
   absl::Status SayReady() {
     if (said_ready_) return absl::OkStatus();
     said_ready_ = true;
@@ -250,6 +287,7 @@ class AgentProcess {
   }
 
   const AgentCommandOptions options_;
+  const std::string temporary_folder_;
   const KernelSource kernels_;
   Rng rng_;
   SystemClock clock_;
@@ -317,9 +355,15 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   const absl::Status status = process.Run();
   if (status.ok()) return ExitCode::kDone;
   std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
-  return status.code() == absl::StatusCode::kInvalidArgument
-             ? ExitCode::kMistyped
-             : ExitCode::kNoAgents;
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+      return ExitCode::kMistyped;
+    case absl::StatusCode::kResourceExhausted:
+      return ExitCode::kNoRoom;
+    default:
+      return ExitCode::kNoAgents;
+  }
 }
 
 }  // namespace dogged

@@ -15,6 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/interrupt.h"
+#include "apps/dogged/options.h"
+#include "apps/dogged/spill_engine.h"
 #include "apps/output/words.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -36,6 +38,9 @@ LocalAgents::~LocalAgents() {
   for (Process& process : processes_) {
     if (process.alive) waitpid(process.pid, nullptr, 0);
     if (process.ready_fd >= 0) close(process.ready_fd);
+    if (!options_.memory.empty()) {
+      RemoveSpillFolders(options_.temporary_folder, process.pid);
+    }
   }
 }
 
@@ -79,6 +84,11 @@ absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
   }
   if (!options_.memory.empty()) {
     arguments.insert(arguments.end(), {"--memory", options_.memory});
+  }
+  if (!options_.directory.empty()) {
+    arguments.insert(
+        arguments.end(),
+        {"--dir", absl::StrCat(options_.directory, "/", process.name)});
   }
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -131,8 +141,19 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
     const ssize_t size =
         ready > 0 ? read(process.ready_fd, buffer, sizeof(buffer)) : 0;
     if (size <= 0) {
-      return absl::UnavailableError(
-          absl::StrCat(process.name, " did not start; its words are above"));
+      const std::string words =
+          absl::StrCat(process.name, " did not start; its words are above");
+      int status = 0;
+      if (size == 0 && ready > 0 &&
+          waitpid(process.pid, &status, 0) == process.pid) {
+        process.alive = false;
+        process.end = EndWords(status);
+        if (WIFEXITED(status) &&
+            WEXITSTATUS(status) == static_cast<int>(ExitCode::kNoRoom)) {
+          return absl::ResourceExhaustedError(words);
+        }
+      }
+      return absl::UnavailableError(words);
     }
     said.append(buffer, static_cast<size_t>(size));
   }

@@ -17,6 +17,9 @@ namespace dogged {
 struct LaunchOptions {
   int workers = 1;
   std::string memory;  // handed on as --memory; may be empty
+  // Agents get folders in it, by their names, as --dir; may be empty.
+  std::string directory;
+  std::string temporary_folder;  // where they spill
   std::string multicast = "prefix";
 };
 
@@ -41,7 +44,8 @@ class LocalAgents {
   // Starts `count` agents and waits until they listen. The first of all stands
   // alone, the others join it or, later, whoever lives.
   //
-  // Errors: kUnavailable, with the name of who did not come up; kCancelled.
+  // Errors: kUnavailable, with the name of who did not come up; kCancelled;
+  //         kResourceExhausted if it says that it has no room.
   absl::Status Start(int count, absl::Duration timeout);
   // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);

@@ -27,6 +27,10 @@ Environment ReadEnvironment() {
       KernelCacheDirectory(Variable("XDG_CACHE_HOME"), Variable("HOME"));
   out.compiler = Variable("DOGGED_CC").empty() ? "cc" : Variable("DOGGED_CC");
   out.memory = Variable("DOGGED_MEMORY");
+  out.directory = Variable("DOGGED_DIR");
+  // On disk on most systems, which /tmp is not.
+  out.temporary_folder =
+      Variable("TMPDIR").empty() ? "/var/tmp" : Variable("TMPDIR");
   std::random_device entropy;
   out.entropy = (uint64_t{entropy()} << 32) | entropy();
   // libpsm2, which libfabric loads, takes over signals without this.
@@ -230,6 +234,10 @@ class AgentFlags {
                     "bytes this agent's values may take")
         ->check(CLI::PositiveNumber)
         ->envname("DOGGED_MEMORY");
+    command_
+        .add_option("--dir", options_.directory,
+                    "keeps values there, and offers them after a restart")
+        ->envname("DOGGED_DIR");
     command_.add_option("--topology-id", options_.topology_id,
                         "digits; a longer shared prefix means nearer");
     command_.add_option("--topology-file", options_.topology_file,

@@ -26,7 +26,9 @@ enum class ExitCode : int {
 struct Environment {
   std::string cache_directory;  // of compiled kernels
   std::string compiler;
-  std::string memory;  // DOGGED_MEMORY, handed on to agents
+  std::string memory;     // DOGGED_MEMORY, handed on to agents
+  std::string directory;  // DOGGED_DIR; each agent gets a folder in it
+  std::string temporary_folder;
   uint64_t entropy = 0;
 };
 
@@ -70,6 +72,7 @@ struct AgentCommandOptions {
   std::vector<std::string> join;
   int workers = 0;
   int64_t memory_bytes = 0;  // 0: no bound
+  std::string directory;     // empty: none
   std::string topology_id;
   std::string topology_file;  // of the site; see routing/site_topology.h
   int topology_base = 16;

@@ -33,6 +33,8 @@ class ClusterRun {
         relations_(program.job.program),
         agents_({.workers = options.program.workers,
                  .memory = environment.memory,
+                 .directory = environment.directory,
+                 .temporary_folder = environment.temporary_folder,
                  .multicast = options.multicast}),
         rng_(options.seed),
         tasks_needed_(program.job.program.TaskCount()) {}

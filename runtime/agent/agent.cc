@@ -41,6 +41,9 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       packer_(options_.self.id, options_.limits),
       unpacker_(options_.self.id, options_.limits) {
   multicast_.SetView(membership_.view());
+  if (options_.engine != nullptr) {
+    values_ = std::make_unique<ValueStore>(*options_.engine);
+  }
 }
 
 void Agent::RunOnce(absl::Time now) {
@@ -69,6 +72,7 @@ void Agent::RunOnce(absl::Time now) {
     background_.Poll();
     TakeKernels(now);
     TakeDigests(now);
+    PollValues(now);
     membership_.Tick(now, outbox_);
     HandleEvents(now);
     multicast_.Tick(now);
@@ -258,19 +262,47 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   entry.hash = record.hash;
   // A stale record never revives a job: what counts is the newest of each.
   bool running = false;
-  bool done = false;  // its results may be asked for again
+  bool done = false;     // its results may be asked for again
+  bool fetched = false;  // who asked for them has them
   for (const auto& [key, known] : records_) {
     if (known.hash != record.hash) continue;
     running |= known.state == JobState::kRunning;
     done |= known.state == JobState::kDone;
+    // Agents that end a job say why they do, or give the digest.
+    fetched |= known.state == JobState::kDone && known.message.empty() &&
+               known.result_digest.IsZero();
   }
+  entry.over_since =
+      running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
+  entry.is_fetched = fetched;
   if (running && entry.run == nullptr && !entry.encoded.empty()) {
     StartRun(now, entry, record);
   }
-  if (entry.run == nullptr) return;
-  entry.run->SetResultsDemanded(running);
-  if (!running && !done) {
-    entry.run.reset();  // cancelled or failed: what it holds goes
+  if (entry.run != nullptr) {
+    entry.run->SetResultsDemanded(running);
+    if (!running && !done) {
+      entry.run.reset();  // cancelled or failed: what it holds goes
+    } else if (!running) {
+      entry.run->ConcludeStorage();
+    }
+  }
+  if (!running && entry.run == nullptr && values_ != nullptr) {
+    values_->EraseJob(record.hash);
+  }
+}
+
+void Agent::PollValues(absl::Time now) {
+  if (values_ == nullptr) return;
+  std::vector<ValueStore::Event> events;
+  values_->Poll(events);
+  for (const ValueStore::Event& event : events) {
+    const auto it = jobs_.find(JobId(event.job.high));
+    if (it != jobs_.end() && it->second.run != nullptr) {
+      it->second.run->OnDisk(now, event, outbox_);
+      if (event.kind == ValueStore::Event::Kind::kScanned) {
+        TellStarted(it->first);
+      }
+    }
   }
 }
 
@@ -284,7 +316,7 @@ void Agent::TellStarted(JobId job) {
 
 void Agent::RequestJobs(absl::Time now) {
   for (auto& [job, entry] : jobs_) {
-    if (!entry.encoded.empty()) continue;
+    if (!entry.encoded.empty() || entry.over_since <= now) continue;
     if (entry.next_request <= now) {
       // A large job takes its time to come; asking again starts it anew.
       entry.request_interval = std::clamp(
@@ -308,6 +340,7 @@ void Agent::RefreshBlob(absl::Time now) {
   if (now < next_blob_) return;
   next_blob_ = now + kBlobInterval;
   FinishJobs(now);
+  ForgetJobs(now);
   Encoder out;
   int64_t count = 0;
   for (const auto& [job, entry] : jobs_) count += entry.run != nullptr;

@@ -53,6 +53,14 @@ struct AgentOptions {
   JobLimits job_limits;
   MembershipOptions membership;
   uint64_t seed = 1;
+  // Where values go that do not fit into memory; outlives the agent. Null: no
+  // value is ever written.
+  Engine* engine = nullptr;
+  // The engine stands on a directory of this agent's own: whatever it holds is
+  // kept there too, and offered when a job runs again.
+  bool keeps_values = false;
+  // What the values of this agent take.
+  std::function<int64_t()> live_bytes = Value::LiveBytes;
 };
 
 class Agent {
@@ -135,6 +143,11 @@ class Agent {
     absl::Time durable_since = absl::InfiniteFuture();
     // Fetches the results to take their digest; null when it does not.
     std::unique_ptr<Finish> finish;
+    // Since when no submission of it runs, and whether its client has said so,
+    // who has the results then. It is forgotten some time later.
+    absl::Time over_since = absl::InfiniteFuture();
+    bool is_fetched = false;
+    JobStats stats;  // of the run that was forgotten
     // Since when nobody in the view has the job's numeric class.
     absl::Time unservable_since = absl::InfiniteFuture();
     absl::Time next_request = absl::InfinitePast();
@@ -155,6 +168,9 @@ class Agent {
   void CheckNumericClasses(absl::Time now);
   void FailJob(absl::Time now, JobId job, const absl::Status& status);
   std::string NoteOf(const Entry& entry) const;
+  // Frees what jobs that are over hold, the results last.
+  void ForgetJobs(absl::Time now);
+  void ForgetJob(Entry& entry);
   // --- agent_finish.cc
   // A job ends by itself once its results are durable.
   void FinishJobs(absl::Time now);
@@ -169,6 +185,7 @@ class Agent {
 
   // To all others: what they sent this agent for `job` before was lost.
   void TellStarted(JobId job);
+  void PollValues(absl::Time now);
   void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
@@ -188,6 +205,7 @@ class Agent {
   Packer packer_;
   Unpacker unpacker_;
   Outbox outbox_;
+  std::unique_ptr<ValueStore> values_;  // null without an engine
   absl::btree_map<JobId, Entry> jobs_;
   absl::btree_map<std::string, JobRecord> records_;  // newest, by key
   std::shared_ptr<const View> placed_view_;

@@ -63,7 +63,7 @@ void Agent::FinishJobs(absl::Time now) {
         entry.durable_since + kFinishDelay +
         kFinishTurn * static_cast<int64_t>(turn - members.begin());
     if (now < start) continue;
-    if (memory_max > 0 && Value::LiveBytes() + *bytes > memory_max) {
+    if (memory_max > 0 && options_.live_bytes() + *bytes > memory_max) {
       ended.push_back(job);
     } else {
       StartFinish(now, job, entry);

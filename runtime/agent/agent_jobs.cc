@@ -8,6 +8,16 @@
 #include "runtime/agent/agent.h"
 
 namespace dogged {
+namespace {
+
+// What a job that is over keeps, for clients that are not through with it; and
+// its results, if nobody has fetched them, so long and while those of all such
+// jobs are no more than that here.
+constexpr absl::Duration kKeptTime = absl::Seconds(2);
+constexpr absl::Duration kResultsKeptTime = absl::Minutes(10);
+constexpr int64_t kResultsKeptBytesMax = 256 << 20;
+
+}  // namespace
 
 std::vector<PlacementMember> Agent::PlacementMembers(const Job& job) const {
   std::vector<PlacementMember> out;
@@ -48,18 +58,28 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       MakeKernels(record.job(), entry.job);
     }
   }
-  entry.run = std::make_unique<JobRun>(
-      JobRun::Parts{.self = id(),
-                    .id = record.job(),
-                    .job = entry.job,
-                    .kernels = entry.kernels,
-                    .options = record.options,
-                    .limits = options_.job_limits,
-                    .executor = &executor_,
-                    .multicast = &multicast_,
-                    .rng = rng_.Stream(record.hash.ToString())});
+  entry.run = std::make_unique<JobRun>(JobRun::Parts{
+      .self = id(),
+      .id = record.job(),
+      .job = entry.job,
+      .kernels = entry.kernels,
+      .options = record.options,
+      .limits = options_.job_limits,
+      .executor = &executor_,
+      .multicast = &multicast_,
+      .rng = rng_.Stream(record.hash.ToString()),
+      .values = values_.get(),
+      .storage = {.job = record.hash,
+                  .keeps_all = options_.keeps_values,
+                  .bytes_max = options_.job_limits.memory_bytes_max,
+                  .live_bytes = options_.live_bytes}});
   entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
-  TellStarted(record.job());
+  // One who may have something to offer says so when he has.
+  if (options_.keeps_values) {
+    entry.run->Recall();
+  } else {
+    TellStarted(record.job());
+  }
 }
 
 void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {
@@ -96,6 +116,40 @@ void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
     failed.back().message = std::string(status.message());
   }
   for (JobRecord& record : failed) Conclude(now, std::move(record));
+}
+
+void Agent::ForgetJobs(absl::Time now) {
+  std::vector<std::pair<absl::Time, Entry*>> kept;
+  int64_t bytes = 0;
+  for (auto& [job, entry] : jobs_) {
+    if (entry.job == nullptr || now - entry.over_since < kKeptTime) continue;
+    if (entry.run == nullptr || entry.is_fetched ||
+        now - entry.over_since >= kResultsKeptTime) {
+      ForgetJob(entry);
+      continue;
+    }
+    kept.emplace_back(entry.over_since, &entry);
+    bytes += entry.run->held_bytes();
+  }
+  if (bytes <= kResultsKeptBytesMax) return;
+  std::sort(kept.begin(), kept.end());
+  for (const auto& [since, entry] : kept) {
+    if (bytes <= kResultsKeptBytesMax) return;
+    bytes -= entry->run->held_bytes();
+    ForgetJob(*entry);
+  }
+}
+
+void Agent::ForgetJob(Entry& entry) {
+  if (entry.run != nullptr) entry.stats = entry.run->stats();
+  entry.run.reset();
+  entry.encoded = {};
+  entry.job.reset();
+  entry.kernels.reset();
+  entry.finish.reset();
+  entry.wanted.clear();
+  entry.found.clear();
+  if (values_ != nullptr) values_->EraseJob(entry.hash);
 }
 
 void Agent::CheckNumericClasses(absl::Time now) {
@@ -156,7 +210,8 @@ std::vector<JobSummary> Agent::Jobs() const {
       if (record.state == JobState::kRunning) {
         summary.note = NoteOf(it->second);
       }
-      if (it->second.run != nullptr) summary.stats = it->second.run->stats();
+      summary.stats = it->second.run != nullptr ? it->second.run->stats()
+                                                : it->second.stats;
     }
     out.push_back(std::move(summary));
   }

@@ -14,8 +14,7 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   Entry* entry = shard_.Find(body.label);
   if (entry != nullptr && !entry->value.IsNone()) {
     stats_.bytes_resent += entry->value.bytes();
-    SendTo(from, JobMessage::kPublish, EncodePublish(body.label, entry->value),
-           out);
+    SendValue({from}, body.label, out);
     return;
   }
   const std::optional<Task> producer = relations_.ProducerOf(body.label);
@@ -221,7 +220,11 @@ bool JobRun::OpenNextResult() {
 void JobRun::Want(absl::Time now, const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
-    wanted_found_.emplace_back(label, entry->value);
+    if (entry->value.IsHollow()) {
+      storage_.Load(label, {}, /*for_client=*/true);
+    } else {
+      wanted_found_.emplace_back(label, entry->value);
+    }
     return;
   }
   auto [it, inserted] = wanted_.emplace(label, Wanted{});

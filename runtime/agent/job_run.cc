@@ -33,6 +33,8 @@ JobRun::JobRun(Parts parts)
       placement_({}, options_.replicas + 1),
       marks_(relations_, limits_.pin_interval),
       activations_(relations_),
+      storage_(std::move(parts.storage), parts.values, relations_, shard_,
+               activations_),
       open_(limits_.open_demands_max) {}
 
 uint64_t JobRun::KeyOf(const Label& label) const {
@@ -78,6 +80,7 @@ bool JobRun::IsDone(const Task& task) const {
 }
 
 void JobRun::DropTask(const Task& task) {
+  if (storage_.Drop(task)) in_flight_.erase(task);
   if (auto record = activations_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
@@ -92,15 +95,19 @@ void JobRun::MarkInput(const Task& task, int use, const Value& value) {
 
 void JobRun::SetKernels(std::shared_ptr<const KernelTable> kernels) {
   kernels_ = std::move(kernels);
-  for (auto& record : std::exchange(kernelless_, {})) {
-    Execute(std::move(record));
-  }
+  for (auto& record : std::exchange(kernelless_, {})) Submit(std::move(record));
 }
 
 void JobRun::Submit(std::unique_ptr<Activation> record) {
-  in_flight_.insert(record->task);
+  const Task& task = record->task;
+  in_flight_.insert(task);
+  record->priority =
+      program().classes[static_cast<size_t>(task.task_class)].priority.Evaluate(
+          task.index);
   if (kernels_ == nullptr) {
     kernelless_.push_back(std::move(record));
+  } else if (storage_.MustStage(*record)) {
+    storage_.Stage(std::move(record));
   } else {
     Execute(std::move(record));
   }
@@ -130,7 +137,7 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
       {.job = id_,
        .task = task,
        .inputs = std::move(record->inputs),
-       .priority = task_class.priority.Evaluate(task.index),
+       .priority = record->priority,
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
        .owner = kernels_});
@@ -166,6 +173,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       Expand(now, open_.TakeDeepest(), out);
       continue;
     }
+    if (AwaitsOffers(now)) break;
     if (forward_ ? now >= rebuild_after_ && MayStartLeaf() && StartNextLeaf()
                  : OpenNextResult()) {
       continue;
@@ -175,18 +183,30 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
 }
 
 bool JobRun::MayStartLeaf() const {
-  return limits_.memory_bytes_max == 0 || in_flight_.empty() ||
-         Value::LiveBytes() < limits_.memory_bytes_max / 2;
+  return in_flight_.empty() || !storage_.IsPressed();
 }
 
-void JobRun::CheckMemory() {
-  if (limits_.memory_bytes_max == 0 ||
-      Value::LiveBytes() <= limits_.memory_bytes_max) {
+void JobRun::CheckMemory(const Completion& completion) {
+  const int64_t bytes_max = storage_.bytes_max();
+  if (bytes_max == 0) return;
+  if (storage_.has_store()) {
+    int64_t bytes = 0;
+    for (const Value& output : completion.outputs) bytes += output.bytes();
+    storage_.NoteOutputs(completion.task.task_class, bytes);
+    for (const Value& input : completion.inputs) {
+      if (!input.IsNone()) bytes += input.bytes();
+    }
+    if (bytes <= bytes_max) return;
+    Fail(NameTask(absl::ResourceExhaustedError(absl::StrCat(
+                      "its inputs and output take ", bytes, " bytes; --memory ",
+                      bytes_max, " is too little, ", bytes, " would do")),
+                  program(), completion.task));
     return;
   }
+  if (storage_.live_bytes() <= bytes_max) return;
   Fail(absl::ResourceExhaustedError(absl::StrCat(
-      "agent ", self_.ToString(), " holds ", Value::LiveBytes(),
-      " bytes of values, more than --memory ", limits_.memory_bytes_max,
+      "agent ", self_.ToString(), " holds ", storage_.live_bytes(),
+      " bytes of values, more than --memory ", bytes_max,
       "; give it more, start more agents, or run with --replicas 1")));
 }
 
@@ -197,7 +217,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     Fail(NameTask(completion.status, program(), completion.task));
     return;
   }
-  CheckMemory();
+  CheckMemory(completion);
   last_progress_ = now;
   slowest_task_ = std::max(slowest_task_, completion.elapsed);
   ++stats_.tasks_executed;
@@ -251,7 +271,12 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
   };
   switch (static_cast<JobMessage>(kind)) {
     case JobMessage::kPublish: {
-      DOGGED_ASSIGN_OR_RETURN(const PublishBody b, DecodePublish(body));
+      const absl::StatusOr<PublishBody> decoded = DecodePublish(body);
+      if (decoded.status().code() == absl::StatusCode::kResourceExhausted) {
+        Fail(decoded.status());
+      }
+      if (!decoded.ok()) return decoded.status();
+      const PublishBody& b = *decoded;
       if (!known(b.label)) return refuse();
       HandlePublish(now, from, b, out);
       return absl::OkStatus();

@@ -18,7 +18,8 @@
 //    What was dropped or lost and is needed for certain is made again from it.
 //
 // Files: job_run.cc life of a task; publish.cc binding and copies; fetch.cc
-// demands; retire.cc dropping; recovery.cc view changes and time.
+// demands; retire.cc dropping; storage.cc disk and memory; recovery.cc view
+// changes and time.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
@@ -40,7 +41,9 @@
 #include "kvstore/shard.h"
 #include "routing/multicast.h"
 #include "routing/outbox.h"
+#include "runtime/agent/job_options.h"
 #include "runtime/agent/job_stats.h"
+#include "runtime/agent/job_storage.h"
 #include "runtime/agent/marks.h"
 #include "runtime/agent/messages.h"
 #include "runtime/agent/pursuits.h"
@@ -54,37 +57,6 @@
 
 namespace dogged {
 
-// How a job is to be run. None of it decides bits.
-struct JobOptions {
-  int replicas = 2;
-  // No notification and no owner-first order: only the backward search.
-  bool search_only = false;
-};
-
-// Times and bounds of the protocol; the simulation draws small ones.
-struct JobLimits {
-  absl::Duration sweep_interval = absl::Milliseconds(100);
-  // A task that has waited so long demands what it misses. It is longer where
-  // tasks are slow: see JobRun::Patience().
-  absl::Duration patience_min = absl::Milliseconds(250);
-  absl::Duration backoff_max = absl::Seconds(5);
-  // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
-  int64_t pursuits_max = 1 << 16;
-  int64_t open_demands_max = 1 << 16;
-  // Bytes that the live values of this process may take; 0: no bound. Beyond
-  // half of it no leaf starts while anything runs, beyond all of it the job
-  // fails.
-  int64_t memory_bytes_max = 0;
-  // Every so many versions of a row one is kept for rebuilding. The same at
-  // all agents, or copies go astray.
-  int64_t pin_interval = 16;
-  // A bound label gets its copies so much later, unless it was used up by
-  // then; and no more than so many bytes in that time, which bounds what
-  // growing back to R copies takes from others.
-  absl::Duration copy_delay = absl::Milliseconds(10);
-  int64_t copy_bytes_max = 16 << 20;
-};
-
 class JobRun {
  public:
   struct Parts {
@@ -97,6 +69,8 @@ class JobRun {
     Executor* executor;    // outlives the run
     Multicast* multicast;  // outlives the run
     Rng rng;
+    ValueStore* values = nullptr;  // outlives the run; null: no disk
+    JobStorage::Options storage;
   };
   explicit JobRun(Parts parts);
   JobRun(const JobRun&) = delete;
@@ -122,6 +96,11 @@ class JobRun {
   // is asked for, and TakeWanted() hands it out once it has come.
   void Want(absl::Time now, const Label& label, Outbox& out);
   std::vector<std::pair<Label, Value>> TakeWanted();
+  // Offers what the agent's directory holds of this job.
+  void Recall();
+  void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
+  // Drops what is on disk and elsewhere too: the job has ended.
+  void ConcludeStorage() { storage_.Conclude(); }
   // DONE: results no longer count as demanded, but by those who Want() them.
   void SetResultsDemanded(bool demanded) { results_demanded_ = demanded; }
 
@@ -133,6 +112,7 @@ class JobRun {
   JobId id() const { return id_; }
   const JobOptions& options() const { return options_; }
   int64_t held_count() const { return shard_.size(); }
+  int64_t held_bytes() const { return shard_.BytesInMemory(); }
 
  private:
   // --- job_run.cc
@@ -147,7 +127,6 @@ class JobRun {
   int RankOf(const Label& label, AgentId agent) const;
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
-  // Forgets that `task` waits for inputs.
   void DropTask(const Task& task);
   bool IsPursued(const Task& task) const { return pursuits_.Contains(task); }
   void MarkInput(const Task& task, int use, const Value& value);
@@ -156,7 +135,7 @@ class JobRun {
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
   bool MayStartLeaf() const;
-  void CheckMemory();
+  void CheckMemory(const Completion& completion);
   void Fail(absl::Status status);
   void SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out);
   void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
@@ -224,6 +203,18 @@ class JobRun {
   void RetireIfUnneeded(const Label& label, Outbox& out);
   void Drop(const Label& label, Outbox& out);
 
+  // --- storage.cc
+  // The value of `label`, which is bound here, now or once it is loaded.
+  void SendValue(absl::btree_set<AgentId> targets, const Label& label,
+                 Outbox& out);
+  void AdvanceStorage(absl::Time now, Outbox& out);
+  void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
+  void LoseValue(const Label& label, Outbox& out);
+  void ReturnTask(absl::Time now, std::unique_ptr<Activation>, Outbox& out);
+  // What others may still offer is not computed.
+  bool AwaitsOffers(absl::Time now) const;
+  void NoteOffer(absl::Time now);
+
   // --- recovery.cc
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
@@ -258,8 +249,9 @@ class JobRun {
   bool done_queue_busy_ = false;
   ActivationTable activations_;
   ActivationPool activation_pool_;
-  absl::flat_hash_set<Task> in_flight_;
+  absl::flat_hash_set<Task> in_flight_;  // staged or with the executor
   std::vector<std::unique_ptr<Activation>> kernelless_;  // of those, waiting
+  JobStorage storage_;
 
   Pursuits pursuits_;
   OpenDemands open_;
@@ -281,6 +273,11 @@ class JobRun {
   absl::btree_map<Label, Wanted> wanted_;
   std::vector<std::pair<Label, Value>> wanted_found_;
 
+  bool recalls_ = false;               // the directory is being read
+  bool recalled_ = false;              // something was there
+  absl::btree_set<AgentId> offering_;  // those who may be reading theirs
+  absl::Time offers_end_ = absl::InfinitePast();
+  absl::Time offers_limit_ = absl::InfinitePast();
   absl::Time next_sweep_ = absl::InfinitePast();
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Duration slowest_task_;

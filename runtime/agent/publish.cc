@@ -179,8 +179,7 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     AddMissingReplicas(label, *entry, targets);
     if (targets.empty()) continue;
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
-    SendToAll(std::move(targets), JobMessage::kPublish,
-              EncodePublish(label, entry->value), out);
+    SendValue(std::move(targets), label, out);
   }
   if (copy_queue_.empty()) return;
   if (now >= next_copies_) next_copies_ = now + limits_.copy_delay;
@@ -222,6 +221,8 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
   last_progress_ = now;
   const int rank = RankOf(body.label, self_);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
+  storage_.Offer(body.label, body.value);
+  if (recalled_) NoteOffer(now);
   if (wanted_.erase(body.label) > 0) {
     wanted_found_.emplace_back(body.label, body.value);
   }

@@ -35,6 +35,9 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   for (const Task& task : pursuits_.All()) {
     if (!IsMine(task)) moved.push_back(task);
   }
+  for (const Task& task : storage_.StagedTasks()) {
+    if (!IsMine(task)) moved.push_back(task);
+  }
   for (const Task& task : moved) DropTask(task);
   pursuits_.CheckAllAt(now);
   for (auto& [label, wanted] : wanted_) wanted.next_ask = now;
@@ -58,6 +61,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
 
 void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   if (!failure_.ok() || !placement_.Contains(peer)) return;
+  if (offering_.erase(peer) > 0) NoteOffer(now);
   HandOverMarks([&](const Label& row) { return HomeOf(row) == peer; }, out);
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
@@ -72,7 +76,7 @@ void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
     AddMissingReplicas(label, entry, targets);
     if (!targets.contains(peer)) continue;
     stats_.bytes_resent += entry.value.bytes();
-    SendTo(peer, JobMessage::kPublish, EncodePublish(label, entry.value), out);
+    SendValue({peer}, label, out);
   }
 }
 
@@ -119,8 +123,7 @@ void JobRun::PublishToNew(absl::Time now, const Label& label,
   if (!targets.empty()) {
     stats_.bytes_resent +=
         entry.value.bytes() * static_cast<int64_t>(targets.size());
-    SendToAll(std::move(targets), JobMessage::kPublish,
-              EncodePublish(label, entry.value), out);
+    SendValue(std::move(targets), label, out);
   }
 }
 
@@ -162,8 +165,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     ScheduleAnnounce(now, *entry);
     if (alone) {
       stats_.bytes_resent += value.bytes();
-      SendTo(placement_.Home(key), JobMessage::kPublish,
-             EncodePublish(label, value), out);
+      SendValue({placement_.Home(key)}, label, out);
     } else if (placement_.Home(key) != before.Home(key)) {
       Announce(now, label, out);
     }
@@ -192,6 +194,7 @@ absl::Duration JobRun::Patience() const {
 
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
+  AdvanceStorage(now, out);
   if (now >= next_sweep_) Sweep(now, out);
   SendCopies(now, out);
   out.WakeAt(next_sweep_);

@@ -10,6 +10,7 @@ namespace dogged {
 
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers_left == 0 && !relations_.IsResult(label)) return true;
+  if (storage_.keeps_all() && entry.on_disk != OnDisk::kYes) return false;
   // A copy counts while its holder has a rank; others may drop theirs.
   const absl::Span<const AgentId> holders = HoldersOf(label);
   return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {

@@ -1,6 +1,5 @@
 #include "runtime/base/value.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -18,6 +17,11 @@ constexpr size_t kAlignment = 64;
 std::atomic<int64_t>& LiveByteCount() {
   static std::atomic<int64_t> count{0};
   return count;
+}
+
+int64_t& RefusedByteCount() {
+  thread_local int64_t bytes = 0;
+  return bytes;
 }
 
 size_t BlockBytes(int64_t data_bytes) {
@@ -49,19 +53,48 @@ int64_t ElementCount(const Shape& shape) {
   return count;
 }
 
-Value Value::Allocate(ElementType type, const Shape& shape) {
+Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
+                                 bool is_hollow) {
   static_assert(sizeof(Block) <= kHeaderBytes);
   const int64_t bytes = ElementCount(shape) * ElementBytes(type);
   DOGGED_CHECK(bytes >= 0) << "shape " << shape.ToString();
-  void* memory = std::aligned_alloc(kAlignment, BlockBytes(bytes));
-  DOGGED_CHECK(memory != nullptr) << "no memory for " << bytes << " bytes";
+  const size_t total = BlockBytes(is_hollow ? 0 : bytes);
+  void* memory = operator new (total, std::align_val_t{kAlignment},
+                               std::nothrow);
+  if (memory == nullptr) {
+    RefusedByteCount() = bytes;
+    return nullptr;
+  }
   auto* block = new (memory) Block;
   block->type = type;
   block->shape = shape;
   block->bytes = bytes;
-  block->data = static_cast<char*>(memory) + kHeaderBytes;
-  LiveByteCount().fetch_add(static_cast<int64_t>(BlockBytes(bytes)),
+  block->data = is_hollow ? nullptr : static_cast<char*>(memory) + kHeaderBytes;
+  LiveByteCount().fetch_add(static_cast<int64_t>(total),
                             std::memory_order_relaxed);
+  return block;
+}
+
+Value Value::Allocate(ElementType type, const Shape& shape) {
+  Block* block = TryAllocate(type, shape, /*is_hollow=*/false);
+  while (block == nullptr) {
+    // The same once more, for the exception that it throws; if by now there is
+    // memory, all is well.
+    const size_t total = BlockBytes(ElementCount(shape) * ElementBytes(type));
+    operator delete (operator new (total, std::align_val_t{kAlignment}),
+                     std::align_val_t{kAlignment});
+    block = TryAllocate(type, shape, /*is_hollow=*/false);
+  }
+  return Value(block);
+}
+
+int64_t Value::RefusedBytes() { return RefusedByteCount(); }
+
+Value Value::Hollow() const {
+  if (IsNone() || IsHollow()) return *this;
+  Block* block = TryAllocate(type(), shape(), /*is_hollow=*/true);
+  DOGGED_CHECK(block != nullptr) << "no memory for a header";
+  block->digest = digest();
   return Value(block);
 }
 
@@ -73,10 +106,11 @@ Value Value::Scalar(double value) {
 }
 
 void Value::Free(Block* block) {
-  LiveByteCount().fetch_sub(static_cast<int64_t>(BlockBytes(block->bytes)),
+  const size_t total = BlockBytes(block->data == nullptr ? 0 : block->bytes);
+  LiveByteCount().fetch_sub(static_cast<int64_t>(total),
                             std::memory_order_relaxed);
   block->~Block();
-  std::free(block);
+  operator delete (block, std::align_val_t{kAlignment});
 }
 
 void Value::Seal() { block_->digest = Hash128(view()); }
@@ -86,6 +120,7 @@ int64_t Value::LiveBytes() {
 }
 
 void Value::Encode(Encoder& out) const {
+  DOGGED_CHECK(!IsHollow()) << "a hollow value of " << bytes() << " bytes";
   out.PutU64(digest().low);
   out.PutU64(digest().high);
   out.PutU8(static_cast<uint8_t>(type()));
@@ -112,7 +147,13 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
     in.Fail();
     return in.status("value");
   }
-  Value out = Allocate(static_cast<ElementType>(type), shape);
+  Block* block = TryAllocate(static_cast<ElementType>(type), shape,
+                             /*is_hollow=*/false);
+  if (block == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for a value of ", limit, " bytes"));
+  }
+  Value out(block);
   std::memcpy(out.mutable_data(), bytes.data(), bytes.size());
   out.Seal();
   if (out.digest() != digest) {

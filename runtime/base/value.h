@@ -44,13 +44,23 @@ class Value {
 
   // An unfilled value, data aligned to 64 bytes when it is 64 bytes or more.
   // The caller writes it through mutable_data(), then calls Seal() once.
+  // Without memory for it operator new throws std::bad_alloc; RefusedBytes()
+  // of that thread says how much it was.
   static Value Allocate(ElementType type, const Shape& shape);
+  // The bytes of this thread's last Allocate() that failed.
+  static int64_t RefusedBytes();
   static Value Scalar(double value);
+
+  // What is left when the bytes go elsewhere: type, shape, digest. Whoever
+  // needs the bytes has to fetch them first.
+  Value Hollow() const;
+  bool IsHollow() const { return block_ != nullptr && block_->data == nullptr; }
 
   bool IsNone() const { return block_ == nullptr; }
   ElementType type() const { return block_->type; }
   const Shape& shape() const { return block_->shape; }
   int64_t element_count() const { return block_->bytes / ElementBytes(type()); }
+  // Of the data, also of a hollow value.
   int64_t bytes() const { return block_->bytes; }
   const void* data() const { return block_->data; }
   absl::string_view view() const {
@@ -80,11 +90,14 @@ class Value {
   }
 
   // Type, shape and bytes; the digest goes first and is checked on arrival.
+  // Not of a hollow value.
   void Encode(Encoder& out) const;
-  // kInvalidArgument if malformed, kDataLoss if the digest does not fit.
+  // kInvalidArgument if malformed, kDataLoss if the digest does not fit,
+  // kResourceExhausted without memory for it.
   static absl::StatusOr<Value> Decode(Decoder& in);
 
-  // Bytes in all live values of this process, headers included.
+  // Bytes in all live values of this process, headers included; of hollow ones
+  // that is all.
   static int64_t LiveBytes();
 
  private:
@@ -93,9 +106,12 @@ class Value {
     ElementType type = ElementType::kDouble;
     Shape shape;
     int64_t bytes = 0;
-    void* data = nullptr;
+    void* data = nullptr;  // null: hollow
     Digest digest;
   };
+  // Null without memory.
+  static Block* TryAllocate(ElementType type, const Shape& shape,
+                            bool is_hollow);
   explicit Value(Block* block) : block_(block) {}
   void Ref() {
     if (block_ != nullptr) {

@@ -174,6 +174,19 @@ void ActivationTable::Age(absl::FunctionRef<void(const Activation&)> visit) {
   }
 }
 
+void ActivationTable::ReplaceInputs(
+    absl::FunctionRef<Value(const Value&)> visit) {
+  for (Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (Slot& slot : stripe.slots) {
+      if (slot.record == nullptr) continue;
+      for (Value& input : slot.record->inputs) {
+        if (!input.IsNone()) input = visit(input);
+      }
+    }
+  }
+}
+
 int64_t ActivationTable::size() const {
   int64_t count = 0;
   for (const Stripe& stripe : stripes_) {

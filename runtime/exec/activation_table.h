@@ -70,6 +70,9 @@ class ActivationTable {
   bool ForEach(absl::FunctionRef<bool(const Activation&)> visit) const;
   // Makes every record one older, then calls `visit` for it, as ForEach().
   void Age(absl::FunctionRef<void(const Activation&)> visit);
+  // Replaces every marked input by what `visit` makes of it, which is not none.
+  // The callback must not call the table.
+  void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
   // Records at the moment.
   int64_t size() const;
 

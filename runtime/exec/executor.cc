@@ -1,6 +1,7 @@
 #include "runtime/exec/executor.h"
 
 #include <exception>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
@@ -12,6 +13,9 @@ absl::Status RunKernel(const Kernel& kernel, const Task& task,
   KernelCall call{.task = task, .inputs = inputs, .outputs = outputs};
   try {
     DOGGED_RETURN_IF_ERROR(kernel.Run(call));
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no memory for a value of ", Value::RefusedBytes(), " bytes"));
   } catch (const std::exception& e) {
     return absl::InternalError(absl::StrCat("the kernel threw: ", e.what()));
   } catch (...) {

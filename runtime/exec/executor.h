@@ -68,8 +68,9 @@ class Executor {
 
 // Runs a kernel: fills `outputs` (none on entry, one place per create).
 //
-// Errors: what the kernel says; kInternal if it throws or leaves an output
-// unset. The task's name is not in the message: see NameTask().
+// Errors: what the kernel says; kResourceExhausted without memory for a value;
+// kInternal if it throws anything else or leaves an output unset. The task's
+// name is not in the message: see NameTask().
 absl::Status RunKernel(const Kernel& kernel, const Task& task,
                        absl::Span<Value> inputs, absl::Span<Value> outputs);
 

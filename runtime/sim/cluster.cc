@@ -14,10 +14,10 @@ namespace dogged {
 absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   FaultPlan out;
   const absl::btree_map<absl::string_view, int*> counts = {
-      {"crash", &out.crash},        {"pair", &out.pair},
-      {"restart", &out.restart},    {"pause", &out.pause},
-      {"join", &out.join},          {"leave", &out.leave},
-      {"partition", &out.partition}};
+      {"crash", &out.crash},         {"pair", &out.pair},
+      {"restart", &out.restart},     {"pause", &out.pause},
+      {"join", &out.join},           {"leave", &out.leave},
+      {"partition", &out.partition}, {"blackout", &out.blackout}};
   const absl::btree_map<absl::string_view, double*> chances = {
       {"drop", &out.network.drop},
       {"duplicate", &out.network.duplicate},
@@ -40,8 +40,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
       return absl::InvalidArgumentError(absl::StrCat(
           "fault \"", word,
           "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
-          "leave, "
-          "partition, or NAME=PROBABILITY below 1 with drop, duplicate, "
+          "leave, partition, blackout, or NAME=PROBABILITY below 1 with drop, "
+          "duplicate, "
           "reorder, corrupt"));
     }
   }
@@ -85,6 +85,9 @@ struct Cluster::Node {
   std::unique_ptr<SimNetwork::Endpoint> transport;
   std::unique_ptr<SimExecutor> executor;
   std::unique_ptr<SimBackground> background;
+  std::shared_ptr<SimDisk> disk;
+  std::unique_ptr<SimEngine> engine;
+  int64_t live_bytes = 0;        // of values
   std::unique_ptr<Agent> agent;  // null: dead
   bool paused = false;
   bool woken = false;  // a RunNode event is in the queue
@@ -109,7 +112,7 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
 
 Cluster::~Cluster() = default;
 
-Cluster::Node* Cluster::AddNode() {
+Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk) {
   nodes_.push_back(std::make_unique<Node>());
   Node& node = *nodes_.back();
   node.id = AgentId(rng_.Next() | 1);
@@ -135,6 +138,15 @@ Cluster::Node* Cluster::AddNode() {
       (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
   agent_options.seed = rng_.Next();
   agent_options.job_limits = options_.job_limits;
+  agent_options.live_bytes = [this, &node] { return LiveBytes(node); };
+  agent_options.keeps_values = options_.directories;
+  if (options_.directories || options_.spill) {
+    node.disk = disk != nullptr ? disk : std::make_shared<SimDisk>();
+    node.engine = std::make_unique<SimEngine>(
+        queue_, *node.disk, options_.disk,
+        rng_.Stream(absl::StrCat("disk", nodes_.size())), wake);
+    agent_options.engine = node.engine.get();
+  }
   node.agent = std::make_unique<Agent>(
       std::move(agent_options), *node.transport, *node.executor,
       *node.background, JobTools{load_kernels_, HashDigests});
@@ -159,7 +171,13 @@ void Cluster::JoinCluster(Node& node) {
   Wake(node);
 }
 
+int64_t Cluster::LiveBytes(const Node& node) const {
+  return node.live_bytes +
+         (billed_ == &node ? Value::LiveBytes() - live_before_ : 0);
+}
+
 void Cluster::Wake(Node& node) {
+  if (billed_ == nullptr) Bill(node);
   if (node.woken || node.paused || node.agent == nullptr) return;
   node.woken = true;
   queue_.After(absl::ZeroDuration(), [this, &node] { RunNode(node); });
@@ -168,6 +186,7 @@ void Cluster::Wake(Node& node) {
 void Cluster::RunNode(Node& node) {
   node.woken = false;
   if (node.agent == nullptr || node.paused) return;
+  Bill(node);
   node.agent->RunOnce(queue_.now());
   (void)node.agent->TakeEvents();
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
@@ -197,8 +216,10 @@ void Cluster::RunNode(Node& node) {
 void Cluster::Crash(Node& node) {
   CollectStats(node);
   const AgentId id = node.id;
+  Bill(node);
   node.agent.reset();
   node.background.reset();
+  node.engine.reset();
   node.executor.reset();
   node.transport.reset();
   // Two others held life lines to it.
@@ -212,13 +233,25 @@ void Cluster::Crash(Node& node) {
   }
 }
 
+void Cluster::Blackout() {
+  for (size_t i = 0, count = nodes_.size(); i < count; ++i) {
+    Node& node = *nodes_[i];
+    if (node.agent == nullptr) continue;
+    Crash(node);
+    queue_.After(absl::Milliseconds(rng_.Below(500)),
+                 [this, disk = node.disk] { JoinCluster(*AddNode(disk)); });
+  }
+}
+
 void Cluster::Rebirth(Node& node) {
   CollectStats(node);
+  Bill(node);
   node.agent.reset();
   node.background.reset();
+  node.engine.reset();
   node.executor.reset();
   node.transport.reset();
-  Node* reborn = AddNode();
+  Node* reborn = AddNode(node.disk);
   JoinCluster(*reborn);
   // It still has the job value, if nothing else.
   (void)reborn->agent->Submit(queue_.now(), encoded_job_, SubmissionId(1),
@@ -272,7 +305,7 @@ void Cluster::ScheduleFaults() {
     if (node == nullptr) return;
     Crash(*node);
     queue_.After(absl::Milliseconds(rng_.Below(500)),
-                 [this] { JoinCluster(*AddNode()); });
+                 [this, disk = node->disk] { JoinCluster(*AddNode(disk)); });
   });
   ScheduleFault(plan.pause, [this] {
     Node* node = RandomNode();
@@ -284,6 +317,7 @@ void Cluster::ScheduleFaults() {
       Wake(*node);
     });
   });
+  ScheduleFault(plan.blackout, [this] { Blackout(); });
   ScheduleFault(plan.join, [this] { JoinCluster(*AddNode()); });
   ScheduleFault(plan.leave, [this, victim] {
     Node* node = victim();
@@ -331,11 +365,18 @@ void Cluster::AwaitDone() {
 // The client: asks one agent for all results that it misses, and another one
 // when that one is gone.
 void Cluster::PollClient() {
-  if (contact_ != nullptr && contact_->agent != nullptr) {
-    for (auto& [label, value] : contact_->agent->TakeWanted(job_id_)) {
+  // Agents that it has turned away from may still answer.
+  for (const auto& node : nodes_) {
+    if (node->agent == nullptr) continue;
+    const int64_t live = Value::LiveBytes();
+    for (auto& [label, value] : node->agent->TakeWanted(job_id_)) {
       if (missing_.erase(label) == 0) continue;
       outcome_.results[label] = value.digest();
     }
+    node->live_bytes += Value::LiveBytes() - live;
+    live_before_ += Value::LiveBytes() - live;
+  }
+  if (contact_ != nullptr && contact_->agent != nullptr) {
     for (const JobSummary& summary : contact_->agent->Jobs()) {
       if (summary.record.state == JobState::kFailed) {
         outcome_.status =
@@ -402,14 +443,27 @@ SimOutcome Cluster::Run() {
       queue_.now() + options_.time_max +
       4 * static_cast<double>(outcome_.tasks_needed) * options_.task_time;
   const absl::Time start = queue_.now();
-  while (!finished_ && queue_.now() < limit && queue_.RunNext()) {
+  while (!finished_ && queue_.now() < limit) {
+    billed_ = nullptr;
+    live_before_ = Value::LiveBytes();
+    if (!queue_.RunNext()) break;
+    if (billed_ == nullptr) continue;
+    billed_->live_bytes += Value::LiveBytes() - live_before_;
+    outcome_.live_bytes_max =
+        std::max(outcome_.live_bytes_max, billed_->live_bytes);
   }
+  billed_ = nullptr;
   if (!finished_) {
     outcome_.status = absl::DeadlineExceededError(
         absl::StrCat(missing_.size(), " results are missing after ",
                      absl::FormatDuration(queue_.now() - start)));
   }
-  for (const auto& node : nodes_) CollectStats(*node);
+  for (const auto& node : nodes_) {
+    CollectStats(*node);
+    if (node->agent != nullptr && node->disk != nullptr) {
+      outcome_.disk_bytes += node->disk->bytes;
+    }
+  }
   outcome_.trace_digest = network_.trace_digest();
   outcome_.messages = network_.sent_count();
   outcome_.elapsed = queue_.now() - start;

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "runtime/agent/agent.h"
 #include "runtime/sim/background.h"
+#include "runtime/sim/disk.h"
 #include "runtime/sim/event_queue.h"
 #include "runtime/sim/executor.h"
 #include "runtime/sim/network.h"
@@ -29,12 +30,13 @@ struct FaultPlan {
   int join = 0;       // a new agent
   int leave = 0;      // hands over and goes
   int partition = 0;  // two halves hear nothing of each other for a while
+  int blackout = 0;   // all vanish, and come back as other incarnations
   NetworkFaults network;
 
   // "crash=2,drop=0.05". Errors: kInvalidArgument naming the word.
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
-    return crash + pair + restart + pause + join + leave + partition;
+    return crash + pair + restart + pause + join + leave + partition + blackout;
   }
 };
 
@@ -61,6 +63,11 @@ struct SimOptions {
   int hosts = 4;
   // A pin interval of zero is drawn: in half of the seeds a small one.
   JobLimits job_limits = {.pin_interval = 0};
+  // Each agent has a directory, which it finds again when it comes back.
+  bool directories = false;
+  // Agents write values even without directories, if memory is short.
+  bool spill = false;
+  DiskFaults disk;
 };
 
 struct SimOutcome {
@@ -77,6 +84,8 @@ struct SimOutcome {
   int64_t held_labels_max = 0;  // at any agent, at any event
   int64_t foreign_tasks = 0;    // run by agents of another numeric class
   int64_t foreign_labels = 0;   // held by them, at most
+  int64_t live_bytes_max = 0;   // of values, likewise
+  int64_t disk_bytes = 0;       // of all disks, at the end
 };
 
 // What a simulated job record calls its result digest.
@@ -94,12 +103,17 @@ class Cluster {
  private:
   struct Node;
 
-  Node* AddNode();
+  // `disk` may be null: then it gets an empty one, if it is to have one.
+  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr);
   // Joins through a live node at random; the first one stands alone.
   void JoinCluster(Node& node);
   void Wake(Node& node);
   void RunNode(Node& node);
   void Crash(Node& node);
+  void Blackout();
+  // Values that are made or dropped by this event are `node`'s.
+  void Bill(Node& node) { billed_ = &node; }
+  int64_t LiveBytes(const Node& node) const;
   // A node that was declared dead starts again as another incarnation.
   void Rebirth(Node& node);
   Node* RandomNode();
@@ -121,6 +135,8 @@ class Cluster {
   JobId job_id_;
   int next_host_ = 0;
   Node* contact_ = nullptr;  // whom the client talks to
+  Node* billed_ = nullptr;
+  int64_t live_before_ = 0;  // of the whole process, before this event
   absl::btree_map<Label, bool> missing_;
   SimOutcome outcome_;
   bool finished_ = false;

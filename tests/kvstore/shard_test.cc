@@ -83,6 +83,37 @@ TEST(Shard, SelectsInLabelOrder) {
               testing::ElementsAreArray(expected));
 }
 
+// For who writes values to disk: each bind once, each erased label whose bytes
+// may be there.
+TEST(Shard, TracksWhatIsBoundAndErased) {
+  Shard shard;
+  ASSERT_TRUE(*shard.Bind(At(0, 0), Value::Scalar(1)));
+  EXPECT_THAT(shard.TakeBound(), testing::IsEmpty());
+  shard.StartTracking();
+  ASSERT_TRUE(*shard.Bind(At(3, 0), Value::Scalar(1)));
+  ASSERT_TRUE(*shard.Bind(At(1, 0), Value::Scalar(1)));
+  ASSERT_TRUE(*shard.Bind(At(2, 0), Value::Scalar(1)));
+  EXPECT_FALSE(*shard.Bind(At(1, 0), Value::Scalar(1)));
+  EXPECT_THAT(shard.TakeBound(), ElementsAre(At(3, 0), At(1, 0), At(2, 0)));
+  shard.Find(At(1, 0))->on_disk = OnDisk::kYes;
+  shard.Find(At(2, 0))->on_disk = OnDisk::kOnItsWay;
+  for (int64_t x = 0; x < 4; ++x) shard.Erase(At(x, 0));
+  EXPECT_THAT(shard.TakeErased(), ElementsAre(At(1, 0), At(2, 0)));
+  EXPECT_THAT(shard.TakeErased(), testing::IsEmpty());
+}
+
+TEST(Shard, AHollowValueIsBoundAndTakesNoMemory) {
+  Shard shard;
+  const Value value = Value::Scalar(3);
+  ASSERT_TRUE(*shard.Bind(At(1, 0), value));
+  EXPECT_EQ(shard.BytesInMemory(), 8);
+  shard.Find(At(1, 0))->value = value.Hollow();
+  EXPECT_EQ(shard.BytesInMemory(), 0);
+  EXPECT_EQ(shard.Find(At(1, 0))->value.bytes(), 8);
+  EXPECT_FALSE(*shard.Bind(At(1, 0), value));
+  EXPECT_FALSE(shard.Bind(At(1, 0), Value::Scalar(4)).ok());
+}
+
 TEST(DoneMarks, KnowTheNewestVersionOfEachRow) {
   DoneMarks marks;
   EXPECT_FALSE(marks.Has(At(1, 0), 0));

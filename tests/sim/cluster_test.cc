@@ -5,35 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "runtime/exec/local_run.h"
 #include "tests/sim/programs.h"
+#include "tests/sim/serial.h"
 
 namespace dogged {
 namespace {
-
-absl::btree_map<Label, Digest> SerialResults(const Job& job) {
-  const Relations relations(job.program);
-  const KernelTable kernels = *LoadMixKernels(job);
-  absl::btree_map<Label, Digest> out;
-  LocalRunOptions options;
-  options.placement = PlaceWorkers(FlatCpuLayout(1), 1);
-  options.on_result = [&out](const Label& label, const Value& value) {
-    out[label] = value.digest();
-    return absl::OkStatus();
-  };
-  LocalRun run(relations, kernels, options);
-  EXPECT_TRUE(run.Run().ok());
-  return out;
-}
-
-// DOGGED_TEST_SEEDS=A:B runs these seeds instead of the first `count`.
-std::pair<int64_t, int64_t> SeedRange(int64_t count) {
-  const char* text = std::getenv("DOGGED_TEST_SEEDS");
-  long long first = 1;
-  long long last = count;
-  if (text != nullptr) std::sscanf(text, "%lld:%lld", &first, &last);
-  return {first, last};
-}
 
 struct Work {
   double executed_per_needed = 0;

@@ -39,6 +39,33 @@ inline absl::StatusOr<KernelTable> LoadMixKernels(const Job& job) {
   return out;
 }
 
+// As MixKernel, in values of `count` numbers: for tests of memory.
+class LargeMixKernel : public Kernel {
+ public:
+  explicit LargeMixKernel(int64_t count) : count_(count) {}
+  absl::Status Run(KernelCall& call) const override {
+    const absl::Status status = MixKernel().Run(call);
+    for (Value& output : call.outputs) {
+      const double number = output.span<double>()[0];
+      output = Value::Allocate(ElementType::kDouble, {count_});
+      for (double& element : output.mutable_span<double>()) element = number;
+      output.Seal();
+    }
+    return status;
+  }
+
+ private:
+  const int64_t count_;
+};
+
+inline absl::StatusOr<KernelTable> LoadLargeMixKernels(const Job& job) {
+  KernelTable out;
+  for (size_t i = 0; i < job.program.kernels.size(); ++i) {
+    out.push_back(std::make_unique<LargeMixKernel>(1000));
+  }
+  return out;
+}
+
 // phi(x)(t), 3-point, initial and edge tasks; results at the last step. Keys
 // are slabs of `slab` points.
 inline Job Heat1dJob(int64_t n, int64_t steps, int64_t slab) {

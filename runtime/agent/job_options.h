@@ -1,0 +1,45 @@
+// How jobs are run: what the client says of one, and the times and bounds of
+// the protocol. Plain data.
+#ifndef DOGGED_RUNTIME_AGENT_JOB_OPTIONS_H_
+#define DOGGED_RUNTIME_AGENT_JOB_OPTIONS_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace dogged {
+
+// How a job is to be run. None of it decides bits.
+struct JobOptions {
+  int replicas = 2;
+  // No notification and no owner-first order: only the backward search.
+  bool search_only = false;
+};
+
+// Times and bounds of the protocol; the simulation draws small ones.
+struct JobLimits {
+  absl::Duration sweep_interval = absl::Milliseconds(100);
+  // A task that has waited so long demands what it misses. It is longer where
+  // tasks are slow: see JobRun::Patience().
+  absl::Duration patience_min = absl::Milliseconds(250);
+  absl::Duration backoff_max = absl::Seconds(5);
+  // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
+  int64_t pursuits_max = 1 << 16;
+  int64_t open_demands_max = 1 << 16;
+  // Bytes that the live values of this process may take; 0: no bound. Beyond
+  // half of it no leaf starts while anything runs; from three quarters on
+  // values go to disk. Without an engine the job fails beyond all of it.
+  int64_t memory_bytes_max = 0;
+  // Every so many versions of a row one is kept for rebuilding. The same at
+  // all agents, or copies go astray.
+  int64_t pin_interval = 16;
+  // A bound label gets its copies so much later, unless it was used up by
+  // then; and no more than so many bytes in that time, which bounds what
+  // growing back to R copies takes from others.
+  absl::Duration copy_delay = absl::Milliseconds(10);
+  int64_t copy_bytes_max = 16 << 20;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_JOB_OPTIONS_H_

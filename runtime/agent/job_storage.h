@@ -1,0 +1,162 @@
+// JobStorage: where the bytes of one job's values are on this agent: in memory,
+// on disk, or both; which are on their way from one to the other; and which
+// tasks wait for bytes before they may run.
+//
+// Two reasons to write a value: the agent has a directory of its own and keeps
+// all that it holds there (`keeps_all`), or memory is short. Under pressure
+// values that are on disk turn hollow, oldest first. A task whose inputs are
+// hollow is *staged*; the most urgent staged tasks get their inputs loaded,
+// within the bound, so no two tasks wait for each other's memory.
+//
+// A machine: no threads, clocks or messages. Used by one thread.
+#ifndef DOGGED_RUNTIME_AGENT_JOB_STORAGE_H_
+#define DOGGED_RUNTIME_AGENT_JOB_STORAGE_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "kvstore/shard.h"
+#include "runtime/agent/value_store.h"
+#include "runtime/base/ids.h"
+#include "runtime/exec/activation_table.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+class JobStorage {
+ public:
+  struct Options {
+    Digest job;
+    // Every value that is held is written, and counts as durable only then.
+    bool keeps_all = false;
+    // What all values of this process may take; 0: no bound.
+    int64_t bytes_max = 0;
+    std::function<int64_t()> live_bytes = Value::LiveBytes;
+  };
+  // A hollow value that is wanted whole: by whom.
+  struct Loaded {
+    Label label;
+    absl::btree_set<AgentId> targets;
+    bool for_client = false;
+  };
+
+  // `store` may be null: then nothing is ever written. All outlive this.
+  JobStorage(Options options, ValueStore* store, const Relations& relations,
+             Shard& shard, ActivationTable& activations);
+  JobStorage(const JobStorage&) = delete;
+  JobStorage& operator=(const JobStorage&) = delete;
+
+  bool has_store() const { return store_ != nullptr; }
+  bool keeps_all() const { return options_.keeps_all; }
+  int64_t bytes_max() const { return options_.bytes_max; }
+  int64_t live_bytes() const { return options_.live_bytes(); }
+  // No task that requires nothing should start while others run.
+  bool IsPressed() const {
+    return options_.bytes_max > 0 && live_bytes() >= options_.bytes_max / 2;
+  }
+
+  // --- tasks
+  // A task with these inputs can't run at once.
+  bool MustStage(const Activation& record) const;
+  void Stage(std::unique_ptr<Activation> record);
+  // Forgets `task`; false if it was not staged.
+  bool Drop(const Task& task);
+  std::vector<Task> StagedTasks() const;
+  int64_t staged_count() const {
+    return static_cast<int64_t>(staged_.size() + active_.size());
+  }
+  // What a task of this class made, for estimates.
+  void NoteOutputs(int32_t task_class, int64_t bytes);
+  // Makes room if memory is short, writes what is to be written, and hands out
+  // staged tasks whose inputs are all here. `running` counts the tasks that
+  // have been handed out and have not completed.
+  std::vector<std::unique_ptr<Activation>> Advance(absl::Time now,
+                                                   int64_t running,
+                                                   int workers);
+  // Inputs of staged tasks that this agent does not hold: to be demanded.
+  std::vector<std::pair<Label, Task>> TakeRemote() {
+    return std::exchange(remote_, {});
+  }
+  // Staged tasks whose inputs don't come: their hollow inputs count as missing.
+  std::vector<std::unique_ptr<Activation>> TakeReturned() {
+    return std::exchange(returned_, {});
+  }
+  // Why no task can ever run; OK as long as one may.
+  const absl::Status& stuck() const { return stuck_; }
+
+  // --- values
+  // Has the bytes of a hollow value fetched; TakeLoaded() says when.
+  void Load(const Label& label, const absl::btree_set<AgentId>& targets,
+            bool for_client);
+  std::vector<Loaded> TakeLoaded() { return std::exchange(loaded_, {}); }
+  // Bytes that came from elsewhere, maybe for a staged task.
+  void Offer(const Label& label, const Value& value);
+  // Of this job. kWritten, kLoaded and kLost are dealt with here. True if an
+  // entry had nothing but what was on disk, and that is lost: the entry then
+  // holds no value.
+  bool Note(const ValueStore::Event& event);
+  // A value of this job that was found on disk: `entry` gets it, whole or
+  // hollow as memory allows.
+  void Adopt(const Label& label, Entry& entry, const Value& value);
+  void Scan() { store_->Scan(options_.job); }
+  // The job has ended: what is on disk goes, unless it is nowhere else.
+  void Conclude();
+
+ private:
+  using Key = std::pair<int64_t, Task>;  // most urgent first
+  struct Active {
+    std::unique_ptr<Activation> record;
+    int64_t missing = 0;  // inputs that are still hollow
+    int64_t bytes = 0;    // reserved for inputs and outputs
+    int tries = 0;
+    absl::Time next_try;
+  };
+
+  Key KeyOf(const Task& task) const;
+  void FollowShard();
+  void StartWrites();
+  void Relieve(absl::Time now);
+  void Evict(int64_t target);
+  int64_t BytesOfOutputs(const Task& task) const;
+  // Asks for the hollow inputs; takes those that are here.
+  void Fetch(absl::Time now, Active& active);
+  void Retry(absl::Time now);
+  void Fill(Active& active, const Label& label, const Value& value);
+  std::string NeedWords(const Activation& record, int64_t live,
+                        int64_t need) const;
+
+  const Relations& relations_;
+  Options options_;
+  ValueStore* const store_;
+  Shard& shard_;
+  ActivationTable& activations_;
+
+  absl::flat_hash_map<Label, uint64_t> writing_;  // tickets
+  std::deque<Label> to_write_;
+  std::deque<Label> resident_;  // oldest first; may name what is gone
+  absl::flat_hash_map<Label, Loaded> loading_;
+  std::vector<Loaded> loaded_;
+
+  absl::btree_map<Key, std::unique_ptr<Activation>> staged_;
+  absl::btree_map<Key, Active> active_;
+  std::vector<std::unique_ptr<Activation>> returned_;
+  std::vector<std::pair<Label, Task>> remote_;
+  absl::flat_hash_map<int32_t, int64_t> output_bytes_;  // by class, the most
+  int64_t room_wanted_ = 0;  // by the staged task that is next
+  absl::Time next_relief_ = absl::InfinitePast();
+  absl::Time stuck_since_ = absl::InfiniteFuture();
+  absl::Status stuck_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_JOB_STORAGE_H_

@@ -1,0 +1,191 @@
+// Values whose bytes are on disk: sent, used, offered again after a restart,
+// and lost.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/agent/job_run.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// An agent with a directory waits so long for others to say that they have
+// read theirs, before it computes what nobody has offered.
+constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
+
+}  // namespace
+
+void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
+                       Outbox& out) {
+  const Entry* entry = shard_.Find(label);
+  if (entry->value.IsHollow()) {
+    storage_.Load(label, targets, /*for_client=*/false);
+    return;
+  }
+  const Bytes body = EncodePublish(label, entry->value);
+  if (targets.size() == 1) {
+    SendTo(*targets.begin(), JobMessage::kPublish, body, out);
+  } else {
+    SendToAll(std::move(targets), JobMessage::kPublish, body, out);
+  }
+}
+
+void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
+  const auto running =
+      static_cast<int64_t>(in_flight_.size()) - storage_.staged_count();
+  for (auto& record :
+       storage_.Advance(now, running, executor_.worker_count())) {
+    Execute(std::move(record));
+  }
+  for (auto& [label, task] : storage_.TakeRemote()) {
+    SendTo(HomeOf(label), JobMessage::kDemand,
+           EncodeDemand({.label = label, .task = task}), out);
+  }
+  for (auto& record : storage_.TakeReturned()) {
+    ReturnTask(now, std::move(record), out);
+  }
+  for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
+    const Entry* entry = shard_.Find(loaded.label);
+    if (entry == nullptr || entry->value.IsNone()) continue;
+    if (loaded.for_client) {
+      wanted_found_.emplace_back(loaded.label, entry->value);
+    }
+    if (!loaded.targets.empty()) {
+      SendValue(std::move(loaded.targets), loaded.label, out);
+    }
+  }
+  if (!storage_.stuck().ok()) Fail(storage_.stuck());
+}
+
+void JobRun::ReturnTask(absl::Time now, std::unique_ptr<Activation> record,
+                        Outbox& out) {
+  const Task task = record->task;
+  in_flight_.erase(task);
+  for (size_t use = 0; use < record->inputs.size(); ++use) {
+    const Value& input = record->inputs[use];
+    if (input.IsNone() || input.IsHollow()) continue;
+    (void)activations_.Mark(task, static_cast<int>(use), input,
+                            activation_pool_);
+  }
+  activation_pool_.Put(std::move(record));
+  PursueTask(now, task, /*depth=*/1, /*certain=*/true, out);
+}
+
+void JobRun::Recall() {
+  recalls_ = true;
+  for (const PlacementMember& member : placement_.members()) {
+    if (member.agent != self_) offering_.insert(member.agent);
+  }
+  storage_.Scan();
+}
+
+bool JobRun::AwaitsOffers(absl::Time now) const {
+  return recalls_ || now < offers_end_;
+}
+
+// As long as offers come, there may be more; values of a run that is under way
+// look like offers, so that ends some time.
+void JobRun::NoteOffer(absl::Time now) {
+  if (AwaitsOffers(now) && (recalled_ || offering_.empty())) {
+    offers_end_ = std::min(std::max(offers_end_, now + limits_.patience_min),
+                           offers_limit_);
+  }
+  if (offering_.empty() && !recalled_) {
+    offers_end_ = std::min(offers_end_, now + limits_.patience_min);
+  }
+}
+
+void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
+                    Outbox& out) {
+  if (!failure_.ok()) return;
+  const bool is_lost = storage_.Note(event);
+  switch (event.kind) {
+    case ValueStore::Event::Kind::kWritten: {
+      const Entry* entry = shard_.Find(event.label);
+      if (entry == nullptr || !entry->is_home) return;
+      ReportIfDurable(event.label, out);
+      RetireIfUnneeded(event.label, out);
+      return;
+    }
+    case ValueStore::Event::Kind::kLoaded:
+    case ValueStore::Event::Kind::kLost:
+      if (is_lost) LoseValue(event.label, out);
+      return;
+    case ValueStore::Event::Kind::kFound:
+      Adopt(now, event.label, event.value, out);
+      return;
+    case ValueStore::Event::Kind::kScanned:
+      recalls_ = false;
+      offers_limit_ = now + 5 * kOffersTimeMax;
+      if (recalled_ || !offering_.empty()) offers_end_ = now + kOffersTimeMax;
+      return;
+    case ValueStore::Event::Kind::kFailed:
+      Fail(Annotate(event.status, absl::StrCat("agent ", self_.ToString())));
+      return;
+  }
+}
+
+void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
+                   Outbox& out) {
+  const bool is_known =
+      label.array < static_cast<int64_t>(program().arrays.size()) &&
+      label.index.size() ==
+          program().arrays[static_cast<size_t>(label.array)].rank;
+  if (!is_known) return;
+  Entry* entry = &shard_.Get(label);
+  if (!entry->value.IsNone()) {
+    if (entry->value.digest() == value.digest()) return;
+    Fail(absl::DataLossError(
+        absl::StrCat("label ", program().LabelText(label), ": two values, ",
+                     entry->value.digest().ToString(), " here and ",
+                     value.digest().ToString(), " in the directory of agent ",
+                     self_.ToString())));
+    return;
+  }
+  recalled_ = true;
+  last_progress_ = now;
+  storage_.Adopt(label, *entry, value);
+  entry->announce_interval = absl::ZeroDuration();
+  if (wanted_.erase(label) > 0) wanted_found_.emplace_back(label, value);
+  const Value held = entry->value;
+  if (IsHome(label)) {
+    BecomeHome(label, *entry);
+    if (!marks_.WasBound(label)) {
+      const std::optional<Task> producer = relations_.ProducerOf(label);
+      if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
+        ++stats_.tasks_done;
+      }
+      if (relations_.IsResult(label)) ++stats_.results_bound;
+    }
+    marks_.NoteBound(label);
+    absl::btree_set<AgentId> waiters(entry->waiters.begin(),
+                                     entry->waiters.end());
+    entry->waiters.clear();
+    if (!waiters.empty()) SendValue(std::move(waiters), label, out);
+  }
+  Announce(now, label, out);
+  TellLocalConsumers(label, held, self_, out);
+  ReportIfDurable(label, out);
+  RetireIfUnneeded(label, out);
+}
+
+void JobRun::LoseValue(const Label& label, Outbox& out) {
+  const absl::InlinedVector<AgentId, 2> copies = shard_.Find(label)->copies;
+  shard_.Erase(label);
+  if (!IsHome(label)) {
+    SendTo(HomeOf(label), JobMessage::kDemand,
+           EncodeDemand({.label = label, .lazy = true}), out);
+    return;
+  }
+  for (const AgentId copy : copies) {
+    SendTo(copy, JobMessage::kDemand,
+           EncodeDemand({.label = label, .lazy = true}), out);
+  }
+  if (copies.empty()) {
+    ReopenIfGone(label);
+    open_.Add({.label = label, .depth = 1, .certain = true, .passed_on = true});
+  }
+}
+
+}  // namespace dogged

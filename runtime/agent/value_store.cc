@@ -1,0 +1,186 @@
+#include "runtime/agent/value_store.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/codec.h"
+
+namespace dogged {
+namespace {
+
+constexpr int64_t kScanPageBytes = 4 << 20;
+
+// "v", the job's hash, the label.
+std::string PrefixOf(const Digest& job) {
+  Encoder out;
+  out.PutU8('v');
+  out.PutU64(job.high);
+  out.PutU64(job.low);
+  return out.Take();
+}
+
+std::string KeyOf(const Digest& job, const Label& label) {
+  Encoder out;
+  label.Encode(out);
+  return absl::StrCat(PrefixOf(job), out.Take());
+}
+
+absl::StatusOr<Label> LabelOf(absl::string_view key, const Digest& job) {
+  key.remove_prefix(PrefixOf(job).size());
+  Decoder in(key);
+  const Label label = Label::Decode(in);
+  absl::Status status = in.Finish("key");
+  if (!status.ok()) return status;
+  return label;
+}
+
+Digest RecordDigest(absl::string_view key, absl::string_view body) {
+  DigestStream stream;
+  stream.Add(key);
+  stream.Add(body);
+  return stream.Finish();
+}
+
+// The digest of key and value, then the value.
+Bytes EncodeRecord(absl::string_view key, const Value& value) {
+  Encoder body;
+  value.Encode(body);
+  const std::string encoded = body.Take();
+  const Digest digest = RecordDigest(key, encoded);
+  Encoder out;
+  out.PutU64(digest.low);
+  out.PutU64(digest.high);
+  return Bytes(absl::StrCat(out.Take(), encoded));
+}
+
+absl::StatusOr<Value> DecodeRecord(absl::string_view key,
+                                   absl::string_view record) {
+  Decoder in(record);
+  Digest digest;
+  digest.low = in.GetU64();
+  digest.high = in.GetU64();
+  const absl::string_view body = in.GetRaw(in.remaining());
+  if (!in.ok() || RecordDigest(key, body) != digest) {
+    return absl::DataLossError("the bytes on disk are not those written");
+  }
+  Decoder inner(body);
+  absl::StatusOr<Value> value = Value::Decode(inner);
+  if (!value.ok()) return value.status();
+  absl::Status status = inner.Finish("value");
+  if (!status.ok()) return status;
+  return value;
+}
+
+}  // namespace
+
+uint64_t ValueStore::Submit(EngineRequest request, const Digest& job,
+                            const Label& label) {
+  const uint64_t ticket = next_ticket_++;
+  request.ticket = ticket;
+  requests_[request.ticket] = {job, label, request.value.size()};
+  writing_bytes_ += request.value.size();
+  engine_.Submit(std::move(request));
+  return ticket;
+}
+
+uint64_t ValueStore::Write(const Digest& job, const Label& label,
+                           const Value& value) {
+  const std::string key = KeyOf(job, label);
+  return Submit({.kind = EngineRequest::Kind::kPut,
+                 .key = key,
+                 .value = EncodeRecord(key, value)},
+                job, label);
+}
+
+void ValueStore::Load(const Digest& job, const Label& label) {
+  Submit({.kind = EngineRequest::Kind::kGet, .key = KeyOf(job, label)}, job,
+         label);
+}
+
+void ValueStore::Erase(const Digest& job, const Label& label) {
+  Submit({.kind = EngineRequest::Kind::kErase, .key = KeyOf(job, label)}, job,
+         label);
+}
+
+void ValueStore::EraseJob(const Digest& job) {
+  Submit({.kind = EngineRequest::Kind::kErasePrefix, .key = PrefixOf(job)}, job,
+         {});
+}
+
+void ValueStore::Scan(const Digest& job) {
+  Submit({.kind = EngineRequest::Kind::kScan,
+          .key = PrefixOf(job),
+          .bytes_max = kScanPageBytes},
+         job, {});
+}
+
+void ValueStore::NotePage(const EngineReply& reply, const Request& request,
+                          std::vector<Event>& events) {
+  for (const auto& [key, record] : reply.found) {
+    const absl::StatusOr<Label> label = LabelOf(key, request.job);
+    if (!label.ok()) continue;
+    absl::StatusOr<Value> value = DecodeRecord(key, record.view());
+    if (value.ok()) {
+      events.push_back({.kind = Event::Kind::kFound,
+                        .job = request.job,
+                        .label = *label,
+                        .value = *std::move(value)});
+    } else {
+      Erase(request.job, *label);
+    }
+  }
+  if (reply.more && !reply.found.empty()) {
+    Submit({.kind = EngineRequest::Kind::kScan,
+            .key = PrefixOf(request.job),
+            .after = reply.found.back().first,
+            .bytes_max = kScanPageBytes},
+           request.job, {});
+  } else {
+    events.push_back({.kind = Event::Kind::kScanned, .job = request.job});
+  }
+}
+
+void ValueStore::Poll(std::vector<Event>& events) {
+  replies_.clear();
+  engine_.Poll(replies_);
+  for (const EngineReply& reply : replies_) {
+    const auto it = requests_.find(reply.ticket);
+    if (it == requests_.end()) continue;
+    const Request request = it->second;
+    requests_.erase(it);
+    writing_bytes_ -= request.bytes;
+    Event event{
+        .ticket = reply.ticket, .job = request.job, .label = request.label};
+    if (reply.status.code() == absl::StatusCode::kResourceExhausted) {
+      event.kind = Event::Kind::kFailed;
+      event.status = reply.status;
+      events.push_back(std::move(event));
+      continue;
+    }
+    switch (reply.kind) {
+      case EngineRequest::Kind::kPut:
+        event.kind = Event::Kind::kWritten;
+        events.push_back(std::move(event));
+        break;
+      case EngineRequest::Kind::kGet: {
+        absl::StatusOr<Value> value =
+            reply.status.ok() ? DecodeRecord(KeyOf(request.job, request.label),
+                                             reply.value.view())
+                              : absl::StatusOr<Value>(reply.status);
+        event.kind = value.ok() ? Event::Kind::kLoaded : Event::Kind::kLost;
+        if (value.ok()) event.value = *std::move(value);
+        events.push_back(std::move(event));
+        break;
+      }
+      case EngineRequest::Kind::kErase:
+      case EngineRequest::Kind::kErasePrefix:
+        break;
+      case EngineRequest::Kind::kScan:
+        NotePage(reply, request, events);
+        break;
+    }
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,179 @@
+"""Disks and memory of real agents.
+
+Aim: agents that were all killed go on where they were, given their
+directories; what can't be used as a directory is said to be so; short memory
+costs time or ends the job with the number that would do. Method: the binary
+itself on free ports; nothing waits for a time to pass, but for what it waits
+for.
+
+usage: storage_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from standing import Standing
+
+DOGGED, SOURCE, CASE = sys.argv[1:4]
+CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
+HEAT1D = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
+HEAT2D = os.path.join(SOURCE, "apps", "heat2d", "heat2d.dog")
+
+
+def check(what, holds, report=""):
+    if not holds:
+        raise SystemExit(f"{what}\n{report}")
+
+
+def run(*arguments, expect=0, env=None):
+    command = [DOGGED, "run", *map(str, arguments), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True,
+                          env={**os.environ, **(env or {})}, timeout=280)
+    check(f"exit status {done.returncode}, not {expect}: {command}",
+          done.returncode == expect, done.stdout + done.stderr)
+    report = json.loads(done.stdout) if done.stdout.strip() else {}
+    return report, done.stderr
+
+
+def refused(expect, words, *arguments, shell=""):
+    """An agent that does not start."""
+    command = [DOGGED, "agent", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    check(f"exit status {done.returncode}, not {expect}",
+          done.returncode == expect, done.stderr)
+    check(f"no {words!r} in its words", words in done.stderr, done.stderr)
+
+
+def bytes_in(folder):
+    return sum(os.path.getsize(os.path.join(path, name))
+               for path, _, names in os.walk(folder) for name in names)
+
+
+def case_comeback():
+    """All agents of a cluster are killed and come back."""
+    program = (HEAT1D, "-D", "N=400001", "-D", "T=2000")
+    expected = run(*program)[0]["result_digest"]
+    with tempfile.TemporaryDirectory() as folder:
+        with Standing(DOGGED) as cluster:
+            for i in range(3):
+                cluster.start("--dir", os.path.join(folder, str(i)))
+            client = subprocess.Popen(
+                [DOGGED, "run", *program, "--cluster", cluster.addresses[0]],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            status = cluster.await_status(
+                "half of the job",
+                lambda s: any(j["progress"] > 0.5 for j in s["jobs"]))
+            client.kill()
+            client.wait()
+            before = status["jobs"][0]
+        with Standing(DOGGED) as cluster:
+            for i in range(3):
+                cluster.start("--dir", os.path.join(folder, str(i)))
+            cluster.await_status(
+                "all agents",
+                lambda s: [a["state"] for a in s["agents"]] == 3 * ["alive"])
+            report, _ = cluster.run(*program)
+            check("another digest", report["result_digest"] == expected,
+                  report)
+            needed = report["tasks_needed"]
+            print(f"{before['progress']:.2f} done before, "
+                  f"{report['tasks_executed']} of {needed} executed after")
+            # What was not written yet is lost, and how much that is depends
+            # on the disk: at least half of the work is there again.
+            check("what was on disk was run again",
+                  report["tasks_executed"] <
+                  needed * (1 - before["progress"] / 2), report)
+            # Data of a job that has ended goes; erasing has no reply to wait
+            # for, so the next job's first values do.
+            cluster.run(CHOLESKY, "-D", "N=256", "-D", "NB=128")
+        kept = bytes_in(folder)
+        check(f"{kept} bytes are kept of jobs that ended", kept < 8 << 20)
+
+
+def case_directories():
+    with tempfile.TemporaryDirectory() as folder:
+        mine = os.path.join(folder, "mine")
+        with Standing(DOGGED) as cluster:
+            cluster.start("--dir", mine)
+            refused(2, "in use by another agent", "--dir", mine)
+        with open(os.path.join(mine, "format"), "w") as file:
+            file.write("dogged values 0\n")
+        refused(2, '"dogged values 0"', "--dir", mine)
+        other = os.path.join(folder, "other")
+        os.mkdir(other)
+        with open(os.path.join(other, "thesis"), "w") as file:
+            file.write("words")
+        refused(2, "thesis", "--dir", other)
+        refused(5, "can't be made", "--dir", os.path.join(other, "thesis/d"))
+        # Agents that `run` starts say the same.
+        _, words = run(CHOLESKY, "-D", "N=256", "-D", "NB=128", "--agents", 2,
+                       expect=5,
+                       env={"DOGGED_DIR": os.path.join(other, "thesis/d")})
+        check("no reason", "can't be made" in words, words)
+
+
+def case_full():
+    """Files that may not grow stand for a disk that is full."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "limited")
+        with open(script, "w") as file:
+            file.write(f'#!/bin/bash\nulimit -f 4000\nexec {DOGGED} "$@"\n')
+        os.chmod(script, 0o755)
+        with Standing(script) as cluster:
+            cluster.start("--dir", os.path.join(folder, "full"))
+            cluster.dogged = DOGGED
+            _, words = cluster.run(CHOLESKY, "-D", "N=4096", "-D", "NB=128",
+                                   expect=5)
+            check("no reason", "takes no more" in words, words)
+            # The agent lives, and other jobs are not disturbed.
+            cluster.run(CHOLESKY, "-D", "N=256", "-D", "NB=128")
+
+
+def case_memory():
+    """A third of what the tiles take, without a directory and with one."""
+    program = (CHOLESKY, "-D", "N=2048", "-D", "NB=128")
+    expected = run(*program)[0]["result_digest"]
+    with tempfile.TemporaryDirectory() as folder:
+        for agents, memory in ((2, 12 << 20), (4, 6 << 20)):
+            for env in ({}, {"DOGGED_DIR": os.path.join(folder, str(agents))}):
+                report, _ = run(*program, "--agents", agents,
+                                env={"DOGGED_MEMORY": str(memory),
+                                     "TMPDIR": folder, **env})
+                check("another digest", report["result_digest"] == expected,
+                      report)
+        program = (HEAT2D, "-D", "N=2048", "-D", "T=50")
+        expected = run(*program)[0]["result_digest"]
+        report, _ = run(*program, "--agents", 2,
+                        env={"DOGGED_MEMORY": str(24 << 20), "TMPDIR": folder})
+        check("another digest", report["result_digest"] == expected, report)
+        left = [name for name in os.listdir(folder) if "spill" in name]
+        check(f"{left} was left behind", not left)
+
+
+def case_memory_too_small():
+    """The words name a number, and with that number it works."""
+    program = (CHOLESKY, "-D", "N=1024", "-D", "NB=256", "--agents", 2)
+    expected = run(CHOLESKY, "-D", "N=1024", "-D", "NB=256")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"TMPDIR": folder, "DOGGED_MEMORY": str(600_000)}
+        for _ in range(8):
+            try:
+                report, _ = run(*program, env=env)
+                break
+            except SystemExit:
+                _, words = run(*program, env=env, expect=5)
+                would_do = re.search(r"(\d+) would do", words)
+                check("no number", would_do is not None, words)
+                check("no more than before",
+                      int(would_do[1]) > int(env["DOGGED_MEMORY"]), words)
+                env["DOGGED_MEMORY"] = would_do[1]
+        check("another digest",
+              report["result_digest"] == expected["result_digest"], report)
+        print("needed", env["DOGGED_MEMORY"])
+
+
+globals()["case_" + CASE]()

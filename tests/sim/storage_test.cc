@@ -1,0 +1,160 @@
+// Aim: agents that come back with their directories go on where they were;
+// memory that is short, disks that are full or lie cost time or end the job,
+// and never change a result. Method: whole clusters in one thread, many seeds,
+// against a run without agents.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "runtime/sim/cluster.h"
+#include "tests/sim/programs.h"
+#include "tests/sim/serial.h"
+
+namespace dogged {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Work {
+  double executed_per_needed = 0;
+  int64_t live_bytes_max = 0;
+  int64_t disk_bytes = 0;  // the most that any run left
+};
+
+Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
+              const KernelLoader& load = LoadMixKernels) {
+  const auto expected = SerialResults(job, load);
+  const std::string encoded = job.Encode();
+  Work work;
+  double executed = 0;
+  double needed = 0;
+  const auto [first, last] = SeedRange(seeds);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    options.seed = static_cast<uint64_t>(seed);
+    const SimOutcome outcome = Cluster(options, encoded, load).Run();
+    EXPECT_TRUE(outcome.status.ok())
+        << "seed " << seed << ": " << outcome.status
+        << "\nreplay: DOGGED_TEST_SEEDS=" << seed << ":" << seed;
+    if (!outcome.status.ok()) break;
+    EXPECT_TRUE(outcome.results == expected) << "seed " << seed;
+    executed += static_cast<double>(outcome.stats.tasks_executed);
+    needed += static_cast<double>(outcome.tasks_needed);
+    work.live_bytes_max = std::max(work.live_bytes_max, outcome.live_bytes_max);
+    work.disk_bytes = std::max(work.disk_bytes, outcome.disk_bytes);
+  }
+  work.executed_per_needed = executed / needed;
+  std::printf("executed/needed %.3f, live %lld bytes, disks %lld bytes\n",
+              work.executed_per_needed,
+              static_cast<long long>(work.live_bytes_max),
+              static_cast<long long>(work.disk_bytes));
+  return work;
+}
+
+// All agents die in the middle and come back.
+TEST(Storage, ABlackoutCostsLittleWithDirectories) {
+  SimOptions options{.agents = 4, .faults = {.blackout = 1}};
+  const Job job = Heat1dJob(301, 40, 16);
+  const Work without = RunSeeds(job, options, 4);
+  options.directories = true;
+  const Work with = RunSeeds(job, options, 4);
+  EXPECT_LT(with.executed_per_needed, 1.15);
+  EXPECT_LT(with.executed_per_needed - 1,
+            (without.executed_per_needed - 1) / 2);
+}
+
+TEST(Storage, ABlackoutOfACholesky) {
+  SimOptions options{
+      .agents = 4, .faults = {.blackout = 1}, .directories = true};
+  EXPECT_LT(RunSeeds(CholeskyJob(12), options, 20).executed_per_needed, 1.35);
+}
+
+TEST(Storage, ManyFaultsWithDirectories) {
+  FaultPlan plan{.crash = 2,
+                 .restart = 3,
+                 .pause = 1,
+                 .join = 1,
+                 .leave = 1,
+                 .partition = 1,
+                 .blackout = 1};
+  plan.network = {.drop = 0.02, .duplicate = 0.02, .reorder = 0.02};
+  RunSeeds(Heat1dJob(101, 20, 8), {.faults = plan, .directories = true}, 30);
+  RunSeeds(CholeskyJob(8), {.faults = plan, .directories = true}, 30);
+}
+
+// What a disk gives back is checked, and counts as lost if it is not what was
+// written.
+TEST(Storage, DisksThatLieChangeNoResult) {
+  FaultPlan plan{.restart = 3, .blackout = 1};
+  RunSeeds(Heat1dJob(101, 20, 8),
+           {.faults = plan, .directories = true, .disk = {.corrupt = 0.2}}, 20);
+  RunSeeds(CholeskyJob(8),
+           {.faults = plan, .directories = true, .disk = {.corrupt = 0.2}}, 20);
+}
+
+TEST(Storage, AFullDiskEndsTheJobWithItsReason) {
+  SimOptions options{.directories = true, .disk = {.bytes_max = 5000}};
+  options.seed = 1;
+  const SimOutcome outcome =
+      Cluster(options, Heat1dJob(101, 20, 8).Encode(), LoadMixKernels).Run();
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(outcome.status.message()),
+              AllOf(HasSubstr("agent "), HasSubstr("full")));
+}
+
+// A third of what the agents hold otherwise. Values are 8 kB each.
+TEST(Storage, ShortMemoryCostsNoResult) {
+  const Job stencil = Heat1dJob(101, 20, 8);
+  const Job cholesky = CholeskyJob(10);
+  for (const int replicas : {1, 2}) {
+    SimOptions options{.agents = 4, .job = {.replicas = replicas}};
+    for (const Job* job : {&stencil, &cholesky}) {
+      options.job_limits.memory_bytes_max = 0;
+      options.spill = false;
+      const int64_t enough =
+          RunSeeds(*job, options, 3, LoadLargeMixKernels).live_bytes_max;
+      options.job_limits.memory_bytes_max = enough / 3;
+      options.spill = true;
+      const Work work = RunSeeds(*job, options, 10, LoadLargeMixKernels);
+      EXPECT_LT(work.executed_per_needed, 1.1);
+      // Values come from others whether or not there is room.
+      EXPECT_LT(work.live_bytes_max, enough * 2 / 3);
+    }
+  }
+}
+
+TEST(Storage, ShortMemoryUnderFaultsCostsNoResult) {
+  FaultPlan plan{.crash = 1, .restart = 1, .pause = 1, .join = 1, .leave = 1};
+  plan.network = {.drop = 0.02, .duplicate = 0.02, .reorder = 0.02};
+  SimOptions options{.faults = plan, .spill = true, .disk = {.corrupt = 0.02}};
+  options.job_limits.memory_bytes_max = 150000;
+  RunSeeds(Heat1dJob(101, 20, 8), options, 15, LoadLargeMixKernels);
+  RunSeeds(CholeskyJob(10), options, 15, LoadLargeMixKernels);
+}
+
+// The number in the words is enough, or leads to one that is.
+TEST(Storage, MemoryThatNoTaskFitsIntoEndsTheJobWithTheNumber) {
+  const std::string encoded = CholeskyJob(6).Encode();
+  SimOptions options{.agents = 2, .seed = 1, .spill = true};
+  options.job_limits.memory_bytes_max = 10000;
+  int failures = 0;
+  for (; failures < 10; ++failures) {
+    const SimOutcome outcome =
+        Cluster(options, encoded, LoadLargeMixKernels).Run();
+    if (outcome.status.ok()) break;
+    ASSERT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted)
+        << outcome.status;
+    const std::string words(outcome.status.message());
+    const size_t end = words.find(" would do");
+    ASSERT_NE(end, std::string::npos) << words;
+    const size_t begin = words.rfind(' ', end - 1) + 1;
+    const int64_t number = std::stoll(words.substr(begin, end - begin));
+    ASSERT_GT(number, options.job_limits.memory_bytes_max) << words;
+    options.job_limits.memory_bytes_max = number;
+  }
+  EXPECT_GT(failures, 0);
+  EXPECT_LT(failures, 10);
+}
+
+}  // namespace
+}  // namespace dogged
