@@ -330,6 +330,9 @@ class CompiledFunction : public BoxFunction {
 std::string CPrelude() {
   std::string out =
       "#include <stdint.h>\n\n"
+      "#if defined(__AVX512F__) && !defined(__clang__)\n"
+      "#pragma GCC target(\"prefer-vector-width=512\")\n"
+      "#endif\n\n"
       "static inline int64_t dogged_divide(int64_t a, int64_t b) {\n"
       "  if (b == 0) return 0;\n"
       "  if (b == -1) return -a;\n"

@@ -14,6 +14,7 @@ ExitCode StatusCommand(const ClusterOptions& options);
 ExitCode CancelCommand(const ClusterOptions& options);
 ExitCode CheckCommand(const ProgramOptions& options,
                       const Environment& environment);
+ExitCode ExplainCommand(const std::string& code);
 ExitCode SimCommand(const SimCommandOptions& options,
                     const Environment& environment);
 

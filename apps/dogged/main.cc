@@ -305,6 +305,8 @@ class CheckFlags {
                             "Only compiles: errors, size of the graph, "
                             "tiles.")) {
     AddProgramFlags(command_, options_, flags_);
+    command_.add_flag("--emit-c", options_.emit_c,
+                      "print the C that kernels are compiled from");
   }
   bool parsed() const { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() {
@@ -317,6 +319,21 @@ class CheckFlags {
   CLI::App& command_;
   ProgramOptions options_;
   ProgramFlags flags_;
+};
+
+class ExplainFlags {
+ public:
+  explicit ExplainFlags(CLI::App& app)
+      : command_(AddCommand(app, "explain", "dogged explain D012",
+                            "What stands behind the code of a message.")) {
+    command_.add_option("CODE", code_, "such as D012")->required();
+  }
+  bool parsed() const { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() { return ExplainCommand(code_); }
+
+ private:
+  CLI::App& command_;
+  std::string code_;
 };
 
 class SimFlags {
@@ -380,6 +397,7 @@ int Main(int argc, char** argv) {
   AgentFlags agent(app, environment);
   ClusterFlags cluster(app);
   CheckFlags check(app, environment);
+  ExplainFlags explain(app);
   SimFlags sim(app, environment);
   try {
     app.parse(argc, argv);
@@ -393,6 +411,7 @@ int Main(int argc, char** argv) {
   if (agent.parsed()) code = agent.Run();
   if (cluster.parsed()) code = cluster.Run();
   if (check.parsed()) code = check.Run();
+  if (explain.parsed()) code = explain.Run();
   if (sim.parsed()) code = sim.Run();
   if (code.ok()) return static_cast<int>(*code);
   std::fprintf(stderr, "error: %s\n",

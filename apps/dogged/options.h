@@ -41,8 +41,9 @@ struct ProgramOptions {
   std::vector<std::string> outputs;
   bool compiled = true;
   bool coalesce = true;
-  int agents = 1;   // nominal: they decide the tiles
-  int workers = 0;  // per agent; 0: processors / agents
+  bool emit_c = false;  // dogged check: print the generated C as well
+  int agents = 1;       // nominal: they decide the tiles
+  int workers = 0;      // per agent; 0: processors / agents
 };
 
 // When to kill or to let join: a share of the tasks, or seconds.

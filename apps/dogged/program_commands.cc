@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/job_source.h"
+#include "dsl/explain.h"
 #include "dsl/results.h"
 #include "runtime/sim/cluster.h"
 
@@ -25,6 +26,21 @@ ExitCode CheckCommand(const ProgramOptions& options,
               static_cast<int>(p.TaskCount()),
               static_cast<int>(p.classes.size()),
               static_cast<int>(p.ResultCount()), program->job.lowering.c_str());
+  for (const KernelSpec& spec : p.kernels) {
+    if (!options.emit_c || spec.kind != "c") continue;
+    std::fwrite(spec.body.data(), 1, spec.body.size(), stdout);
+  }
+  return ExitCode::kDone;
+}
+
+ExitCode ExplainCommand(const std::string& code) {
+  const std::string text = dsl::Explain(code);
+  if (text.empty()) {
+    std::fprintf(stderr, "error: %s is no code; they go from D001 to D026\n",
+                 code.c_str());
+    return ExitCode::kMistyped;
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return ExitCode::kDone;
 }
 

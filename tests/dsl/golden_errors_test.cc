@@ -15,6 +15,7 @@
 
 #include "dsl/analysis.h"
 #include "dsl/check.h"
+#include "dsl/explain.h"
 #include "dsl/include.h"
 #include "dsl/parser.h"
 
@@ -126,6 +127,17 @@ TEST(GoldenErrors, EachFileSaysWhatItExpects) {
               Commented(Diagnose(path.filename().string(), text)))
         << path;
   }
+}
+
+TEST(GoldenErrors, EveryCodeIsExplained) {
+  const int last = static_cast<int>(Code::kInclude);
+  for (int code = 1; code <= last; ++code) {
+    const std::string name = CodeText(static_cast<Code>(code));
+    EXPECT_EQ(Explain(name).rfind(name + "\n", 0), 0u) << name;
+  }
+  EXPECT_EQ(Explain("d012"), Explain("D012"));
+  EXPECT_EQ(Explain(CodeText(static_cast<Code>(last + 1))), "");
+  EXPECT_EQ(Explain(""), "");
 }
 
 // The programs of apps/, others that nothing else tests, and those in

@@ -1,0 +1,85 @@
+#include "dsl/explain.h"
+
+#include <array>
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/diagnostics.h"
+
+namespace dogged::dsl {
+namespace {
+
+// By code, from D001 on.
+constexpr std::array<absl::string_view, 26> kTexts = {
+    "A program is a UTF-8 text without NUL bytes. Is this the right file?\n",
+    "A character or a number that no word of the language starts with, or a\n"
+    "number too large for its type. Text behind # is not looked at.\n",
+    "A word or sign that can't stand at this place. The grammar is in\n"
+    "docs/LANGUAGE.md. In code, a new line ends a statement unless a bracket\n"
+    "is open or the line ends with an operator.\n",
+    "Brackets, conditions or conditionals that are nested too deep. Give "
+    "parts\n"
+    "of the expression names of their own.\n",
+    "The word is reserved, and what it will mean is not there yet.\n",
+    "No parameter, index, array or value has this name at this place. An "
+    "index\n"
+    "is known within its task only, a value under `using` within `code`.\n",
+    "Two definitions of one name, or a value that is set twice. Every name "
+    "has\n"
+    "one meaning: take another one.\n",
+    "A parameter without a value, or with one of the wrong type. Give it a\n"
+    "default, `param N = 100`, or a value, `-D N=100`.\n",
+    "Operands that don't fit: a condition where a number must stand, a real\n"
+    "number where an integer must. Convert with int64(a) or double(a).\n",
+    "Indices, ranges and conditions are sums of indices times numbers, so "
+    "that\n"
+    "what depends on what can be proved. Parameters may be multiplied freely;\n"
+    "x*y of two indices is out, and so is x/2 of one, except in a range.\n",
+    "Two tasks, or two points of one, create the same label. A label has one\n"
+    "value, for ever. Shrink a range, add `where`, or give the corner where\n"
+    "two boundaries meet to one of them.\n",
+    "A label is read or wanted, and no task, input or boundary creates it. "
+    "Most\n"
+    "often the rim of a grid is missing:  boundary phi(0)(t) = 0\n",
+    "Tasks wait for each other in a ring, so that none can ever start. A task\n"
+    "may read only what is made before it, such as phi(x)(t-1).\n",
+    "An index goes beyond the range that the `array` line declares.\n",
+    "The program does not say what it is run for, or its result has no label\n"
+    "with these parameters. Add  result phi(:)(T)\n",
+    "A reference with too few or too many indices. Each index stands in\n"
+    "brackets of its own: phi(x)(t).\n",
+    "A kernel that is not known, can't be read, or is called with the wrong\n"
+    "arguments. Blocks of numbers go to `in` and `out` formals, numbers to\n"
+    "the others.\n",
+    "Every value under `creates` is set once by the code.\n",
+    "These tasks are not run, for no result needs what they create. A "
+    "warning.\n",
+    "Something has a name that nothing uses. A warning.\n",
+    "A boundary that covers no label, or labels without a simple range. Its\n"
+    "indices range over labels that are read or wanted and not created. In\n"
+    "periodic(x), x stands by itself among the indices.\n",
+    "An input has neither a file nor an `else`. Give it one:\n"
+    "  dogged run FILE.dog --input A=matrix.npy\n",
+    "True or not: it could not be proved. Simpler ranges and conditions "
+    "help.\n",
+    "Beyond a limit: 6 indices, integers below 2^40, extents that make "
+    "sense.\n",
+    "A constant division by zero or an overflow; or, as a warning, a division\n"
+    "of integers where real numbers may have been meant (1/2 is 0).\n",
+    "A file that can't be read, or one that includes itself. The path is seen\n"
+    "from the file that includes it.\n",
+};
+
+}  // namespace
+
+std::string Explain(absl::string_view code) {
+  const std::string wanted = absl::AsciiStrToUpper(code);
+  for (size_t i = 0; i < kTexts.size(); ++i) {
+    const std::string name = CodeText(static_cast<Code>(i + 1));
+    if (name == wanted) return absl::StrCat(name, "\n", kTexts[i]);
+  }
+  return "";
+}
+
+}  // namespace dogged::dsl
