@@ -361,11 +361,18 @@ class SimFlags {
         ->capture_default_str();
     command_.add_flag("--search-only", options_.search_only,
                       "no notification, only the backward search");
+    command_
+        .add_option("--claims", claims_,
+                    "with --search-only: off lets searchers run what others "
+                    "run already")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
     command_.add_flag("--json", options_.json, "print one JSON object");
   }
   bool parsed() const { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() {
     DOGGED_RETURN_IF_ERROR(FinishProgramFlags(flags_, options_.program));
+    options_.claims = claims_ == "on";
     const std::pair<std::string, std::string> range =
         absl::StrSplit(seeds_, absl::MaxSplits(':', 1));
     if (!absl::SimpleAtoi(range.first, &options_.first_seed) ||
@@ -382,6 +389,7 @@ class SimFlags {
   CLI::App& command_;
   SimCommandOptions options_;
   ProgramFlags flags_;
+  std::string claims_ = "on";
   std::string seeds_;
 };
 

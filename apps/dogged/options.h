@@ -97,6 +97,7 @@ struct SimCommandOptions {
   std::string faults;
   int replicas = 2;
   bool search_only = false;
+  bool claims = true;
   bool json = false;
 };
 

@@ -124,6 +124,7 @@ std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
   }
   if (!options.program.coalesce) absl::StrAppend(&out, " --coalesce off");
   if (options.search_only) absl::StrAppend(&out, " --search-only");
+  if (!options.claims) absl::StrAppend(&out, " --claims off");
   return out;
 }
 
@@ -156,7 +157,8 @@ ExitCode SimCommand(const SimCommandOptions& options,
   for (uint64_t seed = options.first_seed; seed <= options.last_seed; ++seed) {
     SimOptions sim{.agents = options.agents, .seed = seed};
     sim.job = {.replicas = options.replicas,
-               .search_only = options.search_only};
+               .search_only = options.search_only,
+               .claims = options.claims};
     sim.faults = *faults;
     const SimOutcome outcome =
         Cluster(sim, encoded, [&kernels](const Job& job) {

@@ -10,6 +10,7 @@ Bytes SubmitRequest::Encode() const {
   out.PutId(submission);
   out.PutSigned(options.replicas);
   out.PutBool(options.search_only);
+  out.PutBool(options.claims);
   out.PutU64(text_hash);
   out.PutString(job);
   return Bytes(out.Take());
@@ -21,6 +22,7 @@ absl::StatusOr<SubmitRequest> SubmitRequest::Decode(absl::string_view body) {
   out.submission = in.GetId<SubmissionId>();
   out.options.replicas = static_cast<int>(in.GetSigned());
   out.options.search_only = in.GetBool();
+  out.options.claims = in.GetBool();
   out.text_hash = in.GetU64();
   out.job = in.GetString();
   if (out.options.replicas < 1) in.Fail();

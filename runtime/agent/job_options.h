@@ -14,6 +14,8 @@ struct JobOptions {
   int replicas = 2;
   // No notification and no owner-first order: only the backward search.
   bool search_only = false;
+  // Searchers say at a task's home that they run it, and others pass it by.
+  bool claims = true;
 };
 
 // Times and bounds of the protocol; the simulation draws small ones.
@@ -38,6 +40,10 @@ struct JobLimits {
   // growing back to R copies takes from others.
   absl::Duration copy_delay = absl::Milliseconds(10);
   int64_t copy_bytes_max = 16 << 20;
+  // Tasks on the way down of one backward walk.
+  int64_t walk_frames_max = 1 << 14;
+  // Tasks of this home that others have said they run.
+  int64_t claims_max = 1 << 16;
 };
 
 }  // namespace dogged

@@ -33,6 +33,7 @@ Bytes JobRecord::Encode() const {
   out.PutU64(text_hash);
   out.PutSigned(options.replicas);
   out.PutBool(options.search_only);
+  out.PutBool(options.claims);
   out.PutU8(static_cast<uint8_t>(state));
   out.PutString(message);
   out.PutSigned(static_cast<int>(code));
@@ -51,6 +52,7 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   out.text_hash = in.GetU64();
   out.options.replicas = static_cast<int>(in.GetSigned());
   out.options.search_only = in.GetBool();
+  out.options.claims = in.GetBool();
   const uint8_t state = in.GetU8();
   if (state < 1 || state > 4 || out.options.replicas < 1) in.Fail();
   out.message = std::string(in.GetString());

@@ -35,7 +35,8 @@ JobRun::JobRun(Parts parts)
       activations_(relations_),
       storage_(std::move(parts.storage), parts.values, relations_, shard_,
                activations_),
-      open_(limits_.open_demands_max) {}
+      open_(limits_.open_demands_max),
+      search_(limits_.claims_max) {}
 
 uint64_t JobRun::KeyOf(const Label& label) const {
   const Array& array = job_->program.arrays[static_cast<size_t>(label.array)];
@@ -85,6 +86,7 @@ void JobRun::DropTask(const Task& task) {
     activation_pool_.Put(std::move(record));
   }
   pursuits_.Erase(task);
+  search_.picked.erase(task);
 }
 
 void JobRun::MarkInput(const Task& task, int use, const Value& value) {
@@ -174,12 +176,13 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       continue;
     }
     if (AwaitsOffers(now)) break;
-    if (forward_ ? now >= rebuild_after_ && MayStartLeaf() && StartNextLeaf()
-                 : OpenNextResult()) {
+    if (forward_ && now >= rebuild_after_ && MayStartLeaf() &&
+        StartNextLeaf()) {
       continue;
     }
     break;
   }
+  if (!forward_ && !AwaitsOffers(now)) Search(now, out);
 }
 
 bool JobRun::MayStartLeaf() const {
@@ -227,6 +230,9 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
       completion.task);
   const bool was_done = IsDone(completion.task);
   pursuits_.Erase(completion.task);
+  search_.picked.erase(completion.task);
+  search_.walk_pause = absl::ZeroDuration();
+  search_.next_walk = now;
   relations_.ForEachCreated(
       completion.task, [&](int create, const Label& label) {
         BindOutput(now, label, completion.outputs[static_cast<size_t>(create)],
@@ -257,15 +263,17 @@ void JobRun::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
   multicast_.Start(list, static_cast<uint8_t>(kind), id_, body, out);
 }
 
+// Labels and tasks from outside are checked before anything reads them.
+bool JobRun::IsKnown(const Label& label) const {
+  return label.array < static_cast<int64_t>(program().arrays.size()) &&
+         label.index.size() ==
+             program().arrays[static_cast<size_t>(label.array)].rank;
+}
+
 absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
                              absl::string_view body, Outbox& out) {
   if (!failure_.ok()) return absl::OkStatus();
-  // Labels and tasks from outside are checked before anything reads them.
-  const auto known = [this](const Label& label) {
-    return label.array < static_cast<int64_t>(program().arrays.size()) &&
-           label.index.size() ==
-               program().arrays[static_cast<size_t>(label.array)].rank;
-  };
+  const auto known = [this](const Label& label) { return IsKnown(label); };
   const auto refuse = [] {
     return absl::InvalidArgumentError("message about no label of this job");
   };
@@ -306,6 +314,11 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       ConsumerDone(b.label, b.task, out);
       return absl::OkStatus();
     }
+    case JobMessage::kLookup:
+    case JobMessage::kAnswer:
+    case JobMessage::kClaim:
+    case JobMessage::kClaimed:
+      return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
     case JobMessage::kMarks: {
       DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
       for (const auto* rows : {&b.done, &b.retired}) {

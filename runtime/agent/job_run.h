@@ -2,24 +2,11 @@
 // exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
 // clocks or sockets; the agent calls it from its loop.
 //
-// How it works (docs/ARCHITECTURE.md tells it slowly):
-//  - A label's *home* is the first agent in rank order of its affinity key; a
-//    task's home is that of its first output, and runs it.
-//  - Forward: a bound label is published to the homes of its consumers, which
-//    mark it; a task whose marks are complete runs. That makes it fast.
-//  - Backward: who misses a label demands it at its home, which runs the
-//    producer after demanding what that one misses, down to the leaves. That
-//    makes it certain: it alone recovers from any loss.
-//  - A label is kept at its home and on replicas-1 others until all consumers'
-//    outputs are durable, then retired. A holder that hears nothing announces
-//    its label again, with back-off: whoever lacks it demands it, who is
-//    through with it says so.
-//  - Every c-th version of a row is pinned: kept longer, with one copy more.
-//    What was dropped or lost and is needed for certain is made again from it.
+// docs/ARCHITECTURE.md, "The protocol", tells how it works.
 //
 // Files: job_run.cc life of a task; publish.cc binding and copies; fetch.cc
-// demands; retire.cc dropping; storage.cc disk and memory; recovery.cc view
-// changes and time.
+// demands; search.cc walks; retire.cc dropping; storage.cc disk and memory;
+// recovery.cc view changes and time.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
@@ -47,6 +34,7 @@
 #include "runtime/agent/marks.h"
 #include "runtime/agent/messages.h"
 #include "runtime/agent/pursuits.h"
+#include "runtime/agent/search_state.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/executor.h"
@@ -116,6 +104,7 @@ class JobRun {
 
  private:
   // --- job_run.cc
+  bool IsKnown(const Label& label) const;
   uint64_t KeyOf(const Label& label) const;
   AgentId HomeOf(const Label& label) const;
   AgentId HomeOf(const Task& task) const;
@@ -128,7 +117,9 @@ class JobRun {
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
   void DropTask(const Task& task);
-  bool IsPursued(const Task& task) const { return pursuits_.Contains(task); }
+  bool IsPursued(const Task& task) const {
+    return pursuits_.Contains(task) || search_.picked.contains(task);
+  }
   void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
   void Execute(std::unique_ptr<Activation> record);
@@ -190,6 +181,23 @@ class JobRun {
   // The home of an input of `task` dropped it as unneeded, so the task must
   // have been done. Believed unless a result depends on it for certain.
   void BelieveDone(const Task& task);
+
+  // --- search.cc
+  absl::Status ReceiveSearch(absl::Time now, AgentId from, JobMessage kind,
+                             absl::string_view body, Outbox& out);
+  void Search(absl::Time now, Outbox& out);
+  bool StartWalk(absl::Time now);
+  // False once the walk is at its end.
+  bool AdvanceWalk(absl::Time now, Walk& walk, Outbox& out);
+  AnswerBody AnswerTo(absl::Time now, const LookupBody& lookup);
+  // A task that a walk has found is run here. False if it runs already.
+  bool Pick(absl::Time now, const Task& task, Outbox& out);
+  void FetchInputs(const Task& task, Outbox& out);
+  bool TakeClaim(absl::Time now, const Task& task, AgentId holder);
+  void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
+  void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
+                   Outbox& out);
+  void SweepSearch(absl::Time now, Outbox& out);
 
   // --- retire.cc
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
@@ -257,6 +265,8 @@ class JobRun {
   OpenDemands open_;
   std::deque<std::pair<absl::Time, Label>> copy_queue_;
   absl::Time next_copies_ = absl::InfinitePast();
+
+  SearchState search_;
 
   std::optional<LeafCursor> leaves_;
   std::vector<Label> results_;  // those with their home here, shuffled

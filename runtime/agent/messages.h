@@ -16,6 +16,7 @@
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/task.h"
+#include "runtime/search/walk.h"
 
 namespace dogged {
 
@@ -38,6 +39,13 @@ enum class JobMessage : uint8_t {
   // "These rows are yours now; so far were they bound and retired." A hint
   // that saves the new home from running what is long done.
   kMarks = kFirstFreeKind + 6,
+  // A searcher: "is this label bound?" And what its home says.
+  kLookup = kFirstFreeKind + 7,
+  kAnswer = kFirstFreeKind + 8,
+  // A searcher: "I run this task", again while it does. And whether nobody
+  // else does.
+  kClaim = kFirstFreeKind + 9,
+  kClaimed = kFirstFreeKind + 10,
 };
 
 struct PublishBody {
@@ -78,6 +86,21 @@ struct MarksBody {
   std::vector<std::pair<Label, int64_t>> retired;
 };
 
+struct LookupBody {
+  Label label;
+  // As in a demand: it was retired, and its consumer's output is not bound.
+  bool insist = false;
+};
+struct AnswerBody {
+  Label label;
+  LabelState state = LabelState::kUnbound;
+  std::optional<int64_t> newest;  // bound version of the label's row
+};
+struct ClaimBody {  // also kClaimed
+  Task task;
+  bool granted = false;
+};
+
 Bytes EncodePublish(const Label& label, const Value& value);
 absl::StatusOr<PublishBody> DecodePublish(absl::string_view body);
 Bytes EncodeAnnounce(const AnnounceBody& body);
@@ -90,6 +113,12 @@ Bytes EncodeRetired(const RetiredBody& body);
 absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body);
 Bytes EncodeMarks(const MarksBody& body);
 absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body);
+Bytes EncodeLookup(const LookupBody& body);
+absl::StatusOr<LookupBody> DecodeLookup(absl::string_view body);
+Bytes EncodeAnswer(const AnswerBody& body);
+absl::StatusOr<AnswerBody> DecodeAnswer(absl::string_view body);
+Bytes EncodeClaim(const ClaimBody& body);
+absl::StatusOr<ClaimBody> DecodeClaim(absl::string_view body);
 
 }  // namespace dogged
 

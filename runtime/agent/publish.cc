@@ -65,6 +65,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
     if (is_new) ++stats_.tasks_done;
     DropTask(*producer);  // it may have run elsewhere
+    search_.claims.Release(*producer);
   }
   if (is_new && relations_.IsResult(label)) ++stats_.results_bound;
 

@@ -39,14 +39,22 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
     if (!IsMine(task)) moved.push_back(task);
   }
   for (const Task& task : moved) DropTask(task);
+  search_.claims.Forget([this](const Task& task, AgentId holder) {
+    return !placement_.Contains(holder) || !IsMine(task);
+  });
   pursuits_.CheckAllAt(now);
   for (auto& [label, wanted] : wanted_) wanted.next_ask = now;
   next_sweep_ = now;
 
   leaves_.emplace(relations_);
   results_.clear();
+  search_.other_results.clear();
   relations_.ForEachResult([&](const Label& label) {
-    if (IsHome(label)) results_.push_back(label);
+    if (IsHome(label)) {
+      results_.push_back(label);
+    } else if (!forward_) {
+      search_.other_results.push_back(label);
+    }
     return true;
   });
   for (size_t i = results_.size(); i > 1; --i) {
@@ -209,7 +217,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
       static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
   std::vector<Task> due;
   activations_.Age([&](const Activation& record) {
-    if (record.age >= old_age && !IsPursued(record.task)) {
+    if (forward_ && record.age >= old_age && !IsPursued(record.task)) {
       due.push_back(record.task);
     }
   });
@@ -229,6 +237,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     Announce(now, label, out);
   }
   SweepWanted(now, out);
+  if (!forward_) SweepSearch(now, out);
   if (now >= rebuild_after_) {
     for (const OpenDemand& open : std::exchange(delayed_, {})) {
       open_.Add(open);

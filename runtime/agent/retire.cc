@@ -127,6 +127,10 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
   // The label's home has heard that this task was done. Unless a result
   // depends on it for certain, that settles it.
   const Task& task = *body.task;
+  if (search_.picked.contains(task) && !in_flight_.contains(task)) {
+    DropTask(task);  // another walk looks again
+    return;
+  }
   if (!IsMine(task) || in_flight_.contains(task)) return;
   const Pursuit* known = pursuits_.Find(task);
   if (known == nullptr) return;

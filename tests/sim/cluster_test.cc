@@ -239,6 +239,15 @@ TEST(Cluster, KernelsMayTakeTheirTime) {
             1.01 * static_cast<double>(outcome.tasks_needed));
 }
 
+TEST(Cluster, ClaimsSaveWork) {
+  const Job job = CholeskyJob(10);
+  const Work with = RunSeeds(job, {.job = {.search_only = true}}, 5);
+  const Work without =
+      RunSeeds(job, {.job = {.search_only = true, .claims = false}}, 5);
+  EXPECT_LT(with.executed_per_needed, 1.1);
+  EXPECT_GT(without.executed_per_needed, 1.3);
+}
+
 TEST(Cluster, ASeedReplaysToTheSameTrace) {
   const std::string encoded = Heat1dJob(41, 10, 4).Encode();
   SimOptions options{.seed = 7, .faults = ManyFaults()};

@@ -1,0 +1,236 @@
+// The walk of an idle agent, spoken in messages: lookups and claims at homes.
+// [REM] "REM Search". What a walk finds runs here, also if its home is
+// elsewhere, and is published to its home.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/job_run.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// A walk that found nothing is followed by another one so much later, then
+// twice as much.
+constexpr absl::Duration kWalkPauseMin = absl::Milliseconds(1);
+constexpr absl::Duration kWalkPauseMax = absl::Milliseconds(50);
+
+}  // namespace
+
+absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
+                                   JobMessage kind, absl::string_view body,
+                                   Outbox& out) {
+  const absl::Status refused =
+      absl::InvalidArgumentError("message about no label of this job");
+  if (kind == JobMessage::kLookup) {
+    DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
+    if (!IsKnown(b.label)) return refused;
+    SendTo(from, JobMessage::kAnswer, EncodeAnswer(AnswerTo(now, b)), out);
+    return absl::OkStatus();
+  }
+  if (kind == JobMessage::kAnswer) {
+    DOGGED_ASSIGN_OR_RETURN(const AnswerBody b, DecodeAnswer(body));
+    if (!IsKnown(b.label)) return refused;
+    HandleAnswer(now, b, out);
+    return absl::OkStatus();
+  }
+  DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
+  if (!relations_.IsTask(b.task)) return refused;
+  if (kind == JobMessage::kClaim) {
+    HandleClaim(now, from, b, out);
+  } else if (!b.granted) {
+    if (!in_flight_.contains(b.task)) DropTask(b.task);
+  } else if (search_.picked.contains(b.task)) {
+    FetchInputs(b.task, out);
+  }
+  return absl::OkStatus();
+}
+
+void JobRun::Search(absl::Time now, Outbox& out) {
+  if (!results_demanded_) return;
+  const int64_t wanted = executor_.worker_count() + 1;
+  const auto busy = [this] {
+    return std::max<int64_t>(executor_.unfinished_count(),
+                             static_cast<int64_t>(search_.picked.size())) +
+           static_cast<int64_t>(search_.walks.size());
+  };
+  while (now >= search_.next_walk && busy() < wanted && StartWalk(now)) {
+    if (!AdvanceWalk(now, *search_.walks.back().walk, out))
+      search_.walks.pop_back();
+  }
+  if (busy() < wanted)
+    out.WakeAt(std::max(search_.next_walk, now + kWalkPauseMin));
+}
+
+bool JobRun::StartWalk(absl::Time now) {
+  // Own ones first, then anyone's: from a random place on, the next unbound.
+  std::optional<Label> start;
+  for (const std::vector<Label>* labels : {&results_, &search_.other_results}) {
+    const auto count = static_cast<int64_t>(labels->size());
+    if (count == 0 || start.has_value()) continue;
+    const int64_t at = rng_.Below(count);
+    for (int64_t i = 0; i < count && !start.has_value(); ++i) {
+      const Label& label = (*labels)[static_cast<size_t>((at + i) % count)];
+      const Entry* entry = shard_.Find(label);
+      if (entry == nullptr || entry->value.IsNone()) start = label;
+    }
+  }
+  if (!start.has_value()) return false;
+  search_.walks.push_back(
+      {std::make_unique<Walk>(
+           relations_, Rng(rng_.Next()),
+           static_cast<size_t>(limits_.walk_frames_max),
+           [this](const Label& label) { return IsHome(label); }),
+       now});
+  search_.walks.back().walk->Start(*start);
+  return true;
+}
+
+bool JobRun::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
+  while (true) {
+    const Walk::Step step = walk.Next();
+    switch (step.kind) {
+      case Walk::Step::Kind::kWait:
+        return true;
+      case Walk::Step::Kind::kEnd:
+        search_.walk_pause =
+            std::clamp(2 * search_.walk_pause, kWalkPauseMin, kWalkPauseMax);
+        search_.next_walk = now + search_.walk_pause;
+        return false;
+      case Walk::Step::Kind::kRun:
+        if (Pick(now, step.task, out)) return false;
+        break;
+      case Walk::Step::Kind::kLookup:
+        for (const auto& [label, insist] : step.lookups) {
+          if (!IsHome(label)) {
+            SendTo(HomeOf(label), JobMessage::kLookup,
+                   EncodeLookup({label, insist}), out);
+            continue;
+          }
+          const AnswerBody answer = AnswerTo(now, {label, insist});
+          walk.OnAnswer(label, answer.state, answer.newest);
+        }
+        break;
+    }
+  }
+}
+
+AnswerBody JobRun::AnswerTo(absl::Time now, const LookupBody& lookup) {
+  const Label& label = lookup.label;
+  AnswerBody out{.label = label, .newest = marks_.NewestBound(label)};
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) {
+    out.state = LabelState::kBound;
+    return out;
+  }
+  if (marks_.IsRetired(label) && !lookup.insist) {
+    out.state = LabelState::kRetired;
+    return out;
+  }
+  if (now < rebuild_after_ && !out.newest.has_value()) {
+    out.state = LabelState::kClaimed;  // what was lost may yet be found
+    return out;
+  }
+  ReopenIfGone(label);
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (options_.claims && producer.has_value() &&
+      (in_flight_.contains(*producer) ||
+       search_.claims.IsClaimed(now, *producer))) {
+    out.state = LabelState::kClaimed;
+  }
+  return out;
+}
+
+bool JobRun::TakeClaim(absl::Time now, const Task& task, AgentId holder) {
+  const Entry* entry = shard_.Find(relations_.FirstCreated(task));
+  if (entry != nullptr && !entry->value.IsNone()) return false;
+  if (holder != self_ && in_flight_.contains(task)) return false;
+  return search_.claims.Take(now, task, holder, 4 * Patience());
+}
+
+bool JobRun::Pick(absl::Time now, const Task& task, Outbox& out) {
+  if (in_flight_.contains(task) || search_.picked.contains(task)) return false;
+  const bool is_mine = IsMine(task);
+  if (options_.claims && is_mine && !TakeClaim(now, task, self_)) return false;
+  search_.picked.emplace(task, now);
+  if (options_.claims && !is_mine) {
+    SendTo(HomeOf(task), JobMessage::kClaim, EncodeClaim({.task = task}), out);
+  } else {
+    FetchInputs(task, out);
+  }
+  return true;
+}
+
+void JobRun::FetchInputs(const Task& task, Outbox& out) {
+  if (in_flight_.contains(task)) return;
+  if (relations_.RequiredCount(task) == 0) {
+    StartLeaf(task);
+    return;
+  }
+  const std::vector<int> missing = activations_.MissingUses(task);
+  std::vector<std::pair<int, Value>> at_hand;
+  relations_.ForEachRequired(task, [&](int use, const Label& label) {
+    if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
+      return;
+    }
+    const Entry* entry = shard_.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) {
+      at_hand.emplace_back(use, entry->value);
+    } else {
+      SendTo(HomeOf(label), JobMessage::kDemand,
+             EncodeDemand({.label = label, .task = task, .lazy = true}), out);
+    }
+  });
+  for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
+}
+
+void JobRun::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
+  for (size_t i = 0; i < search_.walks.size();) {
+    search_.walks[i].heard = now;
+    search_.walks[i].walk->OnAnswer(body.label, body.state, body.newest);
+    if (AdvanceWalk(now, *search_.walks[i].walk, out)) {
+      ++i;
+    } else {
+      search_.walks.erase(search_.walks.begin() + static_cast<int64_t>(i));
+    }
+  }
+}
+
+void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
+                         Outbox& out) {
+  if (!IsMine(body.task)) return;  // his view is another; he tries elsewhere
+  const bool granted = TakeClaim(now, body.task, from);
+  SendTo(from, JobMessage::kClaimed, EncodeClaim({body.task, granted}), out);
+}
+
+// Answers may be lost, inputs may be dropped before they are fetched: then the
+// walk or the task is given up, and another walk finds what is missing.
+void JobRun::SweepSearch(absl::Time now, Outbox& out) {
+  const absl::Time stale = now - 2 * Patience();
+  for (size_t i = search_.walks.size(); i-- > 0;) {
+    if (search_.walks[i].heard > stale) continue;
+    search_.walks.erase(search_.walks.begin() + static_cast<int64_t>(i));
+  }
+  std::vector<Task> given_up;
+  std::vector<Task> running;
+  for (const auto& [task, since] : search_.picked) {
+    if (in_flight_.contains(task)) {
+      running.push_back(task);
+    } else if (since <= stale) {
+      given_up.push_back(task);
+    }
+  }
+  std::sort(running.begin(), running.end());
+  for (const Task& task : given_up) DropTask(task);
+  if (!options_.claims) return;
+  for (const Task& task : running) {
+    if (IsMine(task)) {
+      search_.claims.Take(now, task, self_, 4 * Patience());
+    } else {
+      SendTo(HomeOf(task), JobMessage::kClaim, EncodeClaim({.task = task}),
+             out);
+    }
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,154 @@
+#include "runtime/search/walk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dogged {
+
+Walk::Walk(const Relations& relations, Rng rng, size_t frames_max,
+           std::function<bool(const Label&)> is_near)
+    : relations_(relations),
+      rng_(rng),
+      frames_max_(frames_max),
+      is_near_(std::move(is_near)) {}
+
+void Walk::Start(const Label& label) {
+  frames_.clear();
+  Push(label);
+  if (!frames_.empty()) frames_.back().output = Known::kNothing;
+}
+
+Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
+  const int32_t version = relations_.program()
+                              .arrays[static_cast<size_t>(label.array)]
+                              .version_index;
+  Label out = label;
+  if (version < 0 || !newest.has_value()) return out;
+  if (*newest + 1 < label.index[version]) out.index[version] = *newest + 1;
+  return relations_.ProducerOf(out).has_value() ? out : label;
+}
+
+void Walk::Push(const Label& label) {
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (!producer.has_value()) return;
+  Frame frame{.task = *producer, .inputs = {}};
+  relations_.ForEachRequired(*producer, [&](int, const Label& required) {
+    frame.inputs.push_back({.label = required});
+  });
+  frames_.push_back(std::move(frame));
+  if (frames_.size() > frames_max_) frames_.erase(frames_.begin());
+}
+
+bool Walk::Descend() {
+  std::vector<Input*> near;
+  std::vector<Input*> far;
+  for (Input& input : frames_.back().inputs) {
+    if (input.known != Known::kUnbound) continue;
+    (is_near_(input.label) ? near : far).push_back(&input);
+  }
+  const std::vector<Input*>& choice = near.empty() ? far : near;
+  if (choice.empty()) return false;
+  Input& chosen = *choice[static_cast<size_t>(
+      rng_.Below(static_cast<int64_t>(choice.size())))];
+  chosen.known = Known::kPassed;
+  Push(Frontier(chosen.label, chosen.newest));
+  return true;
+}
+
+Walk::Step Walk::Next() {
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    if (frame.output == Known::kNothing) {
+      frame.output = Known::kAsked;
+      return {.kind = Step::Kind::kLookup,
+              .lookups = {{relations_.FirstCreated(frame.task), false}}};
+    }
+    if (frame.output == Known::kAsked) return {.kind = Step::Kind::kWait};
+    Step step{.kind = Step::Kind::kLookup, .lookups = {}};
+    bool asked = false;
+    bool retired = false;
+    for (Input& input : frame.inputs) {
+      if (input.known == Known::kNothing) {
+        input.known = Known::kAsked;
+        step.lookups.push_back({input.label, input.insist});
+      }
+      asked |= input.known == Known::kAsked;
+      retired |= input.known == Known::kRetired;
+    }
+    if (!step.lookups.empty()) return step;
+    if (asked) return {.kind = Step::Kind::kWait};
+    if (retired) {
+      // Who dropped it knew this task as done: is it?
+      frame.output = Known::kNothing;
+      continue;
+    }
+    if (Descend()) continue;
+    const bool ready = std::all_of(
+        frame.inputs.begin(), frame.inputs.end(),
+        [](const Input& input) { return input.known == Known::kBound; });
+    Step run{.kind = Step::Kind::kRun, .lookups = {}, .task = frame.task};
+    frames_.pop_back();
+    if (!ready) continue;
+    // What was unbound before may be bound once it has run.
+    for (Frame& above : frames_) {
+      for (Input& input : above.inputs) {
+        if (input.known == Known::kUnbound) input.known = Known::kNothing;
+      }
+    }
+    return run;
+  }
+  return {.kind = Step::Kind::kEnd};
+}
+
+void Walk::OnOutput(size_t at, LabelState state,
+                    std::optional<int64_t> newest) {
+  Frame& frame = frames_[at];
+  if (state != LabelState::kUnbound) {  // prune
+    frames_.erase(frames_.begin() + static_cast<int64_t>(at), frames_.end());
+    return;
+  }
+  const Label output = relations_.FirstCreated(frame.task);
+  const Label frontier = Frontier(output, newest);
+  if (frontier != output && at + 1 == frames_.size()) {
+    frames_.pop_back();
+    Push(frontier);
+    return;
+  }
+  frame.output = Known::kUnbound;
+  for (Input& input : frame.inputs) {
+    if (input.known != Known::kRetired) continue;
+    input.known = Known::kNothing;
+    input.insist = true;
+  }
+}
+
+void Walk::OnAnswer(const Label& label, LabelState state,
+                    std::optional<int64_t> newest) {
+  for (size_t at = 0; at < frames_.size(); ++at) {
+    if (frames_[at].output == Known::kAsked &&
+        relations_.FirstCreated(frames_[at].task) == label) {
+      OnOutput(at, state, newest);
+      return;
+    }
+    for (Input& input : frames_[at].inputs) {
+      if (input.known != Known::kAsked || input.label != label) continue;
+      input.newest = newest;
+      switch (state) {
+        case LabelState::kBound:
+          input.known = Known::kBound;
+          break;
+        case LabelState::kUnbound:
+          input.known = Known::kUnbound;
+          break;
+        case LabelState::kClaimed:
+          input.known = Known::kPassed;
+          break;
+        case LabelState::kRetired:
+          input.known = Known::kRetired;
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace dogged

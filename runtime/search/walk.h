@@ -1,0 +1,103 @@
+// Walk: one backward, depth-first, random descent from a label that nobody has
+// bound to a task that can run now. It knows no messages: it says which labels
+// it wants looked up, is told what came of it, and hands out tasks.
+//
+// Used by one thread. The relations outlive it.
+//
+// Source: [REM] "REM Search", SOLVE. Differs: the recursion is a stack that
+// waits for answers; an answer carries the newest bound version of the label's
+// row, so that a walk jumps to the frontier instead of descending step by
+// step; what somebody has claimed is passed by.
+#ifndef DOGGED_RUNTIME_SEARCH_WALK_H_
+#define DOGGED_RUNTIME_SEARCH_WALK_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "runtime/base/label.h"
+#include "runtime/base/random.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+
+// What is known of a label where it is kept.
+enum class LabelState : uint8_t {
+  kBound = 0,
+  kUnbound = 1,
+  kClaimed = 2,  // unbound, and somebody runs its producer
+  kRetired = 3,  // it was bound, and dropped for its consumers were done
+};
+
+class Walk {
+ public:
+  struct Step {
+    enum class Kind : uint8_t {
+      kLookup,  // look these up, then tell OnAnswer()
+      kWait,    // answers are missing
+      kRun,     // all that `task` requires is bound
+      kEnd,     // there is nothing more on this walk
+    };
+    struct Lookup {
+      Label label;
+      // It was retired, and is needed all the same: its consumer's output is
+      // not bound.
+      bool insist = false;
+    };
+    Kind kind = Kind::kEnd;
+    std::vector<Lookup> lookups;
+    Task task;
+  };
+
+  // `is_near` says which labels are looked at first. At most `frames_max`
+  // tasks are kept on the way down; the uppermost are forgotten.
+  Walk(const Relations& relations, Rng rng, size_t frames_max,
+       std::function<bool(const Label&)> is_near);
+
+  // Leaves whatever it was doing and begins at `label`.
+  void Start(const Label& label);
+  Step Next();
+  // `newest` is the newest bound version of the label's row, where known.
+  void OnAnswer(const Label& label, LabelState state,
+                std::optional<int64_t> newest);
+
+ private:
+  enum class Known : uint8_t {
+    kNothing,
+    kAsked,
+    kBound,
+    kUnbound,
+    kPassed,  // claimed, or walked already
+    kRetired,
+  };
+  struct Input {
+    Label label;
+    Known known = Known::kNothing;
+    std::optional<int64_t> newest;
+    bool insist = false;
+  };
+  // A task whose output is unbound.
+  struct Frame {
+    Task task;
+    Known output = Known::kUnbound;
+    std::vector<Input> inputs;
+  };
+
+  // The label itself, or the first version of its row that is not bound.
+  Label Frontier(const Label& label, std::optional<int64_t> newest) const;
+  void Push(const Label& label);
+  // Descends into one of the unbound inputs of the last frame, if any.
+  bool Descend();
+  void OnOutput(size_t frame, LabelState state, std::optional<int64_t> newest);
+
+  const Relations& relations_;
+  Rng rng_;
+  const size_t frames_max_;
+  const std::function<bool(const Label&)> is_near_;
+  std::vector<Frame> frames_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_SEARCH_WALK_H_

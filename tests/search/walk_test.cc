@@ -1,0 +1,140 @@
+// Aim: a walk finds every task that has to run, in an order in which it can,
+// and passes by what others do. Method: a dictionary as a set of labels; walks
+// over a stencil and a Cholesky graph, with answers made from it.
+#include "runtime/search/walk.h"
+
+#include <set>
+
+#include "gmock/gmock.h"
+#include "tests/sim/programs.h"
+
+namespace dogged {
+namespace {
+
+using Kind = Walk::Step::Kind;
+
+class Dictionary {
+ public:
+  explicit Dictionary(const Relations& relations) : relations_(relations) {}
+
+  // Walks from `label` to the end, running what it is told to. Returns how
+  // many tasks that were.
+  int64_t Solve(Walk& walk, const Label& label) {
+    int64_t ran = 0;
+    walk.Start(label);
+    while (true) {
+      const Walk::Step step = walk.Next();
+      if (step.kind == Kind::kEnd) return ran;
+      EXPECT_NE(step.kind, Kind::kWait);
+      for (const auto& lookup : step.lookups) Answer(walk, lookup.label);
+      if (step.kind != Kind::kRun) continue;
+      ++ran;
+      relations_.ForEachRequired(step.task, [&](int, const Label& required) {
+        EXPECT_TRUE(bound.contains(required));
+      });
+      relations_.ForEachCreated(step.task, [&](int, const Label& created) {
+        EXPECT_TRUE(bound.insert(created).second) << "run twice";
+      });
+    }
+  }
+  void Answer(Walk& walk, const Label& label) {
+    const LabelState state = bound.contains(label)     ? LabelState::kBound
+                             : claimed.contains(label) ? LabelState::kClaimed
+                                                       : LabelState::kUnbound;
+    walk.OnAnswer(label, state, std::nullopt);
+  }
+  std::set<Label> bound;
+  std::set<Label> claimed;
+
+ private:
+  const Relations& relations_;
+};
+
+Walk NewWalk(const Relations& relations, uint64_t seed) {
+  return Walk(relations, Rng(seed), 1000, [](const Label&) { return false; });
+}
+
+TEST(Walk, WalksTogetherBindAllThatIsNeeded) {
+  for (const Job& job : {Heat1dJob(12, 6, 4), CholeskyJob(5)}) {
+    const Relations relations(job.program);
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dictionary dictionary(relations);
+      int64_t ran = 0;
+      // One walk does not bind its result: it passes by what it has walked.
+      for (int round = 0; round < 1000; ++round) {
+        const int64_t before = ran;
+        relations.ForEachResult([&](const Label& label) {
+          if (dictionary.bound.contains(label)) return true;
+          Walk walk = NewWalk(relations, seed * 1000 + round);
+          ran += dictionary.Solve(walk, label);
+          return true;
+        });
+        if (ran == before) break;
+      }
+      EXPECT_TRUE(relations.ForEachResult([&](const Label& label) {
+        return dictionary.bound.contains(label);
+      }));
+      EXPECT_EQ(ran, job.program.TaskCount());
+    }
+  }
+}
+
+TEST(Walk, PassesByWhatIsClaimed) {
+  const Job job = Heat1dJob(5, 1, 5);
+  const Relations relations(job.program);
+  Dictionary dictionary(relations);
+  const Label middle{.array = 0, .index = {2, 0}};
+  dictionary.claimed.insert(middle);
+  Walk walk = NewWalk(relations, 1);
+  dictionary.Solve(walk, {.array = 0, .index = {2, 1}});
+  EXPECT_FALSE(dictionary.bound.contains(middle));
+  EXPECT_EQ(dictionary.bound.size(), 2u);  // its neighbours
+}
+
+TEST(Walk, JumpsToTheFrontierOfARow) {
+  const Job job = Heat1dJob(5, 50, 5);
+  const Relations relations(job.program);
+  Walk walk = NewWalk(relations, 1);
+  const Label result{.array = 0, .index = {2, 50}};
+  walk.Start(result);
+  ASSERT_EQ(walk.Next().kind, Kind::kLookup);
+  walk.OnAnswer(result, LabelState::kUnbound, 30);
+  const Walk::Step step = walk.Next();
+  ASSERT_EQ(step.kind, Kind::kLookup);
+  for (const auto& lookup : step.lookups) {
+    EXPECT_EQ(lookup.label.index[1], 30);  // inputs of version 31
+    walk.OnAnswer(lookup.label, LabelState::kBound, 30);
+  }
+  const Walk::Step run = walk.Next();
+  ASSERT_EQ(run.kind, Kind::kRun);
+  EXPECT_EQ(run.task.index, (IndexVector{2, 31}));
+}
+
+TEST(Walk, AsksAgainBeforeItInsists) {
+  const Job job = Heat1dJob(5, 2, 5);
+  const Relations relations(job.program);
+  Walk walk = NewWalk(relations, 1);
+  const Label result{.array = 0, .index = {2, 2}};
+  walk.Start(result);
+  ASSERT_EQ(walk.Next().lookups.size(), 1u);
+  walk.OnAnswer(result, LabelState::kUnbound, std::nullopt);
+  for (const auto& lookup : walk.Next().lookups) {
+    EXPECT_FALSE(lookup.insist);
+    walk.OnAnswer(lookup.label, LabelState::kRetired, std::nullopt);
+  }
+  const Walk::Step check = walk.Next();
+  ASSERT_EQ(check.lookups.size(), 1u);
+  EXPECT_EQ(check.lookups[0].label, result);
+  Walk pruned = walk;
+  walk.OnAnswer(result, LabelState::kUnbound, std::nullopt);
+  const Walk::Step again = walk.Next();
+  ASSERT_EQ(again.lookups.size(), 3u);
+  for (const auto& lookup : again.lookups) EXPECT_TRUE(lookup.insist);
+  // Bound meanwhile: the demand was late, and nothing is computed again.
+  pruned.OnAnswer(result, LabelState::kBound, std::nullopt);
+  EXPECT_EQ(pruned.Next().kind, Kind::kEnd);
+}
+
+}  // namespace
+}  // namespace dogged
