@@ -37,7 +37,7 @@ TEST(Wire, FramesOfTheControlPort) {
                              .text_hash = 7,
                              .job = "J"};
   EXPECT_EQ(Hex(submit.Encode().view()),
-            Golden("0600000000000000 04 01 0700000000000000 014a"));
+            Golden("0600000000000000 04 01 01 0700000000000000 014a"));
   const ValuesReply values{.job = JobId(5), .values = {}};
   EXPECT_EQ(Hex(values.Encode().view()), Golden("0500000000000000 00"));
 }
@@ -77,6 +77,15 @@ TEST(Wire, MessagesAboutJobs) {
             Golden("01 02 04 01 01 01 00"));
   EXPECT_EQ(Hex(EncodeRetired({.label = kLabel}).view()),
             Golden("01 02 04 01 00"));
+  EXPECT_EQ(Hex(EncodeLookup({.label = kLabel, .insist = true}).view()),
+            Golden("01 02 04 01 01"));
+  EXPECT_EQ(
+      Hex(EncodeAnswer(
+              {.label = kLabel, .state = LabelState::kClaimed, .newest = 3})
+              .view()),
+      Golden("01 02 04 01 02 01 06"));
+  EXPECT_EQ(Hex(EncodeClaim({.task = task, .granted = true}).view()),
+            Golden("01 01 00 01"));
   const Value value = Value::Scalar(1.0);
   Encoder of_value;
   of_value.PutU64(value.digest().low);
