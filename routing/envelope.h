@@ -24,6 +24,9 @@ enum class RoutingKind : uint8_t {
   kPingAck = 4,
   kPingRequest = 5,
   kMulticast = 6,
+  kStreamOffer = 7,
+  kStreamSegment = 8,
+  kStreamPull = 9,
 };
 inline constexpr uint8_t kFirstFreeKind = 16;
 

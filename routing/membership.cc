@@ -268,6 +268,9 @@ void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
       break;
     case RoutingKind::kNone:
     case RoutingKind::kMulticast:
+    case RoutingKind::kStreamOffer:
+    case RoutingKind::kStreamSegment:
+    case RoutingKind::kStreamPull:
       ++refused_count_;
       break;
   }

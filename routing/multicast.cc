@@ -1,57 +1,80 @@
 #include "routing/multicast.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
+#include <string>
 
-#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/base/check.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
 
-// Origin, kind, hops, count of destinations; and the segment's own header.
-constexpr int64_t kHeaderBytesMax = 8 + 1 + 1 + 10 + SegmentHeader::kBytes;
+// What planners know at an agent.
+class ViewScene : public PlanScene {
+ public:
+  ViewScene(const View& view, const RoutingTable& table)
+      : view_(view), table_(table) {}
+  AgentId self() const override { return table_.self(); }
+  const TopologyId* IdOf(AgentId agent) const override {
+    const Member* member = view_.Find(agent);
+    return member == nullptr ? nullptr : &member->topology_id;
+  }
+  AgentId NextHopTo(AgentId target) const override {
+    return NextHop(table_, *view_.Find(target));
+  }
+
+ private:
+  const View& view_;
+  const RoutingTable& table_;
+};
+
+int64_t HostCount(const View& view) {
+  absl::btree_set<absl::string_view> hosts;
+  for (const Member& member : view.members()) hosts.insert(member.host);
+  return std::ssize(hosts);
+}
 
 }  // namespace
 
-// What a multicast message starts with; then the destinations (u64 each, their
-// count as varint), then the segment.
+// What a body that travels whole starts with; then the destinations (u64 each,
+// their count as varint), then the body.
 struct Multicast::Header {
   AgentId origin;
   uint8_t kind = 0;
+  MulticastPlan plan = MulticastPlan::kFlat;
   int hops = 0;  // messages so far on the way from the origin
 
   void EncodeTo(Encoder& encoder) const {
     encoder.PutId(origin);
     encoder.PutU8(kind);
-    encoder.PutU8(static_cast<uint8_t>(std::min(hops, 255)));
+    encoder.PutU8(static_cast<uint8_t>(plan));
+    encoder.PutVarint(static_cast<uint64_t>(hops));
   }
   static Header DecodeFrom(Decoder& decoder) {
+    constexpr uint64_t kHopsMost = 1 << 20;
     Header header;
     header.origin = decoder.GetId<AgentId>();
     header.kind = decoder.GetU8();
-    header.hops = decoder.GetU8();
+    const uint8_t plan = decoder.GetU8();
+    const uint64_t hops = decoder.GetVarint();
+    if (plan == 0 || plan >= kMulticastPlanCount || hops > kHopsMost) {
+      decoder.Fail();
+      return header;
+    }
+    header.plan = static_cast<MulticastPlan>(plan);
+    header.hops = static_cast<int>(hops);
     return header;
   }
 };
-
-absl::StatusOr<MulticastPlan> ParseMulticastPlan(absl::string_view text) {
-  if (text == "prefix") return MulticastPlan::kPrefix;
-  if (text == "flat") return MulticastPlan::kFlat;
-  return absl::InvalidArgumentError(
-      absl::StrCat("multicast plan \"", text, "\": neither prefix nor flat"));
-}
 
 Multicast::Multicast(AgentId self, MulticastPlan plan, const Limits& limits)
     : self_(self),
       plan_(plan),
       limits_(limits),
       view_(std::make_shared<const View>()),
-      reassembler_({.message_bytes_max = limits.message_bytes_max,
-                    .held_bytes_max = limits.message_bytes_max}) {}
+      streams_(self, limits) {}
 
 void Multicast::SetView(std::shared_ptr<const View> view) {
   const bool changed = view->digest() != view_->digest();
@@ -59,60 +82,83 @@ void Multicast::SetView(std::shared_ptr<const View> view) {
   const Member* self = view_->Find(self_);
   if (changed && self != nullptr) {
     table_ = RoutingTable(self_, self->topology_id, *view_);
+    host_count_ = HostCount(*view_);
   }
+}
+
+std::vector<Branch> Multicast::Split(MulticastPlan plan, int hops,
+                                     std::vector<AgentId> targets) {
+  const auto is_unknown = [this](AgentId id) { return !view_->Contains(id); };
+  const auto unknown =
+      std::remove_if(targets.begin(), targets.end(), is_unknown);
+  unknown_count_ += targets.end() - unknown;
+  targets.erase(unknown, targets.end());
+  // By the other plans the list itself gets shorter at every hop.
+  if (plan == MulticastPlan::kPrefix && hops >= limits_.hops_max) {
+    ++hop_limit_count_;
+    plan = MulticastPlan::kFlat;
+  }
+  // One who is no member itself has no table.
+  if (table_.self() != self_) plan = MulticastPlan::kFlat;
+  return PlannerOf(plan).Split(ViewScene(*view_, table_), targets);
 }
 
 void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
-                      JobId job, const Bytes& body, Outbox& out) {
+                      JobId job, const Bytes& body, Outbox& out, Bytes tag) {
   std::vector<AgentId> others(targets.begin(), targets.end());
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
-  others.erase(std::remove(others.begin(), others.end(), self_), others.end());
+  const auto is_out = [this](AgentId id) {
+    if (id == self_) return true;
+    unknown_count_ += !view_->Contains(id);
+    return !view_->Contains(id);
+  };
+  others.erase(std::remove_if(others.begin(), others.end(), is_out),
+               others.end());
   if (others.empty()) return;
-  const Header header{self_, kind, 0};
-  // What stands before a piece counts too, or the packer would cut again.
-  const int64_t overhead =
-      kHeaderBytesMax + 8 * static_cast<int64_t>(others.size());
-  const int64_t segment_bytes = std::max(limits_.segment_bytes - overhead,
-                                         (limits_.segment_bytes + 1) / 2);
-  CutIntoSegments(next_message_id_++, body, segment_bytes,
-                  [&](const SegmentHeader& segment, const Bytes& piece) {
-                    Encoder encoder;
-                    segment.EncodeTo(encoder);
-                    encoder.PutRaw(piece.view());
-                    Forward(header, others, job, encoder.view(), out);
-                  });
+  const size_t first = out.wishes.size();
+  ++traffic_[job].publications;
+  const auto count = std::ssize(others);
+  MulticastPlan plan = plan_;
+  if (plan == MulticastPlan::kAuto) {
+    plan = ChoosePlan(body.size(), count, host_count_);
+  }
+  if (table_.self() == self_) {
+    PlannerOf(plan).Order(ViewScene(*view_, table_), others);
+  }
+  const bool is_small = body.size() <= (count == 1 ? limits_.segment_bytes
+                                                   : limits_.stream_bytes_min);
+  if (is_small) {
+    ForwardWhole({self_, kind, plan, 0}, std::move(others), job, body, out);
+  } else {
+    streams_.Start(
+        {plan, std::move(others), kind, job, body, std::move(tag)},
+        [this](MulticastPlan p, int hops, std::vector<AgentId> list) {
+          return Split(p, hops, std::move(list));
+        },
+        out);
+  }
+  CountFrom(first, out);
 }
 
-void Multicast::Forward(const Header& header, std::vector<AgentId> targets,
-                        JobId job, absl::string_view segment, Outbox& out) {
-  const bool flat =
-      plan_ == MulticastPlan::kFlat || header.hops >= limits_.hops_max;
-  if (flat && plan_ != MulticastPlan::kFlat) ++hop_limit_count_;
-  // Next hops in order of their IDs; the simulation replays it.
-  absl::btree_map<AgentId, std::vector<AgentId>> by_hop;
-  for (AgentId id : targets) {
-    const Member* target = view_->Find(id);
-    if (target == nullptr) {
-      ++unknown_count_;
-      continue;
-    }
-    by_hop[flat ? id : NextHop(table_, *target)].push_back(id);
-  }
+void Multicast::ForwardWhole(const Header& header, std::vector<AgentId> targets,
+                             JobId job, const Bytes& body, Outbox& out) {
   Header next = header;
   ++next.hops;
-  for (const auto& [hop, behind] : by_hop) {
+  for (const Branch& branch :
+       Split(header.plan, header.hops, std::move(targets))) {
     Encoder encoder;
     next.EncodeTo(encoder);
-    encoder.PutVarint(behind.size());
-    for (AgentId id : behind) encoder.PutId(id);
-    encoder.PutRaw(segment);
-    out.Send(hop, RoutingKind::kMulticast, job, Bytes(encoder.Take()));
+    encoder.PutVarint(branch.targets.size());
+    for (AgentId id : branch.targets) encoder.PutId(id);
+    encoder.PutRaw(body.view());
+    out.Send(branch.hop, RoutingKind::kMulticast, job, Bytes(encoder.Take()));
   }
 }
 
-void Multicast::Receive(absl::Time now, JobId job, const Bytes& message,
-                        Outbox& out, std::vector<Delivery>& deliveries) {
+absl::Status Multicast::ReceiveWhole(JobId job, const Bytes& message,
+                                     Outbox& out,
+                                     std::vector<Delivery>& deliveries) {
   Decoder decoder(message.view());
   const Header header = Header::DecodeFrom(decoder);
   const int64_t count = decoder.GetCount(8);
@@ -126,23 +172,63 @@ void Multicast::Receive(absl::Time now, JobId job, const Bytes& message,
       others.push_back(id);
     }
   }
-  if (!decoder.ok() || count == 0) {
-    ++refused_count_;
-    return;
-  }
-  const Bytes segment =
+  DOGGED_RETURN_IF_ERROR(decoder.status("multicast"));
+  if (count == 0) return absl::InvalidArgumentError("multicast to nobody");
+  const Bytes body =
       message.Slice(message.size() - decoder.remaining(), decoder.remaining());
   if (!others.empty()) {
     ++forwarded_count_;
-    Forward(header, std::move(others), job, segment.view(), out);
+    ForwardWhole(header, std::move(others), job, body, out);
   }
-  if (!for_self) return;
-  absl::StatusOr<std::optional<Bytes>> whole =
-      reassembler_.Add(now, header.origin, segment);
-  if (!whole.ok()) {
-    ++refused_count_;
-  } else if (whole->has_value()) {
-    deliveries.push_back({header.origin, header.kind, job, std::move(**whole)});
+  if (for_self) deliveries.push_back({header.origin, header.kind, job, body});
+  return absl::OkStatus();
+}
+
+void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
+                        std::vector<Delivery>& deliveries) {
+  const size_t first = out.wishes.size();
+  const auto split = [this](MulticastPlan plan, int hops,
+                            std::vector<AgentId> list) {
+    return Split(plan, hops, std::move(list));
+  };
+  absl::Status status;
+  switch (static_cast<RoutingKind>(message.head.kind)) {
+    case RoutingKind::kMulticast:
+      status = ReceiveWhole(message.head.job, message.body, out, deliveries);
+      break;
+    case RoutingKind::kStreamOffer:
+      status = streams_.ReceiveOffer(now, message, split, out, deliveries);
+      break;
+    case RoutingKind::kStreamSegment:
+      status = streams_.ReceiveSegment(now, message.body, out, deliveries);
+      break;
+    case RoutingKind::kStreamPull:
+      status =
+          streams_.ReceivePull(now, message.head.source, message.body, out);
+      break;
+    default:
+      status = absl::InvalidArgumentError("no multicast");
+  }
+  if (!status.ok()) ++refused_count_;
+  CountFrom(first, out);
+}
+
+void Multicast::Tick(absl::Time now, Outbox& out) {
+  const size_t first = out.wishes.size();
+  streams_.Tick(
+      now, *view_,
+      [this](MulticastPlan plan, int hops, std::vector<AgentId> list) {
+        return Split(plan, hops, std::move(list));
+      },
+      out);
+  CountFrom(first, out);
+}
+
+void Multicast::CountFrom(size_t first, const Outbox& out) {
+  for (size_t i = first; i < out.wishes.size(); ++i) {
+    MulticastTraffic& traffic = traffic_[out.wishes[i].job];
+    ++traffic.messages;
+    traffic.bytes += out.wishes[i].body.size();
   }
 }
 

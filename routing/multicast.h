@@ -1,11 +1,14 @@
-// Multicast: one body from one agent to a set of agents along the prefix
-// table of [MC]. A machine: no threads, no clock, never blocks. Delivery is a
+// Multicast: one body from one agent to a set of agents, by any planner
+// (planner.h). A machine: no threads, no clock, never blocks. Delivery is a
 // hint: a destination may get the body twice or not at all; whoever needs it
 // asks again by other means.
 //
-// Every message carries its list of destinations, which a hop splits by next
-// hop. Since each hop shares one more digit with a destination than the one
-// before, whatever its view, there is no loop [MC Theorem 2].
+// Every message carries its list of destinations, which a hop splits among its
+// own next hops. Along the prefix table each hop shares one more digit with a
+// destination than the one before, whatever its view, so there is no loop [MC
+// Theorem 2]; by the other plans each hop is a destination, so the list gets
+// shorter. Small bodies travel whole, in one message; larger ones as streams
+// (stream.h), where only the offer carries the list.
 // Differs: [MC] lets members deduce the group from the task (get_children);
 // views may differ here, so the list travels, 8 bytes a destination.
 #ifndef DOGGED_ROUTING_MULTICAST_H_
@@ -13,17 +16,18 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "routing/envelope.h"
 #include "routing/outbox.h"
+#include "routing/planner.h"
 #include "routing/routing_table.h"
-#include "routing/segmenter.h"
+#include "routing/stream.h"
 #include "routing/view.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
@@ -31,46 +35,50 @@
 
 namespace dogged {
 
-// How destinations are reached: along the prefix table, or one by one.
-enum class MulticastPlan { kPrefix, kFlat };
-
-// "prefix" or "flat"; kInvalidArgument naming both otherwise.
-absl::StatusOr<MulticastPlan> ParseMulticastPlan(absl::string_view text);
-
-// A body that reached this agent.
-struct Delivery {
-  AgentId origin;  // where it started, not the last hop
-  uint8_t kind = 0;
-  JobId job;
-  Bytes body;
+// What multicasts of one job cost at this agent.
+struct MulticastTraffic {
+  int64_t publications = 0;  // started here
+  int64_t messages = 0;      // sent: offers, segments, answers, all
+  int64_t bytes = 0;         // of their bodies
 };
 
 class Multicast {
  public:
+  // `plan` is for what starts here; what others start goes by theirs.
   Multicast(AgentId self, MulticastPlan plan, const Limits& limits);
 
-  // From now on messages go by `view`; the table is rebuilt if it changed.
+  // From now on messages go by `view`; the table follows it.
   void SetView(std::shared_ptr<const View> view);
+  // See Streams::SetWants().
+  void SetWants(Streams::Wants wants) { streams_.SetWants(std::move(wants)); }
 
-  // Sends `body` to all `targets`: one message (or one per segment, so that
-  // relays send segment i while i+1 arrives) per next hop. This agent among
-  // the targets, and those that are not in the view, are left out and counted.
+  // Sends `body` to all `targets`. This agent among them, and those that are
+  // not in the view, are left out and counted. With a `tag`, a destination
+  // that has the body takes no bytes of it.
   //
   // Shape:   `targets` in any order; doubles are taken once.
   // Cost:    O(|targets| log |members|).
   void Start(absl::Span<const AgentId> targets, uint8_t kind, JobId job,
-             const Bytes& body, Outbox& out);
+             const Bytes& body, Outbox& out, Bytes tag = {});
 
-  // Takes a message of RoutingKind::kMulticast: first leaves in `out` what is
-  // for others, then appends what is for this agent, once whole.
-  void Receive(absl::Time now, JobId job, const Bytes& message, Outbox& out,
+  static bool IsMine(uint8_t kind) {
+    return kind >= static_cast<uint8_t>(RoutingKind::kMulticast) &&
+           kind <= static_cast<uint8_t>(RoutingKind::kStreamPull);
+  }
+  // Takes a message of a kind that IsMine(): first leaves in `out` what is for
+  // others, then appends what is for this agent, once whole.
+  void Receive(absl::Time now, const Message& message, Outbox& out,
                std::vector<Delivery>& deliveries);
 
-  // Drops incomplete bodies that have waited too long.
-  void Tick(absl::Time now) { reassembler_.Expire(now); }
+  // Repairs streams, forgets those that have waited too long.
+  void Tick(absl::Time now, Outbox& out);
 
   const RoutingTable& table() const { return table_; }
   MulticastPlan plan() const { return plan_; }
+  const Streams& streams() const { return streams_; }
+  const absl::btree_map<JobId, MulticastTraffic>& traffic() const {
+    return traffic_;
+  }
   // Malformed messages.
   int64_t refused_count() const { return refused_count_; }
   // Destinations that this agent's view does not have.
@@ -81,16 +89,23 @@ class Multicast {
 
  private:
   struct Header;
-  void Forward(const Header& header, std::vector<AgentId> targets, JobId job,
-               absl::string_view segment, Outbox& out);
+  // Drops targets that are not known.
+  std::vector<Branch> Split(MulticastPlan plan, int hops,
+                            std::vector<AgentId> targets);
+  void ForwardWhole(const Header& header, std::vector<AgentId> targets,
+                    JobId job, const Bytes& body, Outbox& out);
+  absl::Status ReceiveWhole(JobId job, const Bytes& message, Outbox& out,
+                            std::vector<Delivery>& deliveries);
+  void CountFrom(size_t first, const Outbox& out);
 
   AgentId self_;
   MulticastPlan plan_;
   Limits limits_;
   std::shared_ptr<const View> view_;
+  int64_t host_count_ = 0;
   RoutingTable table_;
-  Reassembler reassembler_;
-  uint64_t next_message_id_ = 1;
+  Streams streams_;
+  absl::btree_map<JobId, MulticastTraffic> traffic_;
   int64_t refused_count_ = 0;
   int64_t unknown_count_ = 0;
   int64_t hop_limit_count_ = 0;

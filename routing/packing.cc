@@ -40,10 +40,12 @@ void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
                   std::string& packet) {
   if (body.size() <= segment_bytes_) {
     const int64_t size = Envelope::kBytes + body.size();
-    if (static_cast<int64_t>(packet.size()) + size > segment_bytes_) {
+    const bool alone = body.size() >= alone_bytes_;
+    if (alone || static_cast<int64_t>(packet.size()) + size > segment_bytes_) {
       Ship(head.target, transport, packet);
     }
     AppendMessage(head, body.view(), {}, packet);
+    if (alone) Ship(head.target, transport, packet);
     return;
   }
   Ship(head.target, transport, packet);

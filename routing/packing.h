@@ -1,6 +1,8 @@
-// Packer and Unpacker: between the outbox and the transport. Messages to the
-// same agent within one pass travel as one transport message of up to
-// limits.segment_bytes; longer bodies are cut, and put together on arrival.
+// Packer and Unpacker: between the outbox and the transport. Small messages to
+// the same agent within one pass travel as one transport message of up to
+// limits.segment_bytes; those of limits.alone_bytes or more travel alone, so
+// that whoever sends them on need not wait for the next; longer bodies are cut,
+// and put together on arrival.
 #ifndef DOGGED_ROUTING_PACKING_H_
 #define DOGGED_ROUTING_PACKING_H_
 
@@ -21,7 +23,9 @@ namespace dogged {
 class Packer {
  public:
   Packer(AgentId self, const Limits& limits)
-      : self_(self), segment_bytes_(limits.segment_bytes) {}
+      : self_(self),
+        segment_bytes_(limits.segment_bytes),
+        alone_bytes_(limits.alone_bytes) {}
 
   // Sends all that `outbox` holds and leaves it empty; its wake-up time stays.
   // Messages to this agent itself are appended to `to_self`.
@@ -40,6 +44,7 @@ class Packer {
 
   AgentId self_;
   int64_t segment_bytes_;
+  int64_t alone_bytes_;
   uint64_t next_message_id_ = 1;
   int64_t messages_sent_ = 0;
   int64_t packets_sent_ = 0;

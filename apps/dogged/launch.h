@@ -20,7 +20,7 @@ struct LaunchOptions {
   // Agents get folders in it, by their names, as --dir; may be empty.
   std::string directory;
   std::string temporary_folder;  // where they spill
-  std::string multicast = "prefix";
+  std::string multicast = "auto";
 };
 
 class LocalAgents {

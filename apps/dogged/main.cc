@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
+#include "routing/planner.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernel_library.h"
 
@@ -186,8 +187,10 @@ class RunFlags {
         .add_option("--cluster", options_.cluster,
                     "HOST:PORT of a running agent, instead of own agents")
         ->envname("DOGGED_CLUSTER");
-    command_.add_option("--multicast", options_.multicast, "prefix or flat")
-        ->check(CLI::IsMember({"prefix", "flat"}))
+    command_
+        .add_option("--multicast", options_.multicast,
+                    "auto, prefix, flat, binomial, chain or agents")
+        ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
   }
   void AddFaults() {
@@ -250,8 +253,10 @@ class AgentFlags {
         ->capture_default_str();
     command_.add_option("--ready-file", options_.ready_file,
                         "gets HOST:PORT once this agent listens");
-    command_.add_option("--multicast", options_.multicast, "prefix or flat")
-        ->check(CLI::IsMember({"prefix", "flat"}))
+    command_
+        .add_option("--multicast", options_.multicast,
+                    "auto, prefix, flat, binomial, chain or agents")
+        ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
     command_.add_flag("--insecure", options_.insecure,
                       "listen beyond loopback without any protection");

@@ -61,7 +61,7 @@ struct RunOptions {
   std::vector<When> kill_at;
   double kill_every_seconds = 0;  // 0: never
   std::vector<When> join_at;
-  std::string multicast = "prefix";
+  std::string multicast = "auto";
   bool search_only = false;
   uint64_t seed = 0;
   bool seed_given = false;
@@ -78,7 +78,7 @@ struct AgentCommandOptions {
   std::string topology_file;  // of the site; see routing/site_topology.h
   int topology_base = 16;
   std::string ready_file;
-  std::string multicast = "prefix";
+  std::string multicast = "auto";
   bool insecure = false;
   uint64_t seed = 0;
 };

@@ -29,6 +29,9 @@ std::string RunReport::ToJson() const {
   out["messages_sent"] = messages_sent;
   out["bytes_sent"] = bytes_sent;
   out["bytes_resent"] = bytes_resent;
+  out["publications"] = publications;
+  out["publication_messages"] = publication_messages;
+  out["publication_bytes"] = publication_bytes;
   out["reads_local"] = reads_local;
   out["reads_remote"] = reads_remote;
   out["bytes_read_local"] = bytes_read_local;
@@ -66,6 +69,9 @@ void AgentLedger::Fill(RunReport& report) const {
   report.tasks_recomputed = std::max<int64_t>(
       0, total.tasks_executed - report.tasks_needed - total.tasks_duplicated);
   report.bytes_resent = total.bytes_resent;
+  report.publications = total.publications;
+  report.publication_messages = total.publication_messages;
+  report.publication_bytes = total.publication_bytes;
   report.reads_local = total.reads_local;
   report.reads_remote = total.reads_remote;
   report.bytes_read_local = total.bytes_read_local;

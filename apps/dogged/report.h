@@ -30,6 +30,9 @@ struct RunReport {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;
+  int64_t publications = 0;
+  int64_t publication_messages = 0;
+  int64_t publication_bytes = 0;
   int64_t reads_local = 0;
   int64_t reads_remote = 0;
   int64_t bytes_read_local = 0;

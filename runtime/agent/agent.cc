@@ -75,7 +75,7 @@ void Agent::RunOnce(absl::Time now) {
     PollValues(now);
     membership_.Tick(now, outbox_);
     HandleEvents(now);
-    multicast_.Tick(now);
+    multicast_.Tick(now, outbox_);
     unpacker_.Tick(now);
     for (auto& [id, entry] : jobs_) {
       if (entry.run == nullptr) continue;
@@ -106,9 +106,10 @@ void Agent::RunOnce(absl::Time now) {
 void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                      const Bytes& body) {
   membership_.Heard(now, from);
-  if (kind == static_cast<uint8_t>(RoutingKind::kMulticast)) {
+  if (Multicast::IsMine(kind)) {
     std::vector<Delivery> deliveries;
-    multicast_.Receive(now, job, body, outbox_, deliveries);
+    const Envelope head{.kind = kind, .source = from, .job = job};
+    multicast_.Receive(now, {head, body}, outbox_, deliveries);
     for (const Delivery& d : deliveries) {
       Dispatch(now, d.origin, d.kind, d.job, d.body);
     }

@@ -48,7 +48,7 @@ struct JobTools {
 
 struct AgentOptions {
   Member self;
-  MulticastPlan plan = MulticastPlan::kPrefix;
+  MulticastPlan plan = MulticastPlan::kAuto;
   Limits limits;
   JobLimits job_limits;
   MembershipOptions membership;

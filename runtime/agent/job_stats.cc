@@ -3,10 +3,11 @@
 namespace dogged {
 
 void JobStats::Encode(Encoder& out) const {
-  for (int64_t v : {tasks_executed, tasks_duplicated, tasks_done, results_bound,
-                    results_durable, results_durable_bytes, reads_local,
-                    reads_remote, bytes_read_local, bytes_read_remote,
-                    messages_sent, bytes_sent, bytes_resent}) {
+  for (int64_t v :
+       {tasks_executed, tasks_duplicated, tasks_done, results_bound,
+        results_durable, results_durable_bytes, reads_local, reads_remote,
+        bytes_read_local, bytes_read_remote, messages_sent, bytes_sent,
+        bytes_resent, publications, publication_messages, publication_bytes}) {
     out.PutSigned(v);
   }
   out.PutDouble(flops);
@@ -19,7 +20,8 @@ JobStats JobStats::Decode(Decoder& in) {
         &out.results_bound, &out.results_durable, &out.results_durable_bytes,
         &out.reads_local, &out.reads_remote, &out.bytes_read_local,
         &out.bytes_read_remote, &out.messages_sent, &out.bytes_sent,
-        &out.bytes_resent}) {
+        &out.bytes_resent, &out.publications, &out.publication_messages,
+        &out.publication_bytes}) {
     *v = in.GetSigned();
   }
   out.flops = in.GetDouble();
@@ -40,6 +42,9 @@ JobStats& JobStats::operator+=(const JobStats& other) {
   messages_sent += other.messages_sent;
   bytes_sent += other.bytes_sent;
   bytes_resent += other.bytes_resent;
+  publications += other.publications;
+  publication_messages += other.publication_messages;
+  publication_bytes += other.publication_bytes;
   flops += other.flops;
   return *this;
 }

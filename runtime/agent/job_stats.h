@@ -28,6 +28,11 @@ struct JobStats {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;  // of values, on demand or again
+  // Multicasts started here, and what this agent sent for those of all agents,
+  // relayed ones too.
+  int64_t publications = 0;
+  int64_t publication_messages = 0;
+  int64_t publication_bytes = 0;
   double flops = 0;
 
   void Encode(Encoder& out) const;

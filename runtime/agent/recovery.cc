@@ -205,6 +205,12 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   AdvanceStorage(now, out);
   if (now >= next_sweep_) Sweep(now, out);
   SendCopies(now, out);
+  const auto traffic = multicast_.traffic().find(id_);
+  if (traffic != multicast_.traffic().end()) {
+    stats_.publications = traffic->second.publications;
+    stats_.publication_messages = traffic->second.messages;
+    stats_.publication_bytes = traffic->second.bytes;
+  }
   out.WakeAt(next_sweep_);
 }
 

@@ -17,6 +17,18 @@ struct Limits {
   int64_t outbox_bytes_max = 64 << 20;
   // The longest message that a receiver assembles.
   int64_t message_bytes_max = 1LL << 32;
+  // A message of this size or more shares a packet with no other.
+  int64_t alone_bytes = 1024;
+  // A body longer than this goes to several agents as a stream of segments.
+  int64_t stream_bytes_min = 2048;
+  // The size of those segments; 0: chosen by body and plan.
+  int64_t multicast_segment_bytes = 0;
+  // Bytes that may be on their way from one agent of a stream to the next.
+  int64_t stream_window_bytes = 64 * 1024;
+  // Nothing heard for so long: offer, or ask, again; then twice that.
+  absl::Duration stream_retry = absl::Milliseconds(250);
+  // After such a silence a stream is forgotten.
+  absl::Duration stream_patience = absl::Seconds(30);
   // Forwarding steps of a multicast before it falls back to direct sends.
   int hops_max = 16;
   // A job whose numeric class no live agent has fails after this time.

@@ -158,8 +158,8 @@ TEST(MulticastPaper, Section3ConcurrentSources) {
     const Outbox::Wish wish = out.wishes[picked];
     out.wishes.erase(out.wishes.begin() + static_cast<int64_t>(picked));
     std::vector<Delivery> deliveries;
-    agents.at(wish.to).Receive(absl::UnixEpoch(), JobId(), wish.body, out,
-                               deliveries);
+    agents.at(wish.to).Receive(
+        absl::UnixEpoch(), {{.kind = wish.kind}, wish.body}, out, deliveries);
     for (const Delivery& delivery : deliveries) {
       EXPECT_TRUE(
           got[wish.to].insert(std::string(delivery.body.view())).second);

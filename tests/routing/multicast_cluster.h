@@ -50,7 +50,9 @@ class MulticastCluster {
       if (!agents_.contains(letter.to)) continue;  // dead
       Outbox next;
       std::vector<Delivery> deliveries;
-      of(letter.to).Receive(absl::UnixEpoch(), JobId(3), letter.body, next,
+      const Envelope head{
+          .kind = letter.kind, .source = letter.from, .job = JobId(3)};
+      of(letter.to).Receive(absl::UnixEpoch(), {head, letter.body}, next,
                             deliveries);
       for (const Delivery& delivery : deliveries) {
         delivered[letter.to].push_back(delivery);
@@ -69,11 +71,13 @@ class MulticastCluster {
   struct Letter {
     AgentId from, to;
     int step;
+    uint8_t kind;
     Bytes body;
   };
   void Post(AgentId from, int step, Outbox& out) {
     for (Outbox::Wish& wish : out.wishes) {
-      letters_.push_back({from, wish.to, step, std::move(wish.body)});
+      letters_.push_back(
+          {from, wish.to, step, wish.kind, std::move(wish.body)});
     }
   }
 

@@ -1,0 +1,224 @@
+#include "routing/planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/str_cat.h"
+#include "routing/agent_schedule.h"
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::string_view kNames[kMulticastPlanCount] = {
+    "auto", "prefix", "flat", "binomial", "chain", "agents"};
+
+class PrefixPlanner : public Planner {
+ public:
+  // Every hop looks each target up by itself.
+  void Order(const PlanScene&, std::vector<AgentId>&) const override {}
+  std::vector<Branch> Split(const PlanScene& scene,
+                            absl::Span<const AgentId> targets) const override {
+    // In order of IDs; the simulation replays it.
+    absl::btree_map<AgentId, std::vector<AgentId>> by_hop;
+    for (AgentId target : targets) {
+      by_hop[scene.NextHopTo(target)].push_back(target);
+    }
+    std::vector<Branch> branches;
+    for (auto& [hop, behind] : by_hop) {
+      branches.push_back({hop, std::move(behind)});
+    }
+    // Who has more to forward gets it first.
+    std::stable_sort(branches.begin(), branches.end(),
+                     [](const Branch& a, const Branch& b) {
+                       return a.targets.size() > b.targets.size();
+                     });
+    return branches;
+  }
+};
+
+class FlatPlanner : public Planner {
+ public:
+  std::vector<Branch> Split(const PlanScene&,
+                            absl::Span<const AgentId> targets) const override {
+    std::vector<Branch> branches;
+    for (AgentId target : targets) branches.push_back({target, {target}});
+    return branches;
+  }
+};
+
+class BinomialPlanner : public Planner {
+ public:
+  std::vector<Branch> Split(const PlanScene&,
+                            absl::Span<const AgentId> targets) const override {
+    std::vector<Branch> branches;
+    while (!targets.empty()) {
+      const size_t near = targets.size() / 2;
+      const absl::Span<const AgentId> far = targets.subspan(near);
+      branches.push_back({far[0], {far.begin(), far.end()}});
+      targets = targets.first(near);
+    }
+    return branches;
+  }
+};
+
+class ChainPlanner : public Planner {
+ public:
+  std::vector<Branch> Split(const PlanScene&,
+                            absl::Span<const AgentId> targets) const override {
+    if (targets.empty()) return {};
+    return {{targets[0], {targets.begin(), targets.end()}}};
+  }
+};
+
+// The tree of the digits of topology IDs.
+class DigitTree {
+ public:
+  DigitTree() { tree_.AddNode(-1); }
+  int Add(const TopologyId& id) {
+    int node = 0;
+    std::string prefix;
+    for (char digit : id.digits()) {
+      prefix.push_back(digit);
+      const auto [it, is_new] = nodes_.try_emplace(prefix, 0);
+      if (is_new) it->second = tree_.AddNode(node);
+      node = it->second;
+    }
+    return tree_.AddMember(node);
+  }
+  const AgentTree& tree() const { return tree_; }
+
+ private:
+  AgentTree tree_;
+  absl::btree_map<std::string, int> nodes_;
+};
+
+class AgentPlanner : public Planner {
+ public:
+  std::vector<Branch> Split(const PlanScene& scene,
+                            absl::Span<const AgentId> targets) const override {
+    DigitTree digits;
+    std::vector<AgentId> members = {scene.self()};
+    digits.Add(*scene.IdOf(scene.self()));
+    for (AgentId target : targets) {
+      digits.Add(*scene.IdOf(target));
+      members.push_back(target);
+    }
+    const AgentSchedule schedule(digits.tree(), /*source=*/0);
+    std::vector<Branch> branches;
+    for (int first : schedule.sends()[0]) {
+      // All that are reached through `first`.
+      std::vector<int> reached = {first};
+      Branch branch{members[static_cast<size_t>(first)], {}};
+      for (size_t i = 0; i < reached.size(); ++i) {
+        const auto at = static_cast<size_t>(reached[i]);
+        branch.targets.push_back(members[at]);
+        const std::vector<int>& next = schedule.sends()[at];
+        reached.insert(reached.end(), next.begin(), next.end());
+      }
+      branches.push_back(std::move(branch));
+    }
+    return branches;
+  }
+};
+
+// The digits of `id` seen from `self`: zeros as far as they agree.
+std::string SeenFrom(const TopologyId& self, const TopologyId& id) {
+  std::string seen(id.digits());
+  const int base = std::max(self.base(), id.base());
+  for (int i = 0; i < std::min(self.size(), id.size()); ++i) {
+    seen[static_cast<size_t>(i)] =
+        static_cast<char>((id.digit(i) - self.digit(i) + base) % base);
+  }
+  return seen;
+}
+
+}  // namespace
+
+absl::StatusOr<MulticastPlan> ParseMulticastPlan(absl::string_view text) {
+  for (int i = 0; i < kMulticastPlanCount; ++i) {
+    if (kNames[i] == text) return static_cast<MulticastPlan>(i);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("multicast plan \"", text,
+                   "\": none of auto, prefix, flat, binomial, chain, agents"));
+}
+
+absl::string_view MulticastPlanName(MulticastPlan plan) {
+  return kNames[static_cast<int>(plan)];
+}
+
+std::vector<std::string> MulticastPlanNames() {
+  std::vector<std::string> names;
+  for (absl::string_view name : kNames) names.emplace_back(name);
+  return names;
+}
+
+void Planner::Order(const PlanScene& scene,
+                    std::vector<AgentId>& targets) const {
+  const TopologyId& self = *scene.IdOf(scene.self());
+  std::vector<std::pair<std::string, AgentId>> keyed;
+  for (AgentId target : targets) {
+    keyed.emplace_back(SeenFrom(self, *scene.IdOf(target)), target);
+  }
+  std::sort(keyed.begin(), keyed.end());
+  for (size_t i = 0; i < keyed.size(); ++i) targets[i] = keyed[i].second;
+}
+
+const Planner& PlannerOf(MulticastPlan plan) {
+  static const PrefixPlanner prefix;
+  static const FlatPlanner flat;
+  static const BinomialPlanner binomial;
+  static const ChainPlanner chain;
+  static const AgentPlanner agents;
+  switch (plan) {
+    case MulticastPlan::kAuto:
+      break;
+    case MulticastPlan::kPrefix:
+      return prefix;
+    case MulticastPlan::kFlat:
+      return flat;
+    case MulticastPlan::kBinomial:
+      return binomial;
+    case MulticastPlan::kChain:
+      return chain;
+    case MulticastPlan::kAgents:
+      return agents;
+  }
+  DOGGED_CHECK(false) << "no planner " << static_cast<int>(plan);
+  return flat;
+}
+
+MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
+  constexpr int64_t kLargeBytes = 8 * 1024;
+  constexpr int64_t kChainMax = 64;
+  if (targets <= 1) return MulticastPlan::kFlat;
+  // On one host all copies cross the same memory, whoever makes them.
+  if (hosts <= 1) return MulticastPlan::kFlat;
+  if (bytes < kLargeBytes) {
+    return targets <= kChainMax ? MulticastPlan::kFlat : MulticastPlan::kPrefix;
+  }
+  return targets <= kChainMax ? MulticastPlan::kChain
+                              : MulticastPlan::kBinomial;
+}
+
+int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,
+                        int64_t bytes_max) {
+  // What a segment costs beside its bytes: headers, and the processor's time
+  // expressed in bytes of the line. Measured; see docs/ROUTING.md.
+  constexpr double kOverheadBytes = 400;
+  constexpr int64_t kLeast = 1024;
+  int64_t hops = DigitsFor(targets + 1, 2);
+  if (plan == MulticastPlan::kChain) hops = targets;
+  if (plan == MulticastPlan::kFlat || hops <= 1) return bytes_max;
+  const auto best = static_cast<int64_t>(
+      std::sqrt(static_cast<double>(bytes) * kOverheadBytes /
+                static_cast<double>(hops - 1)));
+  return std::clamp((best + kLeast / 2) / kLeast * kLeast, kLeast,
+                    std::max(kLeast, bytes_max));
+}
+
+}  // namespace dogged

@@ -1,0 +1,451 @@
+// Aim: whatever the planner, every destination gets the body once, by relays
+// that die or forget, over a network that delays, loses and doubles; who has
+// it takes no bytes; lying messages are refused.
+// Method: machines on a network in memory with a clock of its own, from seeds.
+#include "routing/stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "routing/multicast.h"
+#include "runtime/base/random.h"
+
+namespace dogged {
+namespace {
+
+constexpr MulticastPlan kPlans[] = {
+    MulticastPlan::kPrefix, MulticastPlan::kFlat,   MulticastPlan::kBinomial,
+    MulticastPlan::kChain,  MulticastPlan::kAgents, MulticastPlan::kAuto};
+
+// Agents on a network with a clock.
+class Net {
+ public:
+  struct Faults {
+    double loss = 0;
+    double doubling = 0;
+    absl::Duration jitter;  // zero: in order
+  };
+  Net(Rng& rng, int64_t count, MulticastPlan plan, const Limits& limits,
+      Faults faults)
+      : rng_(rng), faults_(faults) {
+    for (int64_t i = 0; i < count; ++i) {
+      Member member;
+      member.id = AgentId(static_cast<uint64_t>(i) + 1);
+      std::string digits;
+      for (int k = 0; k < 4; ++k) {
+        digits.push_back(static_cast<char>(rng.Below(4)));
+      }
+      member.topology_id = *TopologyId::FromDigits(4, digits);
+      member.host = absl::StrCat("host", i);
+      members_.push_back(member);
+    }
+    const auto view = std::make_shared<const View>(members_);
+    for (const Member& member : members_) {
+      agents.emplace(member.id, Multicast(member.id, plan, limits));
+      agents.at(member.id).SetView(view);
+      Outbox out;
+      agents.at(member.id).Tick(now, out);
+    }
+  }
+
+  void Start(AgentId source, const std::vector<AgentId>& targets,
+             const std::string& body, const std::string& tag = "") {
+    Outbox out;
+    agents.at(source).Start(targets, 77, JobId(3), Bytes(body), out,
+                            Bytes(tag));
+    Post(source, out);
+  }
+
+  // The agent is gone at once; the others learn of it `later`.
+  void Kill(AgentId id, absl::Duration later) {
+    agents.erase(id);
+    wakes_.erase(id);
+    members_.erase(std::find_if(members_.begin(), members_.end(),
+                                [id](const Member& m) { return m.id == id; }));
+    learn_at_ = now + later;
+  }
+
+  // Until nothing is under way and nobody holds anything, or `until`.
+  void Run(absl::Time until, int64_t events_max = 1'000'000) {
+    while (now < until && --events_max > 0) {
+      absl::Time next = learn_at_;
+      if (!letters_.empty()) next = std::min(next, letters_.begin()->first);
+      for (const auto& [id, wake] : wakes_) next = std::min(next, wake);
+      if (next == absl::InfiniteFuture()) return;
+      now = std::max(now, next);
+      if (learn_at_ <= now) {
+        learn_at_ = absl::InfiniteFuture();
+        const auto view = std::make_shared<const View>(members_);
+        for (auto& [id, agent] : agents) {
+          agent.SetView(view);
+          Tick(id);
+        }
+      }
+      if (!letters_.empty() && letters_.begin()->first <= now) {
+        const Letter letter = letters_.begin()->second;
+        letters_.erase(letters_.begin());
+        Hand(letter);
+        continue;
+      }
+      for (auto& [id, agent] : agents) {
+        if (wakes_.contains(id) && wakes_[id] <= now) Tick(id);
+      }
+    }
+  }
+
+  std::map<AgentId, Multicast> agents;
+  absl::Time now = absl::UnixEpoch() + absl::Hours(1);
+  std::map<AgentId, std::vector<Delivery>> delivered;
+  absl::Time last_delivery;
+  int64_t segments = 0;
+
+ private:
+  struct Letter {
+    AgentId from, to;
+    uint8_t kind;
+    JobId job;
+    Bytes body;
+  };
+
+  void Tick(AgentId id) {
+    Outbox out;
+    agents.at(id).Tick(now, out);
+    wakes_.erase(id);
+    Post(id, out);
+  }
+  void Hand(const Letter& letter) {
+    if (!agents.contains(letter.to)) return;
+    Outbox out;
+    std::vector<Delivery> deliveries;
+    const Envelope head{
+        .kind = letter.kind, .source = letter.from, .job = letter.job};
+    agents.at(letter.to).Receive(now, {head, letter.body}, out, deliveries);
+    for (Delivery& delivery : deliveries) {
+      delivered[letter.to].push_back(std::move(delivery));
+      last_delivery = now;
+    }
+    Post(letter.to, out);
+    Tick(letter.to);  // as the agent does in each pass
+  }
+  void Post(AgentId from, Outbox& out) {
+    if (out.wake != absl::InfiniteFuture()) {
+      absl::Time& wake =
+          wakes_.try_emplace(from, absl::InfiniteFuture()).first->second;
+      wake = std::max(now + absl::Microseconds(1), std::min(wake, out.wake));
+    }
+    for (Outbox::Wish& wish : out.wishes) {
+      segments +=
+          wish.kind == static_cast<uint8_t>(RoutingKind::kStreamSegment);
+      if (rng_.Chance(faults_.loss)) continue;
+      for (int i = rng_.Chance(faults_.doubling) ? 2 : 1; i > 0; --i) {
+        letters_.emplace(
+            now + absl::Milliseconds(1) + faults_.jitter * rng_.Unit(),
+            Letter{from, wish.to, wish.kind, wish.job, wish.body});
+      }
+    }
+  }
+
+  Rng& rng_;
+  Faults faults_;
+  std::vector<Member> members_;
+  std::multimap<absl::Time, Letter> letters_;
+  std::map<AgentId, absl::Time> wakes_;
+  absl::Time learn_at_ = absl::InfiniteFuture();
+};
+
+std::string RandomBody(Rng& rng, int64_t size) {
+  std::string body(static_cast<size_t>(size), '\0');
+  for (char& c : body) c = static_cast<char>(rng.Next());
+  return body;
+}
+
+std::vector<AgentId> Others(const Net& net, AgentId source) {
+  std::vector<AgentId> others;
+  for (const auto& [id, agent] : net.agents) {
+    if (id != source) others.push_back(id);
+  }
+  return others;
+}
+
+Limits SmallSegments() {
+  Limits limits;
+  limits.multicast_segment_bytes = 500;
+  limits.stream_window_bytes = 4000;
+  return limits;
+}
+
+void ExpectAllHave(const Net& net, const std::vector<AgentId>& targets,
+                   const std::string& body) {
+  for (AgentId target : targets) {
+    if (!net.agents.contains(target)) continue;
+    const auto it = net.delivered.find(target);
+    ASSERT_TRUE(it != net.delivered.end()) << target.ToString();
+    ASSERT_EQ(it->second.size(), 1);
+    EXPECT_EQ(it->second[0].body.view(), body);
+  }
+}
+
+void ExpectNothingHeld(const Net& net) {
+  for (const auto& [id, agent] : net.agents) {
+    EXPECT_EQ(agent.streams().held_count(), 0) << id.ToString();
+    EXPECT_EQ(agent.refused_count(), 0);
+  }
+}
+
+TEST(Streams, EveryPlanDeliversOnce) {
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    const MulticastPlan plan = kPlans[seed % 6];
+    SCOPED_TRACE(absl::StrCat("seed ", seed, " ", MulticastPlanName(plan)));
+    Rng rng(seed);
+    Net net(rng, 2 + rng.Below(40), plan, SmallSegments(), {});
+    const std::string body = RandomBody(rng, rng.Below(20'000));
+    const std::vector<AgentId> targets = Others(net, AgentId(1));
+    net.Start(AgentId(1), targets, body);
+    net.Run(net.now + absl::Seconds(20));
+    ExpectAllHave(net, targets, body);
+    ExpectNothingHeld(net);
+    EXPECT_LT(net.last_delivery,
+              absl::UnixEpoch() + absl::Hours(1) + absl::Milliseconds(200));
+  }
+}
+
+TEST(Streams, SurviveABadNetwork) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const MulticastPlan plan = kPlans[seed % 6];
+    SCOPED_TRACE(absl::StrCat("seed ", seed, " ", MulticastPlanName(plan)));
+    Rng rng(seed);
+    Net net(rng, 2 + rng.Below(20), plan, SmallSegments(),
+            {.loss = 0.05, .doubling = 0.05, .jitter = absl::Milliseconds(5)});
+    const std::string body = RandomBody(rng, 3000 + rng.Below(20'000));
+    const std::vector<AgentId> targets = Others(net, AgentId(1));
+    net.Start(AgentId(1), targets, body);
+    net.Run(net.now + absl::Seconds(25));
+    if (targets.size() > 1) ExpectAllHave(net, targets, body);
+  }
+}
+
+// A relay dies in the middle; all the others get the body all the same, soon
+// after its parent learns of it.
+TEST(Streams, RelayDeathIsRepaired) {
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    const MulticastPlan plan = kPlans[seed % 6];
+    SCOPED_TRACE(absl::StrCat("seed ", seed, " ", MulticastPlanName(plan)));
+    Rng rng(seed);
+    Net net(rng, 4 + rng.Below(30), plan, SmallSegments(), {});
+    const std::string body = RandomBody(rng, 30'000);
+    const std::vector<AgentId> targets = Others(net, AgentId(1));
+    net.Start(AgentId(1), targets, body);
+    net.Run(net.now + absl::Milliseconds(rng.Below(60)));
+    const AgentId victim =
+        targets[static_cast<size_t>(rng.Below(std::ssize(targets)))];
+    net.delivered.erase(victim);
+    net.Kill(victim, absl::Milliseconds(5));
+    const absl::Time killed = net.now;
+    net.Run(net.now + absl::Seconds(25));
+    ExpectAllHave(net, targets, body);
+    ExpectNothingHeld(net);
+    EXPECT_LT(net.last_delivery - killed, absl::Milliseconds(300));
+  }
+}
+
+// A relay that is never declared dead but says nothing: those behind it are
+// offered the body directly after a while.
+TEST(Streams, SilentRelayIsPassedOver) {
+  Rng rng(5);
+  Net net(rng, 8, MulticastPlan::kChain, SmallSegments(), {});
+  const std::string body = RandomBody(rng, 30'000);
+  const std::vector<AgentId> targets = Others(net, AgentId(1));
+  net.agents.erase(AgentId(4));
+  net.Start(AgentId(1), targets, body);
+  net.Run(net.now + absl::Seconds(25));
+  ExpectAllHave(net, targets, body);
+}
+
+// "who has it takes no bytes": also one that relays, when nobody behind it
+// wants any.
+TEST(Streams, WhoHasItTakesNoBytes) {
+  for (MulticastPlan plan : kPlans) {
+    SCOPED_TRACE(MulticastPlanName(plan));
+    Rng rng(7);
+    Net net(rng, 12, plan, SmallSegments(), {});
+    const std::string body = RandomBody(rng, 30'000);
+    const std::vector<AgentId> targets = Others(net, AgentId(1));
+    int lacking = 0;
+    for (auto& [id, agent] : net.agents) {
+      const bool lacks = id == AgentId(9);
+      lacking += lacks;
+      agent.SetWants([lacks](uint8_t kind, JobId job, const Bytes& tag) {
+        EXPECT_EQ(kind, 77);
+        EXPECT_EQ(job, JobId(3));
+        EXPECT_EQ(tag.view(), "tag");
+        return lacks;
+      });
+    }
+    net.Start(AgentId(1), targets, body, "tag");
+    net.Run(net.now + absl::Seconds(20));
+    for (AgentId target : targets) {
+      ASSERT_EQ(net.delivered[target].size(), 1);
+      const Delivery& delivery = net.delivered[target][0];
+      EXPECT_EQ(delivery.tag_only, target != AgentId(9));
+      EXPECT_EQ(delivery.body.view(), target == AgentId(9) ? body : "tag");
+    }
+    ExpectNothingHeld(net);
+    // 60 segments to the one who lacks it; on the way there a relay or more.
+    EXPECT_GE(net.segments, 60);
+    if (plan == MulticastPlan::kFlat) {
+      EXPECT_EQ(net.segments, 60);
+    }
+    // Nobody lacks it: no segment at all.
+    net.agents.at(AgentId(9)).SetWants([](uint8_t, JobId, const Bytes&) {
+      return false;
+    });
+    net.segments = 0;
+    net.delivered.clear();
+    net.Start(AgentId(1), targets, body, "tag");
+    net.Run(net.now + absl::Seconds(20));
+    EXPECT_EQ(net.segments, 0);
+    EXPECT_EQ(net.delivered.size(), targets.size());
+    ExpectNothingHeld(net);
+  }
+}
+
+TEST(Streams, ManyAtOnceKeepApart) {
+  Rng rng(11);
+  Net net(rng, 16, MulticastPlan::kAuto, SmallSegments(),
+          {.jitter = absl::Milliseconds(2)});
+  std::map<AgentId, std::string> bodies;
+  for (uint64_t i = 1; i <= 16; ++i) {
+    bodies[AgentId(i)] = RandomBody(rng, 9'000);
+    net.Start(AgentId(i), Others(net, AgentId(i)), bodies[AgentId(i)]);
+  }
+  net.Run(net.now + absl::Seconds(25));
+  for (const auto& [id, deliveries] : net.delivered) {
+    std::set<AgentId> origins;
+    for (const Delivery& delivery : deliveries) {
+      EXPECT_TRUE(origins.insert(delivery.origin).second);
+      EXPECT_EQ(delivery.body.view(), bodies[delivery.origin]);
+    }
+    EXPECT_EQ(origins.size(), 15);
+  }
+}
+
+// The window bounds what is on its way to a child that gives no credit.
+TEST(Streams, CreditBoundsWhatIsSent) {
+  Rng rng(12);
+  Net net(rng, 3, MulticastPlan::kFlat, SmallSegments(), {});
+  Outbox out;
+  const std::vector<AgentId> targets = {AgentId(2), AgentId(3)};
+  net.agents.at(AgentId(1))
+      .Start(targets, 77, JobId(3), Bytes(RandomBody(rng, 100'000)), out);
+  // Two offers, and 4000 / 500 segments each.
+  EXPECT_EQ(out.wishes.size(), 2 + 2 * 8);
+}
+
+TEST(Streams, LiesAreRefused) {
+  Rng rng(13);
+  const Limits limits = SmallSegments();
+  Net net(rng, 3, MulticastPlan::kFlat, limits, {});
+  Multicast& victim = net.agents.at(AgentId(2));
+  StreamOffer offer;
+  offer.key = {AgentId(1), 5};
+  offer.kind = 77;
+  offer.plan = MulticastPlan::kChain;
+  offer.total = 1600;
+  offer.segment_bytes = 500;
+  offer.credit = 2;
+  offer.targets = {AgentId(2)};
+  int64_t refused = 0;
+  Outbox out;
+  std::vector<Delivery> deliveries;
+  const auto give = [&](RoutingKind kind, const Bytes& message) {
+    const Envelope head{.kind = static_cast<uint8_t>(kind),
+                        .source = AgentId(1),
+                        .job = JobId(3)};
+    victim.Receive(net.now, {head, message}, out, deliveries);
+    const bool was_refused = victim.refused_count() > refused;
+    refused = victim.refused_count();
+    return !was_refused;
+  };
+  const auto lie = [&](auto change) {
+    StreamOffer bad = offer;
+    bad.key.number = 99;
+    change(bad);
+    return give(RoutingKind::kStreamOffer, bad.Encode());
+  };
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.total = 0; }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.total = INT64_MAX; }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.segment_bytes = 1; }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.targets.clear(); }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.plan = MulticastPlan::kAuto; }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.credit = 1 << 20; }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.hops = 1 << 30; }));
+  EXPECT_FALSE(lie([](StreamOffer& o) { o.key.origin = AgentId(); }));
+  const Bytes good = offer.Encode();
+  for (int64_t size = 0; size < good.size(); ++size) {
+    EXPECT_FALSE(give(RoutingKind::kStreamOffer, good.Slice(0, size)));
+  }
+  EXPECT_EQ(victim.streams().held_count(), 0);
+  EXPECT_TRUE(out.wishes.empty());
+
+  EXPECT_TRUE(give(RoutingKind::kStreamOffer, good));
+  EXPECT_FALSE(lie([](StreamOffer& o) {
+    o.key.number = 5;
+    o.total = 1700;
+  }));
+  const auto segment = [&](int64_t index, size_t size) {
+    return give(
+        RoutingKind::kStreamSegment,
+        StreamSegment::Encode(offer.key, index, std::string(size, 'x')));
+  };
+  EXPECT_FALSE(segment(0, 499));
+  EXPECT_FALSE(segment(0, 501));
+  EXPECT_FALSE(segment(4, 500));
+  EXPECT_FALSE(segment(3, 500));
+  EXPECT_FALSE(segment(int64_t{1} << 60, 500));
+  StreamPull pull{.key = offer.key, .have = 5, .limit = 9};
+  EXPECT_FALSE(give(RoutingKind::kStreamPull, pull.Encode()));
+  pull = {.key = offer.key, .missing = {INT64_MAX, 3}};
+  EXPECT_TRUE(give(RoutingKind::kStreamPull, pull.Encode()));
+  EXPECT_TRUE(deliveries.empty());
+}
+
+TEST(Streams, SurviveGarbage) {
+  Rng rng(14);
+  Net net(rng, 4, MulticastPlan::kPrefix, SmallSegments(), {});
+  Outbox out;
+  net.agents.at(AgentId(1))
+      .Start(Others(net, AgentId(1)), 77, JobId(3),
+             Bytes(RandomBody(rng, 3'000)), out);
+  for (int round = 0; round < 20'000; ++round) {
+    const Outbox::Wish& wish = out.wishes[static_cast<size_t>(
+        rng.Below(std::min<int64_t>(std::ssize(out.wishes), 50)))];
+    std::string body(wish.body.view());
+    for (int64_t i = rng.Below(4); i > 0; --i) {
+      body[static_cast<size_t>(rng.Below(std::min<int64_t>(
+          60, std::ssize(body))))] = static_cast<char>(rng.Next());
+    }
+    Outbox answers;
+    std::vector<Delivery> deliveries;
+    const auto to = AgentId(static_cast<uint64_t>(rng.Below(4)) + 1);
+    const Envelope head{
+        .kind = static_cast<uint8_t>(6 + rng.Below(4)),
+        .source = AgentId(static_cast<uint64_t>(rng.Below(5)) + 1),
+        .job = JobId(3)};
+    net.agents.at(to).Receive(net.now, {head, Bytes(std::move(body))}, answers,
+                              deliveries);
+    for (Outbox::Wish& answer : answers.wishes) {
+      if (out.wishes.size() < 50) out.wishes.push_back(std::move(answer));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dogged
