@@ -1,0 +1,86 @@
+#include "routing/model/chain_order.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/types/span.h"
+
+namespace dogged {
+namespace {
+
+size_t Index(int i) { return static_cast<size_t>(i); }
+
+MulticastSchedule Make(const SwitchNetwork& network, int source,
+                       const std::vector<int>& destinations,
+                       const std::vector<int>& sequence) {
+  MulticastSchedule schedule{source, destinations, {}};
+  schedule.sends.resize(Index(network.processor_count()));
+  BinomialSends(sequence, schedule.sends);
+  return schedule;
+}
+
+}  // namespace
+
+std::vector<int> ChainConcatenatedOrder(const SwitchNetwork& network,
+                                        std::vector<int> processors) {
+  std::sort(processors.begin(), processors.end());
+  std::vector<std::vector<int>> attached(Index(network.switch_count()));
+  for (int processor : processors) {
+    attached[Index(network.switch_of(processor))].push_back(processor);
+  }
+  std::vector<int> below(Index(network.switch_count()), 0);
+  const std::function<int(int)> count = [&](int at) {
+    int sum = static_cast<int>(attached[Index(at)].size());
+    for (int child : network.children(at)) sum += count(child);
+    return below[Index(at)] = sum;
+  };
+  count(0);
+  std::vector<int> order;
+  const std::function<void(int)> walk = [&](int at) {
+    order.insert(order.end(), attached[Index(at)].begin(),
+                 attached[Index(at)].end());
+    std::vector<int> children = network.children(at);
+    std::stable_sort(children.begin(), children.end(), [&](int a, int b) {
+      return below[Index(a)] > below[Index(b)];
+    });
+    for (int child : children) walk(child);
+  };
+  walk(0);
+  return order;
+}
+
+void BinomialSends(const std::vector<int>& sequence,
+                   std::vector<std::vector<int>>& sends) {
+  const std::function<void(absl::Span<const int>)> split =
+      [&](absl::Span<const int> part) {
+        while (part.size() > 1) {
+          const size_t near = (part.size() + 1) / 2;
+          sends[Index(part[0])].push_back(part[near]);
+          split(part.subspan(near));
+          part = part.first(near);
+        }
+      };
+  split(sequence);
+}
+
+MulticastSchedule CcoMulticast(const SwitchNetwork& network, int source,
+                               const std::vector<int>& destinations) {
+  std::vector<int> sequence = {source};
+  for (int next : ChainConcatenatedOrder(network, destinations)) {
+    sequence.push_back(next);
+  }
+  return Make(network, source, destinations, sequence);
+}
+
+MulticastSchedule SpccoMulticast(const SwitchNetwork& network, int source,
+                                 const std::vector<int>& destinations) {
+  std::vector<int> all = destinations;
+  all.push_back(source);
+  std::vector<int> sequence = ChainConcatenatedOrder(network, all);
+  std::rotate(sequence.begin(),
+              std::find(sequence.begin(), sequence.end(), source),
+              sequence.end());
+  return Make(network, source, destinations, sequence);
+}
+
+}  // namespace dogged
