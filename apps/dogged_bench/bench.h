@@ -18,6 +18,7 @@ struct BenchOptions {
   int64_t n = 0;                    // 0: the benchmark's own size
   std::vector<int64_t> tile_sizes;  // empty: the benchmark's own
   bool alone = false;               // without the peers
+  int hosts = 0;                    // of multicast; 0: this one alone
   std::string only;                 // one contest; empty: all
 };
 
@@ -38,6 +39,12 @@ std::vector<BenchRow> BenchStencil(const BenchOptions& options);
 // they read: labels placed by affinity, and by a hash of the whole label. In
 // simulation, seeds 1 to `samples`; counts, no times.
 std::vector<BenchRow> BenchLocality(const BenchOptions& options);
+
+// One body from some agents to many, by every planner and by MPI_Bcast, over
+// `hosts` network namespaces that scripts/hosts has made.
+std::vector<BenchRow> BenchMulticast(const BenchOptions& options);
+// The models of routing/model: contention, a million agents, pipelines.
+std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options);
 
 }  // namespace dogged
 

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/multicast_node.h"
 #include "apps/tiles/blas_kernels.h"
 
 namespace {
@@ -18,7 +19,10 @@ constexpr char kHelp[] =
     "  lu, qr     the same with partial pivoting, and by reflectors\n"
     "  kernels    what a tile's kernels give on one core\n"
     "  stencil    time steps on grids, coalesced into tiles\n"
-    "  locality   share of reads from other agents, by affinity and hashed\n\n"
+    "  locality   share of reads from other agents, by affinity and hashed\n"
+    "  multicast  one body to many agents; --n is the size of a segment\n"
+    "  multicast-model   what the models of routing/model say\n\n"
+    "  --hosts N        of multicast, made by scripts/hosts (this one alone)\n"
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides\n"
@@ -30,9 +34,14 @@ constexpr char kHelp[] =
 
 using Bench = std::vector<dogged::BenchRow> (*)(const dogged::BenchOptions&);
 constexpr std::pair<const char*, Bench> kBenches[] = {
-    {"tasks", dogged::BenchTasks},     {"cholesky", dogged::BenchCholesky},
-    {"lu", dogged::BenchLu},           {"qr", dogged::BenchQr},
-    {"stencil", dogged::BenchStencil}, {"locality", dogged::BenchLocality},
+    {"tasks", dogged::BenchTasks},
+    {"cholesky", dogged::BenchCholesky},
+    {"lu", dogged::BenchLu},
+    {"qr", dogged::BenchQr},
+    {"stencil", dogged::BenchStencil},
+    {"locality", dogged::BenchLocality},
+    {"multicast", dogged::BenchMulticast},
+    {"multicast-model", dogged::BenchMulticastModel},
     {"kernels", dogged::BenchKernels},
 };
 
@@ -67,17 +76,21 @@ bool SetOption(const std::string& name, const std::string& value,
   int number = 0;
   if (!absl::SimpleAtoi(value, &number) || number < 1) return false;
   if (name == "--n") options.n = number;
+  if (name == "--hosts") options.hosts = number;
   if (name == "--workers") options.workers = number;
   if (name == "--samples") options.samples = number;
   if (name == "--agents") options.agents = number;
   return name == "--n" || name == "--agents" || name == "--workers" ||
-         name == "--samples";
+         name == "--samples" || name == "--hosts";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "multicast-node") {
+    return dogged::MulticastNode({words.begin() + 1, words.end()});
+  }
   dogged::BenchOptions options;
   Bench bench = nullptr;
   bool json = false;

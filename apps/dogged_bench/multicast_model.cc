@@ -1,0 +1,164 @@
+// What the models of routing/model say: multicasts at once on irregular switch
+// networks, prefix tables of a million agents, pipelines of a thousand hosts.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/bench.h"
+#include "routing/model/chain_order.h"
+#include "routing/model/multi_multicast.h"
+#include "routing/model/scale.h"
+
+namespace dogged {
+namespace {
+
+constexpr int kSwitches = 64;
+constexpr int kProcessorsEach = 4;
+constexpr int kPorts = 4;
+
+struct Scheme {
+  const char* name;
+  MulticastSchedule (*make)(const SwitchNetwork&, int, const std::vector<int>&,
+                            Rng&);
+};
+
+template <PrimaryAgent primary, PrimaryExchange exchange>
+MulticastSchedule MakeAgents(const SwitchNetwork& network, int source,
+                             const std::vector<int>& to, Rng& rng) {
+  return AgentMulticast(network, source, to, primary, exchange, rng);
+}
+
+const Scheme kSchemes[] = {
+    {"SPCCO", [](const SwitchNetwork& n, int s, const std::vector<int>& d,
+                 Rng&) { return SpccoMulticast(n, s, d); }},
+    {"CCO", [](const SwitchNetwork& n, int s, const std::vector<int>& d,
+               Rng&) { return CcoMulticast(n, s, d); }},
+    {"SameTree-Binomial",
+     MakeAgents<PrimaryAgent::kSameTree, PrimaryExchange::kBinomial>},
+    {"SameTree-Cyclic",
+     MakeAgents<PrimaryAgent::kSameTree, PrimaryExchange::kCyclic>},
+    {"Random-Binomial",
+     MakeAgents<PrimaryAgent::kRandom, PrimaryExchange::kBinomial>},
+    {"Random-Cyclic",
+     MakeAgents<PrimaryAgent::kRandom, PrimaryExchange::kCyclic>},
+};
+
+// Time of the last of `count` multicasts to `size` destinations each, mean
+// over `networks` random networks.
+void Contend(int count, int size, int networks, std::vector<BenchRow>& rows) {
+  std::vector<double> last(std::size(kSchemes), 0);
+  std::vector<double> blocked(std::size(kSchemes), 0);
+  for (int seed = 0; seed < networks; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    const SwitchNetwork network =
+        SwitchNetwork::Random(rng, kSwitches, kProcessorsEach, kPorts);
+    std::vector<std::pair<int, std::vector<int>>> groups;
+    for (int m = 0; m < count; ++m) {
+      std::vector<int> all(static_cast<size_t>(network.processor_count()));
+      std::iota(all.begin(), all.end(), 0);
+      for (int i = 0; i <= size; ++i) {
+        std::swap(all[static_cast<size_t>(i)],
+                  all[static_cast<size_t>(i + rng.Below(std::ssize(all) - i))]);
+      }
+      groups.emplace_back(
+          all[0], std::vector<int>(all.begin() + 1, all.begin() + 1 + size));
+    }
+    for (size_t i = 0; i < std::size(kSchemes); ++i) {
+      Rng choices = rng.Stream(kSchemes[i].name);
+      std::vector<MulticastSchedule> schedules;
+      for (const auto& [source, to] : groups) {
+        schedules.push_back(kSchemes[i].make(network, source, to, choices));
+      }
+      const WormholeResult result = PlayWormhole(network, schedules, {});
+      last[i] += static_cast<double>(result.last) / networks;
+      blocked[i] += static_cast<double>(result.blocked) / networks;
+    }
+  }
+  for (size_t i = 0; i < std::size(kSchemes); ++i) {
+    rows.push_back({.name = absl::StrCat(count, " multicasts to ", size, " ",
+                                         kSchemes[i].name),
+                    .value = last[i],
+                    .unit = "flit times",
+                    .samples = networks,
+                    .ratio_to = "SPCCO",
+                    .ratio = last[i] / last[0]});
+    rows.push_back({.name = absl::StrCat(count, " multicasts to ", size, " ",
+                                         kSchemes[i].name, " blocked"),
+                    .value = blocked[i],
+                    .unit = "flit times",
+                    .samples = networks});
+  }
+}
+
+void Million(std::vector<BenchRow>& rows) {
+  const auto row = [&](std::string name, double value, std::string unit) {
+    rows.push_back({.name = std::move(name),
+                    .value = value,
+                    .unit = std::move(unit),
+                    .samples = 1});
+  };
+  const ScaleModel model(1'000'000, 16, 1);
+  std::vector<int64_t> others(999'999);
+  std::iota(others.begin(), others.end(), 1);
+  const ScaleModel::Tree tree =
+      model.Multicast(MulticastPlan::kPrefix, 0, others);
+  row("10^6 agents, base 16: steps to all", tree.depth, "");
+  row("10^6 agents: bytes of a table", static_cast<double>(model.table_bytes()),
+      "B");
+  Rng rng(3);
+  int64_t most = 0;
+  int64_t wrong = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const ScaleModel::JoinResult join = model.Join(rng);
+    most = std::max(most, join.messages);
+    wrong += join.wrong;
+  }
+  row("10^6 agents: messages to build a newcomer's table, at most",
+      static_cast<double>(most), "");
+  row("10^6 agents: wrong entries after 1000 joins", static_cast<double>(wrong),
+      "");
+}
+
+void Thousand(std::vector<BenchRow>& rows) {
+  const ScaleModel model(1024, 4, 1);
+  std::vector<int64_t> others(1023);
+  std::iota(others.begin(), others.end(), 1);
+  const PipelineCosts costs;
+  const int64_t bytes = 1 << 20;
+  const double bound = PipelineBound(1024, bytes, costs);
+  for (MulticastPlan plan :
+       {MulticastPlan::kFlat, MulticastPlan::kPrefix, MulticastPlan::kBinomial,
+        MulticastPlan::kChain, MulticastPlan::kAgents}) {
+    const ScaleModel::Tree tree = model.Multicast(plan, 0, others);
+    double best = 0;
+    for (int64_t segment = 512; segment <= bytes; segment *= 2) {
+      const double time = PlayPipelined(tree, bytes, segment, costs);
+      if (best == 0 || time < best) best = time;
+    }
+    rows.push_back({.name = absl::StrCat("1024 hosts, 1 MB, best segment: ",
+                                         std::string(MulticastPlanName(plan))),
+                    .value = best * 1e3,
+                    .unit = "ms",
+                    .samples = 1,
+                    .ratio_to = "bound",
+                    .ratio = best / bound});
+  }
+}
+
+}  // namespace
+
+std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options) {
+  std::vector<BenchRow> rows;
+  for (int count : {1, 4, 16, 64}) {
+    for (int size : {16, 64, 192}) {
+      Contend(count, size, std::max(5, options.samples), rows);
+    }
+  }
+  Thousand(rows);
+  Million(rows);
+  return rows;
+}
+
+}  // namespace dogged
