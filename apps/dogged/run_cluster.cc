@@ -151,9 +151,9 @@ class ClusterRun {
     DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses));
     AwaitViews();
     const std::vector<StatusReply> replies = client_->PollStatus();
-    started_ = options_.cluster.empty() ? options_.program.agents
-                                        : static_cast<int>(replies.size());
     for (const StatusReply& reply : replies) NoteMembers(reply, nullptr);
+    started_ = options_.cluster.empty() ? options_.program.agents
+                                        : static_cast<int>(known_.size());
     joined_ = 0;
     return absl::OkStatus();
   }

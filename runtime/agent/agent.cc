@@ -80,8 +80,9 @@ void Agent::RunOnce(absl::Time now) {
     for (auto& [id, entry] : jobs_) {
       if (entry.run == nullptr) continue;
       entry.run->Tick(now, outbox_);
-      if (!leaving_) entry.run->Feed(now, outbox_);
+      if (!draining_) entry.run->Feed(now, outbox_);
     }
+    if (draining_ && !leaving_) TakeLeave(now);
     RequestJobs(now);
     CheckNumericClasses(now);
     for (auto& [id, entry] : jobs_) SortWanted(id, entry);
@@ -117,6 +118,9 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   }
   if (kind < kFirstFreeKind) {
     membership_.Receive(now, from, kind, body, outbox_);
+    // What the same agent says next counts on the view that it told of: one
+    // who leaves hands over at once.
+    if (membership_.view() != placed_view_) HandleEvents(now);
     return;
   }
   auto it = jobs_.find(job);
@@ -214,11 +218,28 @@ void Agent::PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {
 }
 
 void Agent::Leave(absl::Time now) {
-  if (leaving_) return;
-  leaving_ = true;
+  if (draining_) return;
+  draining_ = true;
   leave_deadline_ = now + kLeaveTimeMax;
+  for (auto& [id, entry] : jobs_) {
+    if (entry.run != nullptr) entry.run->Pause();
+  }
+}
+
+// A task that still ran here while another home had it would run twice.
+void Agent::TakeLeave(absl::Time now) {
+  int64_t executing = 0;
+  for (const auto& [id, entry] : jobs_) {
+    if (entry.run != nullptr) executing += entry.run->executing_count();
+  }
+  if (executing > 0 && now < leave_deadline_ - kLeaveTimeMax / 2) {
+    outbox_.WakeAt(leave_deadline_ - kLeaveTimeMax / 2);
+    return;
+  }
+  leaving_ = true;
   membership_.Leave(now, outbox_);
   placed_view_ = nullptr;  // place again, without this agent
+  HandleEvents(now);
 }
 
 absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,

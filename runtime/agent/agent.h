@@ -83,7 +83,8 @@ class Agent {
   absl::Status Join(absl::Time now, absl::string_view snapshot);
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);
-  // Hands over what it holds, then tells all. IsGone() once that is done.
+  // Ends what runs here, starts nothing more, then tells all and hands over
+  // what it holds. IsGone() once that is done.
   void Leave(absl::Time now);
   bool IsGone() const { return gone_; }
   bool declared_dead() const { return membership_.declared_dead(); }
@@ -189,6 +190,7 @@ class Agent {
   void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
+  void TakeLeave(absl::Time now);
   // Who takes part in running `job`: members of its numeric class.
   std::vector<PlacementMember> PlacementMembers(const Job& job) const;
   // Somebody else would take over what this agent holds of the job.
@@ -216,7 +218,8 @@ class Agent {
   absl::Time next_wake_ = absl::InfinitePast();
   absl::Time next_blob_ = absl::InfinitePast();
   absl::Time leave_deadline_ = absl::InfiniteFuture();
-  bool leaving_ = false;
+  bool draining_ = false;  // told to leave
+  bool leaving_ = false;   // has told the others
   bool gone_ = false;
   int64_t refused_count_ = 0;
 

@@ -73,6 +73,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
                   .keeps_all = options_.keeps_values,
                   .bytes_max = options_.job_limits.memory_bytes_max,
                   .live_bytes = options_.live_bytes}});
+  if (draining_) entry.run->Pause();
   entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
   // One who may have something to offer says so when he has.
   if (options_.keeps_values) {

@@ -97,7 +97,12 @@ void JobRun::MarkInput(const Task& task, int use, const Value& value) {
 
 void JobRun::SetKernels(std::shared_ptr<const KernelTable> kernels) {
   kernels_ = std::move(kernels);
+  if (paused_) return;
   for (auto& record : std::exchange(kernelless_, {})) Submit(std::move(record));
+}
+
+int64_t JobRun::executing_count() const {
+  return static_cast<int64_t>(in_flight_.size() - kernelless_.size());
 }
 
 void JobRun::Submit(std::unique_ptr<Activation> record) {
@@ -106,7 +111,7 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
   record->priority =
       program().classes[static_cast<size_t>(task.task_class)].priority.Evaluate(
           task.index);
-  if (kernels_ == nullptr) {
+  if (kernels_ == nullptr || paused_) {
     kernelless_.push_back(std::move(record));
   } else if (storage_.MustStage(*record)) {
     storage_.Stage(std::move(record));

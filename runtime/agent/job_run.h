@@ -66,6 +66,9 @@ class JobRun {
 
   // If Parts had none. Tasks that were ready before go to the executor now.
   void SetKernels(std::shared_ptr<const KernelTable> kernels);
+  // From now on no task starts here; what is ready waits to move away.
+  void Pause() { paused_ = true; }
+  int64_t executing_count() const;
   // The members among which the job's labels are placed have changed.
   void SetMembers(absl::Time now, std::vector<PlacementMember> members,
                   Outbox& out);
@@ -259,15 +262,14 @@ class JobRun {
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;  // staged or with the executor
   std::vector<std::unique_ptr<Activation>> kernelless_;  // of those, waiting
+  bool paused_ = false;
   JobStorage storage_;
 
   Pursuits pursuits_;
   OpenDemands open_;
   std::deque<std::pair<absl::Time, Label>> copy_queue_;
   absl::Time next_copies_ = absl::InfinitePast();
-
   SearchState search_;
-
   std::optional<LeafCursor> leaves_;
   std::vector<Label> results_;  // those with their home here, shuffled
   size_t next_result_ = 0;
@@ -275,14 +277,12 @@ class JobRun {
   // After a death nothing is rebuilt before this: copies come first.
   absl::Time rebuild_after_ = absl::InfinitePast();
   std::vector<OpenDemand> delayed_;  // until then
-
   struct Wanted {
     absl::Time next_ask;
     absl::Duration interval;
   };
   absl::btree_map<Label, Wanted> wanted_;
   std::vector<std::pair<Label, Value>> wanted_found_;
-
   bool recalls_ = false;               // the directory is being read
   bool recalled_ = false;              // something was there
   absl::btree_set<AgentId> offering_;  // those who may be reading theirs

@@ -188,6 +188,11 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
 }
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
+  if (paused_) {  // one who leaves has no time to back off
+    entry.announce_interval = limits_.sweep_interval;
+    entry.next_announce = now + entry.announce_interval;
+    return;
+  }
   entry.announce_interval =
       std::min(entry.announce_interval == absl::ZeroDuration()
                    ? 2 * Patience()

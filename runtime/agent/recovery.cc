@@ -42,6 +42,14 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   search_.claims.Forget([this](const Task& task, AgentId holder) {
     return !placement_.Contains(holder) || !IsMine(task);
   });
+  for (auto& record : std::exchange(kernelless_, {})) {
+    if (IsMine(record->task)) {
+      kernelless_.push_back(std::move(record));
+    } else {
+      in_flight_.erase(record->task);
+      activation_pool_.Put(std::move(record));
+    }
+  }
   pursuits_.CheckAllAt(now);
   for (auto& [label, wanted] : wanted_) wanted.next_ask = now;
   next_sweep_ = now;

@@ -92,6 +92,7 @@ struct Cluster::Node {
   bool paused = false;
   bool woken = false;  // a RunNode event is in the queue
   bool leaving = false;
+  absl::Time told_to_leave;
   bool foreign = false;  // of another numeric class than the job
 };
 
@@ -202,6 +203,8 @@ void Cluster::RunNode(Node& node) {
     return;
   }
   if (node.leaving && node.agent->IsGone()) {
+    outcome_.leave_time_max =
+        std::max(outcome_.leave_time_max, queue_.now() - node.told_to_leave);
     CollectStats(node);
     node.agent.reset();
     return;
@@ -323,6 +326,7 @@ void Cluster::ScheduleFaults() {
     Node* node = victim();
     if (node == nullptr) return;
     node->leaving = true;
+    node->told_to_leave = queue_.now();
     node->agent->Leave(queue_.now());
     Wake(*node);
   });

@@ -80,12 +80,13 @@ struct SimOutcome {
   int64_t tasks_needed = 0;
   int faults_injected = 0;
   int64_t messages = 0;
-  absl::Duration elapsed;       // virtual
-  int64_t held_labels_max = 0;  // at any agent, at any event
-  int64_t foreign_tasks = 0;    // run by agents of another numeric class
-  int64_t foreign_labels = 0;   // held by them, at most
-  int64_t live_bytes_max = 0;   // of values, likewise
-  int64_t disk_bytes = 0;       // of all disks, at the end
+  absl::Duration elapsed;         // virtual
+  int64_t held_labels_max = 0;    // at any agent, at any event
+  absl::Duration leave_time_max;  // from being told to leave to being gone
+  int64_t foreign_tasks = 0;      // run by agents of another numeric class
+  int64_t foreign_labels = 0;     // held by them, at most
+  int64_t live_bytes_max = 0;     // of values, likewise
+  int64_t disk_bytes = 0;         // of all disks, at the end
 };
 
 // What a simulated job record calls its result digest.

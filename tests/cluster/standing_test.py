@@ -149,6 +149,36 @@ def case_left_alone():
               executed, status)
 
 
+def case_contact_dies():
+    """The agent that the client talks to is killed: it goes on with another
+    one, and the report says who was lost."""
+    program = (HEAT, "-D", "N=400001", "-D", "T=2000")
+    expected = serial(*program)
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        for at in range(3):
+            cluster.await_status("all three", at=at, wanted=lambda s:
+                                 len(s["agents"]) == 3)
+        client = subprocess.Popen(
+            [DOGGED, "run", *program, "--agents", "8", "--cluster",
+             cluster.addresses[0], "--json"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        cluster.await_status("some of it done", at=1, wanted=lambda s:
+                             s["jobs"] and s["jobs"][0]["progress"] > 0.2)
+        cluster.agents[0].kill()
+        out, words = client.communicate(timeout=120)
+        check("exit status", client.returncode, 0, words)
+        report = json.loads(out)
+        check("digest", report["result_digest"], expected, report)
+        check("lost", [loss["who"] for loss in report["losses"]],
+              [cluster.addresses[0]], report)
+        check("agents", (report["agents_started"], report["agents_joined"],
+                         report["agents_lost"]), (3, 0, 1), report)
+        check("redone", report["losses"][0]["redone"],
+              report["tasks_recomputed"], report)
+
+
 def case_same_name():
     """A second job of the same name with another text is refused while the
     first one runs, which is not disturbed; other parameters are no other text.

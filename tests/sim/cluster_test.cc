@@ -248,6 +248,29 @@ TEST(Cluster, ClaimsSaveWork) {
   EXPECT_GT(without.executed_per_needed, 1.3);
 }
 
+// Leaving hands over first: next to nothing is computed again for it, and all
+// of it is handed over in time.
+TEST(Cluster, LeavingHandsOver) {
+  const Job job = Heat1dJob(301, 40, 16);
+  double executed = 0;
+  double needed = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const int leave : {0, 3}) {
+      const SimOutcome outcome =
+          Cluster({.seed = seed, .faults = {.leave = leave}}, job.Encode(),
+                  LoadMixKernels)
+              .Run();
+      ASSERT_TRUE(outcome.status.ok()) << "seed " << seed << outcome.status;
+      // Agents that join at the start cost some, with and without leaving.
+      (leave == 0 ? needed : executed) +=
+          static_cast<double>(outcome.stats.tasks_executed);
+      // Before its deadline: what it held then would be lost.
+      EXPECT_LT(outcome.leave_time_max, absl::Seconds(9)) << "seed " << seed;
+    }
+  }
+  EXPECT_LE(executed, 1.005 * needed) << "with and without leaving";
+}
+
 TEST(Cluster, ASeedReplaysToTheSameTrace) {
   const std::string encoded = Heat1dJob(41, 10, 4).Encode();
   SimOptions options{.seed = 7, .faults = ManyFaults()};
