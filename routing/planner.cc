@@ -208,7 +208,7 @@ MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
 int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,
                         int64_t bytes_max) {
   // What a segment costs beside its bytes: headers, and the processor's time
-  // expressed in bytes of the line. Measured; see docs/ROUTING.md.
+  // expressed in bytes of the line. See docs/ROUTING.md.
   constexpr double kOverheadBytes = 400;
   constexpr int64_t kLeast = 1024;
   int64_t hops = DigitsFor(targets + 1, 2);
