@@ -160,12 +160,7 @@ class RocksDbEngine : public Engine {
     }
     DOGGED_RETURN_IF_ERROR(lock_.Take(options_.directory));
     DOGGED_RETURN_IF_ERROR(CheckFormat(options_.directory));
-    rocksdb::DB* database = nullptr;
-    const rocksdb::Status opened = rocksdb::DB::Open(
-        DatabaseOptions(), absl::StrCat(options_.directory, "/", kDatabaseName),
-        &database);
-    if (!opened.ok()) return WriteError(opened);
-    database_.reset(database);
+    DOGGED_RETURN_IF_ERROR(OpenDatabase());
     thread_ = std::thread([this] { Work(); });
     return absl::OkStatus();
   }
@@ -189,6 +184,28 @@ class RocksDbEngine : public Engine {
     return absl::ResourceExhaustedError(
         absl::StrCat("directory ", options_.directory,
                      " takes no more: ", status.ToString()));
+  }
+
+  absl::Status OpenDatabase() {
+    rocksdb::DB* database = nullptr;
+    const rocksdb::Status opened = rocksdb::DB::Open(
+        DatabaseOptions(), absl::StrCat(options_.directory, "/", kDatabaseName),
+        &database);
+    if (!opened.ok()) return WriteError(opened);
+    database_.reset(database);
+    return absl::OkStatus();
+  }
+
+  // After an error RocksDB refuses writes until it has flushed what it holds in
+  // memory, which it may never be able to. All of that was answered with the
+  // error, so it is given up. Without success there is no database, and the
+  // next request tries again.
+  absl::Status Recover() {
+    if (database_ != nullptr) {
+      (void)database_->SetDBOptions({{"avoid_flush_during_shutdown", "true"}});
+      database_.reset();
+    }
+    return OpenDatabase();
   }
 
   absl::Status ReadError(const rocksdb::Status& status) const {
@@ -237,6 +254,8 @@ class RocksDbEngine : public Engine {
 
   void Serve(const EngineRequest& request) {
     EngineReply reply{.kind = request.kind, .ticket = request.ticket};
+    if (database_ == nullptr) reply.status = Recover();
+    if (!reply.status.ok()) return Reply(std::move(reply));
     switch (request.kind) {
       case EngineRequest::Kind::kGet:
         Get(request, reply);
@@ -281,9 +300,8 @@ class RocksDbEngine : public Engine {
   }
 
   void Flush() {
-    rocksdb::Status status = database_->Flush(rocksdb::FlushOptions());
-    // After an error RocksDB refuses writes until it is told to go on.
-    if (!status.ok()) (void)database_->Resume();
+    const rocksdb::Status status = database_->Flush(rocksdb::FlushOptions());
+    if (!status.ok()) (void)Recover();
     for (EngineReply& reply : unflushed_) {
       if (reply.status.ok() && !status.ok()) reply.status = WriteError(status);
       Reply(std::move(reply));
@@ -293,6 +311,10 @@ class RocksDbEngine : public Engine {
   }
 
   void ErasePrefix(const std::string& prefix, EngineReply& reply) {
+    // Making room is not to fail for what does not fit.
+    if (!unflushed_.empty()) Flush();
+    if (database_ == nullptr) reply.status = Recover();
+    if (!reply.status.ok()) return;
     const std::string end = AfterPrefix(prefix);
     const rocksdb::Slice from = ToSlice(prefix);
     const rocksdb::Slice to = ToSlice(end);

@@ -202,6 +202,10 @@ TEST(RocksDbEngine, AFullDiskIsAnAnswer) {
     EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(std::string(full.message()), HasSubstr(folder / "db"));
     EXPECT_TRUE(patient.Get("a").value.view() == ValueOf(1));
+    // What did not fit is given up; what does is taken.
+    EXPECT_TRUE(patient.Put("c", ValueOf(2)).status.ok());
+    EXPECT_TRUE(patient.Get("c").value.view() == ValueOf(2));
+    EXPECT_FALSE(patient.Get("b").status.ok());
   });
   Reopen(folder / "db", [](PatientEngine& patient) {
     EXPECT_TRUE(patient.Get("a").value.view() == ValueOf(1));
