@@ -264,7 +264,6 @@ class JobRun {
   std::vector<std::unique_ptr<Activation>> kernelless_;  // of those, waiting
   bool paused_ = false;
   JobStorage storage_;
-
   Pursuits pursuits_;
   OpenDemands open_;
   std::deque<std::pair<absl::Time, Label>> copy_queue_;
