@@ -36,6 +36,14 @@ class Standing:
         if not line.startswith("listening "):
             raise SystemExit(f"an agent said {line!r}: {command}")
         self.addresses.append(line.split()[1])
+        # The others hear of it a moment later.
+        for at, address in enumerate(self.addresses):
+            if self.agents[at - len(self.addresses)].poll() is None:
+                self.await_status(
+                    f"{self.addresses[-1]} at {address}", at=at,
+                    wanted=lambda s: self.addresses[-1] in [
+                        a["address"] for a in s["agents"]
+                        if a["state"] == "alive"])
         return self.addresses[-1]
 
     def status(self, at=0):
