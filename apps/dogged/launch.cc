@@ -90,6 +90,8 @@ absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
         arguments.end(),
         {"--dir", absl::StrCat(options_.directory, "/", process.name)});
   }
+  arguments.insert(arguments.end(), options_.flags.begin(),
+                   options_.flags.end());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -109,7 +111,7 @@ absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
     if (getppid() != parent) _exit(1);
     dup2(fds[1], STDOUT_FILENO);
     setpgid(0, 0);  // Ctrl-C is the client's business
-    execv("/proc/self/exe", argv.data());
+    execv(options_.program.c_str(), argv.data());
     _exit(127);
   }
   close(fds[1]);

@@ -21,6 +21,8 @@ struct LaunchOptions {
   std::string directory;
   std::string temporary_folder;  // where they spill
   std::string multicast = "auto";
+  std::string program = "/proc/self/exe";
+  std::vector<std::string> flags;  // more of them
 };
 
 class LocalAgents {

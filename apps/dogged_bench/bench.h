@@ -46,6 +46,10 @@ std::vector<BenchRow> BenchMulticast(const BenchOptions& options);
 // The models of routing/model: contention, a million agents, pipelines.
 std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options);
 
+// Task to task between two agents of this host, in microseconds: 8 bytes hot
+// and from sleep, longer values hot.
+std::vector<BenchRow> BenchHop(const BenchOptions& options);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_DOGGED_BENCH_BENCH_H_

@@ -20,6 +20,7 @@ constexpr char kHelp[] =
     "  kernels    what a tile's kernels give on one core\n"
     "  stencil    time steps on grids, coalesced into tiles\n"
     "  locality   share of reads from other agents, by affinity and hashed\n"
+    "  hop        task to task between two agents of this host\n"
     "  multicast  one body to many agents; --n is the size of a segment\n"
     "  multicast-model   what the models of routing/model say\n\n"
     "  --hosts N        of multicast, made by scripts/hosts (this one alone)\n"
@@ -40,6 +41,7 @@ constexpr std::pair<const char*, Bench> kBenches[] = {
     {"qr", dogged::BenchQr},
     {"stencil", dogged::BenchStencil},
     {"locality", dogged::BenchLocality},
+    {"hop", dogged::BenchHop},
     {"multicast", dogged::BenchMulticast},
     {"multicast-model", dogged::BenchMulticastModel},
     {"kernels", dogged::BenchKernels},

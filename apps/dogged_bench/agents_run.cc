@@ -1,0 +1,95 @@
+#include "apps/dogged_bench/agents_run.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/analysis_isl.h"
+#include "dsl/compile.h"
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+absl::StatusOr<std::string> ReadBeside(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  std::ifstream in(absl::StrCat(BenchFolder(), "/", name), std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  if (!in.is_open()) return absl::NotFoundError(path);
+  return out.str();
+}
+
+}  // namespace
+
+std::string BenchFolder() {
+  char self[4096] = "";
+  DOGGED_CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+  const std::string path = self;
+  return path.substr(0, path.rfind('/'));
+}
+
+AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags)
+    : kernels_(
+          {.cache_directory = KernelCacheDirectory("", ""), .compiler = "cc"}),
+      agents_({.workers = workers,
+               .program = absl::StrCat(BenchFolder(), "/dogged"),
+               .flags = std::move(flags)}) {
+  const absl::Status started = agents_.Start(count, absl::Seconds(30));
+  DOGGED_CHECK(started.ok()) << started.ToString();
+}
+
+AgentsRun::Outcome AgentsRun::Run(const std::string& text,
+                                  const dsl::ParameterValues& parameters) {
+  dsl::CompileOptions options;
+  options.file = absl::StrCat("bench", ++runs_, ".dog");
+  options.parameters = parameters;
+  options.read_file = ReadBeside;
+  options.load_library = kernels_.load_library();
+  options.numeric_class = kernels_.numeric_class();
+  options.analyze = dsl::AnalyzeWithIsl;
+  dsl::Diagnostics diagnostics(options.file, text);
+  const auto job =
+      dsl::Compile(text, options, kernels_.registry(), diagnostics);
+  DOGGED_CHECK(job.ok()) << diagnostics.ToString() << job.status().ToString();
+  std::vector<std::string> addresses;
+  for (const LocalAgents::Process& process : processes()) {
+    addresses.push_back(process.address);
+  }
+  auto client = ClusterClient::Connect(addresses);
+  DOGGED_CHECK(client.ok()) << client.status().ToString();
+  Outcome out{.program = job->program, .results = {}};
+  const Relations relations(out.program);
+  absl::Status status = (*client)->Submit(job->Encode(), SubmissionId(runs_),
+                                          {.replicas = 1}, relations, runs_);
+  while (status.ok() && !(*client)->HasAll()) {
+    status = (*client)->Collect(absl::Seconds(1));
+  }
+  DOGGED_CHECK(status.ok()) << status.ToString();
+  relations.ForEachResult([&](const Label& label) {
+    out.results[label] = (*client)->Find(label);
+    return true;
+  });
+  JobRecord record = (*client)->record();
+  record.state = JobState::kDone;
+  (void)(*client)->Conclude(record);
+  return out;
+}
+
+double AgentsRun::CpuSeconds() const {
+  double ticks = 0;
+  for (const LocalAgents::Process& process : processes()) {
+    std::ifstream in(absl::StrCat("/proc/", process.pid, "/stat"));
+    std::string word;
+    // User and system time are words 14 and 15; no name here has a space.
+    for (int i = 1; i <= 15 && in >> word; ++i) {
+      if (i >= 14) ticks += std::stod(word);
+    }
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace dogged

@@ -1,0 +1,49 @@
+// A program on real agent processes of this host, for benchmarks that measure
+// between agents. Agents are the `dogged` beside this binary.
+#ifndef DOGGED_APPS_DOGGED_BENCH_AGENTS_RUN_H_
+#define DOGGED_APPS_DOGGED_BENCH_AGENTS_RUN_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/dogged/cluster_client.h"
+#include "apps/dogged/job_source.h"
+#include "apps/dogged/launch.h"
+#include "dsl/check.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// The folder of this binary.
+std::string BenchFolder();
+
+class AgentsRun {
+ public:
+  // Starts `count` agents that know each other. Ends the process if they
+  // don't come up.
+  AgentsRun(int count, int workers, std::vector<std::string> flags = {});
+
+  // Runs `text`, which may take kernels from "dogged-bench-stamps.so", to its
+  // end.
+  struct Outcome {
+    Program program;
+    std::map<Label, Value> results;
+  };
+  Outcome Run(const std::string& text, const dsl::ParameterValues& parameters);
+  const std::vector<LocalAgents::Process>& processes() const {
+    return agents_.processes();
+  }
+  // Processor time that all agents have used so far.
+  double CpuSeconds() const;
+
+ private:
+  KernelSource kernels_;
+  LocalAgents agents_;
+  uint64_t runs_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_BENCH_AGENTS_RUN_H_
