@@ -4,28 +4,30 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/block_pool.h"
 #include "runtime/base/check.h"
 
 namespace dogged {
 namespace {
 
-constexpr size_t kHeaderBytes = 128;
 constexpr size_t kAlignment = 64;
-
-// Counting per thread would be cheaper; a run has far fewer live blocks than
-// tasks in flight, so one relaxed counter serves until it shows in a profile.
-std::atomic<int64_t>& LiveByteCount() {
-  static std::atomic<int64_t> count{0};
-  return count;
-}
+// Of a value whose data is aligned, and of one too small for that.
+constexpr size_t kHeaderBytes = 128;
+constexpr size_t kSmallHeaderBytes = 96;
 
 int64_t& RefusedByteCount() {
   thread_local int64_t bytes = 0;
   return bytes;
 }
 
+size_t HeaderBytes(int64_t data_bytes) {
+  return data_bytes < static_cast<int64_t>(kAlignment) ? kSmallHeaderBytes
+                                                       : kHeaderBytes;
+}
+
 size_t BlockBytes(int64_t data_bytes) {
-  const size_t total = kHeaderBytes + static_cast<size_t>(data_bytes);
+  const size_t total =
+      HeaderBytes(data_bytes) + static_cast<size_t>(data_bytes);
   return (total + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -55,12 +57,11 @@ int64_t ElementCount(const Shape& shape) {
 
 Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
                                  bool is_hollow) {
-  static_assert(sizeof(Block) <= kHeaderBytes);
+  static_assert(sizeof(Block) <= kSmallHeaderBytes);
   const int64_t bytes = ElementCount(shape) * ElementBytes(type);
   DOGGED_CHECK(bytes >= 0) << "shape " << shape.ToString();
   const size_t total = BlockBytes(is_hollow ? 0 : bytes);
-  void* memory = operator new (total, std::align_val_t{kAlignment},
-                               std::nothrow);
+  void* memory = AllocateBlock(total);
   if (memory == nullptr) {
     RefusedByteCount() = bytes;
     return nullptr;
@@ -69,9 +70,8 @@ Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
   block->type = type;
   block->shape = shape;
   block->bytes = bytes;
-  block->data = is_hollow ? nullptr : static_cast<char*>(memory) + kHeaderBytes;
-  LiveByteCount().fetch_add(static_cast<int64_t>(total),
-                            std::memory_order_relaxed);
+  block->data =
+      is_hollow ? nullptr : static_cast<char*>(memory) + HeaderBytes(bytes);
   return block;
 }
 
@@ -107,17 +107,13 @@ Value Value::Scalar(double value) {
 
 void Value::Free(Block* block) {
   const size_t total = BlockBytes(block->data == nullptr ? 0 : block->bytes);
-  LiveByteCount().fetch_sub(static_cast<int64_t>(total),
-                            std::memory_order_relaxed);
   block->~Block();
-  operator delete (block, std::align_val_t{kAlignment});
+  FreeBlock(block, total);
 }
 
 void Value::Seal() { block_->digest = Hash128(view()); }
 
-int64_t Value::LiveBytes() {
-  return LiveByteCount().load(std::memory_order_relaxed);
-}
+int64_t Value::LiveBytes() { return LiveBlockBytes(); }
 
 void Value::Encode(Encoder& out) const {
   DOGGED_CHECK(!IsHollow()) << "a hollow value of " << bytes() << " bytes";

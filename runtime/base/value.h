@@ -84,6 +84,8 @@ class Value {
   void Seal();
   // XXH3-128 over the data, type and shape excluded.
   const Digest& digest() const { return block_->digest; }
+  // True if both refer to one block, or to none.
+  bool IsSameBlock(const Value& other) const { return block_ == other.block_; }
   // True if nobody else holds this block.
   bool IsUnique() const {
     return block_->refs.load(std::memory_order_acquire) == 1;

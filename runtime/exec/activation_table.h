@@ -21,12 +21,14 @@
 
 #include "absl/functional/function_ref.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/spin_lock.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {
 
-// A task on its way to a worker.
-struct Activation {
+// A task on its way to a worker. Two workers often share one: as few lines of
+// cache as can be.
+struct alignas(64) Activation {
   Task task;
   ValueList inputs;  // by position of the use; none if missing or not required
   int32_t missing_count = 0;
@@ -83,7 +85,7 @@ class ActivationTable {
   };
   // Open addressing with linear probing; a removal shifts the followers back.
   struct alignas(64) Stripe {
-    mutable std::mutex mutex;
+    mutable SpinLock mutex;
     std::vector<Slot> slots;  // size a power of two, or empty
     size_t count = 0;
 

@@ -3,20 +3,22 @@
 // most urgent. Thread-safe.
 //
 // A lock and not the lock-free deque of Chase and Lev: uncontended it costs
-// 10 ns, and most tasks never come here, because a consumer that became ready
-// runs next on the worker that made it so. Grows with the frontier; whoever
-// pushes looks at size() to keep that small.
+// a few ns, and most tasks never come here, because a consumer that became
+// ready runs next on the worker that made it so. Grows with the frontier;
+// whoever pushes looks at size() to keep that small.
 #ifndef DOGGED_RUNTIME_EXEC_DEQUE_H_
 #define DOGGED_RUNTIME_EXEC_DEQUE_H_
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "runtime/exec/spin_lock.h"
 
 namespace dogged {
 
@@ -34,7 +36,9 @@ class alignas(64) Deque {
       heap_.push_back({priority, pushed_++, std::move(item)});
       std::push_heap(heap_.begin(), heap_.end());
     } else {
-      line_.push_back(std::move(item));
+      if (line_count_ == line_.size()) GrowLine();
+      line_[(line_first_ + line_count_++) & (line_.size() - 1)] =
+          std::move(item);
     }
     Publish();
   }
@@ -43,9 +47,9 @@ class alignas(64) Deque {
     if (size() == 0) return nullptr;
     const std::lock_guard lock(mutex_);
     if (by_priority_) return PopUrgent();
-    if (line_.empty()) return nullptr;
-    std::unique_ptr<Item> out = std::move(line_.back());
-    line_.pop_back();
+    if (line_count_ == 0) return nullptr;
+    std::unique_ptr<Item> out =
+        std::move(line_[(line_first_ + --line_count_) & (line_.size() - 1)]);
     Publish();
     return out;
   }
@@ -54,9 +58,10 @@ class alignas(64) Deque {
     if (size() == 0) return nullptr;
     const std::lock_guard lock(mutex_);
     if (by_priority_) return PopUrgent();
-    if (line_.empty()) return nullptr;
-    std::unique_ptr<Item> out = std::move(line_.front());
-    line_.pop_front();
+    if (line_count_ == 0) return nullptr;
+    std::unique_ptr<Item> out = std::move(line_[line_first_]);
+    line_first_ = (line_first_ + 1) & (line_.size() - 1);
+    --line_count_;
     Publish();
     return out;
   }
@@ -82,14 +87,28 @@ class alignas(64) Deque {
     Publish();
     return out;
   }
+  void GrowLine() {
+    std::vector<std::unique_ptr<Item>> larger(line_.empty() ? 64
+                                                            : 2 * line_.size());
+    for (size_t i = 0; i < line_count_; ++i) {
+      larger[i] = std::move(line_[(line_first_ + i) & (line_.size() - 1)]);
+    }
+    line_ = std::move(larger);
+    line_first_ = 0;
+  }
+  // Only the step from none to one can be what a sleeper waits for.
   void Publish() {
-    size_.store(static_cast<int64_t>(line_.size() + heap_.size()),
-                std::memory_order_seq_cst);
+    const auto size = static_cast<int64_t>(line_count_ + heap_.size());
+    size_.store(size, size == 1 ? std::memory_order_seq_cst
+                                : std::memory_order_release);
   }
 
   const bool by_priority_;
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<Item>> line_;  // oldest first
+  SpinLock mutex_;
+  // A ring, oldest first; its size is a power of two, or 0.
+  std::vector<std::unique_ptr<Item>> line_;
+  size_t line_first_ = 0;
+  size_t line_count_ = 0;
   std::vector<Entry> heap_;
   uint64_t pushed_ = 0;
   std::atomic<int64_t> size_{0};

@@ -111,16 +111,21 @@ LeafCursor::LeafCursor(const Relations& relations) : relations_(relations) {
   }
 }
 
-std::optional<Task> LeafCursor::Next() {
-  while (at_ < parts_.size()) {
+int64_t LeafCursor::NextRun(int64_t max) {
+  for (; at_ < parts_.size(); ++at_, points_.reset()) {
     const Part& part = parts_[at_];
-    previous_ = part.domain.Next(previous_);
-    if (!previous_.has_value()) {
-      ++at_;
-      continue;
+    if (!points_.has_value()) points_.emplace(part.domain);
+    if (const int64_t count = points_->NextRun(max); count > 0) {
+      first_ = {.task_class = part.task_class, .index = points_->first()};
+      return count;
     }
-    Task task{.task_class = part.task_class, .index = *previous_};
-    if (relations_.RequiredCount(task) == 0) return task;
+  }
+  return 0;
+}
+
+std::optional<Task> LeafCursor::Next() {
+  while (NextRun(1) > 0) {
+    if (IsLeaf(first_)) return first_;
   }
   return std::nullopt;
 }

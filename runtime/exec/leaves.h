@@ -24,8 +24,16 @@ class LeafCursor {
   explicit LeafCursor(const Relations& relations);
   // The next leaf; none at the end.
   std::optional<Task> Next();
-  // All were given out. May turn true only after one more Next().
+  // How many of up to `max` tasks come next: first(), and those with a larger
+  // innermost index. 0 at the end. Some may be no leaves, where IsLeaf() says
+  // so.
+  int64_t NextRun(int64_t max);
+  const Task& first() const { return first_; }
+  // All were given out. May turn true only after one more call.
   bool IsAtEnd() const { return at_ == parts_.size(); }
+  bool IsLeaf(const Task& task) const {
+    return relations_.RequiredCount(task) == 0;
+  }
 
  private:
   struct Part {
@@ -35,7 +43,8 @@ class LeafCursor {
   const Relations& relations_;
   std::vector<Part> parts_;
   size_t at_ = 0;
-  std::optional<IndexVector> previous_;
+  std::optional<DomainCursor> points_;  // of the part at_
+  Task first_;
 };
 
 }  // namespace dogged

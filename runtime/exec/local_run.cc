@@ -17,8 +17,11 @@ constexpr int64_t kQueueMax = 4096;
 constexpr size_t kReadyMax = 256;
 // Epilogues within epilogues: bounds the stack.
 constexpr int kDepthMax = 4;
-// Leaves that a worker starts at a time.
-constexpr int kLeafBatch = 4;
+// Consumers of one label beyond so many wait until a worker draws them.
+constexpr int64_t kConsumersAtOnce = 256;
+// A batch grows up to this while it takes less than kBatchTime.
+constexpr int64_t kBatchMax = 256;
+constexpr absl::Duration kBatchTime = absl::Microseconds(20);
 
 bool HasPriorities(const Program& program) {
   return std::any_of(
@@ -38,7 +41,7 @@ LocalRun::LocalRun(const Relations& relations, const KernelTable& kernels,
       result_count_(relations.program().ResultCount()),
       table_(relations),
       queues_(options_.placement, by_priority_),
-      leaves_(relations) {
+      sources_(relations, needed_) {
   DOGGED_CHECK(kernels.size() == relations.program().kernels.size())
       << kernels.size() << " kernels";
   for (const ResultSet& set : relations.program().results) {
@@ -96,6 +99,7 @@ void LocalRun::Work(Worker& worker) {
   while (!stop_.load(std::memory_order_relaxed)) {
     if (record == nullptr) record = TakeTask(worker);
     if (record == nullptr) {
+      CountResults(std::exchange(worker.results, 0));
       AwaitWork(worker);
       continue;
     }
@@ -113,35 +117,59 @@ bool LocalRun::MayStartLeaf() const {
 }
 
 std::unique_ptr<Activation> LocalRun::TakeTask(Worker& worker) {
-  if (auto record = queues_.Take(worker.id)) return record;
+  if (auto record = queues_.TakeOwn(worker.id)) return record;
+  if (!worker.batch.IsEmpty()) return TakeOfBatch(worker);
+  if (sources_.HasConsumers() &&
+      sources_.DrawConsumers(NextBatchMax(worker), worker.batch)) {
+    worker.batch_record = nullptr;
+    return TakeOfBatch(worker);
+  }
+  if (auto record = queues_.Steal(worker.id)) return record;
   return TakeLeaf(worker, /*always=*/false);
 }
 
 std::unique_ptr<Activation> LocalRun::TakeLeaf(Worker& worker, bool always) {
-  if (!leaves_left_.load(std::memory_order_relaxed)) return nullptr;
+  if (!sources_.HasLeaves()) return nullptr;
   if (!always && !MayStartLeaf()) {
     held_back_.store(true);
     return nullptr;
   }
-  {
-    const std::lock_guard lock(leaf_mutex_);
-    for (int i = 0; i < kLeafBatch;) {
-      const std::optional<Task> task = leaves_.Next();
-      if (!task.has_value()) {
-        leaves_left_.store(false);
-        break;
-      }
-      if (!needed_.Contains(*task)) continue;
+  const int64_t max = always ? 1 : NextBatchMax(worker);
+  if (!sources_.DrawLeaves(max, worker.batch)) return nullptr;
+  worker.batch_record = nullptr;
+  return TakeOfBatch(worker);
+}
+
+std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
+  TaskBatch& batch = worker.batch;
+  std::unique_ptr<Activation> record;
+  while (record == nullptr && !batch.IsEmpty()) {
+    const Task task = batch.Take();
+    if (!sources_.IsWanted(batch, task)) continue;
+    if (batch.use < 0) {
       const TaskClass& c =
-          relations_.program().classes[static_cast<size_t>(task->task_class)];
-      worker.ready.push_back(
-          worker.pool.Get(*task, static_cast<int>(c.uses.size())));
-      ++i;
+          relations_.program().classes[static_cast<size_t>(task.task_class)];
+      record = worker.pool.Get(task, static_cast<int>(c.uses.size()));
+    } else if (worker.batch_record != nullptr) {
+      // Its input is still there: tasks that share one value need not all
+      // count their references to it.
+      record = std::move(worker.batch_record);
+      record->task = task;
+    } else {
+      record = table_.Mark(task, batch.use, batch.value, worker.pool);
     }
   }
-  // In order: the first runs now, the second is the newest of the queue.
-  std::reverse(worker.ready.begin(), worker.ready.end());
-  return FlushReady(worker, /*keep_one=*/true);
+  if (batch.IsEmpty()) batch.value = Value();
+  return record;
+}
+
+int64_t LocalRun::NextBatchMax(Worker& worker) {
+  const absl::Time now = clock_.Now();
+  const bool is_short = now - worker.batch_begin < kBatchTime;
+  worker.batch_max = is_short ? std::min(2 * worker.batch_max, kBatchMax)
+                              : std::max<int64_t>(worker.batch_max / 2, 1);
+  worker.batch_begin = now;
+  return worker.batch_max;
 }
 
 void LocalRun::AwaitWork(Worker& worker) {
@@ -150,6 +178,7 @@ void LocalRun::AwaitWork(Worker& worker) {
   const int waiting = waiting_count_.fetch_add(1) + 1;
   if (waiting == static_cast<int>(workers_.size())) {
     waiting_count_.fetch_sub(1);
+    if (sources_.HasConsumers() || !queues_.IsEmpty()) return;
     if (auto record = TakeLeaf(worker, /*always=*/true)) {
       queues_.Push(worker.id, std::move(record));
     } else {
@@ -160,8 +189,8 @@ void LocalRun::AwaitWork(Worker& worker) {
     return;
   }
   queues_.AwaitWork([this] {
-    return stop_.load() ||
-           (leaves_left_.load(std::memory_order_relaxed) && MayStartLeaf());
+    return stop_.load() || sources_.HasConsumers() ||
+           (sources_.HasLeaves() && MayStartLeaf());
   });
   waiting_count_.fetch_sub(1);
 }
@@ -178,7 +207,7 @@ void LocalRun::RunTask(Worker& worker, std::unique_ptr<Activation> record) {
     Finish(NameTask(status, relations_.program(), task));
     return;
   }
-  worker.pool.Put(std::move(record));
+  Recycle(worker, std::move(record));
   worker.executed.store(worker.executed.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
   worker.flops.store(
@@ -189,20 +218,36 @@ void LocalRun::RunTask(Worker& worker, std::unique_ptr<Activation> record) {
   });
 }
 
+void LocalRun::Recycle(Worker& worker, std::unique_ptr<Activation> record) {
+  const TaskBatch& batch = worker.batch;
+  if (record->inputs.size() == 1 && !batch.IsEmpty() &&
+      worker.batch_record == nullptr && batch.IsFor(*record)) {
+    worker.batch_record = std::move(record);
+  } else {
+    worker.pool.Put(std::move(record));
+  }
+}
+
 void LocalRun::Bind(Worker& worker, const Label& label, Value& value) {
   if (const int64_t count = ResultsAt(label); count > 0) {
-    if (absl::Status status = DeliverResult(label, count, value);
+    if (absl::Status status = DeliverResult(worker, label, count, value);
         !status.ok()) {
       Finish(std::move(status));
       return;
     }
   }
-  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
-    if (!needed_.Contains(task)) return true;
-    auto record = table_.Mark(task, use, value, worker.pool);
-    if (record != nullptr) Release(worker, std::move(record));
-    return !stop_.load(std::memory_order_relaxed);
-  });
+  int64_t left = kConsumersAtOnce;
+  const bool all =
+      relations_.ForEachConsumer(label, [&](const Task& task, int use) {
+        if (--left < 0) return false;
+        if (!needed_.Contains(task)) return true;
+        auto record = table_.Mark(task, use, value, worker.pool);
+        if (record != nullptr) Release(worker, std::move(record));
+        return !stop_.load(std::memory_order_relaxed);
+      });
+  if (all || left >= 0) return;
+  sources_.AddConsumers(label, value, kConsumersAtOnce);
+  queues_.WakeAll();
 }
 
 void LocalRun::Release(Worker& worker, std::unique_ptr<Activation> record) {
@@ -248,18 +293,27 @@ int64_t LocalRun::ResultsAt(const Label& label) const {
   return count;
 }
 
-absl::Status LocalRun::DeliverResult(const Label& label, int64_t count,
-                                     Value& value) {
-  value.Seal();
-  const std::lock_guard lock(result_mutex_);
-  if (stop_.load()) return absl::OkStatus();
+absl::Status LocalRun::DeliverResult(Worker& worker, const Label& label,
+                                     int64_t count, Value& value) {
   if (options_.on_result) {
+    value.Seal();
+    const std::lock_guard lock(result_mutex_);
+    if (stop_.load()) return absl::OkStatus();
     DOGGED_RETURN_IF_ERROR(options_.on_result(label, value));
   }
+  // Within a batch, workers need not compete for one counter.
+  worker.results += count;
+  if (worker.batch.IsEmpty() || options_.on_result) {
+    CountResults(std::exchange(worker.results, 0));
+  }
+  return absl::OkStatus();
+}
+
+void LocalRun::CountResults(int64_t count) {
+  if (count == 0) return;
   if (results_bound_.fetch_add(count) + count == result_count_) {
     Finish(absl::OkStatus());
   }
-  return absl::OkStatus();
 }
 
 }  // namespace dogged

@@ -2,12 +2,15 @@
 // from ready to bound to their consumers on the workers alone.
 //
 // Order: a consumer that became ready runs next on the worker whose output it
-// reads; then the worker's own queue, newest first; then the oldest of the
-// nearest worker; then a leaf, as long as live values are below the start
-// limit. A program with priorities runs the most urgent ready task first.
+// reads; then the worker's own queue, newest first; then consumers of a label
+// that has very many; then the oldest of the nearest worker; then a leaf, as
+// long as live values are below the start limit. A program with priorities runs
+// the most urgent ready task first.
 //
 // Memory: the frontier. A value lives as long as a ready or partly activated
 // task holds it; a task that would make a full queue longer runs at once.
+// Leaves and the consumers of a wide label are drawn in batches, as many as run
+// in some microseconds: a batch belongs to its worker, nobody can steal of it.
 //
 // Source: [DAGuE] for the epilogue on the worker; section on scheduling.
 #ifndef DOGGED_RUNTIME_EXEC_LOCAL_RUN_H_
@@ -25,12 +28,13 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/exec/activation_table.h"
-#include "runtime/exec/leaves.h"
 #include "runtime/exec/needed.h"
 #include "runtime/exec/ready_queues.h"
+#include "runtime/exec/task_sources.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/relations.h"
 
@@ -81,6 +85,11 @@ class LocalRun {
     ActivationPool pool;
     std::vector<std::unique_ptr<Activation>> ready;  // not yet queued
     int depth = 0;  // tasks run from within an epilogue
+    TaskBatch batch;
+    std::unique_ptr<Activation> batch_record;  // holds the batch's value
+    int64_t batch_max = 1;                     // of the next batch
+    absl::Time batch_begin;
+    int64_t results = 0;  // bound, and not yet counted for all
     std::atomic<int64_t> executed{0};
     std::atomic<double> flops{0};
   };
@@ -89,17 +98,27 @@ class LocalRun {
   // The next task for `worker`; null if it found none.
   std::unique_ptr<Activation> TakeTask(Worker& worker);
   std::unique_ptr<Activation> TakeLeaf(Worker& worker, bool always);
+  // The next of the worker's batch that can run; null if none can.
+  std::unique_ptr<Activation> TakeOfBatch(Worker& worker);
+  // How many tasks the next batch may have, by the time that the last one took.
+  int64_t NextBatchMax(Worker& worker);
   // Waits until there may be work; counts who waits, and ends the run when all
   // do and nothing can start.
   void AwaitWork(Worker& worker);
   void RunTask(Worker& worker, std::unique_ptr<Activation> record);
+  // Keeps the record for the rest of the worker's batch, or for any task.
+  static void Recycle(Worker& worker, std::unique_ptr<Activation> record);
   void Bind(Worker& worker, const Label& label, Value& value);
   void Release(Worker& worker, std::unique_ptr<Activation> record);
   // Queues what became ready; returns what to run next, if anything.
   std::unique_ptr<Activation> FlushReady(Worker& worker, bool keep_one);
   // How many of the program's results `label` is: result sets may overlap.
   int64_t ResultsAt(const Label& label) const;
-  absl::Status DeliverResult(const Label& label, int64_t count, Value& value);
+  // Errors: what on_result says.
+  absl::Status DeliverResult(Worker& worker, const Label& label, int64_t count,
+                             Value& value);
+  // Adds to what all workers have bound; ends the run with the last.
+  void CountResults(int64_t count);
   void Finish(absl::Status status);
   bool MayStartLeaf() const;
 
@@ -114,9 +133,8 @@ class LocalRun {
   ReadyQueues<Activation> queues_;
   std::vector<std::unique_ptr<Worker>> workers_;
 
-  std::mutex leaf_mutex_;
-  LeafCursor leaves_;  // under leaf_mutex_
-  std::atomic<bool> leaves_left_{true};
+  SystemClock clock_;
+  TaskSources sources_;
   std::atomic<bool> held_back_{false};  // a worker sleeps for want of memory
   std::atomic<int> waiting_count_{0};
 

@@ -36,14 +36,19 @@ class ReadyQueues {
     At(worker).Push(std::move(item));
     sleepers_.NotifyOne();
   }
-  // The newest of the worker's own, else the oldest of the nearest worker that
-  // has any; null if nobody has.
-  std::unique_ptr<Item> Take(int worker) {
-    if (auto item = At(worker).PopNewest()) return item;
+  // The newest of the worker's own; null if it has none.
+  std::unique_ptr<Item> TakeOwn(int worker) { return At(worker).PopNewest(); }
+  // The oldest of the nearest worker that has any; null if nobody has.
+  std::unique_ptr<Item> Steal(int worker) {
     for (const int victim : steal_order_[static_cast<size_t>(worker)]) {
       if (auto item = At(victim).StealOldest()) return item;
     }
     return nullptr;
+  }
+  // TakeOwn(), else Steal().
+  std::unique_ptr<Item> Take(int worker) {
+    if (auto item = TakeOwn(worker)) return item;
+    return Steal(worker);
   }
   int64_t SizeOf(int worker) const {
     return deques_[static_cast<size_t>(worker)]->size();
@@ -62,6 +67,7 @@ class ReadyQueues {
     do {
       for (int i = 0; i < 16; ++i) {
         if (is_over() || !IsEmpty()) return;
+        CpuRelax();
       }
       std::this_thread::yield();  // more workers than processors, perhaps
     } while (clock.Now() < limit);

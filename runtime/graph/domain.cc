@@ -222,6 +222,25 @@ std::optional<IndexVector> Domain::Next(
   }
 }
 
+int64_t DomainCursor::NextRun(int64_t max) {
+  const int inner = domain_.size() - 1;
+  const bool has_runs = inner >= 0 && domain_.guard.IsAlways();
+  if (has_runs && last_.has_value() && (*last_)[inner] < upper_) {
+    ++(*last_)[inner];
+  } else {
+    last_ = domain_.Next(last_);
+    if (!last_.has_value()) return 0;
+    if (has_runs) {
+      upper_ = domain_.dimensions[static_cast<size_t>(inner)].Upper(*last_);
+    }
+  }
+  first_ = *last_;
+  if (!has_runs) return 1;
+  const int64_t count = std::min(max, upper_ - first_[inner] + 1);
+  (*last_)[inner] += count - 1;
+  return count;
+}
+
 void Domain::Encode(Encoder& out) const {
   out.PutVarint(dimensions.size());
   for (const Dimension& d : dimensions) {

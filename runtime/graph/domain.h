@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -79,6 +80,23 @@ struct Domain {
   friend bool operator==(const Domain&, const Domain&) = default;
   void Encode(Encoder& out) const;
   static Domain Decode(Decoder& in);
+};
+
+// Goes through the points of a domain in runs, along the innermost index as far
+// as there is no guard. Not thread-safe.
+class DomainCursor {
+ public:
+  explicit DomainCursor(Domain domain) : domain_(std::move(domain)) {}
+  // How many of up to `max` points come next: first(), and those with a larger
+  // innermost index. 0 at the end.
+  int64_t NextRun(int64_t max);
+  const IndexVector& first() const { return first_; }
+
+ private:
+  const Domain domain_;
+  std::optional<IndexVector> last_;  // that was given out
+  int64_t upper_ = 0;  // of the innermost index, for the outer ones of last_
+  IndexVector first_;
 };
 
 }  // namespace dogged

@@ -1,114 +1,6 @@
 #include "runtime/graph/relations.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <numeric>
-
-#include "runtime/base/check.h"
-
 namespace dogged {
-
-// Gaussian elimination from the innermost index outwards, in integers. Rows
-// are scaled by their pivots, never divided, so no solution is lost or won.
-InverseMap::InverseMap(const AffineMap& map, const Domain& domain)
-    : domain_(&domain), image_size_(static_cast<int>(map.size())) {
-  const auto index_count = static_cast<size_t>(domain.size());
-  std::vector<Row> open;
-  for (size_t m = 0; m < map.size(); ++m) {
-    Row row;
-    row.coefficients.assign(
-        map[m].coefficients.begin(),
-        map[m].coefficients.begin() + static_cast<ptrdiff_t>(index_count));
-    row.image.assign(map.size(), 0);
-    row.image[m] = 1;
-    row.constant = -map[m].constant;
-    open.push_back(std::move(row));
-  }
-  row_of_index_.assign(index_count, -1);
-  for (size_t d = index_count; d-- > 0;) {
-    // The smallest coefficient keeps the numbers small.
-    auto pivot = open.end();
-    for (auto it = open.begin(); it != open.end(); ++it) {
-      const int64_t c = std::llabs(it->coefficients[d]);
-      if (c != 0 &&
-          (pivot == open.end() || c < std::llabs(pivot->coefficients[d]))) {
-        pivot = it;
-      }
-    }
-    if (pivot == open.end()) {
-      ++free_count_;
-      continue;
-    }
-    Row row = std::move(*pivot);
-    open.erase(pivot);
-    for (Row& other : open) {
-      const int64_t factor = other.coefficients[d];
-      if (factor == 0) continue;
-      const int64_t g = std::gcd(factor, row.coefficients[d]);
-      const int64_t keep = row.coefficients[d] / g;
-      const int64_t take = factor / g;
-      for (size_t e = 0; e < index_count; ++e) {
-        other.coefficients[e] =
-            keep * other.coefficients[e] - take * row.coefficients[e];
-      }
-      for (size_t m = 0; m < map.size(); ++m) {
-        other.image[m] = keep * other.image[m] - take * row.image[m];
-      }
-      other.constant = keep * other.constant - take * row.constant;
-    }
-    row_of_index_[d] = static_cast<int>(rows_.size());
-    rows_.push_back(std::move(row));
-  }
-  image_conditions_ = std::move(open);
-}
-
-bool InverseMap::ForEach(
-    const IndexVector& image,
-    absl::FunctionRef<bool(const IndexVector&)> visit) const {
-  if (image.size() != image_size_) return true;
-  for (const Row& row : image_conditions_) {
-    int64_t sum = row.constant;
-    for (int m = 0; m < image_size_; ++m) {
-      sum += row.image[static_cast<size_t>(m)] * image[m];
-    }
-    if (sum != 0) return true;
-  }
-  IndexVector index;
-  return Solve(image, index, visit);
-}
-
-bool InverseMap::Solve(
-    const IndexVector& image, IndexVector& index,
-    absl::FunctionRef<bool(const IndexVector&)> visit) const {
-  const auto d = static_cast<size_t>(index.size());
-  if (d == row_of_index_.size()) {
-    return !domain_->guard.Holds(index) || visit(index);
-  }
-  const Dimension& dimension = domain_->dimensions[d];
-  int64_t lower = dimension.Lower(index);
-  int64_t upper = dimension.Upper(index);
-  if (row_of_index_[d] >= 0) {
-    const Row& row = rows_[static_cast<size_t>(row_of_index_[d])];
-    int64_t rest = row.constant;
-    for (int m = 0; m < image_size_; ++m) {
-      rest += row.image[static_cast<size_t>(m)] * image[m];
-    }
-    for (size_t e = 0; e < d; ++e) {
-      rest -= row.coefficients[e] * index[static_cast<int>(e)];
-    }
-    if (rest % row.coefficients[d] != 0) return true;
-    const int64_t value = rest / row.coefficients[d];
-    if (value < lower || value > upper) return true;
-    lower = upper = value;
-  }
-  for (int64_t i = lower; i <= upper; ++i) {
-    index.push_back(i);
-    const bool go_on = Solve(image, index, visit);
-    index.pop_back();
-    if (!go_on) return false;
-  }
-  return true;
-}
 
 Relations::Relations(const Program& program) : program_(&program) {
   creators_.resize(program.arrays.size());
@@ -125,7 +17,7 @@ Relations::Relations(const Program& program) : program_(&program) {
       consumers_[static_cast<size_t>(use.array)].push_back(
           {.task_class = static_cast<int32_t>(c),
            .use = static_cast<int>(u),
-           .inverse = InverseMap(use.map, task_class.domain)});
+           .inverse = InverseMap(use.map, task_class.domain, &use.guard)});
     }
   }
   for (const ResultSet& set : program.results) {
@@ -184,14 +76,10 @@ Label Relations::FirstCreated(const Task& task) const {
 bool Relations::ForEachConsumer(
     const Label& label,
     absl::FunctionRef<bool(const Task& task, int use)> visit) const {
-  for (const Consumer& consumer :
-       consumers_[static_cast<size_t>(label.array)]) {
-    const Use& use = program_->classes[static_cast<size_t>(consumer.task_class)]
-                         .uses[static_cast<size_t>(consumer.use)];
+  for (const Consumer& consumer : ConsumersOf(label.array)) {
     Task task{.task_class = consumer.task_class};
     const bool go_on =
         consumer.inverse.ForEach(label.index, [&](const IndexVector& index) {
-          if (!use.guard.Holds(index)) return true;
           task.index = index;
           return visit(task, consumer.use);
         });

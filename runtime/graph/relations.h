@@ -13,44 +13,10 @@
 
 #include "absl/functional/function_ref.h"
 #include "runtime/base/label.h"
+#include "runtime/graph/inverse_map.h"
 #include "runtime/graph/program.h"
 
 namespace dogged {
-
-// All integer points of a domain that an affine map sends to one image.
-// The equations are brought to a form in which each fixes the innermost index
-// that it mentions, so that solving walks the indices outside in: an index is
-// either fixed by an equation or runs over its bounds.
-class InverseMap {
- public:
-  InverseMap() = default;
-  InverseMap(const AffineMap& map, const Domain& domain);
-
-  // At most one point has a given image, whatever the domain.
-  bool IsInjective() const { return free_count_ == 0; }
-  // Calls `visit` for each point of the domain with map(point) == image, in
-  // lexicographic order, until it returns false; then returns false itself.
-  bool ForEach(const IndexVector& image,
-               absl::FunctionRef<bool(const IndexVector&)> visit) const;
-
- private:
-  // sum(row.coefficients * index) == sum(row.image * image) + constant, where
-  // the last non-zero coefficient is that of the index that it fixes.
-  struct Row {
-    std::vector<int64_t> coefficients;
-    std::vector<int64_t> image;
-    int64_t constant = 0;
-  };
-  bool Solve(const IndexVector& image, IndexVector& index,
-             absl::FunctionRef<bool(const IndexVector&)> visit) const;
-
-  const Domain* domain_ = nullptr;
-  int image_size_ = 0;
-  int free_count_ = 0;
-  std::vector<int> row_of_index_;  // -1: the index is free
-  std::vector<Row> rows_;
-  std::vector<Row> image_conditions_;  // no index left: must hold of the image
-};
 
 class Relations {
  public:
@@ -78,6 +44,16 @@ class Relations {
   // The label that decides where the task's home is: its first.
   Label FirstCreated(const Task& task) const;
 
+  // A map from a label to tasks of one class that require it by one use.
+  struct Consumer {
+    int32_t task_class;
+    int use;
+    InverseMap inverse;  // the use's guard included
+  };
+  // All of them; ForEachConsumer() goes through them in this order.
+  const std::vector<Consumer>& ConsumersOf(int32_t array) const {
+    return consumers_[static_cast<size_t>(array)];
+  }
   // Calls visit(task, use) for each task that requires `label`, once per use,
   // until it returns false; then returns false itself.
   bool ForEachConsumer(
@@ -93,11 +69,6 @@ class Relations {
  private:
   struct Creator {
     int32_t task_class;
-    InverseMap inverse;
-  };
-  struct Consumer {
-    int32_t task_class;
-    int use;
     InverseMap inverse;
   };
   const Program* program_;

@@ -43,6 +43,19 @@ TEST(InverseMap, FindsTheConsumersOfACholeskyPanelTile) {
   EXPECT_THAT(tasks, ElementsAre(IndexVector{1, 5, 4}));
 }
 
+// By a cursor, in runs of up to `run_max`.
+std::vector<IndexVector> PointsIn(const Domain& domain, int64_t run_max) {
+  std::vector<IndexVector> out;
+  DomainCursor cursor(domain);
+  while (const int64_t count = cursor.NextRun(run_max)) {
+    for (int64_t i = 0; i < count; ++i) {
+      out.push_back(cursor.first());
+      if (i > 0) out.back()[out.back().size() - 1] += i;
+    }
+  }
+  return out;
+}
+
 TEST(InverseMap, AgreesWithEnumeration) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -62,12 +75,22 @@ TEST(InverseMap, AgreesWithEnumeration) {
       }
       map.push_back(expr);
     }
+    Guard guard;
+    for (int64_t any = rng.Below(3); any > 0; --any) {
+      guard.any_of.emplace_back();
+      for (int64_t all = rng.Below(3); all > 0; --all) {
+        guard.any_of.back().push_back(
+            {.expr = I(static_cast<int>(rng.Below(size)), rng.Below(3) - 1),
+             .kind = static_cast<Constraint::Kind>(rng.Below(3)),
+             .modulus = 1 + rng.Below(3)});
+      }
+    }
     std::map<IndexVector, std::vector<IndexVector>> by_image;
     domain.ForEach([&](const IndexVector& index) {
-      by_image[Apply(map, index)].push_back(index);
+      if (guard.Holds(index)) by_image[Apply(map, index)].push_back(index);
       return true;
     });
-    const InverseMap inverse(map, domain);
+    const InverseMap inverse(map, domain, &guard);
     for (const auto& [image, points] : by_image) {
       std::vector<IndexVector> found;
       inverse.ForEach(image, [&](const IndexVector& index) {
@@ -75,6 +98,7 @@ TEST(InverseMap, AgreesWithEnumeration) {
         return true;
       });
       EXPECT_EQ(found, points);
+      EXPECT_EQ(PointsIn(inverse.PointsOf(image), 1 + rng.Below(3)), points);
       EXPECT_LE(points.size(), inverse.IsInjective() ? 1u : 1000u);
     }
     for (int probe = 0; probe < 20; ++probe) {
@@ -88,6 +112,7 @@ TEST(InverseMap, AgreesWithEnumeration) {
                       << image.ToString();
         return true;
       });
+      EXPECT_TRUE(PointsIn(inverse.PointsOf(image), 2).empty());
     }
   }
 }

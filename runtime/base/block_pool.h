@@ -1,0 +1,21 @@
+// Memory of values: blocks aligned to 64 bytes, counted. The smallest are kept
+// for reuse by the thread that frees them, so that a task whose values are
+// scalars costs no trip to the heap. Thread-safe, without locks.
+#ifndef DOGGED_RUNTIME_BASE_BLOCK_POOL_H_
+#define DOGGED_RUNTIME_BASE_BLOCK_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dogged {
+
+// A block of `bytes`, a multiple of 64; null without memory.
+void* AllocateBlock(size_t bytes);
+// Gives back a block of AllocateBlock(), of the same size, on any thread.
+void FreeBlock(void* block, size_t bytes);
+// Bytes in blocks that are not given back. Exact while no thread allocates.
+int64_t LiveBlockBytes();
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_BASE_BLOCK_POOL_H_

@@ -1,0 +1,56 @@
+#include "runtime/exec/task_sources.h"
+
+#include <mutex>
+#include <utility>
+
+namespace dogged {
+
+TaskSources::TaskSources(const Relations& relations, const NeededTasks& needed)
+    : relations_(relations), needed_(needed), leaves_(relations) {}
+
+void TaskSources::AddConsumers(const Label& label, const Value& value,
+                               int64_t skip) {
+  auto consumers = std::make_unique<Consumers>(
+      Consumers{.cursor = ConsumerCursor(relations_, label), .value = value});
+  while (skip > 0) {
+    const int64_t count = consumers->cursor.NextRun(skip);
+    if (count == 0) return;
+    skip -= count;
+  }
+  const std::lock_guard lock(lock_);
+  consumers_.push_back(std::move(consumers));
+  consumer_sources_.fetch_add(1);
+}
+
+bool TaskSources::DrawConsumers(int64_t max, TaskBatch& batch) {
+  if (!HasConsumers()) return false;
+  std::unique_ptr<Consumers> spent;  // its value is released without the lock
+  const std::lock_guard lock(lock_);
+  while (!consumers_.empty()) {
+    Consumers& newest = *consumers_.back();
+    batch.count = newest.cursor.NextRun(max);
+    if (batch.count > 0) {
+      batch.task = newest.cursor.first();
+      batch.use = newest.cursor.use();
+      batch.value = newest.value;
+      return true;
+    }
+    spent = std::move(consumers_.back());
+    consumers_.pop_back();
+    consumer_sources_.fetch_sub(1);
+  }
+  return false;
+}
+
+bool TaskSources::DrawLeaves(int64_t max, TaskBatch& batch) {
+  if (!HasLeaves()) return false;
+  batch.use = -1;
+  batch.value = Value();
+  const std::lock_guard lock(lock_);
+  batch.count = leaves_.NextRun(max);
+  batch.task = leaves_.first();
+  if (batch.count == 0) leaves_left_.store(false);
+  return batch.count > 0;
+}
+
+}  // namespace dogged
