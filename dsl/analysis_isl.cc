@@ -123,7 +123,10 @@ void Analysis::DefaultResult() {
   int32_t found = -1;
   bool is_stencil = false;
   for (const CheckedTask& task : program_.tasks) {
-    if (task.origin != CheckedTask::Origin::kTask) continue;
+    if (task.origin != CheckedTask::Origin::kTask &&
+        task.origin != CheckedTask::Origin::kReduction) {
+      continue;
+    }
     for (const CheckedCreate& create : task.creates) {
       if (found >= 0 && found != create.ref.array) found = INT32_MAX;
       if (found < 0) found = create.ref.array;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -74,6 +75,8 @@ class Analysis {
   // Where text needs a point of a task, or a label.
   std::string PointText(const CheckedTask& task,
                         const std::vector<int64_t>& point) const;
+  static std::pair<std::vector<int64_t>, std::vector<int64_t>> FirstOf(
+      const isl::map& map, const CheckedTask& task);
   std::string LabelText(const CheckedRef& ref,
                         const std::vector<int64_t>& point) const;
   // A failed proof: true if it should be reported now.

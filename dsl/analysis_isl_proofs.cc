@@ -39,6 +39,18 @@ std::string Analysis::PointText(const CheckedTask& task,
   return out;
 }
 
+// The first point of `task` that `map` relates to a label, and the first of
+// its labels.
+std::pair<std::vector<int64_t>, std::vector<int64_t>> Analysis::FirstOf(
+    const isl::map& map, const CheckedTask& task) {
+  std::vector<int64_t> point = FirstPoint(map.wrap());
+  const auto split =
+      point.begin() + static_cast<int64_t>(task.domain.dimensions.size());
+  std::vector<int64_t> label(split, point.end());
+  point.erase(split, point.end());
+  return {std::move(point), std::move(label)};
+}
+
 std::string Analysis::LabelText(const CheckedRef& ref,
                                 const std::vector<int64_t>& point) const {
   return absl::StrCat(
@@ -54,14 +66,13 @@ void Analysis::InRange(const CheckedTask& task, const isl::map& map,
   if (!declared) return;
   const isl::set labels = map.range();
   if (labels.is_subset(*declared) || !Fails()) return;
-  const isl::set points =
-      map.intersect_range(labels.subtract(*declared)).domain();
-  const auto point = FirstPoint(points);
+  const auto [point, label] =
+      FirstOf(map.intersect_range(labels.subtract(*declared)), task);
   const CheckedArray& array = program_.arrays[static_cast<size_t>(ref.array)];
   diagnostics_
       .Error(Code::kOutOfRange, ref.range,
-             absl::StrCat(task.name, " ", verb, " ", LabelText(ref, point),
-                          PointText(task, point),
+             absl::StrCat(task.name, " ", verb, " ", array.name,
+                          ToIndex(label).ToString(), PointText(task, point),
                           ", which is outside of its array"))
       .Note(absl::StrCat(array.name, " is declared on line ",
                          diagnostics_.LineAndColumn(array.range.begin).first))
@@ -177,9 +188,10 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
     for (size_t u = 0; u < task.uses.size(); ++u) {
       const CheckedRef& ref = task.uses[u].ref;
       if (ref.array != array) continue;
-      const isl::set points = tasks_[k].uses[u].intersect_range(piece).domain();
+      const isl::map reads = tasks_[k].uses[u].intersect_range(piece);
+      const isl::set points = reads.domain();
       if (points.is_empty()) continue;
-      const auto first = FirstPoint(points);
+      const auto [first, label] = FirstOf(reads, task);
       std::string where;
       for (size_t d = 0; d < first.size(); ++d) {
         const auto shared = SharedValue(points, static_cast<int>(d));
@@ -187,13 +199,16 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
         absl::StrAppend(&where, where.empty() ? " at " : ", ",
                         task.domain.dimensions[d].name, " = ", *shared);
       }
-      const std::string labels = text(IndexNames(ref, task.domain));
+      const auto& over = task.uses[u].over;
+      const std::string labels =
+          text(IndexNames(ref, over ? *over : task.domain));
       diagnostics_
           .Error(Code::kNoProducer, ref.range,
                  absl::StrCat("no task creates ", labels, ", which ", task.name,
                               " needs", where))
-          .Note(absl::StrCat("reaches ", LabelText(ref, first),
-                             PointText(task, first)))
+          .Note(absl::StrCat("reaches ",
+                             program_.arrays[static_cast<size_t>(array)].name,
+                             ToIndex(label).ToString(), PointText(task, first)))
           .Help(absl::StrCat("add  boundary ", labels,
                              " = 0,  or shrink a range"));
       return;
@@ -343,6 +358,7 @@ void Analysis::Need() {
       wanted = wanted.unite(
           isl::union_set(map.intersect_range(wanted_[a]).domain()));
     }
+    program_.tasks[k].is_all_needed = useless.is_empty();
     if (useless.is_empty()) continue;
     all = false;
     if (!Fails()) return;

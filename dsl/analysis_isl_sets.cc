@@ -180,6 +180,16 @@ isl::map IslSets::UseMap(const isl::set& domain, int32_t task_class,
   const size_t dim_count =
       program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
   const std::string tuple = TaskTuple(task_class);
+  if (use.over) {
+    // The task's indices come first among those of `over`.
+    const size_t over_count = use.over->dimensions.size();
+    const isl::map points(
+        context_, absl::StrCat(prefix_, "{ ", Tuple(tuple, dim_count), " -> ",
+                               Tuple("V", over_count), " }"));
+    return points.intersect_domain(domain)
+        .intersect_range(Points("V", *use.over))
+        .apply_range(RefMap("V", over_count, use.ref));
+  }
   const isl::map all =
       RefMap(tuple, dim_count, use.ref).intersect_domain(domain);
   if (use.guard.any_of.empty()) return all;

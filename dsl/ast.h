@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dsl/diagnostics.h"
+#include "dsl/reduce_kind.h"
 #include "runtime/base/value.h"
 
 namespace dogged::dsl {
@@ -194,6 +195,17 @@ struct Task {
   SourceRange range;
 };
 
+// reduce heat(t) = sum(phi(x)(t)) for t = 0:T over x = 1:N-2 where x % 2 == 0
+struct Reduction {
+  Ref ref;
+  ReduceKind kind = ReduceKind::kSum;
+  Ref source;
+  std::vector<Dimension> dimensions;
+  std::vector<Dimension> over;
+  std::optional<Expr> where;
+  SourceRange range;
+};
+
 // boundary phi(0)(t) = 0 where t > 0
 struct Boundary {
   Ref ref;
@@ -226,6 +238,7 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<Boundary> boundaries;
   std::vector<Task> tasks;
+  std::vector<Reduction> reductions;
   std::vector<Result> results;
 };
 

@@ -319,6 +319,7 @@ void Checker::Creators(const ast::Program& program) {
   for (const ast::Boundary& boundary : program.boundaries) {
     create(boundary.ref);
   }
+  for (const ast::Reduction& r : program.reductions) create(r.ref);
   for (const ast::Task& task : program.tasks) {
     for (const ast::Create& c : task.creates) create(c.ref);
   }
@@ -353,6 +354,8 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   for (const ast::Kernel& kernel : program.kernels) DeclareKernel(kernel);
   for (const ast::Input& input : program.inputs) Input(input);
   InputFiles(program);
+  // First, for the element type of what they create is that of what they read.
+  for (const ast::Reduction& r : program.reductions) Reduction(r);
   for (const ast::Task& task : program.tasks) Task(task);
   for (const ast::Boundary& boundary : program.boundaries) Boundary(boundary);
   for (const ast::Result& result : program.results) Result(result);

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "dsl/ast.h"
 #include "dsl/diagnostics.h"
+#include "dsl/reduce_kind.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
 #include "runtime/graph/domain.h"
@@ -115,6 +116,9 @@ struct CheckedUse {
   std::string name;
   CheckedGuard guard;  // where it fails, else_value stands for the label
   std::optional<ast::Expr> else_value;  // of the array's element type
+  // Of a reduction: it uses the labels `ref` of all points of this domain,
+  // whose first dimensions are the task's. The forms of `ref` are over it.
+  std::optional<CheckedDomain> over;
 };
 
 struct CheckedStatement {
@@ -137,11 +141,12 @@ struct CheckedCall {
 };
 
 struct CheckedTask {
-  enum class Origin : uint8_t { kTask, kBoundary, kInput };
+  enum class Origin : uint8_t { kTask, kBoundary, kInput, kReduction };
   enum class Body : uint8_t {
-    kCode,  // code
-    kCall,  // call
-    kFile,  // an input from a file: creates[0] is a slice of it
+    kCode,    // code
+    kCall,    // call
+    kFile,    // an input from a file: creates[0] is a slice of it
+    kReduce,  // creates[0] is what `reduce` makes of uses[0]
   };
   std::string name;
   Origin origin = Origin::kTask;
@@ -150,11 +155,14 @@ struct CheckedTask {
   std::vector<CheckedUse> uses;
   Body body = Body::kCode;
   std::vector<CheckedStatement> code;
+  ReduceKind reduce = ReduceKind::kSum;
   CheckedCall call;
   std::optional<ast::Expr> cost;
   // The points of `domain` that some result needs, if they could be found
   // exactly and have this form. After Analyze.
   std::optional<CheckedDomain> needed;
+  // All of them are. After Analyze.
+  bool is_all_needed = false;
   SourceRange range;  // of its name
 };
 

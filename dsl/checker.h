@@ -1,6 +1,6 @@
 // The one class behind Check(); its functions are in check_parameters.cc,
-// check.cc (the other declarations) and check_task.cc (tasks and what they are
-// made of).
+// check.cc (the other declarations), check_task.cc (tasks and what they are
+// made of) and check_reduction.cc.
 #ifndef DOGGED_DSL_CHECKER_H_
 #define DOGGED_DSL_CHECKER_H_
 
@@ -48,6 +48,7 @@ class Checker {
 
   // --- Tasks: check_task.cc ---
   void Task(const ast::Task& declared);
+  void Reduction(const ast::Reduction& declared);
   void Uses(const ast::Task& declared, const Scope& scope, CheckedTask& task);
   void Code(const ast::Task& declared, Scope scope, CheckedTask& task);
   void Call(const ast::Call& call, Scope& scope, CheckedTask& task);

@@ -168,7 +168,7 @@ void TileProgramMaker::AddResults() {
     if (!field.is_static) {
       wanted.first_block = plan_.BlockOf(wanted.result.first_level);
       wanted.last_block = plan_.BlockOf(wanted.result.last_level);
-      ranges.push_back({.name = "B",
+      ranges.push_back({.name = kBlockIndexName,
                         .lower = wanted.first_block,
                         .upper = wanted.last_block});
     }
@@ -196,7 +196,8 @@ Domain TileProgramMaker::Tiles(int64_t first_block, int64_t last_block) const {
                       .upper = plan_.counts[static_cast<size_t>(d)] - 1});
   }
   if (first_block <= last_block) {
-    ranges.push_back({.name = "B", .lower = first_block, .upper = last_block});
+    ranges.push_back(
+        {.name = kBlockIndexName, .lower = first_block, .upper = last_block});
   }
   return Domain::Box(ranges);
 }

@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/interpreter.h"
 #include "dsl/lower.h"
+#include "dsl/lower_program.h"
 #include "dsl/parser.h"
 #include "dsl/point_kernels.h"
+#include "dsl/reduce_kernel.h"
 #include "dsl/results.h"
 #include "dsl/stencil.h"
 #include "dsl/tile_kernel.h"
@@ -61,13 +63,6 @@ std::string SymbolOf(size_t kernel, size_t piece) {
   return absl::StrCat("dogged_", kernel, "_", piece);
 }
 
-absl::StatusOr<TilePlan> DecodePlan(const KernelSpec& spec) {
-  Decoder in(spec.body);
-  TilePlan plan = TilePlan::Decode(in);
-  DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
-  return plan;
-}
-
 // The C source of all code blocks; empty if there are none.
 absl::StatusOr<std::string> SourceOf(const Program& program) {
   std::string out;
@@ -77,35 +72,13 @@ absl::StatusOr<std::string> SourceOf(const Program& program) {
       DOGGED_ASSIGN_OR_RETURN(const CodeBody body, CodeBody::Decode(spec.body));
       absl::StrAppend(&out, "\n", EmitC(body.code, SymbolOf(k, 0)));
     } else if (spec.kind == "tile-plan") {
-      DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodePlan(spec));
+      DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));
       for (size_t p = 0; p < plan.pieces.size(); ++p) {
         absl::StrAppend(&out, "\n", EmitC(plan.pieces[p].code, SymbolOf(k, p)));
       }
     }
   }
   return out.empty() ? out : absl::StrCat(CPrelude(), out);
-}
-
-// Lowers to tiles if that is wanted and possible, and says in `how` what
-// became of it.
-absl::StatusOr<Program> LowerProgram(const PointProgram& points,
-                                     const CompileOptions& options,
-                                     std::string& how) {
-  if (!options.coalesce) {
-    how = "point by point, as asked for";
-    return LowerPoints(points, options.target);
-  }
-  absl::StatusOr<Program> program =
-      Coalesce(points, options.target, options.shape);
-  if (program.ok()) {
-    DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
-                            DecodePlan(program->kernels.front()));
-    how = ShapeText(plan);
-    return program;
-  }
-  if (!absl::IsUnimplemented(program.status())) return program;
-  how = absl::StrCat("point by point: ", program.status().message());
-  return LowerPoints(points, options.target);
 }
 
 // Makes kernels one by one, all from the same library of compiled code.
@@ -134,6 +107,10 @@ class KernelLoader {
       DOGGED_ASSIGN_OR_RETURN(NativeBody body, NativeBody::Decode(spec.body));
       if (!body.library.empty()) return FromLibrary(std::move(body));
       return MakeNativeKernel(std::move(body), registry_);
+    }
+    if (spec.kind == "reduce") {
+      DOGGED_ASSIGN_OR_RETURN(ReduceBody body, ReduceBody::Decode(spec.body));
+      return MakeReduceKernel(std::move(body));
     }
     if (spec.kind == "tile") {
       DOGGED_ASSIGN_OR_RETURN(TileBody body, TileBody::Decode(spec.body));
@@ -189,7 +166,7 @@ class KernelLoader {
     if (program != nullptr) return program;
     const auto position = static_cast<size_t>(k);
     DOGGED_ASSIGN_OR_RETURN(TilePlan plan,
-                            DecodePlan(job_.program.kernels[position]));
+                            DecodeTilePlan(job_.program.kernels[position]));
     std::vector<std::unique_ptr<BoxFunction>> functions;
     for (size_t p = 0; p < plan.pieces.size(); ++p) {
       DOGGED_ASSIGN_OR_RETURN(auto function,
@@ -314,7 +291,9 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   DropCovered(points);
   Job job;
   std::string how;
-  DOGGED_ASSIGN_OR_RETURN(job.program, LowerProgram(points, options, how));
+  DOGGED_ASSIGN_OR_RETURN(job.program,
+                          LowerProgram(points, options.target, options.coalesce,
+                                       options.shape, how));
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   if (job.program.ResultCount() == 0) {

@@ -14,8 +14,10 @@ namespace {
 // a task that is still on the path.
 class Search {
  public:
-  Search(const Program& program, bool last_first, int64_t tasks_max)
-      : program_(program),
+  Search(const CheckedProgram& checked, const Program& program, bool last_first,
+         int64_t tasks_max)
+      : checked_(checked),
+        program_(program),
         relations_(program),
         last_first_(last_first),
         tasks_max_(tasks_max) {}
@@ -80,12 +82,37 @@ class Search {
       const auto producer = relations_.ProducerOf(label);
       if (producer) frame.required.push_back(*producer);
     });
+    EnterOver(frame);
     if (last_first_) {
       std::reverse(frame.required.begin(), frame.required.end());
     }
     path_.push_back(std::move(frame));
   }
 
+  // What a reduction reads, up to the bound.
+  void EnterOver(Frame& frame) {
+    const CheckedTask& of =
+        checked_.tasks[static_cast<size_t>(frame.task.task_class)];
+    for (const CheckedUse& use : of.uses) {
+      if (!use.over) continue;
+      Domain points = Instantiate(*use.over, checked_);
+      for (int d = 0; d < frame.task.index.size(); ++d) {
+        const AffineBound at{.expr = AffineExpr::Constant(frame.task.index[d])};
+        Dimension& dimension = points.dimensions[static_cast<size_t>(d)];
+        dimension.lower = {at};
+        dimension.upper = {at};
+      }
+      const AffineMap map = Instantiate(use.ref, checked_);
+      points.ForEach([&](const IndexVector& index) {
+        const auto producer = relations_.ProducerOf(
+            {.array = use.ref.array, .index = Apply(map, index)});
+        if (producer) frame.required.push_back(*producer);
+        return static_cast<int64_t>(frame.required.size()) < tasks_max_;
+      });
+    }
+  }
+
+  const CheckedProgram& checked_;
   const Program& program_;
   Relations relations_;
   bool last_first_;  // the order in which a task's inputs are followed
@@ -115,6 +142,7 @@ Program Skeleton(const CheckedProgram& program) {
           {.array = create.ref.array, .map = Instantiate(create.ref, program)});
     }
     for (const CheckedUse& use : task.uses) {
+      if (use.over) continue;  // see Search::EnterOver
       to.uses.push_back({.array = use.ref.array,
                          .map = Instantiate(use.ref, program),
                          .guard = Instantiate(use.guard, program)});
@@ -134,7 +162,7 @@ CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max) {
   CycleSearch out;
   for (const Try& t : {Try{false, tasks_max / 10}, Try{true, tasks_max},
                        Try{false, tasks_max}}) {
-    out = Search(skeleton, t.last_first, t.tasks_max).Run();
+    out = Search(program, skeleton, t.last_first, t.tasks_max).Run();
     if (out.is_complete || !out.cycle.empty()) break;
   }
   std::rotate(out.cycle.begin(),

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/code_lowering.h"
+#include "dsl/lower_reductions.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
@@ -80,6 +81,7 @@ class PointMaker {
  private:
   void AddArray(const CheckedArray& array);
   void AddTask(const CheckedTask& task);
+  void AddReduction(const CheckedTask& task, Domain domain);
   CodeBody MakeCode(const CheckedTask& task) const;
   NativeBody MakeNative(const CheckedTask& task) const;
   InputBody MakeInput(const CheckedTask& task);
@@ -194,6 +196,23 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   return out;
 }
 
+void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
+  const CheckedUse& use = task.uses.front();
+  const CheckedRef& created = task.creates.front().ref;
+  PointReduction out{.name = task.name,
+                     .kind = task.reduce,
+                     .array = created.array,
+                     .domain = std::move(domain),
+                     .needed = std::nullopt,
+                     .is_all_needed = task.is_all_needed,
+                     .map = Instantiate(created, program_),
+                     .source = use.ref.array,
+                     .over = Instantiate(*use.over, program_),
+                     .source_map = Instantiate(use.ref, program_)};
+  if (task.needed) out.needed = Instantiate(*task.needed, program_);
+  out_.reductions.push_back(std::move(out));
+}
+
 void PointMaker::AddTask(const CheckedTask& task) {
   const Domain domain = Instantiate(task.domain, program_);
   if (domain.size() > kMaxIndices - 1) {
@@ -202,6 +221,10 @@ void PointMaker::AddTask(const CheckedTask& task) {
     return;
   }
   if (HullOf(domain).IsEmpty()) return;
+  if (task.body == CheckedTask::Body::kReduce) {
+    AddReduction(task, domain);
+    return;
+  }
   PointClass out;
   out.name = task.name;
   out.domain = domain;
@@ -228,6 +251,8 @@ void PointMaker::AddTask(const CheckedTask& task) {
       out.body = PointClass::Body::kInput;
       out.input = MakeInput(task);
       break;
+    case CheckedTask::Body::kReduce:
+      break;  // not here
   }
   out_.classes.push_back(std::move(out));
 }
@@ -262,6 +287,29 @@ AffineExpr PriorityOf(const PointProgram& points, const PointClass& point_class,
   AffineExpr sum;
   for (const AffineExpr& expr : create.map) sum = sum + expr;
   return sum * -1;
+}
+
+// The array's labels as they are, with the homes that its `place` asks for, or
+// else tiles or slabs.
+Array MakeArray(const PointArray& point, int32_t version,
+                const TargetSize& target) {
+  Array array{.name = point.name,
+              .rank = point.rank,
+              .element = point.element,
+              .affinity_block = {},
+              .affinity_group = 0,
+              .version_index = version};
+  if (!point.place.empty()) {
+    array.affinity_block = point.place;
+  } else if (point.block_rank > 0 || point.box.size() != point.rank) {
+    array.affinity_block.assign(static_cast<size_t>(point.rank), 1);
+    if (array.version_index >= 0) {
+      array.affinity_block[static_cast<size_t>(array.version_index)] = 0;
+    }
+  } else {
+    array.affinity_block = SlabsOf(point.box, array.version_index, target);
+  }
+  return array;
 }
 
 // What the user calls a result that has one label per point.
@@ -301,29 +349,15 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     const PointArray& point = points.arrays[a];
     versions.push_back(VersionIndexOf(points, static_cast<int32_t>(a)));
-    Array array{.name = point.name,
-                .rank = point.rank,
-                .element = point.element,
-                .affinity_block = {},
-                .affinity_group = 0,
-                .version_index = versions.back()};
-    if (!point.place.empty()) {
-      array.affinity_block = point.place;
-    } else if (point.block_rank > 0 || point.box.size() != point.rank) {
-      array.affinity_block.assign(static_cast<size_t>(point.rank), 1);
-      if (array.version_index >= 0) {
-        array.affinity_block[static_cast<size_t>(array.version_index)] = 0;
-      }
-    } else {
-      array.affinity_block = SlabsOf(point.box, array.version_index, target);
-    }
+    Array array = MakeArray(point, versions.back(), target);
     program.arrays.push_back(std::move(array));
   }
   // Tasks that no result needs are left out, if they are known exactly.
+  const auto is_known = [](const auto& c) { return c.needed.has_value(); };
   const bool needed_only =
       !points.every_task_needed &&
-      std::all_of(points.classes.begin(), points.classes.end(),
-                  [](const PointClass& c) { return c.needed.has_value(); });
+      std::all_of(points.classes.begin(), points.classes.end(), is_known) &&
+      std::all_of(points.reductions.begin(), points.reductions.end(), is_known);
   program.every_task_needed |= needed_only;
   for (const PointClass& point_class : points.classes) {
     KernelSpec spec{.name = point_class.name, .kind = "", .body = ""};
@@ -349,6 +383,11 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
          .kernel = static_cast<int32_t>(program.kernels.size()),
          .priority = PriorityOf(points, point_class, versions)});
     program.kernels.push_back(std::move(spec));
+  }
+  for (const PointReduction& reduction : points.reductions) {
+    AddPointReduction(reduction, points,
+                      needed_only ? *reduction.needed : reduction.domain,
+                      program);
   }
   for (const PointResult& result : points.results) {
     program.views.push_back(

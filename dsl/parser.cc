@@ -12,7 +12,7 @@ namespace {
 bool StartsDeclaration(const Token& token) {
   static constexpr absl::string_view kStarts[] = {
       "param", "array",  "input",   "kernel", "boundary",
-      "task",  "result", "include", "repeat"};
+      "task",  "result", "include", "repeat", "reduce"};
   if (token.kind != Token::Kind::kWord) return false;
   return std::find(std::begin(kStarts), std::end(kStarts), token.text) !=
          std::end(kStarts);
@@ -74,6 +74,8 @@ class Parser : private ExpressionParser {
       Keep(program.boundaries, BoundaryDeclaration());
     } else if (At("task")) {
       Keep(program.tasks, TaskDeclaration());
+    } else if (At("reduce")) {
+      Keep(program.reductions, ReductionDeclaration());
     } else if (At("result")) {
       Keep(program.results, ResultDeclaration());
     } else if (At("include")) {
@@ -83,10 +85,12 @@ class Parser : private ExpressionParser {
            Code::kNotSupported);
     } else {
       static const std::vector<std::string> starts = {
-          "param", "array", "input", "kernel", "boundary", "task", "result"};
+          "param",    "array", "input",  "kernel",
+          "boundary", "task",  "reduce", "result"};
       Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
                         DidYouMean(Peek().text, starts)))
-          .Help("param, array, input, kernel, boundary, task or result");
+          .Help(
+              "param, array, input, kernel, boundary, task, reduce or result");
     }
   }
   template <typename T>
@@ -214,6 +218,33 @@ class Parser : private ExpressionParser {
     } else {
       out.value = Expression();
     }
+    if (Accept("where")) out.where = Expression();
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Reduction ReductionDeclaration() {
+    ast::Reduction out;
+    const SourceRange begin = Next().range;
+    out.ref = Reference(false);
+    Expect("=", "and what is made of the values");
+    const std::string word = AtName() ? Peek().text : "";
+    const auto kind = FindReduceKind(word);
+    if (!failed() && !kind) {
+      Fail(absl::StrCat("expected sum, min, max, norm2 or normmax, found ",
+                        Shown(Peek()), DidYouMean(word, ReduceNames())))
+          .Help(
+              "as in  reduce heat(t) = sum(phi(x)(t)) for t = 0:T over "
+              "x = 1:N-2");
+    }
+    if (!failed()) Next();
+    out.kind = kind.value_or(ReduceKind::kSum);
+    Expect("(", "and the labels");
+    out.source = Reference(false);
+    Expect(")", "behind the labels");
+    if (Accept("for")) out.dimensions = Dimensions();
+    Expect("over", "and the indices that go");
+    if (!failed()) out.over = Dimensions();
     if (Accept("where")) out.where = Expression();
     out.range = Since(begin);
     return out;

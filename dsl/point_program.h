@@ -11,6 +11,7 @@
 
 #include "dsl/kernel_ir.h"
 #include "dsl/point_kernels.h"
+#include "dsl/reduce_kind.h"
 #include "dsl/tile_plan.h"
 #include "runtime/graph/program.h"
 
@@ -39,6 +40,21 @@ struct PointClass {
   InputBody input;    // if kInput
 };
 
+// array(map(o)) = kind of source(source_map(o, i)) for all points (o, i) of
+// `over` with the same o, for each o of `domain`.
+struct PointReduction {
+  std::string name;  // "reduce total(t)"
+  ReduceKind kind = ReduceKind::kSum;
+  int32_t array = 0;
+  Domain domain;
+  std::optional<Domain> needed;  // as PointClass
+  bool is_all_needed = false;
+  AffineMap map;
+  int32_t source = 0;
+  Domain over;  // the dimensions of `domain` first
+  AffineMap source_map;
+};
+
 struct PointResult {
   int32_t array = 0;
   Domain domain;
@@ -53,6 +69,7 @@ struct PointProgram {
   std::string name;
   std::vector<PointArray> arrays;
   std::vector<PointClass> classes;
+  std::vector<PointReduction> reductions;
   std::vector<PointResult> results;
   std::vector<std::string> inputs;  // arrays, by position in Job::inputs
   bool every_task_needed = false;

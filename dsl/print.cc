@@ -219,6 +219,16 @@ std::string Text(const ast::Boundary& b) {
                       Text(" where ", b.where), "\n");
 }
 
+std::string Text(const ast::Reduction& r) {
+  std::string out = absl::StrCat("reduce ", Print(r.ref), " = ",
+                                 ReduceName(r.kind), "(", Print(r.source), ")");
+  if (!r.dimensions.empty()) {
+    absl::StrAppend(&out, " for", Text(r.dimensions, " "));
+  }
+  return absl::StrCat(out, " over", Text(r.over, " "), Text(" where ", r.where),
+                      "\n");
+}
+
 std::string Text(const ast::Result& r) {
   std::string out = absl::StrCat("result ", Print(r.ref));
   if (!r.dimensions.empty()) {
@@ -288,6 +298,7 @@ std::string Print(const ast::Program& program) {
   for (const ast::Task& task : program.tasks) {
     absl::StrAppend(&out, out.empty() ? "" : "\n", Text(task));
   }
+  AppendAll(out, program.reductions);
   AppendAll(out, program.results);
   return out;
 }

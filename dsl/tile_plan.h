@@ -92,6 +92,9 @@ struct TileInput {
 // cache.
 constexpr int64_t kSlabPoints = 2048;
 
+// The name of the index of tiles' labels and tasks that counts blocks.
+inline constexpr char kBlockIndexName[] = "B";
+
 struct TilePlan {
   Box space;                    // the tiles cover it
   std::vector<int64_t> widths;  // of a tile, by dimension

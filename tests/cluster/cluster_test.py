@@ -65,6 +65,11 @@ def case_points():
                     "--coalesce", "off", agents=(4,))
 
 
+def case_reductions():
+    digest_survives(app("jacobi"), "-D", "N=256", "-D", "T=4000",
+                    agents=(4,))
+
+
 def case_cholesky():
     digest_survives(app("cholesky"), "-D", "N=2048", "-D", "NB=128",
                     agents=(4,))

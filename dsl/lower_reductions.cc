@@ -1,0 +1,396 @@
+#include "dsl/lower_reductions.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/reduce_kernel.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Inputs of a leaf that reads points, and of an inner node.
+constexpr int64_t kLeafPoints = 16;
+constexpr int64_t kFanIn = 8;
+
+// `expr` with `values[k]` for index k.
+AffineExpr Substitute(const AffineExpr& expr,
+                      const std::vector<AffineExpr>& values) {
+  AffineExpr out = AffineExpr::Constant(expr.constant);
+  for (size_t k = 0; k < values.size(); ++k) {
+    out = out + values[k] * expr.coefficients[k];
+  }
+  return out;
+}
+
+Guard Substitute(const Guard& guard, const std::vector<AffineExpr>& values) {
+  Guard out = guard;
+  for (auto& all_of : out.any_of) {
+    for (Constraint& constraint : all_of) {
+      constraint.expr = Substitute(constraint.expr, values);
+    }
+  }
+  return out;
+}
+
+Dimension Range(std::string name, int64_t lower, int64_t upper) {
+  return {.name = std::move(name),
+          .lower = {{.expr = AffineExpr::Constant(lower)}},
+          .upper = {{.expr = AffineExpr::Constant(upper)}}};
+}
+
+// A tree under construction. Its labels and tasks have the indices of `outer`
+// first, then one per dimension of the tree, from 0.
+class Tree {
+ public:
+  Tree(const PointReduction& reduction, const PointProgram& points,
+       Domain outer, Program& program)
+      : reduction_(reduction),
+        name_(points.arrays[static_cast<size_t>(reduction.array)].name),
+        element_(points.arrays[static_cast<size_t>(reduction.source)].element),
+        outer_(std::move(outer)),
+        program_(program) {}
+
+  int outer_size() const { return outer_.size(); }
+  ReduceBody Body(ReduceBody::Step step) const {
+    return {.step = step, .kind = reduction_.kind, .element = element_};
+  }
+
+  // The leaves: `extents` of them along each dimension of the tree, `affinity`
+  // that of their labels there.
+  void Leaves(std::vector<int64_t> extents, std::vector<int64_t> affinity,
+              std::vector<Use> uses, const ReduceBody& body) {
+    extents_ = std::move(extents);
+    affinity_ = std::move(affinity);
+    AddLevel("leaf", std::move(uses), body);
+  }
+
+  // Inner nodes, dimension by dimension, until one partial result is left.
+  void Join() {
+    for (size_t d = extents_.size(); d-- > 0;) {
+      while (extents_[d] > 1) JoinOnce(d);
+    }
+  }
+
+  // The label of the last partial result, for outer indices `at`.
+  Use Last(AffineMap at) const {
+    for (size_t d = 0; d < extents_.size(); ++d) {
+      at.push_back(AffineExpr::Constant(0));
+    }
+    return {.array = array_, .map = std::move(at), .guard = {}};
+  }
+
+  void Root(Domain domain, AffineMap at, int32_t created, AffineMap map) {
+    AddClass("root", std::move(domain), {{.array = created, .map = map}},
+             {Last(std::move(at))}, Body(ReduceBody::Step::kRoot));
+  }
+
+ private:
+  void JoinOnce(size_t d) {
+    const int64_t extent = extents_[d];
+    const auto dim = outer_size() + static_cast<int>(d);
+    std::vector<Use> uses;
+    for (int64_t k = 0; k < std::min(kFanIn, extent); ++k) {
+      Use use{.array = array_, .map = Identity(), .guard = {}};
+      const AffineExpr from =
+          AffineExpr::Index(dim) * kFanIn + AffineExpr::Constant(k);
+      use.map[static_cast<size_t>(dim)] = from;
+      if (extent % kFanIn != 0) {
+        use.guard.any_of = {
+            {{.expr = AffineExpr::Constant(extent - 1) - from}}};
+      }
+      uses.push_back(std::move(use));
+    }
+    extents_[d] = CeilDiv(extent, kFanIn);
+    affinity_[d] = CeilDiv(affinity_[d], kFanIn);
+    AddLevel("join", std::move(uses), Body(ReduceBody::Step::kCombine));
+  }
+
+  AffineMap Identity() const {
+    AffineMap map;
+    for (int d = 0; d < outer_size() + static_cast<int>(extents_.size()); ++d) {
+      map.push_back(AffineExpr::Index(d));
+    }
+    return map;
+  }
+
+  // A class with an array for what it creates, which becomes the last one.
+  void AddLevel(const std::string& step, std::vector<Use> uses,
+                const ReduceBody& body) {
+    array_ = static_cast<int32_t>(program_.arrays.size());
+    Domain domain = outer_;
+    for (size_t d = 0; d < extents_.size(); ++d) {
+      domain.dimensions.push_back(
+          Range(absl::StrCat("r", d), 0, extents_[d] - 1));
+    }
+    std::vector<int64_t> affinity(static_cast<size_t>(outer_size()), 0);
+    affinity.insert(affinity.end(), affinity_.begin(), affinity_.end());
+    program_.arrays.push_back(
+        {.name = absl::StrCat(name_, "'", array_),
+         .rank = domain.size(),
+         .element = PartialElement(reduction_.kind, element_),
+         .affinity_block = std::move(affinity)});
+    AddClass(step, std::move(domain), {{.array = array_, .map = Identity()}},
+             std::move(uses), body);
+  }
+
+  void AddClass(const std::string& step, Domain domain,
+                std::vector<Create> creates, std::vector<Use> uses,
+                const ReduceBody& body) {
+    const std::string name = absl::StrCat(reduction_.name, " ", step);
+    program_.classes.push_back(
+        {.name = name,
+         .domain = std::move(domain),
+         .creates = std::move(creates),
+         .uses = std::move(uses),
+         .kernel = static_cast<int32_t>(program_.kernels.size()),
+         // What frees tiles goes before what makes more of them.
+         .priority = AffineExpr::Constant(1)});
+    program_.kernels.push_back(
+        {.name = name, .kind = "reduce", .body = body.Encode()});
+  }
+
+  const PointReduction& reduction_;
+  const std::string name_;
+  const ElementType element_;
+  const Domain outer_;
+  Program& program_;
+  int32_t array_ = 0;  // of the last level
+  std::vector<int64_t> extents_;
+  std::vector<int64_t> affinity_;
+};
+
+// The conditions under which `values` is a point of `domain`, left out those
+// that hold of all points in its hull. `cut` is the dimension of which `values`
+// may go beyond the hull.
+Guard Membership(const Domain& domain, int cut,
+                 const std::vector<AffineExpr>& values) {
+  std::vector<Constraint> bounds;
+  for (int d = 0; d < domain.size(); ++d) {
+    const auto at = static_cast<size_t>(d);
+    for (const AffineBound& bound : domain.dimensions[at].lower) {
+      if (bound.expr.IsConstant()) continue;
+      bounds.push_back({.expr = values[at] * bound.divisor -
+                                Substitute(bound.expr, values)});
+    }
+    for (const AffineBound& bound : domain.dimensions[at].upper) {
+      if (bound.expr.IsConstant() && d != cut) continue;
+      bounds.push_back({.expr = Substitute(bound.expr, values) -
+                                values[at] * bound.divisor});
+    }
+  }
+  Guard out = Substitute(domain.guard, values);
+  if (out.any_of.empty() && !bounds.empty()) out.any_of.emplace_back();
+  for (auto& all_of : out.any_of) {
+    all_of.insert(all_of.end(), bounds.begin(), bounds.end());
+  }
+  return out;
+}
+
+// Where time stands among the indices of `view`'s array, of which the labels'
+// last index counts blocks; -1 for an array without time.
+int TimePosition(const ResultView& view, const Domain& labels) {
+  const int blocks = labels.size() - 1;
+  if (blocks < 0 || labels.dimensions.back().name != kBlockIndexName) return -1;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    if (view.tile_index[d] < 0 || view.tile_index[d] == blocks) {
+      return static_cast<int>(d);
+    }
+  }
+  return -1;
+}
+
+// How tiles cut time: label index B holds the levels from origin + B*depth.
+struct Blocks {
+  Dimension range;  // of B
+  int64_t origin = 0;
+  int64_t depth = 1;
+  int64_t first_level = 0;  // of what is wanted
+  int64_t last_level = 0;
+  int64_t shift = 0;  // level less the reduction's index
+};
+
+// With time under `for` the tree is over space, once for each level j of each
+// block B: the points (B, j).
+Domain LevelsOf(const PointReduction& reduction, const Blocks& blocks) {
+  Domain out;
+  out.dimensions.push_back(blocks.range);
+  const AffineExpr begin =
+      AffineExpr::Index(0) * blocks.depth + AffineExpr::Constant(blocks.origin);
+  out.dimensions.push_back(
+      {.name = "level",
+       .lower = {{.expr = AffineExpr::Constant(0)},
+                 {.expr = AffineExpr::Constant(blocks.first_level) - begin}},
+       .upper = {{.expr = AffineExpr::Constant(blocks.depth - 1)},
+                 {.expr = AffineExpr::Constant(blocks.last_level) - begin}}});
+  out.guard = Substitute(
+      reduction.domain.guard,
+      {begin + AffineExpr::Index(1) - AffineExpr::Constant(blocks.shift)});
+  return out;
+}
+
+// A root for each level of a block, so that each is created by a map that has
+// one solution.
+void AddLevelRoots(const PointReduction& reduction, const Blocks& blocks,
+                   int32_t created, Tree& tree) {
+  for (int64_t j = 0; j < blocks.depth; ++j) {
+    const int64_t begin = blocks.origin + j;
+    const int64_t first = CeilDiv(blocks.first_level - begin, blocks.depth);
+    const int64_t last = FloorDiv(blocks.last_level - begin, blocks.depth);
+    if (first > last) continue;
+    const AffineExpr at = AffineExpr::Index(0) * blocks.depth +
+                          AffineExpr::Constant(begin - blocks.shift);
+    Domain domain;
+    domain.dimensions.push_back(Range(kBlockIndexName, first, last));
+    domain.guard = Substitute(reduction.domain.guard, {at});
+    AffineMap map;
+    for (const AffineExpr& expr : reduction.map) {
+      map.push_back(Substitute(expr, {at}));
+    }
+    tree.Root(std::move(domain),
+              {AffineExpr::Index(0), AffineExpr::Constant(j)}, created,
+              std::move(map));
+  }
+}
+
+}  // namespace
+
+void AddPointReduction(const PointReduction& reduction,
+                       const PointProgram& points, const Domain& outer,
+                       Program& program) {
+  Tree tree(reduction, points, outer, program);
+  const Domain& over = reduction.over;
+  const Box hull = HullOf(over);
+  const int first = outer.size();
+  const int last = over.size() - 1;
+  const Array& source = program.arrays[static_cast<size_t>(reduction.source)];
+  std::vector<int64_t> extents;
+  std::vector<int64_t> affinity;
+  std::vector<AffineExpr> values;
+  for (int d = 0; d < over.size(); ++d) {
+    values.push_back(AffineExpr::Index(d));
+    if (d < first) continue;
+    values.back().constant = hull.lower[d];
+    // One leaf, with nothing to read, where there is no point.
+    extents.push_back(std::max<int64_t>(1, hull.upper[d] - hull.lower[d] + 1));
+    int64_t block = 1;
+    for (size_t i = 0; i < reduction.source_map.size(); ++i) {
+      if (reduction.source_map[i].LastIndex() == d) {
+        block = source.affinity_block[i];
+      }
+    }
+    affinity.push_back(block);
+  }
+  extents.back() = CeilDiv(extents.back(), kLeafPoints);
+  affinity.back() = CeilDiv(affinity.back(), kLeafPoints);
+  std::vector<Use> uses;
+  for (int64_t k = 0; k < kLeafPoints; ++k) {
+    std::vector<AffineExpr> at = values;
+    at.back() = AffineExpr::Index(last) * kLeafPoints +
+                AffineExpr::Constant(hull.lower[last] + k);
+    Use use{.array = reduction.source,
+            .map = {},
+            .guard = Membership(over, last, at)};
+    for (const AffineExpr& expr : reduction.source_map) {
+      use.map.push_back(Substitute(expr, at));
+    }
+    uses.push_back(std::move(use));
+  }
+  tree.Leaves(std::move(extents), std::move(affinity), std::move(uses),
+              tree.Body(ReduceBody::Step::kPoints));
+  tree.Join();
+  AffineMap at;
+  for (int d = 0; d < first; ++d) at.push_back(AffineExpr::Index(d));
+  tree.Root(outer, std::move(at), reduction.array, reduction.map);
+}
+
+absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction) {
+  const auto no = [&reduction](absl::string_view why) {
+    return absl::UnimplementedError(absl::StrCat(reduction.name, " ", why));
+  };
+  const int outer = reduction.domain.size();
+  if (outer > 1) return no("has several indices under `for`");
+  if (reduction.over.guard != reduction.domain.guard) {
+    return no("leaves points out");
+  }
+  std::vector<Domain::Range> ranges;
+  const Box hull = HullOf(reduction.over);
+  if (hull.IsEmpty()) return no("is over no point");
+  for (int d = 0; d < reduction.over.size(); ++d) {
+    const Dimension& dimension =
+        reduction.over.dimensions[static_cast<size_t>(d)];
+    for (const auto* bounds : {&dimension.lower, &dimension.upper}) {
+      for (const AffineBound& bound : *bounds) {
+        if (!bound.expr.IsConstant()) return no("is not over a box");
+      }
+    }
+    ranges.push_back({.name = dimension.name,
+                      .lower = hull.lower[d],
+                      .upper = hull.upper[d]});
+  }
+  PointResult out =
+      MakeResult(reduction.source, Domain::Box(ranges), reduction.source_map);
+  if (!out.is_whole_box) return no("does not name each index once");
+  return out;
+}
+
+absl::Status AddTileReduction(const PointReduction& reduction,
+                              const PointProgram& points,
+                              const ResultView& view, const ResultSet& tiles,
+                              int32_t created, Program& program) {
+  const Array source = program.arrays[static_cast<size_t>(tiles.array)];
+  const Domain& labels = tiles.domain;
+  const int time = TimePosition(view, labels);
+  const auto t = static_cast<size_t>(std::max(time, 0));
+  const bool by_level = reduction.domain.size() == 1;
+  if (by_level && (time < 0 || reduction.source_map[t].coefficients[0] != 1)) {
+    return absl::UnimplementedError(
+        absl::StrCat(reduction.name, " has an index of space under `for`"));
+  }
+  const Blocks blocks{
+      .range = labels.size() > 0 ? labels.dimensions.back() : Dimension(),
+      .origin = by_level ? view.origin[t] : 0,
+      .depth = by_level ? view.extent[t] : 1,
+      .first_level = view.lower.empty() ? 0 : view.lower[t],
+      .last_level = view.upper.empty() ? 0 : view.upper[t],
+      .shift = by_level ? reduction.source_map[t].constant : 0};
+  Domain outer;
+  if (by_level) outer = LevelsOf(reduction, blocks);
+  Tree tree(reduction, points, outer, program);
+  std::vector<int64_t> extents;
+  std::vector<int64_t> affinity;
+  Use use{.array = tiles.array, .map = {}, .guard = {}};
+  for (int i = 0; i < source.rank; ++i) {
+    if (by_level && i == source.rank - 1) {
+      use.map.push_back(AffineExpr::Index(0));
+      continue;
+    }
+    const Dimension& range = labels.dimensions[static_cast<size_t>(i)];
+    const int64_t lower = range.Lower({});
+    use.map.push_back(AffineExpr::Index(
+        tree.outer_size() + static_cast<int>(extents.size()), lower));
+    extents.push_back(range.Upper({}) - lower + 1);
+    affinity.push_back(source.affinity_block[static_cast<size_t>(i)]);
+  }
+  ReduceBody body = tree.Body(ReduceBody::Step::kTile);
+  if (by_level) {
+    body.time_dim = time;
+    body.block_index = 0;
+    body.level_index = 1;
+    body.origin = blocks.origin;
+    body.depth = blocks.depth;
+    body.first_level = blocks.first_level;
+  }
+  tree.Leaves(std::move(extents), std::move(affinity), {std::move(use)}, body);
+  tree.Join();
+  if (!by_level) {
+    tree.Root(Domain(), {}, created, reduction.map);
+    return absl::OkStatus();
+  }
+  AddLevelRoots(reduction, blocks, created, tree);
+  return absl::OkStatus();
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,245 @@
+#include "dsl/reduce_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "dsl/exact_sum.h"
+
+namespace dogged::dsl {
+namespace {
+
+bool IsExact(ReduceKind kind, ElementType element) {
+  return kind == ReduceKind::kNorm2 ||
+         (kind == ReduceKind::kSum && element != ElementType::kInt64);
+}
+
+// A reduction under way. Which member counts depends on kind and type.
+class Partial {
+ public:
+  Partial(ReduceKind kind, ElementType element)
+      : kind_(kind), element_(element) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (kind == ReduceKind::kMin) {
+      real_ = infinity;
+      integer_ = std::numeric_limits<int64_t>::max();
+    } else if (kind == ReduceKind::kMax) {
+      real_ = -infinity;
+      integer_ = std::numeric_limits<int64_t>::min();
+    }
+  }
+
+  // `count` elements of what is reduced.
+  void AddElements(const void* elements, int64_t count) {
+    switch (element_) {
+      case ElementType::kDouble:
+        AddReals(static_cast<const double*>(elements), count);
+        break;
+      case ElementType::kFloat:
+        AddReals(static_cast<const float*>(elements), count);
+        break;
+      case ElementType::kInt64:
+        AddIntegers(static_cast<const int64_t*>(elements), count);
+        break;
+    }
+  }
+
+  // What Take() gave.
+  void Join(const Value& partial) {
+    if (IsExact(kind_, element_)) {
+      sum_.Add(partial.span<int64_t>());
+    } else {
+      AddElements(partial.data(), 1);
+    }
+  }
+
+  Value Take() {
+    if (!IsExact(kind_, element_)) return Root();
+    Value out = Value::Allocate(ElementType::kInt64, {ExactSum::kWords});
+    const auto& words = sum_.Words();
+    std::copy(words.begin(), words.end(), out.mutable_span<int64_t>().begin());
+    return out;
+  }
+
+  Value Root() {
+    Value out = Value::Allocate(element_, {});
+    double real = real_;
+    if (IsExact(kind_, element_)) real = sum_.Round();
+    if (kind_ == ReduceKind::kNorm2) real = std::sqrt(real);
+    switch (element_) {
+      case ElementType::kDouble:
+        out.mutable_span<double>()[0] = real;
+        break;
+      case ElementType::kFloat:
+        out.mutable_span<float>()[0] = static_cast<float>(real);
+        break;
+      case ElementType::kInt64:
+        out.mutable_span<int64_t>()[0] = integer_;
+        break;
+    }
+    return out;
+  }
+
+ private:
+  template <typename T>
+  void AddReals(const T* elements, int64_t count) {
+    switch (kind_) {
+      case ReduceKind::kSum:
+        for (int64_t i = 0; i < count; ++i) sum_.Add(elements[i]);
+        break;
+      case ReduceKind::kNorm2:
+        for (int64_t i = 0; i < count; ++i) {
+          const double x = elements[i];
+          sum_.Add(x * x);
+        }
+        break;
+      case ReduceKind::kMin:
+        for (int64_t i = 0; i < count; ++i) real_ = Less(elements[i], real_);
+        break;
+      case ReduceKind::kMax:
+        for (int64_t i = 0; i < count; ++i) real_ = -Less(-elements[i], -real_);
+        break;
+      case ReduceKind::kNormMax:
+        for (int64_t i = 0; i < count; ++i) {
+          real_ = -Less(-std::fabs(elements[i]), -real_);
+        }
+        break;
+    }
+    // One NaN, whatever the sign and bits of those that came in.
+    if (std::isnan(real_)) real_ = std::numeric_limits<double>::quiet_NaN();
+  }
+  // The smaller one; -0 is smaller than 0, and NaN wins.
+  static double Less(double a, double b) {
+    if (std::isnan(a)) return a;
+    if (a < b) return a;
+    return a == b && std::signbit(a) ? a : b;
+  }
+
+  void AddIntegers(const int64_t* elements, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t x = elements[i];
+      switch (kind_) {
+        case ReduceKind::kSum:  // modulo 2^64, as in code
+          integer_ = static_cast<int64_t>(static_cast<uint64_t>(integer_) +
+                                          static_cast<uint64_t>(x));
+          break;
+        case ReduceKind::kMin:
+          integer_ = std::min(integer_, x);
+          break;
+        case ReduceKind::kMax:
+          integer_ = std::max(integer_, x);
+          break;
+        case ReduceKind::kNorm2:
+        case ReduceKind::kNormMax:
+          break;  // Check has refused them
+      }
+    }
+  }
+
+  ReduceKind kind_;
+  ElementType element_;
+  ExactSum sum_;
+  double real_ = 0;
+  int64_t integer_ = 0;
+};
+
+class ReduceKernel : public Kernel {
+ public:
+  explicit ReduceKernel(ReduceBody body) : body_(std::move(body)) {}
+
+  absl::Status Run(KernelCall& call) const override {
+    Partial partial(body_.kind, body_.element);
+    const bool joins = body_.step == ReduceBody::Step::kCombine ||
+                       body_.step == ReduceBody::Step::kRoot;
+    for (const Value& input : call.inputs) {
+      if (input.IsNone()) continue;
+      if (joins) {
+        partial.Join(input);
+      } else {
+        AddTile(input, call.task, partial);
+      }
+    }
+    call.outputs[0] =
+        body_.step == ReduceBody::Step::kRoot ? partial.Root() : partial.Take();
+    return absl::OkStatus();
+  }
+
+ private:
+  // A scalar is a tile of one point.
+  void AddTile(const Value& tile, const Task& task, Partial& partial) const {
+    const auto* data = static_cast<const char*>(tile.data());
+    if (body_.time_dim < 0) {
+      partial.AddElements(data, tile.element_count());
+      return;
+    }
+    const Shape& shape = tile.shape();
+    int64_t rows = 1;
+    int64_t row = 1;
+    for (int d = 0; d < shape.size(); ++d) {
+      if (d < body_.time_dim) rows *= shape[d];
+      if (d > body_.time_dim) row *= shape[d];
+    }
+    const int64_t begin =
+        body_.origin + task.index[body_.block_index] * body_.depth;
+    const int64_t level = begin + task.index[body_.level_index] -
+                          std::max(begin, body_.first_level);
+    const int64_t levels = shape[body_.time_dim];
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t at = (r * levels + level) * row;
+      partial.AddElements(data + at * ElementBytes(body_.element), row);
+    }
+  }
+
+  ReduceBody body_;
+};
+
+}  // namespace
+
+ElementType PartialElement(ReduceKind kind, ElementType element) {
+  return IsExact(kind, element) ? ElementType::kInt64 : element;
+}
+
+std::string ReduceBody::Encode() const {
+  Encoder out;
+  out.PutU8(static_cast<uint8_t>(step));
+  out.PutU8(static_cast<uint8_t>(kind));
+  out.PutU8(static_cast<uint8_t>(element));
+  for (const int64_t number :
+       {int64_t{time_dim}, int64_t{block_index}, int64_t{level_index}, origin,
+        depth, first_level}) {
+    out.PutSigned(number);
+  }
+  return out.Take();
+}
+
+absl::StatusOr<ReduceBody> ReduceBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  ReduceBody out;
+  const uint8_t step = in.GetU8();
+  const uint8_t kind = in.GetU8();
+  const uint8_t element = in.GetU8();
+  if (step > 3 || kind > 4 || element > 2) in.Fail();
+  out.time_dim = static_cast<int32_t>(in.GetSigned());
+  out.block_index = static_cast<int32_t>(in.GetSigned());
+  out.level_index = static_cast<int32_t>(in.GetSigned());
+  for (const int32_t index : {out.block_index, out.level_index}) {
+    if (index < 0 || index >= kMaxIndices) in.Fail();
+  }
+  out.origin = in.GetSigned();
+  out.depth = in.GetSigned();
+  out.first_level = in.GetSigned();
+  const absl::Status status = in.Finish("reduction");
+  if (!status.ok()) return status;
+  out.step = static_cast<Step>(step);
+  out.kind = static_cast<ReduceKind>(kind);
+  out.element = static_cast<ElementType>(element);
+  return out;
+}
+
+std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body) {
+  return std::make_unique<ReduceKernel>(std::move(body));
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,215 @@
+// Aim: reductions give the same bits however the program is run, and the right
+// ones; what depends on them does too.
+// Method: programs in one tile, in many, point by point, interpreted and
+// compiled, against each other and against loops here.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/dsl/compile_tools.h"
+
+namespace dogged::dsl {
+namespace {
+
+using testing::HasSubstr;
+
+// A stencil with something to reduce behind it.
+std::string Heat(const std::string& behind) {
+  return R"(
+param N = 41
+param T = 12
+task start
+  creates u(x)(y)(0) as n
+  for  x = 0:N-1  y = 0:N-1
+  code
+    n = (x*7 + y*3) % 11 - 4.3
+  end code
+end task
+boundary u(x)(0)(t)   = 0
+boundary u(x)(N-1)(t) = 0
+boundary u(0)(y)(t)   = 0 where y > 0 and y < N-1
+boundary u(N-1)(y)(t) = 0 where y > 0 and y < N-1
+task heat
+  creates u(x)(y)(t) as n
+  for  x = 1:N-2  y = 1:N-2  t = 1:T
+  using
+    u(x-1)(y)(t-1) as west
+    u(x+1)(y)(t-1) as east
+    u(x)(y-1)(t-1) as south
+    u(x)(y+1)(t-1) as north
+  code
+    n = 0.25*(west + east + south + north)
+  end code
+end task
+)" + behind;
+}
+
+// In every way there is, in several shapes.
+SerialOutcome RunEveryWay(const std::string& text,
+                          const std::string& lowering) {
+  const KernelCache cache;
+  CompileOptions options = Options();
+  const SerialOutcome out = MustRun(text, options);
+  ExpectOneDigest(text, options, {.widths = {16, 16}, .depth = 4},
+                  cache.Source());
+  ExpectOneDigest(text, options, {.widths = {9, 41}, .depth = 5}, nullptr);
+  options.target = {.agents = 8, .workers = 1};
+  const Job job = MustCompile(text, options);
+  EXPECT_EQ(MustDigest(job, nullptr), out.digest.ToString());
+  EXPECT_THAT(job.lowering, HasSubstr(lowering));
+  return out;
+}
+
+// No corner is read, so start must not create it: boundaries do.
+std::string Inner(std::string text) {
+  const std::string all = "for  x = 0:N-1  y = 0:N-1";
+  text.replace(text.find(all), all.size(), "for  x = 1:N-2  y = 1:N-2");
+  return text;
+}
+
+TEST(ReductionTest, EachKindAtEachStep) {
+  const SerialOutcome out = RunEveryWay(Inner(Heat(R"(
+reduce total(t) = sum(u(x)(y)(t)) for t = 0:T over x = 0:N-1 y = 0:N-1
+reduce low(t) = min(u(x)(y)(t)) for t = 2:T:3 over x = 1:N-2 y = 1:N-2
+reduce high = max(u(x)(y)(T)) over x = 1:N-2 y = 1:N-2
+reduce length(t) = norm2(u(x)(y)(t-1)) for t = 1:T over x = 1:N-2 y = 1:N-2
+reduce largest = normmax(u(x)(y)(t)) over x = 1:N-2 y = 1:N-2 t = 0:T
+result u(:)(:)(:)
+result total
+result low(t) for t = 2:T:3
+result high
+result length
+result largest
+)")),
+                                        "tiles of");
+  ASSERT_EQ(out.values.size(), 6u);
+  const auto u = out.values[0].span<double>();  // (x)(y)(t)
+  const size_t n = 41;
+  const size_t steps = 13;
+  const auto level = [&](size_t t) {
+    std::vector<double> values;
+    for (size_t i = 0; i < n * n; ++i) values.push_back(u[i * steps + t]);
+    return values;
+  };
+  for (size_t t = 0; t < steps; ++t) {
+    long double sum = 0;
+    for (const double value : level(t)) sum += value;
+    EXPECT_NEAR(out.values[1].span<double>()[t], static_cast<double>(sum),
+                1e-12);
+    if (t + 1 == steps) continue;
+    long double squares = 0;
+    for (const double value : level(t)) squares += value * value;
+    EXPECT_NEAR(out.values[4].span<double>()[t],
+                std::sqrt(static_cast<double>(squares)), 1e-12);
+  }
+  const auto last = level(steps - 1);
+  std::vector<double> inner;
+  double largest = 0;
+  for (size_t x = 1; x + 1 < n; ++x) {
+    for (size_t y = 1; y + 1 < n; ++y) inner.push_back(last[x * n + y]);
+  }
+  for (const double value : u) largest = std::max(largest, std::fabs(value));
+  EXPECT_EQ(out.values[3].span<double>()[0],
+            *std::max_element(inner.begin(), inner.end()));
+  EXPECT_EQ(out.values[5].span<double>()[0], largest);
+}
+
+TEST(ReductionTest, TasksBehindAReduction) {
+  const SerialOutcome out = RunEveryWay(Inner(Heat(R"(
+reduce total(t) = sum(u(x)(y)(t)) for t = 0:T over x = 0:N-1 y = 0:N-1
+task share
+  creates s(t) as n
+  for t = 1:T
+  using  total(t) as now  total(0) as first
+  code
+    n = now/first
+  end code
+end task
+reduce least = min(s(t)) over t = 1:T
+result least
+result s
+)")),
+                                        "tiles of");
+  ASSERT_EQ(out.values.size(), 2u);
+  const auto shares = out.values[1].span<double>();
+  EXPECT_EQ(out.values[0].span<double>()[0],
+            *std::min_element(shares.begin(), shares.end()));
+}
+
+// What can't be in tiles runs point by point, and says why.
+TEST(ReductionTest, PointByPoint) {
+  RunEveryWay(Inner(Heat(R"(
+reduce row(x) = sum(u(x)(y)(T)) for x = 0:N-1 over y = 0:N-1
+result row
+)")),
+              "point by point: reduce row(x) has an index of space");
+  RunEveryWay(Inner(Heat(R"(
+reduce half = sum(u(x)(y)(T)) over x = 0:N-1 y = 0:x where (x + y) % 3 == 1
+result half
+)")),
+              "point by point: reduce half leaves points out");
+  RunEveryWay(R"(
+param N = 40
+param T = 6
+input u(x)(y)(0) for x = 0:N y = 0:N else x - 3*y + 0.3
+reduce s(t) = norm2(u(x)(y)(t)) for t = 0:T-1 over x = 0:N y = 0:N
+task scale
+  creates u(x)(y)(t) as n
+  for  x = 0:N  y = 0:N  t = 1:T
+  using  u(x)(y)(t-1) as c  s(t-1) as l
+  code
+    n = c/l + 0.1
+  end code
+end task
+result u(:)(:)(T)
+)",
+              "point by point: ");
+}
+
+TEST(ReductionTest, OtherTypesAndNothing) {
+  const SerialOutcome out = RunEveryWay(R"(
+param N = 70
+param T = 3
+array k(x = 0:N)(y = 0:0)(t = 0:T) : int64
+array f(x = 0:N) : float
+input k(x)(0)(0) for x = 0:N else x*x - 60*x
+input f(x) for x = 0:N else float(x)/3.0
+task step
+  creates k(x)(y)(t) as n
+  for  x = 0:N  y = 0:0  t = 1:T
+  using k(x)(y)(t-1) as c
+  code
+    n = c - 1
+  end code
+end task
+reduce low = min(k(x)(y)(T)) over x = 0:N y = 0:0
+reduce all = sum(k(x)(y)(T)) over x = 0:N y = 0:0
+reduce thirds = sum(f(x)) over x = 0:N
+reduce none = max(f(x)) over x = 0:N where x > N
+result low
+result all
+result thirds
+result none
+)",
+                                        "");
+  ASSERT_EQ(out.values.size(), 4u);
+  EXPECT_EQ(out.values[0].span<int64_t>()[0], -903);
+  int64_t all = 0;
+  float third = 0;
+  double thirds = 0;
+  for (int64_t x = 0; x <= 70; ++x) {
+    all += x * x - 60 * x - 3;
+    third = static_cast<float>(x) / 3.0F;
+    thirds += third;
+  }
+  EXPECT_EQ(out.values[1].span<int64_t>()[0], all);
+  EXPECT_EQ(out.values[2].span<float>()[0], static_cast<float>(thirds));
+  EXPECT_EQ(out.values[3].span<float>()[0],
+            -std::numeric_limits<float>::infinity());
+}
+
+}  // namespace
+}  // namespace dogged::dsl
