@@ -50,6 +50,8 @@ class TileRun {
   void ReadInputs();
   void AllocateResults(size_t first_output);
   void WriteResults(int64_t level);
+  bool IsGivenAsComputed(size_t f) const;
+  void AllocateGiven();
   void WriteCarry();
   bool IsResultLevel(int64_t level) const;
   void ZeroUncovered(int64_t level);
@@ -199,6 +201,39 @@ bool TileRun::IsResultLevel(int64_t level) const {
                      });
 }
 
+// True if the last level of field f may be computed where it is given away:
+// nothing of it beyond the tile is needed, and all of it is stored.
+bool TileRun::IsGivenAsComputed(size_t f) const {
+  if (program_.has_masks || plan_.fields[f].carried != 1) return false;
+  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+    if (!Contains(plan_.pieces[p].stores, f)) continue;
+    for (const auto* reach : {&program_.reach.below, &program_.reach.above}) {
+      for (const int64_t points : (*reach)[p].front()) {
+        if (points > 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Gives those fields a window in the value that the next task takes, which
+// spares a copy of the tile.
+void TileRun::AllocateGiven() {
+  size_t output = 0;
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    const TileField& field = plan_.fields[f];
+    if (field.is_static || field.carried == 0) continue;
+    const Box core = plan_.Core(field, tile_);
+    if (last_ >= first_ && IsGivenAsComputed(f) && !core.IsEmpty()) {
+      Value& value = call_.outputs[output];
+      value = AllocateCarry(field, core);
+      fields_[f].given = DenseWindow(value.mutable_data(), core);
+      fields_[f].given_level = last_;
+    }
+    output += 1 + program_.directions.size();
+  }
+}
+
 void TileRun::RunLevels() {
   Value scratch = TakeScratch();
   if (role_.kind == TileRole::Kind::kStep) ReadInputs();
@@ -210,6 +245,7 @@ void TileRun::RunLevels() {
     }
   }
   AllocateResults(first_result_);
+  if (role_.gives_carry) AllocateGiven();
   // A level that a result takes is whole before the next one begins.
   for (int64_t level = first_; level <= last_;) {
     int64_t to = level;
@@ -244,7 +280,11 @@ void TileRun::WriteCarry() {
       value = AllocateCarry(field, box);
       CopyCarry(fields_[f], field, last_, box, value, true);
     };
-    give(plan_.Core(field, tile_));
+    if (fields_[f].given.has_value()) {
+      ++output;
+    } else {
+      give(plan_.Core(field, tile_));
+    }
     for (const IndexVector& delta : program_.directions) {
       give(plan_.Strip(field, tile_, delta));
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,8 +67,12 @@ class TileProgram {
 // The levels of a field that a task holds: a ring of windows.
 struct FieldLevels {
   std::vector<Window> ring;  // one for a static field
+  // The last level, if it goes straight to where the next task finds it.
+  std::optional<Window> given;
+  int64_t given_level = 0;
 
   const Window& At(int64_t level) const {
+    if (given.has_value() && level == given_level) return *given;
     const auto n = static_cast<int64_t>(ring.size());
     return ring[static_cast<size_t>(((level % n) + n) % n)];
   }

@@ -93,7 +93,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   }
   for (const int32_t store : piece.stores) {
     const TileField& field = plan_.fields[static_cast<size_t>(store)];
-    const Box& window = fields_[static_cast<size_t>(store)].ring.front().box;
+    const Box& window = fields_[static_cast<size_t>(store)].At(level).box;
     for (int d = 0; d < plan_.dim_count(); ++d) {
       const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
                          field.dims.begin();
