@@ -3,6 +3,9 @@
 #ifndef DOGGED_APPS_DOGGED_COMMANDS_H_
 #define DOGGED_APPS_DOGGED_COMMANDS_H_
 
+#include <string>
+#include <vector>
+
 #include "apps/dogged/options.h"
 
 namespace dogged {
@@ -15,6 +18,9 @@ ExitCode CancelCommand(const ClusterOptions& options);
 ExitCode CheckCommand(const ProgramOptions& options,
                       const Environment& environment);
 ExitCode ExplainCommand(const std::string& code);
+ExitCode FormatCommand(const std::vector<std::string>& files, bool only_check);
+ExitCode GraphCommand(const GraphOptions& options,
+                      const Environment& environment);
 ExitCode SimCommand(const SimCommandOptions& options,
                     const Environment& environment);
 

@@ -22,9 +22,7 @@
 
 namespace dogged {
 
-namespace {
-
-absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+absl::StatusOr<std::string> ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -34,8 +32,6 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   }
   return text.str();
 }
-
-}  // namespace
 
 KernelSource::KernelSource(const Environment& environment)
     : compiler_({.compiler = environment.compiler,
@@ -135,10 +131,10 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     return status;
   };
   LoadedProgram out;
-  absl::StatusOr<std::string> text = ReadWhole(options.file);
+  absl::StatusOr<std::string> text = ReadText(options.file);
   if (!text.ok()) return fail(text.status());
   out.text = *std::move(text);
-  out.options.read_file = ReadWhole;
+  out.options.read_file = ReadText;
   out.options.load_library = kernels.load_library();
   out.options.file = options.file;
   out.options.parameters = options.definitions;

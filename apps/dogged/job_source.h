@@ -48,6 +48,9 @@ struct LoadedProgram {
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels);
 
+// A file as it is. Errors: kNotFound.
+absl::StatusOr<std::string> ReadText(const std::string& path);
+
 // The status for a user: printed by whoever returns it to main.
 ExitCode ExitCodeOf(const absl::Status& status);
 

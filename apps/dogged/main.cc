@@ -341,6 +341,54 @@ class ExplainFlags {
   std::string code_;
 };
 
+class FormatFlags {
+ public:
+  explicit FormatFlags(CLI::App& app)
+      : command_(AddCommand(app, "fmt", "dogged fmt apps/heat1d/heat1d.dog",
+                            "Gives programs their canonical form.")) {
+    command_.add_option("FILE", files_, "programs")->required();
+    command_.add_flag("--check", only_check_,
+                      "change nothing; name files that are not in this form");
+  }
+  bool parsed() const { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() { return FormatCommand(files_, only_check_); }
+
+ private:
+  CLI::App& command_;
+  std::vector<std::string> files_;
+  bool only_check_ = false;
+};
+
+class GraphFlags {
+ public:
+  GraphFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(
+            app, "graph",
+            "dogged graph apps/heat1d/heat1d.dog --at 'phi(3)(4)' -o g.svg",
+            "Draws the tasks around a label, never the whole graph.")) {
+    AddProgramFlags(command_, options_.program, flags_);
+    command_.add_option("--at", options_.at, "a label, such as 'phi(3)(4)'")
+        ->required();
+    command_.add_option("--radius", options_.radius, "steps from its task")
+        ->check(CLI::Range(0, 100))
+        ->capture_default_str();
+    command_.add_option("-o,--out", options_.output,
+                        "a .svg, or .dot for graphviz; default: print SVG");
+  }
+  bool parsed() const { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() {
+    DOGGED_RETURN_IF_ERROR(FinishProgramFlags(flags_, options_.program));
+    return GraphCommand(options_, environment_);
+  }
+
+ private:
+  const Environment& environment_;
+  CLI::App& command_;
+  GraphOptions options_;
+  ProgramFlags flags_;
+};
+
 class SimFlags {
  public:
   SimFlags(CLI::App& app, const Environment& environment)
@@ -411,6 +459,8 @@ int Main(int argc, char** argv) {
   ClusterFlags cluster(app);
   CheckFlags check(app, environment);
   ExplainFlags explain(app);
+  FormatFlags format(app);
+  GraphFlags graph(app, environment);
   SimFlags sim(app, environment);
   try {
     app.parse(argc, argv);
@@ -425,6 +475,8 @@ int Main(int argc, char** argv) {
   if (cluster.parsed()) code = cluster.Run();
   if (check.parsed()) code = check.Run();
   if (explain.parsed()) code = explain.Run();
+  if (format.parsed()) code = format.Run();
+  if (graph.parsed()) code = graph.Run();
   if (sim.parsed()) code = sim.Run();
   if (code.ok()) return static_cast<int>(*code);
   std::fprintf(stderr, "error: %s\n",

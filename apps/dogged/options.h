@@ -46,6 +46,13 @@ struct ProgramOptions {
   int workers = 0;      // per agent; 0: processors / agents
 };
 
+struct GraphOptions {
+  ProgramOptions program;
+  std::string at;  // a label
+  int radius = 2;
+  std::string output;  // .svg or .dot; empty: standard output
+};
+
 // When to kill or to let join: a share of the tasks, or seconds.
 struct When {
   std::optional<double> share;  // 0 to 1

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/analysis.h"
 #include "dsl/check.h"
+#include "dsl/format.h"
 #include "dsl/include.h"
 #include "dsl/parser.h"
 #include "dsl/print.h"
@@ -94,6 +95,13 @@ TEST(MutationTest, DamagedProgramsAreDiagnosed) {
     Diagnostics diagnostics = Include("test.dog", text, nullptr);
     const ast::Program tree = Parse(diagnostics);
     Print(tree);
+    Diagnostics plain("test.dog", text);
+    const auto formatted = Format(plain);
+    EXPECT_EQ(formatted.ok(), !plain.HasErrors());
+    if (formatted.ok()) {
+      Diagnostics again("test.dog", *formatted);
+      EXPECT_EQ(Format(again).value_or("none"), *formatted) << text;
+    }
     if (!diagnostics.HasErrors()) {
       CheckOptions options;
       options.assume_input_files = true;
