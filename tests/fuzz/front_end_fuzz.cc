@@ -1,0 +1,47 @@
+// Aim: no text brings the front end down, makes it read what is not there, or
+// shows a user what C++ or isl said; a text that has a form keeps it.
+// Method: libFuzzer, from the programs of apps/ and tests/dsl/errors.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "dsl/analysis.h"
+#include "dsl/check.h"
+#include "dsl/format.h"
+#include "dsl/include.h"
+#include "dsl/parser.h"
+#include "dsl/print.h"
+
+namespace dogged::dsl {
+namespace {
+
+void Front(const std::string& text) {
+  Diagnostics diagnostics = Include("fuzz.dog", text, nullptr);
+  const ast::Program tree = Parse(diagnostics);
+  Print(tree);
+  Diagnostics plain("fuzz.dog", text);
+  const auto formatted = Format(plain);
+  if (formatted.ok()) {
+    Diagnostics again("fuzz.dog", *formatted);
+    if (Format(again).value_or("none") != *formatted) std::abort();
+  }
+  if (!diagnostics.HasErrors()) {
+    CheckOptions options;
+    options.assume_input_files = true;
+    CheckedProgram program = Check(tree, options, diagnostics);
+    if (!diagnostics.HasErrors()) AnalyzeWithIsl(program, diagnostics);
+  }
+  const std::string said = diagnostics.ToString();
+  if (diagnostics.all().empty() != said.empty()) std::abort();
+  // Names in the text come back in messages.
+  const bool is_own = text.find("isl_") != std::string::npos;
+  if (!is_own && said.find("isl_") != std::string::npos) std::abort();
+}
+
+}  // namespace
+}  // namespace dogged::dsl
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  dogged::dsl::Front(std::string(reinterpret_cast<const char*>(data), size));
+  return 0;
+}
