@@ -25,6 +25,51 @@ void CollectFree(const Expr& expr, Scope& scope,
   for (const Expr& arg : expr.args) CollectFree(arg, scope, names);
 }
 
+// More than anybody writes would keep the analysis, which looks at pairs, busy
+// for hours.
+constexpr size_t kDeclarationsMax = 1000;
+constexpr size_t kStatementsMax = 10'000;
+
+template <typename T>
+bool AreTooMany(const std::vector<T>& items, size_t most,
+                absl::string_view what, SourceRange range,
+                Diagnostics& diagnostics) {
+  if (items.size() <= most) return false;
+  diagnostics
+      .Error(Code::kTooLarge, range,
+             absl::StrCat(items.size(), " ", what, "; at most ", most,
+                          " are possible"))
+      .Help("one task has many points:  for x = 0:N-1");
+  return true;
+}
+
+bool IsTooLong(const ast::Program& program, Diagnostics& diagnostics) {
+  const auto too_many = [&diagnostics](const auto& items,
+                                       absl::string_view what) {
+    return !items.empty() && AreTooMany(items, kDeclarationsMax, what,
+                                        items.back().range, diagnostics);
+  };
+  bool out = too_many(program.parameters, "parameters");
+  out |= too_many(program.arrays, "arrays");
+  out |= too_many(program.inputs, "inputs");
+  out |= too_many(program.kernels, "kernels");
+  out |= too_many(program.boundaries, "boundaries");
+  out |= too_many(program.tasks, "tasks");
+  out |= too_many(program.reductions, "reductions");
+  out |= too_many(program.results, "results");
+  for (const ast::Task& task : program.tasks) {
+    const SourceRange at = task.name.range;
+    out |= AreTooMany(task.creates, kDeclarationsMax,
+                      "labels that a task creates", at, diagnostics);
+    out |= AreTooMany(task.uses, kDeclarationsMax, "labels that a task uses",
+                      at, diagnostics);
+    out |=
+        AreTooMany(task.code, kStatementsMax, "lines of code", at, diagnostics);
+    if (out) break;
+  }
+  return out;
+}
+
 std::string Counted(size_t count, absl::string_view what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
@@ -349,6 +394,7 @@ void Checker::Creators(const ast::Program& program) {
 }
 
 CheckedProgram Checker::Run(const ast::Program& program) {
+  if (IsTooLong(program, diagnostics_)) return {};
   Parameters(program);
   for (const ast::Array& array : program.arrays) DeclareArray(array);
   for (const ast::Kernel& kernel : program.kernels) DeclareKernel(kernel);

@@ -13,6 +13,7 @@
 #include "dsl/point_kernels.h"
 #include "dsl/reduce_kernel.h"
 #include "dsl/results.h"
+#include "dsl/size_limits.h"
 #include "dsl/stencil.h"
 #include "dsl/tile_kernel.h"
 #include "runtime/base/check.h"
@@ -289,6 +290,8 @@ absl::StatusOr<Job> Compile(absl::string_view text,
       MakePointProgram(checked, NameOf(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DropCovered(points);
+  CheckSize(points, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
   Job job;
   std::string how;
   DOGGED_ASSIGN_OR_RETURN(job.program,

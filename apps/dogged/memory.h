@@ -6,6 +6,8 @@
 
 namespace dogged {
 
+// Of this computer.
+int64_t PhysicalBytes();
 // Resident bytes now; 0 if that can't be read.
 int64_t ResidentBytes();
 // The most that it ever was.

@@ -22,10 +22,10 @@ ExitCode CheckCommand(const ProgramOptions& options,
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const Program& p = program->job.program;
-  std::printf("%s: %d tasks in %d classes, %d results; %s\n", p.name.c_str(),
-              static_cast<int>(p.TaskCount()),
-              static_cast<int>(p.classes.size()),
-              static_cast<int>(p.ResultCount()), program->job.lowering.c_str());
+  std::printf(
+      "%s: %lld tasks in %d classes, %lld results; %s\n", p.name.c_str(),
+      static_cast<long long>(p.TaskCount()), static_cast<int>(p.classes.size()),
+      static_cast<long long>(p.ResultCount()), program->job.lowering.c_str());
   for (const KernelSpec& spec : p.kernels) {
     if (!options.emit_c || spec.kind != "c") continue;
     std::fwrite(spec.body.data(), 1, spec.body.size(), stdout);

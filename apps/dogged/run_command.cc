@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "apps/cholesky/verify.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/interrupt.h"
@@ -54,6 +55,28 @@ absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
                  judge.difference, verdict->residual, verdict->solve_error);
   }
   return absl::OkStatus();
+}
+
+// The results come here, whoever computes them: kResourceExhausted if this
+// computer can't hold them. Blocks count as one number each.
+absl::Status CheckRoom(const Program& program) {
+  double bytes = 0;
+  for (const ResultView& view : program.views) {
+    const auto set = static_cast<size_t>(view.result_set);
+    const auto array = static_cast<size_t>(program.results[set].array);
+    double elements = 1;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      elements *= static_cast<double>(view.upper[d] - view.lower[d] + 1);
+    }
+    bytes += elements *
+             static_cast<double>(ElementBytes(program.arrays[array].element));
+  }
+  const auto room = static_cast<double>(PhysicalBytes());
+  if (bytes <= room) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "the results take %.3g bytes, this computer has %.3g; want less, or use "
+      "smaller parameters",
+      bytes, room));
 }
 
 // Writes what one --output asks for.
@@ -247,6 +270,10 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   }
   const auto program = LoadProgram(filled.program, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
+  if (const absl::Status room = CheckRoom(program->job.program); !room.ok()) {
+    std::fprintf(stderr, "error: %s\n", std::string(room.message()).c_str());
+    return ExitCodeOf(room);
+  }
   if (!filled.json && !filled.seed_given) {
     std::fprintf(stderr, "seed %llu\n",
                  static_cast<unsigned long long>(filled.seed));

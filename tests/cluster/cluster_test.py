@@ -196,6 +196,11 @@ def case_bad_input():
         run(app("heat1d"), "--cluster", "127.0.0.1:1", expect=4)
         run(app("heat1d"), "--agents", "2", "--kill-at", "99s", expect=2)
         run(app("heat1d"), "--nonsense", expect=2)
+        # More points, more results than there can be; more than fit here.
+        run(app("heat1d"), "-D", "N=3000000000", "-D", "T=3000000000",
+            expect=3)
+        run(app("heat1d"), "-D", "N=1000000000000", "-D", "T=1", expect=3)
+        run(app("heat1d"), "-D", "N=110000000000", "-D", "T=1", expect=5)
         run(app("heat1d"), "--output", "psi(:)(100)=x.npy", expect=3)
 
 
