@@ -278,9 +278,12 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
     std::fprintf(stderr, "seed %llu\n",
                  static_cast<unsigned long long>(filled.seed));
   }
+  // Bounded memory and a directory are matters of an agent.
   const bool embedded = filled.cluster.empty() && filled.program.agents == 1 &&
                         filled.kill_at.empty() && filled.join_at.empty() &&
-                        filled.kill_every_seconds == 0 && !filled.search_only;
+                        filled.kill_every_seconds == 0 && !filled.search_only &&
+                        environment.memory.empty() &&
+                        environment.directory.empty();
   return embedded
              ? RunEmbedded(filled, *program, kernels, wall_start)
              : RunOnCluster(filled, *program, kernels, environment, wall_start);

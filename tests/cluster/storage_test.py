@@ -146,13 +146,16 @@ def case_memory():
     program = (CHOLESKY, "-D", "N=2048", "-D", "NB=128")
     expected = run(*program)[0]["result_digest"]
     with tempfile.TemporaryDirectory() as folder:
-        for agents, memory in ((2, 12 << 20), (4, 6 << 20)):
+        for agents, memory in ((1, 24 << 20), (2, 12 << 20), (4, 6 << 20)):
             for env in ({}, {"DOGGED_DIR": os.path.join(folder, str(agents))}):
                 report, _ = run(*program, "--agents", agents,
                                 env={"DOGGED_MEMORY": str(memory),
                                      "TMPDIR": folder, **env})
                 check("another digest", report["result_digest"] == expected,
                       report)
+        _, words = run(*program, expect=5,
+                       env={"DOGGED_MEMORY": "1000", "TMPDIR": folder})
+        check("no number", "would do" in words, words)
         program = (HEAT2D, "-D", "N=2048", "-D", "T=50")
         expected = run(*program)[0]["result_digest"]
         report, _ = run(*program, "--agents", 2,
