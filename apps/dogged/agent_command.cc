@@ -208,6 +208,7 @@ class AgentProcess {
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
     agent_options.engine = engine.get();
+    agent_options.on_freed = ReturnFreedMemory;
     agent_options.keeps_values = !options_.directory.empty();
     agent_options.seed = rng_.Next();
     DOGGED_ASSIGN_OR_RETURN(agent_options.plan,

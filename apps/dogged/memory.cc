@@ -1,5 +1,6 @@
 #include "apps/dogged/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,5 +24,7 @@ int64_t PeakResidentBytes() {
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
 }
+
+void ReturnFreedMemory() { malloc_trim(0); }
 
 }  // namespace dogged

@@ -12,6 +12,8 @@ int64_t PhysicalBytes();
 int64_t ResidentBytes();
 // The most that it ever was.
 int64_t PeakResidentBytes();
+// Gives what the heap keeps of freed blocks back to the operating system.
+void ReturnFreedMemory();
 
 }  // namespace dogged
 

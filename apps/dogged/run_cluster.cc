@@ -55,6 +55,7 @@ class ClusterRun {
     JobRecord record = client_->record();
     record.state = JobState::kDone;
     record.result_digest = digest;
+    record.is_delivered = true;
     (void)client_->Conclude(record);
   }
 

@@ -284,19 +284,17 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   entry.hash = record.hash;
   // A stale record never revives a job: what counts is the newest of each.
   bool running = false;
-  bool done = false;     // its results may be asked for again
-  bool fetched = false;  // who asked for them has them
+  bool done = false;  // its results may be asked for again
+  bool delivered = false;
   for (const auto& [key, known] : records_) {
     if (known.hash != record.hash) continue;
     running |= known.state == JobState::kRunning;
     done |= known.state == JobState::kDone;
-    // Agents that end a job say why they do, or give the digest.
-    fetched |= known.state == JobState::kDone && known.message.empty() &&
-               known.result_digest.IsZero();
+    delivered |= known.is_delivered;
   }
   entry.over_since =
       running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
-  entry.is_fetched = fetched;
+  entry.is_delivered = delivered;
   if (running && entry.run == nullptr && !entry.encoded.empty()) {
     StartRun(now, entry, record);
   }

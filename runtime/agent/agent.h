@@ -61,6 +61,8 @@ struct AgentOptions {
   bool keeps_values = false;
   // What the values of this agent take.
   std::function<int64_t()> live_bytes = Value::LiveBytes;
+  // Called after a job's values were freed.
+  std::function<void()> on_freed = [] {};
 };
 
 class Agent {
@@ -147,7 +149,7 @@ class Agent {
     // Since when no submission of it runs, and whether its client has said so,
     // who has the results then. It is forgotten some time later.
     absl::Time over_since = absl::InfiniteFuture();
-    bool is_fetched = false;
+    bool is_delivered = false;
     JobStats stats;  // of the run that was forgotten
     // Since when nobody in the view has the job's numeric class.
     absl::Time unservable_since = absl::InfiniteFuture();

@@ -124,7 +124,7 @@ void Agent::ForgetJobs(absl::Time now) {
   int64_t bytes = 0;
   for (auto& [job, entry] : jobs_) {
     if (entry.job == nullptr || now - entry.over_since < kKeptTime) continue;
-    if (entry.run == nullptr || entry.is_fetched ||
+    if (entry.run == nullptr || entry.is_delivered ||
         now - entry.over_since >= kResultsKeptTime) {
       ForgetJob(entry);
       continue;
@@ -151,6 +151,7 @@ void Agent::ForgetJob(Entry& entry) {
   entry.wanted.clear();
   entry.found.clear();
   if (values_ != nullptr) values_->EraseJob(entry.hash);
+  options_.on_freed();
 }
 
 void Agent::CheckNumericClasses(absl::Time now) {

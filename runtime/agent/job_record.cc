@@ -39,6 +39,7 @@ Bytes JobRecord::Encode() const {
   out.PutSigned(static_cast<int>(code));
   out.PutU64(result_digest.low);
   out.PutU64(result_digest.high);
+  out.PutBool(is_delivered);
   return Bytes(out.Take());
 }
 
@@ -59,6 +60,7 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   out.code = static_cast<absl::StatusCode>(in.GetSigned());
   out.result_digest.low = in.GetU64();
   out.result_digest.high = in.GetU64();
+  out.is_delivered = in.GetBool();
   DOGGED_RETURN_IF_ERROR(in.Finish("job record"));
   out.state = static_cast<JobState>(state);
   return out;

@@ -35,6 +35,8 @@ struct JobRecord {
   std::string message;  // why it failed
   absl::StatusCode code = absl::StatusCode::kOk;
   Digest result_digest;  // when done
+  // Done, and the client that submitted it has the results.
+  bool is_delivered = false;
 
   JobId job() const { return JobId(hash.high); }
   // The key of the record in membership gossip.

@@ -149,6 +149,33 @@ def case_left_alone():
               executed, status)
 
 
+def case_many_jobs():
+    """A hundred jobs, five at a time; what they held is freed once their
+    clients have the results."""
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+
+        def memory(status):
+            return max(a["memory_bytes"] for a in status["agents"])
+
+        before = memory(cluster.status())
+        for first in range(0, 100, 5):
+            clients = [subprocess.Popen(
+                [DOGGED, "run", HEAT, "-D", f"N={500001 + first + i}", "-D",
+                 "T=1", "--cluster", cluster.addresses[i % 2]],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                for i in range(5)]
+            for client in clients:
+                _, words = client.communicate(timeout=240)
+                check("exit status", client.returncode, 0, words)
+        # All results together take 400 MB at each of the two.
+        cluster.await_status("memory is free again", lambda s:
+                             memory(s) < before + (150 << 20))
+        states = {job["state"] for job in cluster.status()["jobs"]}
+        check("states", states, {"done"})
+
+
 def case_contact_dies():
     """The agent that the client talks to is killed: it goes on with another
     one, and the report says who was lost."""
