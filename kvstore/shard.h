@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -23,31 +24,55 @@ namespace dogged {
 // Where the bytes of a value are beside memory.
 enum class OnDisk : uint8_t { kNo, kOnItsWay, kYes };
 
+// Which consumers of a label are done, each by its place in the order in which
+// the program enumerates them. No heap for up to 128 of them.
+class ConsumersDone {
+ public:
+  // `count` consumers, none of them done.
+  void Reset(int64_t count) {
+    words_.assign(static_cast<size_t>((count + 63) / 64), 0);
+    left_ = count;
+  }
+  // False also for one that there is none of.
+  bool Has(size_t ordinal) const {
+    return ordinal / 64 < words_.size() &&
+           (words_[ordinal / 64] >> (ordinal % 64) & 1) != 0;
+  }
+  void Mark(size_t ordinal) {
+    if (Has(ordinal)) return;
+    words_[ordinal / 64] |= uint64_t{1} << (ordinal % 64);
+    --left_;
+  }
+  int64_t left() const { return left_; }
+
+ private:
+  absl::InlinedVector<uint64_t, 2> words_;
+  int64_t left_ = 0;
+};
+
 // What this agent knows of one label. There is an entry while the value is
-// held here or somebody waits for it.
+// held here or somebody waits for it; so there are many: keep it small.
 struct Entry {
   // None: unbound here. Hollow: bound, and its bytes are on disk only.
   Value value;
-  OnDisk on_disk = OnDisk::kNo;
   // Agents that get the value as soon as it is bound.
   absl::InlinedVector<AgentId, 2> waiters;
   // Other agents that have acknowledged a copy.
   absl::InlinedVector<AgentId, 2> copies;
-  // At the home: one bit for each consumer, by its place in the order in which
-  // the program enumerates them; set once the consumer's outputs are durable.
-  // Sized when the entry becomes bound at its home.
-  std::vector<bool> consumers_done;
-  int64_t consumers_left = 0;
-  // An executed task of this agent made it.
-  bool made_here = false;
-  // True at the home, where consumers_done counts.
-  bool is_home = false;
-  // The producer's inputs were told that it is done.
-  bool producer_reported = false;
+  // At the home: those whose outputs are durable. Reset when the entry becomes
+  // bound at its home.
+  ConsumersDone consumers;
   // When the holder speaks of the label again if nothing was heard, and how
   // long it then waits.
   absl::Time next_announce = absl::InfiniteFuture();
-  absl::Duration announce_interval;
+  int32_t announce_interval_ms = 0;
+  OnDisk on_disk = OnDisk::kNo;
+  // An executed task of this agent made it.
+  bool made_here = false;
+  // True at the home, where `consumers` counts.
+  bool is_home = false;
+  // The producer's inputs were told that it is done.
+  bool producer_reported = false;
 };
 
 class Shard {
@@ -81,7 +106,7 @@ class Shard {
       absl::FunctionRef<bool(const Label&, const Entry&)> keep) const;
 
  private:
-  absl::flat_hash_map<Label, Entry> entries_;
+  absl::node_hash_map<Label, Entry> entries_;
   bool is_tracking_ = false;
   std::vector<Label> bound_;
   std::vector<Label> erased_;

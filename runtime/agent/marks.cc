@@ -128,15 +128,14 @@ std::vector<Label> Marks::TakeAllKept() {
     for (int64_t version : versions) out.push_back(WithVersion(row, version));
   }
   kept_.clear();
+  std::sort(out.begin(), out.end());
   return out;
 }
 
 void Marks::Forget(absl::FunctionRef<bool(const Label& row)> moved) {
   absl::erase_if(reopened_,
                  [&](const auto& known) { return moved(RowOf(known.first)); });
-  for (auto it = kept_.begin(); it != kept_.end();) {
-    it = moved(it->first) ? kept_.erase(it) : std::next(it);
-  }
+  absl::erase_if(kept_, [&](const auto& row) { return moved(row.first); });
 }
 
 }  // namespace dogged

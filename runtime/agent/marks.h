@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
@@ -52,7 +51,7 @@ class Marks {
   // as long as the pin below it; to the end if that pin's time is over.
   void Reopen(const Label& label);
   bool IsReopened(const Label& label) const {
-    return reopened_.contains(label);
+    return !reopened_.empty() && reopened_.contains(label);
   }
 
   // --- kept beyond their consumers
@@ -96,8 +95,8 @@ class Marks {
   const int64_t pin_interval_;
   DoneMarks bound_;
   DoneMarks retired_;
-  absl::flat_hash_map<Label, bool> reopened_;              // true: to the end
-  absl::btree_map<Label, absl::btree_set<int64_t>> kept_;  // by row
+  absl::flat_hash_map<Label, bool> reopened_;  // true: to the end
+  absl::flat_hash_map<Label, absl::btree_set<int64_t>> kept_;  // by row
 };
 
 }  // namespace dogged

@@ -19,7 +19,7 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
   if (!bound.ok()) return FailOfConflict(label, value.digest(), self_);
   Entry& entry = *shard_.Find(label);
   entry.made_here = true;
-  entry.announce_interval = absl::ZeroDuration();
+  entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
   SendTo(HomeOf(label), JobMessage::kPublish, EncodePublish(label, value), out);
   TellLocalConsumers(label, value, self_, out);
@@ -45,10 +45,8 @@ void JobRun::FailOfConflict(const Label& label, const Digest& other,
 void JobRun::BecomeHome(const Label& label, Entry& entry) {
   entry.is_home = true;
   entry.producer_reported = false;
-  const int64_t count = relations_.ConsumerCount(label);
-  entry.consumers_done.assign(static_cast<size_t>(count), false);
-  entry.consumers_left = count;
-  entry.announce_interval = absl::ZeroDuration();
+  entry.consumers.Reset(relations_.ConsumerCount(label));
+  entry.announce_interval_ms = 0;
 }
 
 void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
@@ -130,10 +128,7 @@ absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
   absl::btree_set<AgentId> homes;
   size_t ordinal = 0;
   relations_.ForEachConsumer(label, [&](const Task& task, int) {
-    const bool done =
-        ordinal < entry.consumers_done.size() && entry.consumers_done[ordinal];
-    ++ordinal;
-    if (!done) homes.insert(HomeOf(task));
+    if (!entry.consumers.Has(ordinal++)) homes.insert(HomeOf(task));
     return true;
   });
   homes.erase(self_);
@@ -158,10 +153,10 @@ void JobRun::QueueCopies(absl::Time now, const Label& label) {
 
 bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
   if (relations_.IsResult(label) || marks_.IsPinned(label)) return false;
-  if (entry.consumers_left == 0) return !marks_.IsKept(label);
+  if (entry.consumers.left() == 0) return !marks_.IsKept(label);
   size_t ordinal = 0;
   return relations_.ForEachConsumer(label, [&](const Task& task, int) {
-    if (entry.consumers_done[ordinal++]) return true;
+    if (entry.consumers.Has(ordinal++)) return true;
     const Entry* output = shard_.Find(relations_.FirstCreated(task));
     return output != nullptr && output->is_home && !output->value.IsNone();
   });
@@ -188,17 +183,16 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
 }
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
-  if (paused_) {  // one who leaves has no time to back off
-    entry.announce_interval = limits_.sweep_interval;
-    entry.next_announce = now + entry.announce_interval;
-    return;
+  absl::Duration interval = limits_.sweep_interval;
+  if (!paused_) {  // one who leaves has no time to back off
+    interval =
+        std::min(2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
+                              Patience()),
+                 std::max(limits_.backoff_max, Patience()));
   }
-  entry.announce_interval =
-      std::min(entry.announce_interval == absl::ZeroDuration()
-                   ? 2 * Patience()
-                   : 2 * entry.announce_interval,
-               std::max(limits_.backoff_max, Patience()));
-  entry.next_announce = now + entry.announce_interval;
+  entry.announce_interval_ms = static_cast<int32_t>(
+      std::min<int64_t>(absl::ToInt64Milliseconds(interval), 1 << 30));
+  entry.next_announce = now + interval;
 }
 
 void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
@@ -210,8 +204,8 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
     ScheduleAnnounce(now, *entry);
     return;
   }
-  absl::btree_set<AgentId> targets;
-  targets = RemoteConsumerHomes(label, *entry);
+  if (IsUsedUp(label, *entry)) return ScheduleAnnounce(now, *entry);
+  absl::btree_set<AgentId> targets = RemoteConsumerHomes(label, *entry);
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
     // Only local consumers are left: nothing to say until the view changes.
@@ -245,7 +239,8 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     marks_.NoteBound(body.label);
     Entry& entry = *shard_.Find(body.label);
     if (*bound) {
-      entry.announce_interval = limits_.backoff_max / 2;
+      entry.announce_interval_ms = static_cast<int32_t>(
+          absl::ToInt64Milliseconds(limits_.backoff_max / 2));
       ScheduleAnnounce(now, entry);
     }
     SendTo(from, JobMessage::kStored, stored, out);

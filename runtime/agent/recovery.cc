@@ -128,7 +128,7 @@ void JobRun::PublishToNew(absl::Time now, const Label& label,
     relations_.ForEachConsumer(label, [&](const Task& task, int) {
       const uint64_t task_key = KeyOf(relations_.FirstCreated(task));
       const AgentId home = placement_.Home(task_key);
-      if (!entry.consumers_done[ordinal++] && home != before.Home(task_key)) {
+      if (!entry.consumers.Has(ordinal++) && home != before.Home(task_key)) {
         targets.insert(home);
       }
       return true;
@@ -170,14 +170,14 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     TellLocalConsumers(label, value, self_, out);
   } else if (is_home) {
     PublishToNew(now, label, *entry, before, out);
-    entry->announce_interval = absl::ZeroDuration();
+    entry->announce_interval_ms = 0;
     ScheduleAnnounce(now, *entry);
     TellLocalConsumers(label, value, self_, out);
   } else {
     const bool alone = entry->is_home || before.RankOf(key, self_) < 0;
     entry->is_home = false;
-    entry->consumers_done.clear();
-    entry->announce_interval = absl::ZeroDuration();
+    entry->consumers.Reset(0);
+    entry->announce_interval_ms = 0;
     ScheduleAnnounce(now, *entry);
     if (alone) {
       stats_.bytes_resent += value.bytes();

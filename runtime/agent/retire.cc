@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/agent/job_run.h"
 
 namespace dogged {
 
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
-  if (entry.consumers_left == 0 && !relations_.IsResult(label)) return true;
+  if (entry.consumers.left() == 0 && !relations_.IsResult(label)) return true;
   if (storage_.keeps_all() && entry.on_disk != OnDisk::kYes) return false;
   // A copy counts while its holder has a rank; others may drop theirs.
   const absl::Span<const AgentId> holders = HoldersOf(label);
@@ -29,7 +30,7 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
   if (!producer.has_value()) return;
   // One report for all outputs whose home is here.
   bool all_durable = true;
-  std::vector<Label> outputs;
+  absl::InlinedVector<Label, 2> outputs;
   relations_.ForEachCreated(*producer, [&](int, const Label& created) {
     if (!IsHome(created)) return;
     const Entry* other = shard_.Find(created);
@@ -48,9 +49,12 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
 }
 
 void JobRun::ReportDone(const Task& task, Outbox& out) {
-  absl::btree_set<Label> inputs;
-  relations_.ForEachRequired(
-      task, [&](int, const Label& label) { inputs.insert(label); });
+  absl::InlinedVector<Label, 4> inputs;
+  relations_.ForEachRequired(task, [&](int, const Label& label) {
+    if (std::find(inputs.begin(), inputs.end(), label) == inputs.end()) {
+      inputs.push_back(label);
+    }
+  });
   for (const Label& label : inputs) {
     if (IsHome(label)) {
       ConsumerDone(label, task, out);
@@ -73,10 +77,7 @@ void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
     if (entry == nullptr || !entry->is_home) continue;
     size_t ordinal = 0;
     relations_.ForEachConsumer(next_label, [&](const Task& consumer, int) {
-      if (consumer == next_task && !entry->consumers_done[ordinal]) {
-        entry->consumers_done[ordinal] = true;
-        --entry->consumers_left;
-      }
+      if (consumer == next_task) entry->consumers.Mark(ordinal);
       ++ordinal;
       return true;
     });
@@ -88,7 +89,7 @@ void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
 void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
-      entry->consumers_left > 0 || !entry->waiters.empty() ||
+      entry->consumers.left() > 0 || !entry->waiters.empty() ||
       relations_.IsResult(label)) {
     return;
   }

@@ -146,7 +146,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
   recalled_ = true;
   last_progress_ = now;
   storage_.Adopt(label, *entry, value);
-  entry->announce_interval = absl::ZeroDuration();
+  entry->announce_interval_ms = 0;
   if (wanted_.erase(label) > 0) wanted_found_.emplace_back(label, value);
   const Value held = entry->value;
   if (IsHome(label)) {
