@@ -190,6 +190,12 @@ void Agent::HandleEvents(absl::Time now) {
         break;
       }
       case MembershipEvent::Kind::kLeft:
+        for (auto& [id, entry] : jobs_) {
+          if (entry.run != nullptr) {
+            entry.run->ExpectHandover(now, event.member.id);
+          }
+        }
+        break;
       case MembershipEvent::Kind::kDeclaredDead:
         break;
     }

@@ -220,26 +220,39 @@ bool JobRun::OpenNextResult() {
 void JobRun::Want(absl::Time now, const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
-    if (entry->value.IsHollow()) {
-      storage_.Load(label, {}, /*for_client=*/true);
-    } else {
-      wanted_found_.emplace_back(label, entry->value);
-    }
+    HandOut(label, entry->value);
     return;
   }
-  auto [it, inserted] = wanted_.emplace(label, Wanted{});
+  auto [it, inserted] = wishes_.wanted.emplace(label, Wishes::Wish{});
   if (!inserted) return;
   it->second = {.next_ask = now, .interval = 2 * limits_.sweep_interval};
   SweepWanted(now, out);
 }
 
 std::vector<std::pair<Label, Value>> JobRun::TakeWanted() {
-  return std::exchange(wanted_found_, {});
+  return std::exchange(wishes_.found, {});
+}
+
+// Its value is bound here.
+void JobRun::HandOut(const Label& label, const Value& value) {
+  if (value.IsHollow()) {
+    storage_.Load(label, {}, /*for_client=*/true);
+  } else {
+    wishes_.found.emplace_back(label, value);
+  }
 }
 
 void JobRun::SweepWanted(absl::Time now, Outbox& out) {
-  for (auto& [label, wanted] : wanted_) {
+  std::vector<Label> found;
+  for (auto& [label, wanted] : wishes_.wanted) {
     if (wanted.next_ask > now) continue;
+    // Bound while its home was elsewhere, which then moved here.
+    const Entry* entry = shard_.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) {
+      HandOut(label, entry->value);
+      found.push_back(label);
+      continue;
+    }
     wanted.next_ask = now + wanted.interval;
     wanted.interval = std::min(2 * wanted.interval, limits_.backoff_max);
     // Once the job is done nothing but this wish makes a result again whose
@@ -257,6 +270,7 @@ void JobRun::SweepWanted(absl::Time now, Outbox& out) {
                          .lazy = results_demanded_}),
            out);
   }
+  for (const Label& label : found) wishes_.wanted.erase(label);
 }
 
 }  // namespace dogged

@@ -25,6 +25,8 @@ struct JobLimits {
   // tasks are slow: see JobRun::Patience().
   absl::Duration patience_min = absl::Milliseconds(250);
   absl::Duration backoff_max = absl::Seconds(5);
+  // So long, at most, a new home waits for the former one to hand over.
+  absl::Duration handover_max = absl::Seconds(1);
   // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
   int64_t pursuits_max = 1 << 16;
   int64_t open_demands_max = 1 << 16;

@@ -9,9 +9,16 @@
 namespace dogged {
 namespace {
 
-// As much ready work as keeps the workers busy over one pass of the loop.
-int64_t QueueTarget(const Executor& executor) {
-  return 4 * executor.worker_count() + 4;
+// As much ready work as keeps the workers busy over one pass of the loop, which
+// takes no longer than this unless tasks do.
+constexpr absl::Duration kPassTime = absl::Milliseconds(4);
+constexpr int64_t kQueuedMax = 4096;
+
+int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
+  const int64_t workers = executor.worker_count();
+  const auto count = static_cast<int64_t>(
+      kPassTime / std::max(usual_task, absl::Microseconds(1)));
+  return std::max(4 * workers + 4, std::min(count * workers, kQueuedMax));
 }
 
 }  // namespace
@@ -80,8 +87,16 @@ bool JobRun::IsDone(const Task& task) const {
   return marks_.WasBound(first);
 }
 
+bool JobRun::IsPursued(const Task& task) const {
+  return pursuits_.Contains(task) || search_.picked.contains(task);
+}
+
 void JobRun::DropTask(const Task& task) {
   if (storage_.Drop(task)) in_flight_.erase(task);
+  if (auto record = parked_.Remove(task); record != nullptr) {
+    in_flight_.erase(task);
+    activation_pool_.Put(std::move(record));
+  }
   if (auto record = activations_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
@@ -97,12 +112,10 @@ void JobRun::MarkInput(const Task& task, int use, const Value& value) {
 
 void JobRun::SetKernels(std::shared_ptr<const KernelTable> kernels) {
   kernels_ = std::move(kernels);
-  if (paused_) return;
-  for (auto& record : std::exchange(kernelless_, {})) Submit(std::move(record));
 }
 
 int64_t JobRun::executing_count() const {
-  return static_cast<int64_t>(in_flight_.size() - kernelless_.size());
+  return static_cast<int64_t>(in_flight_.size()) - parked_.size();
 }
 
 void JobRun::Submit(std::unique_ptr<Activation> record) {
@@ -111,9 +124,54 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
   record->priority =
       program().classes[static_cast<size_t>(task.task_class)].priority.Evaluate(
           task.index);
-  if (kernels_ == nullptr || paused_) {
-    kernelless_.push_back(std::move(record));
-  } else if (storage_.MustStage(*record)) {
+  if (!MayStart() || IsHeld(task)) {
+    parked_.Put(std::move(record));
+  } else {
+    Start(std::move(record));
+  }
+}
+
+// The workers can do with one more.
+bool JobRun::MayStart() const {
+  return kernels_ != nullptr && !paused_ &&
+         executor_.unfinished_count() < QueueTarget(executor_, usual_task_);
+}
+
+bool JobRun::IsHeld(const Task& task) const {
+  return handover_.IsAwaiting() &&
+         handover_.IsHeld(KeyOf(relations_.FirstCreated(task)), self_) &&
+         IsMine(task);
+}
+
+// All it makes was bound or dropped, as far as marks say.
+bool JobRun::IsWhollyDone(const Task& task) const {
+  bool done = true;
+  const bool is_leaf = relations_.RequiredCount(task) == 0;
+  relations_.ForEachCreated(task, [&](int, const Label& label) {
+    done &= is_leaf ? marks_.IsRetired(label) || marks_.WasOvertaken(label)
+                    : marks_.WasBound(label);
+  });
+  return done;
+}
+
+void JobRun::StartParked() {
+  while (!parked_.empty() && MayStart()) {
+    auto record =
+        parked_.Take([this](const Task& task) { return !IsHeld(task); });
+    if (record == nullptr) return;
+    // Its marks may have come after its inputs.
+    const Task task = record->task;
+    if (!IsPursued(task) && IsWhollyDone(task)) {
+      in_flight_.erase(task);
+      activation_pool_.Put(std::move(record));
+      continue;
+    }
+    Start(std::move(record));
+  }
+}
+
+void JobRun::Start(std::unique_ptr<Activation> record) {
+  if (storage_.MustStage(*record)) {
     storage_.Stage(std::move(record));
   } else {
     Execute(std::move(record));
@@ -172,17 +230,17 @@ bool JobRun::StartNextLeaf() {
 
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
-  while (executor_.unfinished_count() +
-                 static_cast<int64_t>(kernelless_.size()) <
-             QueueTarget(executor_) &&
+  StartParked();
+  const int64_t target = QueueTarget(executor_, usual_task_);
+  while (executor_.unfinished_count() + parked_.size() < target &&
          failure_.ok()) {
     if (!open_.empty()) {
       Expand(now, open_.TakeDeepest(), out);
       continue;
     }
     if (AwaitsOffers(now)) break;
-    if (forward_ && now >= rebuild_after_ && MayStartLeaf() &&
-        StartNextLeaf()) {
+    if (forward_ && now >= rebuild_after_ && !handover_.IsAwaiting() &&
+        MayStartLeaf() && StartNextLeaf()) {
       continue;
     }
     break;
@@ -228,6 +286,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   CheckMemory(completion);
   last_progress_ = now;
   slowest_task_ = std::max(slowest_task_, completion.elapsed);
+  usual_task_ += (completion.elapsed - usual_task_) / 16;
   ++stats_.tasks_executed;
   const TaskClass& task_class =
       program().classes[static_cast<size_t>(completion.task.task_class)];
@@ -244,6 +303,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
                    out);
       });
   if (was_done) ++stats_.tasks_duplicated;
+  handover_.Settle(completion.task);
 }
 
 void JobRun::Fail(absl::Status status) {
@@ -331,7 +391,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
           if (!known(row)) return refuse();
         }
       }
-      HandleMarks(b);
+      HandleMarks(from, b);
       return absl::OkStatus();
     }
     case JobMessage::kRetired: {

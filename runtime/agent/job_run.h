@@ -18,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -28,13 +26,16 @@
 #include "kvstore/shard.h"
 #include "routing/multicast.h"
 #include "routing/outbox.h"
+#include "runtime/agent/handover.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/agent/job_stats.h"
 #include "runtime/agent/job_storage.h"
 #include "runtime/agent/marks.h"
 #include "runtime/agent/messages.h"
+#include "runtime/agent/parked_tasks.h"
 #include "runtime/agent/pursuits.h"
 #include "runtime/agent/search_state.h"
+#include "runtime/agent/waiting.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/executor.h"
@@ -72,6 +73,8 @@ class JobRun {
   // The members among which the job's labels are placed have changed.
   void SetMembers(absl::Time now, std::vector<PlacementMember> members,
                   Outbox& out);
+  // `peer` leaves, and hands over what it holds.
+  void ExpectHandover(absl::Time now, AgentId peer);
   // `peer` takes part from now on; what was sent to it before was lost.
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   // A message of kind JobMessage from `from`, which may be this agent.
@@ -120,11 +123,14 @@ class JobRun {
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
   void DropTask(const Task& task);
-  bool IsPursued(const Task& task) const {
-    return pursuits_.Contains(task) || search_.picked.contains(task);
-  }
+  bool IsPursued(const Task& task) const;
   void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
+  bool MayStart() const;
+  void StartParked();
+  bool IsHeld(const Task& task) const;
+  bool IsWhollyDone(const Task& task) const;
+  void Start(std::unique_ptr<Activation> record);
   void Execute(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
@@ -181,6 +187,7 @@ class JobRun {
   void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
                   Outbox& out);
   bool OpenNextResult();
+  void HandOut(const Label& label, const Value& value);
   // The home of an input of `task` dropped it as unneeded, so the task must
   // have been done. Believed unless a result depends on it for certain.
   void BelieveDone(const Task& task);
@@ -235,7 +242,8 @@ class JobRun {
   // Tells the homes of rows that `moved` says so of how far they are.
   void HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
                      Outbox& out);
-  void HandleMarks(const MarksBody& body);
+  void HandleMarks(AgentId from, const MarksBody& body);
+  void TellThrough(Outbox& out);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
   void CountDurableResults();
@@ -260,8 +268,9 @@ class JobRun {
   bool done_queue_busy_ = false;
   ActivationTable activations_;
   ActivationPool activation_pool_;
-  absl::flat_hash_set<Task> in_flight_;  // staged or with the executor
-  std::vector<std::unique_ptr<Activation>> kernelless_;  // of those, waiting
+  absl::flat_hash_set<Task> in_flight_;  // parked, staged, at the executor
+  ParkedTasks parked_;
+  Handover handover_;
   bool paused_ = false;
   JobStorage storage_;
   Pursuits pursuits_;
@@ -276,20 +285,12 @@ class JobRun {
   // After a death nothing is rebuilt before this: copies come first.
   absl::Time rebuild_after_ = absl::InfinitePast();
   std::vector<OpenDemand> delayed_;  // until then
-  struct Wanted {
-    absl::Time next_ask;
-    absl::Duration interval;
-  };
-  absl::btree_map<Label, Wanted> wanted_;
-  std::vector<std::pair<Label, Value>> wanted_found_;
-  bool recalls_ = false;               // the directory is being read
-  bool recalled_ = false;              // something was there
-  absl::btree_set<AgentId> offering_;  // those who may be reading theirs
-  absl::Time offers_end_ = absl::InfinitePast();
-  absl::Time offers_limit_ = absl::InfinitePast();
+  Wishes wishes_;
+  Offers offers_;
   absl::Time next_sweep_ = absl::InfinitePast();
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Duration slowest_task_;
+  absl::Duration usual_task_ = absl::Milliseconds(1);  // a moving mean
   absl::Status failure_;
   JobStats stats_;
 };

@@ -121,6 +121,7 @@ Bytes EncodeMarks(const MarksBody& body) {
   Encoder out;
   PutRows(body.done, out);
   PutRows(body.retired, out);
+  out.PutBool(body.is_through);
   return Bytes(out.Take());
 }
 
@@ -129,6 +130,7 @@ absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body) {
   MarksBody out;
   out.done = GetRows(in);
   out.retired = GetRows(in);
+  out.is_through = in.GetBool();
   DOGGED_RETURN_IF_ERROR(in.Finish("marks"));
   return out;
 }

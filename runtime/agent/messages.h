@@ -36,8 +36,8 @@ enum class JobMessage : uint8_t {
   kRetired = kFirstFreeKind + 4,
   // "I hold a copy of this label."
   kStored = kFirstFreeKind + 5,
-  // "These rows are yours now; so far were they bound and retired." A hint
-  // that saves the new home from running what is long done.
+  // "These rows are yours now; so far were they bound and retired", or "I have
+  // handed over all". A hint that saves the new home from running what is done.
   kMarks = kFirstFreeKind + 6,
   // A searcher: "is this label bound?" And what its home says.
   kLookup = kFirstFreeKind + 7,
@@ -84,6 +84,8 @@ struct RetiredBody {
 struct MarksBody {
   std::vector<std::pair<Label, int64_t>> done;
   std::vector<std::pair<Label, int64_t>> retired;
+  // The sender has handed over all that was its own and is the receiver's now.
+  bool is_through = false;
 };
 
 struct LookupBody {

@@ -19,8 +19,10 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
   if (!bound.ok()) return FailOfConflict(label, value.digest(), self_);
   Entry& entry = *shard_.Find(label);
   entry.made_here = true;
+  if (wishes_.wanted.erase(label) > 0) HandOut(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
+  handover_.Give(HomeOf(label), label);
   SendTo(HomeOf(label), JobMessage::kPublish, EncodePublish(label, value), out);
   TellLocalConsumers(label, value, self_, out);
 }
@@ -79,7 +81,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
     SendToAll(targets, JobMessage::kPublish, EncodePublish(label, value), out);
   }
   ScheduleAnnounce(now, *entry);
-  if (wanted_.erase(label) > 0) wanted_found_.emplace_back(label, value);
+  if (wishes_.wanted.erase(label) > 0) wishes_.found.emplace_back(label, value);
   TellLocalConsumers(label, value, self_, out);
   ReportIfDurable(label, out);
   RetireIfUnneeded(label, out);
@@ -222,9 +224,9 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
   const int rank = RankOf(body.label, self_);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
-  if (recalled_) NoteOffer(now);
-  if (wanted_.erase(body.label) > 0) {
-    wanted_found_.emplace_back(body.label, body.value);
+  if (offers_.has_found) NoteOffer(now);
+  if (wishes_.wanted.erase(body.label) > 0) {
+    wishes_.found.emplace_back(body.label, body.value);
   }
   if (rank == 0) {
     if (from != self_) SendTo(from, JobMessage::kStored, stored, out);
@@ -276,6 +278,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
 
 void JobRun::HandleStored(absl::Time now, AgentId from,
                           const AnnounceBody& body, Outbox& out) {
+  handover_.Settle(from, body.label);
   Entry* entry = shard_.Find(body.label);
   if (entry == nullptr || entry->value.IsNone()) {
     if (IsHome(body.label) && marks_.IsRetired(body.label)) {

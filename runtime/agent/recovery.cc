@@ -16,6 +16,22 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
       before.members().begin(), before.members().end(),
       [this](const auto& m) { return !placement_.Contains(m.agent); });
   if (lost) rebuild_after_ = now + Patience();
+  handover_.ForgetIf([this](AgentId to) { return !placement_.Contains(to); });
+  const bool is_beginner =
+      before.members().empty() || handover_.IsHeldAltogether();
+  if (is_beginner) {
+    for (const PlacementMember& member : placement_.members()) {
+      if (member.agent == self_ || before.Contains(member.agent)) continue;
+      handover_.Await(member.agent, now + limits_.handover_max, before);
+    }
+  }
+  if (before.Contains(self_)) {
+    for (const PlacementMember& member : placement_.members()) {
+      if (!before.Contains(member.agent) || !placement_.Contains(self_)) {
+        handover_.Owe(member.agent);
+      }
+    }
+  }
   marks_.Forget([this](const Label& row) { return !IsHome(row); });
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
@@ -38,20 +54,18 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   for (const Task& task : storage_.StagedTasks()) {
     if (!IsMine(task)) moved.push_back(task);
   }
+  for (const Task& task : parked_.All()) {
+    if (!IsMine(task)) moved.push_back(task);
+  }
   for (const Task& task : moved) DropTask(task);
+  for (const Task& task : in_flight_) {
+    if (!IsMine(task)) handover_.Give(HomeOf(task), task);
+  }
   search_.claims.Forget([this](const Task& task, AgentId holder) {
     return !placement_.Contains(holder) || !IsMine(task);
   });
-  for (auto& record : std::exchange(kernelless_, {})) {
-    if (IsMine(record->task)) {
-      kernelless_.push_back(std::move(record));
-    } else {
-      in_flight_.erase(record->task);
-      activation_pool_.Put(std::move(record));
-    }
-  }
   pursuits_.CheckAllAt(now);
-  for (auto& [label, wanted] : wanted_) wanted.next_ask = now;
+  for (auto& [label, wanted] : wishes_.wanted) wanted.next_ask = now;
   next_sweep_ = now;
 
   leaves_.emplace(relations_);
@@ -75,16 +89,26 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   stats_.results_durable_bytes = 0;
 }
 
+void JobRun::ExpectHandover(absl::Time now, AgentId peer) {
+  if (peer == self_ || !placement_.Contains(peer)) return;
+  handover_.Await(peer, now + limits_.handover_max, placement_);
+}
+
 void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   if (!failure_.ok() || !placement_.Contains(peer)) return;
-  if (offering_.erase(peer) > 0) NoteOffer(now);
+  handover_.EndAwait(peer);  // who has just started has nothing to give
+  handover_.Owe(peer);
+  if (offers_.others.erase(peer) > 0) NoteOffer(now);
   HandOverMarks([&](const Label& row) { return HomeOf(row) == peer; }, out);
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     const Entry& entry = *shard_.Find(label);
     if (entry.value.IsNone()) continue;
     if (!entry.is_home) {
-      if (HomeOf(label) == peer) Announce(now, label, out);
+      if (HomeOf(label) == peer) {
+        handover_.Give(peer, label);
+        Announce(now, label, out);
+      }
       continue;
     }
     absl::btree_set<AgentId> targets;
@@ -110,7 +134,14 @@ void JobRun::HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
   }
 }
 
-void JobRun::HandleMarks(const MarksBody& body) {
+void JobRun::TellThrough(Outbox& out) {
+  for (const AgentId to : handover_.TakeThrough()) {
+    SendTo(to, JobMessage::kMarks, EncodeMarks({.is_through = true}), out);
+  }
+}
+
+void JobRun::HandleMarks(AgentId from, const MarksBody& body) {
+  if (body.is_through) handover_.EndAwait(from);
   for (const auto& [row, version] : body.done) {
     marks_.NoteBoundRow(row, version);
   }
@@ -181,6 +212,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     ScheduleAnnounce(now, *entry);
     if (alone) {
       stats_.bytes_resent += value.bytes();
+      handover_.Give(placement_.Home(key), label);
       SendValue({placement_.Home(key)}, label, out);
     } else if (placement_.Home(key) != before.Home(key)) {
       Announce(now, label, out);
@@ -211,6 +243,7 @@ absl::Duration JobRun::Patience() const {
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   AdvanceStorage(now, out);
+  handover_.Expire(now);
   if (now >= next_sweep_) Sweep(now, out);
   SendCopies(now, out);
   const auto traffic = multicast_.traffic().find(id_);
@@ -219,7 +252,9 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
     stats_.publication_messages = traffic->second.messages;
     stats_.publication_bytes = traffic->second.bytes;
   }
+  TellThrough(out);
   out.WakeAt(next_sweep_);
+  out.WakeAt(handover_.NextLimit());
 }
 
 void JobRun::Sweep(absl::Time now, Outbox& out) {

@@ -117,6 +117,7 @@ void JobRun::Drop(const Label& label, Outbox& out) {
 
 void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
   if (!body.task.has_value()) {
+    handover_.Settle(from, body.label);
     const Entry* entry = shard_.Find(body.label);
     if (entry == nullptr || entry->is_home || from != HomeOf(body.label)) {
       return;

@@ -49,7 +49,7 @@ void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
     const Entry* entry = shard_.Find(loaded.label);
     if (entry == nullptr || entry->value.IsNone()) continue;
     if (loaded.for_client) {
-      wanted_found_.emplace_back(loaded.label, entry->value);
+      wishes_.found.emplace_back(loaded.label, entry->value);
     }
     if (!loaded.targets.empty()) {
       SendValue(std::move(loaded.targets), loaded.label, out);
@@ -73,26 +73,26 @@ void JobRun::ReturnTask(absl::Time now, std::unique_ptr<Activation> record,
 }
 
 void JobRun::Recall() {
-  recalls_ = true;
+  offers_.is_reading = true;
   for (const PlacementMember& member : placement_.members()) {
-    if (member.agent != self_) offering_.insert(member.agent);
+    if (member.agent != self_) offers_.others.insert(member.agent);
   }
   storage_.Scan();
 }
 
 bool JobRun::AwaitsOffers(absl::Time now) const {
-  return recalls_ || now < offers_end_;
+  return offers_.is_reading || now < offers_.end;
 }
 
 // As long as offers come, there may be more; values of a run that is under way
 // look like offers, so that ends some time.
 void JobRun::NoteOffer(absl::Time now) {
-  if (AwaitsOffers(now) && (recalled_ || offering_.empty())) {
-    offers_end_ = std::min(std::max(offers_end_, now + limits_.patience_min),
-                           offers_limit_);
+  if (AwaitsOffers(now) && (offers_.has_found || offers_.others.empty())) {
+    offers_.end = std::min(std::max(offers_.end, now + limits_.patience_min),
+                           offers_.limit);
   }
-  if (offering_.empty() && !recalled_) {
-    offers_end_ = std::min(offers_end_, now + limits_.patience_min);
+  if (offers_.others.empty() && !offers_.has_found) {
+    offers_.end = std::min(offers_.end, now + limits_.patience_min);
   }
 }
 
@@ -116,9 +116,11 @@ void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
       Adopt(now, event.label, event.value, out);
       return;
     case ValueStore::Event::Kind::kScanned:
-      recalls_ = false;
-      offers_limit_ = now + 5 * kOffersTimeMax;
-      if (recalled_ || !offering_.empty()) offers_end_ = now + kOffersTimeMax;
+      offers_.is_reading = false;
+      offers_.limit = now + 5 * kOffersTimeMax;
+      if (offers_.has_found || !offers_.others.empty()) {
+        offers_.end = now + kOffersTimeMax;
+      }
       return;
     case ValueStore::Event::Kind::kFailed:
       Fail(Annotate(event.status, absl::StrCat("agent ", self_.ToString())));
@@ -143,11 +145,11 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
                      self_.ToString())));
     return;
   }
-  recalled_ = true;
+  offers_.has_found = true;
   last_progress_ = now;
   storage_.Adopt(label, *entry, value);
   entry->announce_interval_ms = 0;
-  if (wanted_.erase(label) > 0) wanted_found_.emplace_back(label, value);
+  if (wishes_.wanted.erase(label) > 0) wishes_.found.emplace_back(label, value);
   const Value held = entry->value;
   if (IsHome(label)) {
     BecomeHome(label, *entry);

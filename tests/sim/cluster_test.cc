@@ -271,6 +271,27 @@ TEST(Cluster, LeavingHandsOver) {
   EXPECT_LE(executed, 1.005 * needed) << "with and without leaving";
 }
 
+// One who runs a task makes an output whose home is elsewhere, and becomes
+// that home while a client waits for it: it hung in one run of two hundred.
+TEST(Cluster, WhatAClientWaitsForIsHandedOutWhenItsHomeMovesHere) {
+  SimOptions options{.agents = 4, .faults = {.join = 1, .leave = 2}};
+  RunSeeds(QrJob(8), options, 400);
+}
+
+// Homes move between agents that live, so what one made the other need not.
+TEST(Cluster, LeavingAndJoiningRunNothingTwice) {
+  for (const Job& job : {CholeskyJob(8), QrJob(10), Heat1dJob(101, 20, 8)}) {
+    for (const FaultPlan& faults :
+         {FaultPlan{}, FaultPlan{.leave = 2}, FaultPlan{.join = 2}}) {
+      const Work work =
+          RunSeeds(job, {.agents = 5, .faults = faults}, /*seeds=*/40);
+      EXPECT_LE(work.executed_per_needed, 1.0)
+          << job.program.name << " with " << faults.join << " joining and "
+          << faults.leave << " leaving";
+    }
+  }
+}
+
 TEST(Cluster, ASeedReplaysToTheSameTrace) {
   const std::string encoded = Heat1dJob(41, 10, 4).Encode();
   SimOptions options{.seed = 7, .faults = ManyFaults()};

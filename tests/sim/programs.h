@@ -151,6 +151,46 @@ inline Job CholeskyJob(int64_t n) {
   return Job{.program = *std::move(build).Build()};
 }
 
+// QR's graph on n block columns: a panel makes V(k) and T(k), whose homes
+// differ; A(j)(k) is block column j after k updates. V and T are the results.
+inline Job QrJob(int64_t n) {
+  const AffineExpr a = AffineExpr::Index(0);
+  const AffineExpr b = AffineExpr::Index(1);
+  const AffineExpr one = AffineExpr::Constant(1);
+  const AffineBound last{.expr = AffineExpr::Constant(n - 1)};
+  ProgramBuilder build("qr");
+  const int32_t A = build.AddArray(
+      {.name = "A", .rank = 2, .affinity_block = {1, 0}, .version_index = 1});
+  const int32_t V = build.AddArray({.name = "V", .rank = 1});
+  const int32_t T =
+      build.AddArray({.name = "T", .rank = 1, .affinity_group = 1});
+  const int32_t kernel = build.AddKernel({"mix", "test", ""});
+  build.AddClass({.name = "load",
+                  .domain = Domain::Box({{"j", 0, n - 1}}),
+                  .creates = {{A, {a, AffineExpr::Constant(0)}}},
+                  .kernel = kernel});
+  build.AddClass({.name = "panel",
+                  .domain = Domain::Box({{"k", 0, n - 1}}),
+                  .creates = {{V, {a}}, {T, {a}}},
+                  .uses = {{A, {a, a}, {}}},
+                  .kernel = kernel,
+                  .priority = a * -2});
+  build.AddClass(
+      {.name = "update",
+       .domain =
+           {.dimensions = {{"k", {{}}, {{.expr = AffineExpr::Constant(n - 2)}}},
+                           {"j", {{.expr = a + one}}, {last}}}},
+       .creates = {{A, {b, a + one}}},
+       .uses = {{A, {b, a}, {}}, {V, {a}, {}}, {T, {a}, {}}},
+       .kernel = kernel,
+       .priority = a * -2 - one});
+  for (const int32_t array : {V, T}) {
+    build.AddResult(array, Domain::Box({{"k", 0, n - 1}}));
+  }
+  build.SetEveryTaskNeeded();
+  return Job{.program = *std::move(build).Build()};
+}
+
 }  // namespace dogged
 
 #endif  // DOGGED_TESTS_SIM_PROGRAMS_H_

@@ -1,0 +1,93 @@
+// Aim: who is owed hears that he has all exactly once, and who waits, waits
+// no longer than that or its limit. Method: both sides, step by step.
+#include "runtime/agent/handover.h"
+
+#include "gmock/gmock.h"
+#include "runtime/agent/parked_tasks.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const AgentId kGiver(1);
+const AgentId kTaker(2);
+
+Task TaskOf(int64_t i) { return {.task_class = 0, .index = {i}}; }
+
+TEST(Handover, WhoIsOwedHearsOnceThatAllHasArrived) {
+  Handover handover;
+  const Label label{.array = 0, .index = {1}};
+  handover.Give(kTaker, label);  // not owed: does not count
+  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+  handover.Owe(kTaker);
+  handover.Give(kTaker, label);
+  handover.Give(kTaker, TaskOf(3));
+  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+  handover.Settle(kTaker, label);
+  EXPECT_THAT(handover.TakeThrough(), IsEmpty()) << "the task still runs";
+  const Label made{.array = 0, .index = {3}};
+  handover.Give(kTaker, made);
+  handover.Settle(TaskOf(3));
+  EXPECT_THAT(handover.TakeThrough(), IsEmpty()) << "its output is on its way";
+  handover.Settle(kTaker, made);
+  EXPECT_THAT(handover.TakeThrough(), ElementsAre(kTaker));
+  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+}
+
+TEST(Handover, WhoIsGoneIsOwedNothing) {
+  Handover handover;
+  handover.Owe(kTaker);
+  handover.ForgetIf([](AgentId to) { return to == kTaker; });
+  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+}
+
+TEST(Handover, HoldsWhatWasAnothersUntilItIsHandedOver) {
+  const Placement former({{kGiver, "a", 1}, {kTaker, "b", 1}}, 1);
+  uint64_t own = 0;
+  uint64_t others = 0;
+  while (former.Home(own) != kTaker) ++own;
+  while (former.Home(others) != kGiver) ++others;
+  const absl::Time limit = absl::FromUnixSeconds(10);
+  for (const bool is_told : {true, false}) {
+    Handover handover;
+    EXPECT_FALSE(handover.IsHeld(others, kTaker));
+    handover.Await(kGiver, limit, former);
+    EXPECT_TRUE(handover.IsHeld(others, kTaker));
+    EXPECT_FALSE(handover.IsHeld(own, kTaker));
+    EXPECT_EQ(handover.NextLimit(), limit);
+    handover.Expire(limit - absl::Seconds(1));
+    EXPECT_TRUE(handover.IsAwaiting());
+    if (is_told) {
+      handover.EndAwait(kGiver);
+    } else {
+      handover.Expire(limit);
+    }
+    EXPECT_FALSE(handover.IsHeld(others, kTaker));
+    EXPECT_EQ(handover.NextLimit(), absl::InfiniteFuture());
+  }
+}
+
+TEST(ParkedTasks, TheMostUrgentGoesFirstAmongEqualsTheNewest) {
+  ActivationPool pool;
+  ParkedTasks parked;
+  for (const int64_t i : {1, 2, 3, 4}) {
+    auto record = pool.Get(TaskOf(i), 1);
+    record->priority = i == 2 ? 5 : 0;
+    parked.Put(std::move(record));
+  }
+  EXPECT_THAT(parked.All(),
+              ElementsAre(TaskOf(2), TaskOf(4), TaskOf(3), TaskOf(1)));
+  const auto any = [](const Task&) { return true; };
+  const auto not_4 = [](const Task& task) { return task != TaskOf(4); };
+  EXPECT_EQ(parked.Take(any)->task, TaskOf(2));
+  EXPECT_EQ(parked.Take(not_4)->task, TaskOf(3));
+  EXPECT_EQ(parked.Remove(TaskOf(3)), nullptr);
+  EXPECT_EQ(parked.Remove(TaskOf(1))->task, TaskOf(1));
+  EXPECT_EQ(parked.size(), 1);
+  EXPECT_EQ(parked.Take(not_4), nullptr);
+}
+
+}  // namespace
+}  // namespace dogged
