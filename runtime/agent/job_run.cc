@@ -131,10 +131,11 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
   }
 }
 
-// The workers can do with one more.
+// The workers can do with one more of this job; others have their own share.
 bool JobRun::MayStart() const {
   return kernels_ != nullptr && !paused_ &&
-         executor_.unfinished_count() < QueueTarget(executor_, usual_task_);
+         executing_count() - storage_.staged_count() <
+             QueueTarget(executor_, usual_task_);
 }
 
 bool JobRun::IsHeld(const Task& task) const {
