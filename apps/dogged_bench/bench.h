@@ -50,6 +50,13 @@ std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options);
 // and from sleep, longer values hot.
 std::vector<BenchRow> BenchHop(const BenchOptions& options);
 
+// The backward walk at 1 to 16 agents, pure, with claims, and owner-first; in
+// simulation, seeds 1 to `samples`, so the times are virtual.
+std::vector<BenchRow> BenchSearch(const BenchOptions& options);
+// Cholesky by agents of this host, in real processes: two against one with two
+// workers, copies, one that joins half way; and agents without work.
+std::vector<BenchRow> BenchAgents(const BenchOptions& options);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_DOGGED_BENCH_BENCH_H_

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,7 +11,12 @@
 #include "apps/dogged_bench/factor_run.h"
 #include "apps/dogged_bench/peers_lapack.h"
 #include "apps/dogged_bench/peers_openmp.h"
+#include "apps/dogged_bench/plain_tiles.h"
 #include "apps/tiles/blas_kernels.h"
+#include "runtime/base/check.h"
+#ifdef DOGGED_STARPU_PEER
+#include "apps/dogged_bench/peers_starpu.h"
+#endif
 
 namespace dogged {
 namespace {
@@ -23,6 +29,8 @@ struct Contender {
   std::string name;
   bool has_tiles = true;
   std::function<double(int64_t tile_size)> run;
+  // Where the time of such runs went; may be empty.
+  std::function<std::vector<BenchRow>(int64_t tile_size)> profile;
 };
 
 struct Contest {
@@ -91,6 +99,12 @@ std::vector<BenchRow> Measure(const Contest& contest,
     rows.push_back({contest.contenders[c].name, Median(rates[c]), "GF/s",
                     options.samples, "dgemm", Median(rates[c]) / peak});
   }
+  for (size_t c = 0; c < rates.size(); ++c) {
+    if (!contest.contenders[c].profile) continue;
+    for (BenchRow& row : contest.contenders[c].profile(best[c])) {
+      rows.push_back(std::move(row));
+    }
+  }
   for (size_t c = 1; c < rates.size(); ++c) {
     // Sample by sample: a neighbour on this computer slows both of a pair.
     std::vector<double> ratios;
@@ -105,18 +119,62 @@ std::vector<BenchRow> Measure(const Contest& contest,
   return rows;
 }
 
+// Rates of kernels as they ran, on one core each, and what else workers did.
+std::vector<BenchRow> ProfileOf(const std::string& name, const FactorRun& run) {
+  std::vector<BenchRow> rows;
+  double busy = 0;
+  for (const auto& [kernel, time] : run.kernel_times()) {
+    busy += time.seconds;
+    if (time.flops == 0) continue;
+    rows.push_back({.name = absl::StrCat(name, "_in_", kernel),
+                    .value = time.flops / time.seconds * 1e-9,
+                    .unit = "GF/s",
+                    .samples = 1,
+                    .ratio_to = "worker time",
+                    .ratio = time.seconds / run.worker_seconds()});
+  }
+  rows.push_back({.name = absl::StrCat(name, "_outside_kernels"),
+                  .value = 100 * (1 - busy / run.worker_seconds()),
+                  .unit = "% of worker time",
+                  .samples = 1});
+  return rows;
+}
+
 // Our run of apps/NAME, compiled once for each tile size.
 Contender Ours(const std::string& name, int64_t n, int workers,
                const KernelRegistry& registry) {
   auto runs = std::make_shared<std::map<int64_t, std::unique_ptr<FactorRun>>>();
-  return {.name = name, .run = [=, &registry](int64_t tile_size) {
-            std::unique_ptr<FactorRun>& run = (*runs)[tile_size];
-            if (run == nullptr) {
-              run = std::make_unique<FactorRun>(name, n, tile_size, registry);
-            }
-            return run->Run(workers);
-          }};
+  const auto run = [=, &registry](int64_t tile_size) {
+    std::unique_ptr<FactorRun>& at_size = (*runs)[tile_size];
+    if (at_size == nullptr) {
+      at_size = std::make_unique<FactorRun>(name, n, tile_size, registry);
+    }
+    return at_size->Run(workers);
+  };
+  const auto profile = [=](int64_t tile_size) {
+    return ProfileOf(name, *runs->at(tile_size));
+  };
+  return {.name = name, .run = run, .profile = profile};
 }
+
+#ifdef DOGGED_SCALAPACK_PEER
+// One process for each worker, with the kernels that we have chosen.
+double ScalapackSeconds(int64_t n, int64_t tile_size, int workers) {
+  const std::string core = BlasName().substr(BlasName().rfind(' ') + 1);
+  const std::string command = absl::StrCat(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun "
+      "--oversubscribe -x OPENBLAS_NUM_THREADS=1 -x OPENBLAS_CORETYPE=",
+      core, " -n ", workers, " " DOGGED_SCALAPACK_PEER " ", n, " ", tile_size,
+      " 2>/dev/null");
+  FILE* const out = popen(command.c_str(), "r");
+  DOGGED_CHECK(out != nullptr) << command;
+  double seconds = 0;
+  const bool is_read = std::fscanf(out, "%lf", &seconds) == 1;
+  pclose(out);
+  DOGGED_CHECK(is_read && seconds > 0) << command;
+  return seconds;
+}
+#endif
 
 Contender Lapack(const std::string& name, int64_t n, int workers,
                  bool symmetric,
@@ -127,6 +185,26 @@ Contender Lapack(const std::string& name, int64_t n, int workers,
             std::vector<double> a = *matrix;
             return run(n, a, workers);
           }};
+}
+
+// Those of Cholesky that Debian has and that were found when this was built.
+void AddTiledPeers(int64_t n, int workers, std::vector<Contender>& contenders) {
+  contenders.push_back({.name = "openmp_plain", .run = [=](int64_t tile_size) {
+                          PlainTiles tiles(n, tile_size);
+                          return Seconds(
+                              [&] { OpenMpPlainCholesky(tiles, workers); });
+                        }});
+#ifdef DOGGED_STARPU_PEER
+  contenders.push_back({.name = "starpu", .run = [=](int64_t tile_size) {
+                          PlainTiles tiles(n, tile_size);
+                          return StarpuCholesky(tiles, workers);
+                        }});
+#endif
+#ifdef DOGGED_SCALAPACK_PEER
+  contenders.push_back({.name = "scalapack", .run = [=](int64_t tile_size) {
+                          return ScalapackSeconds(n, tile_size, workers);
+                        }});
+#endif
 }
 
 KernelRegistry TileKernels() {
@@ -148,14 +226,17 @@ std::vector<BenchRow> BenchCholesky(const BenchOptions& options) {
     return Seconds(
         [&] { OpenMpCholesky(tiles, tile_rows, registry, workers); });
   };
-  return Measure(
-      {.name = "cholesky",
-       .flops = order * order * order / 3,
-       .tile_sizes = {256, 320, 384, 512},
-       .contenders = {Ours("cholesky", n, workers, registry),
-                      {.name = "openmp", .run = openmp},
-                      Lapack("dpotrf", n, workers, true, LapackCholesky)}},
-      options);
+  Contest contest{.name = "cholesky",
+                  .flops = order * order * order / 3,
+                  .tile_sizes = {192, 256, 320, 384, 512}};
+  contest.contenders.push_back(Ours("cholesky", n, workers, registry));
+  if (!options.alone) {
+    contest.contenders.push_back({.name = "openmp", .run = openmp});
+    AddTiledPeers(n, workers, contest.contenders);
+    contest.contenders.push_back(
+        Lapack("dpotrf", n, workers, true, LapackCholesky));
+  }
+  return Measure(contest, options);
 }
 
 std::vector<BenchRow> BenchLu(const BenchOptions& options) {

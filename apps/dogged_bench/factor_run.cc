@@ -34,6 +34,28 @@ class TakeKernel : public Kernel {
   Tiles& tiles_;
 };
 
+// Adds up the time of another kernel.
+class TimedKernel : public Kernel {
+ public:
+  TimedKernel(const Kernel& inner, FactorRun::KernelTime& time)
+      : inner_(inner), time_(time) {}
+  absl::Status Run(KernelCall& call) const override {
+    // Before the call: it takes inputs.
+    const double flops = inner_.Flops(call.task);
+    absl::Status status;
+    const double seconds = Seconds([&] { status = inner_.Run(call); });
+    const std::lock_guard lock(mutex_);
+    time_.seconds += seconds;
+    time_.flops += flops;
+    return status;
+  }
+
+ private:
+  const Kernel& inner_;
+  FactorRun::KernelTime& time_;
+  mutable std::mutex mutex_;
+};
+
 }  // namespace
 
 FactorRun::FactorRun(const std::string& name, int64_t n, int64_t tile_size,
@@ -78,8 +100,13 @@ double FactorRun::Run(int workers) {
     taken.emplace_back(
         k, std::exchange(kernels_[k], std::make_unique<TakeKernel>(tiles)));
   }
+  KernelTable timed;
+  for (size_t k = 0; k < kernels_.size(); ++k) {
+    timed.push_back(std::make_unique<TimedKernel>(
+        *kernels_[k], times_[job_.program.kernels[k].name]));
+  }
   std::vector<Value> results;
-  LocalRun run(relations, kernels_,
+  LocalRun run(relations, timed,
                {.placement = PlaceWorkersHere(workers),
                 .on_result = [&](const Label&, const Value& value) {
                   results.push_back(value);
@@ -89,6 +116,7 @@ double FactorRun::Run(int workers) {
     const absl::Status status = run.Run();
     DOGGED_CHECK(status.ok()) << status.ToString();
   });
+  worker_seconds_ += seconds * workers;
   for (auto& [k, kernel] : taken) kernels_[k] = std::move(kernel);
   return seconds;
 }

@@ -4,6 +4,7 @@
 #define DOGGED_APPS_DOGGED_BENCH_FACTOR_RUN_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "runtime/graph/job.h"
@@ -20,9 +21,23 @@ class FactorRun {
   // made anew each time, before that.
   double Run(int workers);
 
+  // What the kernels of one name did in all runs so far.
+  struct KernelTime {
+    double seconds = 0;  // of processor time, as far as nobody interferes
+    double flops = 0;
+  };
+  const std::map<std::string, KernelTime>& kernel_times() const {
+    return times_;
+  }
+  // Seconds that workers had, over all runs so far: what is not in
+  // kernel_times() they waited, or spent on scheduling and digests.
+  double worker_seconds() const { return worker_seconds_; }
+
  private:
   Job job_;
   KernelTable kernels_;
+  std::map<std::string, KernelTime> times_;
+  double worker_seconds_ = 0;
 };
 
 }  // namespace dogged

@@ -21,6 +21,8 @@ constexpr char kHelp[] =
     "  stencil    time steps on grids, coalesced into tiles\n"
     "  locality   share of reads from other agents, by affinity and hashed\n"
     "  hop        task to task between two agents of this host\n"
+    "  search     the backward walk at 1 to 16 agents, simulated\n"
+    "  agents     agents of this host beside one alone\n"
     "  multicast  one body to many agents; --n is the size of a segment\n"
     "  multicast-model   what the models of routing/model say\n\n"
     "  --hosts N        of multicast, made by scripts/hosts (this one alone)\n"
@@ -42,6 +44,8 @@ constexpr std::pair<const char*, Bench> kBenches[] = {
     {"stencil", dogged::BenchStencil},
     {"locality", dogged::BenchLocality},
     {"hop", dogged::BenchHop},
+    {"search", dogged::BenchSearch},
+    {"agents", dogged::BenchAgents},
     {"multicast", dogged::BenchMulticast},
     {"multicast-model", dogged::BenchMulticastModel},
     {"kernels", dogged::BenchKernels},

@@ -109,4 +109,45 @@ void OpenMpCholesky(std::vector<Value>& tiles, int tile_rows,
   }
 }
 
+void OpenMpPlainCholesky(PlainTiles& tiles, int threads) {
+  const int rows = tiles.rows();
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (int k = 0; k < rows; ++k) {
+    double* const kk = tiles.At(k, k);
+    const int nk = tiles.extent(k);
+#pragma omp task firstprivate(kk, nk) depend(inout : *kk) priority(3)
+    PlainPotrf(nk, kk);
+    for (int i = k + 1; i < rows; ++i) {
+      double* const ik = tiles.At(i, k);
+      const int ni = tiles.extent(i);
+#pragma omp task firstprivate(kk, ik, ni, nk) depend(in                   \
+                                                     : *kk) depend(inout  \
+                                                                   : *ik) \
+    priority(2)
+      PlainTrsm(ni, nk, kk, ik);
+    }
+    for (int i = k + 1; i < rows; ++i) {
+      double* const ik = tiles.At(i, k);
+      double* const ii = tiles.At(i, i);
+      const int ni = tiles.extent(i);
+#pragma omp task firstprivate(ik, ii, ni, nk) depend(in                   \
+                                                     : *ik) depend(inout  \
+                                                                   : *ii) \
+    priority(1)
+      PlainSyrk(ni, nk, ik, ii);
+      for (int j = k + 1; j < i; ++j) {
+        double* const jk = tiles.At(j, k);
+        double* const ij = tiles.At(i, j);
+        const int nj = tiles.extent(j);
+#pragma omp task firstprivate(ik, jk, ij, ni, nj, nk) depend(in          \
+                                                             : *ik, *jk) \
+    depend(inout                                                         \
+           : *ij)
+        PlainGemm(ni, nj, nk, ik, jk, ij);
+      }
+    }
+  }
+}
+
 }  // namespace dogged

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/dogged_bench/plain_tiles.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/kernel.h"
 
@@ -20,6 +21,9 @@ void OpenMpWideRelease(int64_t count, int threads);
 // Factors the lower tiles, row by row ((0,0), (1,0), (1,1), ...), in place.
 void OpenMpCholesky(std::vector<Value>& tiles, int tile_rows,
                     const KernelRegistry& kernels, int threads);
+
+// The same over OpenBLAS's own kernels.
+void OpenMpPlainCholesky(PlainTiles& tiles, int threads);
 
 }  // namespace dogged
 

@@ -104,7 +104,7 @@ void LocalRun::Work(Worker& worker) {
       continue;
     }
     RunTask(worker, std::move(record));
-    record = FlushReady(worker, /*keep_one=*/!by_priority_);
+    record = FlushReady(worker, /*keep_one=*/true);
     if (held_back_.load(std::memory_order_relaxed) && MayStartLeaf()) {
       held_back_.store(false);
       queues_.WakeOne();
@@ -271,6 +271,12 @@ std::unique_ptr<Activation> LocalRun::FlushReady(Worker& worker,
                                                  bool keep_one) {
   std::unique_ptr<Activation> next;
   if (keep_one && !worker.ready.empty()) {
+    // The newest, of the most urgent.
+    size_t best = worker.ready.size() - 1;
+    for (size_t i = best; by_priority_ && i-- > 0;) {
+      if (worker.ready[i]->priority > worker.ready[best]->priority) best = i;
+    }
+    std::swap(worker.ready[best], worker.ready.back());
     next = std::move(worker.ready.back());
     worker.ready.pop_back();
   }

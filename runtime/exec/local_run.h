@@ -4,8 +4,9 @@
 // Order: a consumer that became ready runs next on the worker whose output it
 // reads; then the worker's own queue, newest first; then consumers of a label
 // that has very many; then the oldest of the nearest worker; then a leaf, as
-// long as live values are below the start limit. A program with priorities runs
-// the most urgent ready task first.
+// long as live values are below the start limit. With priorities, each worker
+// takes the most urgent of its queue, but first what its last task has made
+// ready: one tile's updates follow one another while it is in the cache.
 //
 // Memory: the frontier. A value lives as long as a ready or partly activated
 // task holds it; a task that would make a full queue longer runs at once.

@@ -346,6 +346,7 @@ void Cluster::CollectStats(const Node& node) {
   const JobRun* run = node.agent->FindRun(job_id_);
   if (run == nullptr) return;
   outcome_.stats += run->stats();
+  outcome_.agent_stats.push_back(run->stats());
   if (node.foreign) outcome_.foreign_tasks += run->stats().tasks_executed;
 }
 

@@ -76,7 +76,8 @@ struct SimOutcome {
   absl::btree_map<Label, Digest> results;
   JobRecord record;  // the last seen; only without a client
   uint64_t trace_digest = 0;
-  JobStats stats;  // over all agents that ever were
+  JobStats stats;                     // over all agents that ever were
+  std::vector<JobStats> agent_stats;  // of each of them
   int64_t tasks_needed = 0;
   int faults_injected = 0;
   int64_t messages = 0;

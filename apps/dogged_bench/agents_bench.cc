@@ -1,0 +1,120 @@
+// Agents of this host beside one alone: `dogged run` on real processes, as a
+// user starts it. What they cost, what a second one brings that joins half way,
+// what copies cost, and what agents do that have nothing to do.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/agents_run.h"
+#include "apps/dogged_bench/bench.h"
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+// The number after "name": in a line of JSON.
+double NumberOf(const std::string& json, const std::string& name) {
+  const std::string key = absl::StrCat("\"", name, "\":");
+  const size_t at = json.find(key);
+  DOGGED_CHECK(at != std::string::npos) << name << " in " << json;
+  return std::atof(json.c_str() + at + key.size());
+}
+
+// What `dogged run` of Cholesky prints, with `flags`.
+std::string RunDogged(int64_t n, const std::string& flags) {
+  const std::string command = absl::StrCat(
+      BenchFolder(), "/dogged run " DOGGED_APPS_DIR "/cholesky/cholesky.dog",
+      " -D N=", n, " --json ", flags, " 2>/dev/null");
+  FILE* const out = popen(command.c_str(), "r");
+  DOGGED_CHECK(out != nullptr) << command;
+  std::string text;
+  char part[4096];
+  while (std::fgets(part, sizeof(part), out) != nullptr) text += part;
+  DOGGED_CHECK(pclose(out) == 0) << command << ": " << text;
+  return text;
+}
+
+struct Contender {
+  const char* name;
+  const char* flags;
+  const char* ratio_to;  // one above; may be empty
+};
+constexpr Contender kContenders[] = {
+    {"workers_2", "--agents 1 --workers 2", ""},
+    {"agents_2", "--agents 2 --workers 1 --replicas 1", "workers_2"},
+    {"agents_2_replicas_2", "--agents 2 --workers 1 --replicas 2", "agents_2"},
+    {"agents_4", "--agents 4 --workers 1", ""},
+    {"workers_1", "--agents 1 --workers 1", ""},
+    // An agent that never joins: the first is one that could be joined.
+    {"agents_1", "--agents 1 --workers 1 --join-at 9999s", "workers_1"},
+    {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1"}};
+
+// Processor time of agents that know each other and have no job.
+BenchRow Idle(int agents) {
+  constexpr int kSeconds = 10;
+  const AgentsRun idle(agents, 1);
+  std::promise<void> never;  // there is nothing to wait for
+  const std::future<void> wait = never.get_future();
+  wait.wait_for(std::chrono::seconds(1));  // what coming up leaves to do
+  const double before = idle.CpuSeconds();
+  wait.wait_for(std::chrono::seconds(kSeconds));
+  const double used = idle.CpuSeconds() - before;
+  return {.name = absl::StrCat("idle_of_", agents),
+          .value = 100 * used / agents / kSeconds,
+          .unit = "% of a core an agent",
+          .samples = 1};
+}
+
+}  // namespace
+
+std::vector<BenchRow> BenchAgents(const BenchOptions& options) {
+  const int64_t n = options.n > 0 ? options.n : 4096;
+  std::map<std::string, std::vector<double>> seconds;
+  std::map<std::string, std::vector<double>> waste;
+  for (int i = 0; i < options.samples; ++i) {
+    for (const Contender& contender : kContenders) {
+      if (!options.only.empty() &&
+          std::string(contender.name).find(options.only) == std::string::npos) {
+        continue;
+      }
+      const std::string json = RunDogged(n, contender.flags);
+      seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
+      waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
+                                      NumberOf(json, "tasks_needed"));
+    }
+  }
+  std::vector<BenchRow> rows;
+  for (const Contender& contender : kContenders) {
+    const std::vector<double>& ours = seconds[contender.name];
+    if (ours.empty()) continue;
+    BenchRow row{.name = contender.name,
+                 .value = Median(ours),
+                 .unit = "s",
+                 .samples = options.samples};
+    const std::vector<double>& peer = seconds[contender.ratio_to];
+    if (!peer.empty()) {
+      std::vector<double> ratios;
+      for (size_t i = 0; i < ours.size(); ++i) {
+        ratios.push_back(ours[i] / peer[i]);
+      }
+      row.ratio_to = contender.ratio_to;
+      row.ratio = Median(std::move(ratios));
+    }
+    rows.push_back(std::move(row));
+    rows.push_back({.name = absl::StrCat(contender.name, "_executed"),
+                    .value = Median(waste[contender.name]),
+                    .unit = "per needed",
+                    .samples = options.samples});
+  }
+  if (options.only.empty() || options.only == "idle") {
+    rows.push_back(Idle(1));
+    rows.push_back(Idle(2));
+  }
+  return rows;
+}
+
+}  // namespace dogged
