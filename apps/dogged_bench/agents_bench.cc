@@ -49,8 +49,8 @@ constexpr Contender kContenders[] = {
     {"agents_2_replicas_2", "--agents 2 --workers 1 --replicas 2", "agents_2"},
     {"agents_4", "--agents 4 --workers 1", ""},
     {"workers_1", "--agents 1 --workers 1", ""},
-    // An agent that never joins: the first is one that could be joined.
-    {"agents_1", "--agents 1 --workers 1 --join-at 9999s", "workers_1"},
+    // One that joins when there is nothing left: till then the first is alone.
+    {"agents_1", "--agents 1 --workers 1 --join-at 99%", "workers_1"},
     {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1"}};
 
 // Processor time of agents that know each other and have no job.
