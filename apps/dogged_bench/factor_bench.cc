@@ -246,7 +246,7 @@ std::vector<BenchRow> BenchLu(const BenchOptions& options) {
   return Measure(
       {.name = "lu",
        .flops = 2 * order * order * order / 3,
-       .tile_sizes = {64, 96, 128, 192, 256},
+       .tile_sizes = {96, 128, 192, 256, 320},
        .contenders = {Ours("lu", n, options.workers, registry),
                       Lapack("dgetrf", n, options.workers, false, LapackLu)}},
       options);
@@ -259,7 +259,7 @@ std::vector<BenchRow> BenchQr(const BenchOptions& options) {
   return Measure(
       {.name = "qr",
        .flops = 4 * order * order * order / 3,
-       .tile_sizes = {64, 96, 128, 192},
+       .tile_sizes = {96, 128, 192, 256},
        .contenders = {Ours("qr", n, options.workers, registry),
                       Lapack("dgeqrf", n, options.workers, false, LapackQr)}},
       options);
