@@ -53,6 +53,10 @@ class Transport {
   // True when it is right to sleep on wait_fd() now; false: call Poll first.
   virtual bool PrepareToWait() { return true; }
 
+  // Poll has something: to be asked again and again, by one who looks out for
+  // a short while instead of sleeping. False if only wait_fd() tells.
+  virtual bool HasArrivals() const { return false; }
+
   // Messages dropped here: no such peer, full queue, refused on arrival.
   virtual int64_t dropped_count() const { return 0; }
 };

@@ -17,6 +17,7 @@ void Member::EncodeTo(Encoder& encoder) const {
   encoder.PutString(fabric_address);
   encoder.PutVarint(static_cast<uint64_t>(workers));
   encoder.PutString(numeric_class);
+  encoder.PutString(arena);
 }
 
 Member Member::DecodeFrom(Decoder& decoder) {
@@ -37,6 +38,7 @@ Member Member::DecodeFrom(Decoder& decoder) {
   member.workers =
       static_cast<int32_t>(std::min<uint64_t>(decoder.GetVarint(), INT32_MAX));
   member.numeric_class = std::string(decoder.GetString());
+  member.arena = std::string(decoder.GetString());
   return member;
 }
 

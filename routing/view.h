@@ -25,6 +25,8 @@ struct Member {
   // What its bits depend on beside the job; agents of equal text give equal
   // bits. Opaque here.
   std::string numeric_class;
+  // Where others of its host find its arena: SharedMemory::address().
+  std::string arena;
 
   void EncodeTo(Encoder& encoder) const;
   // A malformed member marks the decoder as failed.

@@ -20,8 +20,10 @@
 #include "apps/output/file.h"
 #include "dsl/results.h"
 #include "kvstore/rocksdb_module.h"
+#include "routing/arena.h"
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"
+#include "routing/host_transport.h"
 #include "routing/poller.h"
 #include "routing/site_topology.h"
 #include "routing/socket_address.h"
@@ -37,6 +39,9 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
+// Under --memory, what is lent to others is at most this part of it: it can't
+// be evicted before they return it.
+constexpr int64_t kLentShareOfMemory = 8;
 
 // All that signal handlers know.
 struct SignalState {
@@ -152,9 +157,12 @@ class AgentProcess {
         temporary_folder_(environment.temporary_folder),
         kernels_(environment),
         rng_(environment.entropy) {}
+  ~AgentProcess() { SetValueMemory(nullptr); }
 
   absl::Status Run() {
     InstallSignalHandlers();
+    if (options_.arena == "on") arena_ = Arena::Create({.token = rng_.Next()});
+    SetValueMemory(arena_.get());
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));
     poller_->Watch(control_->wait_fd());
@@ -170,6 +178,9 @@ class AgentProcess {
       transport_.reset();
       DOGGED_ASSIGN_OR_RETURN(transport_, LoadFabricTransport("", fabric));
       InstallSignalHandlers();  // what libfabric loads takes some of them over
+      if (arena_ != nullptr) {
+        transport_ = HostTransport::Wrap(id, std::move(transport_));
+      }
       if (transport_->wait_fd() >= 0) poller_->Watch(transport_->wait_fd());
       if (pool_ == nullptr) {
         pool_ = std::make_unique<Pool>(
@@ -210,6 +221,10 @@ class AgentProcess {
     agent_options.engine = engine.get();
     agent_options.on_freed = ReturnFreedMemory;
     agent_options.keeps_values = !options_.directory.empty();
+    agent_options.shared_memory = arena_.get();
+    if (arena_ != nullptr) agent_options.self.arena = arena_->address();
+    agent_options.lending.lent_bytes_max =
+        options_.memory_bytes / kLentShareOfMemory;
     agent_options.seed = rng_.Next();
     DOGGED_ASSIGN_OR_RETURN(agent_options.plan,
                             ParseMulticastPlan(options_.multicast));
@@ -292,6 +307,8 @@ class AgentProcess {
   const KernelSource kernels_;
   Rng rng_;
   SystemClock clock_;
+  // Values lie in it: before all that may hold some.
+  std::unique_ptr<Arena> arena_;
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<ControlPort> control_;
   std::unique_ptr<Transport> transport_;

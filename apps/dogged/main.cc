@@ -258,6 +258,12 @@ class AgentFlags {
                     "auto, prefix, flat, binomial, chain or agents")
         ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
+    command_
+        .add_option("--arena", options_.arena,
+                    "on: agents of this host read large values in place; off: "
+                    "values are copied")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
     command_.add_flag("--insecure", options_.insecure,
                       "listen beyond loopback without any protection");
   }

@@ -81,6 +81,7 @@ struct AgentCommandOptions {
   int workers = 0;
   int64_t memory_bytes = 0;  // 0: no bound
   std::string directory;     // empty: none
+  std::string arena = "on";  // or "off"
   std::string topology_id;
   std::string topology_file;  // of the site; see routing/site_topology.h
   int topology_base = 16;

@@ -25,6 +25,10 @@ constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
 // One who leaves waits no longer than this for others to take over.
 constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
 
+// Of values whose owner has gone, so many are copied at a time.
+constexpr int64_t kOrphanBytes = 64 << 20;
+constexpr absl::Duration kOrphanInterval = absl::Milliseconds(50);
+
 }  // namespace
 
 Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
@@ -44,11 +48,16 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
   if (options_.engine != nullptr) {
     values_ = std::make_unique<ValueStore>(*options_.engine);
   }
+  if (options_.shared_memory != nullptr) {
+    lending_ = std::make_unique<Lending>(
+        options_.self.id, *options_.shared_memory, options_.lending);
+  }
 }
 
 void Agent::RunOnce(absl::Time now) {
   outbox_.wake = absl::InfiniteFuture();
   arrivals_.clear();
+  had_completions_ = false;
   transport_.Poll(arrivals_);
   messages_.clear();
   for (const Arrival& arrival : arrivals_) {
@@ -63,6 +72,7 @@ void Agent::RunOnce(absl::Time now) {
     }
     completions_.clear();
     executor_.Poll(completions_);
+    had_completions_ |= !completions_.empty();
     for (Completion& completion : completions_) {
       auto it = jobs_.find(completion.job);
       if (it != jobs_.end() && it->second.run != nullptr) {
@@ -82,6 +92,7 @@ void Agent::RunOnce(absl::Time now) {
       entry.run->Tick(now, outbox_);
       if (!draining_) entry.run->Feed(now, outbox_);
     }
+    TickLending(now);
     if (draining_ && !leaving_) TakeLeave(now);
     RequestJobs(now);
     CheckNumericClasses(now);
@@ -123,6 +134,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     if (membership_.view() != placed_view_) HandleEvents(now);
     return;
   }
+  if (Lending::IsMine(kind)) return ReceiveLending(now, from, kind, body);
   auto it = jobs_.find(job);
   if (it == jobs_.end()) {  // its record has not come yet
     if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
@@ -162,9 +174,47 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
       return;
   }
   if (entry.run == nullptr) return;
+  if (kind == static_cast<uint8_t>(JobMessage::kLend)) {
+    ReceiveLoan(now, from, *entry.run, body);
+    return;
+  }
   const absl::Status status =
       entry.run->Receive(now, from, kind, body.view(), outbox_);
   if (!status.ok()) ++refused_count_;
+}
+
+void Agent::ReceiveLending(absl::Time now, AgentId from, uint8_t kind,
+                           const Bytes& body) {
+  if (lending_ == nullptr) return;
+  if (!lending_->Receive(now, from, kind, body.view(), outbox_).ok()) {
+    ++refused_count_;
+  }
+}
+
+void Agent::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
+                        const Bytes& body) {
+  const absl::StatusOr<LendBody> lent = DecodeLend(body.view());
+  if (!lent.ok() || lending_ == nullptr) {
+    ++refused_count_;
+    return;
+  }
+  // One that is refused counts as lost: whoever needs it asks again.
+  const Value value = lending_->Borrow(from, lent->loan);
+  if (value.IsNone()) return;
+  if (!run.ReceiveLent(now, from, lent->label, value, outbox_).ok()) {
+    ++refused_count_;
+  }
+}
+
+void Agent::TickLending(absl::Time now) {
+  if (lending_ == nullptr) return;
+  lending_->Tick(now, outbox_);
+  if (!lending_->HasOrphans() || now < next_orphans_) return;
+  for (auto& [id, entry] : jobs_) {
+    if (entry.run != nullptr) entry.run->CopyOrphans(kOrphanBytes);
+  }
+  next_orphans_ = now + kOrphanInterval;
+  outbox_.WakeAt(next_orphans_);
 }
 
 void Agent::HandleEvents(absl::Time now) {
@@ -204,6 +254,7 @@ void Agent::HandleEvents(absl::Time now) {
   if (membership_.view() == placed_view_) return;
   placed_view_ = membership_.view();
   multicast_.SetView(placed_view_);
+  if (lending_ != nullptr) lending_->SetView(now, *placed_view_);
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) {
       entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);

@@ -23,6 +23,7 @@
 #include "routing/multicast.h"
 #include "routing/outbox.h"
 #include "routing/packing.h"
+#include "routing/shared_memory.h"
 #include "routing/transport.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_run.h"
@@ -63,6 +64,10 @@ struct AgentOptions {
   std::function<int64_t()> live_bytes = Value::LiveBytes;
   // Called after a job's values were freed.
   std::function<void()> on_freed = [] {};
+  // What this agent shares with others of its host; outlives the agent. Null:
+  // every value travels as bytes.
+  SharedMemory* shared_memory = nullptr;
+  LendingOptions lending;
 };
 
 class Agent {
@@ -77,6 +82,13 @@ class Agent {
   void RunOnce(absl::Time now);
   // When RunOnce wants to be called again if nothing arrives.
   absl::Time next_wake() const { return next_wake_; }
+  // The last pass had messages or completions, and a worker has nothing to do:
+  // the next ones may be close, and whoever looks out for them takes no core
+  // from a task.
+  bool ExpectsMore() const {
+    return (!arrivals_.empty() || had_completions_) &&
+           executor_.unfinished_count() < executor_.worker_count();
+  }
 
   // --- membership
   AgentId id() const { return options_.self.id; }
@@ -122,6 +134,7 @@ class Agent {
   const JobRun* FindRun(JobId job) const;
   int64_t refused_count() const;
   int64_t bytes_sent() const { return packer_.bytes_sent(); }
+  const Lending* lending() const { return lending_.get(); }
   int64_t messages_sent() const { return packer_.messages_sent(); }
 
  private:
@@ -162,6 +175,11 @@ class Agent {
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                 const Bytes& body);
   void HandleEvents(absl::Time now);
+  void ReceiveLending(absl::Time now, AgentId from, uint8_t kind,
+                      const Bytes& body);
+  void ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
+                   const Bytes& body);
+  void TickLending(absl::Time now);
   void ApplyRecord(absl::Time now, const JobRecord& record);
   // --- agent_jobs.cc
   void StartRun(absl::Time now, Entry& entry, const JobRecord& record);
@@ -210,12 +228,15 @@ class Agent {
   Unpacker unpacker_;
   Outbox outbox_;
   std::unique_ptr<ValueStore> values_;  // null without an engine
+  std::unique_ptr<Lending> lending_;    // null without shared memory
+  absl::Time next_orphans_ = absl::InfinitePast();
   absl::btree_map<JobId, Entry> jobs_;
   absl::btree_map<std::string, JobRecord> records_;  // newest, by key
   std::shared_ptr<const View> placed_view_;
   std::vector<MembershipEvent> events_;
   std::vector<Arrival> arrivals_;
   std::vector<Completion> completions_;
+  bool had_completions_ = false;  // in the last pass
   std::vector<Message> messages_;
   absl::Time next_wake_ = absl::InfinitePast();
   absl::Time next_blob_ = absl::InfinitePast();

@@ -72,7 +72,8 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       .storage = {.job = record.hash,
                   .keeps_all = options_.keeps_values,
                   .bytes_max = options_.job_limits.memory_bytes_max,
-                  .live_bytes = options_.live_bytes}});
+                  .live_bytes = options_.live_bytes},
+      .lending = lending_.get()});
   if (draining_) entry.run->Pause();
   entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
   // One who may have something to offer says so when he has.

@@ -42,6 +42,7 @@ JobRun::JobRun(Parts parts)
       activations_(relations_),
       storage_(std::move(parts.storage), parts.values, relations_, shard_,
                activations_),
+      lending_(parts.lending),
       open_(limits_.open_demands_max),
       search_(limits_.claims_max) {}
 
@@ -339,7 +340,6 @@ bool JobRun::IsKnown(const Label& label) const {
 absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
                              absl::string_view body, Outbox& out) {
   if (!failure_.ok()) return absl::OkStatus();
-  const auto known = [this](const Label& label) { return IsKnown(label); };
   const auto refuse = [] {
     return absl::InvalidArgumentError("message about no label of this job");
   };
@@ -350,33 +350,32 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
         Fail(decoded.status());
       }
       if (!decoded.ok()) return decoded.status();
-      const PublishBody& b = *decoded;
-      if (!known(b.label)) return refuse();
-      HandlePublish(now, from, b, out);
+      if (!IsKnown(decoded->label)) return refuse();
+      HandlePublish(now, from, *decoded, out);
       return absl::OkStatus();
     }
     case JobMessage::kAnnounce: {
       DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
-      if (!known(b.label)) return refuse();
+      if (!IsKnown(b.label)) return refuse();
       HandleAnnounce(from, b, out);
       return absl::OkStatus();
     }
     case JobMessage::kStored: {
       DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
-      if (!known(b.label)) return refuse();
+      if (!IsKnown(b.label)) return refuse();
       HandleStored(now, from, b, out);
       return absl::OkStatus();
     }
     case JobMessage::kDemand: {
       DOGGED_ASSIGN_OR_RETURN(const DemandBody b, DecodeDemand(body));
-      if (!known(b.label)) return refuse();
+      if (!IsKnown(b.label)) return refuse();
       if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
       HandleDemand(from, b, out);
       return absl::OkStatus();
     }
     case JobMessage::kDone: {
       DOGGED_ASSIGN_OR_RETURN(const DoneBody b, DecodeDone(body));
-      if (!known(b.label) || !relations_.IsTask(b.task)) return refuse();
+      if (!IsKnown(b.label) || !relations_.IsTask(b.task)) return refuse();
       ConsumerDone(b.label, b.task, out);
       return absl::OkStatus();
     }
@@ -389,15 +388,17 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
       for (const auto* rows : {&b.done, &b.retired}) {
         for (const auto& [row, version] : *rows) {
-          if (!known(row)) return refuse();
+          if (!IsKnown(row)) return refuse();
         }
       }
       HandleMarks(from, b);
       return absl::OkStatus();
     }
+    case JobMessage::kLend:
+      break;  // the agent's: ReceiveLent() follows
     case JobMessage::kRetired: {
       DOGGED_ASSIGN_OR_RETURN(const RetiredBody b, DecodeRetired(body));
-      if (!known(b.label)) return refuse();
+      if (!IsKnown(b.label)) return refuse();
       if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
       HandleRetired(from, b, out);
       return absl::OkStatus();

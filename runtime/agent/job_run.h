@@ -28,6 +28,7 @@
 #include "routing/outbox.h"
 #include "runtime/agent/handover.h"
 #include "runtime/agent/job_options.h"
+#include "runtime/agent/job_parts.h"
 #include "runtime/agent/job_stats.h"
 #include "runtime/agent/job_storage.h"
 #include "runtime/agent/marks.h"
@@ -48,19 +49,7 @@ namespace dogged {
 
 class JobRun {
  public:
-  struct Parts {
-    AgentId self;
-    JobId id;
-    std::shared_ptr<const Job> job;
-    std::shared_ptr<const KernelTable> kernels;
-    JobOptions options;
-    JobLimits limits;
-    Executor* executor;    // outlives the run
-    Multicast* multicast;  // outlives the run
-    Rng rng;
-    ValueStore* values = nullptr;  // outlives the run; null: no disk
-    JobStorage::Options storage;
-  };
+  using Parts = JobParts;
   explicit JobRun(Parts parts);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
@@ -81,6 +70,11 @@ class JobRun {
   // Errors: kInvalidArgument for a malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
                        absl::string_view body, Outbox& out);
+  // `value` is that of `label` at `from`, lent: as a kPublish of it.
+  absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
+                           const Value& value, Outbox& out);
+  // Copies up to `bytes_max` of what is held and whose owner has gone.
+  void CopyOrphans(int64_t bytes_max);
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void Tick(absl::Time now, Outbox& out);
   // Gives the executor work as long as it wants some.
@@ -273,6 +267,7 @@ class JobRun {
   Handover handover_;
   bool paused_ = false;
   JobStorage storage_;
+  Lending* const lending_;
   Pursuits pursuits_;
   OpenDemands open_;
   std::deque<std::pair<absl::Time, Label>> copy_queue_;

@@ -52,6 +52,34 @@ absl::StatusOr<PublishBody> DecodePublish(absl::string_view body) {
   return out;
 }
 
+Bytes EncodeLend(const LendBody& body) {
+  Encoder out;
+  body.label.Encode(out);
+  out.PutVarint(body.loan.number);
+  out.PutVarint(static_cast<uint64_t>(body.loan.offset));
+  out.PutU64(body.loan.digest.low);
+  out.PutU64(body.loan.digest.high);
+  out.PutU8(static_cast<uint8_t>(body.loan.type));
+  body.loan.shape.Encode(out);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<LendBody> DecodeLend(absl::string_view body) {
+  Decoder in(body);
+  LendBody out;
+  out.label = Label::Decode(in);
+  out.loan.number = in.GetVarint();
+  out.loan.offset = static_cast<int64_t>(in.GetVarint());
+  out.loan.digest.low = in.GetU64();
+  out.loan.digest.high = in.GetU64();
+  const uint8_t type = in.GetU8();
+  if (type > static_cast<uint8_t>(ElementType::kInt64)) in.Fail();
+  out.loan.type = static_cast<ElementType>(type);
+  out.loan.shape = Shape::Decode(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("lend"));
+  return out;
+}
+
 Bytes EncodeAnnounce(const AnnounceBody& body) {
   Encoder out;
   body.label.Encode(out);

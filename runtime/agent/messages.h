@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "routing/envelope.h"
+#include "runtime/agent/loan.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
@@ -46,11 +47,17 @@ enum class JobMessage : uint8_t {
   // else does.
   kClaim = kFirstFreeKind + 9,
   kClaimed = kFirstFreeKind + 10,
+  // As kPublish; the value lies in the sender's arena, lent to the receiver.
+  kLend = kFirstFreeKind + 11,
 };
 
 struct PublishBody {
   Label label;
   Value value;
+};
+struct LendBody {
+  Label label;
+  Loan loan;
 };
 struct AnnounceBody {  // also kStored
   Label label;
@@ -105,6 +112,8 @@ struct ClaimBody {  // also kClaimed
 
 Bytes EncodePublish(const Label& label, const Value& value);
 absl::StatusOr<PublishBody> DecodePublish(absl::string_view body);
+Bytes EncodeLend(const LendBody& body);
+absl::StatusOr<LendBody> DecodeLend(absl::string_view body);
 Bytes EncodeAnnounce(const AnnounceBody& body);
 absl::StatusOr<AnnounceBody> DecodeAnnounce(absl::string_view body);
 Bytes EncodeDemand(const DemandBody& body);

@@ -23,7 +23,7 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
   handover_.Give(HomeOf(label), label);
-  SendTo(HomeOf(label), JobMessage::kPublish, EncodePublish(label, value), out);
+  SendValue({HomeOf(label)}, label, out);
   TellLocalConsumers(label, value, self_, out);
 }
 
@@ -77,9 +77,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
     targets.insert(homes.begin(), homes.end());
   }
   QueueCopies(now, label);
-  if (!targets.empty()) {
-    SendToAll(targets, JobMessage::kPublish, EncodePublish(label, value), out);
-  }
+  if (!targets.empty()) SendValue(std::move(targets), label, out);
   ScheduleAnnounce(now, *entry);
   if (wishes_.wanted.erase(label) > 0) wishes_.found.emplace_back(label, value);
   TellLocalConsumers(label, value, self_, out);

@@ -1,6 +1,7 @@
 #include "runtime/agent/server.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,11 @@ namespace {
 // Values of one kValues frame, as long as there are that many.
 constexpr int64_t kValuesFrameBytes = 4 << 20;
 constexpr int kLifeLineNeighboursMax = 16;
+// So long the loop looks out for the next message before it sleeps: about what
+// a wake-up costs.
+constexpr absl::Duration kSpin = absl::Microseconds(50);
+// At memory that is shared, for each look at descriptors.
+constexpr int kLooks = 16;
 
 void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
                const Bytes& body) {
@@ -50,10 +56,25 @@ Server::End Server::Run() {
     if (agent_.IsGone()) return End::kLeft;
     // What was just queued on the control port goes out before sleeping.
     HandleControl(now);
-    if (!ports_.transport.PrepareToWait()) continue;
-    ports_.poller.Wait(std::max(absl::ZeroDuration(),
-                                agent_.next_wake() - ports_.clock.Now()));
+    Wait();
   }
+}
+
+void Server::Wait() {
+  absl::Time now = ports_.clock.Now();
+  if (agent_.ExpectsMore()) {
+    const absl::Time limit = std::min(now + kSpin, agent_.next_wake());
+    while (now < limit) {
+      for (int i = 0; i < kLooks; ++i) {
+        if (ports_.transport.HasArrivals()) return;
+      }
+      if (ports_.poller.Wait(absl::ZeroDuration())) return;
+      std::this_thread::yield();  // whoever has work goes first
+      now = ports_.clock.Now();
+    }
+  }
+  if (!ports_.transport.PrepareToWait()) return;
+  ports_.poller.Wait(std::max(absl::ZeroDuration(), agent_.next_wake() - now));
 }
 
 void Server::HandleControl(absl::Time now) {

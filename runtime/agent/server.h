@@ -56,6 +56,8 @@ class Server {
     bool confirmed = false;  // the peer has said who it is
   };
 
+  // Until something is to be done, or the agent wants to be called.
+  void Wait();
   void HandleControl(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleClosed(absl::Time now, const ControlEvent& event);

@@ -23,11 +23,44 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
     storage_.Load(label, targets, /*for_client=*/false);
     return;
   }
+  targets.erase(self_);
+  for (auto it = targets.begin(); lending_ != nullptr && it != targets.end();) {
+    const std::optional<Loan> loan = lending_->Lend(*it, entry->value);
+    if (!loan.has_value()) {
+      ++it;
+      continue;
+    }
+    SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
+    it = targets.erase(it);
+  }
+  if (targets.empty()) return;
   const Bytes body = EncodePublish(label, entry->value);
   if (targets.size() == 1) {
     SendTo(*targets.begin(), JobMessage::kPublish, body, out);
   } else {
     SendToAll(std::move(targets), JobMessage::kPublish, body, out);
+  }
+}
+
+absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,
+                                 const Label& label, const Value& value,
+                                 Outbox& out) {
+  if (!failure_.ok()) return absl::OkStatus();
+  if (!IsKnown(label)) {
+    return absl::InvalidArgumentError("a loan of no label of this job");
+  }
+  HandlePublish(now, from, {label, value}, out);
+  return absl::OkStatus();
+}
+
+void JobRun::CopyOrphans(int64_t bytes_max) {
+  for (const Label& label : shard_.Select([](const Label&, const Entry& entry) {
+         return entry.value.IsOrphan();
+       })) {
+    Entry& entry = *shard_.Find(label);
+    bytes_max -= entry.value.bytes();
+    entry.value = entry.value.Copy();
+    if (bytes_max <= 0) return;
   }
 }
 

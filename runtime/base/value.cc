@@ -15,6 +15,17 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kHeaderBytes = 128;
 constexpr size_t kSmallHeaderBytes = 96;
 
+std::atomic<ValueMemory*>& CurrentMemory() {
+  static std::atomic<ValueMemory*> memory{nullptr};
+  return memory;
+}
+
+// Of data that is not in its block, nor another's: large, so seldom counted.
+std::atomic<int64_t>& ArenaByteCount() {
+  static std::atomic<int64_t> count{0};
+  return count;
+}
+
 int64_t& RefusedByteCount() {
   thread_local int64_t bytes = 0;
   return bytes;
@@ -55,44 +66,85 @@ int64_t ElementCount(const Shape& shape) {
   return count;
 }
 
+void SetValueMemory(ValueMemory* memory) {
+  CurrentMemory().store(memory, std::memory_order_release);
+}
+
+size_t Value::BlockBytesOf(const Block& block) {
+  return BlockBytes(block.data == nullptr || block.is_far ? 0 : block.bytes);
+}
+
 Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
-                                 bool is_hollow) {
-  static_assert(sizeof(Block) <= kSmallHeaderBytes);
+                                 Kind kind) {
+  static_assert(sizeof(Block) <= kSmallHeaderBytes &&
+                sizeof(FarBlock) <= kHeaderBytes);
   const int64_t bytes = ElementCount(shape) * ElementBytes(type);
   DOGGED_CHECK(bytes >= 0) << "shape " << shape.ToString();
-  const size_t total = BlockBytes(is_hollow ? 0 : bytes);
+  ValueMemory* source = CurrentMemory().load(std::memory_order_acquire);
+  void* elsewhere = nullptr;
+  if (kind == Kind::kWhole && source != nullptr && bytes > 0) {
+    elsewhere = source->Take(bytes);
+  }
+  const bool is_inside = kind == Kind::kWhole && elsewhere == nullptr;
+  const size_t total = BlockBytes(is_inside ? bytes : 0);
   void* memory = AllocateBlock(total);
   if (memory == nullptr) {
+    if (elsewhere != nullptr) source->Give(elsewhere, bytes);
     RefusedByteCount() = bytes;
     return nullptr;
   }
-  auto* block = new (memory) Block;
+  const bool is_far = kind == Kind::kView || elsewhere != nullptr;
+  Block* block = is_far ? new (memory) FarBlock : new (memory) Block;
+  block->is_far = is_far;
   block->type = type;
   block->shape = shape;
   block->bytes = bytes;
-  block->data =
-      is_hollow ? nullptr : static_cast<char*>(memory) + HeaderBytes(bytes);
+  if (is_inside) {
+    block->data = static_cast<char*>(memory) + HeaderBytes(bytes);
+  } else if (elsewhere != nullptr) {
+    block->data = elsewhere;
+    MemoryOf(block) = source;
+    ArenaByteCount().fetch_add(bytes, std::memory_order_relaxed);
+  }
   return block;
 }
 
 Value Value::Allocate(ElementType type, const Shape& shape) {
-  Block* block = TryAllocate(type, shape, /*is_hollow=*/false);
+  Block* block = TryAllocate(type, shape, Kind::kWhole);
   while (block == nullptr) {
     // The same once more, for the exception that it throws; if by now there is
     // memory, all is well.
     const size_t total = BlockBytes(ElementCount(shape) * ElementBytes(type));
     operator delete (operator new (total, std::align_val_t{kAlignment}),
                      std::align_val_t{kAlignment});
-    block = TryAllocate(type, shape, /*is_hollow=*/false);
+    block = TryAllocate(type, shape, Kind::kWhole);
   }
   return Value(block);
+}
+
+Value Value::View(ElementType type, const Shape& shape, const Digest& digest,
+                  const void* data, std::unique_ptr<ValueMemory> lease) {
+  Block* block = TryAllocate(type, shape, Kind::kView);
+  DOGGED_CHECK(block != nullptr) << "no memory for a header";
+  block->data = const_cast<void*>(data);  // written by nobody: see IsUnique()
+  block->digest = digest;
+  MemoryOf(block) = lease.release();
+  block->is_view = true;
+  return Value(block);
+}
+
+Value Value::Copy() const {
+  Value out = Allocate(type(), shape());
+  std::memcpy(out.mutable_data(), data(), static_cast<size_t>(bytes()));
+  out.block_->digest = digest();
+  return out;
 }
 
 int64_t Value::RefusedBytes() { return RefusedByteCount(); }
 
 Value Value::Hollow() const {
   if (IsNone() || IsHollow()) return *this;
-  Block* block = TryAllocate(type(), shape(), /*is_hollow=*/true);
+  Block* block = TryAllocate(type(), shape(), Kind::kHollow);
   DOGGED_CHECK(block != nullptr) << "no memory for a header";
   block->digest = digest();
   return Value(block);
@@ -106,14 +158,23 @@ Value Value::Scalar(double value) {
 }
 
 void Value::Free(Block* block) {
-  const size_t total = BlockBytes(block->data == nullptr ? 0 : block->bytes);
+  const size_t total = BlockBytesOf(*block);
+  if (block->is_far) {
+    if (!block->is_view) {
+      ArenaByteCount().fetch_sub(block->bytes, std::memory_order_relaxed);
+    }
+    MemoryOf(block)->Give(block->data, block->bytes);
+    if (block->is_view) delete MemoryOf(block);
+  }
   block->~Block();
   FreeBlock(block, total);
 }
 
 void Value::Seal() { block_->digest = Hash128(view()); }
 
-int64_t Value::LiveBytes() { return LiveBlockBytes(); }
+int64_t Value::LiveBytes() {
+  return LiveBlockBytes() + ArenaByteCount().load(std::memory_order_relaxed);
+}
 
 void Value::Encode(Encoder& out) const {
   DOGGED_CHECK(!IsHollow()) << "a hollow value of " << bytes() << " bytes";
@@ -143,8 +204,8 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
     in.Fail();
     return in.status("value");
   }
-  Block* block = TryAllocate(static_cast<ElementType>(type), shape,
-                             /*is_hollow=*/false);
+  Block* block =
+      TryAllocate(static_cast<ElementType>(type), shape, Kind::kWhole);
   if (block == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a value of ", limit, " bytes"));

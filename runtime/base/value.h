@@ -1,11 +1,13 @@
 // Value: an immutable, dense, row-major array of numbers with a digest; what a
-// label is bound to. A Value is a counted reference to one heap block, so
-// copying one is cheap. Thread-safe once it is filled.
+// label is bound to. A Value is a counted reference to one block, so copying
+// one is cheap; the data lies on the heap or in a ValueMemory. Thread-safe once
+// it is filled.
 #ifndef DOGGED_RUNTIME_BASE_VALUE_H_
 #define DOGGED_RUNTIME_BASE_VALUE_H_
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "runtime/base/codec.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
+#include "runtime/base/value_memory.h"
 
 namespace dogged {
 
@@ -54,6 +57,15 @@ class Value {
   // What is left when the bytes go elsewhere: type, shape, digest. Whoever
   // needs the bytes has to fetch them first.
   Value Hollow() const;
+  // A value whose bytes are another's, to be read only, for as long as `lease`
+  // lives; Give() of that is called at the end of the last reference.
+  static Value View(ElementType type, const Shape& shape, const Digest& digest,
+                    const void* data, std::unique_ptr<ValueMemory> lease);
+  bool IsView() const { return block_ != nullptr && block_->is_view; }
+  // A view of what is kept only because it is viewed.
+  bool IsOrphan() const { return IsView() && MemoryOf(block_)->IsOrphaned(); }
+  // The same in memory of this process's own.
+  Value Copy() const;
   bool IsHollow() const { return block_ != nullptr && block_->data == nullptr; }
 
   bool IsNone() const { return block_ == nullptr; }
@@ -86,9 +98,10 @@ class Value {
   const Digest& digest() const { return block_->digest; }
   // True if both refer to one block, or to none.
   bool IsSameBlock(const Value& other) const { return block_ == other.block_; }
-  // True if nobody else holds this block.
+  // True if nobody else holds this block, so that it may be written.
   bool IsUnique() const {
-    return block_->refs.load(std::memory_order_acquire) == 1;
+    return !block_->is_view &&
+           block_->refs.load(std::memory_order_acquire) == 1;
   }
 
   // Type, shape and bytes; the digest goes first and is checked on arrival.
@@ -99,21 +112,31 @@ class Value {
   static absl::StatusOr<Value> Decode(Decoder& in);
 
   // Bytes in all live values of this process, headers included; of hollow ones
-  // that is all.
+  // and of views that is all.
   static int64_t LiveBytes();
 
  private:
   struct Block {
     std::atomic<int32_t> refs{1};
     ElementType type = ElementType::kDouble;
+    bool is_far = false;  // a FarBlock
+    bool is_view = false;
     Shape shape;
     int64_t bytes = 0;
     void* data = nullptr;  // null: hollow
     Digest digest;
   };
+  // Of data that is not in the block.
+  struct FarBlock : Block {
+    ValueMemory* memory = nullptr;  // owned by a view: its lease
+  };
+  enum class Kind : uint8_t { kWhole, kHollow, kView };
   // Null without memory.
-  static Block* TryAllocate(ElementType type, const Shape& shape,
-                            bool is_hollow);
+  static Block* TryAllocate(ElementType type, const Shape& shape, Kind kind);
+  static size_t BlockBytesOf(const Block& block);
+  static ValueMemory*& MemoryOf(Block* block) {
+    return static_cast<FarBlock*>(block)->memory;
+  }
   explicit Value(Block* block) : block_(block) {}
   void Ref() {
     if (block_ != nullptr) {

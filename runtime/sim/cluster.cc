@@ -1,52 +1,14 @@
 #include "runtime/sim/cluster.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
-
-absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
-  FaultPlan out;
-  const absl::btree_map<absl::string_view, int*> counts = {
-      {"crash", &out.crash},         {"pair", &out.pair},
-      {"restart", &out.restart},     {"pause", &out.pause},
-      {"join", &out.join},           {"leave", &out.leave},
-      {"partition", &out.partition}, {"blackout", &out.blackout}};
-  const absl::btree_map<absl::string_view, double*> chances = {
-      {"drop", &out.network.drop},
-      {"duplicate", &out.network.duplicate},
-      {"reorder", &out.network.reorder},
-      {"corrupt", &out.network.corrupt}};
-  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> pair =
-        absl::StrSplit(word, absl::MaxSplits('=', 1));
-    const auto count = counts.find(pair.first);
-    const auto chance = chances.find(pair.first);
-    bool good = false;
-    if (count != counts.end()) {
-      good =
-          absl::SimpleAtoi(pair.second, count->second) && *count->second >= 0;
-    } else if (chance != chances.end()) {
-      good = absl::SimpleAtod(pair.second, chance->second) &&
-             *chance->second >= 0 && *chance->second < 1;
-    }
-    if (!good) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "fault \"", word,
-          "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
-          "leave, partition, blackout, or NAME=PROBABILITY below 1 with drop, "
-          "duplicate, "
-          "reorder, corrupt"));
-    }
-  }
-  return out;
-}
 
 namespace {
 
@@ -87,6 +49,7 @@ struct Cluster::Node {
   std::unique_ptr<SimBackground> background;
   std::shared_ptr<SimDisk> disk;
   std::unique_ptr<SimEngine> engine;
+  SimArena* arena = nullptr;     // null: none
   int64_t live_bytes = 0;        // of values
   std::unique_ptr<Agent> agent;  // null: dead
   bool paused = false;
@@ -109,21 +72,37 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
     options_.job_limits.pin_interval =
         limits.Chance(0.5) ? JobLimits{}.pin_interval : 1 + limits.Below(6);
   }
+  if (options_.arena_bytes < 0) {
+    // None, too little for all, or enough.
+    constexpr int64_t kSizes[] = {0, 2048, 1 << 18, 1 << 18};
+    options_.arena_bytes =
+        kSizes[Rng(options.seed).Stream("arena").Below(std::size(kSizes))];
+  }
 }
 
 Cluster::~Cluster() = default;
 
-Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk) {
+Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
+                                SimArena* arena) {
   nodes_.push_back(std::make_unique<Node>());
   Node& node = *nodes_.back();
   node.id = AgentId(rng_.Next() | 1);
   node.host = absl::StrCat("host", next_host_++ % options_.hosts);
+  if (arena != nullptr) {
+    node.arena = arena;
+    node.host = arena->host();
+  } else if (options_.arena_bytes > 0) {
+    arenas_.push_back(
+        std::make_unique<SimArena>(processes_, node.host, options_.arena_bytes,
+                                   options_.arena_value_bytes_min));
+    node.arena = arenas_.back().get();
+  }
   const auto wake = [this, &node] { Wake(node); };
   node.transport =
       std::make_unique<SimNetwork::Endpoint>(network_, node.id, wake);
   node.executor = std::make_unique<SimExecutor>(
       queue_, options_.workers, options_.task_time,
-      rng_.Stream(absl::StrCat("executor", nodes_.size())), wake);
+      rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
   node.background = std::make_unique<SimBackground>(
       queue_, options_.compile_time,
       rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
@@ -135,6 +114,12 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk) {
   agent_options.self.host = node.host;
   agent_options.self.fabric_address = node.transport->address();
   agent_options.self.workers = options_.workers;
+  if (node.arena != nullptr) {
+    agent_options.self.arena = node.arena->address();
+    agent_options.shared_memory = node.arena;
+    agent_options.lending.recount_first =
+        absl::Milliseconds(20 << Rng(options_.seed).Stream("recount").Below(6));
+  }
   agent_options.self.topology_id = *TopologyId::Parse(absl::StrCat(
       (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
   agent_options.seed = rng_.Next();
@@ -188,7 +173,9 @@ void Cluster::RunNode(Node& node) {
   node.woken = false;
   if (node.agent == nullptr || node.paused) return;
   Bill(node);
+  SetValueMemory(node.arena);
   node.agent->RunOnce(queue_.now());
+  SetValueMemory(nullptr);
   (void)node.agent->TakeEvents();
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
     outcome_.held_labels_max =
@@ -207,6 +194,7 @@ void Cluster::RunNode(Node& node) {
         std::max(outcome_.leave_time_max, queue_.now() - node.told_to_leave);
     CollectStats(node);
     node.agent.reset();
+    if (node.arena != nullptr) node.arena->End();
     return;
   }
   const absl::Time wake = node.agent->next_wake();
@@ -220,6 +208,7 @@ void Cluster::Crash(Node& node) {
   CollectStats(node);
   const AgentId id = node.id;
   Bill(node);
+  if (node.arena != nullptr) node.arena->End();
   node.agent.reset();
   node.background.reset();
   node.engine.reset();
@@ -254,7 +243,7 @@ void Cluster::Rebirth(Node& node) {
   node.engine.reset();
   node.executor.reset();
   node.transport.reset();
-  Node* reborn = AddNode(node.disk);
+  Node* reborn = AddNode(node.disk, node.arena);
   JoinCluster(*reborn);
   // It still has the job value, if nothing else.
   (void)reborn->agent->Submit(queue_.now(), encoded_job_, SubmissionId(1),
@@ -343,6 +332,9 @@ void Cluster::ScheduleFaults() {
 
 void Cluster::CollectStats(const Node& node) {
   if (node.agent == nullptr) return;
+  if (const Lending* lending = node.agent->lending(); lending != nullptr) {
+    outcome_.loans += lending->loan_count();
+  }
   const JobRun* run = node.agent->FindRun(job_id_);
   if (run == nullptr) return;
   outcome_.stats += run->stats();
@@ -376,7 +368,8 @@ void Cluster::PollClient() {
     const int64_t live = Value::LiveBytes();
     for (auto& [label, value] : node->agent->TakeWanted(job_id_)) {
       if (missing_.erase(label) == 0) continue;
-      outcome_.results[label] = value.digest();
+      // What the bytes are now, not what they were said to be.
+      outcome_.results[label] = Hash128(value.view());
     }
     node->live_bytes += Value::LiveBytes() - live;
     live_before_ += Value::LiveBytes() - live;

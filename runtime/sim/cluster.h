@@ -18,6 +18,7 @@
 #include "runtime/sim/event_queue.h"
 #include "runtime/sim/executor.h"
 #include "runtime/sim/network.h"
+#include "runtime/sim/shared_memory.h"
 
 namespace dogged {
 
@@ -68,6 +69,10 @@ struct SimOptions {
   // Agents write values even without directories, if memory is short.
   bool spill = false;
   DiskFaults disk;
+  // What the agents of a host share: bytes of each one's arena, and from which
+  // length on values lie there. -1: drawn; 0: nothing is shared.
+  int64_t arena_bytes = -1;
+  int64_t arena_value_bytes_min = 1;
 };
 
 struct SimOutcome {
@@ -88,6 +93,7 @@ struct SimOutcome {
   int64_t foreign_labels = 0;     // held by them, at most
   int64_t live_bytes_max = 0;     // of values, likewise
   int64_t disk_bytes = 0;         // of all disks, at the end
+  int64_t loans = 0;              // values lent to others of the host
 };
 
 // What a simulated job record calls its result digest.
@@ -106,7 +112,9 @@ class Cluster {
   struct Node;
 
   // `disk` may be null: then it gets an empty one, if it is to have one.
-  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr);
+  // Likewise `arena`, of the process that goes on with another incarnation.
+  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr,
+                SimArena* arena = nullptr);
   // Joins through a live node at random; the first one stands alone.
   void JoinCluster(Node& node);
   void Wake(Node& node);
@@ -129,6 +137,9 @@ class Cluster {
   const std::string encoded_job_;
   const KernelLoader load_kernels_;
   Rng rng_;
+  // Before all that may hold values.
+  SimArena::Processes processes_;
+  std::vector<std::unique_ptr<SimArena>> arenas_;
   EventQueue queue_;
   SimNetwork network_;
   std::vector<std::unique_ptr<Node>> nodes_;  // the dead included

@@ -6,12 +6,13 @@ namespace dogged {
 
 SimExecutor::SimExecutor(EventQueue& queue, int workers,
                          absl::Duration task_time, Rng rng,
-                         std::function<void()> wake)
+                         std::function<void()> wake, ValueMemory* memory)
     : queue_(queue),
       workers_(workers),
       task_time_(task_time),
       rng_(rng),
-      wake_(std::move(wake)) {}
+      wake_(std::move(wake)),
+      memory_(memory) {}
 
 SimExecutor::~SimExecutor() { *alive_ = false; }
 
@@ -40,8 +41,10 @@ void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
   --running_;
   Completion done{.job = task.job, .task = task.task, .elapsed = elapsed};
   done.outputs.resize(static_cast<size_t>(task.create_count));
+  SetValueMemory(memory_);
   done.status = RunKernel(*task.kernel, task.task, absl::MakeSpan(task.inputs),
                           absl::MakeSpan(done.outputs));
+  SetValueMemory(nullptr);
   if (done.status.ok()) {
     for (Value& value : done.outputs) value.Seal();
   } else {

@@ -17,7 +17,7 @@ namespace dogged {
 class SimExecutor : public Executor {
  public:
   SimExecutor(EventQueue& queue, int workers, absl::Duration task_time, Rng rng,
-              std::function<void()> wake);
+              std::function<void()> wake, ValueMemory* memory = nullptr);
   ~SimExecutor() override;
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
@@ -35,6 +35,7 @@ class SimExecutor : public Executor {
   const absl::Duration task_time_;
   Rng rng_;
   std::function<void()> wake_;
+  ValueMemory* const memory_;  // where kernels' outputs lie; null: the heap
   std::deque<ReadyTask> waiting_;
   int running_ = 0;
   std::vector<Completion> completions_;

@@ -104,13 +104,14 @@ TEST(Wire, Members) {
   member.fabric_address = "f";
   member.workers = 3;
   member.numeric_class = "n";
+  member.arena = "a";
   Encoder out;
   member.EncodeTo(out);
   Encoder topology;
   topology.PutVarint(static_cast<uint64_t>(member.topology_id.base()));
   topology.PutString(member.topology_id.digits());
   EXPECT_EQ(Hex(out.view()), Golden("0100000000000000") + Hex(topology.view()) +
-                                 Golden("0168 0163 0166 03 016e"));
+                                 Golden("0168 0163 0166 03 016e 0161"));
 }
 
 }  // namespace

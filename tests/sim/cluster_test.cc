@@ -15,6 +15,7 @@ struct Work {
   double executed_per_needed = 0;
   int64_t held_labels_max = 0;  // at any agent
   absl::Duration elapsed;       // virtual, mean
+  int64_t loans = 0;
 };
 
 Work RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
@@ -38,6 +39,7 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
     needed += static_cast<double>(outcome.tasks_needed);
     work.held_labels_max =
         std::max(work.held_labels_max, outcome.held_labels_max);
+    work.loans += outcome.loans;
     work.elapsed += outcome.elapsed / static_cast<double>(last - first + 1);
     failed += outcome.status.ok() ? 0 : 1;
     if (failed > 3) break;
@@ -80,6 +82,20 @@ TEST(Cluster, RunsAStencilUnderManyFaults) {
 
 TEST(Cluster, RunsACholeskyUnderManyFaults) {
   RunSeeds(CholeskyJob(8), {.faults = ManyFaults()}, 50);
+}
+
+// Values that agents of a host lend to each other are whole for as long as one
+// reads them, whoever dies, is taken for dead or comes back meanwhile: what is
+// returned is scribbled over, and kernels read what is there.
+TEST(Cluster, LentValuesAreWhole) {
+  FaultPlan faults = ManyFaults();
+  faults.pause = 4;
+  faults.network.duplicate = 0.1;
+  faults.network.reorder = 0.1;
+  const SimOptions options{
+      .agents = 6, .faults = faults, .hosts = 2, .arena_bytes = 1 << 18};
+  EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 40).loans, 1000);
+  EXPECT_GT(RunSeeds(CholeskyJob(8), options, 40).loans, 1000);
 }
 
 TEST(Cluster, OneCopySurvivesToo) {

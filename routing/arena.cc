@@ -1,0 +1,96 @@
+#include "routing/arena.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dogged {
+namespace {
+
+// Pages of so many free bytes stay for the next values; beyond that those of
+// blocks of this size go back to the system.
+constexpr int64_t kFreeBytesKept = 64 << 20;
+constexpr int64_t kPunchBytesMin = 16 << 10;
+
+class MappedArena : public PeerArena {
+ public:
+  explicit MappedArena(std::unique_ptr<PeerFile> file)
+      : file_(std::move(file)) {}
+  const void* At(int64_t offset, int64_t bytes) const override {
+    const bool within = offset >= SharedFile::kHeaderBytes && bytes >= 0 &&
+                        offset % 64 == 0 && offset <= file_->bytes() - bytes;
+    return within ? file_->memory() + offset : nullptr;
+  }
+  bool HasEnded() const override { return file_->HasEnded(); }
+
+ private:
+  const std::unique_ptr<PeerFile> file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Arena> Arena::Create(const ArenaOptions& options) {
+  std::unique_ptr<SharedFile> file =
+      SharedFile::Create(options.bytes, options.token);
+  if (file == nullptr) return nullptr;
+  return std::unique_ptr<Arena>(
+      new Arena(std::move(file), options.value_bytes_min));
+}
+
+Arena::Arena(std::unique_ptr<SharedFile> file, int64_t value_bytes_min)
+    : file_(std::move(file)),
+      value_bytes_min_(std::max<int64_t>(1, value_bytes_min)),
+      blocks_(SharedFile::kHeaderBytes,
+              file_->bytes() - SharedFile::kHeaderBytes) {}
+
+void* Arena::Take(int64_t bytes) {
+  if (bytes < value_bytes_min_) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const std::optional<int64_t> offset = blocks_.Take(bytes);
+  return offset.has_value() ? file_->memory() + *offset : nullptr;
+}
+
+void Arena::Give(void* data, int64_t bytes) {
+  const int64_t offset = static_cast<char*>(data) - file_->memory();
+  const int64_t size = ArenaBlocks::SizeOf(bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_spare =
+        size >= kPunchBytesMin &&
+        blocks_.free_bytes() > kFreeBytesKept + blocks_.used_bytes() / 2;
+    if (!is_spare) return blocks_.Give(offset, bytes);
+  }
+  file_->Punch(offset, size);  // before anybody else may have the block
+  const std::lock_guard lock(mutex_);
+  blocks_.Give(offset, bytes);
+}
+
+int64_t Arena::used_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return blocks_.used_bytes();
+}
+
+std::optional<int64_t> Arena::OffsetOf(const void* data) const {
+  const auto* byte = static_cast<const char*>(data);
+  const char* first = file_->memory() + SharedFile::kHeaderBytes;
+  if (byte < first || byte >= file_->memory() + file_->bytes()) {
+    return std::nullopt;
+  }
+  return byte - file_->memory();
+}
+
+absl::StatusOr<std::shared_ptr<PeerArena>> Arena::Map(
+    absl::string_view address) {
+  std::erase_if(mapped_,
+                [](const auto& entry) { return entry.second.expired(); });
+  if (mapped_.contains(std::string(address))) {
+    return absl::UnavailableError("arena: still in use");
+  }
+  auto file = PeerFile::Map(address);
+  if (!file.ok()) return file.status();
+  std::shared_ptr<PeerArena> out =
+      std::make_shared<MappedArena>(*std::move(file));
+  mapped_[std::string(address)] = out;
+  return out;
+}
+
+}  // namespace dogged

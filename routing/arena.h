@@ -1,0 +1,63 @@
+// Arena: SharedMemory over a SharedFile.
+#ifndef DOGGED_ROUTING_ARENA_H_
+#define DOGGED_ROUTING_ARENA_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "routing/arena_blocks.h"
+#include "routing/shared_file.h"
+#include "routing/shared_memory.h"
+#include "runtime/base/value_memory.h"
+
+namespace dogged {
+
+struct ArenaOptions {
+  // Of addresses, not of memory: pages are taken when they are first written.
+  // 0: as much as this computer has memory.
+  int64_t bytes = 0;
+  // Shorter values come from the heap, and travel inside messages.
+  int64_t value_bytes_min = 16 * 1024;
+  // Distinguishes this arena from all others.
+  uint64_t token = 0;
+};
+
+class Arena : public SharedMemory, public ValueMemory {
+ public:
+  // Null if it can't be made here (no memfd, limits on addresses or files):
+  // then values travel as bytes.
+  static std::unique_ptr<Arena> Create(const ArenaOptions& options);
+  // No value that came from it is left.
+  ~Arena() override { ForgetAll(); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // --- ValueMemory, thread-safe
+  void* Take(int64_t bytes) override;
+  void Give(void* data, int64_t bytes) override;
+  // In blocks that are in use.
+  int64_t used_bytes() const;
+
+  // --- SharedMemory
+  std::string address() const override { return file_->address(); }
+  std::optional<int64_t> OffsetOf(const void* data) const override;
+  absl::StatusOr<std::shared_ptr<PeerArena>> Map(
+      absl::string_view address) override;
+
+ private:
+  Arena(std::unique_ptr<SharedFile> file, int64_t value_bytes_min);
+
+  const std::unique_ptr<SharedFile> file_;
+  const int64_t value_bytes_min_;
+  std::map<std::string, std::weak_ptr<PeerArena>> mapped_;  // by address
+  mutable std::mutex mutex_;
+  ArenaBlocks blocks_;  // under mutex_
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_ARENA_H_

@@ -1,0 +1,47 @@
+// ArenaBlocks: which parts of an arena are in use: offsets and sizes, no
+// memory. Blocks come from the top in sizes of a few classes, and are used
+// again by others of their class, the last one that came back first: it is
+// warm, and its pages are there. Not thread-safe.
+#ifndef DOGGED_ROUTING_ARENA_BLOCKS_H_
+#define DOGGED_ROUTING_ARENA_BLOCKS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace dogged {
+
+class ArenaBlocks {
+ public:
+  // Hands out [start, start + bytes).
+  ArenaBlocks(int64_t start, int64_t bytes)
+      : next_(start), end_(start + bytes), free_(kClasses) {}
+
+  // The offset of `bytes` bytes, aligned to 64; none when full. bytes > 0.
+  std::optional<int64_t> Take(int64_t bytes);
+  // What Take(bytes) gave.
+  void Give(int64_t offset, int64_t bytes);
+
+  // What a value of `bytes` takes: at most a quarter more.
+  static int64_t SizeOf(int64_t bytes);
+
+  int64_t used_bytes() const { return used_; }
+  // Of blocks that were used and are not.
+  int64_t free_bytes() const { return free_bytes_; }
+
+ private:
+  // Sizes 64 * {4, 5, 6, 7} * 2^k.
+  static constexpr int kClasses = 4 * 48;
+  static int ClassOf(int64_t bytes);
+  static int64_t SizeOfClass(int size_class);
+
+  int64_t next_;
+  int64_t end_;
+  int64_t used_ = 0;
+  int64_t free_bytes_ = 0;
+  std::vector<std::vector<int64_t>> free_;  // by class
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_ARENA_BLOCKS_H_

@@ -1,0 +1,271 @@
+#include "routing/host_transport.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+constexpr size_t kPeersMax = 32;  // of one host; others go the other way
+constexpr uint64_t kRingBytes = 64 << 10;  // a power of two
+// Longer messages would fill a ring; they go the other way.
+constexpr int64_t kMessageBytesMax = 8 << 10;
+constexpr char kSeparator = ';';
+
+uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
+
+}  // namespace
+
+// What an agent writes and its peers read.
+struct HostTransport::Region {
+  struct Ring {
+    std::atomic<uint64_t> reader;               // an AgentId; 0: free
+    alignas(64) std::atomic<uint64_t> written;  // bytes, ever
+    alignas(64) char bytes[kRingBytes];         // u64 length, the message
+  };
+  struct Mark {
+    std::atomic<uint64_t> writer;            // an AgentId; 0: free
+    alignas(64) std::atomic<uint64_t> read;  // bytes of its ring, ever
+  };
+  // It is about to sleep, or sleeps: its bell is to be rung.
+  alignas(64) std::atomic<uint32_t> sleeps;
+  std::array<Mark, kPeersMax> marks;
+  std::array<Ring, kPeersMax> rings;
+};
+
+struct HostTransport::Peer {
+  ~Peer() {
+    if (bell >= 0) close(bell);
+  }
+  std::unique_ptr<PeerFile> file;  // null: the other way only
+  const Region* region = nullptr;
+  int bell = -1;
+  // Slots in the own region.
+  size_t ring = 0;
+  size_t mark = 0;
+  // Slots in the peer's; none until it has set them up.
+  const Region::Ring* theirs = nullptr;
+  const Region::Mark* their_mark = nullptr;
+
+  void Find(AgentId self) {
+    for (const Region::Ring& one : region->rings) {
+      if (theirs == nullptr && one.reader.load() == self.value()) theirs = &one;
+    }
+    for (const Region::Mark& one : region->marks) {
+      if (their_mark == nullptr && one.writer.load() == self.value()) {
+        their_mark = &one;
+      }
+    }
+  }
+};
+
+std::unique_ptr<Transport> HostTransport::Wrap(AgentId self,
+                                               std::unique_ptr<Transport> far) {
+  const int64_t bytes = SharedFile::kHeaderBytes + sizeof(Region);
+  std::unique_ptr<SharedFile> file = SharedFile::Create(bytes, self.value());
+  int bell[2] = {-1, -1};
+  if (file == nullptr || far->wait_fd() < 0 ||
+      pipe2(bell, O_CLOEXEC | O_NONBLOCK) != 0) {
+    return far;
+  }
+  // Descriptors of epoll nest only so deep: if the other way waits on one, the
+  // bell goes in there.
+  epoll_event event{};
+  event.events = EPOLLIN;
+  int epoll_fd = -1;
+  if (epoll_ctl(far->wait_fd(), EPOLL_CTL_ADD, bell[0], &event) != 0) {
+    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (int fd : {bell[0], far->wait_fd()}) {
+      DOGGED_CHECK(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+          << "waiting descriptor of the host's agents: error " << errno;
+    }
+  }
+  return std::unique_ptr<Transport>(new HostTransport(
+      self, std::move(far), std::move(file), bell[0], bell[1], epoll_fd));
+}
+
+HostTransport::HostTransport(AgentId self, std::unique_ptr<Transport> far,
+                             std::unique_ptr<SharedFile> file, int bell_read,
+                             int bell_write, int epoll_fd)
+    : self_(self),
+      far_(std::move(far)),
+      file_(std::move(file)),
+      region_(*new (file_->memory() + SharedFile::kHeaderBytes) Region),
+      bell_read_(bell_read),
+      bell_write_(bell_write),
+      epoll_fd_(epoll_fd),
+      address_(absl::StrCat(far_->address(), std::string(1, kSeparator),
+                            bell_write, std::string(1, kSeparator),
+                            file_->address())) {}
+
+HostTransport::~HostTransport() {
+  if (epoll_fd_ >= 0) close(epoll_fd_);
+  close(bell_read_);
+  close(bell_write_);
+}
+
+void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
+  const size_t first = fabric_address.find(kSeparator);
+  far_->SetPeer(peer, fabric_address.substr(0, first));
+  if (first == absl::string_view::npos || peers_.contains(peer)) return;
+  absl::string_view rest = fabric_address.substr(first + 1);
+  const size_t second = rest.find(kSeparator);
+  int64_t bell = -1;
+  if (second == absl::string_view::npos ||
+      !absl::SimpleAtoi(rest.substr(0, second), &bell)) {
+    return;
+  }
+  auto& entry = peers_[peer];
+  entry = std::make_unique<Peer>();
+  auto file = PeerFile::Map(rest.substr(second + 1));
+  if (!file.ok() ||
+      (*file)->bytes() !=
+          SharedFile::kHeaderBytes + static_cast<int64_t>(sizeof(Region))) {
+    return;
+  }
+  entry->bell = (*file)->OpenPipe(bell);
+  if (entry->bell < 0) return;
+  size_t slot = 0;
+  while (slot < kPeersMax && region_.rings[slot].reader.load() != 0) ++slot;
+  if (slot == kPeersMax) return;
+  entry->ring = slot;
+  entry->mark = slot;
+  region_.marks[slot].read.store(0);
+  region_.rings[slot].written.store(0);
+  region_.marks[slot].writer.store(peer.value());
+  region_.rings[slot].reader.store(peer.value());
+  entry->region = reinterpret_cast<const Region*>((*file)->memory() +
+                                                  SharedFile::kHeaderBytes);
+  entry->file = *std::move(file);
+}
+
+void HostTransport::ForgetPeer(AgentId peer) {
+  far_->ForgetPeer(peer);
+  const auto it = peers_.find(peer);
+  if (it == peers_.end()) return;
+  if (it->second->file != nullptr) {
+    region_.rings[it->second->ring].reader.store(0);
+    region_.marks[it->second->mark].writer.store(0);
+  }
+  peers_.erase(it);
+}
+
+bool HostTransport::Push(Peer& peer, const Bytes& message) {
+  if (peer.their_mark == nullptr) peer.Find(self_);
+  if (peer.their_mark == nullptr) return false;
+  Region::Ring& ring = region_.rings[peer.ring];
+  const uint64_t written = ring.written.load(std::memory_order_relaxed);
+  const uint64_t read = peer.their_mark->read.load(std::memory_order_acquire);
+  const auto length = static_cast<uint64_t>(message.size());
+  if (written - read > kRingBytes ||
+      kRingBytes - (written - read) < Padded(length)) {
+    return false;
+  }
+  const auto put = [&](uint64_t at, const void* from, uint64_t size) {
+    at %= kRingBytes;
+    const uint64_t head = std::min(size, kRingBytes - at);
+    std::memcpy(ring.bytes + at, from, head);
+    std::memcpy(ring.bytes, static_cast<const char*>(from) + head, size - head);
+  };
+  put(written, &length, sizeof(length));
+  put(written + sizeof(length), message.data(), length);
+  // Before the look at `sleeps`, as the sleeper says that before its last look
+  // at this.
+  ring.written.store(written + Padded(length), std::memory_order_seq_cst);
+  if (peer.region->sleeps.load(std::memory_order_seq_cst) != 0) {
+    (void)!write(peer.bell, "!", 1);
+  }
+  ++ring_count_;
+  return true;
+}
+
+void HostTransport::Send(AgentId to, Bytes message) {
+  const auto it = peers_.find(to);
+  if (it != peers_.end() && it->second->file != nullptr &&
+      message.size() <= kMessageBytesMax && Push(*it->second, message)) {
+    return;
+  }
+  far_->Send(to, std::move(message));
+}
+
+void HostTransport::Pull(AgentId from, Peer& peer,
+                         std::vector<Arrival>& arrivals) {
+  if (peer.theirs == nullptr) peer.Find(self_);
+  if (peer.theirs == nullptr) return;
+  std::atomic<uint64_t>& mark = region_.marks[peer.mark].read;
+  uint64_t read = mark.load(std::memory_order_relaxed);
+  const uint64_t written = peer.theirs->written.load(std::memory_order_acquire);
+  const auto get = [&](uint64_t at, void* to, uint64_t size) {
+    at %= kRingBytes;
+    const uint64_t head = std::min(size, kRingBytes - at);
+    std::memcpy(to, peer.theirs->bytes + at, head);
+    std::memcpy(static_cast<char*>(to) + head, peer.theirs->bytes, size - head);
+  };
+  while (read != written) {
+    uint64_t length = 0;
+    get(read, &length, sizeof(length));
+    // Not what Push() writes: nothing more is believed of this ring.
+    if (written - read > kRingBytes || length > kMessageBytesMax ||
+        Padded(length) > written - read) {
+      ++dropped_count_;
+      read = written;
+      break;
+    }
+    std::string message(length, '\0');
+    get(read + sizeof(length), message.data(), length);
+    read += Padded(length);
+    arrivals.push_back({from, Bytes(std::move(message))});
+  }
+  mark.store(read, std::memory_order_release);
+}
+
+bool HostTransport::HasArrivals() const {
+  for (const auto& [id, peer] : peers_) {
+    if (peer->theirs == nullptr) continue;
+    if (peer->theirs->written.load(std::memory_order_seq_cst) !=
+        region_.marks[peer->mark].read.load(std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void HostTransport::Poll(std::vector<Arrival>& arrivals) {
+  region_.sleeps.store(0, std::memory_order_relaxed);
+  char rings[64];
+  if (rang_) {
+    while (read(bell_read_, rings, sizeof(rings)) > 0) {
+    }
+    rang_ = false;
+  }
+  for (auto& [id, peer] : peers_) {
+    if (peer->file != nullptr) Pull(id, *peer, arrivals);
+  }
+  far_->Poll(arrivals);
+}
+
+bool HostTransport::PrepareToWait() {
+  // First said, then looked: whoever writes looks after that whether to ring.
+  region_.sleeps.store(1, std::memory_order_seq_cst);
+  rang_ = true;
+  for (auto& [id, peer] : peers_) {
+    if (peer->file != nullptr && peer->theirs == nullptr) peer->Find(self_);
+  }
+  if (!HasArrivals() && far_->PrepareToWait()) return true;
+  region_.sleeps.store(0, std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace dogged

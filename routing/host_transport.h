@@ -1,0 +1,77 @@
+// HostTransport: small messages between agents of one host through memory that
+// both map; all others through another transport. Each agent writes its own
+// region only: rings with what it has to say, and how far it has read the
+// rings of others. A doorbell, a pipe, wakes who sleeps.
+//
+// Whoever can't map the other's region, or whose ring is full, is reached the
+// other way; messages may overtake each other, as the port allows. What comes
+// from a ring is copied before it is looked at, and checked as any message.
+#ifndef DOGGED_ROUTING_HOST_TRANSPORT_H_
+#define DOGGED_ROUTING_HOST_TRANSPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "routing/shared_file.h"
+#include "routing/transport.h"
+
+namespace dogged {
+
+class HostTransport : public Transport {
+ public:
+  // `far` itself if memory can't be shared here.
+  static std::unique_ptr<Transport> Wrap(AgentId self,
+                                         std::unique_ptr<Transport> far);
+  ~HostTransport() override;
+  HostTransport(const HostTransport&) = delete;
+  HostTransport& operator=(const HostTransport&) = delete;
+
+  void Send(AgentId to, Bytes message) override;
+  void Poll(std::vector<Arrival>& arrivals) override;
+  void SetPeer(AgentId peer, absl::string_view fabric_address) override;
+  void ForgetPeer(AgentId peer) override;
+  std::string address() const override { return address_; }
+  int64_t queued_bytes(AgentId peer) const override {
+    return far_->queued_bytes(peer);
+  }
+  int wait_fd() const override {
+    return epoll_fd_ >= 0 ? epoll_fd_ : far_->wait_fd();
+  }
+  bool PrepareToWait() override;
+  bool HasArrivals() const override;
+  int64_t dropped_count() const override {
+    return dropped_count_ + far_->dropped_count();
+  }
+  // Messages that went through a ring.
+  int64_t ring_count() const { return ring_count_; }
+
+ private:
+  struct Region;
+  struct Peer;
+
+  HostTransport(AgentId self, std::unique_ptr<Transport> far,
+                std::unique_ptr<SharedFile> file, int bell_read, int bell_write,
+                int epoll_fd);
+  bool Push(Peer& peer, const Bytes& message);
+  void Pull(AgentId from, Peer& peer, std::vector<Arrival>& arrivals);
+
+  const AgentId self_;
+  const std::unique_ptr<Transport> far_;
+  const std::unique_ptr<SharedFile> file_;
+  Region& region_;
+  const int bell_read_;
+  const int bell_write_;
+  const int epoll_fd_;  // -1: the far one's
+  std::string address_;
+  absl::btree_map<AgentId, std::unique_ptr<Peer>> peers_;
+  bool rang_ = false;  // maybe: it has been asleep
+  int64_t dropped_count_ = 0;
+  int64_t ring_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_HOST_TRANSPORT_H_

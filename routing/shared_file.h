@@ -1,0 +1,77 @@
+// SharedFile: memory of this process that others of its user, on this host and
+// in this PID namespace, may map for reading. A memfd: it has no name, is
+// sealed against shrinking, so that a mapping never faults, and its pages live
+// as long as any process maps them. The adapter to mmap and /proc.
+#ifndef DOGGED_ROUTING_SHARED_FILE_H_
+#define DOGGED_ROUTING_SHARED_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace dogged {
+
+class SharedFile {
+ public:
+  // The first bytes say what it is.
+  static constexpr int64_t kHeaderBytes = 4096;
+
+  // `bytes` of addresses, 0: as much as this computer has memory; pages are
+  // taken when they are first written. `token` distinguishes it from all
+  // others. Null if it can't be made here.
+  static std::unique_ptr<SharedFile> Create(int64_t bytes, uint64_t token);
+  ~SharedFile();
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  char* memory() const { return memory_; }
+  int64_t bytes() const { return bytes_; }
+  // Where others find it: boot and PID namespace, PID, descriptor, inode,
+  // bytes and token, with commas.
+  const std::string& address() const { return address_; }
+  // Gives the pages that lie wholly within back; they read as zeros then.
+  void Punch(int64_t offset, int64_t bytes);
+
+ private:
+  SharedFile(int fd, char* memory, int64_t bytes, uint64_t token);
+
+  const int fd_;
+  char* const memory_;
+  const int64_t bytes_;
+  std::string address_;
+};
+
+// One of another process.
+class PeerFile {
+ public:
+  // Errors: kFailedPrecondition if it can't be mapped, now or later.
+  static absl::StatusOr<std::unique_ptr<PeerFile>> Map(
+      absl::string_view address);
+  ~PeerFile();
+  PeerFile(const PeerFile&) = delete;
+  PeerFile& operator=(const PeerFile&) = delete;
+
+  const char* memory() const { return memory_; }
+  int64_t bytes() const { return bytes_; }
+  // The process has ended, for certain.
+  bool HasEnded() const;
+  // Opens the writing end of a pipe that is descriptor `fd` there; -1 if it is
+  // none.
+  int OpenPipe(int64_t fd) const;
+
+ private:
+  PeerFile(const char* memory, int64_t bytes, int process_fd, int64_t pid)
+      : memory_(memory), bytes_(bytes), process_fd_(process_fd), pid_(pid) {}
+
+  const char* const memory_;
+  const int64_t bytes_;
+  const int process_fd_;
+  const int64_t pid_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_SHARED_FILE_H_

@@ -1,0 +1,35 @@
+// JobParts: what a JobRun is made of.
+#ifndef DOGGED_RUNTIME_AGENT_JOB_PARTS_H_
+#define DOGGED_RUNTIME_AGENT_JOB_PARTS_H_
+
+#include <memory>
+
+#include "routing/multicast.h"
+#include "runtime/agent/job_options.h"
+#include "runtime/agent/job_storage.h"
+#include "runtime/agent/lending.h"
+#include "runtime/base/random.h"
+#include "runtime/exec/executor.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged {
+
+struct JobParts {
+  AgentId self;
+  JobId id;
+  std::shared_ptr<const Job> job;
+  std::shared_ptr<const KernelTable> kernels;
+  JobOptions options;
+  JobLimits limits;
+  Executor* executor;    // outlives the run
+  Multicast* multicast;  // outlives the run
+  Rng rng;
+  ValueStore* values = nullptr;  // outlives the run; null: no disk
+  JobStorage::Options storage;
+  Lending* lending = nullptr;  // outlives the run; null: values are copied
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_JOB_PARTS_H_

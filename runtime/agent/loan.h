@@ -1,0 +1,22 @@
+// Loan: where a lent value is; what travels instead of its bytes.
+#ifndef DOGGED_RUNTIME_AGENT_LOAN_H_
+#define DOGGED_RUNTIME_AGENT_LOAN_H_
+
+#include <cstdint>
+
+#include "runtime/base/hash.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+struct Loan {
+  uint64_t number = 0;  // from 1, for each owner and reader
+  int64_t offset = 0;   // in the owner's arena
+  ElementType type = ElementType::kDouble;
+  Shape shape;
+  Digest digest;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_LOAN_H_

@@ -1,0 +1,47 @@
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/sim/cluster.h"
+
+namespace dogged {
+
+absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
+  FaultPlan out;
+  const absl::btree_map<absl::string_view, int*> counts = {
+      {"crash", &out.crash},         {"pair", &out.pair},
+      {"restart", &out.restart},     {"pause", &out.pause},
+      {"join", &out.join},           {"leave", &out.leave},
+      {"partition", &out.partition}, {"blackout", &out.blackout}};
+  const absl::btree_map<absl::string_view, double*> chances = {
+      {"drop", &out.network.drop},
+      {"duplicate", &out.network.duplicate},
+      {"reorder", &out.network.reorder},
+      {"corrupt", &out.network.corrupt}};
+  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> pair =
+        absl::StrSplit(word, absl::MaxSplits('=', 1));
+    const auto count = counts.find(pair.first);
+    const auto chance = chances.find(pair.first);
+    bool good = false;
+    if (count != counts.end()) {
+      good =
+          absl::SimpleAtoi(pair.second, count->second) && *count->second >= 0;
+    } else if (chance != chances.end()) {
+      good = absl::SimpleAtod(pair.second, chance->second) &&
+             *chance->second >= 0 && *chance->second < 1;
+    }
+    if (!good) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "fault \"", word,
+          "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
+          "leave, partition, blackout, or NAME=PROBABILITY below 1 with drop, "
+          "duplicate, "
+          "reorder, corrupt"));
+    }
+  }
+  return out;
+}
+
+}  // namespace dogged

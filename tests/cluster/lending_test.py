@@ -1,0 +1,124 @@
+"""Values that agents of one host lend each other, in real processes.
+
+Aim: large values are not sent; kill -9 of who lent them and of who borrowed
+them costs no bit; whoever can't map, or must not, gets bytes; nothing is left.
+Method: the binary itself; the victim is drawn, and the job runs until it has
+been killed.
+
+usage: lending_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import glob
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+
+from standing import Standing
+
+DOGGED, SOURCE, CASE = sys.argv[1:4]
+CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
+# Tiles of 128 KB.
+SMALL = [CHOLESKY, "-D", "N=1024", "-D", "NB=128"]
+
+
+def check(what, holds, report=""):
+    if not holds:
+        raise SystemExit(f"{what}\n{report}")
+
+
+def arenas():
+    """Processes that map an arena, whose ever it is."""
+    out = set()
+    for path in glob.glob("/proc/[0-9]*/maps"):
+        try:
+            with open(path, encoding="utf-8") as maps:
+                if "memfd:dogged-arena" in maps.read():
+                    out.add(int(path.split("/")[2]))
+        except OSError:
+            pass
+    return out
+
+
+def serial_digest(*program):
+    done = subprocess.run([DOGGED, "run", *program, "--json"], check=True,
+                          capture_output=True, text=True, timeout=200)
+    return json.loads(done.stdout)["result_digest"]
+
+
+def values_are_not_sent():
+    expected = serial_digest(*SMALL)
+    sent = {}
+    for arena in ("on", "off"):
+        with Standing(DOGGED) as agents:
+            for _ in range(2):
+                agents.start("--arena", arena)
+            report, _ = agents.run(*SMALL, "--replicas", 2)
+            check(f"arena {arena}: other bits",
+                  report["result_digest"] == expected, report)
+            sent[arena] = report["bytes_sent"]
+    check("lending sends as much as copying", sent["on"] < sent["off"] / 5,
+          sent)
+
+
+def mixed_agents_understand_each_other():
+    """One has no arena: it lends nothing and borrows nothing."""
+    expected = serial_digest(*SMALL)
+    with Standing(DOGGED) as agents:
+        for arena in ("on", "off", "on"):
+            agents.start("--arena", arena)
+        report, _ = agents.run(*SMALL, "--replicas", 2)
+        check("other bits", report["result_digest"] == expected, report)
+
+
+def kill_costs_no_bit():
+    """SIGKILL of an agent that lends and borrows, whoever it is."""
+    expected = serial_digest(CHOLESKY, "-D", "N=2048", "-D", "NB=128")
+    seed = int(os.environ.get("DOGGED_TEST_SEED", random.randrange(1 << 31)))
+    rng = random.Random(seed)
+    for replicas in (1, 2):
+        shares = sorted(rng.sample(range(10, 80), 2))
+        command = [DOGGED, "run", CHOLESKY, "-D", "N=2048", "-D", "NB=128",
+                   "--agents", "3", "--replicas", str(replicas), "--kill-at",
+                   ",".join(f"{share}%" for share in shares), "--seed",
+                   str(rng.randrange(1, 1 << 31)), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True,
+                              timeout=200)
+        check(f"seed {seed}: exit status {done.returncode}: {command}",
+              done.returncode in (0, 2), done.stderr)
+        report = json.loads(done.stdout)
+        check(f"seed {seed}: other bits: {command}",
+              report["result_digest"] == expected, report)
+
+
+def nothing_is_left():
+    """SIGKILL of all, in the middle of a job."""
+    before = arenas()
+    with Standing(DOGGED) as agents:
+        for _ in range(3):
+            agents.start()
+        pids = {agent.pid for agent in agents.agents}
+        check("an agent without an arena", pids <= arenas(), arenas())
+        client = subprocess.Popen(
+            [DOGGED, "run", CHOLESKY, "-D", "N=4096", "-D", "NB=128",
+             "--cluster", agents.addresses[0]], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        agents.await_status("a task ran", lambda s: any(
+            job["tasks_executed"] > 0 for job in s["jobs"]))
+        for agent in agents.agents:
+            agent.send_signal(signal.SIGKILL)
+        for agent in agents.agents:
+            agent.wait()
+        client.wait(timeout=100)
+    check("somebody maps an arena of theirs", not (arenas() & pids), before)
+
+
+CASES = {
+    "not_sent": values_are_not_sent,
+    "mixed": mixed_agents_understand_each_other,
+    "kill": kill_costs_no_bit,
+    "nothing_left": nothing_is_left,
+}
+CASES[CASE]()

@@ -1,0 +1,179 @@
+// Aim: processes read each other's arenas, and nothing that only looks like
+// one; a mapping outlives its owner. Method: real arenas, of this process and
+// of children that are killed.
+#include "routing/arena.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "runtime/base/random.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+namespace {
+
+constexpr ArenaOptions kOptions{
+    .bytes = 8 << 20, .value_bytes_min = 1024, .token = 7};
+
+// A child with an arena of its own; one value of it is filled with sevens.
+class Child {
+ public:
+  Child() {
+    int fds[2];
+    EXPECT_EQ(pipe(fds), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
+      void* data = arena->Take(4096);
+      std::memset(data, 7, 4096);
+      const std::string line =
+          absl::StrCat(arena->address(), " ", *arena->OffsetOf(data), "\n");
+      (void)!write(fds[1], line.data(), line.size());
+      while (true) pause();
+    }
+    close(fds[1]);
+    std::string text;
+    char letter = 0;
+    while (read(fds[0], &letter, 1) == 1 && letter != '\n') text += letter;
+    close(fds[0]);
+    const std::vector<std::string> words = absl::StrSplit(text, ' ');
+    address_ = words[0];
+    offset_ = std::stoll(words[1]);
+  }
+  ~Child() { Kill(); }
+  void Kill() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  const std::string& address() const { return address_; }
+  int64_t offset() const { return offset_; }
+
+ private:
+  pid_t pid_ = 0;
+  std::string address_;
+  int64_t offset_ = 0;
+};
+
+TEST(Arena, APeerReadsWhatLiesThere) {
+  const Child child;
+  const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
+  const auto mapped = arena->Map(child.address());
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  const void* data = (*mapped)->At(child.offset(), 4096);
+  EXPECT_EQ(std::string(static_cast<const char*>(data), 4096),
+            std::string(4096, 7));
+  EXPECT_FALSE((*mapped)->HasEnded());
+  EXPECT_EQ((*mapped)->At(0, 64), nullptr) << "the header is no value";
+  EXPECT_EQ((*mapped)->At(kOptions.bytes - 64, 128), nullptr);
+  EXPECT_EQ((*mapped)->At(INT64_MAX - 63, 128), nullptr);
+  EXPECT_EQ((*mapped)->At(child.offset() + 1, 8), nullptr);
+}
+
+TEST(Arena, AMappingOutlivesItsOwner) {
+  Child child;
+  const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
+  const auto mapped = arena->Map(child.address());
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  child.Kill();
+  EXPECT_TRUE((*mapped)->HasEnded());
+  const void* data = (*mapped)->At(child.offset(), 4096);
+  EXPECT_EQ(std::string(static_cast<const char*>(data), 4096),
+            std::string(4096, 7));
+  // Whoever comes later finds nothing.
+  const std::unique_ptr<Arena> late = Arena::Create(kOptions);
+  EXPECT_EQ(late->Map(child.address()).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Arena, OneMappingAtATime) {
+  const Child child;
+  const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
+  auto mapped = arena->Map(child.address());
+  ASSERT_TRUE(mapped.ok());
+  EXPECT_EQ(arena->Map(child.address()).status().code(),
+            absl::StatusCode::kUnavailable);
+  mapped->reset();
+  EXPECT_TRUE(arena->Map(child.address()).ok());
+}
+
+TEST(Arena, WhatOnlyLooksLikeOneIsNotMapped) {
+  const Child child;
+  const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
+  const std::vector<std::string> words = absl::StrSplit(child.address(), ',');
+  ASSERT_EQ(words.size(), 6u);
+  // Another host, process, descriptor, file, size, token.
+  const char* others[] = {"x", "1", "0", "1", "4096000", "8"};
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::vector<std::string> changed = words;
+    changed[i] = others[i];
+    EXPECT_FALSE(arena->Map(absl::StrJoin(changed, ",")).ok()) << i;
+  }
+  for (const char* text : {"", ",,,,,", "a,b,c,d,e,f", "x,-1,0,0,0,0"}) {
+    EXPECT_FALSE(arena->Map(text).ok()) << text;
+  }
+}
+
+TEST(Arena, ValuesLieInItAndComeBack) {
+  const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
+  SetValueMemory(arena.get());
+  const int64_t before = Value::LiveBytes();
+  {
+    const Value small = Value::Scalar(1);
+    EXPECT_FALSE(arena->OffsetOf(small.data()).has_value());
+    const Value value = Value::Allocate(ElementType::kDouble, {1000});
+    EXPECT_TRUE(arena->OffsetOf(value.data()).has_value());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(value.data()) % 64, 0u);
+    EXPECT_GE(arena->used_bytes(), 8000);
+    EXPECT_GE(Value::LiveBytes() - before, 8000);
+    // What does not fit goes to the heap.
+    const Value large = Value::Allocate(ElementType::kDouble, {2 << 20});
+    EXPECT_FALSE(arena->OffsetOf(large.data()).has_value());
+  }
+  SetValueMemory(nullptr);
+  EXPECT_EQ(arena->used_bytes(), 0);
+  EXPECT_EQ(Value::LiveBytes(), before);
+}
+
+TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
+  Rng rng(1);
+  ArenaBlocks blocks(4096, 1 << 20);
+  std::vector<std::pair<int64_t, int64_t>> taken;  // offset, bytes
+  for (int step = 0; step < 20000; ++step) {
+    if (rng.Chance(0.5)) {
+      const int64_t bytes = 1 + (rng.Below(1 << 14) >> rng.Below(12));
+      EXPECT_GE(ArenaBlocks::SizeOf(bytes), bytes);
+      EXPECT_LE(ArenaBlocks::SizeOf(bytes), bytes + bytes / 4 + 256);
+      const std::optional<int64_t> offset = blocks.Take(bytes);
+      if (!offset.has_value()) continue;
+      EXPECT_EQ(*offset % 64, 0);
+      EXPECT_GE(*offset, 4096);
+      EXPECT_LE(*offset + bytes, 4096 + (1 << 20));
+      for (const auto& [other, size] : taken) {
+        ASSERT_TRUE(*offset + bytes <= other || other + size <= *offset);
+      }
+      taken.emplace_back(*offset, bytes);
+    } else if (!taken.empty()) {
+      const auto at =
+          static_cast<size_t>(rng.Below(static_cast<int64_t>(taken.size())));
+      blocks.Give(taken[at].first, taken[at].second);
+      taken[at] = taken.back();
+      taken.pop_back();
+    }
+  }
+  for (const auto& [offset, bytes] : taken) blocks.Give(offset, bytes);
+  EXPECT_EQ(blocks.used_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace dogged

@@ -1,0 +1,154 @@
+// Aim: messages between processes of one host go through shared memory, whole
+// and in order, wake who sleeps, and go the other way where that can't be.
+// Method: two transports in one process, over a far one that keeps what it
+// gets; a reader that blocks for real.
+#include "routing/host_transport.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+
+namespace dogged {
+namespace {
+
+constexpr AgentId kA(1);
+constexpr AgentId kB(2);
+
+// Keeps what is sent.
+class FarTransport : public Transport {
+ public:
+  ~FarTransport() override { close(fd_); }
+  void Send(AgentId, Bytes message) override { sent.push_back(message); }
+  void Poll(std::vector<Arrival>&) override {}
+  void SetPeer(AgentId, absl::string_view address) override {
+    known = std::string(address);
+  }
+  void ForgetPeer(AgentId) override {}
+  std::string address() const override { return "127.0.0.1:1"; }
+  int64_t queued_bytes(AgentId) const override { return 0; }
+  int wait_fd() const override { return fd_; }
+
+  std::vector<Bytes> sent;
+  std::string known;
+
+ private:
+  const int fd_ = eventfd(0, EFD_CLOEXEC);
+};
+
+class HostTransportTest : public testing::Test {
+ protected:
+  HostTransportTest() {
+    auto far = std::make_unique<FarTransport>();
+    far_ = far.get();
+    a_ = HostTransport::Wrap(kA, std::move(far));
+    b_ = HostTransport::Wrap(kB, std::make_unique<FarTransport>());
+  }
+  void Meet() {
+    a_->SetPeer(kB, b_->address());
+    b_->SetPeer(kA, a_->address());
+  }
+  std::vector<std::string> Arrived() {
+    std::vector<Arrival> arrivals;
+    b_->Poll(arrivals);
+    std::vector<std::string> out;
+    for (const Arrival& arrival : arrivals) {
+      EXPECT_EQ(arrival.from, kA);
+      out.emplace_back(arrival.message.view());
+    }
+    return out;
+  }
+
+  FarTransport* far_ = nullptr;
+  std::unique_ptr<Transport> a_;
+  std::unique_ptr<Transport> b_;
+};
+
+TEST_F(HostTransportTest, SmallMessagesArriveInOrder) {
+  Meet();
+  EXPECT_EQ(far_->known, "127.0.0.1:1");
+  std::vector<std::string> expected;
+  // Many times around the ring, in all lengths.
+  for (int round = 0; round < 300; ++round) {
+    expected.clear();
+    for (int i = 0; i < 5; ++i) {
+      expected.push_back(
+          std::string(static_cast<size_t>((round * 37 + i * 911) % 8000),
+                      static_cast<char>('a' + round % 26)));
+      a_->Send(kB, Bytes(std::string(expected.back())));
+    }
+    EXPECT_EQ(Arrived(), expected) << "round " << round;
+  }
+  EXPECT_TRUE(far_->sent.empty());
+}
+
+TEST_F(HostTransportTest, WhatDoesNotFitGoesTheOtherWay) {
+  Meet();
+  a_->Send(kB, Bytes(std::string(1 << 20, 'x')));
+  EXPECT_EQ(far_->sent.size(), 1u);
+  for (int i = 0; i < 100; ++i) a_->Send(kB, Bytes(std::string(4000, 'y')));
+  EXPECT_GT(far_->sent.size(), 50u);
+  const size_t through = Arrived().size();
+  EXPECT_EQ(through + far_->sent.size(), 101u);
+  a_->Send(kB, Bytes("room again"));
+  EXPECT_THAT(Arrived(), testing::ElementsAre("room again"));
+}
+
+TEST_F(HostTransportTest, OneWhoDoesNotMapIsReachedTheOtherWay) {
+  a_->SetPeer(kB, b_->address());  // and b knows nothing of a
+  a_->Send(kB, Bytes("x"));
+  EXPECT_EQ(far_->sent.size(), 1u);
+  for (const char* address :
+       {"127.0.0.1:2", "127.0.0.1:2;", "127.0.0.1:2;x;y", "127.0.0.1:2;1;y"}) {
+    a_->SetPeer(AgentId(3), address);
+    EXPECT_EQ(far_->known, "127.0.0.1:2");
+    a_->Send(AgentId(3), Bytes("x"));
+  }
+  EXPECT_EQ(far_->sent.size(), 5u);
+}
+
+TEST_F(HostTransportTest, APeerThatIsForgottenIsNotReadAnyMore) {
+  Meet();
+  b_->ForgetPeer(kA);
+  a_->Send(kB, Bytes("x"));
+  EXPECT_THAT(Arrived(), testing::IsEmpty());
+  a_->ForgetPeer(kB);
+  a_->Send(kB, Bytes("x"));
+  EXPECT_FALSE(far_->sent.empty());
+}
+
+// Whoever has said that it sleeps is woken by each message, also by one that
+// came between its last look and its sleep.
+TEST_F(HostTransportTest, SleepersAreWoken) {
+  Meet();
+  constexpr int kCount = 20000;
+  std::thread reader([this] {
+    for (int got = 0; got < kCount;) {
+      const std::vector<std::string> arrived = Arrived();
+      got += static_cast<int>(arrived.size());
+      if (!arrived.empty() || !b_->PrepareToWait()) continue;
+      pollfd bell{.fd = b_->wait_fd(), .events = POLLIN, .revents = 0};
+      if (got < kCount) {
+        EXPECT_EQ(poll(&bell, 1, 20000), 1) << "nobody rang at " << got;
+        if (HasFailure()) return;
+      }
+    }
+  });
+  for (int i = 0; i < kCount; ++i) {
+    while (true) {
+      far_->sent.clear();
+      a_->Send(kB, Bytes(absl::StrCat(i)));
+      if (far_->sent.empty()) break;  // it went through the ring
+      std::this_thread::yield();
+    }
+  }
+  reader.join();
+}
+
+}  // namespace
+}  // namespace dogged
