@@ -32,10 +32,12 @@ std::string BenchFolder() {
   return path.substr(0, path.rfind('/'));
 }
 
-AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags)
+AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags,
+                     std::string multicast)
     : kernels_(
           {.cache_directory = KernelCacheDirectory("", ""), .compiler = "cc"}),
       agents_({.workers = workers,
+               .multicast = std::move(multicast),
                .program = absl::StrCat(BenchFolder(), "/dogged"),
                .flags = std::move(flags)}) {
   const absl::Status started = agents_.Start(count, absl::Seconds(30));
@@ -43,7 +45,8 @@ AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags)
 }
 
 AgentsRun::Outcome AgentsRun::Run(const std::string& text,
-                                  const dsl::ParameterValues& parameters) {
+                                  const dsl::ParameterValues& parameters,
+                                  bool ends) {
   dsl::CompileOptions options;
   options.file = absl::StrCat("bench", ++runs_, ".dog");
   options.parameters = parameters;
@@ -61,9 +64,11 @@ AgentsRun::Outcome AgentsRun::Run(const std::string& text,
   }
   auto client = ClusterClient::Connect(addresses);
   DOGGED_CHECK(client.ok()) << client.status().ToString();
-  Outcome out{.program = job->program, .results = {}};
+  const std::string encoded = job->Encode();
+  Outcome out{
+      .job = JobIdOf(JobHash(encoded)), .program = job->program, .results = {}};
   const Relations relations(out.program);
-  absl::Status status = (*client)->Submit(job->Encode(), SubmissionId(runs_),
+  absl::Status status = (*client)->Submit(encoded, SubmissionId(runs_),
                                           {.replicas = 1}, relations, runs_);
   while (status.ok() && !(*client)->HasAll()) {
     status = (*client)->Collect(absl::Seconds(1));
@@ -73,6 +78,7 @@ AgentsRun::Outcome AgentsRun::Run(const std::string& text,
     out.results[label] = (*client)->Find(label);
     return true;
   });
+  if (!ends) return out;
   JobRecord record = (*client)->record();
   record.state = JobState::kDone;
   (void)(*client)->Conclude(record);

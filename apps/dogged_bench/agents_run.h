@@ -23,15 +23,19 @@ class AgentsRun {
  public:
   // Starts `count` agents that know each other. Ends the process if they
   // don't come up.
-  AgentsRun(int count, int workers, std::vector<std::string> flags = {});
+  AgentsRun(int count, int workers, std::vector<std::string> flags = {},
+            std::string multicast = "auto");
 
   // Runs `text`, which may take kernels from "dogged-bench-stamps.so", to its
   // end.
   struct Outcome {
+    JobId job;
     Program program;
     std::map<Label, Value> results;
   };
-  Outcome Run(const std::string& text, const dsl::ParameterValues& parameters);
+  // Without `ends` its results stay with the agents.
+  Outcome Run(const std::string& text, const dsl::ParameterValues& parameters,
+              bool ends = true);
   const std::vector<LocalAgents::Process>& processes() const {
     return agents_.processes();
   }

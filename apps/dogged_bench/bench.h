@@ -49,6 +49,11 @@ std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options);
 // Task to task between two agents of this host, in microseconds: 8 bytes hot
 // and from sleep, longer values hot.
 std::vector<BenchRow> BenchHop(const BenchOptions& options);
+// From a task to tasks of 8 agents of this host, lent against sent flat.
+std::vector<BenchRow> BenchToAll(const BenchOptions& options);
+// Gets of values that another agent of this host holds, one and 64 at a time,
+// and binds, in microseconds; memcached and redis where they are installed.
+std::vector<BenchRow> BenchDictionary(const BenchOptions& options);
 
 // The backward walk at 1 to 16 agents, pure, with claims, and owner-first; in
 // simulation, seeds 1 to `samples`, so the times are virtual.

@@ -20,9 +20,11 @@ constexpr char kHelp[] =
     "  kernels    what a tile's kernels give on one core\n"
     "  stencil    time steps on grids, coalesced into tiles\n"
     "  locality   share of reads from other agents, by affinity and hashed\n"
+    "  dictionary values of another agent of this host\n"
     "  hop        task to task between two agents of this host\n"
     "  search     the backward walk at 1 to 16 agents, simulated\n"
     "  agents     agents of this host beside one alone\n"
+    "  to-all     a task to tasks of 8 agents of this host\n"
     "  multicast  one body to many agents; --n is the size of a segment\n"
     "  multicast-model   what the models of routing/model say\n\n"
     "  --hosts N        of multicast, made by scripts/hosts (this one alone)\n"
@@ -43,9 +45,11 @@ constexpr std::pair<const char*, Bench> kBenches[] = {
     {"qr", dogged::BenchQr},
     {"stencil", dogged::BenchStencil},
     {"locality", dogged::BenchLocality},
+    {"dictionary", dogged::BenchDictionary},
     {"hop", dogged::BenchHop},
     {"search", dogged::BenchSearch},
     {"agents", dogged::BenchAgents},
+    {"to-all", dogged::BenchToAll},
     {"multicast", dogged::BenchMulticast},
     {"multicast-model", dogged::BenchMulticastModel},
     {"kernels", dogged::BenchKernels},

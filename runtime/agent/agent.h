@@ -49,6 +49,10 @@ struct JobTools {
 
 struct AgentOptions {
   Member self;
+  // What this agent shares with others of its host; outlives the agent. Null:
+  // every value travels as bytes.
+  SharedMemory* shared_memory = nullptr;
+  LendingOptions lending;
   MulticastPlan plan = MulticastPlan::kAuto;
   Limits limits;
   JobLimits job_limits;
@@ -64,10 +68,6 @@ struct AgentOptions {
   std::function<int64_t()> live_bytes = Value::LiveBytes;
   // Called after a job's values were freed.
   std::function<void()> on_freed = [] {};
-  // What this agent shares with others of its host; outlives the agent. Null:
-  // every value travels as bytes.
-  SharedMemory* shared_memory = nullptr;
-  LendingOptions lending;
 };
 
 class Agent {
