@@ -269,10 +269,11 @@ std::string FabricTransport::OpenWait() {
 // --- Peers ---------------------------------------------------------------
 
 void FabricTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
-  const std::string text(fabric_address);
+  const std::string text(
+      fabric_address.substr(0, fabric_address.find(kOtherWay)));
   auto [known, is_new] = addresses_.try_emplace(text, FI_ADDR_UNSPEC);
   if (is_new) {
-    const absl::StatusOr<SocketAddress> at = ResolveAddress(fabric_address);
+    const absl::StatusOr<SocketAddress> at = ResolveAddress(text);
     if (!at.ok() || fi_av_insert(av_.get(), at->get(), 1, &known->second, 0,
                                  nullptr) != 1) {
       addresses_.erase(known);

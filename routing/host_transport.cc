@@ -22,7 +22,6 @@ constexpr size_t kPeersMax = 32;  // of one host; others go the other way
 constexpr uint64_t kRingBytes = 64 << 10;  // a power of two
 // Longer messages would fill a ring; they go the other way.
 constexpr int64_t kMessageBytesMax = 8 << 10;
-constexpr char kSeparator = ';';
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 
@@ -106,8 +105,8 @@ HostTransport::HostTransport(AgentId self, std::unique_ptr<Transport> far,
       bell_read_(bell_read),
       bell_write_(bell_write),
       epoll_fd_(epoll_fd),
-      address_(absl::StrCat(far_->address(), std::string(1, kSeparator),
-                            bell_write, std::string(1, kSeparator),
+      address_(absl::StrCat(far_->address(), std::string(1, kOtherWay),
+                            bell_write, std::string(1, kOtherWay),
                             file_->address())) {}
 
 HostTransport::~HostTransport() {
@@ -117,11 +116,11 @@ HostTransport::~HostTransport() {
 }
 
 void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
-  const size_t first = fabric_address.find(kSeparator);
+  const size_t first = fabric_address.find(kOtherWay);
   far_->SetPeer(peer, fabric_address.substr(0, first));
   if (first == absl::string_view::npos || peers_.contains(peer)) return;
   absl::string_view rest = fabric_address.substr(first + 1);
-  const size_t second = rest.find(kSeparator);
+  const size_t second = rest.find(kOtherWay);
   int64_t bell = -1;
   if (second == absl::string_view::npos ||
       !absl::SimpleAtoi(rest.substr(0, second), &bell)) {

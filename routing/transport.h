@@ -23,6 +23,10 @@ struct Arrival {
   Bytes message;
 };
 
+// In an address: what follows is another way to the same agent. A transport
+// that does not know that way goes by what stands before it.
+inline constexpr char kOtherWay = ';';
+
 class Transport {
  public:
   virtual ~Transport() = default;

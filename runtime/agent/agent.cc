@@ -14,7 +14,6 @@ enum class AgentMessage : uint8_t {
   kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
   kJobValue = kFirstFreeKind + 17,    // the encoded job
   kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
-  kJobStarted = kFirstFreeKind + 19,  // empty: I take part in it from now on
 };
 
 constexpr absl::Duration kRequestIntervalMin = absl::Milliseconds(300);
@@ -151,9 +150,6 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
           static_cast<uint8_t>(entry.encoded.empty() ? AgentMessage::kJobAbsent
                                                      : AgentMessage::kJobValue),
           job, entry.encoded);
-      return;
-    case AgentMessage::kJobStarted:
-      if (entry.run != nullptr) entry.run->PeerStarted(now, from, outbox_);
       return;
     case AgentMessage::kJobAbsent:
       entry.next_request = std::min(entry.next_request, now + kRequestPause);
@@ -377,17 +373,9 @@ void Agent::PollValues(absl::Time now) {
     if (it != jobs_.end() && it->second.run != nullptr) {
       it->second.run->OnDisk(now, event, outbox_);
       if (event.kind == ValueStore::Event::Kind::kScanned) {
-        TellStarted(it->first);
+        it->second.run->TellStart(outbox_);
       }
     }
-  }
-}
-
-void Agent::TellStarted(JobId job) {
-  for (const Member& member : membership_.view()->members()) {
-    if (member.id == id()) continue;
-    outbox_.Send(member.id, static_cast<uint8_t>(AgentMessage::kJobStarted),
-                 job, {});
   }
 }
 

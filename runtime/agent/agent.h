@@ -204,8 +204,6 @@ class Agent {
   void ConcludeDone(absl::Time now, JobId job, const Digest& digest,
                     absl::string_view message);
 
-  // To all others: what they sent this agent for `job` before was lost.
-  void TellStarted(JobId job);
   void PollValues(absl::Time now);
   void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);

@@ -80,7 +80,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   if (options_.keeps_values) {
     entry.run->Recall();
   } else {
-    TellStarted(record.job());
+    entry.run->TellStart(outbox_);
   }
 }
 

@@ -39,6 +39,7 @@ void Handover::ForgetIf(absl::FunctionRef<bool(AgentId)> gone) {
 }
 
 void Handover::Await(AgentId from, absl::Time limit, const Placement& former) {
+  if (early_starters_.erase(from) > 0) return;
   if (awaited_.empty()) former_ = former;
   awaited_[from] = limit;
 }

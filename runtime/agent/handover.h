@@ -42,8 +42,11 @@ class Handover {
 
   // --- taking
   // `from` may hand over until `limit`; `former` placed the job before.
+  // Nothing is awaited of one who has only just started.
   void Await(AgentId from, absl::Time limit, const Placement& former);
   void EndAwait(AgentId from);
+  // `peer` has just started, and is in no view yet.
+  void NoteEarlyStart(AgentId peer) { early_starters_.insert(peer); }
   void Expire(absl::Time now);
   bool IsAwaiting() const { return !awaited_.empty(); }
   // The task of an output with this key may have run elsewhere.
@@ -64,7 +67,8 @@ class Handover {
   };
   absl::btree_map<AgentId, Given> giving_;
   absl::btree_map<AgentId, absl::Time> awaited_;
-  std::optional<Placement> former_;  // when the first was awaited
+  absl::flat_hash_set<AgentId> early_starters_;  // not awaited yet
+  std::optional<Placement> former_;              // when the first was awaited
 };
 
 }  // namespace dogged

@@ -384,15 +384,12 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kClaim:
     case JobMessage::kClaimed:
       return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
+    case JobMessage::kStarted:
+      PeerStarted(now, from, out);
+      return absl::OkStatus();
     case JobMessage::kMarks: {
       DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
-      for (const auto* rows : {&b.done, &b.retired}) {
-        for (const auto& [row, version] : *rows) {
-          if (!IsKnown(row)) return refuse();
-        }
-      }
-      HandleMarks(from, b);
-      return absl::OkStatus();
+      return HandleMarks(from, b) ? absl::OkStatus() : refuse();
     }
     case JobMessage::kLend:
       break;  // the agent's: ReceiveLent() follows

@@ -64,8 +64,8 @@ class JobRun {
                   Outbox& out);
   // `peer` leaves, and hands over what it holds.
   void ExpectHandover(absl::Time now, AgentId peer);
-  // `peer` takes part from now on; what was sent to it before was lost.
-  void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
+  // Tells the others that this agent takes part from now on.
+  void TellStart(Outbox& out);
   // A message of kind JobMessage from `from`, which may be this agent.
   // Errors: kInvalidArgument for a malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
@@ -228,6 +228,10 @@ class JobRun {
   void NoteOffer(absl::Time now);
 
   // --- recovery.cc
+  void ReviewHandovers(absl::Time now, const Placement& before, Outbox& out);
+  void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
+  void DropMovedTasks();
+  void ListResults();
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
   // The value goes to the homes of consumers that are new, and to replicas.
@@ -236,7 +240,7 @@ class JobRun {
   // Tells the homes of rows that `moved` says so of how far they are.
   void HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
                      Outbox& out);
-  void HandleMarks(AgentId from, const MarksBody& body);
+  bool HandleMarks(AgentId from, const MarksBody& body);  // false: malformed
   void TellThrough(Outbox& out);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
@@ -265,6 +269,7 @@ class JobRun {
   absl::flat_hash_set<Task> in_flight_;  // parked, staged, at the executor
   ParkedTasks parked_;
   Handover handover_;
+  bool has_told_start_ = false;
   bool paused_ = false;
   JobStorage storage_;
   Lending* const lending_;

@@ -49,6 +49,8 @@ enum class JobMessage : uint8_t {
   kClaimed = kFirstFreeKind + 10,
   // As kPublish; the value lies in the sender's arena, lent to the receiver.
   kLend = kFirstFreeKind + 11,
+  // Empty: "I take part in this job from now on."
+  kStarted = kFirstFreeKind + 12,
 };
 
 struct PublishBody {

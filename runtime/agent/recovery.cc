@@ -16,22 +16,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
       before.members().begin(), before.members().end(),
       [this](const auto& m) { return !placement_.Contains(m.agent); });
   if (lost) rebuild_after_ = now + Patience();
-  handover_.ForgetIf([this](AgentId to) { return !placement_.Contains(to); });
-  const bool is_beginner =
-      before.members().empty() || handover_.IsHeldAltogether();
-  if (is_beginner) {
-    for (const PlacementMember& member : placement_.members()) {
-      if (member.agent == self_ || before.Contains(member.agent)) continue;
-      handover_.Await(member.agent, now + limits_.handover_max, before);
-    }
-  }
-  if (before.Contains(self_)) {
-    for (const PlacementMember& member : placement_.members()) {
-      if (!before.Contains(member.agent) || !placement_.Contains(self_)) {
-        handover_.Owe(member.agent);
-      }
-    }
-  }
+  ReviewHandovers(now, before, out);
   marks_.Forget([this](const Label& row) { return !IsHome(row); });
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
@@ -42,7 +27,39 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
         return before.Home(KeyOf(row)) == self_ && !IsHome(row);
       },
       out);
-  // Tasks that are another's now: their inputs' holders tell the new home.
+  DropMovedTasks();
+  search_.claims.Forget([this](const Task& task, AgentId holder) {
+    return !placement_.Contains(holder) || !IsMine(task);
+  });
+  pursuits_.CheckAllAt(now);
+  for (auto& [label, wanted] : wishes_.wanted) wanted.next_ask = now;
+  next_sweep_ = now;
+  leaves_.emplace(relations_);
+  ListResults();
+}
+
+void JobRun::ReviewHandovers(absl::Time now, const Placement& before,
+                             Outbox& out) {
+  handover_.ForgetIf([this](AgentId to) { return !placement_.Contains(to); });
+  const bool is_beginner =
+      before.members().empty() || handover_.IsHeldAltogether();
+  for (const PlacementMember& member : placement_.members()) {
+    const AgentId peer = member.agent;
+    if (peer == self_) continue;
+    const bool is_new = !before.Contains(peer);
+    if (is_beginner && is_new) {
+      handover_.Await(peer, now + limits_.handover_max, before);
+      // It may have begun without knowing this agent.
+      if (has_told_start_) SendTo(peer, JobMessage::kStarted, {}, out);
+    }
+    if (before.Contains(self_) && (is_new || !placement_.Contains(self_))) {
+      handover_.Owe(peer);
+    }
+  }
+}
+
+// Their inputs' holders tell the new home.
+void JobRun::DropMovedTasks() {
   std::vector<Task> moved;
   activations_.ForEach([&](const Activation& record) {
     if (!IsMine(record.task)) moved.push_back(record.task);
@@ -61,14 +78,9 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   for (const Task& task : in_flight_) {
     if (!IsMine(task)) handover_.Give(HomeOf(task), task);
   }
-  search_.claims.Forget([this](const Task& task, AgentId holder) {
-    return !placement_.Contains(holder) || !IsMine(task);
-  });
-  pursuits_.CheckAllAt(now);
-  for (auto& [label, wanted] : wishes_.wanted) wanted.next_ask = now;
-  next_sweep_ = now;
+}
 
-  leaves_.emplace(relations_);
+void JobRun::ListResults() {
   results_.clear();
   search_.other_results.clear();
   relations_.ForEachResult([&](const Label& label) {
@@ -94,8 +106,21 @@ void JobRun::ExpectHandover(absl::Time now, AgentId peer) {
   handover_.Await(peer, now + limits_.handover_max, placement_);
 }
 
+void JobRun::TellStart(Outbox& out) {
+  has_told_start_ = true;
+  for (const PlacementMember& member : placement_.members()) {
+    if (member.agent != self_) {
+      SendTo(member.agent, JobMessage::kStarted, {}, out);
+    }
+  }
+}
+
+// What was sent to `peer` before was lost.
 void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
-  if (!failure_.ok() || !placement_.Contains(peer)) return;
+  if (!placement_.Contains(peer)) {
+    handover_.NoteEarlyStart(peer);
+    return;
+  }
   handover_.EndAwait(peer);  // who has just started has nothing to give
   handover_.Owe(peer);
   if (offers_.others.erase(peer) > 0) NoteOffer(now);
@@ -140,7 +165,12 @@ void JobRun::TellThrough(Outbox& out) {
   }
 }
 
-void JobRun::HandleMarks(AgentId from, const MarksBody& body) {
+bool JobRun::HandleMarks(AgentId from, const MarksBody& body) {
+  for (const auto* rows : {&body.done, &body.retired}) {
+    for (const auto& [row, version] : *rows) {
+      if (!IsKnown(row)) return false;
+    }
+  }
   if (body.is_through) handover_.EndAwait(from);
   for (const auto& [row, version] : body.done) {
     marks_.NoteBoundRow(row, version);
@@ -148,6 +178,7 @@ void JobRun::HandleMarks(AgentId from, const MarksBody& body) {
   for (const auto& [row, version] : body.retired) {
     marks_.NoteRetiredRow(row, version);
   }
+  return true;
 }
 
 void JobRun::PublishToNew(absl::Time now, const Label& label,

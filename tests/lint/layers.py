@@ -59,7 +59,7 @@ OUTSIDE = {
     "gtest/": ["tests/"],
     "hwloc.h": ["runtime/exec/cpu_layout_hwloc.cc"],
     "isl/": ["dsl/analysis_isl*"],
-    "malloc.h": ["tests/"],
+    "malloc.h": ["apps/dogged/memory.cc", "tests/"],
     "mpi.h": ["apps/dogged_bench/peers_mpi.cc",
               "apps/dogged_bench/peers_scalapack.cc"],
     "netdb.h": SOCKETS,
