@@ -14,8 +14,8 @@ namespace {
 // What planners know at an agent.
 class ViewScene : public PlanScene {
  public:
-  ViewScene(const View& view, const RoutingTable& table)
-      : view_(view), table_(table) {}
+  ViewScene(const View& view, const RoutingTable& table, bool at_source)
+      : view_(view), table_(table), at_source_(at_source) {}
   AgentId self() const override { return table_.self(); }
   const TopologyId* IdOf(AgentId agent) const override {
     const Member* member = view_.Find(agent);
@@ -24,10 +24,12 @@ class ViewScene : public PlanScene {
   AgentId NextHopTo(AgentId target) const override {
     return NextHop(table_, *view_.Find(target));
   }
+  bool at_source() const override { return at_source_; }
 
  private:
   const View& view_;
   const RoutingTable& table_;
+  bool at_source_;
 };
 
 int64_t HostCount(const View& view) {
@@ -100,11 +102,13 @@ std::vector<Branch> Multicast::Split(MulticastPlan plan, int hops,
   }
   // One who is no member itself has no table.
   if (table_.self() != self_) plan = MulticastPlan::kFlat;
-  return PlannerOf(plan).Split(ViewScene(*view_, table_), targets);
+  return PlannerOf(plan).Split(
+      ViewScene(*view_, table_, /*at_source=*/hops == 0), targets);
 }
 
 void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
-                      JobId job, const Bytes& body, Outbox& out, Bytes tag) {
+                      JobId job, const Bytes& body, Outbox& out,
+                      const Bytes& tag) {
   std::vector<AgentId> others(targets.begin(), targets.end());
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
@@ -123,22 +127,45 @@ void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
   if (plan == MulticastPlan::kAuto) {
     plan = ChoosePlan(body.size(), count, host_count_);
   }
-  if (table_.self() == self_) {
-    PlannerOf(plan).Order(ViewScene(*view_, table_), others);
-  }
   const bool is_small = body.size() <= (count == 1 ? limits_.segment_bytes
                                                    : limits_.stream_bytes_min);
   if (is_small) {
+    Order(plan, 0, others);
     ForwardWhole({self_, kind, plan, 0}, std::move(others), job, body, out);
   } else {
-    streams_.Start(
-        {plan, std::move(others), kind, job, body, std::move(tag)},
-        [this](MulticastPlan p, int hops, std::vector<AgentId> list) {
-          return Split(p, hops, std::move(list));
-        },
-        out);
+    StartStreams(plan, std::move(others), kind, job, body, tag, out);
   }
   CountFrom(first, out);
+}
+
+void Multicast::Order(MulticastPlan plan, int tree,
+                      std::vector<AgentId>& targets) const {
+  if (table_.self() != self_) return;
+  PlannerOf(plan).Order(ViewScene(*view_, table_, /*at_source=*/true), tree,
+                        targets);
+}
+
+void Multicast::StartStreams(MulticastPlan plan,
+                             const std::vector<AgentId>& targets, uint8_t kind,
+                             JobId job, const Bytes& body, const Bytes& tag,
+                             Outbox& out) {
+  const auto split = [this](MulticastPlan p, int hops,
+                            std::vector<AgentId> list) {
+    return Split(p, hops, std::move(list));
+  };
+  const int trees = PlannerOf(plan).tree_count();
+  for (int tree = 0; tree < trees; ++tree) {
+    std::vector<AgentId> list = targets;
+    Order(plan, tree, list);
+    Streams::Shipment shipment{plan, std::move(list), kind, job, body, tag};
+    if (trees == 2) {
+      const int64_t middle = body.size() / 2;
+      shipment.part = tree == 0 ? BodyPart::kFirst : BodyPart::kSecond;
+      shipment.body = tree == 0 ? body.Slice(0, middle)
+                                : body.Slice(middle, body.size() - middle);
+    }
+    streams_.Start(std::move(shipment), split, out);
+  }
 }
 
 void Multicast::ForwardWhole(const Header& header, std::vector<AgentId> targets,
@@ -192,6 +219,7 @@ void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
     return Split(plan, hops, std::move(list));
   };
   absl::Status status;
+  const size_t delivered = deliveries.size();
   switch (static_cast<RoutingKind>(message.head.kind)) {
     case RoutingKind::kMulticast:
       status = ReceiveWhole(message.head.job, message.body, out, deliveries);
@@ -210,11 +238,18 @@ void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
       status = absl::InvalidArgumentError("no multicast");
   }
   if (!status.ok()) ++refused_count_;
+  if (deliveries.size() > delivered &&
+      deliveries.back().part != BodyPart::kWhole) {
+    Delivery half = std::move(deliveries.back());
+    deliveries.pop_back();
+    halves_.Add(now, std::move(half), deliveries);
+  }
   CountFrom(first, out);
 }
 
 void Multicast::Tick(absl::Time now, Outbox& out) {
   const size_t first = out.wishes.size();
+  halves_.Expire(now - limits_.stream_patience);
   streams_.Tick(
       now, *view_,
       [this](MulticastPlan plan, int hops, std::vector<AgentId> list) {

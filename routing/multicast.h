@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "routing/envelope.h"
+#include "routing/halves.h"
 #include "routing/outbox.h"
 #include "routing/planner.h"
 #include "routing/routing_table.h"
@@ -59,7 +60,7 @@ class Multicast {
   // Shape:   `targets` in any order; doubles are taken once.
   // Cost:    O(|targets| log |members|).
   void Start(absl::Span<const AgentId> targets, uint8_t kind, JobId job,
-             const Bytes& body, Outbox& out, Bytes tag = {});
+             const Bytes& body, Outbox& out, const Bytes& tag = {});
 
   static bool IsMine(uint8_t kind) {
     return kind >= static_cast<uint8_t>(RoutingKind::kMulticast) &&
@@ -76,6 +77,7 @@ class Multicast {
   const RoutingTable& table() const { return table_; }
   MulticastPlan plan() const { return plan_; }
   const Streams& streams() const { return streams_; }
+  const Halves& halves() const { return halves_; }
   const absl::btree_map<JobId, MulticastTraffic>& traffic() const {
     return traffic_;
   }
@@ -92,6 +94,10 @@ class Multicast {
   // Drops targets that are not known.
   std::vector<Branch> Split(MulticastPlan plan, int hops,
                             std::vector<AgentId> targets);
+  void Order(MulticastPlan plan, int tree, std::vector<AgentId>& targets) const;
+  void StartStreams(MulticastPlan plan, const std::vector<AgentId>& targets,
+                    uint8_t kind, JobId job, const Bytes& body,
+                    const Bytes& tag, Outbox& out);
   void ForwardWhole(const Header& header, std::vector<AgentId> targets,
                     JobId job, const Bytes& body, Outbox& out);
   absl::Status ReceiveWhole(JobId job, const Bytes& message, Outbox& out,
@@ -105,6 +111,7 @@ class Multicast {
   int64_t host_count_ = 0;
   RoutingTable table_;
   Streams streams_;
+  Halves halves_;
   absl::btree_map<JobId, MulticastTraffic> traffic_;
   int64_t refused_count_ = 0;
   int64_t unknown_count_ = 0;

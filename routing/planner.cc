@@ -7,6 +7,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "routing/agent_schedule.h"
 #include "runtime/base/check.h"
 
@@ -14,12 +15,12 @@ namespace dogged {
 namespace {
 
 constexpr absl::string_view kNames[kMulticastPlanCount] = {
-    "auto", "prefix", "flat", "binomial", "chain", "agents"};
+    "auto", "prefix", "flat", "binomial", "chain", "agents", "twotrees"};
 
 class PrefixPlanner : public Planner {
  public:
   // Every hop looks each target up by itself.
-  void Order(const PlanScene&, std::vector<AgentId>&) const override {}
+  void Order(const PlanScene&, int, std::vector<AgentId>&) const override {}
   std::vector<Branch> Split(const PlanScene& scene,
                             absl::Span<const AgentId> targets) const override {
     // In order of IDs; the simulation replays it.
@@ -125,6 +126,52 @@ class AgentPlanner : public Planner {
   }
 };
 
+// Two binary trees over one list, in order. In the first, whoever stands at an
+// even place (from 0) is a leaf; the second is the first, of the list turned by
+// one, where those are the inner ones. So everybody sends about as much as it
+// gets, and no port is idle [Sanders, Speck & Träff 2009, Two-tree algorithms
+// for full bandwidth broadcast, section 2].
+// Differs: theirs are coloured, so that nobody has two segments to take at
+// once; here the later one waits.
+class TwoTreesPlanner : public Planner {
+ public:
+  int tree_count() const override { return 2; }
+  void Order(const PlanScene& scene, int tree,
+             std::vector<AgentId>& targets) const override {
+    Planner::Order(scene, tree, targets);
+    if (tree == 1 && !targets.empty()) {
+      std::rotate(targets.begin(), targets.begin() + 1, targets.end());
+    }
+  }
+  std::vector<Branch> Split(const PlanScene& scene,
+                            absl::Span<const AgentId> targets) const override {
+    std::vector<Branch> branches;
+    const auto add = [&branches](absl::Span<const AgentId> part) {
+      if (part.empty()) return;
+      const size_t root = RootOf(part.size());
+      branches.push_back({part[root], {part.begin(), part.end()}});
+    };
+    if (scene.at_source()) {
+      add(targets);
+    } else {
+      // Without this agent, which stood between them.
+      const size_t before = RootOf(targets.size() + 1);
+      add(targets.first(before));
+      add(targets.subspan(before));
+    }
+    // The deeper side first.
+    std::stable_sort(branches.begin(), branches.end(),
+                     [](const Branch& a, const Branch& b) {
+                       return a.targets.size() > b.targets.size();
+                     });
+    return branches;
+  }
+
+ private:
+  // An odd place near the middle, if there is one.
+  static size_t RootOf(size_t size) { return size < 2 ? 0 : size / 4 * 2 + 1; }
+};
+
 // The digits of `id` seen from `self`: zeros as far as they agree.
 std::string SeenFrom(const TopologyId& self, const TopologyId& id) {
   std::string seen(id.digits());
@@ -142,9 +189,8 @@ absl::StatusOr<MulticastPlan> ParseMulticastPlan(absl::string_view text) {
   for (int i = 0; i < kMulticastPlanCount; ++i) {
     if (kNames[i] == text) return static_cast<MulticastPlan>(i);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("multicast plan \"", text,
-                   "\": none of auto, prefix, flat, binomial, chain, agents"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "multicast plan \"", text, "\": none of ", absl::StrJoin(kNames, ", ")));
 }
 
 absl::string_view MulticastPlanName(MulticastPlan plan) {
@@ -157,7 +203,7 @@ std::vector<std::string> MulticastPlanNames() {
   return names;
 }
 
-void Planner::Order(const PlanScene& scene,
+void Planner::Order(const PlanScene& scene, int,
                     std::vector<AgentId>& targets) const {
   const TopologyId& self = *scene.IdOf(scene.self());
   std::vector<std::pair<std::string, AgentId>> keyed;
@@ -174,6 +220,7 @@ const Planner& PlannerOf(MulticastPlan plan) {
   static const BinomialPlanner binomial;
   static const ChainPlanner chain;
   static const AgentPlanner agents;
+  static const TwoTreesPlanner two_trees;
   switch (plan) {
     case MulticastPlan::kAuto:
       break;
@@ -187,6 +234,8 @@ const Planner& PlannerOf(MulticastPlan plan) {
       return chain;
     case MulticastPlan::kAgents:
       return agents;
+    case MulticastPlan::kTwoTrees:
+      return two_trees;
   }
   DOGGED_CHECK(false) << "no planner " << static_cast<int>(plan);
   return flat;

@@ -25,11 +25,12 @@ enum class MulticastPlan : uint8_t {
   kBinomial = 3,  // halves of the list, the far one first
   kChain = 4,     // one after another
   kAgents = 5,    // an agent for each subtree [AG]
+  kTwoTrees = 6,  // half of the body along each of two binary trees
 };
-inline constexpr int kMulticastPlanCount = 6;
+inline constexpr int kMulticastPlanCount = 7;
 
-// "auto", "prefix", "flat", "binomial", "chain", "agents"; kInvalidArgument
-// naming them all otherwise.
+// "auto", "prefix", "flat", "binomial", "chain", "agents", "twotrees";
+// kInvalidArgument naming them all otherwise.
 absl::StatusOr<MulticastPlan> ParseMulticastPlan(absl::string_view text);
 absl::string_view MulticastPlanName(MulticastPlan plan);
 // All of them.
@@ -51,16 +52,21 @@ class PlanScene {
   virtual const TopologyId* IdOf(AgentId agent) const = 0;
   // By the prefix table; see NextHop() of routing_table.h.
   virtual AgentId NextHopTo(AgentId target) const = 0;
+  // Whether the multicast starts here.
+  virtual bool at_source() const = 0;
 };
 
 class Planner {
  public:
   virtual ~Planner() = default;
 
-  // At the source, once: the order in which the list travels. Here: nearest
-  // first, each subtree in one piece, and rotated by the source's own digits,
-  // so that sources differ in whom they start with.
-  virtual void Order(const PlanScene& scene,
+  // Among how many trees a large body is divided, each part a stream.
+  virtual int tree_count() const { return 1; }
+
+  // At the source, once for each tree: the order in which the list travels.
+  // Here: nearest first, each subtree in one piece, and rotated by the source's
+  // own digits, so that sources differ in whom they start with.
+  virtual void Order(const PlanScene& scene, int tree,
                      std::vector<AgentId>& targets) const;
 
   // Branches in the order in which they are to be sent. Each target is in

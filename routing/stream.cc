@@ -44,6 +44,7 @@ void Streams::Start(Shipment shipment, Splitter split, Outbox& out) {
   offer.key = key;
   offer.kind = shipment.kind;
   offer.plan = shipment.plan;
+  offer.part = shipment.part;
   offer.total = body.size();
   offer.segment_bytes = limits_.multicast_segment_bytes;
   if (offer.segment_bytes == 0) {
@@ -218,7 +219,7 @@ void Streams::Serve(Stream& stream, std::vector<Delivery>& deliveries) const {
   if (!offer.tag.empty() && wants_ &&
       !wants_(offer.kind, stream.job, offer.tag)) {
     deliveries.push_back({offer.key.origin, offer.kind, stream.job, offer.tag,
-                          /*tag_only=*/true});
+                          /*tag_only=*/true, offer.key, offer.part});
     return;
   }
   stream.needed = true;
@@ -317,7 +318,8 @@ void Streams::Deliver(Stream& stream, std::vector<Delivery>& deliveries) {
     whole.append(piece.data(), static_cast<size_t>(piece.size()));
   }
   deliveries.push_back({stream.offer.key.origin, stream.offer.kind, stream.job,
-                        Bytes(std::move(whole))});
+                        Bytes(std::move(whole)), /*tag_only=*/false,
+                        stream.offer.key, stream.offer.part});
 }
 
 bool Streams::Settle(Map::iterator it, Outbox& out) {

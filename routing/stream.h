@@ -44,6 +44,9 @@ struct Delivery {
   Bytes body;
   // The agent has said that it needs no bytes: `body` is the tag.
   bool tag_only = false;
+  // Of what came as a stream.
+  StreamKey stream;
+  BodyPart part = BodyPart::kWhole;
 };
 
 class Streams {
@@ -69,6 +72,7 @@ class Streams {
     // If there is one, who has the body takes no bytes, for the price of a
     // round trip per hop before the first byte.
     Bytes tag;
+    BodyPart part = BodyPart::kWhole;
   };
   void Start(Shipment shipment, Splitter split, Outbox& out);
 

@@ -37,6 +37,7 @@ Bytes StreamOffer::Encode() const {
   PutKey(key, encoder);
   encoder.PutU8(kind);
   encoder.PutU8(static_cast<uint8_t>(plan));
+  encoder.PutU8(static_cast<uint8_t>(part));
   encoder.PutVarint(static_cast<uint64_t>(hops));
   encoder.PutVarint(static_cast<uint64_t>(total));
   encoder.PutVarint(static_cast<uint64_t>(segment_bytes));
@@ -54,6 +55,7 @@ absl::StatusOr<StreamOffer> StreamOffer::Decode(const Bytes& message,
   offer.key = GetKey(decoder);
   offer.kind = decoder.GetU8();
   const uint8_t plan = decoder.GetU8();
+  const uint8_t part = decoder.GetU8();
   const int64_t hops = GetInt(decoder);
   offer.total = GetInt(decoder);
   offer.segment_bytes = GetInt(decoder);
@@ -65,8 +67,8 @@ absl::StatusOr<StreamOffer> StreamOffer::Decode(const Bytes& message,
   }
   DOGGED_RETURN_IF_ERROR(decoder.Finish("stream offer"));
   const bool sound = !offer.key.origin.IsNone() && plan > 0 &&
-                     plan < kMulticastPlanCount && hops <= kHopsMost &&
-                     offer.total > 0 &&
+                     plan < kMulticastPlanCount && part <= 2 &&
+                     hops <= kHopsMost && offer.total > 0 &&
                      offer.total <= limits.message_bytes_max &&
                      offer.segment_bytes >= kSegmentBytesMin &&
                      offer.credit <= StreamOffer::kCreditMax && count > 0;
@@ -76,6 +78,7 @@ absl::StatusOr<StreamOffer> StreamOffer::Decode(const Bytes& message,
         offer.segment_bytes, " to ", count, " agents by plan ", plan));
   }
   offer.plan = static_cast<MulticastPlan>(plan);
+  offer.part = static_cast<BodyPart>(part);
   offer.hops = static_cast<int>(hops);
   return offer;
 }

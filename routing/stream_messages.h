@@ -23,12 +23,17 @@ struct StreamKey {
   friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
 
+// What of a body a stream carries. The halves of one body are streams of the
+// same origin, the second with the number after that of the first. On the wire.
+enum class BodyPart : uint8_t { kWhole = 0, kFirst = 1, kSecond = 2 };
+
 // "A body comes this way, for you or for those behind you."
 struct StreamOffer {
   static constexpr int64_t kCreditMax = 1 << 16;
   StreamKey key;
   uint8_t kind = 0;  // of the body
   MulticastPlan plan = MulticastPlan::kFlat;
+  BodyPart part = BodyPart::kWhole;
   int hops = 0;  // from the origin to the receiver of this
   int64_t total = 0;
   int64_t segment_bytes = 0;

@@ -189,7 +189,7 @@ class RunFlags {
         ->envname("DOGGED_CLUSTER");
     command_
         .add_option("--multicast", options_.multicast,
-                    "auto, prefix, flat, binomial, chain or agents")
+                    "auto, prefix, flat, binomial, chain, agents or twotrees")
         ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
   }
@@ -255,7 +255,7 @@ class AgentFlags {
                         "gets HOST:PORT once this agent listens");
     command_
         .add_option("--multicast", options_.multicast,
-                    "auto, prefix, flat, binomial, chain or agents")
+                    "auto, prefix, flat, binomial, chain, agents or twotrees")
         ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
     command_

@@ -9,6 +9,7 @@
 #include "apps/dogged_bench/bench.h"
 #include "routing/model/chain_order.h"
 #include "routing/model/multi_multicast.h"
+#include "routing/model/pipeline.h"
 #include "routing/model/scale.h"
 
 namespace dogged {
@@ -121,23 +122,28 @@ void Million(std::vector<BenchRow>& rows) {
       "");
 }
 
-void Thousand(std::vector<BenchRow>& rows) {
+// One body from one to all of 1024 hosts, by each plan with its best segment.
+void Thousand(int64_t bytes, std::vector<BenchRow>& rows) {
   const ScaleModel model(1024, 4, 1);
   std::vector<int64_t> others(1023);
   std::iota(others.begin(), others.end(), 1);
   const PipelineCosts costs;
-  const int64_t bytes = 1 << 20;
   const double bound = PipelineBound(1024, bytes, costs);
   for (MulticastPlan plan :
        {MulticastPlan::kFlat, MulticastPlan::kPrefix, MulticastPlan::kBinomial,
-        MulticastPlan::kChain, MulticastPlan::kAgents}) {
-    const ScaleModel::Tree tree = model.Multicast(plan, 0, others);
+        MulticastPlan::kChain, MulticastPlan::kAgents,
+        MulticastPlan::kTwoTrees}) {
+    std::vector<ScaleModel::Tree> trees;
+    for (int tree = 0; tree < PlannerOf(plan).tree_count(); ++tree) {
+      trees.push_back(model.Multicast(plan, 0, others, tree));
+    }
     double best = 0;
-    for (int64_t segment = 512; segment <= bytes; segment *= 2) {
-      const double time = PlayPipelined(tree, bytes, segment, costs);
+    for (int64_t segment = 1024; segment <= bytes; segment *= 2) {
+      const double time = PlayPipelined(trees, bytes, segment, costs);
       if (best == 0 || time < best) best = time;
     }
-    rows.push_back({.name = absl::StrCat("1024 hosts, 1 MB, best segment: ",
+    rows.push_back({.name = absl::StrCat("1024 hosts, ", bytes >> 10,
+                                         " KB, best segment: ",
                                          std::string(MulticastPlanName(plan))),
                     .value = best * 1e3,
                     .unit = "ms",
@@ -151,13 +157,19 @@ void Thousand(std::vector<BenchRow>& rows) {
 
 std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options) {
   std::vector<BenchRow> rows;
+  const auto wanted = [&](absl::string_view name) {
+    return options.only.empty() || options.only == name;
+  };
   for (int count : {1, 4, 16, 64}) {
     for (int size : {16, 64, 192}) {
+      if (!wanted("contention")) continue;
       Contend(count, size, std::max(5, options.samples), rows);
     }
   }
-  Thousand(rows);
-  Million(rows);
+  for (int64_t bytes : {8 << 10, 64 << 10, 1 << 20}) {
+    if (wanted("hosts")) Thousand(bytes, rows);
+  }
+  if (wanted("million")) Million(rows);
   return rows;
 }
 

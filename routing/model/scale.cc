@@ -1,7 +1,6 @@
 #include "routing/model/scale.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <string>
 #include <utility>
@@ -25,8 +24,8 @@ int64_t PlaceOf(AgentId id) { return static_cast<int64_t>(id.value()) - 1; }
 class ModelScene : public PlanScene {
  public:
   ModelScene(const ScaleModel& model, const std::vector<TopologyId>& ids,
-             int64_t at)
-      : model_(model), ids_(ids), at_(at) {}
+             int64_t at, bool at_source)
+      : model_(model), ids_(ids), at_(at), at_source_(at_source) {}
   AgentId self() const override { return IdOfPlace(at_); }
   const TopologyId* IdOf(AgentId agent) const override {
     return &ids_[Index(PlaceOf(agent))];
@@ -34,11 +33,13 @@ class ModelScene : public PlanScene {
   AgentId NextHopTo(AgentId target) const override {
     return IdOfPlace(model_.NextHop(at_, PlaceOf(target)));
   }
+  bool at_source() const override { return at_source_; }
 
  private:
   const ScaleModel& model_;
   const std::vector<TopologyId>& ids_;
   int64_t at_;
+  bool at_source_;
 };
 
 }  // namespace
@@ -105,9 +106,9 @@ int64_t ScaleModel::table_bytes() const {
       .bytes();
 }
 
-ScaleModel::Tree ScaleModel::Multicast(
-    MulticastPlan plan, int64_t source,
-    std::vector<int64_t> destinations) const {
+ScaleModel::Tree ScaleModel::Multicast(MulticastPlan plan, int64_t source,
+                                       const std::vector<int64_t>& destinations,
+                                       int number) const {
   // The other planners look at IDs, the prefix planner at next hops alone.
   std::vector<TopologyId> ids;
   for (uint64_t id : ids_) {
@@ -125,16 +126,17 @@ ScaleModel::Tree ScaleModel::Multicast(
   const Planner& planner = PlannerOf(plan);
   Share root{source, 0, {}};
   for (int64_t place : destinations) root.targets.push_back(IdOfPlace(place));
-  planner.Order(ModelScene(*this, ids, source), root.targets);
+  planner.Order(ModelScene(*this, ids, source, true), number, root.targets);
   Tree tree;
   tree.parents = {-1};
+  tree.places = {source};
   std::deque<std::pair<int64_t, Share>> open;  // position, share
   open.emplace_back(0, std::move(root));
   while (!open.empty()) {
     const auto [position, share] = std::move(open.front());
     open.pop_front();
-    for (Branch& branch :
-         planner.Split(ModelScene(*this, ids, share.at), share.targets)) {
+    for (Branch& branch : planner.Split(
+             ModelScene(*this, ids, share.at, position == 0), share.targets)) {
       Share next{PlaceOf(branch.hop), share.depth + 1, {}};
       bool is_destination = false;
       for (AgentId target : branch.targets) {
@@ -148,6 +150,7 @@ ScaleModel::Tree ScaleModel::Multicast(
       tree.relays += !is_destination;
       tree.depth = std::max(tree.depth, next.depth);
       tree.parents.push_back(position);
+      tree.places.push_back(next.at);
       const auto at = std::ssize(tree.parents) - 1;
       if (!next.targets.empty()) open.emplace_back(at, std::move(next));
     }
@@ -196,45 +199,6 @@ ScaleModel::JoinResult ScaleModel::Join(Rng& rng) const {
     }
   }
   return result;
-}
-
-double PlayPipelined(const ScaleModel::Tree& tree, int64_t bytes,
-                     int64_t segment_bytes, const PipelineCosts& costs) {
-  const int64_t count =
-      std::max<int64_t>(1, (bytes + segment_bytes - 1) / segment_bytes);
-  const auto nodes = std::ssize(tree.parents);
-  std::vector<std::vector<int64_t>> children(Index(nodes));
-  for (int64_t i = 1; i < nodes; ++i) {
-    children[Index(tree.parents[Index(i)])].push_back(i);
-  }
-  // Parents stand before their children, so one pass will do.
-  std::vector<std::vector<double>> arrivals(Index(nodes));
-  arrivals[0].assign(Index(count), 0);
-  double last = 0;
-  for (int64_t at = 0; at < nodes; ++at) {
-    for (int64_t child : children[Index(at)]) {
-      arrivals[Index(child)].resize(Index(count));
-    }
-    double free = 0;
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t size = std::min(segment_bytes, bytes - k * segment_bytes);
-      for (int64_t child : children[Index(at)]) {
-        free = std::max(free, arrivals[Index(at)][Index(k)]) +
-               costs.overhead_seconds +
-               static_cast<double>(size) * costs.seconds_per_byte;
-        arrivals[Index(child)][Index(k)] = free + costs.latency_seconds;
-        last = std::max(last, free + costs.latency_seconds);
-      }
-    }
-    arrivals[Index(at)] = {};
-  }
-  return last;
-}
-
-double PipelineBound(int64_t hosts, int64_t bytes, const PipelineCosts& costs) {
-  const double body = static_cast<double>(bytes) * costs.seconds_per_byte;
-  const double start = (DigitsFor(hosts, 2) - 1) * costs.overhead_seconds;
-  return std::pow(std::sqrt(body) + std::sqrt(start), 2);
 }
 
 }  // namespace dogged

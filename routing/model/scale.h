@@ -34,9 +34,11 @@ class ScaleModel {
     // Order of arrival, for PlayPipelined(): each hop after its parent, and
     // the children of one parent in the order in which it sends.
     std::vector<int64_t> parents;  // by position; -1 for the source
+    std::vector<int64_t> places;   // by position: which agent it is
   };
+  // `tree`: of the planner's tree_count().
   Tree Multicast(MulticastPlan plan, int64_t source,
-                 std::vector<int64_t> destinations) const;
+                 const std::vector<int64_t>& destinations, int tree = 0) const;
 
   // One joins whose ID is nobody's, knowing one agent. It asks that one for a
   // row of its table, then the next hop towards its own ID for the next row,
@@ -59,21 +61,6 @@ class ScaleModel {
   int digits_;
   std::vector<uint64_t> ids_;  // sorted
 };
-
-// How long a body takes down a tree of hosts that have one port each way, on a
-// network that has room for all of them at once (a fat tree of full bisection:
-// what is left is contention at the hosts).
-struct PipelineCosts {
-  double seconds_per_byte = 0.8e-9;  // G: 10 Gbit/s
-  double overhead_seconds = 2e-6;    // a: of a message at the sender's port
-  double latency_seconds = 1e-6;     // of the network
-};
-double PlayPipelined(const ScaleModel::Tree& tree, int64_t bytes,
-                     int64_t segment_bytes, const PipelineCosts& costs);
-
-// What no multicast over `hosts` hosts with one port each can beat:
-// (sqrt(mG) + sqrt((ceil(log2 n) - 1) a))^2.
-double PipelineBound(int64_t hosts, int64_t bytes, const PipelineCosts& costs);
 
 }  // namespace dogged
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "routing/model/chain_order.h"
 #include "routing/model/multi_multicast.h"
+#include "routing/model/pipeline.h"
 #include "routing/model/scale.h"
 #include "routing/model/switch_network.h"
 #include "routing/model/wormhole.h"
@@ -205,16 +206,40 @@ TEST(Scale, JoinersFindEverybodyWhoFits) {
   }
 }
 
+// A thousand hosts of one port: two trees keep the ports busy both ways.
+TEST(Scale, TwoTreesComeNearTheBound) {
+  const ScaleModel model(1024, 4, 1);
+  std::vector<int64_t> others(1023);
+  std::iota(others.begin(), others.end(), 1);
+  const std::vector<ScaleModel::Tree> trees = {
+      model.Multicast(MulticastPlan::kTwoTrees, 0, others, 0),
+      model.Multicast(MulticastPlan::kTwoTrees, 0, others, 1)};
+  for (const ScaleModel::Tree& tree : trees) {
+    EXPECT_EQ(tree.messages, 1023);
+    EXPECT_LE(tree.depth, 11);
+  }
+  const PipelineCosts costs;
+  EXPECT_LT(PlayPipelined(trees, 1 << 20, 8192, costs),
+            1.5 * PipelineBound(1024, 1 << 20, costs));
+}
+
 TEST(Scale, PipelinesByHand) {
   const PipelineCosts costs{
       .seconds_per_byte = 1e-6, .overhead_seconds = 1e-3, .latency_seconds = 0};
   ScaleModel::Tree chain;
   chain.parents = {-1, 0, 1};
+  chain.places = {0, 1, 2};
   // Two segments of 1000 bytes take 2 ms each; the last hop waits for one.
-  EXPECT_NEAR(PlayPipelined(chain, 2000, 1000, costs), 6e-3, 1e-9);
+  EXPECT_NEAR(PlayPipelined({chain}, 2000, 1000, costs), 6e-3, 1e-9);
   ScaleModel::Tree flat;
   flat.parents = {-1, 0, 0};
-  EXPECT_NEAR(PlayPipelined(flat, 2000, 1000, costs), 8e-3, 1e-9);
+  flat.places = {0, 1, 2};
+  EXPECT_NEAR(PlayPipelined({flat}, 2000, 1000, costs), 8e-3, 1e-9);
+  // Half of the body along 0 1 2, half along 0 2 1: place 2 has its first half
+  // at 4 ms and passes it on until 6, while it takes the other from place 1.
+  ScaleModel::Tree other = chain;
+  other.places = {0, 2, 1};
+  EXPECT_NEAR(PlayPipelined({chain, other}, 2000, 1000, costs), 6e-3, 1e-9);
   EXPECT_NEAR(PipelineBound(3, 2000, costs), 5.8e-3, 1e-4);
 }
 

@@ -20,8 +20,9 @@ namespace {
 
 class Scene : public PlanScene {
  public:
-  Scene(AgentId self, const View& view)
+  Scene(AgentId self, const View& view, bool at_source)
       : self_(self),
+        at_source_(at_source),
         view_(view),
         table_(self, view.Find(self)->topology_id, view) {}
   AgentId self() const override { return self_; }
@@ -31,9 +32,11 @@ class Scene : public PlanScene {
   AgentId NextHopTo(AgentId target) const override {
     return NextHop(table_, *view_.Find(target));
   }
+  bool at_source() const override { return at_source_; }
 
  private:
   AgentId self_;
+  bool at_source_;
   const View& view_;
   RoutingTable table_;
 };
@@ -61,21 +64,22 @@ struct Tree {
 };
 
 Tree Grow(MulticastPlan plan, const View& view, AgentId source,
-          std::vector<AgentId> targets) {
+          std::vector<AgentId> targets, int number = 0) {
   Tree tree;
   struct Share {
     AgentId at;
     std::vector<AgentId> targets;
   };
   const Planner& planner = PlannerOf(plan);
-  planner.Order(Scene(source, view), targets);
+  planner.Order(Scene(source, view, true), number, targets);
   std::vector<Share> shares = {{source, targets}};
   for (size_t i = 0; i < shares.size(); ++i) {
     const Share share = shares[i];
     std::vector<AgentId> rest = share.targets;
     rest.erase(std::remove(rest.begin(), rest.end(), share.at), rest.end());
     int step = tree.received_at[share.at];
-    for (Branch& branch : planner.Split(Scene(share.at, view), rest)) {
+    for (Branch& branch :
+         planner.Split(Scene(share.at, view, share.at == source), rest)) {
       EXPECT_FALSE(branch.targets.empty());
       tree.depth[branch.hop] = tree.depth[share.at] + 1;
       tree.received_at[branch.hop] = ++step;
@@ -129,6 +133,35 @@ TEST(Planner, TreesAreWhatTheySay) {
   }
 }
 
+// Each of the two trees is as deep as a binary tree must be; whoever sends in
+// one is a leaf of the other, so nobody sends more than it gets.
+TEST(Planner, TwoTreesShareTheWork) {
+  Rng rng(7);
+  for (int64_t count = 2; count < 130; ++count) {
+    SCOPED_TRACE(count);
+    const View view = RandomView(rng, 4, 5, count);
+    const AgentId source = view.members()[0].id;
+    std::vector<AgentId> targets;
+    for (const Member& member : view.members()) {
+      if (member.id != source) targets.push_back(member.id);
+    }
+    const Tree first = Grow(MulticastPlan::kTwoTrees, view, source, targets, 0);
+    const Tree second =
+        Grow(MulticastPlan::kTwoTrees, view, source, targets, 1);
+    for (const bool is_first : {true, false}) {
+      const Tree& tree = is_first ? first : second;
+      for (AgentId target : targets) {
+        ASSERT_TRUE(tree.depth.contains(target));
+        EXPECT_LE(tree.depth.at(target), DigitsFor(count + 1, 2) + 1);
+        if (!tree.sends.contains(target)) continue;
+        EXPECT_LE(tree.sends.at(target), 2);
+        EXPECT_FALSE((is_first ? second : first).sends.contains(target));
+      }
+      EXPECT_EQ(tree.sends.at(source), 1);
+    }
+  }
+}
+
 // Sources start with different agents, or one would serve them all.
 TEST(Planner, SourcesStartWithDifferentAgents) {
   Rng rng(3);
@@ -139,7 +172,8 @@ TEST(Planner, SourcesStartWithDifferentAgents) {
     for (const Member& member : view.members()) {
       if (member.id != source.id) targets.push_back(member.id);
     }
-    PlannerOf(MulticastPlan::kChain).Order(Scene(source.id, view), targets);
+    PlannerOf(MulticastPlan::kChain)
+        .Order(Scene(source.id, view, true), 0, targets);
     firsts.insert(targets.front());
     // Nearest first.
     int last = 100;
@@ -160,7 +194,7 @@ TEST(Planner, NamesReadBack) {
   }
   EXPECT_EQ(ParseMulticastPlan("tree").status().message(),
             "multicast plan \"tree\": none of auto, prefix, flat, binomial, "
-            "chain, agents");
+            "chain, agents, twotrees");
 }
 
 // A root switch without destinations over two leaves with 3 and 1 of them:

@@ -23,7 +23,8 @@ namespace {
 
 constexpr MulticastPlan kPlans[] = {
     MulticastPlan::kPrefix, MulticastPlan::kFlat,   MulticastPlan::kBinomial,
-    MulticastPlan::kChain,  MulticastPlan::kAgents, MulticastPlan::kAuto};
+    MulticastPlan::kChain,  MulticastPlan::kAgents, MulticastPlan::kTwoTrees,
+    MulticastPlan::kAuto};
 
 // Agents on a network with a clock.
 class Net {
@@ -196,13 +197,14 @@ void ExpectAllHave(const Net& net, const std::vector<AgentId>& targets,
 void ExpectNothingHeld(const Net& net) {
   for (const auto& [id, agent] : net.agents) {
     EXPECT_EQ(agent.streams().held_count(), 0) << id.ToString();
+    EXPECT_EQ(agent.halves().held_count(), 0) << id.ToString();
     EXPECT_EQ(agent.refused_count(), 0);
   }
 }
 
 TEST(Streams, EveryPlanDeliversOnce) {
   for (uint64_t seed = 0; seed < 120; ++seed) {
-    const MulticastPlan plan = kPlans[seed % 6];
+    const MulticastPlan plan = kPlans[seed % std::size(kPlans)];
     SCOPED_TRACE(absl::StrCat("seed ", seed, " ", MulticastPlanName(plan)));
     Rng rng(seed);
     Net net(rng, 2 + rng.Below(40), plan, SmallSegments(), {});
@@ -219,7 +221,7 @@ TEST(Streams, EveryPlanDeliversOnce) {
 
 TEST(Streams, SurviveABadNetwork) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    const MulticastPlan plan = kPlans[seed % 6];
+    const MulticastPlan plan = kPlans[seed % std::size(kPlans)];
     SCOPED_TRACE(absl::StrCat("seed ", seed, " ", MulticastPlanName(plan)));
     Rng rng(seed);
     Net net(rng, 2 + rng.Below(20), plan, SmallSegments(),
@@ -236,7 +238,7 @@ TEST(Streams, SurviveABadNetwork) {
 // after its parent learns of it.
 TEST(Streams, RelayDeathIsRepaired) {
   for (uint64_t seed = 0; seed < 120; ++seed) {
-    const MulticastPlan plan = kPlans[seed % 6];
+    const MulticastPlan plan = kPlans[seed % std::size(kPlans)];
     SCOPED_TRACE(absl::StrCat("seed ", seed, " ", MulticastPlanName(plan)));
     Rng rng(seed);
     Net net(rng, 4 + rng.Below(30), plan, SmallSegments(), {});
