@@ -251,7 +251,7 @@ MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
     return targets <= kChainMax ? MulticastPlan::kFlat : MulticastPlan::kPrefix;
   }
   return targets <= kChainMax ? MulticastPlan::kChain
-                              : MulticastPlan::kBinomial;
+                              : MulticastPlan::kTwoTrees;
 }
 
 int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,

@@ -32,7 +32,7 @@ constexpr char kHelp[] =
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides;\n"
     "                   of multicast-model: contention, hosts, million\n"
-    "  --alone          stencils without their peers\n"
+    "  --alone          stencils, multicast without their peers\n"
     "  --workers N      (2)\n"
     "  --agents N       of locality (4)\n"
     "  --samples N      (5)\n"

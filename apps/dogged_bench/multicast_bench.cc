@@ -283,7 +283,8 @@ double TimeMpi(int hosts, int ranks, int64_t bytes) {
 
 constexpr MulticastPlan kPlans[] = {
     MulticastPlan::kFlat,  MulticastPlan::kPrefix, MulticastPlan::kBinomial,
-    MulticastPlan::kChain, MulticastPlan::kAgents, MulticastPlan::kAuto};
+    MulticastPlan::kChain, MulticastPlan::kAgents, MulticastPlan::kTwoTrees,
+    MulticastPlan::kAuto};
 
 class Contest {
  public:
@@ -368,7 +369,7 @@ std::vector<BenchRow> BenchMulticast(const BenchOptions& options) {
     Nodes nodes(is_local ? kLocalNodes : options.hosts, !is_local);
     Contest contest(nodes, options);
     for (const Cell& cell : CellsFor(nodes, is_local, options.only)) {
-      contest.Run(cell, !is_local);
+      contest.Run(cell, !is_local && !options.alone);
     }
     rows = contest.TakeRows();
   }
