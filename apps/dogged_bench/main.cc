@@ -31,7 +31,7 @@ constexpr char kHelp[] =
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides;\n"
-    "                   of multicast-model: contention, hosts, million\n"
+    "                   models: contention, example, hosts, million\n"
     "  --alone          stencils, multicast without their peers\n"
     "  --workers N      (2)\n"
     "  --agents N       of locality (4)\n"

@@ -122,12 +122,46 @@ void Million(std::vector<BenchRow>& rows) {
       "");
 }
 
+// The example of [MC 5.1]: eight nodes of three binary digits, 001 to 010, 100
+// and 101. Values of the tree are steps; the table has none.
+void Example(std::vector<BenchRow>& rows) {
+  const ScaleModel model(8, 2, 1);
+  const auto name = [](int64_t node) {
+    return absl::StrCat(node >> 2 & 1, node >> 1 & 1, node & 1);
+  };
+  for (int level = 0; level < 3; ++level) {
+    for (int digit = 0; digit < 2; ++digit) {
+      const int64_t entry = model.Entry(1, level, digit);
+      if (entry < 0) continue;  // its own digit
+      rows.push_back(
+          {.name = absl::StrCat("table of 001, level ", level, ", digit ",
+                                digit, ": ", name(entry)),
+           .samples = 1});
+    }
+  }
+  const ScaleModel::Tree tree =
+      model.Multicast(MulticastPlan::kPrefix, 1, {2, 4, 5});
+  std::vector<int> steps(tree.parents.size(), 0);
+  for (size_t i = 1; i < tree.parents.size(); ++i) {
+    const auto parent = static_cast<size_t>(tree.parents[i]);
+    steps[i] = steps[parent] + 1;
+    rows.push_back(
+        {.name = absl::StrCat("multicast from 001: ", name(tree.places[parent]),
+                              " to ", name(tree.places[i])),
+         .value = static_cast<double>(steps[i]),
+         .unit = "",
+         .samples = 1});
+  }
+}
+
 // One body from one to all of 1024 hosts, by each plan with its best segment.
-void Thousand(int64_t bytes, std::vector<BenchRow>& rows) {
+void Thousand(int64_t bytes, int64_t group_hosts, std::vector<BenchRow>& rows) {
   const ScaleModel model(1024, 4, 1);
   std::vector<int64_t> others(1023);
   std::iota(others.begin(), others.end(), 1);
-  const PipelineCosts costs;
+  const PipelineCosts costs{.group_hosts = group_hosts};
+  const std::string hosts =
+      group_hosts == 0 ? "1024 hosts, " : "1024 hosts, dragonfly, ";
   const double bound = PipelineBound(1024, bytes, costs);
   for (MulticastPlan plan :
        {MulticastPlan::kFlat, MulticastPlan::kPrefix, MulticastPlan::kBinomial,
@@ -138,18 +172,23 @@ void Thousand(int64_t bytes, std::vector<BenchRow>& rows) {
       trees.push_back(model.Multicast(plan, 0, others, tree));
     }
     double best = 0;
+    const std::string name(MulticastPlanName(plan));
     for (int64_t segment = 1024; segment <= bytes; segment *= 2) {
       const double time = PlayPipelined(trees, bytes, segment, costs);
       if (best == 0 || time < best) best = time;
+      rows.push_back({.name = absl::StrCat(hosts, bytes >> 10, " KB in ",
+                                           segment >> 10, " KB: ", name),
+                      .value = time * 1e3,
+                      .unit = "ms",
+                      .samples = 1});
     }
-    rows.push_back({.name = absl::StrCat("1024 hosts, ", bytes >> 10,
-                                         " KB, best segment: ",
-                                         std::string(MulticastPlanName(plan))),
-                    .value = best * 1e3,
-                    .unit = "ms",
-                    .samples = 1,
-                    .ratio_to = "bound",
-                    .ratio = best / bound});
+    rows.push_back(
+        {.name = absl::StrCat(hosts, bytes >> 10, " KB, best segment: ", name),
+         .value = best * 1e3,
+         .unit = "ms",
+         .samples = 1,
+         .ratio_to = "bound",
+         .ratio = best / bound});
   }
 }
 
@@ -167,8 +206,10 @@ std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options) {
     }
   }
   for (int64_t bytes : {8 << 10, 64 << 10, 1 << 20}) {
-    if (wanted("hosts")) Thousand(bytes, rows);
+    if (wanted("hosts")) Thousand(bytes, /*group_hosts=*/0, rows);
   }
+  if (wanted("hosts")) Thousand(1 << 20, /*group_hosts=*/64, rows);
+  if (wanted("example")) Example(rows);
   if (wanted("million")) Million(rows);
   return rows;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <queue>
+#include <utility>
 
 #include "routing/topology_id.h"
 #include "runtime/base/check.h"
@@ -46,6 +48,8 @@ class Pipeline {
       if (event.what == Event::kSent) {
         ports_[Index(event.place)].sending = false;
         SendNext(event.time, event.place);
+      } else if (event.what == Event::kLink) {
+        Cross(event);
       } else if (event.what == Event::kReached) {
         Reach(event);
       } else {
@@ -64,7 +68,7 @@ class Pipeline {
     int64_t segment = 0;
   };
   struct Event {
-    enum What { kSent, kReached, kGot };
+    enum What { kSent, kLink, kReached, kGot };
     double time = 0;
     int64_t number = 0;  // makes the order total
     What what = kSent;
@@ -108,7 +112,23 @@ class Pipeline {
     port.sending = true;
     const double sent = now + costs_.overhead_seconds + LineTime(piece);
     Post(sent, Event::kSent, place, {});
-    Post(sent + costs_.latency_seconds, Event::kReached, PlaceOf(piece), piece);
+    const int64_t to = PlaceOf(piece);
+    const double there = sent + costs_.latency_seconds;
+    if (GroupOf(place) == GroupOf(to)) {
+      Post(there, Event::kReached, to, piece);
+    } else {
+      Post(there, Event::kLink, place, piece);
+    }
+  }
+  int64_t GroupOf(int64_t place) const {
+    return costs_.group_hosts == 0 ? 0 : place / costs_.group_hosts;
+  }
+  // Over the link between two groups, after what it is carrying.
+  void Cross(const Event& event) {
+    const int64_t to = PlaceOf(event.piece);
+    double& until = links_[{GroupOf(event.place), GroupOf(to)}];
+    until = std::max(event.time, until + LineTime(event.piece));
+    Post(until + costs_.latency_seconds, Event::kReached, to, event.piece);
   }
   // Its last byte is there, unless the port had another to take.
   void Reach(const Event& event) {
@@ -125,6 +145,7 @@ class Pipeline {
   int64_t count_ = 0;
   std::vector<std::vector<std::vector<int64_t>>> children_;  // by tree
   std::vector<Port> ports_;                                  // by place
+  std::map<std::pair<int64_t, int64_t>, double> links_;      // busy until
   std::priority_queue<Event> events_;
   int64_t number_ = 0;
 };

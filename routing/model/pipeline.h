@@ -1,7 +1,7 @@
 // Pipelines: how long one large body takes down one tree or several at once,
-// in segments, between hosts that have one port each way, on a network that
+// in segments, between hosts that have one port each way: on a network that
 // has room for all of them (a fat tree of full bisection: what is left is
-// contention at the hosts).
+// contention at the hosts), or on a dragonfly.
 #ifndef DOGGED_ROUTING_MODEL_PIPELINE_H_
 #define DOGGED_ROUTING_MODEL_PIPELINE_H_
 
@@ -16,7 +16,10 @@ namespace dogged {
 struct PipelineCosts {
   double seconds_per_byte = 0.8e-9;  // G: 10 Gbit/s
   double overhead_seconds = 2e-6;    // a: of a message at the sender's port
-  double latency_seconds = 1e-6;     // of the network
+  double latency_seconds = 1e-6;     // of the network, or of a half of it
+  // Of a dragonfly: so many neighbours in the order of IDs are a group, any two
+  // groups have one link, as fast as a port; ways are minimal. 0: a fat tree.
+  int64_t group_hosts = 0;
 };
 
 // Seconds until all have all. Each tree takes an equal part of the body. A host

@@ -206,6 +206,18 @@ TEST(Scale, JoinersFindEverybodyWhoFits) {
   }
 }
 
+// Two of one group send to two of another at once: one link between them.
+TEST(Scale, DragonflyByHand) {
+  PipelineCosts costs{
+      .seconds_per_byte = 1e-6, .overhead_seconds = 1e-3, .latency_seconds = 0};
+  ScaleModel::Tree tree;
+  tree.parents = {-1, 0, 0, 1};
+  tree.places = {0, 1, 2, 3};
+  EXPECT_NEAR(PlayPipelined({tree}, 1000, 1000, costs), 4e-3, 1e-9);
+  costs.group_hosts = 2;
+  EXPECT_NEAR(PlayPipelined({tree}, 1000, 1000, costs), 5e-3, 1e-9);
+}
+
 // A thousand hosts of one port: two trees keep the ports busy both ways.
 TEST(Scale, TwoTreesComeNearTheBound) {
   const ScaleModel model(1024, 4, 1);
