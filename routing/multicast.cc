@@ -133,7 +133,7 @@ void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
     Order(plan, 0, others);
     ForwardWhole({self_, kind, plan, 0}, std::move(others), job, body, out);
   } else {
-    StartStreams(plan, std::move(others), kind, job, body, tag, out);
+    StartStreams({plan, std::move(others), kind, job, body, tag}, out);
   }
   CountFrom(first, out);
 }
@@ -145,26 +145,23 @@ void Multicast::Order(MulticastPlan plan, int tree,
                         targets);
 }
 
-void Multicast::StartStreams(MulticastPlan plan,
-                             const std::vector<AgentId>& targets, uint8_t kind,
-                             JobId job, const Bytes& body, const Bytes& tag,
-                             Outbox& out) {
-  const auto split = [this](MulticastPlan p, int hops,
+void Multicast::StartStreams(const Streams::Shipment& shipment, Outbox& out) {
+  const auto split = [this](MulticastPlan plan, int hops,
                             std::vector<AgentId> list) {
-    return Split(p, hops, std::move(list));
+    return Split(plan, hops, std::move(list));
   };
-  const int trees = PlannerOf(plan).tree_count();
+  const int trees = PlannerOf(shipment.plan).tree_count();
   for (int tree = 0; tree < trees; ++tree) {
-    std::vector<AgentId> list = targets;
-    Order(plan, tree, list);
-    Streams::Shipment shipment{plan, std::move(list), kind, job, body, tag};
+    Streams::Shipment part = shipment;
+    Order(part.plan, tree, part.targets);
     if (trees == 2) {
-      const int64_t middle = body.size() / 2;
-      shipment.part = tree == 0 ? BodyPart::kFirst : BodyPart::kSecond;
-      shipment.body = tree == 0 ? body.Slice(0, middle)
-                                : body.Slice(middle, body.size() - middle);
+      const int64_t middle = part.body.size() / 2;
+      part.part = tree == 0 ? BodyPart::kFirst : BodyPart::kSecond;
+      part.body = tree == 0
+                      ? part.body.Slice(0, middle)
+                      : part.body.Slice(middle, part.body.size() - middle);
     }
-    streams_.Start(std::move(shipment), split, out);
+    streams_.Start(std::move(part), split, out);
   }
 }
 

@@ -95,9 +95,8 @@ class Multicast {
   std::vector<Branch> Split(MulticastPlan plan, int hops,
                             std::vector<AgentId> targets);
   void Order(MulticastPlan plan, int tree, std::vector<AgentId>& targets) const;
-  void StartStreams(MulticastPlan plan, const std::vector<AgentId>& targets,
-                    uint8_t kind, JobId job, const Bytes& body,
-                    const Bytes& tag, Outbox& out);
+  // One stream for each tree of the plan.
+  void StartStreams(const Streams::Shipment& shipment, Outbox& out);
   void ForwardWhole(const Header& header, std::vector<AgentId> targets,
                     JobId job, const Bytes& body, Outbox& out);
   absl::Status ReceiveWhole(JobId job, const Bytes& message, Outbox& out,
