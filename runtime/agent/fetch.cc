@@ -218,59 +218,56 @@ bool JobRun::OpenNextResult() {
 }
 
 void JobRun::Want(absl::Time now, const Label& label, Outbox& out) {
-  const Entry* entry = shard_.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) {
-    HandOut(label, entry->value);
-    return;
-  }
   auto [it, inserted] = wishes_.wanted.emplace(label, Wishes::Wish{});
   if (!inserted) return;
-  it->second = {.next_ask = now, .interval = 2 * limits_.sweep_interval};
-  SweepWanted(now, out);
+  it->second.interval = 2 * limits_.sweep_interval;
+  AskForWanted(now, label, out);
 }
 
 std::vector<std::pair<Label, Value>> JobRun::TakeWanted() {
   return std::exchange(wishes_.found, {});
 }
 
-// Its value is bound here.
-void JobRun::HandOut(const Label& label, const Value& value) {
+// What is only on disk is wanted until it has been loaded.
+void JobRun::HandOutIfWanted(const Label& label, const Value& value) {
+  const auto it = wishes_.wanted.find(label);
+  if (it == wishes_.wanted.end()) return;
   if (value.IsHollow()) {
-    storage_.Load(label, {}, /*for_client=*/true);
-  } else {
-    wishes_.found.emplace_back(label, value);
+    storage_.Load(label, {});
+    return;
   }
+  wishes_.found.emplace_back(label, value);
+  wishes_.wanted.erase(it);
 }
 
-void JobRun::SweepWanted(absl::Time now, Outbox& out) {
-  std::vector<Label> found;
-  for (auto& [label, wanted] : wishes_.wanted) {
-    if (wanted.next_ask > now) continue;
-    // Bound while its home was elsewhere, which then moved here.
-    const Entry* entry = shard_.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) {
-      HandOut(label, entry->value);
-      found.push_back(label);
-      continue;
-    }
-    wanted.next_ask = now + wanted.interval;
-    wanted.interval = std::min(2 * wanted.interval, limits_.backoff_max);
-    // Once the job is done nothing but this wish makes a result again whose
-    // copies have all died.
-    if (IsHome(label)) {  // binding it here hands it out
-      if (!results_demanded_) {
-        open_.Add({.label = label, .depth = 1, .certain = true});
-      }
-      continue;
-    }
+void JobRun::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
+  Wishes::Wish& wish = wishes_.wanted.at(label);
+  wish.next_ask = now + wish.interval;
+  wish.interval = std::min(2 * wish.interval, limits_.backoff_max);
+  // It may have been bound while its home was elsewhere.
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) {
+    HandOutIfWanted(label, entry->value);
+  } else if (!IsHome(label)) {
     SendTo(HomeOf(label), JobMessage::kDemand,
            EncodeDemand({.label = label,
                          .depth = 1,
                          .certain = !results_demanded_,
                          .lazy = results_demanded_}),
            out);
+  } else if (!results_demanded_) {
+    // Once the job is done nothing but this wish makes a result again whose
+    // copies have all died.
+    open_.Add({.label = label, .depth = 1, .certain = true});
   }
-  for (const Label& label : found) wishes_.wanted.erase(label);
+}
+
+void JobRun::SweepWanted(absl::Time now, Outbox& out) {
+  std::vector<Label> due;  // what is handed out is erased
+  for (const auto& [label, wish] : wishes_.wanted) {
+    if (wish.next_ask <= now) due.push_back(label);
+  }
+  for (const Label& label : due) AskForWanted(now, label, out);
 }
 
 }  // namespace dogged

@@ -87,7 +87,7 @@ class JobRun {
   // Offers what the agent's directory holds of this job.
   void Recall();
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
-  // Drops what is on disk and elsewhere too: the job has ended.
+  // The job has ended: what is on disk and elsewhere too goes.
   void ConcludeStorage() { storage_.Conclude(); }
   // DONE: results no longer count as demanded, but by those who Want() them.
   void SetResultsDemanded(bool demanded) { results_demanded_ = demanded; }
@@ -181,7 +181,8 @@ class JobRun {
   void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
                   Outbox& out);
   bool OpenNextResult();
-  void HandOut(const Label& label, const Value& value);
+  void AskForWanted(absl::Time now, const Label& label, Outbox& out);
+  void HandOutIfWanted(const Label& label, const Value& value);
   // The home of an input of `task` dropped it as unneeded, so the task must
   // have been done. Believed unless a result depends on it for certain.
   void BelieveDone(const Task& task);

@@ -215,7 +215,7 @@ void JobStorage::Fetch(absl::Time now, Active& active) {
     if (entry == nullptr || entry->value.IsNone()) {
       remote_.emplace_back(label, active.record->task);
     } else if (entry->value.IsHollow()) {
-      Load(label, {}, /*for_client=*/false);
+      Load(label, {});
     } else {
       Fill(active, label, entry->value);
     }
@@ -311,12 +311,10 @@ std::vector<std::unique_ptr<Activation>> JobStorage::Advance(absl::Time now,
 // --- what is loaded
 
 void JobStorage::Load(const Label& label,
-                      const absl::btree_set<AgentId>& targets,
-                      bool for_client) {
+                      const absl::btree_set<AgentId>& targets) {
   auto [it, inserted] = loading_.try_emplace(label);
   it->second.label = label;
   it->second.targets.insert(targets.begin(), targets.end());
-  it->second.for_client |= for_client;
   if (inserted) store_->Load(options_.job, label);
 }
 

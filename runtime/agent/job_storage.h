@@ -42,11 +42,10 @@ class JobStorage {
     int64_t bytes_max = 0;
     std::function<int64_t()> live_bytes = Value::LiveBytes;
   };
-  // A hollow value that is wanted whole: by whom.
+  // A hollow value that is wanted whole: by which agents.
   struct Loaded {
     Label label;
     absl::btree_set<AgentId> targets;
-    bool for_client = false;
   };
 
   // `store` may be null: then nothing is ever written. All outlive this.
@@ -95,8 +94,7 @@ class JobStorage {
 
   // --- values
   // Has the bytes of a hollow value fetched; TakeLoaded() says when.
-  void Load(const Label& label, const absl::btree_set<AgentId>& targets,
-            bool for_client);
+  void Load(const Label& label, const absl::btree_set<AgentId>& targets);
   std::vector<Loaded> TakeLoaded() { return std::exchange(loaded_, {}); }
   // Bytes that came from elsewhere, maybe for a staged task.
   void Offer(const Label& label, const Value& value);

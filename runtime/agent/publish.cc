@@ -19,7 +19,7 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
   if (!bound.ok()) return FailOfConflict(label, value.digest(), self_);
   Entry& entry = *shard_.Find(label);
   entry.made_here = true;
-  if (wishes_.wanted.erase(label) > 0) HandOut(label, value);
+  HandOutIfWanted(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
   handover_.Give(HomeOf(label), label);
@@ -79,7 +79,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   QueueCopies(now, label);
   if (!targets.empty()) SendValue(std::move(targets), label, out);
   ScheduleAnnounce(now, *entry);
-  if (wishes_.wanted.erase(label) > 0) wishes_.found.emplace_back(label, value);
+  HandOutIfWanted(label, value);
   TellLocalConsumers(label, value, self_, out);
   ReportIfDurable(label, out);
   RetireIfUnneeded(label, out);
@@ -223,9 +223,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
   if (offers_.has_found) NoteOffer(now);
-  if (wishes_.wanted.erase(body.label) > 0) {
-    wishes_.found.emplace_back(body.label, body.value);
-  }
+  HandOutIfWanted(body.label, body.value);
   if (rank == 0) {
     if (from != self_) SendTo(from, JobMessage::kStored, stored, out);
     BindAtHome(now, body.label, body.value, from, out);

@@ -20,7 +20,7 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
                        Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry->value.IsHollow()) {
-    storage_.Load(label, targets, /*for_client=*/false);
+    storage_.Load(label, targets);
     return;
   }
   targets.erase(self_);
@@ -81,9 +81,7 @@ void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
   for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
     const Entry* entry = shard_.Find(loaded.label);
     if (entry == nullptr || entry->value.IsNone()) continue;
-    if (loaded.for_client) {
-      wishes_.found.emplace_back(loaded.label, entry->value);
-    }
+    HandOutIfWanted(loaded.label, entry->value);
     if (!loaded.targets.empty()) {
       SendValue(std::move(loaded.targets), loaded.label, out);
     }
@@ -182,7 +180,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
   last_progress_ = now;
   storage_.Adopt(label, *entry, value);
   entry->announce_interval_ms = 0;
-  if (wishes_.wanted.erase(label) > 0) wishes_.found.emplace_back(label, value);
+  HandOutIfWanted(label, value);
   const Value held = entry->value;
   if (IsHome(label)) {
     BecomeHome(label, *entry);
