@@ -169,7 +169,12 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
       }
       return;
   }
-  if (entry.run == nullptr) return;
+  if (entry.run == nullptr) {
+    entry.is_needed_again |=
+        kind == static_cast<uint8_t>(JobMessage::kDemand) && entry.is_done &&
+        !entry.is_delivered;
+    return;
+  }
   if (kind == static_cast<uint8_t>(JobMessage::kLend)) {
     ReceiveLoan(now, from, *entry.run, body);
     return;
@@ -337,23 +342,24 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   entry.hash = record.hash;
   // A stale record never revives a job: what counts is the newest of each.
   bool running = false;
-  bool done = false;  // its results may be asked for again
+  entry.is_done = false;  // its results may be asked for again
   bool delivered = false;
   for (const auto& [key, known] : records_) {
     if (known.hash != record.hash) continue;
     running |= known.state == JobState::kRunning;
-    done |= known.state == JobState::kDone;
+    entry.is_done |= known.state == JobState::kDone;
     delivered |= known.is_delivered;
   }
   entry.over_since =
       running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
   entry.is_delivered = delivered;
-  if (running && entry.run == nullptr && !entry.encoded.empty()) {
+  if ((running || (entry.is_done && entry.is_needed_again)) &&
+      entry.run == nullptr && !entry.encoded.empty()) {
     StartRun(now, entry, record);
   }
   if (entry.run != nullptr) {
     entry.run->SetResultsDemanded(running);
-    if (!running && !done) {
+    if (!running && !entry.is_done) {
       entry.run.reset();  // cancelled or failed: what it holds goes
     } else if (!running) {
       entry.run->ConcludeStorage();
@@ -381,7 +387,8 @@ void Agent::PollValues(absl::Time now) {
 
 void Agent::RequestJobs(absl::Time now) {
   for (auto& [job, entry] : jobs_) {
-    if (!entry.encoded.empty() || entry.over_since <= now) continue;
+    const bool is_over = entry.over_since <= now && !entry.is_needed_again;
+    if (!entry.encoded.empty() || is_over) continue;
     if (entry.next_request <= now) {
       // A large job takes its time to come; asking again starts it anew.
       entry.request_interval = std::clamp(

@@ -163,6 +163,10 @@ class Agent {
     // who has the results then. It is forgotten some time later.
     absl::Time over_since = absl::InfiniteFuture();
     bool is_delivered = false;
+    bool is_done = false;
+    // It was done before this agent came, and all copies of a result have died
+    // whose place is here now.
+    bool is_needed_again = false;
     JobStats stats;  // of the run that was forgotten
     // Since when nobody in the view has the job's numeric class.
     absl::Time unservable_since = absl::InfiniteFuture();

@@ -149,6 +149,7 @@ void Agent::ForgetJob(Entry& entry) {
   entry.job.reset();
   entry.kernels.reset();
   entry.finish.reset();
+  entry.is_needed_again = false;
   entry.wanted.clear();
   entry.found.clear();
   if (values_ != nullptr) values_->EraseJob(entry.hash);
