@@ -152,6 +152,12 @@ Value Lending::Borrow(AgentId owner, const Loan& loan) {
       !from.accepted.insert(loan.number).second) {
     return refuse();
   }
+  // Without gaps one number says it all. A gap is a loan that is out, so the
+  // owner's recount closes it.
+  while (!from.accepted.empty() && *from.accepted.begin() == from.settled + 1) {
+    from.accepted.erase(from.accepted.begin());
+    ++from.settled;
+  }
   int64_t count = 1;
   const int64_t limit = INT64_MAX / 16;
   for (int64_t extent : loan.shape) {
@@ -344,6 +350,14 @@ bool Lending::HasOrphans() const {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
     return !entry.second.is_here && !entry.second.owner.held.empty();
   });
+}
+
+int64_t Lending::remembered_count() const {
+  int64_t count = 0;
+  for (const auto& [id, peer] : peers_) {
+    count += static_cast<int64_t>(peer.owner.accepted.size());
+  }
+  return count;
 }
 
 int64_t Lending::borrowed_count() const {

@@ -92,6 +92,8 @@ class Lending {
   int64_t lent_bytes() const { return lent_bytes_; }
   int64_t lent_count() const { return lent_count_; }  // now
   int64_t borrowed_count() const;                     // now
+  // Numbers of loans that came before an earlier one did.
+  int64_t remembered_count() const;
   int64_t loan_count() const { return loan_count_; }  // ever
   int64_t refused_count() const { return refused_count_; }
 

@@ -98,6 +98,20 @@ TEST_F(LendingTest, AValueIsReadWhereItLies) {
   EXPECT_TRUE(IsWhole(read));
 }
 
+TEST_F(LendingTest, LoansThatAreQuicklyReturnedAreForgotten) {
+  const Value made = Make(7);
+  const Loan first = *owner_->Lend(kReader, made);
+  for (int i = 0; i < 1000; ++i) {
+    const Loan loan = *owner_->Lend(kReader, made);
+    EXPECT_FALSE(reader_->Borrow(kOwner, loan).IsNone());
+    EXPECT_TRUE(reader_->Borrow(kOwner, loan).IsNone()) << "doubled";
+  }
+  EXPECT_EQ(reader_->remembered_count(), 1000) << "the first may still come";
+  EXPECT_FALSE(reader_->Borrow(kOwner, first).IsNone());
+  EXPECT_EQ(reader_->remembered_count(), 0);
+  EXPECT_TRUE(reader_->Borrow(kOwner, first).IsNone()) << "doubled";
+}
+
 TEST_F(LendingTest, ALentValueIsNotUpdatedInPlace) {
   Value made = Make(7);
   EXPECT_TRUE(made.IsUnique());
