@@ -65,7 +65,6 @@ void InstallSignalHandlers() {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
 }
 
 std::pair<int64_t, int64_t> MemoryOfThisProcess() {

@@ -120,33 +120,46 @@ void PrintStatus(const std::vector<StatusReply>& replies) {
   }
 }
 
+ExitCode Tell(const absl::Status& status) {
+  std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+  return ExitCodeOf(status);
+}
+
+// Errors: kUnavailable if what listens at `address` does not answer.
+absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
+                                              const std::string& address) {
+  std::vector<StatusReply> replies = client.PollStatus();
+  if (replies.empty()) {
+    return absl::UnavailableError(absl::StrCat(
+        address,
+        " takes the connection and does not answer; is it an agent, "
+        "and is it stopped?"));
+  }
+  return replies;
+}
+
 }  // namespace
 
 ExitCode StatusCommand(const ClusterOptions& options) {
   const auto client = ClusterClient::Connect({options.cluster});
-  if (!client.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(client.status().message()).c_str());
-    return ExitCodeOf(client.status());
-  }
-  const std::vector<StatusReply> replies = (*client)->PollStatus();
+  if (!client.ok()) return Tell(client.status());
+  const auto replies = Poll(**client, options.cluster);
+  if (!replies.ok()) return Tell(replies.status());
   if (options.json) {
-    std::printf("%s\n", StatusJson(replies).c_str());
+    std::printf("%s\n", StatusJson(*replies).c_str());
   } else {
-    PrintStatus(replies);
+    PrintStatus(*replies);
   }
   return ExitCode::kDone;
 }
 
 ExitCode CancelCommand(const ClusterOptions& options) {
   const auto client = ClusterClient::Connect({options.cluster});
-  if (!client.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(client.status().message()).c_str());
-    return ExitCodeOf(client.status());
-  }
+  if (!client.ok()) return Tell(client.status());
+  const auto replies = Poll(**client, options.cluster);
+  if (!replies.ok()) return Tell(replies.status());
   std::vector<JobRecord> named;
-  for (const auto& [key, job] : JobsOf((*client)->PollStatus())) {
+  for (const auto& [key, job] : JobsOf(*replies)) {
     if (!absl::StartsWith(job.record.hash.ToString(), options.job)) continue;
     if (job.record.state != JobState::kRunning) continue;
     if (!named.empty() && named.front().hash != job.record.hash) {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -21,16 +20,36 @@
 #include "runtime/exec/cpu_layout_hwloc.h"
 
 namespace dogged {
+namespace {
+
+constexpr size_t kTextBytesMax = size_t{16} << 20;
+
+}  // namespace
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
+  // Looked at first: to open a pipe is to wait for it.
+  std::error_code error;
+  const std::filesystem::file_status kind =
+      std::filesystem::status(path, error);
+  if (std::filesystem::exists(kind) &&
+      !std::filesystem::is_regular_file(kind)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is no file; give the path of a program text"));
+  }
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file.is_open() || text.fail()) {
+  std::string text(kTextBytesMax + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) {
     return absl::NotFoundError(
         absl::StrCat(path, ": can't be read; is the path right?"));
   }
-  return text.str();
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kTextBytesMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is larger than ", kTextBytesMax >> 20,
+                     " MB, which no program text is; is the path right?"));
+  }
+  return text;
 }
 
 KernelSource::KernelSource(const Environment& environment)

@@ -1,6 +1,7 @@
 // The command line: flags and environment variables to plain options. A flag
 // beats its DOGGED_* variable. Nothing else happens here.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -453,6 +454,7 @@ class SimFlags {
 };
 
 int Main(int argc, char** argv) {
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
   const Environment environment = ReadEnvironment();
   CLI::App app;
   app.description(
