@@ -183,8 +183,7 @@ class JobRun {
   bool OpenNextResult();
   void AskForWanted(absl::Time now, const Label& label, Outbox& out);
   void HandOutIfWanted(const Label& label, const Value& value);
-  // The home of an input of `task` dropped it as unneeded, so the task must
-  // have been done. Believed unless a result depends on it for certain.
+  // An input was dropped, so it was done: unless it is needed for certain.
   void BelieveDone(const Task& task);
 
   // --- search.cc
