@@ -6,8 +6,8 @@
 namespace dogged {
 namespace {
 
-// Pages of so many free bytes stay for the next values; beyond that those of
-// blocks of this size go back to the system.
+// Pages of so many free bytes stay for the next values, and half as many as
+// are in use; beyond that those of blocks of this size go back to the system.
 constexpr int64_t kFreeBytesKept = 64 << 20;
 constexpr int64_t kPunchBytesMin = 16 << 10;
 
@@ -51,17 +51,26 @@ void* Arena::Take(int64_t bytes) {
 
 void Arena::Give(void* data, int64_t bytes) {
   const int64_t offset = static_cast<char*>(data) - file_->memory();
-  const int64_t size = ArenaBlocks::SizeOf(bytes);
+  int64_t kept = 0;
   {
     const std::lock_guard lock(mutex_);
-    const bool is_spare =
-        size >= kPunchBytesMin &&
-        blocks_.free_bytes() > kFreeBytesKept + blocks_.used_bytes() / 2;
-    if (!is_spare) return blocks_.Give(offset, bytes);
+    blocks_.Give(offset, bytes);
+    kept = kFreeBytesKept + blocks_.used_bytes() / 2;
+    if (blocks_.backed_bytes() <= kept) return;
   }
-  file_->Punch(offset, size);  // before anybody else may have the block
+  ReturnPages(kept);
+}
+
+void Arena::ReturnPages(int64_t kept) {
+  std::vector<ArenaBlocks::Block> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    blocks = blocks_.TakeBacked(kept, kPunchBytesMin);
+  }
+  // Slow, so beside the lock; nobody else has them meanwhile.
+  for (const auto& [offset, bytes] : blocks) file_->Punch(offset, bytes);
   const std::lock_guard lock(mutex_);
-  blocks_.Give(offset, bytes);
+  for (const ArenaBlocks::Block& block : blocks) blocks_.GiveHollow(block);
 }
 
 int64_t Arena::used_bytes() const {

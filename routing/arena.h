@@ -39,6 +39,9 @@ class Arena : public SharedMemory, public ValueMemory {
   // --- ValueMemory, thread-safe
   void* Take(int64_t bytes) override;
   void Give(void* data, int64_t bytes) override;
+  // Gives pages that no value uses back to the system, but for `kept` bytes.
+  // Thread-safe.
+  void ReturnPages(int64_t kept = 0);
   // In blocks that are in use.
   int64_t used_bytes() const;
 

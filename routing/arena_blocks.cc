@@ -33,12 +33,15 @@ std::optional<int64_t> ArenaBlocks::Take(int64_t bytes) {
   if (bytes > end_) return std::nullopt;
   const int size_class = ClassOf(bytes);
   const int64_t size = SizeOfClass(size_class);
-  std::vector<int64_t>& free = free_[static_cast<size_t>(size_class)];
+  auto& [backed, hollow] = free_[static_cast<size_t>(size_class)];
   int64_t offset = next_;
-  if (!free.empty()) {
-    offset = free.back();
-    free.pop_back();
-    free_bytes_ -= size;
+  if (!backed.empty()) {
+    offset = backed.back();
+    backed.pop_back();
+    backed_bytes_ -= size;
+  } else if (!hollow.empty()) {
+    offset = hollow.back();
+    hollow.pop_back();
   } else if (size > end_ - next_) {
     return std::nullopt;
   } else {
@@ -52,9 +55,32 @@ void ArenaBlocks::Give(int64_t offset, int64_t bytes) {
   const int size_class = ClassOf(bytes);
   const int64_t size = SizeOfClass(size_class);
   used_ -= size;
-  free_bytes_ += size;
+  backed_bytes_ += size;
   DOGGED_CHECK(used_ >= 0) << "block " << offset << " came back twice";
-  free_[static_cast<size_t>(size_class)].push_back(offset);
+  free_[static_cast<size_t>(size_class)].backed.push_back(offset);
+}
+
+std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
+                                                        int64_t bytes_min) {
+  std::vector<Block> out;
+  // Large ones first: one call returns most.
+  for (int size_class = kClasses; size_class-- > 0;) {
+    const int64_t size = SizeOfClass(size_class);
+    std::vector<int64_t>& backed =
+        free_[static_cast<size_t>(size_class)].backed;
+    if (size < bytes_min) break;
+    while (!backed.empty() && backed_bytes_ > kept) {
+      out.push_back({backed.back(), size});
+      backed.pop_back();
+      backed_bytes_ -= size;
+    }
+  }
+  return out;
+}
+
+void ArenaBlocks::GiveHollow(const Block& block) {
+  free_[static_cast<size_t>(ClassOf(block.bytes))].hollow.push_back(
+      block.offset);
 }
 
 }  // namespace dogged

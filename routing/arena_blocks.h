@@ -1,7 +1,8 @@
 // ArenaBlocks: which parts of an arena are in use: offsets and sizes, no
 // memory. Blocks come from the top in sizes of a few classes, and are used
 // again by others of their class, the last one that came back first: it is
-// warm, and its pages are there. Not thread-safe.
+// warm. A free block is backed by pages, or hollow: its pages went back to the
+// system. Not thread-safe.
 #ifndef DOGGED_ROUTING_ARENA_BLOCKS_H_
 #define DOGGED_ROUTING_ARENA_BLOCKS_H_
 
@@ -19,15 +20,25 @@ class ArenaBlocks {
 
   // The offset of `bytes` bytes, aligned to 64; none when full. bytes > 0.
   std::optional<int64_t> Take(int64_t bytes);
-  // What Take(bytes) gave.
+  // What Take(bytes) gave; its pages are there.
   void Give(int64_t offset, int64_t bytes);
+
+  struct Block {
+    int64_t offset;
+    int64_t bytes;
+  };
+  // Free blocks of at least `bytes_min` bytes whose pages are there, nobody's
+  // until GiveHollow(): as many as leave no more than `kept` bytes of all.
+  std::vector<Block> TakeBacked(int64_t kept, int64_t bytes_min);
+  // What TakeBacked() gave; its pages have gone.
+  void GiveHollow(const Block& block);
 
   // What a value of `bytes` takes: at most a quarter more.
   static int64_t SizeOf(int64_t bytes);
 
   int64_t used_bytes() const { return used_; }
-  // Of blocks that were used and are not.
-  int64_t free_bytes() const { return free_bytes_; }
+  // Of free blocks whose pages are there.
+  int64_t backed_bytes() const { return backed_bytes_; }
 
  private:
   // Sizes 64 * {4, 5, 6, 7} * 2^k.
@@ -38,8 +49,12 @@ class ArenaBlocks {
   int64_t next_;
   int64_t end_;
   int64_t used_ = 0;
-  int64_t free_bytes_ = 0;
-  std::vector<std::vector<int64_t>> free_;  // by class
+  int64_t backed_bytes_ = 0;
+  struct Free {
+    std::vector<int64_t> backed;
+    std::vector<int64_t> hollow;
+  };
+  std::vector<Free> free_;  // by class
 };
 
 }  // namespace dogged

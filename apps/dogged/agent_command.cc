@@ -218,7 +218,10 @@ class AgentProcess {
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
     agent_options.engine = engine.get();
-    agent_options.on_freed = ReturnFreedMemory;
+    agent_options.on_freed = [arena = arena_.get()] {
+      if (arena != nullptr) arena->ReturnPages();
+      ReturnFreedMemory();
+    };
     agent_options.keeps_values = !options_.directory.empty();
     agent_options.shared_memory = arena_.get();
     if (arena_ != nullptr) agent_options.self.arena = arena_->address();

@@ -239,11 +239,14 @@ void JobStorage::Retry(absl::Time now) {
 
 std::string JobStorage::NeedWords(const Activation& record, int64_t live,
                                   int64_t need) const {
+  // An eighth above: what is kept of values on disk grows until the job ends,
+  // and a number that falls short by some bytes next time helps nobody.
+  const int64_t enough = live + need + need / 8;
   return absl::StrCat(
       "task ", relations_.program().TaskText(record.task), " needs ", need,
       " bytes more for its inputs and output, beside ", live,
       " bytes of values that can't go; --memory ", options_.bytes_max,
-      " is too little, ", live + need, " would do");
+      " is too little, ", enough, " would do");
 }
 
 std::vector<std::unique_ptr<Activation>> JobStorage::Advance(absl::Time now,

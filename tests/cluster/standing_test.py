@@ -171,7 +171,7 @@ def case_many_jobs():
                 check("exit status", client.returncode, 0, words)
         # All results together take 400 MB at each of the two.
         cluster.await_status("memory is free again", lambda s:
-                             memory(s) < before + (150 << 20))
+                             memory(s) < before + (64 << 20))
         states = {job["state"] for job in cluster.status()["jobs"]}
         check("states", states, {"done"})
 

@@ -4,6 +4,7 @@
 #include "routing/arena.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +146,36 @@ TEST(Arena, ValuesLieInItAndComeBack) {
   EXPECT_EQ(Value::LiveBytes(), before);
 }
 
+// What a memfd takes of the computer's memory.
+int64_t PagesBytes(const Arena& arena) {
+  const std::vector<std::string> words = absl::StrSplit(arena.address(), ',');
+  struct stat status = {};
+  EXPECT_EQ(stat(absl::StrCat("/proc/self/fd/", words[2]).c_str(), &status), 0);
+  return status.st_blocks * 512;
+}
+
+// As after a job that held much: what is kept of it may not depend on how much
+// was in use when a value came back.
+TEST(Arena, PagesOfFreeBlocksAreGivenBack) {
+  constexpr int64_t kValueBytes = 1 << 20;
+  const std::unique_ptr<Arena> arena =
+      Arena::Create({.bytes = 1 << 30, .value_bytes_min = 1024, .token = 7});
+  std::vector<void*> values;
+  for (int i = 0; i < 300; ++i) {
+    values.push_back(arena->Take(kValueBytes));
+    ASSERT_NE(values.back(), nullptr);
+    std::memset(values.back(), 7, kValueBytes);
+  }
+  EXPECT_GE(PagesBytes(*arena), 300 * kValueBytes);
+  for (void* value : values) arena->Give(value, kValueBytes);
+  EXPECT_LE(PagesBytes(*arena), 66 << 20);
+  arena->ReturnPages();
+  EXPECT_LE(PagesBytes(*arena), 1 << 20);
+  void* again = arena->Take(kValueBytes);
+  EXPECT_EQ(std::string(static_cast<char*>(again), kValueBytes),
+            std::string(kValueBytes, 0));
+}
+
 TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
   Rng rng(1);
   ArenaBlocks blocks(4096, 1 << 20);
@@ -169,6 +200,12 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
       blocks.Give(taken[at].first, taken[at].second);
       taken[at] = taken.back();
       taken.pop_back();
+    }
+    if (rng.Chance(0.01)) {
+      const int64_t kept = rng.Below(1 << 16);
+      const std::vector<ArenaBlocks::Block> hollow = blocks.TakeBacked(kept, 0);
+      EXPECT_LE(blocks.backed_bytes(), kept);
+      for (const ArenaBlocks::Block& block : hollow) blocks.GiveHollow(block);
     }
   }
   for (const auto& [offset, bytes] : taken) blocks.Give(offset, bytes);
