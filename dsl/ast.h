@@ -224,6 +224,15 @@ struct Result {
   SourceRange range;
 };
 
+// repeat T = 100:100000:100 until change(T) < 1.0e-6. A label in `until` is a
+// function of its indices.
+struct Repeat {
+  Name name;
+  Range rounds;
+  Expr until;
+  SourceRange range;
+};
+
 // include "grid.dog". What is left of one that could not be followed.
 struct Include {
   std::string file;
@@ -233,6 +242,7 @@ struct Include {
 struct Program {
   std::vector<Include> includes;
   std::vector<Parameter> parameters;
+  std::vector<Repeat> repeats;  // at most one, after Check
   std::vector<Array> arrays;
   std::vector<Input> inputs;
   std::vector<Kernel> kernels;

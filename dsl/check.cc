@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/checker.h"
 #include "dsl/print.h"
+#include "dsl/repeat.h"
 
 namespace dogged::dsl {
 namespace {
@@ -396,6 +397,7 @@ void Checker::Creators(const ast::Program& program) {
 CheckedProgram Checker::Run(const ast::Program& program) {
   if (IsTooLong(program, diagnostics_)) return {};
   Parameters(program);
+  if (!program.repeats.empty()) Repeat(program.repeats.front());
   for (const ast::Array& array : program.arrays) DeclareArray(array);
   for (const ast::Kernel& kernel : program.kernels) DeclareKernel(kernel);
   for (const ast::Input& input : program.inputs) Input(input);
@@ -412,8 +414,38 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   return std::move(program_);
 }
 
+// What the analysis and everything behind it has to know of a loop.
+void Checker::Repeat(const ast::Repeat& declared) {
+  Scope scope = ParameterScope();
+  const auto first = ValueOf(declared.rounds.lower, Type::kInt64,
+                             "the first value of a loop", scope);
+  if (!first || diagnostics_.HasErrors()) return;
+  CheckedRepeat out;
+  out.parameter = static_cast<int32_t>(program_.parameters.size()) - 1;
+  out.first = EvaluateInteger(*first, {}, program_).value_or(0);
+  out.step = declared.rounds.step;
+  out.range = declared.range;
+  if (program_.parameters.back().integer < out.first) {
+    diagnostics_
+        .Error(Code::kRepeat, declared.rounds.range,
+               absl::StrCat("the loop has no round: ", declared.name.text,
+                            " begins at ", out.first))
+        .Help("as in  repeat T = 100:2000:100 until change(T) < 1.0e-6");
+  }
+  program_.repeat = out;
+}
+
 CheckedProgram Check(const ast::Program& program, const CheckOptions& options,
                      Diagnostics& diagnostics) {
+  if (!program.repeats.empty()) {
+    bool is_given = false;
+    for (const auto& [name, text] : options.parameters) {
+      is_given |= name == program.repeats.front().name.text;
+    }
+    const ast::Program written = WriteOutRepeat(program, is_given, diagnostics);
+    if (diagnostics.HasErrors()) return {};
+    return Checker(options, diagnostics).Run(written);
+  }
   return Checker(options, diagnostics).Run(program);
 }
 

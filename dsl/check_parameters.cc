@@ -143,6 +143,9 @@ void Checker::Parameters(const ast::Program& program) {
       is_given = is_given || given.first == parameter.name;
     }
     const auto& value = program.parameters[p].value;
+    // A loop has many values of its parameter.
+    is_given |= !program.repeats.empty() &&
+                program.repeats.front().name.text == parameter.name;
     if (is_given || !value || diagnostics_.HasErrors()) continue;
     // A try: what is not affine is no error here, and fixes nothing.
     Diagnostics silent(diagnostics_.file(), diagnostics_.text());

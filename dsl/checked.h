@@ -191,6 +191,14 @@ struct CheckedResult {
   SourceRange range;
 };
 
+// A loop; the numbers of the program are those of its last round.
+struct CheckedRepeat {
+  int32_t parameter = 0;  // its value: first + a multiple of step
+  int64_t first = 0;
+  int64_t step = 1;
+  SourceRange range;
+};
+
 struct CheckedProgram {
   std::vector<CheckedParameter> parameters;
   std::vector<CheckedArray> arrays;
@@ -198,6 +206,7 @@ struct CheckedProgram {
   std::vector<CheckedTask> tasks;  // inputs too; boundaries after Analyze
   std::vector<CheckedBoundary> boundaries;
   std::vector<CheckedResult> results;
+  std::optional<CheckedRepeat> repeat;
   // Every point of every task's domain is needed by a result. After Analyze.
   bool every_task_needed = false;
 

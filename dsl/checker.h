@@ -44,6 +44,7 @@ class Checker {
   void Boundary(const ast::Boundary& declared);
   bool Periodic(const ast::Boundary& declared, CheckedBoundary& out);
   void Result(const ast::Result& declared);
+  void Repeat(const ast::Repeat& declared);
   void Creators(const ast::Program& program);
 
   // --- Tasks: check_task.cc ---

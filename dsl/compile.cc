@@ -19,6 +19,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged::dsl {
 namespace {
@@ -53,6 +54,7 @@ void DropCovered(PointProgram& points) {
     const bool is_covered = std::any_of(
         kept.begin(), kept.end(), [&result](const PointResult& other) {
           return other.array == result.array && other.is_whole_box &&
+                 other.time == result.time &&
                  Intersect(other.box, result.box) == result.box;
         });
     if (!is_covered) kept.push_back(std::move(result));
@@ -344,20 +346,31 @@ absl::StatusOr<KernelTable> LoadKernels(const Job& job,
 
 namespace {
 
-// Runs `job` in this thread; the values of its result labels.
-absl::StatusOr<absl::flat_hash_map<Label, Value>> RunJob(
-    const Job& job, const KernelRegistry& registry,
-    const CompileSource& compile, const LoadLibrary& load) {
+// What a run gave: the values of its result labels, and the program whose
+// results they are, which for a loop is that of its last round.
+struct RanJob {
+  Program program;
+  absl::flat_hash_map<Label, Value> values;
+};
+
+// Runs `job` in this thread.
+absl::StatusOr<RanJob> RunJob(const Job& job, const KernelRegistry& registry,
+                              const CompileSource& compile,
+                              const LoadLibrary& load) {
   DOGGED_ASSIGN_OR_RETURN(const KernelTable kernels,
                           LoadKernels(job, registry, compile, load));
   const Relations relations(job.program);
-  absl::flat_hash_map<Label, Value> values;
-  DOGGED_RETURN_IF_ERROR(RunSerially(
-      relations, kernels, [&](const Label& label, const Value& value) {
-        values[label] = value;
-        return absl::OkStatus();
-      }));
-  return values;
+  RanJob out;
+  DOGGED_ASSIGN_OR_RETURN(
+      const int64_t time,
+      RunSerially(relations, kernels,
+                  [&](const Label& label, const Value& value) {
+                    out.values[label] = value;
+                    return absl::OkStatus();
+                  }));
+  out.program = job.program.repeat.has_value() ? ProgramAt(job.program, time)
+                                               : job.program;
+  return out;
 }
 
 absl::StatusOr<Value> Find(const absl::flat_hash_map<Label, Value>& values,
@@ -380,28 +393,29 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
   options.shape = TileShape{.widths = {}, .depth = kAllLevels};
   DOGGED_ASSIGN_OR_RETURN(const Job job,
                           Compile(text, options, registry, diagnostics));
-  DOGGED_ASSIGN_OR_RETURN(const auto values,
+  DOGGED_ASSIGN_OR_RETURN(const RanJob ran,
                           RunJob(job, registry, nullptr, options.load_library));
-  const auto find = [&values](const Label& label) {
-    return Find(values, label);
+  const auto find = [&ran](const Label& label) {
+    return Find(ran.values, label);
   };
   SerialOutcome out;
-  out.views = job.program.views;
+  out.views = ran.program.views;
   for (const ResultView& view : out.views) {
-    DOGGED_ASSIGN_OR_RETURN(Value dense, AssembleView(job.program, view, find));
+    DOGGED_ASSIGN_OR_RETURN(Value dense, AssembleView(ran.program, view, find));
     out.values.push_back(std::move(dense));
   }
-  DOGGED_ASSIGN_OR_RETURN(out.digest, ResultDigest(job.program, find));
+  DOGGED_ASSIGN_OR_RETURN(out.digest, ResultDigest(ran.program, find));
   return out;
 }
 
 absl::StatusOr<Digest> DigestOf(const Job& job, const KernelRegistry& registry,
                                 const CompileSource& compile,
                                 const LoadLibrary& load) {
-  DOGGED_ASSIGN_OR_RETURN(const auto values,
+  DOGGED_ASSIGN_OR_RETURN(const RanJob ran,
                           RunJob(job, registry, compile, load));
-  return ResultDigest(job.program,
-                      [&](const Label& label) { return Find(values, label); });
+  return ResultDigest(ran.program, [&ran](const Label& label) {
+    return Find(ran.values, label);
+  });
 }
 
 }  // namespace dogged::dsl

@@ -59,6 +59,7 @@ enum class Code : int32_t {
   kTooLarge = 24,       // beyond a limit of the system
   kArithmetic = 25,     // division by zero or overflow in a constant
   kInclude = 26,        // a file that can't be included
+  kRepeat = 27,         // a loop's parameter or condition that can't be
 };
 
 enum class Severity : uint8_t { kError, kWarning };

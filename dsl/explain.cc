@@ -11,7 +11,7 @@ namespace dogged::dsl {
 namespace {
 
 // By code, from D001 on.
-constexpr std::array<absl::string_view, 26> kTexts = {
+constexpr std::array<absl::string_view, 27> kTexts = {
     "A program is a UTF-8 text without NUL bytes. Is this the right file?\n",
     "A character or a number that no word of the language starts with, or a\n"
     "number too large for its type. Text behind # is not looked at.\n",
@@ -69,6 +69,10 @@ constexpr std::array<absl::string_view, 26> kTexts = {
     "of integers where real numbers may have been meant (1/2 is 0).\n",
     "A file that can't be read, or one that includes itself. The path is seen\n"
     "from the file that includes it.\n",
+    "`repeat T = 100:2000:100 until change(T) < 1.0e-6` finds T while the\n"
+    "program runs. What a label is worth must not depend on it: T may stand\n"
+    "at the upper end of one range of a task, by itself or plus a number, and\n"
+    "in results.\n",
 };
 
 }  // namespace

@@ -8,6 +8,9 @@
 namespace dogged::dsl {
 namespace {
 
+// Brackets that may follow one another.
+constexpr size_t kIndicesMax = 16;
+
 using ast::Expr;
 using ast::Op;
 
@@ -263,6 +266,9 @@ Expr ExpressionParser::NameOrFunction() {
   if (!CanContinue() || !Accept("(")) return out;
   out.kind = Expr::Kind::kFunction;
   out.args = Arguments();
+  while (takes_labels_ && out.args.size() < kIndicesMax && Accept("(")) {
+    for (Expr& index : Arguments()) out.args.push_back(std::move(index));
+  }
   out.range = Since(out.range);
   if (CanContinue() && At("(")) {
     Fail("an array can't stand in an expression")

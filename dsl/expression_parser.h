@@ -46,6 +46,9 @@ class ExpressionParser {
   // In code, a new line ends an expression unless a bracket is open.
   void SetInCode(bool in_code) { in_code_ = in_code; }
 
+  // A label may stand in an expression: phi(3)(T), a function of its indices.
+  void SetTakesLabels(bool takes_labels) { takes_labels_ = takes_labels; }
+
   // --- Expressions ---
   ast::Expr Expression();
   // Behind "(", up to and with ")".
@@ -66,6 +69,7 @@ class ExpressionParser {
   size_t at_ = 0;
   bool failed_ = false;
   bool in_code_ = false;
+  bool takes_labels_ = false;
   int brackets_ = 0;  // open ones
   int nesting_ = 0;   // depth of the recursion
   int depth_ = 0;     // levels of the last expression tree

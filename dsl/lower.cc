@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/code_lowering.h"
 #include "dsl/lower_reductions.h"
+#include "dsl/repeat.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
@@ -82,6 +83,12 @@ class PointMaker {
   void AddArray(const CheckedArray& array);
   void AddTask(const CheckedTask& task);
   void AddReduction(const CheckedTask& task, Domain domain);
+  AffineExpr TimeOf(const CheckedDomain& domain, SourceRange range);
+  bool IsOfRepeat(const LinearForm& form) const {
+    return form.params[static_cast<size_t>(program_.repeat->parameter)] != 0;
+  }
+  bool IsOfRepeat(const CheckedGuard& guard) const;
+  void AddResults();
   CodeBody MakeCode(const CheckedTask& task) const;
   NativeBody MakeNative(const CheckedTask& task) const;
   InputBody MakeInput(const CheckedTask& task);
@@ -196,6 +203,64 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   return out;
 }
 
+bool PointMaker::IsOfRepeat(const CheckedGuard& guard) const {
+  for (const auto& all_of : guard.any_of) {
+    for (const CheckedConstraint& c : all_of) {
+      if (IsOfRepeat(c.form)) return true;
+    }
+  }
+  return false;
+}
+
+// What must not be beyond the loop's parameter for a point to be in `domain`:
+// one bound says so, x <= T + rest.
+AffineExpr PointMaker::TimeOf(const CheckedDomain& domain, SourceRange range) {
+  if (!program_.repeat) return {};
+  const CheckedRepeat& repeat = *program_.repeat;
+  const CheckedParameter& parameter =
+      program_.parameters[static_cast<size_t>(repeat.parameter)];
+  AffineExpr out = AffineExpr::Constant(repeat.first);
+  int bounds = 0;
+  bool is_plain = !parameter.is_fixed && !IsOfRepeat(domain.guard);
+  for (size_t d = 0; d < domain.dimensions.size(); ++d) {
+    for (const CheckedBound& bound : domain.dimensions[d].lower) {
+      is_plain &= !IsOfRepeat(bound.form);
+    }
+    for (const CheckedBound& bound : domain.dimensions[d].upper) {
+      if (!IsOfRepeat(bound.form)) continue;
+      is_plain &= ++bounds == 1 && bound.divisor == 1 &&
+                  bound.form.params[static_cast<size_t>(repeat.parameter)] == 1;
+      out = AffineExpr::Index(static_cast<int>(d)) -
+            Instantiate(bound.form, program_) +
+            AffineExpr::Constant(parameter.integer);
+    }
+  }
+  if (!is_plain) {
+    diagnostics_
+        .Error(Code::kRepeat, range,
+               absl::StrCat(parameter.name,
+                            " is found by 'repeat', and may end one range "
+                            "here, by itself or plus a number"))
+        .Help("as in  for t = 1:" + parameter.name);
+  }
+  return out;
+}
+
+void PointMaker::AddResults() {
+  for (const CheckedResult& result : program_.results) {
+    const Repeat::ResultTime time{
+        .time = TimeOf(result.domain, result.range),
+        .is_exact = std::any_of(
+            result.domain.dimensions.begin(), result.domain.dimensions.end(),
+            [](const CheckedDimension& d) { return d.name == kRoundIndex; })};
+    if (out_.repeat && result.ref.array == out_.repeat->array) continue;
+    out_.results.push_back(MakeResult(result.ref.array,
+                                      Instantiate(result.domain, program_),
+                                      Instantiate(result.ref, program_)));
+    out_.results.back().time = time;
+  }
+}
+
 void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
   const CheckedUse& use = task.uses.front();
   const CheckedRef& created = task.creates.front().ref;
@@ -209,6 +274,7 @@ void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
                      .source = use.ref.array,
                      .over = Instantiate(*use.over, program_),
                      .source_map = Instantiate(use.ref, program_)};
+  out.time = TimeOf(task.domain, task.range);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   out_.reductions.push_back(std::move(out));
 }
@@ -228,6 +294,7 @@ void PointMaker::AddTask(const CheckedTask& task) {
   PointClass out;
   out.name = task.name;
   out.domain = domain;
+  out.time = TimeOf(task.domain, task.range);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   for (const CheckedCreate& create : task.creates) {
     out.creates.push_back(
@@ -260,13 +327,18 @@ void PointMaker::AddTask(const CheckedTask& task) {
 PointProgram PointMaker::Make(const std::string& name) {
   out_.name = name;
   out_.every_task_needed = program_.every_task_needed;
+  if (program_.repeat) {
+    const CheckedParameter& parameter =
+        program_.parameters[static_cast<size_t>(program_.repeat->parameter)];
+    out_.repeat = Repeat{.parameter = parameter.name,
+                         .first = program_.repeat->first,
+                         .last = parameter.integer,
+                         .step = program_.repeat->step,
+                         .array = program_.FindArray(kConditionArray)};
+  }
   for (const CheckedArray& array : program_.arrays) AddArray(array);
   for (const CheckedTask& task : program_.tasks) AddTask(task);
-  for (const CheckedResult& result : program_.results) {
-    out_.results.push_back(MakeResult(result.ref.array,
-                                      Instantiate(result.domain, program_),
-                                      Instantiate(result.ref, program_)));
-  }
+  AddResults();
   return std::move(out_);
 }
 
@@ -345,6 +417,7 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
   Program program;
   program.name = points.name;
   program.every_task_needed = points.every_task_needed;
+  program.repeat = points.repeat;
   std::vector<int32_t> versions;
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     const PointArray& point = points.arrays[a];
@@ -383,17 +456,25 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
          .kernel = static_cast<int32_t>(program.kernels.size()),
          .priority = PriorityOf(points, point_class, versions)});
     program.kernels.push_back(std::move(spec));
+    if (program.repeat) {
+      program.repeat->class_time.push_back(point_class.time);
+    }
   }
   for (const PointReduction& reduction : points.reductions) {
     AddPointReduction(reduction, points,
                       needed_only ? *reduction.needed : reduction.domain,
                       program);
+    // What a reduction consists of has its indices first.
+    if (program.repeat) {
+      program.repeat->class_time.resize(program.classes.size(), reduction.time);
+    }
   }
   for (const PointResult& result : points.results) {
     program.views.push_back(
         ViewOf(points, result, static_cast<int32_t>(program.results.size())));
     program.results.push_back(
         {.array = result.array, .domain = result.domain, .map = result.map});
+    if (program.repeat) program.repeat->result_time.push_back(result.time);
   }
   const absl::Status status = program.Validate();
   if (!status.ok()) return status;

@@ -178,8 +178,9 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const TargetSize& target, bool coalesce,
                                      const std::optional<TileShape>& shape,
                                      std::string& how) {
-  if (!coalesce) {
-    how = "point by point, as asked for";
+  if (!coalesce || points.repeat.has_value()) {
+    how = coalesce ? "point by point: loops have no tiles yet"
+                   : "point by point, as asked for";
     return LowerPoints(points, target);
   }
   absl::StatusOr<Program> program = CoalesceHead(points, target, shape);

@@ -29,6 +29,7 @@ class Parser : private ExpressionParser {
     while (Peek().kind != Token::Kind::kEnd) {
       Restart();
       in_task_ = false;
+      SetTakesLabels(false);
       const size_t start = position();
       Declaration(program);
       if (failed()) Recover(start);
@@ -81,11 +82,10 @@ class Parser : private ExpressionParser {
     } else if (At("include")) {
       Keep(program.includes, IncludeDeclaration());
     } else if (At("repeat")) {
-      Fail(absl::StrCat("'", Peek().text, "' is not supported yet"),
-           Code::kNotSupported);
+      Keep(program.repeats, RepeatDeclaration());
     } else {
       static const std::vector<std::string> starts = {
-          "param",    "array", "input",  "kernel",
+          "param",    "array", "input",  "kernel", "repeat",
           "boundary", "task",  "reduce", "result"};
       Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
                         DidYouMean(Peek().text, starts)))
@@ -120,6 +120,20 @@ class Parser : private ExpressionParser {
     out.name = TakeName("the name of a parameter");
     if (Accept(":")) out.element = Element();
     if (Accept("=")) out.value = Expression();
+    out.range = Since(begin);
+    return out;
+  }
+
+  ast::Repeat RepeatDeclaration() {
+    ast::Repeat out;
+    const SourceRange begin = Next().range;
+    out.name = TakeName("the parameter that is found");
+    Expect("=", "and the values that it may have");
+    out.rounds = RangeExpression();
+    Expect("until", "and the condition that ends the loop");
+    SetTakesLabels(true);
+    out.until = Expression();
+    SetTakesLabels(false);
     out.range = Since(begin);
     return out;
   }

@@ -31,6 +31,7 @@ struct PointClass {
   enum class Body : uint8_t { kCode, kNative, kInput };
   std::string name;
   Domain domain;
+  AffineExpr time;               // as Repeat::class_time
   std::optional<Domain> needed;  // its points that some result needs
   std::vector<Create> creates;
   std::vector<Use> uses;
@@ -47,6 +48,7 @@ struct PointReduction {
   ReduceKind kind = ReduceKind::kSum;
   int32_t array = 0;
   Domain domain;
+  AffineExpr time;               // as PointClass
   std::optional<Domain> needed;  // as PointClass
   bool is_all_needed = false;
   AffineMap map;
@@ -63,6 +65,7 @@ struct PointResult {
   Box box;
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
+  Repeat::ResultTime time;
 };
 
 struct PointProgram {
@@ -73,6 +76,8 @@ struct PointProgram {
   std::vector<PointResult> results;
   std::vector<std::string> inputs;  // arrays, by position in Job::inputs
   bool every_task_needed = false;
+  // Without the lists of times, and with the array by its position here.
+  std::optional<Repeat> repeat;
 };
 
 // Who the tiles and slabs are made for. Part of what a job is made from.

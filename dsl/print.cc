@@ -211,6 +211,14 @@ std::string Text(const ast::Input& input) {
   return out + "\n";
 }
 
+std::string Text(const ast::Repeat& r) {
+  return absl::StrCat(
+      "repeat ", r.name.text, " = ", Print(r.rounds.lower), ":",
+      Print(r.rounds.upper),
+      r.rounds.step == 1 ? "" : absl::StrCat(":", r.rounds.step), " until ",
+      Print(r.until), "\n");
+}
+
 std::string Text(const ast::Boundary& b) {
   const std::string value =
       b.periodic.text.empty() ? Print(b.value)
@@ -291,6 +299,7 @@ std::string Print(const ast::Program& program) {
   std::string out;
   AppendAll(out, program.includes);
   AppendAll(out, program.parameters);
+  AppendAll(out, program.repeats);
   AppendAll(out, program.arrays);
   AppendAll(out, program.kernels);
   AppendAll(out, program.inputs);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged::dsl {
 namespace {
@@ -201,71 +202,122 @@ absl::StatusOr<Digest> ResultDigest(const Program& program,
   return stream.Finish();
 }
 
-absl::Status RunSerially(
-    const Relations& relations, const KernelTable& kernels,
-    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver) {
-  const Program& program = relations.program();
+namespace {
+
+// Runs what labels need, depth first, and keeps what others will read.
+class SerialRunner {
+ public:
+  SerialRunner(
+      const Relations& relations, const KernelTable& kernels,
+      absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver)
+      : relations_(relations),
+        program_(relations.program()),
+        kernels_(kernels),
+        deliver_(deliver),
+        rounds_(relations) {}
+
+  absl::StatusOr<int64_t> Run() {
+    while (const std::optional<Label> condition = rounds_.Condition()) {
+      DOGGED_RETURN_IF_ERROR(Solve(*condition));
+    }
+    absl::Status status;
+    rounds_.ForEachDemanded([&](const Label& result) {
+      const auto it = kept_.find(result);
+      status = it == kept_.end() ? Solve(result) : deliver_(result, it->second);
+      return status.ok();
+    });
+    DOGGED_RETURN_IF_ERROR(status);
+    return rounds_.time();
+  }
+
+ private:
   struct Bound {
     Value value;
     int64_t readers_left = 0;
   };
-  absl::flat_hash_map<Label, Bound> bound;
-  absl::flat_hash_set<Task> done;
-  const auto run = [&](const Task& task) -> absl::Status {
+
+  absl::Status Solve(const Label& wanted) {
+    std::vector<Label> stack = {wanted};
+    while (!stack.empty()) {
+      const std::optional<Task> task = relations_.ProducerOf(stack.back());
+      if (!task.has_value()) {
+        return absl::InternalError(
+            absl::StrCat("nothing creates ", program_.LabelText(stack.back())));
+      }
+      if (done_.contains(*task)) {
+        stack.pop_back();
+        continue;
+      }
+      const size_t before = stack.size();
+      relations_.ForEachRequired(*task, [&](int, const Label& label) {
+        if (!bound_.contains(label)) stack.push_back(label);
+      });
+      if (stack.size() > before) continue;
+      DOGGED_RETURN_IF_ERROR(RunTask(*task));
+      stack.pop_back();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunTask(const Task& task) {
     const TaskClass& task_class =
-        program.classes[static_cast<size_t>(task.task_class)];
+        program_.classes[static_cast<size_t>(task.task_class)];
     std::vector<Value> inputs(task_class.uses.size());
-    relations.ForEachRequired(task, [&](int use, const Label& label) {
-      auto it = bound.find(label);
+    relations_.ForEachRequired(task, [&](int use, const Label& label) {
+      auto it = bound_.find(label);
       inputs[static_cast<size_t>(use)] = it->second.value;
-      if (--it->second.readers_left == 0) bound.erase(it);
+      if (--it->second.readers_left == 0) bound_.erase(it);
     });
     std::vector<Value> outputs(task_class.creates.size());
     KernelCall call{.task = task,
                     .inputs = absl::MakeSpan(inputs),
                     .outputs = absl::MakeSpan(outputs)};
-    const Kernel& kernel = *kernels[static_cast<size_t>(task_class.kernel)];
+    const Kernel& kernel = *kernels_[static_cast<size_t>(task_class.kernel)];
     if (const absl::Status s = kernel.Run(call); !s.ok()) {
-      return Annotate(s, program.TaskText(task));
+      return Annotate(s, program_.TaskText(task));
     }
-    done.insert(task);
+    done_.insert(task);
     absl::Status status;
-    relations.ForEachCreated(task, [&](int create, const Label& label) {
+    relations_.ForEachCreated(task, [&](int create, const Label& label) {
       Value& value = outputs[static_cast<size_t>(create)];
       value.Seal();
-      if (relations.IsResult(label)) status.Update(deliver(label, value));
-      const int64_t readers = relations.ConsumerCount(label);
+      if (rounds_.Note(label, value)) ForgetResults();
+      if (rounds_.ResultsAt(label) > 0) {
+        status.Update(deliver_(label, value));
+      } else if (rounds_.IsResult(label)) {
+        kept_[label] = value;
+      }
+      const int64_t readers = relations_.ConsumerCount(label);
       if (readers > 0) {
-        bound[label] = {.value = std::move(value), .readers_left = readers};
+        bound_[label] = {.value = std::move(value), .readers_left = readers};
       }
     });
     return status;
-  };
-  absl::Status status;
-  relations.ForEachResult([&](const Label& result) {
-    std::vector<Label> stack = {result};
-    while (!stack.empty() && status.ok()) {
-      const std::optional<Task> task = relations.ProducerOf(stack.back());
-      if (!task.has_value()) {
-        status = absl::InternalError(
-            absl::StrCat("nothing creates ", program.LabelText(stack.back())));
-        break;
-      }
-      if (done.contains(*task)) {
-        stack.pop_back();
-        continue;
-      }
-      const size_t before = stack.size();
-      relations.ForEachRequired(*task, [&](int, const Label& label) {
-        if (!bound.contains(label)) stack.push_back(label);
-      });
-      if (stack.size() > before) continue;
-      status = run(*task);
-      stack.pop_back();
-    }
-    return status.ok();
-  });
-  return status;
+  }
+
+  // Another round has begun: what counted if it had not is no result.
+  void ForgetResults() {
+    absl::erase_if(kept_, [this](const auto& kept) {
+      return !rounds_.IsResult(kept.first);
+    });
+  }
+
+  const Relations& relations_;
+  const Program& program_;
+  const KernelTable& kernels_;
+  const absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver_;
+  Rounds rounds_;
+  absl::flat_hash_map<Label, Bound> bound_;
+  absl::flat_hash_map<Label, Value> kept_;  // results, if the loop ends soon
+  absl::flat_hash_set<Task> done_;
+};
+
+}  // namespace
+
+absl::StatusOr<int64_t> RunSerially(
+    const Relations& relations, const KernelTable& kernels,
+    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver) {
+  return SerialRunner(relations, kernels, deliver).Run();
 }
 
 }  // namespace dogged::dsl

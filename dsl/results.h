@@ -29,9 +29,10 @@ absl::StatusOr<Digest> ResultDigest(const Program& program,
                                     ResultLookup lookup);
 
 // Runs the tasks that results need, one after another in this thread, depth
-// first, and gives each result to `deliver`, sealed. The oracle of --check and
-// of tests.
-absl::Status RunSerially(
+// first, and gives each result to `deliver`, sealed; a loop round by round. The
+// oracle of --check and of tests. Returns where a loop has ended; 0 without
+// one.
+absl::StatusOr<int64_t> RunSerially(
     const Relations& relations, const KernelTable& kernels,
     absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver);
 

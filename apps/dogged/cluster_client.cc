@@ -86,13 +86,21 @@ absl::Status ClusterClient::Submit(std::string encoded_job,
              .name = relations.program().name,
              .text_hash = text_hash,
              .options = options};
-  relations.ForEachResult([this](const Label& label) {
-    missing_.insert(label);
-    return true;
-  });
+  rounds_.emplace(relations);
+  ListResults();
   const absl::Status said = SayAll();
   if (said.ok()) return said;
   return FailOver(said);
+}
+
+void ClusterClient::ListResults() {
+  if (!rounds_->HasEnded()) return;
+  rounds_->ForEachDemanded([this](const Label& label) {
+    missing_.insert(label);
+    return true;
+  });
+  to_ask_.assign(missing_.begin(), missing_.end());
+  std::sort(to_ask_.begin(), to_ask_.end(), std::greater<Label>());
 }
 
 absl::Status ClusterClient::AskForMore() {
@@ -172,6 +180,15 @@ std::vector<StatusReply> ClusterClient::PollStatus() {
     if (!reply.ok()) continue;
     for (const MemberStatus& m : reply->members) {
       if (m.state == "alive") AddAddress(m.member.control_address);
+    }
+    for (const JobSummary& job : reply->jobs) {
+      if (!rounds_.has_value() || job.record.hash != record_.hash) continue;
+      const bool is_news =
+          rounds_->Raise(job.record.round, job.record.is_last_round);
+      if (!is_news || !rounds_->HasEnded()) continue;
+      ListResults();
+      // What fails here is asked again by Collect(), elsewhere.
+      if (contact_ != nullptr) (void)AskForMore();
     }
     out.push_back(*std::move(reply));
   }

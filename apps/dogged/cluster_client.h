@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "runtime/agent/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/relations.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged {
 
@@ -31,6 +33,7 @@ class ClusterClient {
       std::vector<std::string> addresses);
 
   // Gives the job to the cluster and starts to collect its results.
+  // `relations` outlives the client.
   // `text_hash` is that of the program as its file has it.
   absl::Status Submit(std::string encoded_job, SubmissionId submission,
                       const JobOptions& options, const Relations& relations,
@@ -40,7 +43,11 @@ class ClusterClient {
   // Errors: kUnavailable if no known agent answers any more; what the job
   //         failed of.
   absl::Status Collect(absl::Duration patience);
-  bool HasAll() const { return missing_.empty(); }
+  bool HasAll() const {
+    return missing_.empty() && rounds_.has_value() && rounds_->HasEnded();
+  }
+  // How far the job's loop has come, as agents say.
+  const Rounds& rounds() const { return *rounds_; }
   // None if it has not come.
   Value Find(const Label& label) const;
 
@@ -62,6 +69,8 @@ class ClusterClient {
   absl::Status SayAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
+  // The results can be asked for once it is known which these are.
+  void ListResults();
 
   SystemClock clock_;
   std::vector<std::string> addresses_;
@@ -71,6 +80,7 @@ class ClusterClient {
   std::string encoded_job_;
   JobOptions options_;
   JobRecord record_;
+  std::optional<Rounds> rounds_;
   absl::flat_hash_set<Label> missing_;
   std::vector<Label> to_ask_;  // of the missing, not yet asked of contact_
   int64_t asked_count_ = 0;    // asked and not answered

@@ -78,6 +78,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
          {"state", std::string(JobStateName(job.record.state))},
          {"message", job.record.message},
          {"note", job.note},
+         {"round", job.record.round + 1},
          {"result_digest", job.record.result_digest == Digest()
                                ? ""
                                : job.record.result_digest.ToString()},
@@ -111,12 +112,16 @@ void PrintStatus(const std::vector<StatusReply>& replies) {
     }
   }
   for (const auto& [key, job] : JobsOf(replies)) {
-    std::printf("job %s  %s  %s  %.0f %%  %s\n",
-                job.record.hash.ToString().substr(0, 12).c_str(),
-                job.record.name.c_str(),
-                std::string(JobStateName(job.record.state)).c_str(),
-                100 * Share(job),
-                absl::StrCat(job.record.message, job.note).c_str());
+    std::printf(
+        "job %s  %s  %s  %.0f %%  %s\n",
+        job.record.hash.ToString().substr(0, 12).c_str(),
+        job.record.name.c_str(),
+        std::string(JobStateName(job.record.state)).c_str(), 100 * Share(job),
+        absl::StrCat(job.record.round > 0
+                         ? absl::StrCat("round ", job.record.round + 1, " ")
+                         : "",
+                     job.record.message, job.note)
+            .c_str());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "apps/dogged/job_source.h"
 #include "dsl/explain.h"
 #include "dsl/results.h"
+#include "runtime/graph/rounds.h"
 #include "runtime/sim/cluster.h"
 
 namespace dogged {
@@ -21,11 +22,18 @@ ExitCode CheckCommand(const ProgramOptions& options,
   filled.workers = WorkersPerAgent(options.workers, options.agents);
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
-  const Program& p = program->job.program;
+  const Program p = WholeProgram(program->job.program);
   std::printf(
       "%s: %lld tasks in %d classes, %lld results; %s\n", p.name.c_str(),
       static_cast<long long>(p.TaskCount()), static_cast<int>(p.classes.size()),
       static_cast<long long>(p.ResultCount()), program->job.lowering.c_str());
+  if (const auto& repeat = program->job.program.repeat; repeat.has_value()) {
+    std::printf(
+        "a loop: at most that many, if %s = %lld; at least %lld\n",
+        repeat->parameter.c_str(), static_cast<long long>(repeat->last),
+        static_cast<long long>(
+            ProgramAt(program->job.program, repeat->first).TaskCount()));
+  }
   for (const KernelSpec& spec : p.kernels) {
     if (!options.emit_c || spec.kind != "c") continue;
     std::fwrite(spec.body.data(), 1, spec.body.size(), stdout);
@@ -36,7 +44,7 @@ ExitCode CheckCommand(const ProgramOptions& options,
 ExitCode ExplainCommand(const std::string& code) {
   const std::string text = dsl::Explain(code);
   if (text.empty()) {
-    std::fprintf(stderr, "error: %s is no code; they go from D001 to D026\n",
+    std::fprintf(stderr, "error: %s is no code; they go from D001 to D027\n",
                  code.c_str());
     return ExitCode::kMistyped;
   }
@@ -51,12 +59,12 @@ absl::StatusOr<absl::btree_map<Label, Digest>> SerialDigests(
     const Job& job, const KernelTable& table) {
   const Relations relations(job.program);
   absl::btree_map<Label, Digest> out;
-  const absl::Status status = dsl::RunSerially(
+  const auto ended = dsl::RunSerially(
       relations, table, [&out](const Label& label, const Value& value) {
         out[label] = value.digest();
         return absl::OkStatus();
       });
-  if (!status.ok()) return status;
+  if (!ended.ok()) return ended.status();
   return out;
 }
 

@@ -65,11 +65,14 @@ class ClusterRun {
     return value;
   }
 
+  // The loop's parameter in its last round.
+  int64_t time() const { return client_->rounds().time(); }
+
   RunReport Report() const {
     RunReport report{.job = client_->record().hash.ToString(),
                      .program = program_.job.program.name};
     report.compute_seconds = absl::ToDoubleSeconds(compute_);
-    report.tasks_needed = tasks_needed_;
+    report.tasks_needed = client_->rounds().TaskCount();
     report.agents_started = started_;
     report.agents_joined = joined_;
     report.seed = options_.seed;
@@ -124,11 +127,16 @@ class ClusterRun {
         progress.Say(absl::StrCat("the job waits: ", note_));
       }
       said_note_ = note_;
-      progress.Update(clock_.Now(),
-                      {.done = std::min(tasks_needed_, ledger_.tasks_done()),
-                       .needed = tasks_needed_,
-                       .alive = alive_,
-                       .wanted = std::max(alive_, options_.program.agents)});
+      Progress moment{.done = std::min(tasks_needed_, ledger_.tasks_done()),
+                      .needed = tasks_needed_,
+                      .alive = alive_,
+                      .wanted = std::max(alive_, options_.program.agents)};
+      if (const auto& repeat = program_.job.program.repeat;
+          repeat.has_value()) {
+        moment.place = absl::StrCat(repeat->parameter, " = ", time());
+        moment.needed = 0;
+      }
+      progress.Update(clock_.Now(), moment);
       InjectFaults(progress);
       NoteDeaths(progress);
     }
@@ -373,7 +381,12 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   const absl::Status status = run.Run();
   if (!status.ok()) return SayError(status);
   const auto lookup = [&run](const Label& label) { return run.Find(label); };
-  const auto digest = dsl::ResultDigest(program.job.program, lookup);
+  LoadedProgram ended = program;
+  if (const auto& repeat = program.job.program.repeat; repeat.has_value()) {
+    ended.job.program = ProgramAt(program.job.program, run.time());
+    std::fprintf(stderr, "%s\n", LoopSentence(*repeat, run.time()).c_str());
+  }
+  const auto digest = dsl::ResultDigest(ended.job.program, lookup);
   if (!digest.ok()) return SayError(digest.status());
   run.Conclude(*digest);
   deferred.reset();
@@ -382,7 +395,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   report.result_digest = *digest;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
   const ExitCode code =
-      FinishRun(options, program, kernels, *table, lookup, std::move(report));
+      FinishRun(options, ended, kernels, *table, lookup, std::move(report));
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {
     std::fprintf(stderr, "error: %s\n", omissions.c_str());

@@ -24,6 +24,7 @@
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/local_run.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged {
 namespace {
@@ -137,6 +138,11 @@ ExitCode SayStopped(const LoadedProgram& program, int64_t done,
 
 }  // namespace
 
+std::string LoopSentence(const Repeat& repeat, int64_t time) {
+  return absl::StrCat("the loop ended at ", repeat.parameter, " = ", time,
+                      time == repeat.last ? ", its last value" : "");
+}
+
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultLookup lookup, RunReport report) {
@@ -208,8 +214,13 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   {
     ProgressPrinter progress;
     status = run.Run(absl::Milliseconds(50), [&](const LocalProgress& now) {
-      progress.Update(clock.Now(), {.done = now.tasks_executed,
-                                    .needed = run.needed_count()});
+      const auto& repeat = program.job.program.repeat;
+      Progress moment{.done = now.tasks_executed, .needed = run.needed_count()};
+      if (repeat.has_value()) {
+        moment.place = absl::StrCat(repeat->parameter, " = ", now.time);
+        moment.needed = 0;
+      }
+      progress.Update(clock.Now(), moment);
       return !IsInterrupted();
     });
   }
@@ -245,11 +256,16 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     }
     return it->second;
   };
-  const auto digest = dsl::ResultDigest(program.job.program, lookup);
+  LoadedProgram ended = program;
+  if (const auto& repeat = program.job.program.repeat; repeat.has_value()) {
+    ended.job.program = ProgramAt(program.job.program, done.time);
+    report.tasks_needed = ended.job.program.TaskCount();
+    std::fprintf(stderr, "%s\n", LoopSentence(*repeat, done.time).c_str());
+  }
+  const auto digest = dsl::ResultDigest(ended.job.program, lookup);
   if (!digest.ok()) return SayError(digest.status());
   report.result_digest = *digest;
-  return FinishRun(options, program, kernels, *table, lookup,
-                   std::move(report));
+  return FinishRun(options, ended, kernels, *table, lookup, std::move(report));
 }
 
 ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
@@ -270,7 +286,8 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   }
   const auto program = LoadProgram(filled.program, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
-  if (const absl::Status room = CheckRoom(program->job.program); !room.ok()) {
+  if (const absl::Status room = CheckRoom(WholeProgram(program->job.program));
+      !room.ok()) {
     std::fprintf(stderr, "error: %s\n", std::string(room.message()).c_str());
     return ExitCodeOf(room);
   }

@@ -10,6 +10,9 @@
 
 namespace dogged {
 
+// Where a loop has ended.
+std::string LoopSentence(const Repeat& repeat, int64_t time);
+
 // `report` has the result digest. Fills check and residual, writes the outputs,
 // prints the report. `lookup` gives the value of any result label.
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,

@@ -108,6 +108,9 @@ std::string ProgressLine(const Progress& progress, const Pace& pace,
   } else {
     parts.push_back(absl::StrCat(HumanCount(progress.done), " tasks"));
   }
+  if (!progress.place.empty()) {
+    parts.push_back(absl::StrCat("   ", progress.place));
+  }
   if (pace.tasks_per_second >= 1) {
     parts.push_back(absl::StrCat(
         "   ", HumanCount(static_cast<int64_t>(pace.tasks_per_second)),

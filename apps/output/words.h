@@ -33,6 +33,7 @@ struct Progress {
   int64_t needed = 0;  // 0 while it is not known
   int32_t alive = 1;   // agents
   int32_t wanted = 1;
+  std::string place = "";  // how far a loop has come, "T = 700"
 };
 
 // How fast, as far as it is known.

@@ -91,6 +91,7 @@ void Agent::RunOnce(absl::Time now) {
       entry.run->Tick(now, outbox_);
       if (!draining_) entry.run->Feed(now, outbox_);
     }
+    TellRounds(now);
     TickLending(now);
     if (draining_ && !leaving_) TakeLeave(now);
     RequestJobs(now);
@@ -330,6 +331,11 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
 }
 
 void Agent::Conclude(absl::Time now, JobRecord record) {
+  const auto known = records_.find(record.Key());
+  if (known != records_.end() && known->second.round >= record.round) {
+    record.round = known->second.round;
+    record.is_last_round |= known->second.is_last_round;
+  }
   membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
                         outbox_);
   ApplyRecord(now, record);
@@ -358,6 +364,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
     StartRun(now, entry, record);
   }
   if (entry.run != nullptr) {
+    RaiseRounds(entry.hash, *entry.run);
     entry.run->SetResultsDemanded(running);
     if (!running && !entry.is_done) {
       entry.run.reset();  // cancelled or failed: what it holds goes

@@ -174,6 +174,8 @@ class Agent {
     absl::Duration request_interval;
     int64_t tasks_needed = 0;
     int64_t results_needed = 0;
+    // Of a loop: the newest round that its record names, and if it is the last.
+    std::pair<int64_t, bool> round_told = {-1, false};
   };
 
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
@@ -185,6 +187,9 @@ class Agent {
                    const Bytes& body);
   void TickLending(absl::Time now);
   void ApplyRecord(absl::Time now, const JobRecord& record);
+  // How far loops have come goes into their records, and from there to runs.
+  void TellRounds(absl::Time now);
+  void RaiseRounds(const Digest& hash, JobRun& run) const;
   // --- agent_jobs.cc
   void StartRun(absl::Time now, Entry& entry, const JobRecord& record);
   void MakeKernels(JobId id, std::shared_ptr<const Job> job);

@@ -79,7 +79,7 @@ void Agent::FinishJobs(absl::Time now) {
 void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
   entry.finish = std::make_unique<Finish>();
   std::vector<Label> labels;
-  entry.run->relations().ForEachResult([&](const Label& label) {
+  entry.run->rounds().ForEachDemanded([&](const Label& label) {
     labels.push_back(label);
     return true;
   });
@@ -104,18 +104,21 @@ void Agent::SortWanted(JobId job, Entry& entry) {
   entry.finish->is_hashing = true;
   auto found = std::make_shared<const absl::flat_hash_map<Label, Value>>(
       std::move(entry.finish->found));
-  background_.Submit([job, found, kept = entry.job, tools = tools_,
-                      hashed = hashed_] {
-    const absl::StatusOr<Digest> digest = tools->hash_results(
-        kept->program, [&found](const Label& label) -> absl::StatusOr<Value> {
-          const auto it = found->find(label);
-          if (it == found->end()) return absl::NotFoundError("a result");
-          return it->second;
-        });
-    return [job, kept, digest, hashed] {
-      hashed->push_back({job, kept, digest});
-    };
-  });
+  const int64_t time = entry.run->rounds().time();
+  background_.Submit(
+      [job, found, time, kept = entry.job, tools = tools_, hashed = hashed_] {
+        const absl::StatusOr<Digest> digest = tools->hash_results(
+            kept->program.repeat.has_value() ? ProgramAt(kept->program, time)
+                                             : kept->program,
+            [&found](const Label& label) -> absl::StatusOr<Value> {
+              const auto it = found->find(label);
+              if (it == found->end()) return absl::NotFoundError("a result");
+              return it->second;
+            });
+        return [job, kept, digest, hashed] {
+          hashed->push_back({job, kept, digest});
+        };
+      });
 }
 
 void Agent::TakeDigests(absl::Time now) {

@@ -1,6 +1,7 @@
 // What an agent does for jobs as a whole: who can run them, their kernels,
 // how they end.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -75,12 +76,42 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
                   .live_bytes = options_.live_bytes},
       .lending = lending_.get()});
   if (draining_) entry.run->Pause();
+  RaiseRounds(record.hash, *entry.run);
+  entry.round_told = {-1, false};
   entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
   // One who may have something to offer says so when he has.
   if (options_.keeps_values) {
     entry.run->Recall();
   } else {
     entry.run->TellStart(outbox_);
+  }
+}
+
+void Agent::RaiseRounds(const Digest& hash, JobRun& run) const {
+  if (!run.rounds().IsLoop()) return;
+  for (const auto& [key, known] : records_) {
+    if (known.hash == hash) run.RaiseRound(known.round, known.is_last_round);
+  }
+}
+
+void Agent::TellRounds(absl::Time now) {
+  for (auto& [job, entry] : jobs_) {
+    if (entry.run == nullptr || !entry.run->rounds().IsLoop()) continue;
+    const Rounds& rounds = entry.run->rounds();
+    const auto known = std::make_pair(rounds.round(), rounds.HasEnded());
+    if (entry.round_told == known) continue;
+    entry.round_told = known;
+    entry.results_needed = rounds.ResultCount().value_or(INT64_MAX);
+    entry.tasks_needed = rounds.TaskCount();
+    for (auto& [key, record] : records_) {
+      if (record.hash != entry.hash ||
+          std::make_pair(record.round, record.is_last_round) >= known) {
+        continue;
+      }
+      std::tie(record.round, record.is_last_round) = known;
+      membership_.PutRecord(now, record.Key(), record.version(),
+                            record.Encode(), outbox_);
+    }
   }
 }
 

@@ -17,6 +17,12 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     SendValue({from}, body.label, out);
     return;
   }
+  // An old condition is not made again: who asks for it will hear of later
+  // ones.
+  if (root_.rounds.IsCondition(body.label) &&
+      !root_.rounds.IsResult(body.label)) {
+    return;
+  }
   const std::optional<Task> producer = relations_.ProducerOf(body.label);
   if (!producer.has_value()) return;
   if (IsHome(body.label)) {
@@ -63,7 +69,7 @@ bool JobRun::IsMissing(const Task& task, const Label& label) const {
 bool JobRun::IsAwaited(const Label& label) const {
   const Entry* entry = shard_.Find(label);
   if (entry != nullptr && !entry->waiters.empty()) return true;
-  if (relations_.IsResult(label)) return true;
+  if (root_.rounds.IsResult(label)) return true;
   return !relations_.ForEachConsumer(label, [&](const Task& task, int) {
     return !IsPursued(task) || !IsMissing(task, label);
   });
@@ -131,7 +137,7 @@ void JobRun::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
 
 void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
                         bool certain, Outbox& out) {
-  if (in_flight_.contains(task)) return;
+  if (in_flight_.contains(task) || root_.rounds.IsAhead(task)) return;
   if (relations_.RequiredCount(task) == 0) {
     StartLeaf(task);
     return;
@@ -195,16 +201,16 @@ void JobRun::BelieveDone(const Task& task) {
 
 bool JobRun::OpenNextResult() {
   constexpr int kProbesMax = 1 << 16;
-  if (!results_demanded_ || results_.empty() ||
+  if (!root_.is_demanded || root_.results.empty() ||
       pursuits_.size() > limits_.pursuits_max / 2) {
     return false;
   }
   for (int probe = 0; probe < kProbesMax; ++probe) {
-    if (next_result_ == results_.size()) {
-      next_result_ = 0;
+    if (root_.next_result == root_.results.size()) {
+      root_.next_result = 0;
       return false;
     }
-    const Label& label = results_[next_result_++];
+    const Label& label = root_.results[root_.next_result++];
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) continue;
     const std::optional<Task> producer = relations_.ProducerOf(label);
@@ -252,10 +258,10 @@ void JobRun::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
     SendTo(HomeOf(label), JobMessage::kDemand,
            EncodeDemand({.label = label,
                          .depth = 1,
-                         .certain = !results_demanded_,
-                         .lazy = results_demanded_}),
+                         .certain = !root_.is_demanded,
+                         .lazy = root_.is_demanded}),
            out);
-  } else if (!results_demanded_) {
+  } else if (!root_.is_demanded) {
     // Once the job is done nothing but this wish makes a result again whose
     // copies have all died.
     open_.Add({.label = label, .depth = 1, .certain = true});

@@ -40,6 +40,8 @@ Bytes JobRecord::Encode() const {
   out.PutU64(result_digest.low);
   out.PutU64(result_digest.high);
   out.PutBool(is_delivered);
+  out.PutSigned(round);
+  out.PutBool(is_last_round);
   return Bytes(out.Take());
 }
 
@@ -61,6 +63,9 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   out.result_digest.low = in.GetU64();
   out.result_digest.high = in.GetU64();
   out.is_delivered = in.GetBool();
+  out.round = in.GetSigned();
+  out.is_last_round = in.GetBool();
+  if (out.round < 0 || out.round >> 50 != 0) in.Fail();
   DOGGED_RETURN_IF_ERROR(in.Finish("job record"));
   out.state = static_cast<JobState>(state);
   return out;

@@ -35,13 +35,20 @@ struct JobRecord {
   std::string message;  // why it failed
   absl::StatusCode code = absl::StatusCode::kOk;
   Digest result_digest;  // when done
+  // How far a loop is known to have come, and whether that is its last round.
+  int64_t round = 0;
+  bool is_last_round = false;
   // Done, and the client that submitted it has the results.
   bool is_delivered = false;
 
   JobId job() const { return JobId(hash.high); }
   // The key of the record in membership gossip.
   std::string Key() const;
-  uint64_t version() const { return static_cast<uint64_t>(state); }
+  // Grows: first with the state, then with the round.
+  uint64_t version() const {
+    return (static_cast<uint64_t>(state) << 56) +
+           2 * static_cast<uint64_t>(round) + (is_last_round ? 1 : 0);
+  }
   Bytes Encode() const;
   static absl::StatusOr<JobRecord> Decode(absl::string_view bytes);
 };

@@ -44,7 +44,8 @@ JobRun::JobRun(Parts parts)
                activations_),
       lending_(parts.lending),
       open_(limits_.open_demands_max),
-      search_(limits_.claims_max) {}
+      search_(limits_.claims_max),
+      root_(relations_) {}
 
 uint64_t JobRun::KeyOf(const Label& label) const {
   const Array& array = job_->program.arrays[static_cast<size_t>(label.array)];
@@ -94,6 +95,9 @@ bool JobRun::IsPursued(const Task& task) const {
 
 void JobRun::DropTask(const Task& task) {
   if (storage_.Drop(task)) in_flight_.erase(task);
+  if (auto record = root_.ahead.Remove(task); record != nullptr) {
+    activation_pool_.Put(std::move(record));
+  }
   if (auto record = parked_.Remove(task); record != nullptr) {
     in_flight_.erase(task);
     activation_pool_.Put(std::move(record));
@@ -121,6 +125,13 @@ int64_t JobRun::executing_count() const {
 
 void JobRun::Submit(std::unique_ptr<Activation> record) {
   const Task& task = record->task;
+  if (root_.rounds.IsAhead(task)) {
+    if (auto old = root_.ahead.Remove(task); old != nullptr) {
+      activation_pool_.Put(std::move(old));
+    }
+    root_.ahead.Put(std::move(record));
+    return;
+  }
   in_flight_.insert(task);
   record->priority =
       program().classes[static_cast<size_t>(task.task_class)].priority.Evaluate(
@@ -212,7 +223,7 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
 }
 
 bool JobRun::StartLeaf(const Task& task) {
-  if (in_flight_.contains(task)) return false;
+  if (in_flight_.contains(task) || root_.rounds.IsAhead(task)) return false;
   const TaskClass& task_class =
       job_->program.classes[static_cast<size_t>(task.task_class)];
   auto record =

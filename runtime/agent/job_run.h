@@ -35,6 +35,7 @@
 #include "runtime/agent/messages.h"
 #include "runtime/agent/parked_tasks.h"
 #include "runtime/agent/pursuits.h"
+#include "runtime/agent/root_demand.h"
 #include "runtime/agent/search_state.h"
 #include "runtime/agent/waiting.h"
 #include "runtime/base/random.h"
@@ -90,7 +91,9 @@ class JobRun {
   // The job has ended: what is on disk and elsewhere too goes.
   void ConcludeStorage() { storage_.Conclude(); }
   // DONE: results no longer count as demanded, but by those who Want() them.
-  void SetResultsDemanded(bool demanded) { results_demanded_ = demanded; }
+  void SetResultsDemanded(bool demanded) { root_.is_demanded = demanded; }
+  const Rounds& rounds() const { return root_.rounds; }
+  void RaiseRound(int64_t round, bool is_last);
 
   // Why the job has failed; OK while it has not. A failed run does nothing.
   const absl::Status& failure() const { return failure_; }
@@ -216,14 +219,13 @@ class JobRun {
   void Drop(const Label& label, Outbox& out);
 
   // --- storage.cc
-  // The value of `label`, which is bound here, now or once it is loaded.
+  // The value of `label`, bound here, now or once it is loaded.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out);
   void AdvanceStorage(absl::Time now, Outbox& out);
   void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);
   void ReturnTask(absl::Time now, std::unique_ptr<Activation>, Outbox& out);
-  // What others may still offer is not computed.
   bool AwaitsOffers(absl::Time now) const;
   void NoteOffer(absl::Time now);
 
@@ -234,7 +236,6 @@ class JobRun {
   void ListResults();
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
-  // The value goes to the homes of consumers that are new, and to replicas.
   void PublishToNew(absl::Time now, const Label& label, const Entry& entry,
                     const Placement& before, Outbox& out);
   // Tells the homes of rows that `moved` says so of how far they are.
@@ -242,6 +243,7 @@ class JobRun {
                      Outbox& out);
   bool HandleMarks(AgentId from, const MarksBody& body);  // false: malformed
   void TellThrough(Outbox& out);
+  void ActOnRounds(absl::Time now, Outbox& out);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
   void CountDurableResults();
@@ -279,9 +281,7 @@ class JobRun {
   absl::Time next_copies_ = absl::InfinitePast();
   SearchState search_;
   std::optional<LeafCursor> leaves_;
-  std::vector<Label> results_;  // those with their home here, shuffled
-  size_t next_result_ = 0;
-  bool results_demanded_ = true;
+  RootDemand root_;
   // After a death nothing is rebuilt before this: copies come first.
   absl::Time rebuild_after_ = absl::InfinitePast();
   std::vector<OpenDemand> delayed_;  // until then

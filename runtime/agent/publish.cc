@@ -61,13 +61,14 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   entry->made_here |= from == self_;
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
   marks_.NoteBound(label);
+  root_.has_news |= root_.rounds.Note(label, value);
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
     if (is_new) ++stats_.tasks_done;
     DropTask(*producer);  // it may have run elsewhere
     search_.claims.Release(*producer);
   }
-  if (is_new && relations_.IsResult(label)) ++stats_.results_bound;
+  if (is_new && root_.rounds.IsResult(label)) ++stats_.results_bound;
 
   absl::btree_set<AgentId> targets(entry->waiters.begin(),
                                    entry->waiters.end());
@@ -75,6 +76,12 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   if (forward_) {
     const absl::btree_set<AgentId> homes = RemoteConsumerHomes(label, *entry);
     targets.insert(homes.begin(), homes.end());
+  }
+  // All agents wait to hear whether a loop goes on.
+  if (root_.rounds.IsCondition(label)) {
+    for (const PlacementMember& m : placement_.members()) {
+      if (m.agent != self_) targets.insert(m.agent);
+    }
   }
   QueueCopies(now, label);
   if (!targets.empty()) SendValue(std::move(targets), label, out);
@@ -152,7 +159,7 @@ void JobRun::QueueCopies(absl::Time now, const Label& label) {
 }
 
 bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
-  if (relations_.IsResult(label) || marks_.IsPinned(label)) return false;
+  if (root_.rounds.IsResult(label) || marks_.IsPinned(label)) return false;
   if (entry.consumers.left() == 0) return !marks_.IsKept(label);
   size_t ordinal = 0;
   return relations_.ForEachConsumer(label, [&](const Task& task, int) {
@@ -219,6 +226,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
 void JobRun::HandlePublish(absl::Time now, AgentId from,
                            const PublishBody& body, Outbox& out) {
   last_progress_ = now;
+  root_.has_news |= root_.rounds.Note(body.label, body.value);
   const int rank = RankOf(body.label, self_);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
@@ -257,7 +265,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
   if (held && rank >= 0) {
     SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
   } else if (rank == 0 && marks_.IsRetired(body.label) &&
-             !relations_.IsResult(body.label) &&
+             !root_.rounds.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
     SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
            out);

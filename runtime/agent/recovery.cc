@@ -34,7 +34,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   pursuits_.CheckAllAt(now);
   for (auto& [label, wanted] : wishes_.wanted) wanted.next_ask = now;
   next_sweep_ = now;
-  leaves_.emplace(relations_);
+  leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
   ListResults();
 }
 
@@ -74,6 +74,9 @@ void JobRun::DropMovedTasks() {
   for (const Task& task : parked_.All()) {
     if (!IsMine(task)) moved.push_back(task);
   }
+  for (const Task& task : root_.ahead.All()) {
+    if (!IsMine(task)) moved.push_back(task);
+  }
   for (const Task& task : moved) DropTask(task);
   for (const Task& task : in_flight_) {
     if (!IsMine(task)) handover_.Give(HomeOf(task), task);
@@ -81,24 +84,45 @@ void JobRun::DropMovedTasks() {
 }
 
 void JobRun::ListResults() {
-  results_.clear();
+  root_.results.clear();
   search_.other_results.clear();
-  relations_.ForEachResult([&](const Label& label) {
+  root_.rounds.ForEachDemanded([&](const Label& label) {
     if (IsHome(label)) {
-      results_.push_back(label);
+      root_.results.push_back(label);
     } else if (!forward_) {
       search_.other_results.push_back(label);
     }
     return true;
   });
-  for (size_t i = results_.size(); i > 1; --i) {
-    std::swap(
-        results_[i - 1],
-        results_[static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)))]);
+  for (size_t i = root_.results.size(); i > 1; --i) {
+    std::swap(root_.results[i - 1], root_.results[static_cast<size_t>(
+                                        rng_.Below(static_cast<int64_t>(i)))]);
   }
-  next_result_ = 0;
+  root_.next_result = 0;
   stats_.results_durable = 0;
   stats_.results_durable_bytes = 0;
+}
+
+void JobRun::RaiseRound(int64_t round, bool is_last) {
+  root_.has_news |= root_.rounds.Raise(round, is_last);
+}
+
+// Another round of a loop exists, or the last one is known: its tasks may run,
+// and what is a result only if the loop had ended before, is none.
+void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
+  last_progress_ = now;
+  next_sweep_ = now;
+  leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
+  ListResults();
+  const auto may_start = [this](const Task& task) {
+    return !root_.rounds.IsAhead(task);
+  };
+  while (auto record = root_.ahead.Take(may_start)) Submit(std::move(record));
+  for (const Label& label : shard_.Select([](const Label&, const Entry& entry) {
+         return entry.is_home && entry.consumers.left() == 0;
+       })) {
+    RetireIfUnneeded(label, out);
+  }
 }
 
 void JobRun::ExpectHandover(absl::Time now, AgentId peer) {
@@ -255,8 +279,11 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
 }
 
 void JobRun::CountDurableResults() {
-  while (stats_.results_durable < static_cast<int64_t>(results_.size())) {
-    const Label& label = results_[static_cast<size_t>(stats_.results_durable)];
+  // The condition of a loop is no result.
+  while (root_.rounds.HasEnded() &&
+         stats_.results_durable < static_cast<int64_t>(root_.results.size())) {
+    const Label& label =
+        root_.results[static_cast<size_t>(stats_.results_durable)];
     const Entry* entry = shard_.Find(label);
     if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
         !IsDurable(label, *entry)) {
@@ -273,6 +300,7 @@ absl::Duration JobRun::Patience() const {
 
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
+  if (std::exchange(root_.has_news, false)) ActOnRounds(now, out);
   AdvanceStorage(now, out);
   handover_.Expire(now);
   if (now >= next_sweep_) Sweep(now, out);
@@ -323,7 +351,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
       open_.Add(open);
     }
   }
-  if (!results_demanded_) {
+  if (!root_.is_demanded) {
     for (const Label& label : marks_.TakeAllKept()) Drop(label, out);
   }
   CountDurableResults();

@@ -10,7 +10,7 @@
 namespace dogged {
 
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
-  if (entry.consumers.left() == 0 && !relations_.IsResult(label)) return true;
+  if (entry.consumers.left() == 0 && !root_.rounds.IsResult(label)) return true;
   if (storage_.keeps_all() && entry.on_disk != OnDisk::kYes) return false;
   // A copy counts while its holder has a rank; others may drop theirs.
   const absl::Span<const AgentId> holders = HoldersOf(label);
@@ -90,11 +90,11 @@ void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
       entry->consumers.left() > 0 || !entry->waiters.empty() ||
-      relations_.IsResult(label)) {
+      root_.rounds.IsResult(label)) {
     return;
   }
   ReportIfDurable(label, out);
-  if (results_demanded_ && marks_.MustKeep(label)) {
+  if (root_.is_demanded && marks_.MustKeep(label)) {
     marks_.Keep(label);
   } else {
     Drop(label, out);

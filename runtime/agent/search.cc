@@ -47,7 +47,7 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
 }
 
 void JobRun::Search(absl::Time now, Outbox& out) {
-  if (!results_demanded_) return;
+  if (!root_.is_demanded) return;
   const int64_t wanted = executor_.worker_count() + 1;
   const auto busy = [this] {
     return std::max<int64_t>(executor_.unfinished_count(),
@@ -65,7 +65,8 @@ void JobRun::Search(absl::Time now, Outbox& out) {
 bool JobRun::StartWalk(absl::Time now) {
   // Own ones first, then anyone's: from a random place on, the next unbound.
   std::optional<Label> start;
-  for (const std::vector<Label>* labels : {&results_, &search_.other_results}) {
+  for (const std::vector<Label>* labels :
+       {&root_.results, &search_.other_results}) {
     const auto count = static_cast<int64_t>(labels->size());
     if (count == 0 || start.has_value()) continue;
     const int64_t at = rng_.Below(count);

@@ -189,7 +189,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
       if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
         ++stats_.tasks_done;
       }
-      if (relations_.IsResult(label)) ++stats_.results_bound;
+      if (root_.rounds.IsResult(label)) ++stats_.results_bound;
     }
     marks_.NoteBound(label);
     absl::btree_set<AgentId> waiters(entry->waiters.begin(),

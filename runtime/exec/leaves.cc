@@ -49,25 +49,6 @@ std::vector<Conjunction> NegateAll(const Conjunction& all_of) {
   return out;
 }
 
-// Adds to the bounds of `domain` what `c` says of its innermost index. False
-// if no point is left. Other constraints stay with the guard of the uses.
-bool Narrow(const Constraint& c, Domain& domain) {
-  const int d = c.expr.LastIndex();
-  if (d < 0) return c.Holds({});
-  if (c.kind == Constraint::Kind::kDivisible) return true;
-  Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
-  const int64_t factor = c.expr.coefficients[static_cast<size_t>(d)];
-  AffineExpr rest = c.expr;
-  rest.coefficients[static_cast<size_t>(d)] = 0;
-  // factor * x + rest >= 0, and for kZero also <= 0.
-  const AffineBound low{.expr = factor > 0 ? rest * -1 : rest,
-                        .divisor = factor > 0 ? factor : -factor};
-  const bool is_zero = c.kind == Constraint::Kind::kZero;
-  if (factor > 0 || is_zero) dimension.lower.push_back(low);
-  if (factor < 0 || is_zero) dimension.upper.push_back(low);
-  return true;
-}
-
 }  // namespace
 
 std::vector<Domain> LeafDomains(const TaskClass& task_class) {
@@ -91,7 +72,7 @@ std::vector<Domain> LeafDomains(const TaskClass& task_class) {
     Domain domain = task_class.domain;
     bool any = true;
     for (const Constraint& c : leaf) {
-      any = any && Narrow(c, domain);
+      any = any && domain.Narrow(c);
       // Indivisibility narrows no bound; without this, parts would overlap.
       if (c.kind != Constraint::Kind::kDivisible) continue;
       if (domain.guard.IsAlways()) domain.guard.any_of.push_back({});
@@ -102,10 +83,22 @@ std::vector<Domain> LeafDomains(const TaskClass& task_class) {
   return out;
 }
 
-LeafCursor::LeafCursor(const Relations& relations) : relations_(relations) {
+LeafCursor::LeafCursor(const Relations& relations, int64_t after, int64_t until)
+    : relations_(relations) {
   const auto& classes = relations.program().classes;
+  const auto& repeat = relations.program().repeat;
   for (size_t c = 0; c < classes.size(); ++c) {
     for (Domain& domain : LeafDomains(classes[c])) {
+      if (repeat.has_value()) {
+        const AffineExpr& time = repeat->class_time[c];
+        if ((until < INT64_MAX &&
+             !domain.Narrow({.expr = AffineExpr::Constant(until) - time})) ||
+            (after > INT64_MIN &&
+             !domain.Narrow(
+                 {.expr = time - AffineExpr::Constant(after + 1)}))) {
+          continue;
+        }
+      }
       parts_.push_back({static_cast<int32_t>(c), std::move(domain)});
     }
   }

@@ -3,6 +3,7 @@
 #ifndef DOGGED_RUNTIME_EXEC_LEAVES_H_
 #define DOGGED_RUNTIME_EXEC_LEAVES_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,7 +22,9 @@ std::vector<Domain> LeafDomains(const TaskClass& task_class);
 class LeafCursor {
  public:
   // `relations` must outlive the cursor.
-  explicit LeafCursor(const Relations& relations);
+  // Of a program that repeats only those with after < time <= until.
+  explicit LeafCursor(const Relations& relations, int64_t after = INT64_MIN,
+                      int64_t until = INT64_MAX);
   // The next leaf; none at the end.
   std::optional<Task> Next();
   // How many of up to `max` tasks come next: first(), and those with a larger

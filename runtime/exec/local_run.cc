@@ -1,6 +1,7 @@
 #include "runtime/exec/local_run.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -38,15 +39,14 @@ LocalRun::LocalRun(const Relations& relations, const KernelTable& kernels,
       options_(std::move(options)),
       needed_(relations),
       by_priority_(HasPriorities(relations.program())),
-      result_count_(relations.program().ResultCount()),
+      gate_(relations),
+      result_count_(gate_.TakeResultCount().value_or(INT64_MAX)),
       table_(relations),
       queues_(options_.placement, by_priority_),
-      sources_(relations, needed_) {
+      sources_(relations, needed_,
+               gate_.IsLoop() ? gate_.Time().first : INT64_MAX) {
   DOGGED_CHECK(kernels.size() == relations.program().kernels.size())
       << kernels.size() << " kernels";
-  for (const ResultSet& set : relations.program().results) {
-    result_sets_.emplace_back(set.map, set.domain);
-  }
   for (int i = 0; i < options_.placement.worker_count; ++i) {
     workers_.push_back(std::make_unique<Worker>());
     workers_.back()->id = i;
@@ -59,7 +59,7 @@ absl::Status LocalRun::Run() {
 
 absl::Status LocalRun::Run(absl::Duration interval,
                            absl::FunctionRef<bool(const LocalProgress&)> poll) {
-  if (result_count_ == 0) return absl::OkStatus();
+  if (result_count_.load() == 0) return absl::OkStatus();
   WorkerThreads threads(options_.placement, [this](int worker) {
     Work(*workers_[static_cast<size_t>(worker)]);
   });
@@ -76,6 +76,7 @@ absl::Status LocalRun::Run(absl::Duration interval,
 
 LocalProgress LocalRun::Progress() const {
   LocalProgress out{.results_bound = results_bound_.load()};
+  std::tie(out.time, out.has_ended) = gate_.Time();
   for (const auto& worker : workers_) {
     out.tasks_executed += worker->executed.load(std::memory_order_relaxed);
     out.flops += worker->flops.load(std::memory_order_relaxed);
@@ -182,9 +183,10 @@ void LocalRun::AwaitWork(Worker& worker) {
     if (auto record = TakeLeaf(worker, /*always=*/true)) {
       queues_.Push(worker.id, std::move(record));
     } else {
-      Finish(absl::InternalError(absl::StrCat(
-          "nothing is left to run, but ", result_count_ - results_bound_.load(),
-          " of ", result_count_, " results are unbound")));
+      Finish(absl::InternalError(
+          absl::StrCat("nothing is left to run, but ",
+                       result_count_.load() - results_bound_.load(), " of ",
+                       result_count_.load(), " results are unbound")));
     }
     return;
   }
@@ -196,6 +198,8 @@ void LocalRun::AwaitWork(Worker& worker) {
 }
 
 void LocalRun::RunTask(Worker& worker, std::unique_ptr<Activation> record) {
+  record = gate_.Admit(std::move(record));
+  if (record == nullptr) return;
   const Task task = record->task;
   const TaskClass& task_class =
       relations_.program().classes[static_cast<size_t>(task.task_class)];
@@ -229,12 +233,15 @@ void LocalRun::Recycle(Worker& worker, std::unique_ptr<Activation> record) {
 }
 
 void LocalRun::Bind(Worker& worker, const Label& label, Value& value) {
-  if (const int64_t count = ResultsAt(label); count > 0) {
-    if (absl::Status status = DeliverResult(worker, label, count, value);
-        !status.ok()) {
-      Finish(std::move(status));
-      return;
-    }
+  absl::Status status;
+  if (gate_.IsLoop()) {
+    status = BindOfLoop(worker, label, value);
+  } else if (const int64_t count = gate_.ResultsAt(label); count > 0) {
+    status = DeliverResult(worker, label, count, value);
+  }
+  if (!status.ok()) {
+    Finish(std::move(status));
+    return;
   }
   int64_t left = kConsumersAtOnce;
   const bool all =
@@ -287,16 +294,23 @@ std::unique_ptr<Activation> LocalRun::FlushReady(Worker& worker,
   return next;
 }
 
-int64_t LocalRun::ResultsAt(const Label& label) const {
-  int64_t count = 0;
-  for (size_t s = 0; s < result_sets_.size(); ++s) {
-    if (relations_.program().results[s].array != label.array) continue;
-    result_sets_[s].ForEach(label.index, [&count](const IndexVector&) {
-      ++count;
-      return true;
-    });
+absl::Status LocalRun::BindOfLoop(Worker& worker, const Label& label,
+                                  Value& value) {
+  RoundGate::Opened opened = gate_.Bind(label, value);
+  if (opened.window.has_value()) {
+    sources_.AddLeaves(opened.window->first, opened.window->second);
+    queues_.WakeAll();
   }
-  return count;
+  for (auto& record : opened.tasks) Release(worker, std::move(record));
+  if (opened.result_count.has_value()) {
+    result_count_.store(*opened.result_count);
+    if (*opened.result_count == 0) Finish(absl::OkStatus());
+  }
+  for (auto& [result, kept] : opened.results) {
+    DOGGED_RETURN_IF_ERROR(
+        DeliverResult(worker, result, gate_.ResultsAt(result), kept));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LocalRun::DeliverResult(Worker& worker, const Label& label,
@@ -317,7 +331,7 @@ absl::Status LocalRun::DeliverResult(Worker& worker, const Label& label,
 
 void LocalRun::CountResults(int64_t count) {
   if (count == 0) return;
-  if (results_bound_.fetch_add(count) + count == result_count_) {
+  if (results_bound_.fetch_add(count) + count == result_count_.load()) {
     Finish(absl::OkStatus());
   }
 }

@@ -35,6 +35,7 @@
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/needed.h"
 #include "runtime/exec/ready_queues.h"
+#include "runtime/exec/round_gate.h"
 #include "runtime/exec/task_sources.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/relations.h"
@@ -55,6 +56,10 @@ struct LocalProgress {
   int64_t tasks_executed = 0;
   int64_t results_bound = 0;
   double flops = 0;  // as far as kernels declare them
+  // Of a program that repeats: its parameter in the newest round that is known
+  // to exist, and whether that is the last one.
+  int64_t time = 0;
+  bool has_ended = true;
 };
 
 class LocalRun {
@@ -113,8 +118,9 @@ class LocalRun {
   void Release(Worker& worker, std::unique_ptr<Activation> record);
   // Queues what became ready; returns what to run next, if anything.
   std::unique_ptr<Activation> FlushReady(Worker& worker, bool keep_one);
-  // How many of the program's results `label` is: result sets may overlap.
-  int64_t ResultsAt(const Label& label) const;
+  // What a label of a loop opens: tasks, leaves, results.
+  // Errors: what on_result says.
+  absl::Status BindOfLoop(Worker& worker, const Label& label, Value& value);
   // Errors: what on_result says.
   absl::Status DeliverResult(Worker& worker, const Label& label, int64_t count,
                              Value& value);
@@ -128,8 +134,8 @@ class LocalRun {
   const LocalRunOptions options_;
   const NeededTasks needed_;
   const bool by_priority_;
-  const int64_t result_count_;
-  std::vector<InverseMap> result_sets_;
+  RoundGate gate_;
+  std::atomic<int64_t> result_count_;
   ActivationTable table_;
   ReadyQueues<Activation> queues_;
   std::vector<std::unique_ptr<Worker>> workers_;

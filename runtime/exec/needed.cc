@@ -27,7 +27,9 @@ std::pair<int64_t, int64_t> RangeOf(const AffineBound& bound, bool round_up,
 }  // namespace
 
 NeededTasks::NeededTasks(const Relations& relations) : relations_(relations) {
-  all_ = relations.program().every_task_needed || !MakeBoxes();
+  // Of a loop it is not known how many rounds it has.
+  all_ = relations.program().every_task_needed ||
+         relations.program().repeat.has_value() || !MakeBoxes();
   if (all_) {
     count_ = relations.program().TaskCount();
   } else {

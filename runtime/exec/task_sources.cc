@@ -5,8 +5,17 @@
 
 namespace dogged {
 
-TaskSources::TaskSources(const Relations& relations, const NeededTasks& needed)
-    : relations_(relations), needed_(needed), leaves_(relations) {}
+TaskSources::TaskSources(const Relations& relations, const NeededTasks& needed,
+                         int64_t until)
+    : relations_(relations), needed_(needed) {
+  leaves_.emplace_back(relations, INT64_MIN, until);
+}
+
+void TaskSources::AddLeaves(int64_t after, int64_t until) {
+  const std::lock_guard lock(lock_);
+  leaves_.emplace_back(relations_, after, until);
+  leaves_left_.store(true);
+}
 
 void TaskSources::AddConsumers(const Label& label, const Value& value,
                                int64_t skip) {
@@ -47,10 +56,14 @@ bool TaskSources::DrawLeaves(int64_t max, TaskBatch& batch) {
   batch.use = -1;
   batch.value = Value();
   const std::lock_guard lock(lock_);
-  batch.count = leaves_.NextRun(max);
-  batch.task = leaves_.first();
-  if (batch.count == 0) leaves_left_.store(false);
-  return batch.count > 0;
+  while (!leaves_.empty()) {
+    batch.count = leaves_.front().NextRun(max);
+    batch.task = leaves_.front().first();
+    if (batch.count > 0) return true;
+    leaves_.pop_front();
+  }
+  leaves_left_.store(false);
+  return false;
 }
 
 }  // namespace dogged

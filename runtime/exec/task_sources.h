@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -45,9 +46,13 @@ struct TaskBatch {
 
 class TaskSources {
  public:
-  // Both must outlive this.
-  TaskSources(const Relations& relations, const NeededTasks& needed);
+  // Both must outlive this. Of a program that repeats, leaves beyond the time
+  // `until` wait for AddLeaves().
+  TaskSources(const Relations& relations, const NeededTasks& needed,
+              int64_t until = INT64_MAX);
 
+  // Leaves after one time and until another may start too.
+  void AddLeaves(int64_t after, int64_t until);
   // The consumers of `label` from the `skip`-th on wait here for `value`.
   void AddConsumers(const Label& label, const Value& value, int64_t skip);
   // Replaces `batch`, which is empty, by up to `max` tasks; false if there are
@@ -56,7 +61,8 @@ class TaskSources {
   bool DrawLeaves(int64_t max, TaskBatch& batch);
   // Whether `task` of a batch is to be run at all.
   bool IsWanted(const TaskBatch& batch, const Task& task) const {
-    return needed_.Contains(task) && (batch.use >= 0 || leaves_.IsLeaf(task));
+    return needed_.Contains(task) &&
+           (batch.use >= 0 || relations_.RequiredCount(task) == 0);
   }
 
   // Sequentially consistent; may turn false only after one draw more.
@@ -72,7 +78,7 @@ class TaskSources {
   const Relations& relations_;
   const NeededTasks& needed_;
   SpinLock lock_;
-  LeafCursor leaves_;
+  std::deque<LeafCursor> leaves_;  // the first is drawn from
   std::vector<std::unique_ptr<Consumers>> consumers_;  // newest last
   std::atomic<int> consumer_sources_{0};
   std::atomic<bool> leaves_left_{true};

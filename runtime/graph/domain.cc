@@ -165,6 +165,23 @@ Domain Domain::Box(const std::vector<Range>& ranges) {
   return out;
 }
 
+bool Domain::Narrow(const Constraint& c) {
+  const int d = c.expr.LastIndex();
+  if (d < 0) return c.Holds({});
+  if (c.kind == Constraint::Kind::kDivisible) return true;
+  Dimension& dimension = dimensions[static_cast<size_t>(d)];
+  const int64_t factor = c.expr.coefficients[static_cast<size_t>(d)];
+  AffineExpr rest = c.expr;
+  rest.coefficients[static_cast<size_t>(d)] = 0;
+  // factor * x + rest >= 0, and for kZero also <= 0.
+  const AffineBound low{.expr = factor > 0 ? rest * -1 : rest,
+                        .divisor = factor > 0 ? factor : -factor};
+  const bool is_zero = c.kind == Constraint::Kind::kZero;
+  if (factor > 0 || is_zero) dimension.lower.push_back(low);
+  if (factor < 0 || is_zero) dimension.upper.push_back(low);
+  return true;
+}
+
 bool Domain::Contains(const IndexVector& index) const {
   if (index.size() != size()) return false;
   for (int d = 0; d < size(); ++d) {

@@ -65,6 +65,10 @@ struct Domain {
 
   int size() const { return static_cast<int>(dimensions.size()); }
   bool Contains(const IndexVector& index) const;
+  // Adds to the bounds what `c` says of its innermost index. False, and
+  // nothing is changed, if it mentions none and fails: no point is left.
+  // Divisibility is no bound, and left out.
+  bool Narrow(const Constraint& c);
   // The number of points; exact. Closed form where the bounds are constant
   // and no guard stands, a walk over the outer dimensions elsewhere.
   // Saturates at INT64_MAX.

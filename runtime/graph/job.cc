@@ -5,7 +5,7 @@
 namespace dogged {
 namespace {
 // The first bytes of an encoded job: says what it is, and the version.
-constexpr absl::string_view kMagic = "dogged-job-1\n";
+constexpr absl::string_view kMagic = "dogged-job-2\n";
 }  // namespace
 
 std::string Job::Encode() const {

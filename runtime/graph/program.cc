@@ -209,6 +209,72 @@ ResultView DecodeView(Decoder& in) {
   return out;
 }
 
+absl::Status CheckRepeat(const Program& program, const Repeat& repeat) {
+  if (repeat.step < 1 || repeat.last < repeat.first ||
+      (repeat.last - repeat.first) % repeat.step != 0 ||
+      repeat.last >= (int64_t{1} << 50) ||
+      repeat.first <= -(int64_t{1} << 50)) {
+    return Invalid("repeat", "no such rounds");
+  }
+  if (!InRange(repeat.array, program.arrays.size()) ||
+      program.arrays[static_cast<size_t>(repeat.array)].rank != 1 ||
+      program.arrays[static_cast<size_t>(repeat.array)].element !=
+          ElementType::kInt64) {
+    return Invalid("repeat", "its condition is no int64 with one index");
+  }
+  if (repeat.class_time.size() != program.classes.size() ||
+      repeat.result_time.size() != program.results.size()) {
+    return Invalid("repeat", "lists of different lengths");
+  }
+  for (size_t c = 0; c < program.classes.size(); ++c) {
+    if (repeat.class_time[c].LastIndex() >= program.classes[c].domain.size()) {
+      return Invalid("repeat", "a time of an index that there is not");
+    }
+  }
+  for (size_t r = 0; r < program.results.size(); ++r) {
+    if (repeat.result_time[r].time.LastIndex() >=
+        program.results[r].domain.size()) {
+      return Invalid("repeat", "a time of an index that there is not");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void EncodeRepeat(const Repeat& repeat, Encoder& out) {
+  out.PutString(repeat.parameter);
+  out.PutSigned(repeat.first);
+  out.PutSigned(repeat.last);
+  out.PutSigned(repeat.step);
+  out.PutSigned(repeat.array);
+  out.PutVarint(repeat.class_time.size());
+  for (const AffineExpr& time : repeat.class_time) time.Encode(out);
+  out.PutVarint(repeat.result_time.size());
+  for (const Repeat::ResultTime& result : repeat.result_time) {
+    result.time.Encode(out);
+    out.PutBool(result.is_exact);
+  }
+}
+
+Repeat DecodeRepeat(Decoder& in) {
+  Repeat out;
+  out.parameter = std::string(in.GetString());
+  out.first = in.GetSigned();
+  out.last = in.GetSigned();
+  out.step = in.GetSigned();
+  out.array = static_cast<int32_t>(in.GetSigned());
+  const int64_t classes = in.GetCount(2);
+  for (int64_t i = 0; i < classes && in.ok(); ++i) {
+    out.class_time.push_back(AffineExpr::Decode(in));
+  }
+  const int64_t results = in.GetCount(3);
+  for (int64_t i = 0; i < results && in.ok(); ++i) {
+    Repeat::ResultTime result{.time = AffineExpr::Decode(in)};
+    result.is_exact = in.GetBool();
+    out.result_time.push_back(result);
+  }
+  return out;
+}
+
 }  // namespace
 
 absl::Status Program::Validate() const {
@@ -237,7 +303,7 @@ absl::Status Program::Validate() const {
   for (const ResultView& view : views) {
     DOGGED_RETURN_IF_ERROR(CheckView(*this, view));
   }
-  return absl::OkStatus();
+  return repeat.has_value() ? CheckRepeat(*this, *repeat) : absl::OkStatus();
 }
 
 int64_t Program::TaskCount() const {
@@ -303,6 +369,8 @@ void Program::Encode(Encoder& out) const {
   out.PutVarint(views.size());
   for (const ResultView& view : views) EncodeView(view, out);
   out.PutBool(every_task_needed);
+  out.PutBool(repeat.has_value());
+  if (repeat.has_value()) EncodeRepeat(*repeat, out);
 }
 
 absl::StatusOr<Program> Program::Decode(Decoder& in) {
@@ -336,6 +404,7 @@ absl::StatusOr<Program> Program::Decode(Decoder& in) {
     out.views.push_back(DecodeView(in));
   }
   out.every_task_needed = in.GetBool();
+  if (in.GetBool()) out.repeat = DecodeRepeat(in);
   DOGGED_RETURN_IF_ERROR(in.status("program"));
   DOGGED_RETURN_IF_ERROR(out.Validate());
   return out;

@@ -94,6 +94,28 @@ struct ResultView {
   std::vector<int64_t> extent;
 };
 
+// A loop that ends by a value: the program is described for the last round that
+// there may be. Round r is the tasks whose time is not beyond first + r*step,
+// and not in a round before; rounds exist one after another, as long as the
+// label array(first + r*step) of the newest one is bound to 0. What a task
+// requires is made in its own round or before. See rounds.h.
+struct Repeat {
+  // When a point of a result set is a result of a program that ends at `time`:
+  // if its own time is that, or not beyond.
+  struct ResultTime {
+    AffineExpr time;
+    bool is_exact = false;
+    friend bool operator==(const ResultTime&, const ResultTime&) = default;
+  };
+  std::string parameter;  // the user's name
+  int64_t first = 0;
+  int64_t last = 0;  // first + a multiple of step
+  int64_t step = 1;
+  int32_t array = 0;                    // of rank 1, int64: 1 ends the loop
+  std::vector<AffineExpr> class_time;   // by class, of a task's index
+  std::vector<ResultTime> result_time;  // by result set, of its points
+};
+
 struct Program {
   std::string name;
   std::vector<Array> arrays;
@@ -104,6 +126,7 @@ struct Program {
   // True if the maker has proved that some result needs every task, so that
   // running forward from the leaves wastes nothing.
   bool every_task_needed = false;
+  std::optional<Repeat> repeat;
 
   // Structural errors only (kInvalidArgument): positions out of range, maps
   // of the wrong rank, a create map that is not injective. That every label

@@ -105,13 +105,20 @@ bool Relations::IsTask(const Task& task) const {
 }
 
 bool Relations::IsResult(const Label& label) const {
+  return !ForEachResultPoint(label,
+                             [](size_t, const IndexVector&) { return false; });
+}
+
+bool Relations::ForEachResultPoint(
+    const Label& label,
+    absl::FunctionRef<bool(size_t set, const IndexVector& point)> visit) const {
   for (size_t s = 0; s < results_.size(); ++s) {
     if (program_->results[s].array != label.array) continue;
-    const bool missed = results_[s].ForEach(
-        label.index, [](const IndexVector&) { return false; });
-    if (!missed) return true;
+    const bool go_on = results_[s].ForEach(
+        label.index, [&](const IndexVector& point) { return visit(s, point); });
+    if (!go_on) return false;
   }
-  return false;
+  return true;
 }
 
 bool Relations::ForEachResult(

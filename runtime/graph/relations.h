@@ -63,6 +63,12 @@ class Relations {
 
   bool IsTask(const Task& task) const;
   bool IsResult(const Label& label) const;
+  // Calls visit(result set, point) for each point that is `label`, until it
+  // returns false; then returns false itself.
+  bool ForEachResultPoint(
+      const Label& label,
+      absl::FunctionRef<bool(size_t set, const IndexVector& point)> visit)
+      const;
   // Calls `visit` for every result label, set by set, until it returns false.
   bool ForEachResult(absl::FunctionRef<bool(const Label&)> visit) const;
 

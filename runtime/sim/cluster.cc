@@ -359,6 +359,14 @@ void Cluster::AwaitDone() {
   }
 }
 
+void Cluster::ListResults() {
+  if (!rounds_->HasEnded()) return;
+  rounds_->ForEachDemanded([this](const Label& label) {
+    missing_.emplace(label, false);
+    return true;
+  });
+}
+
 // The client: asks one agent for all results that it misses, and another one
 // when that one is gone.
 void Cluster::PollClient() {
@@ -376,6 +384,9 @@ void Cluster::PollClient() {
   }
   if (contact_ != nullptr && contact_->agent != nullptr) {
     for (const JobSummary& summary : contact_->agent->Jobs()) {
+      if (rounds_->Raise(summary.record.round, summary.record.is_last_round)) {
+        ListResults();
+      }
       if (summary.record.state == JobState::kFailed) {
         outcome_.status =
             absl::Status(summary.record.code, summary.record.message);
@@ -384,7 +395,7 @@ void Cluster::PollClient() {
       }
     }
   }
-  if (missing_.empty()) {
+  if (missing_.empty() && rounds_->HasEnded()) {
     finished_ = true;
     return;
   }
@@ -418,10 +429,8 @@ SimOutcome Cluster::Run() {
   job_ = std::make_unique<Job>(*Job::Decode(encoded_job_));
   relations_ = std::make_unique<Relations>(job_->program);
   outcome_.tasks_needed = job_->program.TaskCount();
-  relations_->ForEachResult([this](const Label& label) {
-    missing_.emplace(label, false);
-    return true;
-  });
+  rounds_ = std::make_unique<Rounds>(*relations_);
+  ListResults();
   Node* first = AddNode();
   const absl::StatusOr<JobId> id = first->agent->Submit(
       queue_.now(), encoded_job_, SubmissionId(1), options_.job);

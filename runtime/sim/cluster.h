@@ -130,6 +130,8 @@ class Cluster {
   void ScheduleFaults();
   void ScheduleFault(int count, std::function<void()> fault);
   void PollClient();
+  // What the client misses, once it is known where a loop ends.
+  void ListResults();
   void AwaitDone();
   void CollectStats(const Node& node);
 
@@ -145,6 +147,7 @@ class Cluster {
   std::vector<std::unique_ptr<Node>> nodes_;  // the dead included
   std::unique_ptr<Job> job_;
   std::unique_ptr<Relations> relations_;
+  std::unique_ptr<Rounds> rounds_;  // as far as the client knows
   JobId job_id_;
   int next_host_ = 0;
   Node* contact_ = nullptr;  // whom the client talks to

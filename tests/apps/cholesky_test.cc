@@ -48,11 +48,13 @@ absl::StatusOr<Outcome> Factor(int64_t n, int64_t tile_rows,
                           dsl::LoadKernels(job, registry, nullptr));
   std::map<Label, Value> results;
   const Relations relations(job.program);
-  DOGGED_RETURN_IF_ERROR(dsl::RunSerially(
-      relations, kernels, [&](const Label& label, const Value& value) {
-        results[label] = value;
-        return absl::OkStatus();
-      }));
+  DOGGED_RETURN_IF_ERROR(
+      dsl::RunSerially(relations, kernels,
+                       [&](const Label& label, const Value& value) {
+                         results[label] = value;
+                         return absl::OkStatus();
+                       })
+          .status());
   const auto lookup = [&](const Label& label) -> absl::StatusOr<Value> {
     return results.at(label);
   };

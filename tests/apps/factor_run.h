@@ -67,11 +67,13 @@ inline absl::StatusOr<FactorRun> RunFactor(const std::string& name, int64_t n,
   DOGGED_ASSIGN_OR_RETURN(out.kernels,
                           dsl::LoadKernels(out.job, registry, nullptr));
   const Relations relations(out.job.program);
-  DOGGED_RETURN_IF_ERROR(dsl::RunSerially(
-      relations, out.kernels, [&](const Label& label, const Value& value) {
-        out.results[label] = value;
-        return absl::OkStatus();
-      }));
+  DOGGED_RETURN_IF_ERROR(
+      dsl::RunSerially(relations, out.kernels,
+                       [&](const Label& label, const Value& value) {
+                         out.results[label] = value;
+                         return absl::OkStatus();
+                       })
+          .status());
   return out;
 }
 

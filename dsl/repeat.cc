@@ -1,0 +1,262 @@
+#include "dsl/repeat.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/functions.h"
+#include "dsl/print.h"
+
+namespace dogged::dsl {
+namespace {
+
+using ast::Expr;
+
+Expr Binary(ast::Op op, Expr left, Expr right) {
+  Expr out;
+  out.kind = Expr::Kind::kBinary;
+  out.op = op;
+  out.range = Join(left.range, right.range);
+  out.args.push_back(std::move(left));
+  out.args.push_back(std::move(right));
+  return out;
+}
+
+Expr Integer(int64_t value, SourceRange range) {
+  Expr out;
+  out.range = range;
+  out.integer = value;
+  return out;
+}
+
+Expr NameExpr(absl::string_view name, SourceRange range) {
+  Expr out;
+  out.kind = Expr::Kind::kName;
+  out.range = range;
+  out.text = std::string(name.data(), name.size());
+  return out;
+}
+
+// Where `name` stands in `expr`; none if it does not.
+SourceRange FindName(const Expr& expr, const std::string& name) {
+  if (expr.kind == Expr::Kind::kName && expr.text == name) return expr.range;
+  for (const Expr& arg : expr.args) {
+    const SourceRange found = FindName(arg, name);
+    if (!found.IsNone()) return found;
+  }
+  return {};
+}
+
+void Rename(const std::string& from, absl::string_view to, Expr& expr) {
+  if (expr.kind == Expr::Kind::kName && expr.text == from) {
+    expr.text = std::string(to.data(), to.size());
+  }
+  for (Expr& arg : expr.args) Rename(from, to, arg);
+}
+
+// Says where a loop's parameter can't stand: everywhere but in upper ends of
+// ranges and in results, or a label's value would depend on the round.
+class Places {
+ public:
+  Places(const std::string& name, Diagnostics& diagnostics)
+      : name_(name), diagnostics_(diagnostics) {}
+
+  void Program(const ast::Program& program) {
+    for (const ast::Parameter& p : program.parameters) Optional(p.value);
+    for (const ast::Array& a : program.arrays) {
+      Upper(a.indices);
+      All(a.block);
+      All(a.place);
+    }
+    for (const ast::Input& input : program.inputs) {
+      Reference(input.ref);
+      Inner(input.dimensions);
+      Optional(input.else_value);
+      if (input.else_call) All(input.else_call->args);
+    }
+    for (const ast::Boundary& b : program.boundaries) {
+      Reference(b.ref);
+      Forbid(b.value);
+      Optional(b.where);
+    }
+    for (const ast::Task& task : program.tasks) Task(task);
+    for (const ast::Reduction& r : program.reductions) {
+      Reference(r.ref);
+      Reference(r.source);
+      Upper(r.dimensions);
+      Inner(r.over);
+      Optional(r.where);
+    }
+    for (const ast::Result& r : program.results) {
+      Upper(r.dimensions);
+      Optional(r.where);
+    }
+  }
+
+ private:
+  void Task(const ast::Task& task) {
+    for (const ast::Create& c : task.creates) Reference(c.ref);
+    Upper(task.dimensions);
+    Optional(task.where);
+    for (const ast::Use& use : task.uses) {
+      Reference(use.ref);
+      Optional(use.where);
+      Optional(use.else_value);
+    }
+    for (const ast::Statement& s : task.code) Forbid(s.value);
+    if (task.call) All(task.call->args);
+    Optional(task.cost);
+  }
+  void Forbid(const Expr& expr) {
+    const SourceRange found = FindName(expr, name_);
+    if (found.IsNone()) return;
+    diagnostics_
+        .Error(Code::kRepeat, found,
+               absl::StrCat(name_,
+                            " is found by 'repeat', so it can't stand "
+                            "here"))
+        .Help("it ends ranges,  for t = 1:" + name_ +
+              ",  and stands in results");
+  }
+  void Optional(const std::optional<Expr>& expr) {
+    if (expr) Forbid(*expr);
+  }
+  void All(const std::vector<Expr>& exprs) {
+    for (const Expr& expr : exprs) Forbid(expr);
+  }
+  void Reference(const ast::Ref& ref) { All(ref.index); }
+  void Upper(const std::vector<ast::Dimension>& dimensions) {
+    for (const ast::Dimension& d : dimensions) Forbid(d.range.lower);
+  }
+  void Inner(const std::vector<ast::Dimension>& dimensions) {
+    Upper(dimensions);
+    for (const ast::Dimension& d : dimensions) Forbid(d.range.upper);
+  }
+
+  const std::string& name_;
+  Diagnostics& diagnostics_;
+};
+
+// Takes the labels out of a condition: each becomes a name under `using`.
+void TakeLabels(Expr& expr, std::vector<ast::Use>& uses) {
+  if (expr.kind == Expr::Kind::kFunction &&
+      FindFunction(expr.text) == nullptr) {
+    ast::Use use;
+    use.ref.array = {expr.text, expr.range};
+    use.ref.index = std::move(expr.args);
+    use.ref.is_slice.assign(use.ref.index.size(), false);
+    use.ref.range = expr.range;
+    use.name = {absl::StrCat(Print(use.ref)), expr.range};
+    for (const ast::Use& other : uses) {
+      if (other.name.text == use.name.text) {
+        expr = NameExpr(use.name.text, expr.range);
+        return;
+      }
+    }
+    expr = NameExpr(use.name.text, expr.range);
+    uses.push_back(std::move(use));
+    return;
+  }
+  for (Expr& arg : expr.args) TakeLabels(arg, uses);
+}
+
+ast::Dimension Rounds(const ast::Repeat& repeat) {
+  ast::Dimension out;
+  out.name = {std::string(kRoundIndex), repeat.range};
+  out.range = repeat.rounds;
+  out.range.upper = NameExpr(repeat.name.text, repeat.name.range);
+  return out;
+}
+
+ast::Ref ConditionRef(const ast::Repeat& repeat) {
+  ast::Ref out;
+  out.array = {std::string(kConditionArray), repeat.until.range};
+  out.index.push_back(NameExpr(kRoundIndex, repeat.until.range));
+  out.is_slice.push_back(false);
+  out.range = repeat.until.range;
+  return out;
+}
+
+void AddCondition(const ast::Repeat& repeat, ast::Program& program) {
+  const SourceRange at = repeat.until.range;
+  ast::Array array;
+  array.name = {std::string(kConditionArray), at};
+  array.indices.push_back(Rounds(repeat));
+  array.indices.back().name = {};
+  array.indices.back().range.step = 1;
+  array.element = ElementType::kInt64;
+  array.range = at;
+  program.arrays.push_back(std::move(array));
+
+  ast::Task task;
+  task.name = {std::string(kConditionArray), at};
+  task.creates.push_back({ConditionRef(repeat), {"ends", at}});
+  task.dimensions.push_back(Rounds(repeat));
+  Expr condition = repeat.until;
+  Rename(repeat.name.text, kRoundIndex, condition);
+  TakeLabels(condition, task.uses);
+  Expr value;
+  value.kind = Expr::Kind::kConditional;
+  value.range = at;
+  value.args = {std::move(condition), Integer(1, at), Integer(0, at)};
+  task.code.push_back({{"ends", at}, std::move(value), at});
+  task.range = at;
+  program.tasks.push_back(std::move(task));
+
+  ast::Result result;
+  result.ref = ConditionRef(repeat);
+  result.dimensions.push_back(Rounds(repeat));
+  result.range = at;
+  program.results.push_back(std::move(result));
+}
+
+// u(:)(T) becomes u(:)(T') for every round T'.
+void SpreadResults(const ast::Repeat& repeat, ast::Program& program) {
+  for (ast::Result& result : program.results) {
+    bool mentions = false;
+    for (Expr& index : result.ref.index) {
+      mentions |= !FindName(index, repeat.name.text).IsNone();
+      Rename(repeat.name.text, kRoundIndex, index);
+    }
+    if (mentions) result.dimensions.push_back(Rounds(repeat));
+  }
+}
+
+}  // namespace
+
+ast::Program WriteOutRepeat(ast::Program program, bool is_given,
+                            Diagnostics& diagnostics) {
+  if (program.repeats.empty()) return program;
+  const ast::Repeat repeat = program.repeats.front();
+  if (program.repeats.size() > 1) {
+    diagnostics.Error(
+        Code::kDefinedTwice, program.repeats[1].name.range,
+        absl::StrCat("there is a 'repeat' already, on line ",
+                     diagnostics.LineAndColumn(repeat.range.begin).first));
+    return program;
+  }
+  Places(repeat.name.text, diagnostics).Program(program);
+  ast::Parameter parameter;
+  parameter.name = repeat.name;
+  parameter.range = repeat.range;
+  // The last of the range: first + (last - first)/step*step.
+  const SourceRange at = repeat.rounds.range;
+  Expr steps = Binary(
+      ast::Op::kDivide,
+      Binary(ast::Op::kSubtract, repeat.rounds.upper, repeat.rounds.lower),
+      Integer(repeat.rounds.step, at));
+  parameter.value = Binary(ast::Op::kAdd, repeat.rounds.lower,
+                           Binary(ast::Op::kMultiply, std::move(steps),
+                                  Integer(repeat.rounds.step, at)));
+  program.parameters.push_back(std::move(parameter));
+  if (is_given) {
+    program.repeats.clear();
+    return program;
+  }
+  SpreadResults(repeat, program);
+  AddCondition(repeat, program);
+  return program;
+}
+
+}  // namespace dogged::dsl

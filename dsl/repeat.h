@@ -1,0 +1,26 @@
+// A loop that ends by a value, as what the rest of the front end knows: its
+// parameter, with the last value of the range; a task that binds
+// until(T) to 1 where the condition holds, else to 0; and results for every
+// round. docs/adr/0031-repeat-until.md.
+#ifndef DOGGED_DSL_REPEAT_H_
+#define DOGGED_DSL_REPEAT_H_
+
+#include "absl/strings/string_view.h"
+#include "dsl/ast.h"
+#include "dsl/diagnostics.h"
+
+namespace dogged::dsl {
+
+// The array of the condition's labels; a program can't write this name.
+inline constexpr absl::string_view kConditionArray = "until";
+// The index of the rounds in what is made here.
+inline constexpr absl::string_view kRoundIndex = "T'";
+
+// `program` with its `repeat` written out. If the parameter `is_given` a value
+// from outside, there is no loop, and the condition is left out.
+ast::Program WriteOutRepeat(ast::Program program, bool is_given,
+                            Diagnostics& diagnostics);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_REPEAT_H_

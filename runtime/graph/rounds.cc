@@ -1,0 +1,177 @@
+#include "runtime/graph/rounds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+// The smallest box around the points of `domain`, as far as bounds say.
+void HullOf(const Domain& domain, IndexVector& lower, IndexVector& upper) {
+  const auto range = [&](const AffineExpr& expr) {
+    std::pair<int64_t, int64_t> out{expr.constant, expr.constant};
+    for (int d = 0; d < lower.size(); ++d) {
+      const int64_t c = expr.coefficients[static_cast<size_t>(d)];
+      out.first += c * (c > 0 ? lower[d] : upper[d]);
+      out.second += c * (c > 0 ? upper[d] : lower[d]);
+    }
+    return out;
+  };
+  for (const Dimension& dimension : domain.dimensions) {
+    int64_t first = INT64_MIN;
+    int64_t last = INT64_MAX;
+    for (const AffineBound& b : dimension.lower) {
+      first = std::max(first, CeilDiv(range(b.expr).first, b.divisor));
+    }
+    for (const AffineBound& b : dimension.upper) {
+      last = std::min(last, FloorDiv(range(b.expr).second, b.divisor));
+    }
+    lower.push_back(first);
+    upper.push_back(last);
+  }
+}
+
+// The points of `domain` whose `time` is not beyond `limit`, or just that.
+void Cut(const AffineExpr& time, bool is_exact, int64_t limit, Domain& domain) {
+  const Constraint until{.expr = AffineExpr::Constant(limit) - time,
+                         .kind = is_exact ? Constraint::Kind::kZero
+                                          : Constraint::Kind::kAtLeastZero};
+  if (!domain.Narrow(until)) domain.guard.any_of = {{until}};
+}
+
+}  // namespace
+
+Program ProgramAt(const Program& program, int64_t time) {
+  DOGGED_CHECK(program.repeat.has_value()) << "no loop";
+  Program out = program;
+  out.repeat.reset();
+  for (size_t c = 0; c < out.classes.size(); ++c) {
+    Cut(program.repeat->class_time[c], false, time, out.classes[c].domain);
+  }
+  for (size_t s = 0; s < out.results.size(); ++s) {
+    const Repeat::ResultTime& at = program.repeat->result_time[s];
+    Cut(at.time, at.is_exact, time, out.results[s].domain);
+  }
+  for (ResultView& view : out.views) {
+    const ResultSet& set = out.results[static_cast<size_t>(view.result_set)];
+    Domain box;
+    IndexVector lower;
+    IndexVector upper;
+    HullOf(set.domain, lower, upper);
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      int64_t first = set.map[d].constant;
+      int64_t last = first;
+      for (int i = 0; i < lower.size(); ++i) {
+        const int64_t c = set.map[d].coefficients[static_cast<size_t>(i)];
+        first += c * (c > 0 ? lower[i] : upper[i]);
+        last += c * (c > 0 ? upper[i] : lower[i]);
+      }
+      view.lower[d] = first;
+      view.upper[d] = last;
+      view.tile_index[d] = first == last ? -1 : static_cast<int32_t>(d);
+    }
+  }
+  return out;
+}
+
+Program WholeProgram(const Program& program) {
+  return program.repeat.has_value() ? ProgramAt(program, program.repeat->last)
+                                    : program;
+}
+
+Rounds::Rounds(const Relations& relations)
+    : relations_(relations),
+      repeat_(relations.program().repeat.has_value()
+                  ? &*relations.program().repeat
+                  : nullptr) {
+  if (!IsLoop()) return;
+  time_ = repeat_->first;
+  has_ended_ = time_ >= repeat_->last;
+}
+
+std::optional<Label> Rounds::Condition() const {
+  if (has_ended_) return std::nullopt;
+  return Label{.array = repeat_->array, .index = {time_}};
+}
+
+bool Rounds::Note(const Label& condition, const Value& value) {
+  if (has_ended_ || !IsCondition(condition) || value.IsNone() ||
+      value.IsHollow()) {
+    return false;
+  }
+  const int64_t round = (condition.index[0] - repeat_->first) / repeat_->step;
+  const bool stops = value.span<int64_t>()[0] != 0;
+  return stops ? Raise(round, true) : Raise(round + 1, false);
+}
+
+bool Rounds::Raise(int64_t round, bool is_last) {
+  if (has_ended_ || round < round_ || (round == round_ && !is_last)) {
+    return false;
+  }
+  round_ = std::min(round, (repeat_->last - repeat_->first) / repeat_->step);
+  time_ = repeat_->first + round_ * repeat_->step;
+  has_ended_ = is_last || time_ >= repeat_->last;
+  return true;
+}
+
+// While it is not known where the loop ends, labels of later rounds count too.
+bool Rounds::IsResultPoint(size_t set, const IndexVector& point) const {
+  const Repeat::ResultTime& at = repeat_->result_time[set];
+  const int64_t time = at.time.Evaluate(point);
+  if (!has_ended_) return !at.is_exact || time >= time_;
+  return at.is_exact ? time == time_ : time <= time_;
+}
+
+bool Rounds::IsResult(const Label& label) const {
+  if (!IsLoop()) return relations_.IsResult(label);
+  if (IsCondition(label)) return !has_ended_ && label.index[0] >= time_;
+  return !relations_.ForEachResultPoint(
+      label, [this](size_t set, const IndexVector& point) {
+        return !IsResultPoint(set, point);
+      });
+}
+
+int64_t Rounds::ResultsAt(const Label& label) const {
+  if (!has_ended_ || IsCondition(label)) return 0;
+  int64_t count = 0;
+  relations_.ForEachResultPoint(
+      label, [&](size_t set, const IndexVector& point) {
+        count += !IsLoop() || IsResultPoint(set, point) ? 1 : 0;
+        return true;
+      });
+  return count;
+}
+
+bool Rounds::ForEachDemanded(
+    absl::FunctionRef<bool(const Label&)> visit) const {
+  if (!IsLoop()) return relations_.ForEachResult(visit);
+  if (!has_ended_) return visit(*Condition());
+  const Program& program = relations_.program();
+  for (size_t s = 0; s < program.results.size(); ++s) {
+    const ResultSet& set = program.results[s];
+    const Repeat::ResultTime& at = repeat_->result_time[s];
+    Domain domain = set.domain;
+    Cut(at.time, at.is_exact, time_, domain);
+    const bool go_on = domain.ForEach([&](const IndexVector& point) {
+      return visit({.array = set.array, .index = Apply(set.map, point)});
+    });
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+std::optional<int64_t> Rounds::ResultCount() const {
+  if (!has_ended_) return std::nullopt;
+  const Program& program = relations_.program();
+  return IsLoop() ? ProgramAt(program, time_).ResultCount()
+                  : program.ResultCount();
+}
+
+int64_t Rounds::TaskCount() const {
+  const Program& program = relations_.program();
+  return IsLoop() ? ProgramAt(program, time_).TaskCount() : program.TaskCount();
+}
+
+}  // namespace dogged

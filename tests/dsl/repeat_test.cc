@@ -1,0 +1,211 @@
+// Aim: a loop ends where a plain loop over the same numbers ends, with the bits
+// of the program that has that many steps, in one process and on agents under
+// all faults.
+// Method: a relaxation that stops on its change, against a reference in C++ and
+// against -D T=...; simulated clusters, many seeds.
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "runtime/exec/local_run.h"
+#include "runtime/graph/rounds.h"
+#include "runtime/sim/cluster.h"
+#include "tests/dsl/compile_tools.h"
+#include "tests/sim/serial.h"
+
+namespace dogged::dsl {
+namespace {
+
+constexpr char kRelax[] = R"(
+param N = 12
+param bound : double = 0.01
+repeat T = 4:60:4 until change(T) < bound
+
+boundary u(0)(t) = 1
+boundary u(N-1)(t) = 0
+boundary u(x)(0) = 0 where x > 0 and x < N-1
+
+task relax
+  creates u(x)(t) as n
+  for  x = 1:N-2  t = 1:T
+  using
+    u(x-1)(t-1) as west
+    u(x+1)(t-1) as east
+  code
+    n = 0.5*(west + east)
+  end code
+end task
+
+task move
+  creates d(x)(t) as m
+  for  x = 1:N-2  t = 4:T:4
+  using
+    u(x)(t)   as now
+    u(x)(t-1) as before
+  code
+    m = now - before
+  end code
+end task
+
+reduce change(t) = normmax(d(x)(t)) for t = 4:T:4 over x = 1:N-2
+
+result u(:)(T)
+result change(t) for t = 4:T:4
+)";
+
+// The T at which the loop has to end.
+int64_t ReferenceEnd(int64_t n, double bound, int64_t last) {
+  std::vector<double> now(static_cast<size_t>(n), 0.0);
+  now[0] = 1;
+  for (int64_t t = 1; t <= last; ++t) {
+    std::vector<double> next = now;
+    double change = 0;
+    for (size_t x = 1; x + 1 < now.size(); ++x) {
+      next[x] = 0.5 * (now[x - 1] + now[x + 1]);
+      change = std::max(change, std::abs(next[x] - now[x]));
+    }
+    now = next;
+    if (t % 4 == 0 && change < bound) return t;
+  }
+  return last;
+}
+
+CompileOptions WithParameters(
+    std::vector<std::pair<std::string, std::string>> parameters) {
+  CompileOptions options = Options();
+  options.parameters = std::move(parameters);
+  return options;
+}
+
+absl::StatusOr<KernelTable> Load(const Job& job) {
+  return LoadKernels(job, KernelRegistry(), nullptr);
+}
+
+struct Ended {
+  int64_t time = 0;
+  int64_t tasks = 0;
+  std::string digest;
+};
+
+Ended RunHere(const Job& job, int workers) {
+  const Relations relations(job.program);
+  const KernelTable kernels = *Load(job);
+  absl::flat_hash_map<Label, Value> results;
+  LocalRunOptions options;
+  options.placement = PlaceWorkers(FlatCpuLayout(workers), workers);
+  options.on_result = [&results](const Label& label, const Value& value) {
+    EXPECT_TRUE(results.emplace(label, value).second);
+    return absl::OkStatus();
+  };
+  LocalRun run(relations, kernels, options);
+  const absl::Status status = run.Run();
+  EXPECT_TRUE(status.ok()) << status;
+  Ended out{.time = run.Progress().time,
+            .tasks = run.Progress().tasks_executed,
+            .digest = ""};
+  const Program program = ProgramAt(job.program, out.time);
+  EXPECT_EQ(static_cast<int64_t>(results.size()), program.ResultCount());
+  const auto digest =
+      ResultDigest(program, [&](const Label& l) -> absl::StatusOr<Value> {
+        return results.contains(l) ? results.at(l) : Value();
+      });
+  if (digest.ok()) out.digest = digest->ToString();
+  return out;
+}
+
+TEST(Repeat, EndsWhereThePlainLoopEnds) {
+  for (const char* bound : {"0.5", "0.03", "0.01", "0.000001"}) {
+    const Job job = MustCompile(kRelax, WithParameters({{"bound", bound}}));
+    ASSERT_TRUE(job.program.repeat.has_value());
+    const int64_t end = ReferenceEnd(12, std::stod(bound), 60);
+    const Job fixed = MustCompile(
+        kRelax, WithParameters({{"bound", bound}, {"T", absl::StrCat(end)}}));
+    EXPECT_FALSE(fixed.program.repeat.has_value());
+    const std::string digest = MustDigest(fixed, nullptr);
+    EXPECT_EQ(MustDigest(job, nullptr), digest) << bound;
+    for (const int workers : {1, 3}) {
+      const Ended ended = RunHere(job, workers);
+      EXPECT_EQ(ended.time, end) << bound;
+      EXPECT_EQ(ended.digest, digest) << bound;
+      // No task of a round that does not exist has run.
+      EXPECT_EQ(ended.tasks, ProgramAt(job.program, end).TaskCount()) << bound;
+    }
+  }
+}
+
+TEST(Repeat, OneRoundNeedsNoCondition) {
+  const std::string text = absl::StrCat(
+      "repeat T = 3:5:4 until u(T) < 0\nboundary u(0) = 1\n",
+      "task cool creates u(t) as n for t = 1:T using u(t-1) as a\n",
+      "code\nn = 0.5*a\nend code\nend task\nresult u(T)\n");
+  const Job job = MustCompile(text, Options());
+  EXPECT_EQ(RunHere(job, 1).time, 3);
+  EXPECT_EQ(MustRun(text, Options()).values[0].span<double>()[0], 0.125);
+}
+
+TEST(Repeat, SaysWhatIsNoRoundsRange) {
+  const std::string text =
+      "repeat T = 2:8:2 until u(0)(T) < 0\nboundary u(x)(0) = 1\n"
+      "task cool creates u(x)(t) as n for x = 0:T  t = 1:T using u(x)(t-1) as "
+      "a\ncode\nn = a\nend code\nend task\nresult u(0)(T)\n";
+  Diagnostics diagnostics("", "");
+  EXPECT_FALSE(Compile(text, Options(), KernelRegistry(), diagnostics).ok());
+  EXPECT_NE(diagnostics.ToString().find("D027"), std::string::npos)
+      << diagnostics.ToString();
+}
+
+void Simulate(const Job& job, SimOptions options, int64_t seeds) {
+  const auto expected = SerialResults(job, Load);
+  ASSERT_FALSE(expected.empty());
+  const std::string encoded = job.Encode();
+  const auto [first, last] = SeedRange(seeds);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    options.seed = static_cast<uint64_t>(seed);
+    const SimOutcome outcome = Cluster(options, encoded, Load).Run();
+    EXPECT_TRUE(outcome.status.ok())
+        << "seed " << seed << ": " << outcome.status
+        << "\nreplay: DOGGED_TEST_SEEDS=" << seed << ":" << seed;
+    if (outcome.status.ok() && options.client_stays) {
+      EXPECT_EQ(outcome.results, expected) << "seed " << seed;
+    }
+  }
+}
+
+FaultPlan ManyFaults() {
+  FaultPlan plan{.crash = 2,
+                 .restart = 2,
+                 .pause = 2,
+                 .join = 2,
+                 .leave = 1,
+                 .partition = 1};
+  plan.network = {
+      .drop = 0.02, .duplicate = 0.02, .reorder = 0.02, .corrupt = 0.001};
+  return plan;
+}
+
+TEST(Repeat, RunsOnAgents) {
+  Simulate(MustCompile(kRelax, Options()), {.agents = 4}, 5);
+}
+
+TEST(Repeat, SurvivesAllFaults) {
+  Simulate(MustCompile(kRelax, Options()),
+           {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 30);
+}
+
+TEST(Repeat, IsFoundBySearchAlone) {
+  SimOptions options{.agents = 4};
+  options.job.search_only = true;
+  options.faults = {.crash = 1, .join = 1};
+  options.fault_span = absl::Seconds(2);
+  Simulate(MustCompile(kRelax, WithParameters({{"N", "8"}})), options, 5);
+}
+
+TEST(Repeat, EndsWithoutItsClient) {
+  SimOptions options{.agents = 4};
+  options.client_stays = false;
+  Simulate(MustCompile(kRelax, Options()), options, 3);
+}
+
+}  // namespace
+}  // namespace dogged::dsl
