@@ -14,6 +14,8 @@ namespace dogged::apps {
 std::vector<double> Heat1d(int64_t n, int64_t t);
 // u(0:n-1)(0:n-1)(t) of apps/heat2d, row by row.
 std::vector<double> Heat2d(int64_t n, int64_t t);
+// u(0:n-1)(0:n-1) at the end of apps/jacobi, row by row.
+std::vector<double> Jacobi(int64_t n, double bound);
 // u(0:n-1)(t) of apps/advection1d.
 std::vector<double> Advection1d(int64_t n, int64_t t);
 // u(0:n-1)(0:n-1)(0:n-1)(t) of apps/heat3d.

@@ -254,6 +254,12 @@ void PointMaker::AddResults() {
             result.domain.dimensions.begin(), result.domain.dimensions.end(),
             [](const CheckedDimension& d) { return d.name == kRoundIndex; })};
     if (out_.repeat && result.ref.array == out_.repeat->array) continue;
+    if (time.is_exact && time.time.IsConstant()) {
+      diagnostics_
+          .Error(Code::kNotProved, result.range,
+                 "in which round these labels are results can't be told")
+          .Help("name the indices:  for x = ...");
+    }
     out_.results.push_back(MakeResult(result.ref.array,
                                       Instantiate(result.domain, program_),
                                       Instantiate(result.ref, program_)));

@@ -35,6 +35,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   for (auto& [label, wanted] : wishes_.wanted) wanted.next_ask = now;
   next_sweep_ = now;
   leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
+  root_.leaves_until = root_.LeavesUntil();
   ListResults();
 }
 
@@ -112,7 +113,11 @@ void JobRun::RaiseRound(int64_t round, bool is_last) {
 void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
   last_progress_ = now;
   next_sweep_ = now;
-  leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
+  // Those that were drawn before are not drawn again, unless some are left.
+  leaves_.emplace(relations_,
+                  leaves_.has_value() ? INT64_MIN : root_.leaves_until,
+                  root_.LeavesUntil());
+  root_.leaves_until = root_.LeavesUntil();
   ListResults();
   const auto may_start = [this](const Task& task) {
     return !root_.rounds.IsAhead(task);

@@ -24,7 +24,8 @@ struct RootDemand {
   }
 
   Rounds rounds;
-  bool has_news = false;       // of the rounds, not yet acted on
+  bool has_news = false;             // of the rounds, not yet acted on
+  int64_t leaves_until = INT64_MIN;  // leaves of earlier rounds were drawn
   ParkedTasks ahead;           // their inputs are at hand, their round is not
   std::vector<Label> results;  // those with their home here, shuffled
   size_t next_result = 0;

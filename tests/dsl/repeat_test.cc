@@ -3,10 +3,15 @@
 // all faults.
 // Method: a relaxation that stops on its change, against a reference in C++ and
 // against -D T=...; simulated clusters, many seeds.
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "apps/reference.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/exec/local_run.h"
 #include "runtime/graph/rounds.h"
@@ -131,6 +136,19 @@ TEST(Repeat, EndsWhereThePlainLoopEnds) {
       // No task of a round that does not exist has run.
       EXPECT_EQ(ended.tasks, ProgramAt(job.program, end).TaskCount()) << bound;
     }
+  }
+}
+
+// The corners and edges too: rows from the hot edge to the one opposite.
+TEST(Repeat, JacobiIsTheLoopBesideIt) {
+  for (const char* bound : {"0.05", "0.001"}) {
+    const SerialOutcome out =
+        MustRun(ReadApp("jacobi/jacobi.dog"),
+                WithParameters({{"N", "9"}, {"bound", bound}}));
+    ASSERT_EQ(out.values.size(), 2u);
+    EXPECT_THAT(out.values[0].span<double>(),
+                testing::ElementsAreArray(apps::Jacobi(9, std::stod(bound))));
+    EXPECT_LT(out.values[1].span<double>()[0], std::stod(bound));
   }
 }
 
