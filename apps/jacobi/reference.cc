@@ -7,9 +7,9 @@ namespace dogged::apps {
 std::vector<double> Jacobi(int64_t n, double bound) {
   const auto size = static_cast<std::size_t>(n);
   std::vector<double> now(size * size);
-  for (std::size_t y = 1; y + 1 < size; ++y) now[y] = 1;
   for (int64_t sweep = 1; sweep <= 20000; ++sweep) {
     std::vector<double> next = now;
+    for (std::size_t y = 1; y + 1 < size; ++y) next[y] = 1;
     double sum = 0;
     for (std::size_t i = size + 1; i + size + 1 < now.size(); ++i) {
       if (i % size == 0 || i % size == size - 1) continue;
