@@ -131,11 +131,7 @@ class ClusterRun {
                       .needed = tasks_needed_,
                       .alive = alive_,
                       .wanted = std::max(alive_, options_.program.agents)};
-      if (const auto& repeat = program_.job.program.repeat;
-          repeat.has_value()) {
-        moment.place = absl::StrCat(repeat->parameter, " = ", time());
-        moment.needed = 0;
-      }
+      NotePlace(program_.job.program, time(), moment);
       progress.Update(clock_.Now(), moment);
       InjectFaults(progress);
       NoteDeaths(progress);
@@ -381,11 +377,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   const absl::Status status = run.Run();
   if (!status.ok()) return SayError(status);
   const auto lookup = [&run](const Label& label) { return run.Find(label); };
-  LoadedProgram ended = program;
-  if (const auto& repeat = program.job.program.repeat; repeat.has_value()) {
-    ended.job.program = ProgramAt(program.job.program, run.time());
-    std::fprintf(stderr, "%s\n", LoopSentence(*repeat, run.time()).c_str());
-  }
+  const LoadedProgram ended = EndedProgram(program, run.time());
   const auto digest = dsl::ResultDigest(ended.job.program, lookup);
   if (!digest.ok()) return SayError(digest.status());
   run.Conclude(*digest);

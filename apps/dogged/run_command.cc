@@ -138,9 +138,21 @@ ExitCode SayStopped(const LoadedProgram& program, int64_t done,
 
 }  // namespace
 
-std::string LoopSentence(const Repeat& repeat, int64_t time) {
-  return absl::StrCat("the loop ended at ", repeat.parameter, " = ", time,
-                      time == repeat.last ? ", its last value" : "");
+LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time) {
+  LoadedProgram out = program;
+  const auto& repeat = program.job.program.repeat;
+  if (!repeat.has_value()) return out;
+  out.job.program = ProgramAt(program.job.program, time);
+  std::fprintf(stderr, "the loop ended at %s = %lld%s\n",
+               repeat->parameter.c_str(), static_cast<long long>(time),
+               time == repeat->last ? ", its last value" : "");
+  return out;
+}
+
+void NotePlace(const Program& program, int64_t time, Progress& progress) {
+  if (!program.repeat.has_value()) return;
+  progress.place = absl::StrCat(program.repeat->parameter, " = ", time);
+  progress.needed = 0;
 }
 
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
@@ -214,12 +226,8 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   {
     ProgressPrinter progress;
     status = run.Run(absl::Milliseconds(50), [&](const LocalProgress& now) {
-      const auto& repeat = program.job.program.repeat;
       Progress moment{.done = now.tasks_executed, .needed = run.needed_count()};
-      if (repeat.has_value()) {
-        moment.place = absl::StrCat(repeat->parameter, " = ", now.time);
-        moment.needed = 0;
-      }
+      NotePlace(program.job.program, now.time, moment);
       progress.Update(clock.Now(), moment);
       return !IsInterrupted();
     });
@@ -239,7 +247,6 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                    .program = program.job.program.name};
   report.compute_seconds = absl::ToDoubleSeconds(clock.Now() - start);
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
-  report.tasks_needed = run.needed_count();
   const LocalProgress done = run.Progress();
   report.tasks_executed = done.tasks_executed;
   report.tasks_per_agent = {done.tasks_executed};
@@ -256,12 +263,10 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     }
     return it->second;
   };
-  LoadedProgram ended = program;
-  if (const auto& repeat = program.job.program.repeat; repeat.has_value()) {
-    ended.job.program = ProgramAt(program.job.program, done.time);
-    report.tasks_needed = ended.job.program.TaskCount();
-    std::fprintf(stderr, "%s\n", LoopSentence(*repeat, done.time).c_str());
-  }
+  const LoadedProgram ended = EndedProgram(program, done.time);
+  report.tasks_needed = program.job.program.repeat.has_value()
+                            ? ended.job.program.TaskCount()
+                            : run.needed_count();
   const auto digest = dsl::ResultDigest(ended.job.program, lookup);
   if (!digest.ok()) return SayError(digest.status());
   report.result_digest = *digest;

@@ -6,12 +6,16 @@
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/options.h"
 #include "apps/dogged/report.h"
+#include "apps/output/words.h"
 #include "dsl/results.h"
 
 namespace dogged {
 
-// Where a loop has ended.
-std::string LoopSentence(const Repeat& repeat, int64_t time);
+// The program whose results a run has given; of a loop, that which ends at
+// `time`, and says so.
+LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time);
+// Of a loop it is not known how much is left, but how far it has come.
+void NotePlace(const Program& program, int64_t time, Progress& progress);
 
 // `report` has the result digest. Fills check and residual, writes the outputs,
 // prints the report. `lookup` gives the value of any result label.
