@@ -88,7 +88,7 @@ class PointMaker {
     return form.params[static_cast<size_t>(program_.repeat->parameter)] != 0;
   }
   bool IsOfRepeat(const CheckedGuard& guard) const;
-  void AddResults();
+  void AddResult(const CheckedResult& result);
   CodeBody MakeCode(const CheckedTask& task) const;
   NativeBody MakeNative(const CheckedTask& task) const;
   InputBody MakeInput(const CheckedTask& task);
@@ -246,25 +246,46 @@ AffineExpr PointMaker::TimeOf(const CheckedDomain& domain, SourceRange range) {
   return out;
 }
 
-void PointMaker::AddResults() {
-  for (const CheckedResult& result : program_.results) {
-    const Repeat::ResultTime time{
-        .time = TimeOf(result.domain, result.range),
-        .is_exact = std::any_of(
-            result.domain.dimensions.begin(), result.domain.dimensions.end(),
-            [](const CheckedDimension& d) { return d.name == kRoundIndex; })};
-    if (out_.repeat && result.ref.array == out_.repeat->array) continue;
-    if (time.is_exact && time.time.IsConstant()) {
-      diagnostics_
-          .Error(Code::kNotProved, result.range,
-                 "in which round these labels are results can't be told")
-          .Help("name the indices:  for x = ...");
-    }
-    out_.results.push_back(MakeResult(result.ref.array,
-                                      Instantiate(result.domain, program_),
-                                      Instantiate(result.ref, program_)));
-    out_.results.back().time = time;
+// u(x)(T) is a result at every round T' if the loop ends there: an index more.
+void PointMaker::AddResult(const CheckedResult& result) {
+  Domain domain = Instantiate(result.domain, program_);
+  AffineMap map = Instantiate(result.ref, program_);
+  Repeat::ResultTime time{.time = TimeOf(result.domain, result.range)};
+  const int round = domain.size();
+  for (size_t i = 0; out_.repeat && i < map.size(); ++i) {
+    const int64_t factor =
+        result.ref.index[i]
+            .params[static_cast<size_t>(program_.repeat->parameter)];
+    if (factor == 0) continue;
+    map[i] = map[i] + (AffineExpr::Index(round) -
+                       AffineExpr::Constant(out_.repeat->last)) *
+                          factor;
+    time.is_exact = true;
   }
+  if (time.is_exact) {
+    if (round >= kMaxIndices || !time.time.IsConstant()) {
+      diagnostics_
+          .Error(Code::kRepeat, result.range,
+                 "the rounds of these results can't be told apart")
+          .Help("as in  result u(:)(T)");
+      return;
+    }
+    time.time = AffineExpr::Index(round);
+    const Repeat& repeat = *out_.repeat;
+    domain.dimensions.push_back(
+        {.name = "round",
+         .lower = {{.expr = AffineExpr::Constant(repeat.first)}},
+         .upper = {{.expr = AffineExpr::Constant(repeat.last)}}});
+    if (domain.guard.IsAlways()) domain.guard.any_of.push_back({});
+    for (auto& all_of : domain.guard.any_of) {
+      all_of.push_back({.expr = time.time - AffineExpr::Constant(repeat.first),
+                        .kind = Constraint::Kind::kDivisible,
+                        .modulus = repeat.step});
+    }
+  }
+  out_.results.push_back(
+      MakeResult(result.ref.array, std::move(domain), std::move(map)));
+  out_.results.back().time = time;
 }
 
 void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
@@ -344,7 +365,11 @@ PointProgram PointMaker::Make(const std::string& name) {
   }
   for (const CheckedArray& array : program_.arrays) AddArray(array);
   for (const CheckedTask& task : program_.tasks) AddTask(task);
-  AddResults();
+  for (const CheckedResult& result : program_.results) {
+    // The condition of a loop is no result.
+    if (out_.repeat && result.ref.array == out_.repeat->array) continue;
+    AddResult(result);
+  }
   return std::move(out_);
 }
 

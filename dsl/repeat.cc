@@ -211,18 +211,6 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program) {
   program.results.push_back(std::move(result));
 }
 
-// u(:)(T) becomes u(:)(T') for every round T'.
-void SpreadResults(const ast::Repeat& repeat, ast::Program& program) {
-  for (ast::Result& result : program.results) {
-    bool mentions = false;
-    for (Expr& index : result.ref.index) {
-      mentions |= !FindName(index, repeat.name.text).IsNone();
-      Rename(repeat.name.text, kRoundIndex, index);
-    }
-    if (mentions) result.dimensions.push_back(Rounds(repeat));
-  }
-}
-
 }  // namespace
 
 ast::Program WriteOutRepeat(ast::Program program, bool is_given,
@@ -254,7 +242,6 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
     program.repeats.clear();
     return program;
   }
-  SpreadResults(repeat, program);
   AddCondition(repeat, program);
   return program;
 }
