@@ -83,11 +83,7 @@ class PointMaker {
   void AddArray(const CheckedArray& array);
   void AddTask(const CheckedTask& task);
   void AddReduction(const CheckedTask& task, Domain domain);
-  AffineExpr TimeOf(const CheckedDomain& domain, SourceRange range);
-  bool IsOfRepeat(const LinearForm& form) const {
-    return form.params[static_cast<size_t>(program_.repeat->parameter)] != 0;
-  }
-  bool IsOfRepeat(const CheckedGuard& guard) const;
+  AffineExpr TimeOfPoints(const CheckedDomain& domain, SourceRange range);
   void AddResult(const CheckedResult& result);
   CodeBody MakeCode(const CheckedTask& task) const;
   NativeBody MakeNative(const CheckedTask& task) const;
@@ -203,89 +199,29 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   return out;
 }
 
-bool PointMaker::IsOfRepeat(const CheckedGuard& guard) const {
-  for (const auto& all_of : guard.any_of) {
-    for (const CheckedConstraint& c : all_of) {
-      if (IsOfRepeat(c.form)) return true;
-    }
-  }
-  return false;
-}
-
-// What must not be beyond the loop's parameter for a point to be in `domain`:
-// one bound says so, x <= T + rest.
-AffineExpr PointMaker::TimeOf(const CheckedDomain& domain, SourceRange range) {
-  if (!program_.repeat) return {};
-  const CheckedRepeat& repeat = *program_.repeat;
-  const CheckedParameter& parameter =
-      program_.parameters[static_cast<size_t>(repeat.parameter)];
-  AffineExpr out = AffineExpr::Constant(repeat.first);
-  int bounds = 0;
-  bool is_plain = !parameter.is_fixed && !IsOfRepeat(domain.guard);
-  for (size_t d = 0; d < domain.dimensions.size(); ++d) {
-    for (const CheckedBound& bound : domain.dimensions[d].lower) {
-      is_plain &= !IsOfRepeat(bound.form);
-    }
-    for (const CheckedBound& bound : domain.dimensions[d].upper) {
-      if (!IsOfRepeat(bound.form)) continue;
-      is_plain &= ++bounds == 1 && bound.divisor == 1 &&
-                  bound.form.params[static_cast<size_t>(repeat.parameter)] == 1;
-      out = AffineExpr::Index(static_cast<int>(d)) -
-            Instantiate(bound.form, program_) +
-            AffineExpr::Constant(parameter.integer);
-    }
-  }
-  if (!is_plain) {
+AffineExpr PointMaker::TimeOfPoints(const CheckedDomain& domain,
+                                    SourceRange range) {
+  const std::optional<AffineExpr> time = TimeOf(domain, program_);
+  if (!time) {
     diagnostics_
         .Error(Code::kRepeat, range,
-               absl::StrCat(parameter.name,
-                            " is found by 'repeat', and may end one range "
-                            "here, by itself or plus a number"))
-        .Help("as in  for t = 1:" + parameter.name);
+               "what 'repeat' finds may end one range here, by itself or plus "
+               "a number")
+        .Help("as in  for t = 1:T");
   }
-  return out;
+  return time.value_or(AffineExpr());
 }
 
-// u(x)(T) is a result at every round T' if the loop ends there: an index more.
 void PointMaker::AddResult(const CheckedResult& result) {
-  Domain domain = Instantiate(result.domain, program_);
-  AffineMap map = Instantiate(result.ref, program_);
-  Repeat::ResultTime time{.time = TimeOf(result.domain, result.range)};
-  const int round = domain.size();
-  for (size_t i = 0; out_.repeat && i < map.size(); ++i) {
-    const int64_t factor =
-        result.ref.index[i]
-            .params[static_cast<size_t>(program_.repeat->parameter)];
-    if (factor == 0) continue;
-    map[i] = map[i] + (AffineExpr::Index(round) -
-                       AffineExpr::Constant(out_.repeat->last)) *
-                          factor;
-    time.is_exact = true;
+  std::optional<PointResult> made = ResultOf(result, program_);
+  if (made) {
+    out_.results.push_back(*std::move(made));
+    return;
   }
-  if (time.is_exact) {
-    if (round >= kMaxIndices || !time.time.IsConstant()) {
-      diagnostics_
-          .Error(Code::kRepeat, result.range,
-                 "the rounds of these results can't be told apart")
-          .Help("as in  result u(:)(T)");
-      return;
-    }
-    time.time = AffineExpr::Index(round);
-    const Repeat& repeat = *out_.repeat;
-    domain.dimensions.push_back(
-        {.name = "round",
-         .lower = {{.expr = AffineExpr::Constant(repeat.first)}},
-         .upper = {{.expr = AffineExpr::Constant(repeat.last)}}});
-    if (domain.guard.IsAlways()) domain.guard.any_of.push_back({});
-    for (auto& all_of : domain.guard.any_of) {
-      all_of.push_back({.expr = time.time - AffineExpr::Constant(repeat.first),
-                        .kind = Constraint::Kind::kDivisible,
-                        .modulus = repeat.step});
-    }
-  }
-  out_.results.push_back(
-      MakeResult(result.ref.array, std::move(domain), std::move(map)));
-  out_.results.back().time = time;
+  diagnostics_
+      .Error(Code::kRepeat, result.range,
+             "the rounds of these results can't be told apart")
+      .Help("as in  result u(:)(T)");
 }
 
 void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
@@ -301,7 +237,7 @@ void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
                      .source = use.ref.array,
                      .over = Instantiate(*use.over, program_),
                      .source_map = Instantiate(use.ref, program_)};
-  out.time = TimeOf(task.domain, task.range);
+  out.time = TimeOfPoints(task.domain, task.range);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   out_.reductions.push_back(std::move(out));
 }
@@ -321,7 +257,7 @@ void PointMaker::AddTask(const CheckedTask& task) {
   PointClass out;
   out.name = task.name;
   out.domain = domain;
-  out.time = TimeOf(task.domain, task.range);
+  out.time = TimeOfPoints(task.domain, task.range);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   for (const CheckedCreate& create : task.creates) {
     out.creates.push_back(

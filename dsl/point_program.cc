@@ -77,6 +77,91 @@ PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
   return out;
 }
 
+namespace {
+
+bool Mentions(const LinearForm& form, int32_t parameter) {
+  return form.params[static_cast<size_t>(parameter)] != 0;
+}
+
+bool Mentions(const CheckedGuard& guard, int32_t parameter) {
+  for (const auto& all_of : guard.any_of) {
+    for (const CheckedConstraint& c : all_of) {
+      if (Mentions(c.form, parameter)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
+                                 const CheckedProgram& program) {
+  if (!program.repeat) return AffineExpr();
+  const int32_t p = program.repeat->parameter;
+  const CheckedParameter& parameter =
+      program.parameters[static_cast<size_t>(p)];
+  AffineExpr out = AffineExpr::Constant(program.repeat->first);
+  int bounds = 0;
+  bool is_plain = !parameter.is_fixed && !Mentions(domain.guard, p);
+  for (size_t d = 0; d < domain.dimensions.size(); ++d) {
+    for (const CheckedBound& bound : domain.dimensions[d].lower) {
+      is_plain &= !Mentions(bound.form, p);
+    }
+    for (const CheckedBound& bound : domain.dimensions[d].upper) {
+      if (!Mentions(bound.form, p)) continue;
+      is_plain &= ++bounds == 1 && bound.divisor == 1 &&
+                  bound.form.params[static_cast<size_t>(p)] == 1;
+      out = AffineExpr::Index(static_cast<int>(d)) -
+            Instantiate(bound.form, program) +
+            AffineExpr::Constant(parameter.integer);
+    }
+  }
+  if (!is_plain) return std::nullopt;
+  return out;
+}
+
+std::optional<PointResult> ResultOf(const CheckedResult& result,
+                                    const CheckedProgram& program) {
+  Domain domain = Instantiate(result.domain, program);
+  AffineMap map = Instantiate(result.ref, program);
+  if (!program.repeat) {
+    return MakeResult(result.ref.array, std::move(domain), std::move(map));
+  }
+  const CheckedRepeat& repeat = *program.repeat;
+  const auto p = static_cast<size_t>(repeat.parameter);
+  const int64_t last = program.parameters[p].integer;
+  const int round = domain.size();
+  const std::optional<AffineExpr> bound = TimeOf(result.domain, program);
+  if (!bound) return std::nullopt;
+  Repeat::ResultTime time{.time = *bound};
+  for (size_t i = 0; i < map.size(); ++i) {
+    const int64_t factor = result.ref.index[i].params[p];
+    if (factor == 0) continue;
+    if (round >= kMaxIndices) return std::nullopt;
+    map[i] = map[i] +
+             (AffineExpr::Index(round) - AffineExpr::Constant(last)) * factor;
+    time.is_exact = true;
+  }
+  if (time.is_exact) {
+    if (!time.time.IsConstant()) return std::nullopt;
+    time.time = AffineExpr::Index(round);
+    domain.dimensions.push_back(
+        {.name = "round",
+         .lower = {{.expr = AffineExpr::Constant(repeat.first)}},
+         .upper = {{.expr = AffineExpr::Constant(last)}}});
+    if (domain.guard.IsAlways()) domain.guard.any_of.push_back({});
+    for (auto& all_of : domain.guard.any_of) {
+      all_of.push_back({.expr = time.time - AffineExpr::Constant(repeat.first),
+                        .kind = Constraint::Kind::kDivisible,
+                        .modulus = repeat.step});
+    }
+  }
+  PointResult out =
+      MakeResult(result.ref.array, std::move(domain), std::move(map));
+  out.time = time;
+  return out;
+}
+
 int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
   // How far back each task that creates the array reads it, index by index.
   std::vector<AffineMap> differences;
