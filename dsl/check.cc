@@ -425,7 +425,11 @@ void Checker::Repeat(const ast::Repeat& declared) {
   out.first = EvaluateInteger(*first, {}, program_).value_or(0);
   out.step = declared.rounds.step;
   out.range = declared.range;
-  if (program_.parameters.back().integer < out.first) {
+  CheckedParameter& parameter = program_.parameters.back();
+  if (parameter.integer >= out.first) {
+    parameter.integer -= (parameter.integer - out.first) % out.step;
+    parameter.real = static_cast<double>(parameter.integer);
+  } else {
     diagnostics_
         .Error(Code::kRepeat, declared.rounds.range,
                absl::StrCat("the loop has no round: ", declared.name.text,

@@ -13,16 +13,6 @@ namespace {
 
 using ast::Expr;
 
-Expr Binary(ast::Op op, Expr left, Expr right) {
-  Expr out;
-  out.kind = Expr::Kind::kBinary;
-  out.op = op;
-  out.range = Join(left.range, right.range);
-  out.args.push_back(std::move(left));
-  out.args.push_back(std::move(right));
-  return out;
-}
-
 Expr Integer(int64_t value, SourceRange range) {
   Expr out;
   out.range = range;
@@ -228,15 +218,7 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
   ast::Parameter parameter;
   parameter.name = repeat.name;
   parameter.range = repeat.range;
-  // The last of the range: first + (last - first)/step*step.
-  const SourceRange at = repeat.rounds.range;
-  Expr steps = Binary(
-      ast::Op::kDivide,
-      Binary(ast::Op::kSubtract, repeat.rounds.upper, repeat.rounds.lower),
-      Integer(repeat.rounds.step, at));
-  parameter.value = Binary(ast::Op::kAdd, repeat.rounds.lower,
-                           Binary(ast::Op::kMultiply, std::move(steps),
-                                  Integer(repeat.rounds.step, at)));
+  parameter.value = repeat.rounds.upper;
   program.parameters.push_back(std::move(parameter));
   if (is_given) {
     program.repeats.clear();

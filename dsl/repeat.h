@@ -1,5 +1,5 @@
 // A loop that ends by a value, as what the rest of the front end knows: its
-// parameter, with the last value of the range, and a task that binds until(T)
+// parameter, with the end of the range, and a task that binds until(T)
 // to 1 where the condition holds, else to 0. docs/adr/0031-repeat-until.md.
 #ifndef DOGGED_DSL_REPEAT_H_
 #define DOGGED_DSL_REPEAT_H_
