@@ -242,6 +242,26 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
   return FindSymbol();
 }
 
+// Labels that nothing reads and that are wanted at the end alone, such as
+// corners, are made for the last round only: a loop can't give them at another.
+void CheckFirstRound(const Program& program, const CheckedProgram& checked,
+                     Diagnostics& diagnostics) {
+  if (!program.repeat.has_value()) return;
+  const Program first = ProgramAt(program, program.repeat->first);
+  const Relations relations(first);
+  int64_t left = 1'000'000;
+  relations.ForEachResult([&](const Label& label) {
+    if (relations.ProducerOf(label).has_value()) return --left > 0;
+    diagnostics
+        .Error(Code::kRepeat, checked.repeat->range,
+               absl::StrCat("if the loop ends at ", program.repeat->parameter,
+                            " = ", program.repeat->first, ", nothing makes ",
+                            first.LabelText(label)))
+        .Help("leave out of the result what no task reads, such as corners");
+    return false;
+  });
+}
+
 // What files hold fits what the program declares, tiled or not.
 absl::Status CheckInputs(const PointProgram& points,
                          const std::vector<JobInput>& inputs) {
@@ -300,6 +320,8 @@ absl::StatusOr<Job> Compile(absl::string_view text,
                           LowerProgram(points, options.target, options.coalesce,
                                        options.shape, how));
   AddLibraries(checked, options, job.program, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  CheckFirstRound(job.program, checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   if (job.program.ResultCount() == 0) {
     diagnostics.Error(Code::kResult, {}, "the result is empty")
