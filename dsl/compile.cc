@@ -242,10 +242,14 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
   return FindSymbol();
 }
 
-// Labels that nothing reads and that are wanted at the end alone, such as
-// corners, are made for the last round only: a loop can't give them at another.
-void CheckFirstRound(const Program& program, const CheckedProgram& checked,
-                     Diagnostics& diagnostics) {
+// There are results, and a loop has them whenever it ends: labels that nothing
+// reads, such as corners, are made for the last round only.
+void CheckResults(const Program& program, const CheckedProgram& checked,
+                  Diagnostics& diagnostics) {
+  if (program.ResultCount() == 0) {
+    diagnostics.Error(Code::kResult, {}, "the result is empty")
+        .Help("its range has no point with these parameters");
+  }
   if (!program.repeat.has_value()) return;
   const Program first = ProgramAt(program, program.repeat->first);
   const Relations relations(first);
@@ -321,13 +325,8 @@ absl::StatusOr<Job> Compile(absl::string_view text,
                                        options.shape, how));
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  CheckFirstRound(job.program, checked, diagnostics);
+  CheckResults(job.program, checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  if (job.program.ResultCount() == 0) {
-    diagnostics.Error(Code::kResult, {}, "the result is empty")
-        .Help("its range has no point with these parameters");
-    return wrong;
-  }
   DOGGED_ASSIGN_OR_RETURN(std::string source, SourceOf(job.program));
   if (!source.empty()) {
     job.program.kernels.push_back(
