@@ -207,7 +207,9 @@ AffineExpr PointMaker::TimeOfPoints(const CheckedDomain& domain,
         .Error(Code::kRepeat, range,
                "what 'repeat' finds may end one range here, by itself or plus "
                "a number")
-        .Help("as in  for t = 1:T");
+        .Help(
+            "as in  for t = 1:T; and a result leaves out what no task reads, "
+            "such as corners");
   }
   return time.value_or(AffineExpr());
 }
