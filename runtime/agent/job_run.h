@@ -199,7 +199,7 @@ class JobRun {
   AnswerBody AnswerTo(absl::Time now, const LookupBody& lookup);
   // A task that a walk has found is run here. False if it runs already.
   bool Pick(absl::Time now, const Task& task, Outbox& out);
-  void FetchInputs(const Task& task, Outbox& out);
+  void AskForPicked(absl::Time now, const Task& task, Outbox& out);
   bool TakeClaim(absl::Time now, const Task& task, AgentId holder);
   void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,

@@ -40,8 +40,10 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
     HandleClaim(now, from, b, out);
   } else if (!b.granted) {
     if (!in_flight_.contains(b.task)) DropTask(b.task);
-  } else if (search_.picked.contains(b.task)) {
-    FetchInputs(b.task, out);
+  } else if (const auto picked = search_.picked.find(b.task);
+             picked != search_.picked.end()) {
+    picked->second.granted = true;
+    AskForPicked(now, b.task, out);
   }
   return absl::OkStatus();
 }
@@ -153,17 +155,20 @@ bool JobRun::Pick(absl::Time now, const Task& task, Outbox& out) {
   if (in_flight_.contains(task) || search_.picked.contains(task)) return false;
   const bool is_mine = IsMine(task);
   if (options_.claims && is_mine && !TakeClaim(now, task, self_)) return false;
-  search_.picked.emplace(task, now);
-  if (options_.claims && !is_mine) {
-    SendTo(HomeOf(task), JobMessage::kClaim, EncodeClaim({.task = task}), out);
-  } else {
-    FetchInputs(task, out);
-  }
+  const bool granted = is_mine || !options_.claims;
+  search_.picked[task] = {.since = now, .asked = now, .granted = granted};
+  AskForPicked(now, task, out);
   return true;
 }
 
-void JobRun::FetchInputs(const Task& task, Outbox& out) {
-  if (in_flight_.contains(task)) return;
+void JobRun::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
+  const auto picked = search_.picked.find(task);
+  if (picked == search_.picked.end() || in_flight_.contains(task)) return;
+  picked->second.asked = now;
+  if (!picked->second.granted) {
+    SendTo(HomeOf(task), JobMessage::kClaim, EncodeClaim({.task = task}), out);
+    return;
+  }
   if (relations_.RequiredCount(task) == 0) {
     StartLeaf(task);
     return;
@@ -204,25 +209,41 @@ void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
   SendTo(from, JobMessage::kClaimed, EncodeClaim({body.task, granted}), out);
 }
 
-// Answers may be lost, inputs may be dropped before they are fetched: then the
-// walk or the task is given up, and another walk finds what is missing.
+// Messages may be lost: what is not answered is asked again. Inputs may be
+// dropped before they are fetched: then the task is given up, and another walk
+// finds what is missing.
 void JobRun::SweepSearch(absl::Time now, Outbox& out) {
-  const absl::Time stale = now - 2 * Patience();
+  // Homes answer between tasks, however long those take; values may be long.
+  const absl::Time unanswered = now - limits_.sweep_interval;
+  const absl::Time overdue = now - Patience();
   for (size_t i = search_.walks.size(); i-- > 0;) {
-    if (search_.walks[i].heard > stale) continue;
+    SearchState::ActiveWalk& active = search_.walks[i];
+    if (active.heard > unanswered) continue;
+    active.heard = now;
+    active.walk->AskAgain();
+    if (AdvanceWalk(now, *active.walk, out)) continue;
     search_.walks.erase(search_.walks.begin() + static_cast<int64_t>(i));
   }
-  std::vector<Task> given_up;
+  std::vector<Task> waiting;
   std::vector<Task> running;
-  for (const auto& [task, since] : search_.picked) {
+  for (const auto& [task, picked] : search_.picked) {
     if (in_flight_.contains(task)) {
       running.push_back(task);
-    } else if (since <= stale) {
-      given_up.push_back(task);
+    } else if (picked.asked <= (picked.granted ? overdue : unanswered)) {
+      waiting.push_back(task);
     }
   }
   std::sort(running.begin(), running.end());
-  for (const Task& task : given_up) DropTask(task);
+  std::sort(waiting.begin(), waiting.end());
+  for (const Task& task : waiting) {
+    const auto picked = search_.picked.find(task);
+    if (picked == search_.picked.end()) continue;
+    if (picked->second.since <= now - 4 * Patience()) {
+      DropTask(task);
+    } else {
+      AskForPicked(now, task, out);
+    }
+  }
   if (!options_.claims) return;
   for (const Task& task : running) {
     if (IsMine(task)) {

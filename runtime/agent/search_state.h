@@ -23,8 +23,13 @@ struct SearchState {
     absl::Time heard;
   };
   std::vector<ActiveWalk> walks;
-  // Tasks that walks have found, and when.
-  absl::flat_hash_map<Task, absl::Time> picked;
+  struct Picked {
+    absl::Time since;
+    absl::Time asked;      // when its claim or its inputs were last asked for
+    bool granted = false;  // by its home, or there was nobody to ask
+  };
+  // Tasks that walks have found.
+  absl::flat_hash_map<Task, Picked> picked;
   Claims claims;  // of tasks whose home is here
   absl::Time next_walk = absl::InfinitePast();
   absl::Duration walk_pause;

@@ -76,13 +76,13 @@ Walk::Step Walk::Next() {
       retired |= input.known == Known::kRetired;
     }
     if (!step.lookups.empty()) return step;
+    if (!retired && Descend()) continue;
     if (asked) return {.kind = Step::Kind::kWait};
     if (retired) {
       // Who dropped it knew this task as done: is it?
       frame.output = Known::kNothing;
       continue;
     }
-    if (Descend()) continue;
     const bool ready = std::all_of(
         frame.inputs.begin(), frame.inputs.end(),
         [](const Input& input) { return input.known == Known::kBound; });
@@ -147,6 +147,15 @@ void Walk::OnAnswer(const Label& label, LabelState state,
           input.known = Known::kRetired;
           break;
       }
+    }
+  }
+}
+
+void Walk::AskAgain() {
+  for (Frame& frame : frames_) {
+    if (frame.output == Known::kAsked) frame.output = Known::kNothing;
+    for (Input& input : frame.inputs) {
+      if (input.known == Known::kAsked) input.known = Known::kNothing;
     }
   }
 }

@@ -61,6 +61,8 @@ class Walk {
   // `newest` is the newest bound version of the label's row, where known.
   void OnAnswer(const Label& label, LabelState state,
                 std::optional<int64_t> newest);
+  // What was asked and not answered is to be asked again: it may be lost.
+  void AskAgain();
 
  private:
   enum class Known : uint8_t {

@@ -136,5 +136,33 @@ TEST(Walk, AsksAgainBeforeItInsists) {
   EXPECT_EQ(pruned.Next().kind, Kind::kEnd);
 }
 
+// A task of many inputs would hardly ever run if one lost answer ended a walk.
+TEST(Walk, AsksAgainForWhatWasNotAnswered) {
+  const Job job = Heat1dJob(5, 2, 5);
+  const Relations relations(job.program);
+  Walk walk = NewWalk(relations, 1);
+  const Label result{.array = 0, .index = {2, 2}};
+  walk.Start(result);
+  ASSERT_EQ(walk.Next().lookups.size(), 1u);
+  EXPECT_EQ(walk.Next().kind, Kind::kWait);
+  walk.AskAgain();
+  const Walk::Step again = walk.Next();
+  ASSERT_EQ(again.lookups.size(), 1u);
+  EXPECT_EQ(again.lookups[0].label, result);
+  walk.OnAnswer(result, LabelState::kUnbound, std::nullopt);
+  const Walk::Step inputs = walk.Next();
+  ASSERT_EQ(inputs.lookups.size(), 3u);
+  walk.OnAnswer(inputs.lookups[1].label, LabelState::kBound, std::nullopt);
+  EXPECT_EQ(walk.Next().kind, Kind::kWait);
+  walk.AskAgain();
+  const Walk::Step missing = walk.Next();  // those two only
+  ASSERT_EQ(missing.lookups.size(), 2u);
+  for (const auto& lookup : missing.lookups) {
+    EXPECT_NE(lookup.label, inputs.lookups[1].label);
+    walk.OnAnswer(lookup.label, LabelState::kBound, std::nullopt);
+  }
+  EXPECT_EQ(walk.Next().kind, Kind::kRun);
+}
+
 }  // namespace
 }  // namespace dogged
