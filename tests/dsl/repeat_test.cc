@@ -156,6 +156,22 @@ TEST(Repeat, JacobiIsTheLoopBesideIt) {
   }
 }
 
+// A result that only ends of rounds have must not make boundaries timeless:
+// they would all run at the start.
+TEST(Repeat, ARoundHasTheTasksOfThePlainLoop) {
+  const std::string text = ReadApp("jacobi/jacobi.dog");
+  const Job job = MustCompile(text, WithParameters({{"N", "9"}}));
+  for (const int64_t end : {50, 100, 20000}) {
+    CompileOptions options =
+        WithParameters({{"N", "9"}, {"T", absl::StrCat(end)}});
+    options.coalesce = false;
+    const Job fixed = MustCompile(text, options);
+    // And one condition a round.
+    EXPECT_EQ(ProgramAt(job.program, end).TaskCount(),
+              fixed.program.TaskCount() + end / 50);
+  }
+}
+
 TEST(Repeat, OneRoundNeedsNoCondition) {
   const std::string text = absl::StrCat(
       "repeat T = 3:5:4 until u(T) < 0\nboundary u(0) = 1\n",
