@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -395,6 +396,9 @@ void FabricTransport::PostReceives() {
 void FabricTransport::Poll(std::vector<Arrival>& arrivals) {
   for (int i = 0; i < kReadsPerPoll; ++i) {
     fi_cq_msg_entry entries[kCompletionsPerRead];
+    // Where a foreign connection ends after too few bytes, the provider goes
+    // by errno: with an old EAGAIN it would keep it, readable for ever.
+    errno = 0;
     const ssize_t count = fi_cq_read(cq_.get(), entries, kCompletionsPerRead);
     if (count == -FI_EAVAIL) {
       CompleteWithError();

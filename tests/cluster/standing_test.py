@@ -246,9 +246,28 @@ def frames(rng):
                    + rng.randbytes(size))
 
 
+def listening_ports(process):
+    """The TCP ports at which a process of this host listens."""
+    sockets = set()
+    for fd in os.listdir(f"/proc/{process}/fd"):
+        try:
+            sockets.add(os.readlink(f"/proc/{process}/fd/{fd}"))
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    ports = []
+    with open(f"/proc/{process}/net/tcp") as table:
+        for row in list(table)[1:]:
+            fields = row.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                ports.append(int(fields[1].split(":")[1], 16))
+    return ports
+
+
 def case_foreign_bytes():
     """Whatever reaches the control port, half of it or a thousand times: the
-    agents stand, answer, and run jobs meanwhile."""
+    agents stand, answer, and run jobs meanwhile. Who comes to one of their
+    ports and goes is let go: a connection that is kept wakes the agent for
+    ever."""
     seed = random.randrange(2 ** 32)
     print("seed", seed)
     rng = random.Random(seed)
@@ -281,6 +300,19 @@ def case_foreign_bytes():
         for connection in open_ones:
             connection.close()
         check("agents", [a.poll() for a in cluster.agents], [None] * 2)
+        ports = listening_ports(cluster.agents[0].pid)
+        check("ports of an agent, control and fabric", len(ports), 2)
+        for sent in (b"", b"\n", b"GET / HTTP/1.0\r\n\r\n"):
+            for port in ports:
+                with socket.create_connection((host, port),
+                                              timeout=60) as connection:
+                    connection.sendall(sent)
+                    connection.shutdown(socket.SHUT_WR)
+                    try:
+                        while connection.recv(4096):
+                            pass
+                    except ConnectionResetError:
+                        pass  # an end as well
         # Nothing that was sent became a job.
         check("jobs", sorted({j["program"] for j in cluster.status()["jobs"]}),
               ["heat1d"])

@@ -279,6 +279,41 @@ TEST(FabricTransport, GarbageOnThePortChangesNothing) {
       PollUntil(*transport, arrivals, [&] { return arrivals.size() >= 50; }));
 }
 
+// A port scan, or who took this for another port: `bytes`, and no more. Such a
+// connection is closed, and its end wakes nobody again.
+TEST(FabricTransport, LetsGoOfWhoIsNoPeer) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  const absl::StatusOr<SocketAddress> at = ResolveAddress(transport->address());
+  ASSERT_TRUE(at.ok());
+  for (const std::string& bytes :
+       {std::string(), std::string("\n"), std::string("GET / HTTP/1.0\r\n\r\n"),
+        std::string(5000, 'x')}) {
+    const int fd = socket(at->family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(connect(fd, at->get(), at->size), 0);
+    ASSERT_EQ(send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    shutdown(fd, SHUT_WR);
+    std::vector<Arrival> arrivals;
+    EXPECT_TRUE(PollUntil(*transport, arrivals, [&] {
+      pollfd other_end{fd, POLLIN, 0};
+      return poll(&other_end, 1, 0) > 0;  // closed or reset
+    })) << bytes.size();
+    close(fd);
+    EXPECT_TRUE(arrivals.empty());
+  }
+  // Poll runs after each wake-up; now there is nothing that wakes.
+  std::unique_ptr<Poller> poller = *Poller::Create();
+  poller->Watch(transport->wait_fd());
+  std::vector<Arrival> arrivals;
+  bool is_quiet = false;
+  for (int i = 0; i < 1000 && !is_quiet; ++i) {
+    transport->Poll(arrivals);
+    is_quiet =
+        transport->PrepareToWait() && !poller->Wait(absl::ZeroDuration());
+  }
+  EXPECT_TRUE(is_quiet);
+}
+
 // What handles `number`, as a number that can be compared.
 uintptr_t HandlerOf(int number) {
   struct sigaction now {};
