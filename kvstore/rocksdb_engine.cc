@@ -14,6 +14,7 @@
 
 #include <cerrno>
 #include <condition_variable>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -56,6 +57,17 @@ std::string AfterPrefix(std::string prefix) {
   return prefix;
 }
 
+// Instead of RocksDB's LOG file: that lies on the same disk, and where that is
+// full, the line after the first that did not fit ends the process (it asserts
+// that a file is not written to after an error). All that we need to know comes
+// back as a status.
+class NoLog : public rocksdb::Logger {
+ public:
+  NoLog() : Logger(rocksdb::FATAL_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
 rocksdb::Options DatabaseOptions() {
   rocksdb::Options out;
   out.create_if_missing = true;
@@ -68,8 +80,7 @@ rocksdb::Options DatabaseOptions() {
   out.compression = rocksdb::kNoCompression;
   out.max_background_jobs = 2;
   out.max_open_files = 256;
-  out.keep_log_file_num = 1;
-  out.info_log_level = rocksdb::ERROR_LEVEL;
+  out.info_log = std::make_shared<NoLog>();
   return out;
 }
 
