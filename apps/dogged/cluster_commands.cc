@@ -1,4 +1,6 @@
 // `dogged status` and `dogged cancel`.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,24 +17,27 @@
 namespace dogged {
 namespace {
 
-// A job over all agents that answered.
+// A job over all agents that answered, and all its submissions.
 struct JobOverAll {
-  JobRecord record;
+  std::map<SubmissionId, JobRecord> submissions;
   JobStats stats;
   int64_t tasks_needed = 0;
   std::string note;
 };
 
+// By hash.
 std::map<std::string, JobOverAll> JobsOf(
     const std::vector<StatusReply>& replies) {
   std::map<std::string, JobOverAll> jobs;
   for (const StatusReply& reply : replies) {
+    std::set<std::string> counted;
     for (const JobSummary& summary : reply.jobs) {
-      JobOverAll& job = jobs[summary.record.Key()];
-      if (job.record.version() <= summary.record.version()) {
-        job.record = summary.record;
-      }
-      job.stats += summary.stats;
+      const std::string hash = summary.record.hash.ToString();
+      JobOverAll& job = jobs[hash];
+      JobRecord& record = job.submissions[summary.record.submission];
+      if (record.version() <= summary.record.version()) record = summary.record;
+      // Submissions of a job share its run.
+      if (counted.insert(hash).second) job.stats += summary.stats;
       job.tasks_needed = std::max(job.tasks_needed, summary.tasks_needed);
       if (!summary.note.empty()) job.note = summary.note;
     }
@@ -40,7 +45,33 @@ std::map<std::string, JobOverAll> JobsOf(
   return jobs;
 }
 
+// The submission that says how the job stands: one that runs, else one that
+// got to its end, else one that failed.
+const JobRecord& Foremost(const JobOverAll& job) {
+  const auto rank = [](JobState state) {
+    switch (state) {
+      case JobState::kRunning:
+        return 0;
+      case JobState::kDone:
+        return 1;
+      case JobState::kFailed:
+        return 2;
+      case JobState::kCancelled:
+        return 3;
+    }
+    return 4;
+  };
+  const auto foremost =
+      std::min_element(job.submissions.begin(), job.submissions.end(),
+                       [&](const auto& a, const auto& b) {
+                         return rank(a.second.state) < rank(b.second.state);
+                       });
+  return foremost->second;
+}
+
+// Of a job that is not done a lower bound: what lost agents did is not in it.
 double Share(const JobOverAll& job) {
+  if (Foremost(job).state == JobState::kDone) return 1;
   if (job.tasks_needed == 0) return 0;
   return std::min(1.0, static_cast<double>(job.stats.tasks_done) /
                            static_cast<double>(job.tasks_needed));
@@ -71,22 +102,40 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
     }
   }
   out["jobs"] = nlohmann::ordered_json::array();
-  for (const auto& [key, job] : JobsOf(replies)) {
+  for (const auto& [hash, job] : JobsOf(replies)) {
+    const JobRecord& record = Foremost(job);
     out["jobs"].push_back(
-        {{"job", job.record.hash.ToString()},
-         {"program", job.record.name},
-         {"state", std::string(JobStateName(job.record.state))},
-         {"message", job.record.message},
+        {{"job", hash},
+         {"program", record.name},
+         {"state", std::string(JobStateName(record.state))},
+         {"message", record.message},
          {"note", job.note},
-         {"round", job.record.round + 1},
-         {"result_digest", job.record.result_digest == Digest()
+         {"submissions", job.submissions.size()},
+         {"round", record.round + 1},
+         {"result_digest", record.result_digest == Digest()
                                ? ""
-                               : job.record.result_digest.ToString()},
+                               : record.result_digest.ToString()},
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed}});
   }
   return out.dump();
+}
+
+void PrintJobs(const std::map<std::string, JobOverAll>& jobs) {
+  if (jobs.empty()) return;
+  std::printf("%-22s %-18s %-9s %9s  %s\n", "job", "program", "state",
+              "progress", "words");
+  for (const auto& [hash, job] : jobs) {
+    const JobRecord& record = Foremost(job);
+    std::printf(
+        "%-22s %-18s %-9s %7.0f %%  %s%s%s\n", hash.substr(0, 12).c_str(),
+        record.name.c_str(), std::string(JobStateName(record.state)).c_str(),
+        std::floor(100 * Share(job)),
+        record.round > 0 ? absl::StrCat("round ", record.round + 1, " ").c_str()
+                         : "",
+        record.message.c_str(), job.note.c_str());
+  }
 }
 
 void PrintStatus(const std::vector<StatusReply>& replies) {
@@ -111,18 +160,7 @@ void PrintStatus(const std::vector<StatusReply>& replies) {
                   m.cause.c_str());
     }
   }
-  for (const auto& [key, job] : JobsOf(replies)) {
-    std::printf(
-        "job %s  %s  %s  %.0f %%  %s\n",
-        job.record.hash.ToString().substr(0, 12).c_str(),
-        job.record.name.c_str(),
-        std::string(JobStateName(job.record.state)).c_str(), 100 * Share(job),
-        absl::StrCat(job.record.round > 0
-                         ? absl::StrCat("round ", job.record.round + 1, " ")
-                         : "",
-                     job.record.message, job.note)
-            .c_str());
-  }
+  PrintJobs(JobsOf(replies));
 }
 
 ExitCode Tell(const absl::Status& status) {
@@ -163,26 +201,29 @@ ExitCode CancelCommand(const ClusterOptions& options) {
   if (!client.ok()) return Tell(client.status());
   const auto replies = Poll(**client, options.cluster);
   if (!replies.ok()) return Tell(replies.status());
-  std::vector<JobRecord> named;
-  for (const auto& [key, job] : JobsOf(*replies)) {
-    if (!absl::StartsWith(job.record.hash.ToString(), options.job)) continue;
-    if (job.record.state != JobState::kRunning) continue;
-    if (!named.empty() && named.front().hash != job.record.hash) {
-      std::fprintf(stderr,
-                   "error: more than one running job starts with \"%s\"; give "
-                   "more digits\n",
-                   options.job.c_str());
-      return ExitCode::kMistyped;
-    }
-    named.push_back(job.record);
+  std::map<std::string, JobOverAll> named;
+  for (auto& [hash, job] : JobsOf(*replies)) {
+    if (!absl::StartsWith(hash, options.job)) continue;
+    if (Foremost(job).state == JobState::kRunning) named[hash] = job;
+  }
+  if (named.size() > 1) {
+    std::fprintf(stderr,
+                 "error: more than one running job starts with \"%s\"; give "
+                 "more digits\n",
+                 options.job.c_str());
+    return ExitCode::kMistyped;
   }
   int cancelled = 0;
-  for (JobRecord record : named) {
-    record.state = JobState::kCancelled;
-    if (!(*client)->Conclude(record).ok()) continue;
-    ++cancelled;
-    std::printf("cancelled %s (%s)\n", record.hash.ToString().c_str(),
-                record.name.c_str());
+  for (auto& [hash, job] : named) {
+    for (auto& [submission, record] : job.submissions) {
+      if (record.state != JobState::kRunning) continue;
+      record.state = JobState::kCancelled;
+      if ((*client)->Conclude(record).ok()) ++cancelled;
+    }
+    if (cancelled > 0) {
+      std::printf("cancelled %s (%s)\n", hash.c_str(),
+                  Foremost(job).name.c_str());
+    }
   }
   if (cancelled > 0) return ExitCode::kDone;
   std::fprintf(stderr,

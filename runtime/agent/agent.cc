@@ -367,7 +367,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
     RaiseRounds(entry.hash, *entry.run);
     entry.run->SetResultsDemanded(running);
     if (!running && !entry.is_done) {
-      entry.run.reset();  // cancelled or failed: what it holds goes
+      EndRun(entry);  // cancelled or failed: what it holds goes
     } else if (!running) {
       entry.run->ConcludeStorage();
     }

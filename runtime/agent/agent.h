@@ -167,7 +167,7 @@ class Agent {
     // It was done before this agent came, and all copies of a result have died
     // whose place is here now.
     bool is_needed_again = false;
-    JobStats stats;  // of the run that was forgotten
+    JobStats stats;  // of the run that has ended
     // Since when nobody in the view has the job's numeric class.
     absl::Time unservable_since = absl::InfiniteFuture();
     absl::Time next_request = absl::InfinitePast();
@@ -201,6 +201,8 @@ class Agent {
   // Frees what jobs that are over hold, the results last.
   void ForgetJobs(absl::Time now);
   void ForgetJob(Entry& entry);
+  // What it did stays known.
+  void EndRun(Entry& entry);
   // --- agent_finish.cc
   // A job ends by itself once its results are durable.
   void FinishJobs(absl::Time now);

@@ -173,9 +173,14 @@ void Agent::ForgetJobs(absl::Time now) {
   }
 }
 
-void Agent::ForgetJob(Entry& entry) {
-  if (entry.run != nullptr) entry.stats = entry.run->stats();
+void Agent::EndRun(Entry& entry) {
+  if (entry.run == nullptr) return;
+  entry.stats = entry.run->stats();
   entry.run.reset();
+}
+
+void Agent::ForgetJob(Entry& entry) {
+  EndRun(entry);
   entry.encoded = {};
   entry.job.reset();
   entry.kernels.reset();
@@ -230,7 +235,7 @@ void Agent::ReportFailures(absl::Time now) {
   }
   for (const auto& [job, status] : failed) {
     FailJob(now, job, status);
-    jobs_[job].run.reset();  // the same job may be submitted again
+    EndRun(jobs_[job]);  // the same job may be submitted again
   }
 }
 

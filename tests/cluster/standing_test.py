@@ -143,8 +143,8 @@ def case_left_alone():
         check("digest of the second run", report["result_digest"], expected,
               report)
         status = cluster.status()
-        check("states", [j["state"] for j in status["jobs"]], ["done"] * 2,
-              status)
+        check("submissions", [(j["state"], j["submissions"])
+                              for j in status["jobs"]], [("done", 2)], status)
         check("tasks run for it", status["jobs"][0]["tasks_executed"],
               executed, status)
 

@@ -1,0 +1,126 @@
+"""What `dogged status` says of jobs, and what `dogged cancel` ends.
+
+Aim: a job has one row, whoever knows it and however often it was submitted; a
+row says how the job ended, and how far it had come. Method: the binary itself
+on free ports; nothing waits for a time to pass, but for what it waits for.
+
+usage: status_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+from standing import Standing
+
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
+CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
+
+
+def check(what, got, expected, report=""):
+    if got != expected:
+        raise SystemExit(f"{what}: {got}, not {expected}\n{report}")
+
+
+def client(cluster, *arguments, at=0):
+    return subprocess.Popen(
+        [DOGGED, "run", *arguments, "--cluster", cluster.addresses[at]],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def row(cluster, at=0):
+    """The one job, as the table and as JSON have it."""
+    jobs = cluster.status(at)["jobs"]
+    check("jobs", len(jobs), 1, jobs)
+    done = subprocess.run(
+        [DOGGED, "status", "--cluster", cluster.addresses[at]],
+        capture_output=True, text=True, check=True, timeout=60)
+    rows = [line for line in done.stdout.split("\n")
+            if line.startswith(jobs[0]["job"][:12])]
+    check("rows", len(rows), 1, done.stdout)
+    return rows[0].split(), jobs[0]
+
+
+def case_lost():
+    """Done is 100 %, also if some of what was done died with an agent, and
+    also if the job is submitted again."""
+    program = (HEAT, "-D", "N=400001", "-D", "T=2000", "--agents", "8")
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        first = client(cluster, *program, at=1)
+        cluster.await_status("some of it done", at=1, wanted=lambda s:
+                             s["jobs"] and s["jobs"][0]["progress"] > 0.2)
+        cluster.agents[0].kill()
+        _, words = first.communicate(timeout=120)
+        check("exit status", first.returncode, 0, words)
+        for submissions in (1, 2):
+            if submissions == 2:
+                cluster.run(*program, at=2)
+            cells, job = row(cluster, at=1)
+            check("row", cells[1:5], ["heat1d", "done", "100", "%"])
+            check("progress", (job["state"], job["progress"]), ("done", 1))
+            check("submissions", job["submissions"], submissions, job)
+            check("words", (job["message"], job["note"]), ("", ""))
+
+
+def case_failed():
+    """A job that failed stays where it was, and says why."""
+    n = 512
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (
+        n, n)
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        matrix = os.path.join(folder, "matrix.npy")
+        with open(matrix, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) +
+                       header.encode())
+            for i in range(n):
+                line = [0.0] * n
+                line[i] = -1.0 if i == n - 1 else 1.0
+                file.write(struct.pack(f"<{n}d", *line))
+        cluster.start()
+        _, words = cluster.run(CHOLESKY, "-D", f"N={n}", "-D", "NB=64",
+                               "--input", f"A={matrix}", expect=1)
+        cells, job = row(cluster)
+        check("state", (cells[2], job["state"]), ("failed", "failed"))
+        # All but the last tile's factor were done.
+        needed = job["tasks_needed"]
+        check("progress", job["progress"], (needed - 1) / needed, job)
+        check("share", cells[3], str(100 * (needed - 1) // needed), cells)
+        check("tasks", job["tasks_executed"], needed - 1, job)
+        if not job["message"] or job["message"] not in words:
+            raise SystemExit(f"the row says {job['message']!r}, and the client "
+                             f"{words!r}")
+
+
+def case_cancelled():
+    """Cancelling a job ends all of its submissions, and says so once."""
+    program = (HEAT, "-D", "N=400001", "-D", "T=1000000")
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        clients = [client(cluster, *program, at=at) for at in range(2)]
+        status = cluster.await_status(
+            "both submissions, and some of it done", lambda s:
+            s["jobs"] and s["jobs"][0]["submissions"] == 2 and
+            s["jobs"][0]["tasks_executed"] > 0)
+        name = status["jobs"][0]["job"]
+        done = subprocess.run(
+            [DOGGED, "cancel", "--cluster", cluster.addresses[0], name[:12]],
+            capture_output=True, text=True, timeout=60)
+        check("words", (done.returncode, done.stdout),
+              (0, f"cancelled {name} (heat1d)\n"), done.stderr)
+        for each in clients:
+            _, words = each.communicate(timeout=60)
+            check("exit status of a cancelled run", each.returncode, 1, words)
+        cells, job = row(cluster)
+        check("state", (cells[2], job["state"]), ("cancelled", "cancelled"))
+        if not 0 < job["progress"] < 1 or job["tasks_executed"] == 0:
+            raise SystemExit(f"not as it was: {job}")
+
+
+globals()["case_" + CASE]()
