@@ -35,11 +35,22 @@ absl::Status WriteAll(int descriptor, absl::string_view path,
       piece.remove_prefix(static_cast<size_t>(written));
     }
   }
-  // Devices and pipes cannot be synced, and need not be.
+  // Not every file system can sync.
   if (fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) {
     return FileError(path, "cannot write", errno);
   }
   return absl::OkStatus();
+}
+
+// What is written may only replace a regular file: a pipe would hang until
+// somebody reads it.
+absl::Status CheckKind(absl::string_view path, const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return absl::OkStatus();
+  if (S_ISDIR(status.st_mode)) return FileError(path, "cannot write", EISDIR);
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": cannot write: is a device or pipe; write to a file, and copy "
+      "that there"));
 }
 
 // Writes and closes.
@@ -85,11 +96,10 @@ absl::Status CheckWritable(absl::string_view path) {
   const std::string target = ResolveLinks(std::string(path));
   struct stat status = {};
   if (stat(target.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) return FileError(path, "cannot write", EISDIR);
+    DOGGED_RETURN_IF_ERROR(CheckKind(path, status));
     if (access(target.c_str(), W_OK) != 0) {
       return FileError(path, "cannot write", errno);
     }
-    if (!S_ISREG(status.st_mode)) return absl::OkStatus();
   }
   const size_t slash = target.rfind('/');
   const std::string folder =
@@ -111,14 +121,7 @@ absl::Status WriteWholeFile(absl::string_view path,
   const std::string target = ResolveLinks(std::string(path));
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
-  if (is_there && S_ISDIR(status.st_mode)) {
-    return FileError(path, "cannot write", EISDIR);
-  }
-  if (is_there && !S_ISREG(status.st_mode)) {
-    const int device = open(target.c_str(), O_WRONLY | O_CLOEXEC);
-    if (device < 0) return FileError(path, "cannot write", errno);
-    return WriteAndClose(device, path, pieces);
-  }
+  if (is_there) DOGGED_RETURN_IF_ERROR(CheckKind(path, status));
   // The rename below would replace a file that its owner had locked.
   if (is_there && access(target.c_str(), W_OK) != 0) {
     return FileError(path, "cannot write", errno);

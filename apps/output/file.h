@@ -26,8 +26,8 @@ absl::Status CheckWritable(absl::string_view path);
 
 // Afterwards `path` holds `pieces` one after another and is on disk, or it is
 // as it was before. Written under a temporary name in the same folder and then
-// renamed; through a symbolic link the file that it names is replaced. A device
-// or pipe is written directly.
+// renamed; through a symbolic link the file that it names is replaced. Errors:
+// those of FileError; kInvalidArgument for a folder, device or pipe.
 absl::Status WriteWholeFile(absl::string_view path,
                             absl::Span<const absl::string_view> pieces);
 

@@ -414,7 +414,10 @@ def case_bad_files():
             ends(2, "output", "run", HEAT, "--output", output)
         write("x.npy", b"")
         os.mkdir(os.path.join(folder, "d.npy"))
-        for path in ("none/x.npy", "x.npy/y.npy", "d.npy"):
+        os.mkfifo(os.path.join(folder, "pipe.npy"))
+        os.symlink("/dev/null", os.path.join(folder, "null.npy"))
+        for path in ("none/x.npy", "x.npy/y.npy", "d.npy", "pipe.npy",
+                     "null.npy"):
             ends(2, path, "run", HEAT, "--output", "phi=" + path, cwd=folder)
         ends(2, "two outputs", "run", HEAT, "--output", "phi=a.npy",
              "--output", "phi(:)(0)=a.npy", cwd=folder)

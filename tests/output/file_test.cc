@@ -1,5 +1,5 @@
 // Aim: a file is written whole or stays as it was; every error names the file.
-// Method: a full device, a file-size limit in a child, folders, links, modes.
+// Method: a file-size limit in a child, folders, pipes, links, modes.
 #include "apps/output/file.h"
 
 #include <sys/resource.h>
@@ -55,14 +55,21 @@ TEST(File, GoesThroughASymbolicLink) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
-TEST(File, AFullDeviceIsResourceExhausted) {
+// Neither waits for somebody who reads.
+TEST(File, RefusesDevicesAndPipes) {
   const TemporaryFolder folder;
-  const std::string link = folder / "full";
-  ASSERT_EQ(symlink("/dev/full", link.c_str()), 0);
-  const absl::Status status = Write(link, "content");
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  EXPECT_THAT(std::string(status.message()), StartsWith(link));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("No space left"));
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string link = folder / "null";
+  ASSERT_EQ(symlink("/dev/null", link.c_str()), 0);
+  for (const std::string& path : {pipe, link, std::string("/dev/full")}) {
+    for (const absl::Status& status : {CheckWritable(path), Write(path, "x")}) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+      EXPECT_THAT(std::string(status.message()), StartsWith(path));
+      EXPECT_THAT(std::string(status.message()), HasSubstr("device or pipe"));
+    }
+  }
+  EXPECT_EQ(folder.FileCount(), 2);
 }
 
 TEST(File, AWriteThatFailsHalfwayLeavesTheOldFile) {
