@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,16 +33,26 @@ std::string EndWords(int status) {
 
 }  // namespace
 
-LocalAgents::~LocalAgents() {
+void LocalAgents::End() {
   for (Process& process : processes_) {
     if (process.alive) kill(process.pid, SIGKILL);
   }
   for (Process& process : processes_) {
     if (process.alive) waitpid(process.pid, nullptr, 0);
+    process.alive = false;
     if (process.ready_fd >= 0) close(process.ready_fd);
+    process.ready_fd = -1;
     if (!options_.memory.empty()) {
       RemoveSpillFolders(options_.temporary_folder, process.pid);
     }
+  }
+}
+
+void LocalAgents::EndAndForget() {
+  End();
+  std::error_code ignored;
+  if (!options_.directory.empty()) {
+    std::filesystem::remove_all(options_.directory, ignored);
   }
 }
 

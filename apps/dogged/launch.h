@@ -17,7 +17,8 @@ namespace dogged {
 struct LaunchOptions {
   int workers = 1;
   std::string memory;  // handed on as --memory; may be empty
-  // Agents get folders in it, by their names, as --dir; may be empty.
+  // Agents get folders in it, by their names, as --dir; may be empty. Nothing
+  // else is in it.
   std::string directory;
   std::string temporary_folder;  // where they spill
   std::string multicast = "auto";
@@ -38,8 +39,7 @@ class LocalAgents {
   };
 
   explicit LocalAgents(LaunchOptions options) : options_(std::move(options)) {}
-  // Kills and reaps whoever is left.
-  ~LocalAgents();
+  ~LocalAgents() { End(); }
   LocalAgents(const LocalAgents&) = delete;
   LocalAgents& operator=(const LocalAgents&) = delete;
 
@@ -51,6 +51,10 @@ class LocalAgents {
   absl::Status Start(int count, absl::Duration timeout);
   // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);
+  // Kills and reaps whoever is left.
+  void End();
+  // End(), and their directory goes.
+  void EndAndForget();
   // Notes who has ended since the last call; their positions.
   std::vector<size_t> Reap();
 

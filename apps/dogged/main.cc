@@ -137,6 +137,8 @@ class RunFlags {
             "dogged run apps/heat1d/heat1d.dog -D N=20001 --agents 4 "
             "--kill-at 40% --check --output 'phi(:)(100)=heat.png'",
             "Runs a program and writes its results.")) {
+    command_.footer(
+        "DOGGED_DIR: where own agents keep values until the run ends well");
     options_.seed = environment.entropy >> 32;
     AddProgramFlags(command_, options_.program, program_flags_);
     AddPlaces();

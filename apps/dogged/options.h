@@ -27,7 +27,7 @@ struct Environment {
   std::string cache_directory;  // of compiled kernels
   std::string compiler;
   std::string memory;     // DOGGED_MEMORY, handed on to agents
-  std::string directory;  // DOGGED_DIR; each agent gets a folder in it
+  std::string directory;  // DOGGED_DIR; a run's own agents have folders in it
   std::string temporary_folder;
   uint64_t entropy = 0;
 };

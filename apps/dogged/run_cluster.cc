@@ -1,7 +1,9 @@
 // Running a job on agents: our own, or a cluster that is there already.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/container/btree_set.h"
@@ -22,6 +24,17 @@ namespace {
 constexpr absl::Duration kStartTimeout = absl::Seconds(30);
 constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
 constexpr absl::Duration kPollInterval = absl::Milliseconds(40);
+constexpr size_t kNameDigits = 12;  // of a job's hash, for people
+
+// Where the run's own agents keep values; empty if they don't. It has the name
+// of the job: a later run of that goes on there, and no other one.
+std::string FolderOf(const RunOptions& options, const LoadedProgram& program,
+                     const Environment& environment) {
+  if (environment.directory.empty() || !options.cluster.empty()) return "";
+  return absl::StrCat(
+      environment.directory, "/",
+      JobHash(program.job.Encode()).ToString().substr(0, kNameDigits));
+}
 
 // One run, from the first agent to the last result.
 class ClusterRun {
@@ -31,9 +44,10 @@ class ClusterRun {
       : options_(options),
         program_(program),
         relations_(program.job.program),
+        folder_(FolderOf(options, program, environment)),
         agents_({.workers = options.program.workers,
                  .memory = environment.memory,
-                 .directory = environment.directory,
+                 .directory = folder_,
                  .temporary_folder = environment.temporary_folder,
                  .multicast = options.multicast}),
         rng_(options.seed),
@@ -57,6 +71,21 @@ class ClusterRun {
     record.result_digest = digest;
     record.is_delivered = true;
     (void)client_->Conclude(record);
+  }
+
+  // Ends the run's own agents. What they kept goes if all has been delivered,
+  // else it is said where it is.
+  void End(bool is_delivered) {
+    if (is_delivered) {
+      agents_.EndAndForget();
+      return;
+    }
+    agents_.End();
+    std::error_code ignored;
+    if (folder_.empty() || !std::filesystem::exists(folder_, ignored)) return;
+    std::fprintf(stderr,
+                 "%s is kept: the same command goes on from what is there\n",
+                 folder_.c_str());
   }
 
   absl::StatusOr<Value> Find(const Label& label) const {
@@ -177,8 +206,8 @@ class ClusterRun {
         "interrupted: ", program_.job.program.name,
         " goes on without this client, at ", share,
         "; the same command attaches to it, `dogged cancel --cluster ",
-        options_.cluster, " ", client_->record().hash.ToString().substr(0, 12),
-        "` ends it");
+        options_.cluster, " ",
+        client_->record().hash.ToString().substr(0, kNameDigits), "` ends it");
   }
 
   // Who came and who went, as agents say. Our own agents are processes, which
@@ -323,6 +352,7 @@ class ClusterRun {
   const RunOptions& options_;
   const LoadedProgram& program_;
   const Relations relations_;
+  const std::string folder_;
   LocalAgents agents_;
   Rng rng_;
   const int64_t tasks_needed_;
@@ -375,7 +405,11 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   if (!table.ok()) return SayError(table.status());
   ClusterRun run(options, program, environment);
   const absl::Status status = run.Run();
-  if (!status.ok()) return SayError(status);
+  if (!status.ok()) {
+    const ExitCode code = SayError(status);
+    run.End(/*is_delivered=*/false);
+    return code;
+  }
   const auto lookup = [&run](const Label& label) { return run.Find(label); };
   const LoadedProgram ended = EndedProgram(program, run.time());
   const auto digest = dsl::ResultDigest(ended.job.program, lookup);
@@ -388,6 +422,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
   const ExitCode code =
       FinishRun(options, ended, kernels, *table, lookup, std::move(report));
+  run.End(code == ExitCode::kDone);
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {
     std::fprintf(stderr, "error: %s\n", omissions.c_str());

@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 from standing import Standing
 
@@ -55,8 +56,15 @@ def refused(expect, words, *arguments, shell=""):
 
 
 def bytes_in(folder):
-    return sum(os.path.getsize(os.path.join(path, name))
-               for path, _, names in os.walk(folder) for name in names)
+    """Of all files below it, also while they come and go."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.path.getsize(os.path.join(path, name))
+            except FileNotFoundError:
+                pass
+    return total
 
 
 def case_comeback():
@@ -120,6 +128,46 @@ def case_directories():
                        expect=5,
                        env={"DOGGED_DIR": os.path.join(other, "thesis/d")})
         check("no reason", "can't be made" in words, words)
+
+
+def case_own_agents():
+    """A run that is stopped keeps what its own agents have on disk, and the
+    same command goes on there; one that ends well leaves nothing behind."""
+    program = (HEAT1D, "-D", "N=400001", "-D", "T=6000")
+    expected = run(*program, "--agents", 2)[0]["result_digest"]
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"DOGGED_DIR": os.path.join(folder, "d")}
+        os.mkdir(env["DOGGED_DIR"])
+        mine = os.path.join(env["DOGGED_DIR"], "mine")
+        with open(mine, "w") as file:
+            file.write("words")
+        client = subprocess.Popen(
+            [DOGGED, "run", *program, "--agents", "2"], text=True,
+            stderr=subprocess.PIPE, env={**os.environ, **env})
+        deadline = time.monotonic() + 120
+        while bytes_in(env["DOGGED_DIR"]) < 1 << 20:
+            check("nothing on disk in 120 s", time.monotonic() < deadline)
+            check("it ended before", client.poll() is None)
+        client.terminate()
+        _, words = client.communicate(timeout=60)
+        check(f"exit status {client.returncode}, not 130",
+              client.returncode == 130, words)
+        kept = [name for name in os.listdir(env["DOGGED_DIR"])
+                if name != "mine"]
+        check(f"kept: {kept}", len(kept) == 1)
+        check("agents' folders", sorted(os.listdir(os.path.join(
+            env["DOGGED_DIR"], kept[0]))) == ["agent-1", "agent-2"])
+        check("no word of it", os.path.join(env["DOGGED_DIR"], kept[0])
+              in words, words)
+        # Another job has folders of its own.
+        run(CHOLESKY, "-D", "N=256", "-D", "NB=128", env=env)
+        check("what is left", sorted(os.listdir(env["DOGGED_DIR"])) ==
+              sorted([kept[0], "mine"]))
+        report, words = run(*program, "--agents", 2, env=env)
+        check("another digest", report["result_digest"] == expected, report)
+        print(f"{report['tasks_executed']} of {report['tasks_needed']} "
+              "executed in the second run")
+        check("left behind", os.listdir(env["DOGGED_DIR"]) == ["mine"])
 
 
 def case_full():
