@@ -198,9 +198,9 @@ class JobRun {
   bool AdvanceWalk(absl::Time now, Walk& walk, Outbox& out);
   AnswerBody AnswerTo(absl::Time now, const LookupBody& lookup);
   // A task that a walk has found is run here. False if it runs already.
-  bool Pick(absl::Time now, const Task& task, Outbox& out);
+  bool Pick(absl::Time now, const Task& task, const Label& wanted, Outbox& out);
   void AskForPicked(absl::Time now, const Task& task, Outbox& out);
-  bool TakeClaim(absl::Time now, const Task& task, AgentId holder);
+  bool TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder);
   void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                    Outbox& out);

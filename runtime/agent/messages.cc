@@ -214,6 +214,7 @@ absl::StatusOr<AnswerBody> DecodeAnswer(absl::string_view body) {
 Bytes EncodeClaim(const ClaimBody& body) {
   Encoder out;
   body.task.Encode(out);
+  body.wanted.Encode(out);
   out.PutBool(body.granted);
   return Bytes(out.Take());
 }
@@ -222,6 +223,7 @@ absl::StatusOr<ClaimBody> DecodeClaim(absl::string_view body) {
   Decoder in(body);
   ClaimBody out;
   out.task = Task::Decode(in);
+  out.wanted = Label::Decode(in);
   out.granted = in.GetBool();
   DOGGED_RETURN_IF_ERROR(in.Finish("claim"));
   return out;

@@ -109,6 +109,7 @@ struct AnswerBody {
 };
 struct ClaimBody {  // also kClaimed
   Task task;
+  Label wanted;  // the output for which it is to run
   bool granted = false;
 };
 

@@ -35,7 +35,7 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
     return absl::OkStatus();
   }
   DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
-  if (!relations_.IsTask(b.task)) return refused;
+  if (!relations_.IsTask(b.task) || !IsKnown(b.wanted)) return refused;
   if (kind == JobMessage::kClaim) {
     HandleClaim(now, from, b, out);
   } else if (!b.granted) {
@@ -101,7 +101,7 @@ bool JobRun::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
         search_.next_walk = now + search_.walk_pause;
         return false;
       case Walk::Step::Kind::kRun:
-        if (Pick(now, step.task, out)) return false;
+        if (Pick(now, step.task, step.wanted, out)) return false;
         break;
       case Walk::Step::Kind::kLookup:
         for (const auto& [label, insist] : step.lookups) {
@@ -144,19 +144,23 @@ AnswerBody JobRun::AnswerTo(absl::Time now, const LookupBody& lookup) {
   return out;
 }
 
-bool JobRun::TakeClaim(absl::Time now, const Task& task, AgentId holder) {
-  const Entry* entry = shard_.Find(relations_.FirstCreated(task));
+bool JobRun::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
+  const Entry* entry = shard_.Find(body.wanted);
   if (entry != nullptr && !entry->value.IsNone()) return false;
-  if (holder != self_ && in_flight_.contains(task)) return false;
-  return search_.claims.Take(now, task, holder, 4 * Patience());
+  if (holder != self_ && in_flight_.contains(body.task)) return false;
+  return search_.claims.Take(now, body.task, holder, 4 * Patience());
 }
 
-bool JobRun::Pick(absl::Time now, const Task& task, Outbox& out) {
+bool JobRun::Pick(absl::Time now, const Task& task, const Label& wanted,
+                  Outbox& out) {
   if (in_flight_.contains(task) || search_.picked.contains(task)) return false;
   const bool is_mine = IsMine(task);
-  if (options_.claims && is_mine && !TakeClaim(now, task, self_)) return false;
+  if (options_.claims && is_mine && !TakeClaim(now, {task, wanted}, self_)) {
+    return false;
+  }
   const bool granted = is_mine || !options_.claims;
-  search_.picked[task] = {.since = now, .asked = now, .granted = granted};
+  search_.picked[task] = {
+      .wanted = wanted, .since = now, .asked = now, .granted = granted};
   AskForPicked(now, task, out);
   return true;
 }
@@ -166,7 +170,8 @@ void JobRun::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
   if (picked == search_.picked.end() || in_flight_.contains(task)) return;
   picked->second.asked = now;
   if (!picked->second.granted) {
-    SendTo(HomeOf(task), JobMessage::kClaim, EncodeClaim({.task = task}), out);
+    SendTo(HomeOf(task), JobMessage::kClaim,
+           EncodeClaim({.task = task, .wanted = picked->second.wanted}), out);
     return;
   }
   if (relations_.RequiredCount(task) == 0) {
@@ -205,8 +210,9 @@ void JobRun::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
 void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                          Outbox& out) {
   if (!IsMine(body.task)) return;  // his view is another; he tries elsewhere
-  const bool granted = TakeClaim(now, body.task, from);
-  SendTo(from, JobMessage::kClaimed, EncodeClaim({body.task, granted}), out);
+  const bool granted = TakeClaim(now, body, from);
+  SendTo(from, JobMessage::kClaimed,
+         EncodeClaim({body.task, body.wanted, granted}), out);
 }
 
 // Messages may be lost: what is not answered is asked again. Inputs may be
@@ -249,8 +255,8 @@ void JobRun::SweepSearch(absl::Time now, Outbox& out) {
     if (IsMine(task)) {
       search_.claims.Take(now, task, self_, 4 * Patience());
     } else {
-      SendTo(HomeOf(task), JobMessage::kClaim, EncodeClaim({.task = task}),
-             out);
+      SendTo(HomeOf(task), JobMessage::kClaim,
+             EncodeClaim({task, search_.picked[task].wanted}), out);
     }
   }
 }

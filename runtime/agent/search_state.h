@@ -24,6 +24,7 @@ struct SearchState {
   };
   std::vector<ActiveWalk> walks;
   struct Picked {
+    Label wanted;  // the output for which it is to run
     absl::Time since;
     absl::Time asked;      // when its claim or its inputs were last asked for
     bool granted = false;  // by its home, or there was nobody to ask

@@ -31,7 +31,7 @@ Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
 void Walk::Push(const Label& label) {
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (!producer.has_value()) return;
-  Frame frame{.task = *producer, .inputs = {}};
+  Frame frame{.task = *producer, .wanted = label, .inputs = {}};
   relations_.ForEachRequired(*producer, [&](int, const Label& required) {
     frame.inputs.push_back({.label = required});
   });
@@ -60,8 +60,7 @@ Walk::Step Walk::Next() {
     Frame& frame = frames_.back();
     if (frame.output == Known::kNothing) {
       frame.output = Known::kAsked;
-      return {.kind = Step::Kind::kLookup,
-              .lookups = {{relations_.FirstCreated(frame.task), false}}};
+      return {.kind = Step::Kind::kLookup, .lookups = {{frame.wanted, false}}};
     }
     if (frame.output == Known::kAsked) return {.kind = Step::Kind::kWait};
     Step step{.kind = Step::Kind::kLookup, .lookups = {}};
@@ -86,7 +85,10 @@ Walk::Step Walk::Next() {
     const bool ready = std::all_of(
         frame.inputs.begin(), frame.inputs.end(),
         [](const Input& input) { return input.known == Known::kBound; });
-    Step run{.kind = Step::Kind::kRun, .lookups = {}, .task = frame.task};
+    Step run{.kind = Step::Kind::kRun,
+             .lookups = {},
+             .task = frame.task,
+             .wanted = frame.wanted};
     frames_.pop_back();
     if (!ready) continue;
     // What was unbound before may be bound once it has run.
@@ -107,9 +109,8 @@ void Walk::OnOutput(size_t at, LabelState state,
     frames_.erase(frames_.begin() + static_cast<int64_t>(at), frames_.end());
     return;
   }
-  const Label output = relations_.FirstCreated(frame.task);
-  const Label frontier = Frontier(output, newest);
-  if (frontier != output && at + 1 == frames_.size()) {
+  const Label frontier = Frontier(frame.wanted, newest);
+  if (frontier != frame.wanted && at + 1 == frames_.size()) {
     frames_.pop_back();
     Push(frontier);
     return;
@@ -125,8 +126,7 @@ void Walk::OnOutput(size_t at, LabelState state,
 void Walk::OnAnswer(const Label& label, LabelState state,
                     std::optional<int64_t> newest) {
   for (size_t at = 0; at < frames_.size(); ++at) {
-    if (frames_[at].output == Known::kAsked &&
-        relations_.FirstCreated(frames_[at].task) == label) {
+    if (frames_[at].output == Known::kAsked && frames_[at].wanted == label) {
       OnOutput(at, state, newest);
       return;
     }

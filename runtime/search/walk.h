@@ -48,6 +48,7 @@ class Walk {
     Kind kind = Kind::kEnd;
     std::vector<Lookup> lookups;
     Task task;
+    Label wanted;  // the output of `task` for which it is to run
   };
 
   // `is_near` says which labels are looked at first. At most `frames_max`
@@ -79,9 +80,11 @@ class Walk {
     std::optional<int64_t> newest;
     bool insist = false;
   };
-  // A task whose output is unbound.
+  // A task one of whose outputs is unbound. Which one is what counts: others
+  // may be bound, or retired, while that one was lost.
   struct Frame {
     Task task;
+    Label wanted;
     Known output = Known::kUnbound;
     std::vector<Input> inputs;
   };

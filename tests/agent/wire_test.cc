@@ -84,8 +84,9 @@ TEST(Wire, MessagesAboutJobs) {
               {.label = kLabel, .state = LabelState::kClaimed, .newest = 3})
               .view()),
       Golden("01 02 04 01 02 01 06"));
-  EXPECT_EQ(Hex(EncodeClaim({.task = task, .granted = true}).view()),
-            Golden("01 01 00 01"));
+  EXPECT_EQ(Hex(EncodeClaim({.task = task, .wanted = kLabel, .granted = true})
+                    .view()),
+            Golden("01 01 00 01 02 04 01 01"));
   const Value value = Value::Scalar(1.0);
   Encoder of_value;
   of_value.PutU64(value.digest().low);

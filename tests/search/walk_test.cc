@@ -136,6 +136,49 @@ TEST(Walk, AsksAgainBeforeItInsists) {
   EXPECT_EQ(pruned.Next().kind, Kind::kEnd);
 }
 
+// The first output of a task may be bound or retired while another was lost.
+TEST(Walk, AsksForTheOutputThatIsWanted) {
+  const Job job = QrJob(3);
+  const Relations relations(job.program);
+  int tried = 0;
+  for (size_t c = 0; c < job.program.classes.size(); ++c) {
+    const TaskClass& task_class = job.program.classes[c];
+    if (task_class.creates.size() < 2 || task_class.uses.empty()) continue;
+    ++tried;
+    Task task{.task_class = static_cast<int32_t>(c), .index = {}};
+    for (const auto& dimension : task_class.domain.dimensions) {
+      task.index.push_back(dimension.Lower(task.index));
+    }
+    ASSERT_TRUE(relations.IsTask(task));
+    Label last;
+    relations.ForEachCreated(
+        task, [&](int, const Label& created) { last = created; });
+    ASSERT_NE(last, relations.FirstCreated(task));
+    Walk walk = NewWalk(relations, 1);
+    walk.Start(last);
+    const auto expect_check = [&] {
+      const Walk::Step check = walk.Next();
+      ASSERT_EQ(check.lookups.size(), 1u);
+      EXPECT_EQ(check.lookups[0].label, last);
+      walk.OnAnswer(last, LabelState::kUnbound, std::nullopt);
+    };
+    expect_check();
+    for (const auto& lookup : walk.Next().lookups) {
+      walk.OnAnswer(lookup.label, LabelState::kRetired, std::nullopt);
+    }
+    expect_check();
+    for (const auto& lookup : walk.Next().lookups) {
+      EXPECT_TRUE(lookup.insist);
+      walk.OnAnswer(lookup.label, LabelState::kBound, std::nullopt);
+    }
+    const Walk::Step run = walk.Next();
+    ASSERT_EQ(run.kind, Kind::kRun);
+    EXPECT_EQ(run.task, task);
+    EXPECT_EQ(run.wanted, last);
+  }
+  EXPECT_GT(tried, 0);
+}
+
 // A task of many inputs would hardly ever run if one lost answer ended a walk.
 TEST(Walk, AsksAgainForWhatWasNotAnswered) {
   const Job job = Heat1dJob(5, 2, 5);
