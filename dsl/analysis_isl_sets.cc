@@ -78,14 +78,6 @@ void IslSets::AssumeParameters() {
       absl::StrAppend(&assumption_, " and p", p,
                       " >= ", std::min(parameter.integer, kSymbolicMin));
     }
-    if (program_.repeat &&
-        p == static_cast<size_t>(program_.repeat->parameter)) {
-      // It ends a round, which labels of that round stand for.
-      const CheckedRepeat& repeat = *program_.repeat;
-      absl::StrAppend(&assumption_, " and p", p, " >= ", repeat.first,
-                      " and (p", p, " - ", repeat.first, ") mod ", repeat.step,
-                      " = 0");
-    }
   }
   prefix_ = absl::StrCat("[", absl::StrJoin(names, ", "), "] -> ");
 }
