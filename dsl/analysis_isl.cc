@@ -68,12 +68,25 @@ isl::set Analysis::KnownLabels(int32_t array) const {
   return created_[a].unite(read_[a]);
 }
 
+// Without what lies beyond the ends of a ring: only to be read by neighbours.
+isl::set Analysis::Inside(int32_t array, isl::set labels) const {
+  for (const CheckedBoundary& boundary : program_.boundaries) {
+    if (boundary.ref.array != array || boundary.periodic_free < 0) continue;
+    std::vector<bool> along(boundary.ref.index.size(), false);
+    along[static_cast<size_t>(boundary.periodic_index)] = true;
+    labels = labels.intersect(
+        sets_.BoxHull(created_[static_cast<size_t>(array)], along));
+  }
+  return labels;
+}
+
 // What ":" means, at the indices where `is_slice`: the declared range, or that
-// of all labels that tasks create or read.
+// of all labels that tasks create or read, without what is beyond a ring.
 isl::set Analysis::WholeArray(int32_t array,
                               const std::vector<bool>& is_slice) const {
   const auto& declared = sets_.Declared(array);
-  return declared ? *declared : sets_.BoxHull(KnownLabels(array), is_slice);
+  if (declared) return *declared;
+  return sets_.BoxHull(Inside(array, KnownLabels(array)), is_slice);
 }
 
 // What the program calls the indices of an array: in its declaration, or in
@@ -103,19 +116,26 @@ std::vector<std::string> Analysis::IndexNames(
   return out;
 }
 
-// The names that the first task to create labels of the array gives them.
+// The names that the first task to create labels of the array gives them; where
+// it gives a number, that of the next one.
 std::vector<std::string> Analysis::IndexNames(int32_t array) const {
-  for (const CheckedTask& task : program_.tasks) {
-    for (const CheckedCreate& create : task.creates) {
-      if (create.ref.array == array) {
-        return IndexNames(create.ref, task.domain);
-      }
-    }
-  }
   CheckedRef none{.array = array, .index = {}, .range = {}};
   none.index.resize(
       static_cast<size_t>(program_.arrays[static_cast<size_t>(array)].rank));
-  return IndexNames(none, {});
+  const std::vector<std::string> unnamed = IndexNames(none, {});
+  std::vector<std::string> out = unnamed;
+  for (const CheckedTask& task : program_.tasks) {
+    for (const CheckedCreate& create : task.creates) {
+      if (create.ref.array != array) continue;
+      const auto names = IndexNames(create.ref, task.domain);
+      for (size_t i = 0; i < out.size(); ++i) {
+        const bool is_new =
+            std::find(out.begin(), out.end(), names[i]) == out.end();
+        if (out[i] == unnamed[i] && is_new) out[i] = names[i];
+      }
+    }
+  }
+  return out;
 }
 
 // The last time step, if one array is all that tasks make of themselves.
@@ -135,8 +155,10 @@ void Analysis::DefaultResult() {
       }
     }
   }
+  // Not if the command line says what is wanted.
+  const bool is_needed = program_.results.empty();
   if (found < 0 || found == INT32_MAX || !is_stencil) {
-    if (Fails()) {
+    if (is_needed && Fails()) {
       diagnostics_
           .Error(Code::kResult, program_.tasks.back().range,
                  "the program does not say what its result is")
@@ -162,7 +184,7 @@ void Analysis::DefaultResult() {
   if (rank > 0) labels = AtGreatest(labels, static_cast<int>(rank) - 1);
   const auto domain = sets_.DomainOf(labels, IndexNames(found));
   if (!domain) {
-    if (Fails()) {
+    if (is_needed && Fails()) {
       diagnostics_
           .Error(Code::kResult, array.range,
                  absl::StrCat("the last step of ", array.name,
@@ -177,6 +199,15 @@ void Analysis::DefaultResult() {
 
 // Gives every ":" an index with the range that the array has there.
 void Analysis::ResolveResult(CheckedResult& result) {
+  for (size_t i = 0; i < result.ref.index.size(); ++i) {
+    for (size_t d = 0; d < result.domain.dimensions.size(); ++d) {
+      std::string& name = result.domain.dimensions[d].name;
+      if (name.find(' ') != std::string::npos &&
+          result.ref.index[i].dims[d] != 0) {
+        name = IndexNames(result.ref.array)[i];
+      }
+    }
+  }
   const auto slices =
       std::count(result.is_slice.begin(), result.is_slice.end(), true);
   if (slices == 0) return;
@@ -215,7 +246,15 @@ void Analysis::ResolveResult(CheckedResult& result) {
 }
 
 void Analysis::Results() {
-  if (program_.results.empty()) DefaultResult();
+  std::vector<CheckedResult>& results = program_.results;
+  if (std::all_of(results.begin(), results.end(),
+                  [](const CheckedResult& r) { return r.is_selection; })) {
+    DefaultResult();
+    // What the command line selects comes last.
+    if (!results.empty() && !results.back().is_selection) {
+      std::rotate(results.begin(), results.end() - 1, results.end());
+    }
+  }
   for (CheckedResult& result : program_.results) {
     ResolveResult(result);
     if (HasErrors()) return;
@@ -223,6 +262,7 @@ void Analysis::Results() {
         sets_.RefMap("R", result.domain.dimensions.size(), result.ref)
             .intersect_domain(sets_.Points("R", result.domain))
             .range();
+    if (result.is_selection) SelectWithin(result, labels);
     if (labels.is_empty() && Fails()) {
       diagnostics_.Error(Code::kResult, result.range, "the result is empty")
           .Help("its range has no point with these parameters");

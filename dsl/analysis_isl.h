@@ -53,6 +53,7 @@ class Analysis {
   void Periodic(const CheckedBoundary& boundary, const isl::set& created);
   void Extents();
   isl::set KnownLabels(int32_t array) const;
+  isl::set Inside(int32_t array, isl::set labels) const;
   isl::set WholeArray(int32_t array, const std::vector<bool>& is_slice) const;
   std::vector<std::string> IndexNames(const CheckedRef& ref,
                                       const CheckedDomain& domain) const;
@@ -62,6 +63,7 @@ class Analysis {
   void DeclaredRanges();
   void InRange(const CheckedTask& task, const isl::map& map,
                const CheckedRef& ref, absl::string_view verb);
+  void SelectWithin(const CheckedResult& result, const isl::set& labels);
   void SingleAssignment();
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
   void Coverage();

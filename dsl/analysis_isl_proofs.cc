@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/cycle_search.h"
 
@@ -64,10 +65,18 @@ void Analysis::InRange(const CheckedTask& task, const isl::map& map,
                        const CheckedRef& ref, absl::string_view verb) {
   const auto& declared = sets_.Declared(ref.array);
   if (!declared) return;
-  const isl::set labels = map.range();
-  if (labels.is_subset(*declared) || !Fails()) return;
-  const auto [point, label] =
-      FirstOf(map.intersect_range(labels.subtract(*declared)), task);
+  isl_set* allowed = declared->copy();
+  // Beyond the ends of a ring it is read, and never created or wanted.
+  for (const CheckedBoundary& boundary : program_.boundaries) {
+    if (boundary.ref.array != ref.array || boundary.periodic_free < 0) continue;
+    if (verb != "reads") continue;
+    allowed =
+        isl_set_eliminate(allowed, isl_dim_set,
+                          static_cast<unsigned>(boundary.periodic_index), 1);
+  }
+  const isl::set beyond = map.range().subtract(isl::manage(allowed));
+  if (beyond.is_empty() || !Fails()) return;
+  const auto [point, label] = FirstOf(map.intersect_range(beyond), task);
   const CheckedArray& array = program_.arrays[static_cast<size_t>(ref.array)];
   diagnostics_
       .Error(Code::kOutOfRange, ref.range,
@@ -97,6 +106,31 @@ void Analysis::DeclaredRanges() {
             sets_.RefMap("R", result.domain.dimensions.size(), result.ref)
                 .intersect_domain(sets_.Points("R", result.domain)),
             result.ref, "wants");
+  }
+}
+
+// --- What the command line asks for -----------------------------------------
+
+// Labels within what ":" means, index by index.
+void Analysis::SelectWithin(const CheckedResult& result,
+                            const isl::set& labels) {
+  const int32_t array = result.ref.array;
+  const size_t rank = result.ref.index.size();
+  const isl::set all = WholeArray(array, std::vector<bool>(rank, true));
+  for (size_t i = 0; i < rank; ++i) {
+    std::vector<bool> along(rank, false);
+    along[i] = true;
+    if (labels.is_subset(sets_.BoxHull(all, along)) || !Fails()) continue;
+    const std::vector<std::string> names = IndexNames(array);
+    const auto first = Least(all, static_cast<int>(i));
+    const auto last = Greatest(all, static_cast<int>(i));
+    diagnostics_.Error(
+        Code::kOutOfRange, result.index_range[i],
+        absl::StrCat(program_.arrays[static_cast<size_t>(array)].name, "(",
+                     absl::StrJoin(names, ")("), ") has ",
+                     first && last
+                         ? absl::StrCat(names[i], " = ", *first, ":", *last)
+                         : absl::StrCat("no such ", names[i])));
   }
 }
 

@@ -93,11 +93,13 @@ struct Name {
   SourceRange range;
 };
 
-// phi(x)(t-1). In a `result` an index may be ":", all of them.
+// phi(x)(t-1). In a `result` an index may be ":", all of them, or FIRST:LAST.
 struct Ref {
   Name array;
-  std::vector<Expr> index;
+  std::vector<Expr> index;     // where it says FIRST:LAST, the first one
   std::vector<bool> is_slice;  // by index; the Expr is empty where true
+  // By index: LAST; shorter where nothing more says FIRST:LAST.
+  std::vector<std::optional<Expr>> last;
   SourceRange range;
 };
 

@@ -328,6 +328,21 @@ void Checker::Boundary(const ast::Boundary& declared) {
   program_.boundaries.push_back(std::move(out));
 }
 
+// u(5:20) is u(x) for x = 5:20, where no program can write this name for x.
+void Checker::NameRanges(ast::Ref& ref,
+                         std::vector<ast::Dimension>& dimensions) {
+  for (size_t i = 0; i < ref.last.size(); ++i) {
+    if (!ref.last[i]) continue;
+    ast::Expr& index = ref.index[i];
+    const SourceRange range = Join(index.range, ref.last[i]->range);
+    const std::string name = absl::StrCat("index ", i + 1);
+    dimensions.push_back(
+        {.name = {.text = name, .range = range},
+         .range = {.lower = index, .upper = *ref.last[i], .range = range}});
+    index = {.kind = ast::Expr::Kind::kName, .range = range, .text = name};
+  }
+}
+
 void Checker::Result(const ast::Result& declared) {
   CheckedResult out;
   out.file = declared.file;
@@ -340,6 +355,10 @@ void Checker::Result(const ast::Result& declared) {
     ref.is_slice.assign(ref.index.size(), true);
   }
   std::vector<ast::Dimension> dimensions = declared.dimensions;
+  NameRanges(ref, dimensions);
+  for (const ast::Expr& index : ref.index) {
+    out.index_range.push_back(index.range);
+  }
   Scope scope = ParameterScope();
   out.domain = DomainOf(dimensions, scope);
   const int dim_count = static_cast<int>(dimensions.size());

@@ -182,13 +182,17 @@ struct CheckedBoundary {
 };
 
 // The labels ref(domain). Where the program says ":", or says nothing, Analyze
-// fills in the domain.
+// fills in the domain. A dimension for FIRST:LAST has a name with a blank until
+// Analyze knows what the program calls the index.
 struct CheckedResult {
   CheckedRef ref;
   CheckedDomain domain;
   std::vector<bool> is_slice;  // by index of ref: one that Analyze is to find
-  std::string file;            // behind `to`; may be empty
+  std::vector<SourceRange> index_range;  // by index of ref
+  std::string file;                      // behind `to`; may be empty
   SourceRange range;
+  // Asked for on the command line: only what the program has anyway.
+  bool is_selection = false;
 };
 
 // A loop; the numbers of the program are those of its last round.

@@ -43,6 +43,8 @@ class Checker {
   void FileIndices(const ast::Input& declared, const CheckedTask& task);
   void Boundary(const ast::Boundary& declared);
   bool Periodic(const ast::Boundary& declared, CheckedBoundary& out);
+  static void NameRanges(ast::Ref& ref,
+                         std::vector<ast::Dimension>& dimensions);
   void Result(const ast::Result& declared);
   void Repeat(const ast::Repeat& declared);
   void Creators(const ast::Program& program);

@@ -35,33 +35,6 @@ std::string NameOf(const std::string& file) {
   return name;
 }
 
-// The text with a result for each selection behind it, so that what is wrong
-// with one is said like anything else.
-std::string WithSelections(absl::string_view text,
-                           const std::vector<std::string>& selections) {
-  std::string out(text.data(), text.size());
-  for (const std::string& selection : selections) {
-    if (selection.find('(') == std::string::npos) continue;
-    absl::StrAppend(&out, "\nresult ", selection, "\n");
-  }
-  return out;
-}
-
-// Drops results that an earlier one covers.
-void DropCovered(PointProgram& points) {
-  std::vector<PointResult> kept;
-  for (PointResult& result : points.results) {
-    const bool is_covered = std::any_of(
-        kept.begin(), kept.end(), [&result](const PointResult& other) {
-          return other.array == result.array && other.is_whole_box &&
-                 other.time == result.time &&
-                 Intersect(other.box, result.box) == result.box;
-        });
-    if (!is_covered) kept.push_back(std::move(result));
-  }
-  points.results = std::move(kept);
-}
-
 std::string SymbolOf(size_t kernel, size_t piece) {
   return absl::StrCat("dogged_", kernel, "_", piece);
 }
@@ -279,14 +252,14 @@ absl::Status CheckInputs(const PointProgram& points,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<Job> Compile(absl::string_view text,
-                            const CompileOptions& options,
-                            const KernelRegistry& registry,
-                            Diagnostics& diagnostics) {
-  DOGGED_CHECK(options.analyze != nullptr) << "no analysis";
+// Compile, but for whose mistake it is.
+absl::StatusOr<Job> CompileTogether(absl::string_view text,
+                                    const CompileOptions& options,
+                                    const KernelRegistry& registry,
+                                    Diagnostics& diagnostics,
+                                    std::vector<SelectedLabels>& selected) {
   diagnostics = Include(options.file, text, options.read_file);
+  const size_t own_bytes = diagnostics.text().size();
   if (!options.selections.empty()) {
     std::vector<SourcePart> parts = diagnostics.parts();
     std::vector<Diagnostic> said = diagnostics.all();
@@ -310,12 +283,14 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   }
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
+  MarkSelections(own_bytes, checked);
   options.analyze(checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   PointProgram points =
       MakePointProgram(checked, NameOf(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  DropCovered(points);
+  selected = PlaceSelections(options.selections, points, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
   CheckSize(points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   Job job;
@@ -346,6 +321,41 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   job.numeric_class = options.numeric_class;
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;
+}
+
+}  // namespace
+
+absl::StatusOr<Job> Compile(absl::string_view text,
+                            const CompileOptions& options,
+                            const KernelRegistry& registry,
+                            Diagnostics& diagnostics,
+                            std::vector<SelectedLabels>* selected) {
+  DOGGED_CHECK(options.analyze != nullptr) << "no analysis";
+  std::vector<SelectedLabels> labels;
+  const absl::StatusOr<Job> job =
+      CompileTogether(text, options, registry, diagnostics, labels);
+  if (selected != nullptr) *selected = std::move(labels);
+  if (job.ok() || options.selections.empty()) return job;
+  // The program's mistake, or that of a selection?
+  CompileOptions fewer = options;
+  fewer.selections.clear();
+  Diagnostics found(options.file, "");
+  const absl::StatusOr<Job> alone =
+      CompileTogether(text, fewer, registry, found, labels);
+  if (!alone.ok()) {
+    diagnostics = std::move(found);
+    return alone;
+  }
+  SelectionErrors errors(options.selections);
+  for (size_t k = 0; k < options.selections.size(); ++k) {
+    fewer.selections = {options.selections[k]};
+    if (!CompileTogether(text, fewer, registry, found, labels).ok()) {
+      errors.Add(k, found);
+    }
+  }
+  if (!errors.IsEmpty()) diagnostics = errors.Take();
+  return absl::NotFoundError(
+      absl::StrCat(options.file, " has no such results"));
 }
 
 absl::StatusOr<KernelTable> LoadKernels(const Job& job,

@@ -16,6 +16,7 @@
 #include "dsl/diagnostics.h"
 #include "dsl/include.h"
 #include "dsl/library_kernel.h"
+#include "dsl/selections.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 
@@ -30,7 +31,8 @@ struct CompileOptions {
   std::optional<TileShape> shape;
   bool compiled = true;  // generated C, else the interpreter; the same bits
   TargetSize target;
-  // More results, as 'phi(:)(50)'. A bare array name adds nothing.
+  // More results, as 'phi(:)(50)' or 'phi(5:20)(50)'. A bare name stands for
+  // the program's own result of that array.
   std::vector<std::string> selections;
   std::string numeric_class;
   // Reads what the program includes, and libraries of kernels.
@@ -41,12 +43,15 @@ struct CompileOptions {
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in
 // `diagnostics`, which is made anew for `text`; with errors there the status
-// is kInvalidArgument. Job::lowering says in words what became of the program:
-// the tiles' shape, or why it runs point by point.
+// is kInvalidArgument, or kNotFound if only selections are wrong, in whose text
+// the messages then point. Job::lowering says in words what became of the
+// program: the tiles' shape, or why it runs point by point. `selected`, if not
+// null, gets one entry per selection.
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,
                             const KernelRegistry& registry,
-                            Diagnostics& diagnostics);
+                            Diagnostics& diagnostics,
+                            std::vector<SelectedLabels>* selected = nullptr);
 
 // The kernels of a job, by position in its program. Compiles the job's C
 // source through `compile`; without it, or if that can't be done here, kernels

@@ -106,7 +106,10 @@ std::string Diagnostics::ToString(const Diagnostic& diagnostic) const {
   const int text_line = LineOf(range.begin);
   const SourcePart* const part = PartOf(text_line);
   std::string out = part == nullptr || range.IsNone() ? file_ : part->file;
-  if (!range.IsNone()) absl::StrAppend(&out, ":", line, ":", column);
+  const bool has_numbers = part == nullptr || part->line_there > 0;
+  if (!range.IsNone() && has_numbers) {
+    absl::StrAppend(&out, ":", line, ":", column);
+  }
   absl::StrAppend(&out, ": ", severity, "[", CodeText(diagnostic.code),
                   "]: ", diagnostic.message, "\n");
   if (!range.IsNone()) {
@@ -120,7 +123,8 @@ std::string Diagnostics::ToString(const Diagnostic& diagnostic) const {
                                     ? range.begin - (kLineShownMax - 40)
                                     : start;
     const int32_t shown_end = std::min(end, shown_begin + kLineShownMax);
-    const std::string number = absl::StrFormat("%2d", line);
+    const std::string number =
+        has_numbers ? absl::StrFormat("%2d", line) : "  ";
     const std::string margin(number.size(), ' ');
     absl::StrAppend(
         &out, number, " | ",

@@ -83,7 +83,8 @@ struct Diagnostic {
 };
 
 // Lines of a text that came from a file: from `first_line` of the text on,
-// which is line `line_there` of the file.
+// which is line `line_there` of the file. 0: from a command line, where lines
+// have no numbers.
 struct SourcePart {
   int first_line = 1;
   std::string file;

@@ -37,15 +37,6 @@ class Parser : private ExpressionParser {
     return program;
   }
 
-  std::optional<ast::Ref> RunSelection() {
-    ast::Ref ref = Reference(/*allow_slices=*/true);
-    if (!failed() && Peek().kind != Token::Kind::kEnd) {
-      Fail("a selection ends here").Help("as in  phi(:)(50)");
-    }
-    if (failed() || diagnostics().HasErrors()) return std::nullopt;
-    return ref;
-  }
-
  private:
   // Goes behind `end task`, or to where the next declaration starts a line.
   void Recover(size_t start) {
@@ -384,6 +375,10 @@ class Parser : private ExpressionParser {
       } else {
         out.index.push_back(Expression());
         out.is_slice.push_back(false);
+        if (allow_slices && Accept(":")) {
+          out.last.resize(out.index.size());
+          out.last.back() = Expression();
+        }
       }
       if (At(",")) {
         Fail("an index stands in brackets of its own")
@@ -437,10 +432,6 @@ class Parser : private ExpressionParser {
 
 ast::Program Parse(Diagnostics& diagnostics) {
   return Parser(diagnostics).Run();
-}
-
-std::optional<ast::Ref> ParseSelection(Diagnostics& diagnostics) {
-  return Parser(diagnostics).RunSelection();
 }
 
 }  // namespace dogged::dsl

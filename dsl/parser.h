@@ -4,8 +4,6 @@
 #ifndef DOGGED_DSL_PARSER_H_
 #define DOGGED_DSL_PARSER_H_
 
-#include <optional>
-
 #include "dsl/ast.h"
 #include "dsl/diagnostics.h"
 
@@ -14,10 +12,6 @@ namespace dogged::dsl {
 // The program in diagnostics.text(). Complete only if `diagnostics` has no
 // errors afterwards. Nesting is bounded, so no text exhausts the stack.
 ast::Program Parse(Diagnostics& diagnostics);
-
-// diagnostics.text() as a selection of labels: "phi(:)(50)", or the bare name
-// of an array.
-std::optional<ast::Ref> ParseSelection(Diagnostics& diagnostics);
 
 }  // namespace dogged::dsl
 

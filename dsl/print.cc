@@ -290,7 +290,11 @@ std::string Print(const ast::Ref& ref) {
   std::string out = ref.array.text;
   for (size_t i = 0; i < ref.index.size(); ++i) {
     const bool is_slice = i < ref.is_slice.size() && ref.is_slice[i];
-    absl::StrAppend(&out, "(", is_slice ? ":" : Print(ref.index[i]), ")");
+    absl::StrAppend(&out, "(", is_slice ? ":" : Print(ref.index[i]));
+    if (i < ref.last.size() && ref.last[i]) {
+      absl::StrAppend(&out, ":", Print(*ref.last[i]));
+    }
+    out += ")";
   }
   return out;
 }

@@ -16,12 +16,27 @@
 namespace dogged::dsl {
 namespace {
 
-// The labels of a result set, in lexicographic order.
+// True if the values of a view hold several of the user's labels each.
+bool IsTiled(const ResultView& view) {
+  return std::any_of(view.extent.begin(), view.extent.end(),
+                     [](int64_t extent) { return extent > 1; });
+}
+
+// The labels of a view, in lexicographic order. One without tiles may be
+// narrower than its result set.
 std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
   const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
   std::vector<Label> labels;
-  set.domain.ForEach([&](const IndexVector& index) {
-    labels.push_back({.array = set.array, .index = Apply(set.map, index)});
+  const bool has_user_indices =
+      program.arrays[static_cast<size_t>(set.array)].name == view.array;
+  set.domain.ForEach([&](const IndexVector& point) {
+    const IndexVector index = Apply(set.map, point);
+    bool is_inside = true;
+    for (int d = 0; has_user_indices && d < index.size(); ++d) {
+      is_inside = is_inside && index[d] >= view.lower[static_cast<size_t>(d)] &&
+                  index[d] <= view.upper[static_cast<size_t>(d)];
+    }
+    if (is_inside) labels.push_back({.array = set.array, .index = index});
     return true;
   });
   std::sort(labels.begin(), labels.end());
@@ -52,12 +67,6 @@ void CopyBlock(const Value& block, const IndexVector& extents,
     if (d < 0) return;
     ++at[d];
   }
-}
-
-// True if the values of a view hold several of the user's labels each.
-bool IsTiled(const ResultView& view) {
-  return std::any_of(view.extent.begin(), view.extent.end(),
-                     [](int64_t extent) { return extent > 1; });
 }
 
 // Where each label's value goes in the dense array.
@@ -160,7 +169,10 @@ absl::StatusOr<Value> AssembleView(const Program& program,
     placed = PlaceBlocks(view, labels, std::move(values));
   }
   Shape whole;
-  if (is_tiled) {
+  const bool is_scalar = std::all_of(
+      placed.begin(), placed.end(),
+      [](const Placed& part) { return part.value.shape().size() == 0; });
+  if (is_tiled || is_scalar) {
     for (size_t d = 0; d < view.lower.size(); ++d) {
       if (view.tile_index[d] >= 0) {
         whole.push_back(view.upper[d] - view.lower[d] + 1);

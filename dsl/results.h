@@ -19,7 +19,8 @@ using ResultLookup =
 
 // The view as one dense array, C order, sealed. Its dimensions are the user's
 // indices that vary; blocks of as many dimensions multiply them, blocks of
-// other rank come behind. Zero where the program has no label.
+// other rank come behind. Zero where the program has no label. A view of labels
+// that are the user's own may be narrower than the program's.
 absl::StatusOr<Value> AssembleView(const Program& program,
                                    const ResultView& view, ResultLookup lookup);
 

@@ -44,9 +44,13 @@ std::optional<Form> FormOf(const Relations& relations) {
     if (is_row) ++form.tile_rows;
   }
   const int64_t rows = form.tile_rows;
-  if (rows == 0 || program.ResultCount() != rows * (rows + 1) / 2) {
-    return std::nullopt;
-  }
+  // What else is wanted of other arrays, or twice, makes no difference.
+  const bool is_triangle =
+      relations.ForEachResult([&form, rows](const Label& label) {
+        return label.array != form.l ||
+               (label.index[0] < rows && label.index[1] <= label.index[0]);
+      });
+  if (rows == 0 || !is_triangle) return std::nullopt;
   const std::optional<Task> first = relations.ProducerOf(form.TileOfL(0, 0));
   bool is_factored = first.has_value() && relations.RequiredCount(*first) == 1;
   if (is_factored) {

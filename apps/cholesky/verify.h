@@ -13,8 +13,8 @@
 namespace dogged {
 
 // True if `program` (valid) has the form of apps/cholesky/cholesky.dog: its
-// results are exactly the lower triangle of tiles L(i)(j), 0 <= j <= i; each
-// A(i)(j)(0) is made by a task that requires nothing; L(0)(0) is made from
+// results of L are exactly the lower triangle of tiles L(i)(j), 0 <= j <= i;
+// each A(i)(j)(0) is made by a task that requires nothing; L(0)(0) is made from
 // A(0)(0)(0) alone. Says nothing about shapes. O(tiles).
 bool IsCholesky(const Program& program);
 

@@ -4,14 +4,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "apps/output/file.h"
 #include "apps/output/npy.h"
-#include "apps/output/selection.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/numeric_class.h"
 #include "dsl/analysis.h"
@@ -106,25 +103,6 @@ absl::StatusOr<Value> ReadInput(const std::string& array,
   }
 }
 
-// Before anything runs: what is asked for can be written where it is to go.
-absl::Status CheckOutputs(const std::vector<std::string>& outputs) {
-  std::set<std::string> paths;
-  for (const std::string& output : outputs) {
-    const auto selection = ParseSelection(output);
-    absl::Status status = selection.status();
-    if (status.ok()) status = CheckWritable(selection->path);
-    if (status.ok() && !paths.insert(selection->path).second) {
-      status = absl::NotFoundError(
-          absl::StrCat(selection->path, ": two outputs go to this file"));
-    }
-    if (!status.ok()) {
-      return absl::NotFoundError(
-          absl::StrCat("--output: ", std::string(status.message())));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // "input A: has shape.." with the file that was given for A.
 absl::Status NameFile(
     const absl::Status& status,
@@ -167,22 +145,26 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     if (!value.ok()) return fail(value.status());
     out.options.inputs[array] = *std::move(value);
   }
-  const absl::Status outputs = CheckOutputs(options.outputs);
-  if (!outputs.ok()) return fail(outputs);
-  for (const std::string& output : options.outputs) {
-    out.options.selections.push_back(ParseSelection(output)->text);
+  absl::StatusOr<std::vector<Output>> outputs = ParseOutputs(options.outputs);
+  if (!outputs.ok()) return fail(outputs.status());
+  out.outputs = *std::move(outputs);
+  for (const Output& output : out.outputs) {
+    out.options.selections.push_back(output.selection.text);
   }
   dsl::Diagnostics diagnostics(options.file, out.text);
-  absl::StatusOr<Job> job =
-      dsl::Compile(out.text, out.options, kernels.registry(), diagnostics);
+  std::vector<dsl::SelectedLabels> labels;
+  absl::StatusOr<Job> job = dsl::Compile(
+      out.text, out.options, kernels.registry(), diagnostics, &labels);
   const std::string words = diagnostics.ToString();
   std::fwrite(words.data(), 1, words.size(), stderr);
   if (!job.ok()) {
     if (!diagnostics.HasErrors()) {
       return fail(NameFile(job.status(), options.inputs));
     }
-    return absl::InvalidArgumentError("the program is wrong");
+    return absl::Status(job.status().code(), "the program is wrong");
   }
+  const absl::Status set = SetLabels(std::move(labels), out.outputs);
+  if (!set.ok()) return fail(set);
   out.job = *std::move(job);
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "apps/dogged/options.h"
+#include "apps/dogged/outputs.h"
 #include "dsl/compile.h"
 #include "runtime/agent/agent.h"
 #include "runtime/exec/kernel_library.h"
@@ -41,6 +42,7 @@ struct LoadedProgram {
   std::string text;
   dsl::CompileOptions options;
   Job job;
+  std::vector<Output> outputs;
 };
 
 // Reads the file and the inputs, and compiles. What is wrong has been printed

@@ -145,7 +145,9 @@ class RunFlags {
     AddFaults();
     command_
         .add_option("--output", options_.program.outputs,
-                    "write a result: 'phi(:)(100)=heat.npy' or .png")
+                    "write a result to an .npy or .png: "
+                    "'phi(:)(100)=heat.npy', 'phi(5:20)(100)=part.png', "
+                    "'phi=all.npy'")
         ->type_name("SELECTION=FILE")
         ->allow_extra_args(false);
     command_.add_flag("--check", options_.check,

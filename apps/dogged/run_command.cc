@@ -13,9 +13,6 @@
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/run_outcome.h"
 #include "apps/lu/verify.h"
-#include "apps/output/npy.h"
-#include "apps/output/png.h"
-#include "apps/output/selection.h"
 #include "apps/output/words.h"
 #include "apps/qr/verify.h"
 #include "apps/verify/input_matrix.h"
@@ -80,46 +77,6 @@ absl::Status CheckRoom(const Program& program) {
       bytes, room));
 }
 
-// Writes what one --output asks for.
-absl::Status WriteOutput(const std::string& argument, const Program& program,
-                         dsl::ResultLookup lookup) {
-  DOGGED_ASSIGN_OR_RETURN(const Selection selection, ParseSelection(argument));
-  const ResultView* best = nullptr;
-  bool is_known = false;
-  int64_t best_count = 0;
-  for (const ResultView& view : program.views) {
-    if (view.array != selection.array) continue;
-    is_known = true;
-    if (!selection.indices.empty() && !IsWithin(selection, view)) continue;
-    // Several may hold it where ':' means whatever there is: the widest.
-    int64_t count = 1;
-    for (size_t d = 0; d < view.lower.size(); ++d) {
-      count *= view.upper[d] - view.lower[d] + 1;
-    }
-    if (count <= best_count) continue;
-    best_count = count;
-    best = &view;
-  }
-  if (best == nullptr) {
-    const std::string start = absl::StrCat("--output ", argument);
-    if (is_known) {
-      return absl::OutOfRangeError(
-          absl::StrCat(start, ": not among the program's results"));
-    }
-    return absl::NotFoundError(
-        absl::StrCat(start, ": the program has no result ", selection.array));
-  }
-  DOGGED_ASSIGN_OR_RETURN(const Value dense,
-                          dsl::AssembleView(program, *best, lookup));
-  DOGGED_ASSIGN_OR_RETURN(const Value part,
-                          ExtractSelection(selection, *best, dense));
-  if (selection.format == OutputFormat::kNpy) {
-    return WriteNpy(selection.path, part);
-  }
-  return WritePng(selection.path, part, selection.text,
-                  FirstIndices(selection, *best, dense));
-}
-
 ExitCode SayError(const absl::Status& status) {
   const bool interrupted = status.code() == absl::StatusCode::kCancelled;
   std::fprintf(stderr, "%s%s\n", interrupted ? "" : "error: ",
@@ -162,7 +119,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
   ExitCode code = ExitCode::kDone;
   {
     const InterruptsDeferred deferred;  // a file is written whole
-    for (const std::string& output : options.program.outputs) {
+    for (const Output& output : program.outputs) {
       if (IsInterrupted()) break;
       const absl::Status written =
           WriteOutput(output, program.job.program, lookup);

@@ -12,9 +12,9 @@
 
 namespace dogged {
 
-// True if `program` (valid) has the form of apps/lu/lu.dog: its results are
-// exactly F(0)(k) and P(k), made by one task for each k, and each A(0)(k)(0)
-// is made by a task that requires nothing.
+// True if `program` (valid) has the form of apps/lu/lu.dog: its results of
+// these arrays are exactly F(0)(k) and P(k), made by one task for each k, and
+// each A(0)(k)(0) is made by a task that requires nothing.
 bool IsLu(const Program& program);
 
 // A is made anew with `kernels` (those of job.program), F and P come from

@@ -17,10 +17,14 @@ namespace {
 
 using Kind = SelectedIndex::Kind;
 
-absl::Status Mistyped(absl::string_view text, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "output '", text, "': ", what,
-      "; write for example 'phi(:)(1000)=heat.npy' or 'phi=heat.npy'"));
+// What is wrong with `text` at bytes [begin, begin + size).
+absl::Status Mistyped(absl::string_view text, size_t begin, size_t size,
+                      absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, "\n   | ", text, "\n   | ", std::string(begin, ' '),
+                   std::string(std::max<size_t>(1, size), '^'),
+                   "\n   = help: as in  'phi(:)(1000)=heat.npy'  or  "
+                   "'phi(5:20)(1000)=heat.png'"));
 }
 
 bool IsName(absl::string_view text) {
@@ -48,20 +52,23 @@ std::string IndicesText(const Selection& selection) {
   return text;
 }
 
-absl::StatusOr<SelectedIndex> ParseIndex(absl::string_view text) {
+// Why `text` is no index; empty if it is one, which is then `index`.
+std::string ParseIndex(absl::string_view text, SelectedIndex& index) {
   const auto wrong = [&](absl::string_view why) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("index '", text, "' ", why,
-                     "; an index is ':', a number or FIRST:LAST"));
+    return absl::StrCat("'", text, "' ", why,
+                        "; an index is ':', a number or FIRST:LAST");
   };
-  if (text == ":") return SelectedIndex{};
-  SelectedIndex index;
+  if (text == ":") return "";
+  if (absl::StrContains(text, ",")) {
+    return absl::StrCat("each index has its own parentheses: write '(",
+                        absl::StrReplaceAll(text, {{",", ")("}}), ")'");
+  }
   const size_t colon = text.find(':');
   if (colon == absl::string_view::npos) {
     index.kind = Kind::kOne;
     if (!absl::SimpleAtoi(text, &index.first)) return wrong("is no number");
     index.last = index.first;
-    return index;
+    return "";
   }
   index.kind = Kind::kRange;
   if (!absl::SimpleAtoi(text.substr(0, colon), &index.first) ||
@@ -69,30 +76,29 @@ absl::StatusOr<SelectedIndex> ParseIndex(absl::string_view text) {
     return wrong("is no range");
   }
   if (index.last < index.first) return wrong("is empty");
-  return index;
+  return "";
 }
 
-// Parses "(:)(1000)" into `selection.indices`.
-absl::Status ParseIndices(absl::string_view text, Selection& selection) {
-  while (!text.empty()) {
-    const size_t close = text.find(')');
-    if (text.front() != '(' || close == absl::string_view::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", text, "' is no index in parentheses"));
+// Parses "(:)(1000)", which is `text` from `begin` to `end`, into
+// `selection.indices`.
+absl::Status ParseIndices(absl::string_view text, size_t begin, size_t end,
+                          Selection& selection) {
+  while (begin < end) {
+    const size_t close = text.find(')', begin);
+    if (text[begin] != '(' || close >= end) {
+      return Mistyped(text, begin, end - begin,
+                      absl::StrCat("'", text.substr(begin, end - begin),
+                                   "' is no index in parentheses"));
     }
-    const absl::string_view inside = text.substr(1, close - 1);
-    if (absl::StrContains(inside, ",")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("each index has its own parentheses: write '(",
-                       absl::StrReplaceAll(inside, {{",", ")("}}), ")'"));
-    }
+    const absl::string_view inside = text.substr(begin + 1, close - begin - 1);
     if (selection.indices.size() == kMaxIndices) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("more than ", kMaxIndices, " indices"));
+      return Mistyped(text, begin, end - begin,
+                      absl::StrCat("more than ", kMaxIndices, " indices"));
     }
-    DOGGED_ASSIGN_OR_RETURN(const SelectedIndex index, ParseIndex(inside));
-    selection.indices.push_back(index);
-    text.remove_prefix(close + 1);
+    const std::string why =
+        ParseIndex(inside, selection.indices.emplace_back());
+    if (!why.empty()) return Mistyped(text, begin + 1, inside.size(), why);
+    begin = close + 1;
   }
   return absl::OkStatus();
 }
@@ -103,8 +109,6 @@ struct Cut {
   int64_t count = 1;
   // False for a fixed index: the dimension is dropped.
   bool is_kept = true;
-  // True for an index that the view itself fixes: `dense` has no dimension.
-  bool is_added = false;
 };
 
 std::string ViewText(const ResultView& view) {
@@ -139,26 +143,13 @@ absl::Status CheckRange(const Selection& selection, const ResultView& view) {
   return absl::OkStatus();
 }
 
-// The cut along a dimension of `extent` elements, `length` labels of up to
-// `block` elements each (0: not known).
-absl::StatusOr<Cut> CutOf(const SelectedIndex& index, int64_t lower,
-                          int64_t length, int64_t extent, int64_t block) {
-  const bool is_blocked = extent != length;
-  Cut cut{.first = 0, .count = extent};
-  if (index.kind == Kind::kAll) return cut;
-  const bool is_everything = index.last - index.first + 1 == length;
-  if (is_blocked && !is_everything && block <= 0) {
-    return absl::InvalidArgumentError(
-        "an index counts blocks here; write ':' for it");
-  }
-  if (!is_blocked) block = 1;
-  if (!is_everything) {
-    cut.first = (index.first - lower) * block;
-    const int64_t limit = (index.last - lower + 1) * block;
-    cut.count = std::min(limit, extent) - cut.first;
-  }
-  cut.is_kept = is_blocked || index.kind != Kind::kOne;
-  return cut;
+// The cut along a dimension of `extent` elements, the first of which has the
+// index `lower`.
+Cut CutOf(const SelectedIndex& index, int64_t lower, int64_t extent) {
+  if (index.kind == Kind::kAll) return {.first = 0, .count = extent};
+  return {.first = index.first - lower,
+          .count = index.last - index.first + 1,
+          .is_kept = index.kind != Kind::kOne};
 }
 
 // Copies the elements within `cuts`, one per dimension of `dense`.
@@ -186,81 +177,62 @@ void CopyCut(const Value& dense, const std::vector<Cut>& cuts, char* out) {
 
 }  // namespace
 
-absl::StatusOr<Selection> ParseSelection(absl::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == absl::string_view::npos) {
-    return Mistyped(text, "no file is named");
-  }
+absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
   Selection selection;
+  const size_t equals = std::min(argument.find('='), argument.size());
   const std::string left =
-      absl::StrReplaceAll(text.substr(0, equals), {{" ", ""}, {"\t", ""}});
-  selection.path =
-      std::string(absl::StripAsciiWhitespace(text.substr(equals + 1)));
+      absl::StrReplaceAll(argument.substr(0, equals), {{" ", ""}, {"\t", ""}});
+  if (equals < argument.size()) {
+    selection.path =
+        std::string(absl::StripAsciiWhitespace(argument.substr(equals + 1)));
+  }
+  const std::string text = equals == argument.size()
+                               ? left
+                               : absl::StrCat(left, "=", selection.path);
   const size_t paren = std::min(left.find('('), left.size());
   selection.array = left.substr(0, paren);
   if (!IsName(selection.array)) {
     return Mistyped(
-        text, absl::StrCat("'", selection.array, "' is no name of an array"));
+        text, 0, paren,
+        absl::StrCat("'", selection.array, "' is no name of an array"));
   }
-  const absl::Status indices =
-      ParseIndices(absl::string_view(left).substr(paren), selection);
-  if (!indices.ok()) return Mistyped(text, indices.message());
+  DOGGED_RETURN_IF_ERROR(ParseIndices(text, paren, left.size(), selection));
+  if (equals == argument.size()) {
+    return Mistyped(text, left.size(), 1, "no file is named");
+  }
   selection.text = absl::StrCat(selection.array, IndicesText(selection));
   if (absl::EndsWithIgnoreCase(selection.path, ".npy")) {
     selection.format = OutputFormat::kNpy;
   } else if (absl::EndsWithIgnoreCase(selection.path, ".png")) {
     selection.format = OutputFormat::kPng;
   } else {
-    return Mistyped(text, absl::StrCat("the file '", selection.path,
-                                       "' ends neither in .npy nor in .png"));
+    return Mistyped(text, left.size() + 1, selection.path.size(),
+                    "the file ends neither in .npy nor in .png");
   }
   return selection;
 }
 
-bool IsWithin(const Selection& selection, const ResultView& view) {
-  if (selection.array != view.array) return false;
-  return selection.indices.empty() || CheckRange(selection, view).ok();
-}
-
 absl::StatusOr<Value> ExtractSelection(const Selection& selection,
                                        const ResultView& view,
-                                       const Value& dense, const Shape& block) {
+                                       const Value& dense) {
   if (selection.indices.empty()) return dense;
   DOGGED_RETURN_IF_ERROR(CheckRange(selection, view));
-  std::vector<Cut> cuts;  // as the selection has them
-  int taken = 0;          // dimensions of `dense` so far
-  for (size_t d = 0; d < view.lower.size(); ++d) {
-    const SelectedIndex& index = selection.indices[d];
-    if (view.tile_index[d] < 0) {
-      cuts.push_back({.is_kept = index.kind != Kind::kOne, .is_added = true});
-      continue;
-    }
-    if (taken == dense.shape().size()) {
-      return absl::InternalError(absl::StrCat(
-          "output '", selection.text, "': the array has too few dimensions"));
-    }
-    absl::StatusOr<Cut> cut =
-        CutOf(index, view.lower[d], view.upper[d] - view.lower[d] + 1,
-              dense.shape()[taken], taken < block.size() ? block[taken] : 0);
-    DOGGED_RETURN_IF_ERROR(
-        Annotate(cut.status(),
-                 absl::StrCat("output '", selection.text, "': index ", d + 1)));
-    cuts.push_back(*cut);
-    ++taken;
-  }
-  for (; taken < dense.shape().size(); ++taken) {
-    cuts.push_back({.count = dense.shape()[taken]});
-  }
   std::vector<Cut> of_dense;
   std::vector<int64_t> extents;
-  for (const Cut& cut : cuts) {
-    if (!cut.is_added) of_dense.push_back(cut);
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    const SelectedIndex& index = selection.indices[d];
+    Cut cut{.is_kept = index.kind != Kind::kOne};
+    // The dense array has no dimension for what the view itself fixes.
+    if (view.tile_index[d] >= 0) {
+      const auto taken = static_cast<int>(of_dense.size());
+      if (taken == dense.shape().size()) {
+        return absl::InternalError(absl::StrCat(
+            "output '", selection.text, "': the array has too few dimensions"));
+      }
+      cut = CutOf(index, view.lower[d], dense.shape()[taken]);
+      of_dense.push_back(cut);
+    }
     if (cut.is_kept) extents.push_back(cut.count);
-  }
-  if (extents.size() > kMaxIndices) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output '", selection.text, "' would have ",
-                     extents.size(), " dimensions; fix an index"));
   }
   Value out = Value::Allocate(dense.type(), Shape(extents));
   if (out.element_count() > 0) {
@@ -270,27 +242,17 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
   return out;
 }
 
-IndexVector FirstIndices(const Selection& selection, const ResultView& view,
-                         const Value& dense) {
+IndexVector FirstIndices(const Selection& selection, const ResultView& view) {
   IndexVector first;
-  int taken = 0;
+  const bool is_whole = selection.indices.empty();
   for (size_t d = 0; d < view.lower.size(); ++d) {
-    const bool is_whole = selection.indices.empty();
     const SelectedIndex index =
         is_whole ? SelectedIndex{} : selection.indices[d];
-    const bool is_in_dense = view.tile_index[d] >= 0;
     // Fixed by the view: a bare array has no dimension for it.
-    if (!is_in_dense && is_whole) continue;
-    const bool is_blocked =
-        is_in_dense &&
-        dense.shape()[taken] != view.upper[d] - view.lower[d] + 1;
-    taken += is_in_dense;
-    if (index.kind == Kind::kOne && !is_blocked) continue;
-    const int64_t lower =
-        index.kind == Kind::kAll ? view.lower[d] : index.first;
-    first.push_back(is_blocked ? 0 : lower);
+    if (view.tile_index[d] < 0 && is_whole) continue;
+    if (index.kind == Kind::kOne) continue;
+    first.push_back(index.kind == Kind::kAll ? view.lower[d] : index.first);
   }
-  // Blocks that come behind start at 0, which is what absent means.
   return first;
 }
 

@@ -38,31 +38,24 @@ struct Selection {
 // Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number
 // or `FIRST:LAST`, and FILE ends in .npy or .png.
 //
-// Errors: kInvalidArgument, with what stands there and what to write.
-absl::StatusOr<Selection> ParseSelection(absl::string_view text);
+// Errors: kInvalidArgument, with the place marked and what to write instead, on
+//         lines below the message.
+absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
 
-// True if the view is of this array and holds all that is selected.
-bool IsWithin(const Selection& selection, const ResultView& view);
-
-// Cuts what is selected from `dense`, which dsl::AssembleView made of `view`.
+// Cuts what is selected from `dense`, which dsl::AssembleView made of `view`,
+// whose labels are numbers.
 //
-// Shape:  one dimension per `:` or range, a fixed index has none; blocks
-//         multiply the dimensions or come behind, as in `dense`. A bare array
+// Shape:  one dimension per `:` or range, a fixed index has none. A bare array
 //         gives `dense` itself.
-//         `block`: the shape of a full block where blocks multiply the
-//         dimensions; a blocked index that is fixed gives its block's rows.
-// Errors: kInvalidArgument if the number of indices is not the array's, or the
-//         block shape would be needed and is not given; kOutOfRange, naming
-//         the index and what there is.
+// Errors: kInvalidArgument if the number of indices is not the array's;
+//         kOutOfRange, naming the index and what there is.
 absl::StatusOr<Value> ExtractSelection(const Selection& selection,
                                        const ResultView& view,
-                                       const Value& dense,
-                                       const Shape& block = {});
+                                       const Value& dense);
 
 // The user's index of the first element of what ExtractSelection gives, one
-// per dimension; 0 where a dimension counts elements of blocks.
-IndexVector FirstIndices(const Selection& selection, const ResultView& view,
-                         const Value& dense);
+// per dimension.
+IndexVector FirstIndices(const Selection& selection, const ResultView& view);
 
 }  // namespace dogged
 

@@ -12,9 +12,9 @@
 
 namespace dogged {
 
-// True if `program` (valid) has the form of apps/qr/qr.dog: its results are
-// exactly V(0)(k) and T(k), made by one task for each k, and each A(0)(k)(0)
-// is made by a task that requires nothing.
+// True if `program` (valid) has the form of apps/qr/qr.dog: its results of
+// these arrays are exactly V(0)(k) and T(k), made by one task for each k, and
+// each A(0)(k)(0) is made by a task that requires nothing.
 bool IsQr(const Program& program);
 
 // A is made anew with `kernels` (those of job.program), V and T come from

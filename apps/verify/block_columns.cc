@@ -94,9 +94,15 @@ std::optional<BlockColumnForm> FindBlockColumns(const Relations& relations,
            InputTask(relations, form.Input(k)).has_value();
   };
   while (is_column(form.count)) ++form.count;
-  if (form.count == 0 || program.ResultCount() != 2 * form.count) {
-    return std::nullopt;
-  }
+  // What else is wanted of other arrays, or twice, makes no difference.
+  const bool is_all = relations.ForEachResult([&form](const Label& label) {
+    if (label.array == form.factor) {
+      return label.index[1] < form.count &&
+             label == form.Factor(label.index[1]);
+    }
+    return label.array != form.extra || label.index[0] < form.count;
+  });
+  if (form.count == 0 || !is_all) return std::nullopt;
   return form;
 }
 

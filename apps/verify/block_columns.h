@@ -31,7 +31,7 @@ struct BlockColumnForm {
   Label Extra(int64_t k) const { return {extra, {k}}; }
 };
 
-// None unless the results of the program are exactly the factors and extras.
+// None unless the results of these arrays are exactly the factors and extras.
 std::optional<BlockColumnForm> FindBlockColumns(const Relations& relations,
                                                 absl::string_view factor,
                                                 absl::string_view extra,

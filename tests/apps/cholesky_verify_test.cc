@@ -192,6 +192,9 @@ TEST(CholeskyVerify, TakesNoOtherProgramForACholesky) {
   EXPECT_FALSE(IsCholesky(Wavefront(4)));
   EXPECT_FALSE(IsCholesky(Stencil(8, 3, 3, 7)));
   EXPECT_TRUE(IsCholesky(CholeskyProgram(3)));
+  Program twice = CholeskyProgram(3);
+  twice.results.push_back(twice.results[0]);
+  EXPECT_TRUE(IsCholesky(twice));
   Program renamed = CholeskyProgram(3);
   renamed.arrays[1].name = "U";
   EXPECT_FALSE(IsCholesky(renamed));

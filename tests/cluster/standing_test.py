@@ -412,6 +412,20 @@ def case_bad_files():
         for output in ("phi", "phi=", "phi=x.txt", "phi(=x.npy", "=x.npy",
                        "phi(1,2)=x.npy", "phi(x)=x.npy", "phi(5:1)(1)=x.npy"):
             ends(2, "output", "run", HEAT, "--output", output)
+        # A job that would take hours: nothing has run when these are refused.
+        long = ("run", HEAT, "-D", "N=100000", "-D", "T=1000000000", "--output")
+        for output, words in (
+                ("phi(:)(2000000000)=x.npy", "   | phi(:)(2000000000)\n"
+                 "   |        ^^^^^^^^^^\n"),
+                ("phi(5)=x.npy", "phi has 2 indices"),
+                ("phi(0:100000)(5)=x.npy", "phi(x)(t) has x = 0:99999\n"),
+                ("phy=x.npy", "did you mean phi?"),
+                ("phi(:)(:)=x.png", "--output: error[D024]"),
+                ("phi(5)(5)=x.png", "phi(5)(5) has 0; write it to an .npy")):
+            ends(2, words, *long, output)
+        lower = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
+        ends(2, "outside of its array", "run", lower, "--output",
+             "L(0)(1)=x.npy")
         write("x.npy", b"")
         os.mkdir(os.path.join(folder, "d.npy"))
         os.mkfifo(os.path.join(folder, "pipe.npy"))

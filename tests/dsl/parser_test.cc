@@ -131,16 +131,16 @@ TEST(Parser, GoesOnBehindABadDeclaration) {
   EXPECT_EQ(program.tasks[0].name.text, "b");
 }
 
-TEST(Parser, ReadsSelections) {
-  Diagnostics good("--output", "phi(:)(50)");
-  const auto ref = ParseSelection(good);
-  ASSERT_TRUE(ref.has_value());
-  EXPECT_EQ(Print(*ref), "phi(:)(50)");
-  for (const char* bad : {"", "phi(", "phi(:)x", "3", "phi(:)(50) as n"}) {
-    Diagnostics diagnostics("--output", bad);
-    EXPECT_FALSE(ParseSelection(diagnostics).has_value()) << bad;
-    EXPECT_TRUE(diagnostics.HasErrors()) << bad;
+TEST(Parser, ReadsRangesInResults) {
+  Diagnostics good("test", "result phi(:)(2:N-1)(50)\n");
+  const ast::Program program = Parse(good);
+  EXPECT_EQ(good.ToString(), "");
+  ASSERT_EQ(program.results.size(), 1u);
+  EXPECT_EQ(Print(program.results[0].ref), "phi(:)(2:N - 1)(50)");
+  for (const char* bad : {"phi(2:)", "phi(:3)", "phi(1:2:3)", "phi(1:2, 3)"}) {
+    EXPECT_NE(Errors(absl::StrCat("result ", bad, "\n")), "") << bad;
   }
+  EXPECT_NE(Errors("boundary phi(1:2) = 0\n"), "");
 }
 
 TEST(Parser, RefusesWhatIsNoText) {

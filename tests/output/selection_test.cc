@@ -41,19 +41,28 @@ TEST(Selection, Parses) {
   EXPECT_TRUE(whole.indices.empty());
 }
 
-TEST(Selection, WrongTextSaysWhatToWrite) {
-  EXPECT_EQ(ErrorOf("phi(:)(5)"),
-            "output 'phi(:)(5)': no file is named; write for example "
-            "'phi(:)(1000)=heat.npy' or 'phi=heat.npy'");
-  EXPECT_THAT(ErrorOf("phi(:,5)=a.npy"), HasSubstr("write '(:)(5)'"));
-  EXPECT_THAT(ErrorOf("phi(x)=a.npy"), HasSubstr("index 'x' is no number"));
+TEST(Selection, WrongTextIsMarked) {
+  EXPECT_EQ(ErrorOf(" phi( : )(x) = a.npy"),
+            "'x' is no number; an index is ':', a number or FIRST:LAST\n"
+            "   | phi(:)(x)=a.npy\n"
+            "   |        ^\n"
+            "   = help: as in  'phi(:)(1000)=heat.npy'  or  "
+            "'phi(5:20)(1000)=heat.png'");
+  EXPECT_THAT(ErrorOf("phi(:)(5)"), HasSubstr("no file is named\n"
+                                              "   | phi(:)(5)\n"
+                                              "   |          ^\n"));
+  EXPECT_THAT(ErrorOf("phi(3)(:,5)=a.npy"), HasSubstr("write '(:)(5)'\n"
+                                                      "   | phi(3)(:,5)=a.npy\n"
+                                                      "   |        ^^^\n"));
   EXPECT_THAT(ErrorOf("phi(1:)=a.npy"), HasSubstr("'1:' is no range"));
   EXPECT_THAT(ErrorOf("phi(7:3)=a.npy"), HasSubstr("'7:3' is empty"));
-  EXPECT_THAT(ErrorOf("phi()=a.npy"), HasSubstr("index ''"));
+  EXPECT_THAT(ErrorOf("phi()=a.npy"), HasSubstr("'' is no number"));
   EXPECT_THAT(ErrorOf("phi(1=a.npy"), HasSubstr("'(1' is no index"));
   EXPECT_THAT(ErrorOf("phi(1)x=a.npy"), HasSubstr("'x' is no index"));
   EXPECT_THAT(ErrorOf("=a.npy"), HasSubstr("'' is no name"));
-  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("neither in .npy nor in .png"));
+  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("neither in .npy nor in .png\n"
+                                              "   | phi=a.txt\n"
+                                              "   |     ^^^^^\n"));
   EXPECT_THAT(ErrorOf("phi="), HasSubstr("neither"));
   EXPECT_THAT(ErrorOf("a(1)(1)(1)(1)(1)(1)(1)=a.npy"),
               HasSubstr("more than 6 indices"));
@@ -121,56 +130,17 @@ TEST(ExtractSelection, OutsideIsSaid) {
   EXPECT_EQ(field.Cut("(:)(3)").status().message(),
             "output 'phi(:)(3)' has 2 indices, but phi has 3: there is "
             "phi(1:4)(2:4)(9)");
-  EXPECT_TRUE(IsWithin(Parse("phi(1)(2)(9)=a.npy"), field.view));
-  EXPECT_FALSE(IsWithin(Parse("phi(1)(2)(8)=a.npy"), field.view));
-  EXPECT_FALSE(IsWithin(Parse("psi=a.npy"), field.view));
 }
 
 TEST(ExtractSelection, KnowsItsFirstIndices) {
   const Field field;
   const auto first = [&](const std::string& indices) {
-    return FirstIndices(Parse("phi" + indices + "=a.npy"), field.view,
-                        field.dense);
+    return FirstIndices(Parse("phi" + indices + "=a.npy"), field.view);
   };
   EXPECT_EQ(first(""), (IndexVector{1, 2}));
   EXPECT_EQ(first("(:)(3)(9)"), (IndexVector{1}));
   EXPECT_EQ(first("(3)(3:4)(9)"), (IndexVector{3}));
   EXPECT_EQ(first("(2:3)(:)(:)"), (IndexVector{2, 2, 9}));
-}
-
-// A(0:1)(0:2) of 2 x 2 blocks, the last column ragged: 4 x 5.
-TEST(ExtractSelection, BlocksMultiplyOrComeBehind) {
-  const ResultView view = {
-      .array = "A", .lower = {0, 0}, .upper = {1, 2}, .tile_index = {0, 1}};
-  Value dense = Value::Allocate(ElementType::kInt64, {4, 5});
-  for (int64_t i = 0; i < 20; ++i) {
-    dense.mutable_span<int64_t>()[static_cast<size_t>(i)] = i;
-  }
-  dense.Seal();
-  const auto all = ExtractSelection(Parse("A(:)(:)=a.npy"), view, dense);
-  ASSERT_TRUE(all.ok()) << all.status();
-  EXPECT_EQ(all->digest(), dense.digest());
-  const auto last =
-      ExtractSelection(Parse("A(1)(2)=a.npy"), view, dense, {2, 2});
-  ASSERT_TRUE(last.ok()) << last.status();
-  EXPECT_EQ(last->shape(), (Shape{2, 1}));
-  EXPECT_THAT(last->span<int64_t>(), ElementsAre(14, 19));
-  EXPECT_THAT(std::string(ExtractSelection(Parse("A(1)(:)=a.npy"), view, dense)
-                              .status()
-                              .message()),
-              HasSubstr("index 1: an index counts blocks here; write ':'"));
-  // One index, blocks of two dimensions: they come behind.
-  const ResultView line = {
-      .array = "A", .lower = {0}, .upper = {1}, .tile_index = {0}};
-  Value stack = Value::Allocate(ElementType::kInt64, {2, 2, 5});
-  for (int64_t i = 0; i < 20; ++i) {
-    stack.mutable_span<int64_t>()[static_cast<size_t>(i)] = i;
-  }
-  stack.Seal();
-  const auto second = ExtractSelection(Parse("A(1)=a.npy"), line, stack);
-  ASSERT_TRUE(second.ok()) << second.status();
-  EXPECT_EQ(second->shape(), (Shape{2, 5}));
-  EXPECT_EQ(second->span<int64_t>()[0], 10);
 }
 
 }  // namespace

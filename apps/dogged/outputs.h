@@ -1,0 +1,41 @@
+// Outputs: the files that `--output` asks for. What can't be written is found
+// before anything runs.
+#ifndef DOGGED_APPS_DOGGED_OUTPUTS_H_
+#define DOGGED_APPS_DOGGED_OUTPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "apps/output/selection.h"
+#include "dsl/compile.h"
+#include "dsl/results.h"
+
+namespace dogged {
+
+// A file, and which labels go into it.
+struct Output {
+  Selection selection;
+  dsl::SelectedLabels labels;
+};
+
+// What the arguments of `--output` say; the labels are not known yet.
+//
+// Errors: kNotFound for what was mistyped, and for files that can't be written.
+absl::StatusOr<std::vector<Output>> ParseOutputs(
+    const std::vector<std::string>& arguments);
+
+// Takes the labels, which are as many, from what the compiler has found.
+//
+// Errors: kNotFound for a picture of too few or too many dimensions.
+absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
+                       std::vector<Output>& outputs);
+
+// Writes the file; of a loop, `program` is that which has ended.
+absl::Status WriteOutput(const Output& output, const Program& program,
+                         dsl::ResultLookup lookup);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_OUTPUTS_H_

@@ -1,0 +1,62 @@
+// Selections: labels that the command line asks for besides the program's own
+// results, as 'phi(:)(50)'. They go through the compiler as results, so that
+// what is wrong with one is found like anything else; what is said of it then
+// points into its own text.
+#ifndef DOGGED_DSL_SELECTIONS_H_
+#define DOGGED_DSL_SELECTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "dsl/checked.h"
+#include "dsl/diagnostics.h"
+#include "dsl/point_program.h"
+
+namespace dogged::dsl {
+
+// What a selection means: labels of the view at this position in the program,
+// and the first and the last value of each index. For a loop, those if it went
+// on to its last round.
+struct SelectedLabels {
+  int32_t view = 0;
+  std::vector<int64_t> lower;
+  std::vector<int64_t> upper;
+  bool has_blocks = false;  // each label is a block of numbers
+};
+
+// `text` with a result behind it for each selection that has indices.
+std::string WithSelections(absl::string_view text,
+                           const std::vector<std::string>& selections);
+
+// Marks results that come from behind `own_bytes`, where the program ends.
+void MarkSelections(size_t own_bytes, CheckedProgram& program);
+
+// Drops results that an earlier one covers, and says where selections are now;
+// those with indices made the last results. An error of a bare name, which
+// stands for the program's own result of that array, has no range.
+std::vector<SelectedLabels> PlaceSelections(
+    const std::vector<std::string>& selections, PointProgram& points,
+    Diagnostics& diagnostics);
+
+// What is wrong with selections, one after another.
+class SelectionErrors {
+ public:
+  explicit SelectionErrors(const std::vector<std::string>& selections);
+
+  // Takes the errors of a program that failed only with selection k, which
+  // stands at the end of its text.
+  void Add(size_t k, const Diagnostics& errors);
+  bool IsEmpty() const { return !diagnostics_.HasErrors(); }
+  Diagnostics Take() { return std::move(diagnostics_); }
+
+ private:
+  const std::vector<std::string>& selections_;
+  std::vector<size_t> begin_;  // of each selection in the text
+  Diagnostics diagnostics_;
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_SELECTIONS_H_

@@ -1,0 +1,186 @@
+// Aim: what the command line selects is what a user means by it, and what can't
+// be had is said in the selection's own text.
+// Method: small programs, selections, the labels that they stand for; the exact
+// words about wrong ones.
+#include "dsl/selections.h"
+#include "gmock/gmock.h"
+#include "tests/dsl/compile_tools.h"
+
+namespace dogged::dsl {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A ring of N points, with a result that has gaps.
+constexpr char kRing[] = R"(
+param N = 10
+param T = 4
+task start
+  creates u(x)(0) as n
+  for x = 0:N-1
+  code
+    n = 100 + x
+  end code
+end task
+boundary u(x)(t) = periodic(x)
+task advect
+  creates u(x)(t) as n
+  for  x = 0:N-1  t = 1:T
+  using
+    u(x-1)(t-1) as left
+    u(x+2)(t-1) as right
+  code
+    n = left + right
+  end code
+end task
+result u(x)(0) for x = 0:N-1:3
+result u(2)(T)
+)";
+
+struct Outcome {
+  absl::Status status;
+  Job job;
+  std::vector<SelectedLabels> labels;
+  std::string words;
+};
+
+Outcome Select(const std::string& text, std::vector<std::string> selections) {
+  CompileOptions options = Options();
+  options.selections = std::move(selections);
+  Outcome out;
+  Diagnostics diagnostics("", "");
+  absl::StatusOr<Job> job =
+      Compile(text, options, KernelRegistry(), diagnostics, &out.labels);
+  out.status = job.status();
+  if (job.ok()) out.job = *std::move(job);
+  out.words = diagnostics.ToString();
+  return out;
+}
+
+// The values of one selection, cut from nothing: they fill their view.
+std::vector<double> ValuesOf(const std::string& text,
+                             const std::string& selection) {
+  CompileOptions options = Options();
+  options.selections = {selection};
+  const SerialOutcome out = MustRun(text, options);
+  const Outcome found = Select(text, {selection});
+  const Value& value = out.values[static_cast<size_t>(found.labels[0].view)];
+  return {value.span<double>().begin(), value.span<double>().end()};
+}
+
+TEST(Selection, OfARingAreItsOwnPoints) {
+  const Outcome out = Select(kRing, {"u(:)(3)", "u(:)(:)"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(0, 3));
+  EXPECT_THAT(out.labels[0].upper, ElementsAre(9, 3));
+  EXPECT_THAT(out.labels[1].lower, ElementsAre(0, 0));
+  EXPECT_THAT(out.labels[1].upper, ElementsAre(9, 4));
+}
+
+TEST(Selection, OfADeclaredRingToo) {
+  std::string text = kRing;
+  text.insert(text.find("task start"),
+              "array u(x = 0:N-1)(t = 0:T) : double\n");
+  const Outcome out = Select(text, {"u(:)(3)"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(0, 3));
+  EXPECT_THAT(out.labels[0].upper, ElementsAre(9, 3));
+  text.replace(text.find("0:N-1:3"), 7, "-1:N-1:3");
+  EXPECT_THAT(Select(text, {}).words,
+              testing::HasSubstr("the result wants u(-1)(0)"));
+}
+
+// The ends of a ring take their values from the other end, asked for or not.
+TEST(Selection, RangesHaveBothEnds) {
+  EXPECT_THAT(ValuesOf(kRing, "u(2:5)(0)"), ElementsAre(102, 103, 104, 105));
+  EXPECT_THAT(ValuesOf(kRing, "u(9)(1)"), ElementsAre(108 + 101));
+}
+
+// A result with gaps holds u(3:5)(0) as little as u(1)(0).
+TEST(Selection, IsNotTakenFromResultsWithGaps) {
+  const Outcome out = Select(kRing, {"u(3:5)(0)", "u(4)(0)", "u(2)(4)"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_EQ(out.job.program.views.size(), 3u);
+  EXPECT_EQ(out.labels[0].view, 2);
+  EXPECT_EQ(out.labels[1].view, 2) << "the selection before covers it";
+  EXPECT_EQ(out.labels[2].view, 1) << "the program's own";
+}
+
+TEST(Selection, BareNamesAreTheProgramsOwnResults) {
+  const Outcome two = Select(kRing, {"u(:)(1)", "u"});
+  EXPECT_EQ(two.status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(two.words,
+            "--output: error[D015]: the program has several results of u\n"
+            "   | u\n"
+            "   | ^\n"
+            "   = help: say which, by its indices\n");
+  std::string text = kRing;
+  text.erase(text.find("result u(x)"),
+             text.find("result u(2)") - text.find("result u(x)"));
+  const Outcome one = Select(text, {"u(:)(1)", "u"});
+  ASSERT_TRUE(one.status.ok()) << one.words;
+  EXPECT_EQ(one.labels[1].view, 0);
+  EXPECT_THAT(one.labels[1].lower, ElementsAre(2, 4));
+}
+
+// Without a result the program is run for its last step, whatever else is
+// asked for.
+TEST(Selection, TheLastStepStaysTheResult) {
+  std::string text = kRing;
+  text.erase(text.find("result"));
+  const Outcome out = Select(text, {"u(:)(1)", "u"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_EQ(out.words, "");
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(0, 1));
+  EXPECT_THAT(out.labels[1].lower, ElementsAre(0, 4));
+  EXPECT_THAT(out.labels[1].upper, ElementsAre(9, 4));
+}
+
+TEST(Selection, WrongOnesAreSaidInTheirOwnText) {
+  const Outcome beyond =
+      Select(kRing, {"u(:)(1)", "u(8:12)(2)", "u(1)", "v(1)(1)", "u(-1)(5)"});
+  EXPECT_EQ(beyond.status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(beyond.words,
+            "--output: error[D014]: u(x)(t) has x = 0:9\n"
+            "   | u(8:12)(2)\n"
+            "   |   ^^^^\n"
+            "--output: error[D016]: u has 2 indices on line 5, and here 1\n"
+            "   | u(1)\n"
+            "   | ^^^^\n"
+            "--output: error[D012]: nothing creates v\n"
+            "   | v(1)(1)\n"
+            "   | ^^^^^^^\n"
+            "--output: error[D014]: u(x)(t) has x = 0:9\n"
+            "   | u(-1)(5)\n"
+            "   |   ^^\n"
+            "--output: error[D014]: u(x)(t) has t = 0:4\n"
+            "   | u(-1)(5)\n"
+            "   |       ^\n");
+  EXPECT_EQ(Select(kRing, {"w"}).words,
+            "--output: error[D015]: the program has no result w\n"
+            "   | w\n"
+            "   | ^\n"
+            "   = help: it has u\n");
+}
+
+// What is wrong with the program is said as ever.
+TEST(Selection, DoesNotHideWhatIsWrongWithTheProgram) {
+  std::string text = kRing;
+  text.replace(text.find("periodic(x)"), 11, "0 where x < 0");
+  const Outcome out = Select(text, {"u(50)(1)"});
+  EXPECT_EQ(out.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(out.words, Select(text, {}).words);
+  EXPECT_NE(out.words, "");
+}
+
+TEST(Selection, OfALoopIsWhatItsFirstRoundHas) {
+  const Outcome out =
+      Select(ReadApp("jacobi/jacobi.dog"), {"u(3)(4:9)(50)", "u(:)(:)(100)"});
+  EXPECT_EQ(out.status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(out.words, testing::StartsWith("--output: error[D027]"));
+  EXPECT_THAT(out.words, testing::HasSubstr("   | u(:)(:)(100)\n"
+                                            "   | ^^^^^^^^^^^^\n"));
+}
+
+}  // namespace
+}  // namespace dogged::dsl
