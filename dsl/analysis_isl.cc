@@ -360,6 +360,7 @@ void Analysis::Periodic(const CheckedBoundary& boundary,
   }
   const auto& [first, last] = *range;
   bool is_read = false;
+  bool is_taken = false;  // by boundaries before
   for (const bool is_below : {true, false}) {
     CheckedTask task = BoundaryTask(boundary);
     task.name += is_below ? " below" : " above";
@@ -381,17 +382,22 @@ void Analysis::Periodic(const CheckedBoundary& boundary,
     value.type = TypeOf(program_.arrays[a].element);
     value.name_kind = ast::NameKind::kUse;
     value.index = 0;
-    const isl::set labels =
+    const isl::set beyond =
         read_[a]
             .unite(wanted_[a])
-            .subtract(created_[a])
             .intersect(sets_.Beyond(boundary.ref.array, boundary.periodic_index,
                                     is_below ? first : last, is_below));
-    is_read |= AddBoundaryTask(boundary, labels, std::move(task));
+    is_read |= AddBoundaryTask(boundary, beyond.subtract(created_[a]),
+                               std::move(task));
+    is_taken |= !beyond.is_empty();
   }
   if (!is_read && Fails()) {
     diagnostics_.Warning(Code::kBoundary, boundary.range,
-                         "nothing reads or wants a label beyond the ends");
+                         is_taken
+                             ? "other boundaries create all that is read or "
+                               "wanted beyond the ends"
+                             : "nothing reads or wants a label beyond the "
+                               "ends");
   }
 }
 

@@ -46,6 +46,8 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
         absl::StrCat(path, ": is larger than ", kTextBytesMax >> 20,
                      " MB, which no program text is; is the path right?"));
   }
+  // Some editors of Windows begin a text with this mark.
+  if (absl::StartsWith(text, "\xef\xbb\xbf")) text.erase(0, 3);
   return text;
 }
 

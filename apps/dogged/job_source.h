@@ -50,7 +50,7 @@ struct LoadedProgram {
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels);
 
-// A file as it is. Errors: kNotFound.
+// A file as it is, but for a byte order mark. Errors: kNotFound.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 
 // The status for a user: printed by whoever returns it to main.

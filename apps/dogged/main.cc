@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <random>
 
-#include "absl/strings/numbers.h"
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/str_join.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/flag_values.h"
+#include "dsl/diagnostics.h"
 #include "routing/planner.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernel_library.h"
@@ -37,43 +39,6 @@ Environment ReadEnvironment() {
   out.entropy = (uint64_t{entropy()} << 32) | entropy();
   // libpsm2, which libfabric loads, takes over signals without this.
   setenv("IPATH_NO_BACKTRACE", "1", 0);
-  return out;
-}
-
-// "NAME=VALUE".
-absl::StatusOr<std::pair<std::string, std::string>> ParsePair(
-    const std::string& text, const std::string& flag) {
-  const size_t at = text.find('=');
-  if (at == 0 || at == std::string::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(flag, " \"", text, "\" is not NAME=VALUE"));
-  }
-  return std::make_pair(text.substr(0, at), text.substr(at + 1));
-}
-
-// "40%" or "2.5s", several separated by commas.
-absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
-                                             const std::string& flag) {
-  std::vector<When> out;
-  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    When when{.text = std::string(word)};
-    double number = 0;
-    absl::string_view digits = word;
-    const bool share = absl::ConsumeSuffix(&digits, "%");
-    if (!share) absl::ConsumeSuffix(&digits, "s");
-    if (!absl::SimpleAtod(digits, &number) || number < 0 ||
-        (share && number > 100)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(flag, " \"", std::string(word),
-                       "\" is neither a share (40%) nor a time (2.5s)"));
-    }
-    if (share) {
-      when.share = number / 100;
-    } else {
-      when.seconds = number;
-    }
-    out.push_back(std::move(when));
-  }
   return out;
 }
 
@@ -105,14 +70,9 @@ void AddProgramFlags(CLI::App& app, ProgramOptions& options,
 
 absl::Status FinishProgramFlags(const ProgramFlags& flags,
                                 ProgramOptions& options) {
-  for (const std::string& text : flags.definitions) {
-    DOGGED_ASSIGN_OR_RETURN(auto pair, ParsePair(text, "-D"));
-    options.definitions.push_back(std::move(pair));
-  }
-  for (const std::string& text : flags.inputs) {
-    DOGGED_ASSIGN_OR_RETURN(auto pair, ParsePair(text, "--input"));
-    options.inputs.push_back(std::move(pair));
-  }
+  DOGGED_ASSIGN_OR_RETURN(options.definitions,
+                          ParsePairs(flags.definitions, "-D"));
+  DOGGED_ASSIGN_OR_RETURN(options.inputs, ParsePairs(flags.inputs, "--input"));
   options.compiled = flags.kernels == "compiled";
   options.coalesce = flags.coalesce == "on";
   return absl::OkStatus();
@@ -154,9 +114,8 @@ class RunFlags {
                       "compare with a serial run, bit by bit");
     command_.add_flag("--search-only", options_.search_only,
                       "no notification, only the backward search");
-    seed_ =
-        command_.add_option("--seed", options_.seed, "of every random choice")
-            ->envname("DOGGED_SEED");
+    command_.add_option("--seed", seed_, "of every random choice")
+        ->envname("DOGGED_SEED");
     command_.add_flag("--json", options_.json, "print one JSON object");
   }
 
@@ -168,7 +127,16 @@ class RunFlags {
                             ParseWhens(kill_at_, "--kill-at"));
     DOGGED_ASSIGN_OR_RETURN(options_.join_at,
                             ParseWhens(join_at_, "--join-at"));
-    options_.seed_given = seed_->count() > 0;
+    DOGGED_ASSIGN_OR_RETURN(options_.kill_every_seconds,
+                            ParseSeconds(kill_every_, "--kill-every"));
+    options_.seed_given = !seed_.empty();
+    if (options_.seed_given) {
+      DOGGED_ASSIGN_OR_RETURN(options_.seed,
+                              ParseSeed(seed_, "--seed (or DOGGED_SEED)"));
+    }
+    // The agents are to be started with it.
+    DOGGED_RETURN_IF_ERROR(
+        ParseBytes(environment_.memory, "DOGGED_MEMORY").status());
     return RunCommand(options_, environment_);
   }
 
@@ -202,10 +170,8 @@ class RunFlags {
     command_.add_option(
         "--kill-at", kill_at_,
         "kill an agent: 40% of the tasks, or 2s; a,b,c for more");
-    command_
-        .add_option("--kill-every", options_.kill_every_seconds,
-                    "kill one so often (seconds) and start another")
-        ->check(CLI::PositiveNumber);
+    command_.add_option("--kill-every", kill_every_,
+                        "kill one so often, as 2.5s, and start another");
     command_.add_option("--join-at", join_at_,
                         "start one more agent, likewise");
   }
@@ -216,7 +182,8 @@ class RunFlags {
   ProgramFlags program_flags_;
   std::string kill_at_;
   std::string join_at_;
-  CLI::Option* seed_ = nullptr;
+  std::string kill_every_;
+  std::string seed_;
 };
 
 class AgentFlags {
@@ -238,9 +205,8 @@ class AgentFlags {
         ->check(CLI::Range(1, 1024))
         ->envname("DOGGED_WORKERS");
     command_
-        .add_option("--memory", options_.memory_bytes,
-                    "bytes this agent's values may take")
-        ->check(CLI::PositiveNumber)
+        .add_option("--memory", memory_,
+                    "what this agent's values may take: bytes, or 64M, 4G")
         ->envname("DOGGED_MEMORY");
     command_
         .add_option("--dir", options_.directory,
@@ -273,12 +239,17 @@ class AgentFlags {
                       "listen beyond loopback without any protection");
   }
   bool parsed() const { return command_.parsed(); }
-  ExitCode Run() { return AgentCommand(options_, environment_); }
+  absl::StatusOr<ExitCode> Run() {
+    DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
+                            ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    return AgentCommand(options_, environment_);
+  }
 
  private:
   const Environment& environment_;
   CLI::App& command_;
   AgentCommandOptions options_;
+  std::string memory_;
 };
 
 class ClusterFlags {
@@ -437,14 +408,8 @@ class SimFlags {
   absl::StatusOr<ExitCode> Run() {
     DOGGED_RETURN_IF_ERROR(FinishProgramFlags(flags_, options_.program));
     options_.claims = claims_ == "on";
-    const std::pair<std::string, std::string> range =
-        absl::StrSplit(seeds_, absl::MaxSplits(':', 1));
-    if (!absl::SimpleAtoi(range.first, &options_.first_seed) ||
-        !absl::SimpleAtoi(range.second, &options_.last_seed) ||
-        options_.first_seed > options_.last_seed) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--seeds \"", seeds_, "\" is not A:B"));
-    }
+    DOGGED_RETURN_IF_ERROR(
+        ParseSeeds(seeds_, options_.first_seed, options_.last_seed));
     return SimCommand(options_, environment_);
   }
 
@@ -456,6 +421,24 @@ class SimFlags {
   std::string claims_ = "on";
   std::string seeds_;
 };
+
+// What is wrong with the first word, if it is no command; else nothing.
+std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (absl::StartsWith(word, "-") || absl::c_linear_search(names, word)) {
+    return "";
+  }
+  return absl::StrCat(word.empty() ? "which command?"
+                                   : absl::StrCat("there is no command ", word,
+                                                  dsl::DidYouMean(word, names)),
+                      "\nThere are ", absl::StrJoin(names, ", "),
+                      "; dogged COMMAND --help says more.");
+}
 
 int Main(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
@@ -474,6 +457,11 @@ int Main(int argc, char** argv) {
   FormatFlags format(app);
   GraphFlags graph(app, environment);
   SimFlags sim(app, environment);
+  if (const std::string words = UnknownCommand(app, argc, argv);
+      !words.empty()) {
+    std::fprintf(stderr, "error: %s\n", words.c_str());
+    return static_cast<int>(ExitCode::kMistyped);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -29,6 +29,8 @@ void ProgressPrinter::Update(absl::Time now, const Progress& progress) {
   Write(meter_.Update(now, progress));
 }
 
+void ProgressPrinter::Wait(absl::string_view what) { Write(meter_.Wait(what)); }
+
 void ProgressPrinter::Say(absl::string_view sentence) {
   Write(meter_.Note(sentence));
 }

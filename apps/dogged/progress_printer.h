@@ -18,6 +18,8 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
   void Update(absl::Time now, const Progress& progress);
+  // See ProgressMeter::Wait.
+  void Wait(absl::string_view what);
   // A sentence on a line of its own.
   void Say(absl::string_view sentence);
 

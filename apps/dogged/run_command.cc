@@ -135,8 +135,11 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
   if (!judged.ok()) return SayError(judged);
   if (options.check) {
     dsl::Diagnostics diagnostics(options.program.file, program.text);
+    std::optional<ProgressPrinter> waiting(std::in_place);
+    waiting->Wait("check: running it again, serially");
     const auto serial = dsl::SerialRun(program.text, program.options,
                                        kernels.registry(), diagnostics);
+    waiting.reset();
     if (!serial.ok()) return SayError(serial.status());
     report.check_passed = serial->digest == digest;
     if (!*report.check_passed) code = ExitCode::kFailed;

@@ -162,6 +162,14 @@ ExitCode FormatCommand(const std::vector<std::string>& files, bool only_check) {
 
 ExitCode GraphCommand(const GraphOptions& options,
                       const Environment& environment) {
+  const bool is_dot = absl::EndsWithIgnoreCase(options.output, ".dot");
+  if (!options.output.empty() && !is_dot &&
+      !absl::EndsWithIgnoreCase(options.output, ".svg")) {
+    return Complain(absl::InvalidArgumentError(
+        absl::StrCat("-o ", options.output,
+                     ": the name of a picture ends in .svg, or in "
+                     ".dot for graphviz")));
+  }
   const KernelSource kernels(environment);
   ProgramOptions points = options.program;
   points.coalesce = false;
@@ -180,7 +188,6 @@ ExitCode GraphCommand(const GraphOptions& options,
     std::fprintf(stderr, "only the first %d tasks are shown\n",
                  static_cast<int>(kPictureTasksMax));
   }
-  const bool is_dot = absl::EndsWith(options.output, ".dot");
   const std::string text =
       is_dot ? ToDot(near.picture()) : ToSvg(near.picture());
   if (options.output.empty()) {

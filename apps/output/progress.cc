@@ -68,6 +68,13 @@ std::string ProgressMeter::Update(absl::Time now, const Progress& progress) {
   return line;
 }
 
+std::string ProgressMeter::Wait(absl::string_view what) {
+  if (!options_.is_terminal) return absl::StrCat(what, "\n");
+  is_waiting_ = true;
+  is_line_open_ = true;
+  return absl::StrCat(kRewrite, what);
+}
+
 std::string ProgressMeter::Note(absl::string_view sentence) {
   if (!is_line_open_) return absl::StrCat("  ", sentence, "\n");
   return absl::StrCat(kRewrite, "  ", sentence, "\n", Draw());
@@ -76,6 +83,7 @@ std::string ProgressMeter::Note(absl::string_view sentence) {
 std::string ProgressMeter::Finish() {
   if (!is_line_open_) return "";
   is_line_open_ = false;
+  if (is_waiting_) return std::string(kRewrite);
   return absl::StrCat(kRewrite, Draw(), "\n");
 }
 

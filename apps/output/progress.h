@@ -33,6 +33,10 @@ class ProgressMeter {
   // line is too young, or if nothing has changed elsewhere than on a terminal.
   std::string Update(absl::Time now, const Progress& progress);
 
+  // What is waited for, in place of the progress line; nothing may be updated
+  // any more. On a terminal Finish() wipes it away.
+  std::string Wait(absl::string_view what);
+
   // A sentence on a line of its own, above the progress line.
   std::string Note(absl::string_view sentence);
 
@@ -53,6 +57,7 @@ class ProgressMeter {
   Progress last_;
   std::optional<absl::Time> written_at_;
   bool is_line_open_ = false;
+  bool is_waiting_ = false;
   std::string plain_line_;
 };
 

@@ -368,6 +368,51 @@ def case_bad_agents():
                   serial(HEAT, "-D", "N=2001"), report)
 
 
+def case_bad_flags():
+    """Flags, variables and commands that mean nothing, or two things: 2, and
+    what to write instead, before anything runs. A size may have a suffix, a
+    program a byte order mark."""
+    for words, says in (
+            (("--kill-every", "nan"), "seconds, as 5 or 2.5s"),
+            (("--kill-every", "0"), "seconds, as 5 or 2.5s"),
+            (("--kill-every", "-1s"), "seconds, as 5 or 2.5s"),
+            (("--kill-at", "50"), "write 50% of the tasks, or 50s"),
+            (("--join-at", "40%,2"), "write 2% of the tasks, or 2s"),
+            (("--kill-at", "nan%"), "neither a share"),
+            (("--kill-at", "101%"), "neither a share"),
+            (("--seed", "-1"), "from 0 to 18446744073709551615"),
+            (("--seed", "18446744073709551616"), "from 0 to"),
+            (("-D", "N=101", "-D", "T=3", "-D", "N=102"),
+             "-D gives N twice: 101 and 102"),
+            (("--input", "a=x.npy", "--input", "a=y.npy"),
+             "--input gives a twice")):
+        ends(2, says, "run", HEAT, "--agents", 2, *words)
+    ends(2, "DOGGED_SEED", "run", HEAT, env={"DOGGED_SEED": "-1"})
+    for size in ("x", "4T", "0", "-1", "1.5G", "9007199254740992M"):
+        ends(2, "64M, 4G", "agent", "--memory", size)
+        ends(2, f'DOGGED_MEMORY) "{size}"', "agent",
+             env={"DOGGED_MEMORY": size})
+        ends(2, f'DOGGED_MEMORY "{size}"', "run", HEAT, "--agents", 2,
+             env={"DOGGED_MEMORY": size})
+    ends(0, "", "run", HEAT, "--agents", 2, env={"DOGGED_MEMORY": "64M"})
+    ends(2, "no command frob\n", "frob")
+    ends(2, "no command rnu; did you mean run?\nThere are run, ", "rnu", HEAT)
+    ends(2, "which command?", *())
+    ends(2, "1:100", "sim", HEAT, "--seeds", "-1:3")
+    ends(0, "check: running it again", "run", HEAT, "--check")
+    with tempfile.TemporaryDirectory() as folder:
+        ends(2, "ends in .svg", "graph", HEAT, "--at", "phi(3)(4)", "-o",
+             os.path.join(folder, "g.pdf"))
+        check("files", os.listdir(folder), [])
+        marked = os.path.join(folder, "marked.dog")
+        with open(HEAT, "rb") as file, open(marked, "wb") as to:
+            to.write(b"\xef\xbb\xbf" + file.read())
+        ends(0, "", "check", marked)
+        with open(os.path.join(folder, "main.dog"), "w") as file:
+            file.write('include "marked.dog"\n')
+        ends(0, "", "check", os.path.join(folder, "main.dog"))
+
+
 def case_bad_files():
     """Inputs and outputs that can't serve, known before anything runs: 2 where
     the command names no such file, 3 where the file is no such array."""

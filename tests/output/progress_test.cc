@@ -26,6 +26,15 @@ TEST(ProgressMeter, RewritesOneLineOnATerminal) {
   EXPECT_EQ(meter.Finish(), "");
 }
 
+TEST(ProgressMeter, WhatIsWaitedForIsWipedAwayOnATerminal) {
+  ProgressMeter terminal({.is_terminal = true, .columns = 40});
+  EXPECT_EQ(terminal.Wait("check: running"), "\r\x1b[Kcheck: running");
+  EXPECT_EQ(terminal.Finish(), "\r\x1b[K");
+  ProgressMeter plain({});
+  EXPECT_EQ(plain.Wait("check: running"), "check: running\n");
+  EXPECT_EQ(plain.Finish(), "");
+}
+
 TEST(ProgressMeter, WritesPlainLinesEveryTwoSeconds) {
   ProgressMeter meter({});
   std::string out;
