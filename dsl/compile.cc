@@ -216,8 +216,10 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
 }
 
 // There are results, and a loop has them whenever it ends: labels that nothing
-// reads, such as corners, are made for the last round only.
-void CheckResults(const Program& program, const CheckedProgram& checked,
+// reads, such as corners, are made for the last round only. `results` are those
+// of `program`, one by one.
+void CheckResults(const Program& program,
+                  const std::vector<PointResult>& results,
                   Diagnostics& diagnostics) {
   if (program.ResultCount() == 0) {
     diagnostics.Error(Code::kResult, {}, "the result is empty")
@@ -229,12 +231,21 @@ void CheckResults(const Program& program, const CheckedProgram& checked,
   int64_t left = 1'000'000;
   relations.ForEachResult([&](const Label& label) {
     if (relations.ProducerOf(label).has_value()) return --left > 0;
-    diagnostics
-        .Error(Code::kRepeat, checked.repeat->range,
-               absl::StrCat("if the loop ends at ", program.repeat->parameter,
-                            " = ", program.repeat->first, ", nothing makes ",
-                            first.LabelText(label)))
-        .Help("leave out of the result what no task reads, such as corners");
+    relations.ForEachResultPoint(label, [&](size_t set, const IndexVector&) {
+      const std::string& parameter = program.repeat->parameter;
+      const bool is_at_end = program.repeat->result_time[set].is_exact;
+      diagnostics
+          .Error(Code::kRepeat, results[set].range,
+                 absl::StrCat("if the loop ends at ", parameter, " = ",
+                              program.repeat->first, ", nothing makes ",
+                              first.LabelText(label)))
+          .Help(is_at_end
+                    ? "leave out of the result what no task reads, such as "
+                      "corners:  for x = ..."
+                    : absl::StrCat("what a result names without ", parameter,
+                                   " has to be made by the first round"));
+      return false;
+    });
     return false;
   });
 }
@@ -300,7 +311,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                        options.shape, how));
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  CheckResults(job.program, checked, diagnostics);
+  CheckResults(job.program, points.results, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_ASSIGN_OR_RETURN(std::string source, SourceOf(job.program));
   if (!source.empty()) {

@@ -72,7 +72,9 @@ constexpr std::array<absl::string_view, 27> kTexts = {
     "`repeat T = 100:2000:100 until change(T) < 1.0e-6` finds T while the\n"
     "program runs. What a label is worth must not depend on it: T may stand\n"
     "at the upper end of one range of a task, by itself or plus a number, and\n"
-    "in results.\n",
+    "in results. A result is there whenever the loop ends: the corners of a "
+    "grid,\n"
+    "which no task reads, have to be left out of it, or made by a task.\n",
 };
 
 }  // namespace

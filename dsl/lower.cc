@@ -83,7 +83,7 @@ class PointMaker {
   void AddArray(const CheckedArray& array);
   void AddTask(const CheckedTask& task);
   void AddReduction(const CheckedTask& task, Domain domain);
-  AffineExpr TimeOfPoints(const CheckedDomain& domain, SourceRange range);
+  AffineExpr TimeOfPoints(const CheckedTask& task);
   void AddResult(const CheckedResult& result);
   CodeBody MakeCode(const CheckedTask& task) const;
   NativeBody MakeNative(const CheckedTask& task) const;
@@ -199,24 +199,31 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   return out;
 }
 
-AffineExpr PointMaker::TimeOfPoints(const CheckedDomain& domain,
-                                    SourceRange range) {
-  const std::optional<AffineExpr> time = TimeOf(domain, program_);
-  if (!time) {
+AffineExpr PointMaker::TimeOfPoints(const CheckedTask& task) {
+  const std::optional<AffineExpr> time = TimeOf(task.domain, program_);
+  if (time) return *time;
+  if (task.origin == CheckedTask::Origin::kBoundary) {
     diagnostics_
-        .Error(Code::kRepeat, range,
+        .Error(Code::kRepeat, task.range,
+               "some labels of this boundary are wanted where the loop ends, "
+               "and read nowhere")
+        .Help(
+            "leave out of the result what no task reads, such as corners:  "
+            "for x = ...");
+  } else {
+    diagnostics_
+        .Error(Code::kRepeat, task.range,
                "what 'repeat' finds may end one range here, by itself or plus "
                "a number")
-        .Help(
-            "as in  for t = 1:T; and a result leaves out what no task reads, "
-            "such as corners");
+        .Help("as in  for t = 1:T");
   }
-  return time.value_or(AffineExpr());
+  return AffineExpr();
 }
 
 void PointMaker::AddResult(const CheckedResult& result) {
   std::optional<PointResult> made = ResultOf(result, program_);
   if (made) {
+    made->range = result.range;
     out_.results.push_back(*std::move(made));
     return;
   }
@@ -239,7 +246,7 @@ void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {
                      .source = use.ref.array,
                      .over = Instantiate(*use.over, program_),
                      .source_map = Instantiate(use.ref, program_)};
-  out.time = TimeOfPoints(task.domain, task.range);
+  out.time = TimeOfPoints(task);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   out_.reductions.push_back(std::move(out));
 }
@@ -259,7 +266,7 @@ void PointMaker::AddTask(const CheckedTask& task) {
   PointClass out;
   out.name = task.name;
   out.domain = domain;
-  out.time = TimeOfPoints(task.domain, task.range);
+  out.time = TimeOfPoints(task);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   for (const CheckedCreate& create : task.creates) {
     out.creates.push_back(

@@ -67,6 +67,7 @@ struct PointResult {
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
   Repeat::ResultTime time;
+  SourceRange range;  // of the program text; none for one made here
 };
 
 struct PointProgram {

@@ -188,9 +188,44 @@ TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   text.replace(text.find("result u"), std::string::npos, "result u(:)(:)(T)\n");
   Diagnostics diagnostics("", "");
   EXPECT_FALSE(Compile(text, Options(), KernelRegistry(), diagnostics).ok());
-  EXPECT_NE(diagnostics.ToString().find("no task reads, such as corners"),
-            std::string::npos)
-      << diagnostics.ToString();
+  EXPECT_THAT(diagnostics.ToString(),
+              testing::StartsWith(
+                  "test.dog:10:10: error[D027]: some labels of this boundary "
+                  "are wanted where the loop ends, and read nowhere\n"
+                  "10 | boundary u(x)(0)(t)   = 0 where t > 0\n"
+                  "   |          ^^^^^^^^^^\n"
+                  "   = help: leave out of the result what no task reads, such "
+                  "as corners:  for x = ...\n"));
+  // With numbers for parameters, which another result needs.
+  text += "result change(T)\n";
+  EXPECT_FALSE(Compile(text, Options(), KernelRegistry(), diagnostics).ok());
+  EXPECT_THAT(diagnostics.ToString(),
+              testing::EndsWith(
+                  ":8: error[D027]: if the loop ends at T = 50, nothing makes "
+                  "u(0)(0)(50)\n"
+                  "48 | result u(:)(:)(T)\n"
+                  "   |        ^^^^^^^^^^\n"
+                  "   = help: leave out of the result what no task reads, such "
+                  "as corners:  for x = ...\n"));
+}
+
+// What docs/LANGUAGE.md says to write instead is right.
+TEST(Repeat, TheExamplesOfTheReferenceHaveTheirResults) {
+  std::ifstream in(DOGGED_LANGUAGE_MD);
+  std::ostringstream all;
+  all << in.rdbuf();
+  const std::string text = all.str();
+  const std::string begin = "```dog\n";
+  int loops = 0;
+  for (size_t at = text.find(begin); at != std::string::npos;
+       at = text.find(begin, at)) {
+    at += begin.size();
+    const std::string example = text.substr(at, text.find("```", at) - at);
+    if (example.find("\nrepeat ") == std::string::npos) continue;
+    MustRun(example, Options());
+    ++loops;
+  }
+  EXPECT_EQ(loops, 2);
 }
 
 TEST(Repeat, SaysWhatIsNoRoundsRange) {
