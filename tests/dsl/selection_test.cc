@@ -173,6 +173,14 @@ TEST(Selection, DoesNotHideWhatIsWrongWithTheProgram) {
   EXPECT_NE(out.words, "");
 }
 
+TEST(Selection, OfALoopsEndIsOneStep) {
+  const Outcome out = Select(ReadApp("jacobi/jacobi.dog"), {"u", "change"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(0, 1, 20000));
+  EXPECT_THAT(out.labels[0].upper, ElementsAre(23, 22, 20000));
+  EXPECT_THAT(out.labels[1].lower, ElementsAre(20000));
+}
+
 TEST(Selection, OfALoopIsWhatItsFirstRoundHas) {
   const Outcome out =
       Select(ReadApp("jacobi/jacobi.dog"), {"u(3)(4:9)(50)", "u(:)(:)(100)"});
