@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/analysis.h"
+#include "dsl/repeat.h"
 
 namespace dogged::dsl {
 namespace {
@@ -337,6 +338,9 @@ bool Analysis::AddBoundaryTask(const CheckedBoundary& boundary,
     return true;
   }
   task.domain = *domain;
+  // What is wanted where a loop ends, and read nowhere, has a form that does
+  // not tell rounds apart; numbers do.
+  if (symbolic_ && !TimeOf(task.domain, program_)) return !Fails();
   program_.tasks.push_back(std::move(task));
   AddTask(static_cast<int32_t>(program_.tasks.size()) - 1);
   return true;

@@ -79,6 +79,15 @@ void IslSets::AssumeParameters() {
                       " >= ", std::min(parameter.integer, kSymbolicMin));
     }
   }
+  if (program_.repeat &&
+      !program_.parameters[static_cast<size_t>(program_.repeat->parameter)]
+           .is_fixed) {
+    // A loop ends at its first value, or steps behind that.
+    const CheckedRepeat& repeat = *program_.repeat;
+    absl::StrAppend(&assumption_, " and p", repeat.parameter,
+                    " >= ", repeat.first, " and (p", repeat.parameter, " - ",
+                    repeat.first, ") mod ", repeat.step, " = 0");
+  }
   prefix_ = absl::StrCat("[", absl::StrJoin(names, ", "), "] -> ");
 }
 

@@ -240,8 +240,8 @@ void CheckResults(const Program& program,
                               program.repeat->first, ", nothing makes ",
                               first.LabelText(label)))
           .Help(is_at_end
-                    ? "leave out of the result what no task reads, such as "
-                      "corners:  for x = ..."
+                    ? "leave out what no task reads, corners for example:  "
+                      "for x = ..."
                     : absl::StrCat("what a result names without ", parameter,
                                    " has to be made by the first round"));
       return false;

@@ -201,23 +201,14 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
 
 AffineExpr PointMaker::TimeOfPoints(const CheckedTask& task) {
   const std::optional<AffineExpr> time = TimeOf(task.domain, program_);
-  if (time) return *time;
-  if (task.origin == CheckedTask::Origin::kBoundary) {
-    diagnostics_
-        .Error(Code::kRepeat, task.range,
-               "some labels of this boundary are wanted where the loop ends, "
-               "and read nowhere")
-        .Help(
-            "leave out of the result what no task reads, such as corners:  "
-            "for x = ...");
-  } else {
+  if (!time) {
     diagnostics_
         .Error(Code::kRepeat, task.range,
                "what 'repeat' finds may end one range here, by itself or plus "
                "a number")
         .Help("as in  for t = 1:T");
   }
-  return AffineExpr();
+  return time.value_or(AffineExpr());
 }
 
 void PointMaker::AddResult(const CheckedResult& result) {

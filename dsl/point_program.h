@@ -95,12 +95,6 @@ Box HullOf(const Domain& domain);
 // A result set and the box that it covers.
 PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
 
-// Of a program that repeats: what must not be beyond the loop's parameter for a
-// point to be in `domain`, where one bound says so, x <= T + rest; for points
-// of every round a number. None if it is not so simple.
-std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
-                                 const CheckedProgram& program);
-
 // `result` with numbers. Of a program that repeats u(x)(T) is a result at every
 // round at which the loop may end: its domain gets a last index for that. None
 // if it can't be said when a label is a result.

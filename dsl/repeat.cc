@@ -228,4 +228,47 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
   return program;
 }
 
+namespace {
+
+bool Mentions(const LinearForm& form, int32_t parameter) {
+  return form.params[static_cast<size_t>(parameter)] != 0;
+}
+
+bool Mentions(const CheckedGuard& guard, int32_t parameter) {
+  for (const auto& all_of : guard.any_of) {
+    for (const CheckedConstraint& c : all_of) {
+      if (Mentions(c.form, parameter)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
+                                 const CheckedProgram& program) {
+  if (!program.repeat) return AffineExpr();
+  const int32_t p = program.repeat->parameter;
+  const CheckedParameter& parameter =
+      program.parameters[static_cast<size_t>(p)];
+  AffineExpr out = AffineExpr::Constant(program.repeat->first);
+  int bounds = 0;
+  bool is_plain = !parameter.is_fixed && !Mentions(domain.guard, p);
+  for (size_t d = 0; d < domain.dimensions.size(); ++d) {
+    for (const CheckedBound& bound : domain.dimensions[d].lower) {
+      is_plain &= !Mentions(bound.form, p);
+    }
+    for (const CheckedBound& bound : domain.dimensions[d].upper) {
+      if (!Mentions(bound.form, p)) continue;
+      is_plain &= ++bounds == 1 && bound.divisor == 1 &&
+                  bound.form.params[static_cast<size_t>(p)] == 1;
+      out = AffineExpr::Index(static_cast<int>(d)) -
+            Instantiate(bound.form, program) +
+            AffineExpr::Constant(parameter.integer);
+    }
+  }
+  if (!is_plain) return std::nullopt;
+  return out;
+}
+
 }  // namespace dogged::dsl

@@ -4,8 +4,11 @@
 #ifndef DOGGED_DSL_REPEAT_H_
 #define DOGGED_DSL_REPEAT_H_
 
+#include <optional>
+
 #include "absl/strings/string_view.h"
 #include "dsl/ast.h"
+#include "dsl/checked.h"
 #include "dsl/diagnostics.h"
 
 namespace dogged::dsl {
@@ -19,6 +22,12 @@ inline constexpr absl::string_view kRoundIndex = "T'";
 // from outside, there is no loop, and the condition is left out.
 ast::Program WriteOutRepeat(ast::Program program, bool is_given,
                             Diagnostics& diagnostics);
+
+// Of a program that repeats: what must not be beyond the loop's parameter for a
+// point to be in `domain`, where one bound says so, x <= T + rest; for points
+// of every round a number. None if it is not so simple.
+std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
+                                 const CheckedProgram& program);
 
 }  // namespace dogged::dsl
 

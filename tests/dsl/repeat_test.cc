@@ -187,29 +187,42 @@ TEST(Repeat, OneRoundNeedsNoCondition) {
 
 // Corners are wanted at the end alone.
 TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
-  std::string text = ReadApp("jacobi/jacobi.dog");
-  text.replace(text.find("result u"), std::string::npos, "result u(:)(:)(T)\n");
-  Diagnostics diagnostics("", "");
-  EXPECT_FALSE(Compile(text, Options(), KernelRegistry(), diagnostics).ok());
-  EXPECT_THAT(diagnostics.ToString(),
-              testing::StartsWith(
-                  "test.dog:10:10: error[D027]: some labels of this boundary "
-                  "are wanted where the loop ends, and read nowhere\n"
-                  "10 | boundary u(x)(0)(t)   = 0 where t > 0\n"
-                  "   |          ^^^^^^^^^^\n"
-                  "   = help: leave out of the result what no task reads, such "
-                  "as corners:  for x = ...\n"));
-  // With numbers for parameters, which another result needs.
-  text += "result change(T)\n";
-  EXPECT_FALSE(Compile(text, Options(), KernelRegistry(), diagnostics).ok());
-  EXPECT_THAT(diagnostics.ToString(),
-              testing::EndsWith(
-                  ":8: error[D027]: if the loop ends at T = 50, nothing makes "
-                  "u(0)(0)(50)\n"
-                  "48 | result u(:)(:)(T)\n"
-                  "   |        ^^^^^^^^^^\n"
-                  "   = help: leave out of the result what no task reads, such "
-                  "as corners:  for x = ...\n"));
+  for (const char* more : {"", "result change(T)\n"}) {
+    std::string text = ReadApp("jacobi/jacobi.dog");
+    text.replace(text.find("result u"), std::string::npos,
+                 "result u(:)(:)(T)\n");
+    Diagnostics diagnostics("", "");
+    EXPECT_FALSE(
+        Compile(text + more, Options(), KernelRegistry(), diagnostics).ok());
+    EXPECT_THAT(diagnostics.ToString(),
+                testing::EndsWith(
+                    ":8: error[D027]: if the loop ends at T = 50, nothing "
+                    "makes u(0)(0)(50)\n"
+                    "48 | result u(:)(:)(T)\n"
+                    "   |        ^^^^^^^^^^\n"
+                    "   = help: leave out what no task reads, corners for "
+                    "example:  for x = ...\n"));
+  }
+}
+
+// Boundaries of rounds that do not come are not run: with 20000 steps of each
+// of 88 edge points, a task each, they would be nearly all there is.
+TEST(Repeat, RunsNoBoundaryAhead) {
+  const Job job = MustCompile(ReadApp("jacobi/jacobi.dog"), Options());
+  EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 24 * 24);
+}
+
+// Of an edge only what is read, or any part of it.
+TEST(Repeat, TakesPartsOfEdges) {
+  for (const char* result : {"result u(5)(:)(T)\n", "result u(0)(7)(T)\n",
+                             "result u(:)(3)(T)\nresult change(T)\n"}) {
+    std::string text = ReadApp("jacobi/jacobi.dog");
+    text.replace(text.find("result u"), std::string::npos, result);
+    const CompileOptions options = WithParameters({{"bound", "0.1"}});
+    EXPECT_EQ(RunHere(MustCompile(text, options), 1).digest,
+              MustRun(text, options).digest.ToString())
+        << result;
+  }
 }
 
 // What docs/LANGUAGE.md says to write instead is right.
