@@ -136,9 +136,12 @@ std::unique_ptr<Activation> LocalRun::TakeLeaf(Worker& worker, bool always) {
     return nullptr;
   }
   const int64_t max = always ? 1 : NextBatchMax(worker);
-  if (!sources_.DrawLeaves(max, worker.batch)) return nullptr;
-  worker.batch_record = nullptr;
-  return TakeOfBatch(worker);
+  while (sources_.DrawLeaves(max, worker.batch) && !stop_.load()) {
+    worker.batch_record = nullptr;
+    // A batch may hold no leaf at all: some domains are not exact.
+    if (auto record = TakeOfBatch(worker)) return record;
+  }
+  return nullptr;
 }
 
 std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {

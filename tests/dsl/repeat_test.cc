@@ -212,6 +212,20 @@ TEST(Repeat, RunsNoBoundaryAhead) {
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 24 * 24);
 }
 
+// Of what later rounds begin with, some turns out to be no leaf: parts of the
+// reduction. A worker that is alone goes on looking.
+TEST(Repeat, FindsTheLeavesOfLaterRounds) {
+  const Job job =
+      MustCompile(ReadApp("jacobi/jacobi.dog"),
+                  WithParameters({{"N", "9"}, {"bound", "1.0e-9"}}));
+  const std::string digest = MustDigest(job, nullptr);
+  for (const int workers : {1, 1, 2, 3}) {
+    const Ended ended = RunHere(job, workers);
+    EXPECT_GT(ended.time, 50);
+    EXPECT_EQ(ended.digest, digest);
+  }
+}
+
 // Of an edge only what is read, or any part of it.
 TEST(Repeat, TakesPartsOfEdges) {
   for (const char* result : {"result u(5)(:)(T)\n", "result u(0)(7)(T)\n",
