@@ -1,10 +1,14 @@
-"""The README's commands, as they stand there.
+"""The commands of a page, as they stand there.
 
-Aim: whoever copies a command from the README gets what it says. Method: every
-line that begins with `dogged` is run in a folder that has `apps/` and a matrix;
-only ports are other ones, and JOB is a job.
+Aim: whoever copies from the README or the tutorial gets what it says. Method:
+every line that begins with `dogged` is run, in the order of the page, in a
+folder that has `apps/`, a matrix, and the programs that the page tells to
+write; only ports are other ones, and JOB is a job. A command that "# refused"
+stands behind ends with 3, and says the lines that follow it; what "It says" is
+said by the command before. Python runs what is for it, where there is no numpy
+with one that loads doubles of one dimension.
 
-usage: readme_test.py DOGGED SOURCE_DIR
+usage: readme_test.py DOGGED SOURCE_DIR PAGE COMMANDS_MIN
 """
 
 import os
@@ -16,15 +20,38 @@ import tempfile
 
 from standing import Standing
 
-DOGGED, SOURCE = map(os.path.abspath, sys.argv[1:3])
+DOGGED, SOURCE, PAGE = map(os.path.abspath, sys.argv[1:4])
+COMMANDS_MIN = int(sys.argv[4])
 
 
-def commands():
-    with open(os.path.join(SOURCE, "README.md")) as file:
+def steps():
+    """("run", words, is_refused), ("says", text), ("file", name, text,
+    is_added) or ("python", text), in the order of the page."""
+    with open(PAGE) as file:
         text = file.read().replace("\\\n", " ")
-    for line in text.split("\n"):
-        if line.startswith("    dogged "):
-            yield shlex.split(line, comments=True)
+    before = ""
+    for part in re.split(r"(^```\w+\n.*?^```$)", text, flags=re.M | re.S):
+        block = re.match(r"```(\w+)\n(.*)```$", part, flags=re.S)
+        if block is None:
+            is_refused = False
+            for line in part.split("\n"):
+                if line.startswith("    dogged "):
+                    is_refused = line.endswith("# refused")
+                    yield ("run", shlex.split(line, comments=True), is_refused)
+                elif line.startswith("    ") and is_refused:
+                    yield ("says", line[4:])
+                elif line.startswith("It says `"):
+                    yield ("says", line.split("`")[1])
+            before = part
+        elif block[1] == "python":
+            yield ("python", block[2])
+        else:
+            paragraph = before.rstrip().split("\n\n")[-1]
+            name = re.search(r"(add\s+to|Put\s+this\s+into)\s+`(\w+\.dog)`:$",
+                             paragraph)
+            if name is None:
+                raise SystemExit(f"which file is this?\n{part}")
+            yield ("file", name[2], block[2], name[1][0] == "a")
 
 
 def matrix(path, n):
@@ -41,35 +68,74 @@ def matrix(path, n):
             file.write(one * i + large + one * (n - 1 - i))
 
 
+NUMPY = """import array
+
+class Array(array.array):
+    shape = property(lambda self: (len(self),))
+
+def load(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    header = 10 + int.from_bytes(content[8:10], "little")
+    if b"'descr': '<f8'" not in content[:header]:
+        raise ValueError(content[:header])
+    return Array("d", content[header:])
+"""
+
+
+def run(words, is_refused, cluster, folder):
+    if words[1] == "agent":
+        cluster.start(*[w for w in words[2:] if ":" not in w
+                        and w not in ("--listen", "--join")])
+        return ""
+    words = [re.sub(r"^127\.0\.0\.1:7070$",
+                    lambda _: cluster.addresses[0], w) for w in words]
+    if "JOB" in words:
+        job = cluster.status()["jobs"][0]["job"]
+        words[words.index("JOB")] = job[:12]
+    done = subprocess.run([DOGGED, *words[1:]], cwd=folder, text=True,
+                          capture_output=True, timeout=300)
+    # The job that the README cancels may have ended by then.
+    expect = (3,) if is_refused else (0, 2) if words[1] == "cancel" else (0,)
+    if done.returncode not in expect:
+        raise SystemExit(f"{words}: exit status {done.returncode}\n"
+                         f"{done.stdout}{done.stderr}")
+    for option, word in zip(words, words[1:]):
+        if option == "--output":
+            path = os.path.join(folder, word.split("=")[-1])
+            if os.path.getsize(path) < 1000:
+                raise SystemExit(f"{path} is empty")
+    return done.stdout + done.stderr
+
+
 def main():
     count = 0
+    has_numpy = subprocess.run(["/usr/bin/python3", "-c", "import numpy"],
+                               capture_output=True).returncode == 0
     with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
         os.symlink(os.path.join(SOURCE, "apps"), os.path.join(folder, "apps"))
         matrix(os.path.join(folder, "matrix.npy"), 2048)
-        for words in commands():
-            count += 1
-            if words[1] == "agent":
-                cluster.start(*[w for w in words[2:] if ":" not in w
-                                and w not in ("--listen", "--join")])
-                continue
-            words = [re.sub(r"^127\.0\.0\.1:7070$",
-                            lambda _: cluster.addresses[0], w) for w in words]
-            if "JOB" in words:
-                job = cluster.status()["jobs"][0]["job"]
-                words[words.index("JOB")] = job[:12]
-            done = subprocess.run([DOGGED, *words[1:]], cwd=folder, text=True,
-                                  capture_output=True, timeout=300)
-            # The job that the README cancels may have ended by then.
-            expect = (0, 2) if words[1] == "cancel" else (0,)
-            if done.returncode not in expect:
-                raise SystemExit(f"{words}: exit status {done.returncode}\n"
-                                 f"{done.stdout}{done.stderr}")
-            for word in words:
-                if word.endswith(".png") or word.endswith("heat.npy"):
-                    path = os.path.join(folder, word.split("=")[-1])
-                    if os.path.getsize(path) < 1000:
-                        raise SystemExit(f"{path} is empty")
-    if count < 8:
+        if not has_numpy:
+            with open(os.path.join(folder, "numpy.py"), "w") as file:
+                file.write(NUMPY)
+        for kind, *step in steps():
+            if kind == "run":
+                count += 1
+                said = run(*step, cluster, folder)
+            elif kind == "says":
+                if step[0] not in said:
+                    raise SystemExit(f"not said: {step[0]}\n{said}")
+            elif kind == "file":
+                name, text, is_added = step
+                path = os.path.join(folder, name)
+                if os.path.exists(path) != is_added:
+                    raise SystemExit(f"{name}: to write, or to add to?")
+                with open(path, "a") as file:
+                    file.write(text)
+            else:
+                subprocess.run(["/usr/bin/python3", "-B", "-c", step[0]],
+                               cwd=folder, check=True, timeout=60)
+    if count < COMMANDS_MIN:
         raise SystemExit(f"only {count} commands found")
 
 
