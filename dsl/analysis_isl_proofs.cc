@@ -397,6 +397,11 @@ void Analysis::Need() {
     all = false;
     if (!Fails()) return;
     if (IsThin(useless)) continue;
+    // A file holds what it holds.
+    if (task.origin == CheckedTask::Origin::kInput &&
+        !tasks_[k].domain.is_subset(useless)) {
+      continue;
+    }
     const auto point = FirstPoint(useless);
     diagnostics_.Warning(
         Code::kNeverNeeded, task.range,

@@ -360,6 +360,7 @@ void Checker::Result(const ast::Result& declared) {
     out.index_range.push_back(index.range);
   }
   Scope scope = ParameterScope();
+  scope.unknown_help = "name the index,  for x = ...,  or write  (:)";
   out.domain = DomainOf(dimensions, scope);
   const int dim_count = static_cast<int>(dimensions.size());
   Restrict(declared.where, scope, dim_count, out.domain.guard);

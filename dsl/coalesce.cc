@@ -411,7 +411,10 @@ absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
 }
 
 std::string ShapeText(const TilePlan& plan) {
-  return absl::StrCat(absl::StrJoin(plan.counts, " x "), " tiles of ",
+  const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
+                                  [](int64_t count) { return count == 1; });
+  return absl::StrCat(is_one ? "one tile" : absl::StrJoin(plan.counts, " x "),
+                      is_one ? " of " : " tiles of ",
                       absl::StrJoin(plan.widths, " x "), " points, ",
                       plan.depth, " steps deep");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -177,8 +178,9 @@ std::string Nearest(absl::string_view name,
   if (name.size() > 64) return best;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > 64 || candidate == name) continue;
+    if (absl::EqualsIgnoreCase(candidate, name)) return candidate;
     const int distance = EditDistance(name, candidate);
-    // One letter of one or two says nothing, unless the case alone differs.
+    // One letter of one or two says nothing.
     if (distance >= static_cast<int>(std::min(name.size(), candidate.size()))) {
       continue;
     }

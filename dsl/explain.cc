@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/diagnostics.h"
 
@@ -80,12 +80,16 @@ constexpr std::array<absl::string_view, 27> kTexts = {
 }  // namespace
 
 std::string Explain(absl::string_view code) {
-  const std::string wanted = absl::AsciiStrToUpper(code);
-  for (size_t i = 0; i < kTexts.size(); ++i) {
-    const std::string name = CodeText(static_cast<Code>(i + 1));
-    if (name == wanted) return absl::StrCat(name, "\n", kTexts[i]);
+  if (!code.empty() && (code[0] == 'D' || code[0] == 'd')) {
+    code.remove_prefix(1);
   }
-  return "";
+  size_t number = 0;
+  if (!absl::SimpleAtoi(code, &number) || number < 1 ||
+      number > kTexts.size()) {
+    return "";
+  }
+  return absl::StrCat(CodeText(static_cast<Code>(number)), "\n",
+                      kTexts[number - 1]);
 }
 
 }  // namespace dogged::dsl

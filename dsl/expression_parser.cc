@@ -245,7 +245,9 @@ Expr ExpressionParser::Primary() {
     Expect(")", "to close the bracket");
     return out;
   }
-  Fail(absl::StrCat("expected a value, found ", Shown(token)));
+  const bool is_comment = token.Is("/") && Last().Is("/");
+  Fail(absl::StrCat("expected a value, found ", Shown(token)))
+      .Help(is_comment ? "a comment begins with #" : "");
   return {};
 }
 

@@ -80,8 +80,10 @@ class Parser : private ExpressionParser {
           "boundary", "task",  "reduce", "result"};
       Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
                         DidYouMean(Peek().text, starts)))
-          .Help(
-              "param, array, input, kernel, boundary, task, reduce or result");
+          .Help(Peek().Is("/")
+                    ? "a comment begins with #"
+                    : "param, array, input, kernel, boundary, task, reduce or "
+                      "result");
     }
   }
   template <typename T>
@@ -346,8 +348,15 @@ class Parser : private ExpressionParser {
       Fail(absl::StrCat("expected an operator or the end of the line, found ",
                         Shown(Peek())));
     }
+    if (Peek().text == "endcode" && !Peek(1).Is("=")) {
+      Fail("'end code' is two words");
+    }
     const SourceRange begin = Peek().range;
     out.target = TakeName("the value that is set");
+    if (!failed() && At("(")) {
+      Fail("code sets the names behind 'as', not labels")
+          .Help("as in  creates phi(x)(t) as n  and  n = ...");
+    }
     Expect("=", "behind the value that is set");
     out.value = Expression();
     out.range = Since(begin);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "dsl/functions.h"
 
 namespace dogged::dsl {
@@ -106,9 +107,11 @@ class TypeChecker {
   bool Name(Expr& e) {
     Scope::Entry* entry = scope_.Find(e.text);
     if (entry == nullptr) {
-      diagnostics_.Error(Code::kUnknownName, e.range,
-                         absl::StrCat("nothing here is called ", e.text,
-                                      DidYouMean(e.text, scope_.Names())));
+      diagnostics_
+          .Error(Code::kUnknownName, e.range,
+                 absl::StrCat("nothing here is called ", e.text,
+                              DidYouMean(e.text, scope_.Names())))
+          .Help(scope_.unknown_help);
       return false;
     }
     entry->is_used = true;
@@ -281,7 +284,11 @@ bool ConvertTo(Type to, absl::string_view what, Expr& expr,
                      from == Type::kBool ? "a condition" : "a number of type ",
                      from == Type::kBool ? "" : TypeName(from)));
     if (narrows && from != Type::kBool) {
-      error.Help("int64(...) cuts off what stands behind the point");
+      absl::string_view name = what;
+      error.Help(
+          absl::ConsumePrefix(&name, "parameter ")
+              ? absl::StrCat("a real one is  param ", name, " : double = ...")
+              : "int64(...) cuts off what stands behind the point");
     }
     return false;
   }

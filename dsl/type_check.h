@@ -25,6 +25,7 @@ struct Scope {
     bool is_used = false;
   };
   std::vector<Entry> entries;
+  std::string unknown_help;  // where a name is not among them; may be empty
 
   // Null if there is none.
   Entry* Find(absl::string_view name);

@@ -14,6 +14,33 @@
 #include "runtime/sim/cluster.h"
 
 namespace dogged {
+namespace {
+
+// The labels that the user wants, whatever tiles hold them.
+int64_t WantedCount(const Program& program) {
+  int64_t out = 0;
+  for (const ResultView& view : program.views) {
+    const ResultSet& set =
+        program.results[static_cast<size_t>(view.result_set)];
+    if (program.arrays[static_cast<size_t>(set.array)].name == view.array) {
+      out += set.domain.Count();
+      continue;
+    }
+    int64_t count = 1;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      count *= view.upper[d] - view.lower[d] + 1;
+    }
+    out += count;
+  }
+  return out;
+}
+
+// "1 task", "12 tasks".
+std::string Counted(int64_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+}  // namespace
 
 ExitCode CheckCommand(const ProgramOptions& options,
                       const Environment& environment) {
@@ -23,10 +50,13 @@ ExitCode CheckCommand(const ProgramOptions& options,
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const Program p = WholeProgram(program->job.program);
+  const auto classes = static_cast<int>(p.classes.size());
   std::printf(
-      "%s: %lld tasks in %d classes, %lld results; %s\n", p.name.c_str(),
-      static_cast<long long>(p.TaskCount()), static_cast<int>(p.classes.size()),
-      static_cast<long long>(p.ResultCount()), program->job.lowering.c_str());
+      "%s: %s wanted; %s in %s; %s\n", p.name.c_str(),
+      Counted(WantedCount(p), "value").c_str(),
+      Counted(p.TaskCount(), "task").c_str(),
+      absl::StrCat(classes, classes == 1 ? " class" : " classes").c_str(),
+      program->job.lowering.c_str());
   if (const auto& repeat = program->job.program.repeat; repeat.has_value()) {
     std::printf(
         "a loop: at most that many, if %s = %lld; at least %lld\n",

@@ -34,8 +34,11 @@ absl::StatusOr<Label> ParseLabel(const std::string& text,
   const std::string name = text.substr(0, first);
   const auto array = program.FindArray(name);
   if (!array) {
+    std::vector<std::string> names;
+    for (const Array& other : program.arrays) names.push_back(other.name);
     return absl::InvalidArgumentError(
-        absl::StrCat("--at ", text, ": the program has no array ", name));
+        absl::StrCat("--at ", text, ": the program has no array ", name,
+                     dsl::DidYouMean(name, names)));
   }
   Label out{.array = *array, .index = {}};
   size_t at = std::min(first, text.size());
@@ -49,6 +52,12 @@ absl::StatusOr<Label> ParseLabel(const std::string& text,
     }
     out.index.push_back(index);
     at = close + 1;
+  }
+  const int32_t rank = program.arrays[static_cast<size_t>(*array)].rank;
+  if (out.index.size() != rank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--at ", text, ": ", name, " has ", rank,
+                     rank == 1 ? " index" : " indices"));
   }
   return out;
 }

@@ -400,6 +400,13 @@ def case_bad_flags():
     ends(2, "which command?", *())
     ends(2, "1:100", "sim", HEAT, "--seeds", "-1:3")
     ends(0, "check: running it again", "run", HEAT, "--check")
+    ends(3, "did you mean N?", "check", HEAT, "-D", "n=3")
+    ends(2, "phi has 2 indices", "graph", HEAT, "--at", "phi(3)")
+    ends(2, "did you mean phi?", "graph", HEAT, "--at", "phy(3)(4)")
+    words = subprocess.run([DOGGED, "check", HEAT], capture_output=True,
+                           text=True, check=True).stdout
+    if not words.startswith("heat1d: 5001 values wanted; "):
+        raise SystemExit(f"check said {words!r}")
     with tempfile.TemporaryDirectory() as folder:
         ends(2, "ends in .svg", "graph", HEAT, "--at", "phi(3)(4)", "-o",
              os.path.join(folder, "g.pdf"))

@@ -38,7 +38,7 @@ TEST(AppsTest, Advection1d) {
       RunEveryWay({.file = "advection1d/advection1d.dog",
                    .parameters = {{"N", "57"}, {"T", "23"}},
                    .shape = {.widths = {16}, .depth = 4, .slab_points = 7},
-                   .lowering = "1 tiles of"});
+                   .lowering = "one tile of"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<double>(),
               testing::ElementsAreArray(apps::Advection1d(57, 23)));

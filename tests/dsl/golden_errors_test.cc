@@ -136,6 +136,10 @@ TEST(GoldenErrors, EveryCodeIsExplained) {
     EXPECT_EQ(Explain(name).rfind(name + "\n", 0), 0u) << name;
   }
   EXPECT_EQ(Explain("d012"), Explain("D012"));
+  EXPECT_EQ(Explain("12"), Explain("D012"));
+  EXPECT_EQ(Explain("D12"), Explain("D012"));
+  EXPECT_EQ(Explain("D"), "");
+  EXPECT_EQ(Explain("-1"), "");
   EXPECT_EQ(Explain(CodeText(static_cast<Code>(last + 1))), "");
   EXPECT_EQ(Explain(""), "");
 }

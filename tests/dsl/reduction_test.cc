@@ -84,7 +84,7 @@ result high
 result length
 result largest
 )")),
-                                        "tiles of");
+                                        "steps deep");
   ASSERT_EQ(out.values.size(), 6u);
   const auto u = out.values[0].span<double>();  // (x)(y)(t)
   const size_t n = 41;
@@ -132,7 +132,7 @@ reduce least = min(s(t)) over t = 1:T
 result least
 result s
 )")),
-                                        "tiles of");
+                                        "steps deep");
   ASSERT_EQ(out.values.size(), 2u);
   const auto shares = out.values[1].span<double>();
   EXPECT_EQ(out.values[0].span<double>()[0],
