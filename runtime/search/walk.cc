@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace dogged {
+namespace {
+
+// A walk that has come to so many dead ends is at its end; the next one takes
+// other turns.
+constexpr size_t kDeadEndsMax = 4096;
+
+}  // namespace
 
 Walk::Walk(const Relations& relations, Rng rng, size_t frames_max,
            std::function<bool(const Label&)> is_near)
@@ -14,6 +21,7 @@ Walk::Walk(const Relations& relations, Rng rng, size_t frames_max,
 
 void Walk::Start(const Label& label) {
   frames_.clear();
+  dead_ends_.clear();
   Push(label);
   if (!frames_.empty()) frames_.back().output = Known::kNothing;
 }
@@ -44,6 +52,10 @@ bool Walk::Descend() {
   std::vector<Input*> far;
   for (Input& input : frames_.back().inputs) {
     if (input.known != Known::kUnbound) continue;
+    if (dead_ends_.contains(Frontier(input.label, input.newest))) {
+      input.known = Known::kPassed;
+      continue;
+    }
     (is_near_(input.label) ? near : far).push_back(&input);
   }
   const std::vector<Input*>& choice = near.empty() ? far : near;
@@ -90,6 +102,9 @@ Walk::Step Walk::Next() {
              .task = frame.task,
              .wanted = frame.wanted};
     frames_.pop_back();
+    // Also what can run: whoever runs it, this walk is not to come back.
+    dead_ends_.insert(run.wanted);
+    if (dead_ends_.size() > kDeadEndsMax) frames_.clear();
     if (!ready) continue;
     // What was unbound before may be bound once it has run.
     for (Frame& above : frames_) {

@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "runtime/base/label.h"
 #include "runtime/base/random.h"
 #include "runtime/graph/relations.h"
@@ -101,6 +102,8 @@ class Walk {
   const size_t frames_max_;
   const std::function<bool(const Label&)> is_near_;
   std::vector<Frame> frames_;
+  // Where it has been to the end: many paths lead to one label.
+  absl::flat_hash_set<Label> dead_ends_;
 };
 
 }  // namespace dogged

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "gmock/gmock.h"
+#include "tests/exec/programs.h"
 #include "tests/sim/programs.h"
 
 namespace dogged {
@@ -90,6 +91,30 @@ TEST(Walk, PassesByWhatIsClaimed) {
   dictionary.Solve(walk, {.array = 0, .index = {2, 1}});
   EXPECT_FALSE(dictionary.bound.contains(middle));
   EXPECT_EQ(dictionary.bound.size(), 2u);  // its neighbours
+}
+
+// C(58, 29) paths lead to the one task that somebody has claimed.
+TEST(Walk, GoesToADeadEndOnce) {
+  constexpr int64_t kSize = 30;
+  const Program program = Wavefront(kSize);
+  const Relations relations(program);
+  Walk walk = NewWalk(relations, 1);
+  const Label claimed{.array = 0, .index = {0, 0}};
+  walk.Start({.array = 0, .index = {kSize - 1, kSize - 1}});
+  int64_t lookups = 0;
+  while (true) {
+    const Walk::Step step = walk.Next();
+    if (step.kind == Kind::kEnd) break;
+    ASSERT_EQ(step.kind, Kind::kLookup);
+    for (const auto& lookup : step.lookups) {
+      walk.OnAnswer(
+          lookup.label,
+          lookup.label == claimed ? LabelState::kClaimed : LabelState::kUnbound,
+          std::nullopt);
+    }
+    lookups += static_cast<int64_t>(step.lookups.size());
+    ASSERT_LE(lookups, 2 * kSize * kSize);
+  }
 }
 
 TEST(Walk, JumpsToTheFrontierOfARow) {
