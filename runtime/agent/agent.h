@@ -140,6 +140,7 @@ class Agent {
  private:
   // The results of a job on their way to one digest.
   struct Finish {
+    int64_t labels = 0;  // sets of results may overlap
     absl::flat_hash_map<Label, Value> found;
     bool is_hashing = false;
   };

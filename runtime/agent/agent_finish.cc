@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "runtime/agent/agent.h"
 #include "runtime/base/log.h"
 
@@ -78,11 +79,12 @@ void Agent::FinishJobs(absl::Time now) {
 
 void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
   entry.finish = std::make_unique<Finish>();
-  std::vector<Label> labels;
+  absl::btree_set<Label> labels;
   entry.run->rounds().ForEachDemanded([&](const Label& label) {
-    labels.push_back(label);
+    labels.insert(label);
     return true;
   });
+  entry.finish->labels = static_cast<int64_t>(labels.size());
   for (const Label& label : labels) entry.run->Want(now, label, outbox_);
   SortWanted(job, entry);
 }
@@ -98,7 +100,7 @@ void Agent::SortWanted(JobId job, Entry& entry) {
     }
   }
   if (entry.finish == nullptr || entry.finish->is_hashing ||
-      static_cast<int64_t>(entry.finish->found.size()) < entry.results_needed) {
+      static_cast<int64_t>(entry.finish->found.size()) < entry.finish->labels) {
     return;
   }
   entry.finish->is_hashing = true;
@@ -127,6 +129,7 @@ void Agent::TakeDigests(absl::Time now) {
     if (entry.job != hashed.job || entry.finish == nullptr) continue;
     if (!hashed.digest.ok()) {
       Log(LogLevel::kWarning, hashed.digest.status().message());
+      entry.finish.reset();  // by turns, again
       continue;
     }
     entry.finish.reset();
