@@ -78,6 +78,9 @@ bool JobRun::IsAwaited(const Label& label) const {
 std::optional<Label> JobRun::FrontierOf(const OpenDemand& open,
                                         absl::Time now) const {
   const Label& label = open.label;
+  // A task with several outputs runs at the home of its first; how far the
+  // rows of the others are is known at their own homes.
+  if (!IsHome(label)) return label;
   const std::optional<int64_t> newest = marks_.NewestBound(label);
   const int64_t steps = marks_.VersionOf(label) - newest.value_or(0);
   const bool is_far = steps > 2 * marks_.pin_interval();
