@@ -209,6 +209,9 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
   Peer& peer = it->second;
   switch (message) {
     case LendingMessage::kMapped:
+      // A late one of an incarnation that has gone would end the loans of the
+      // next one.
+      if (!peer.is_here) break;
       NoteMapped(from, peer);
       Send(from, LendingMessage::kWelcome, {}, out);
       break;
