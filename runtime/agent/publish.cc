@@ -56,17 +56,17 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   const absl::StatusOr<bool> bound = shard_.Bind(label, value);
   if (!bound.ok()) return FailOfConflict(label, value.digest(), from);
   Entry* entry = shard_.Find(label);
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (producer.has_value()) search_.claims.Release(*producer);
   if (!*bound && entry->is_home) return;  // an equal second bind
   BecomeHome(label, *entry);
   entry->made_here |= from == self_;
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
   marks_.NoteBound(label);
   root_.has_news |= root_.rounds.Note(label, value);
-  const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
     if (is_new) ++stats_.tasks_done;
     DropTask(*producer);  // it may have run elsewhere
-    search_.claims.Release(*producer);
   }
   if (is_new && root_.rounds.IsResult(label)) ++stats_.results_bound;
 

@@ -192,6 +192,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
       if (root_.rounds.IsResult(label)) ++stats_.results_bound;
     }
     marks_.NoteBound(label);
+    root_.has_news |= root_.rounds.Note(label, held);
     absl::btree_set<AgentId> waiters(entry->waiters.begin(),
                                      entry->waiters.end());
     entry->waiters.clear();
