@@ -307,7 +307,8 @@ absl::Status LocalRun::BindOfLoop(Worker& worker, const Label& label,
   for (auto& record : opened.tasks) Release(worker, std::move(record));
   if (opened.result_count.has_value()) {
     result_count_.store(*opened.result_count);
-    if (*opened.result_count == 0) Finish(absl::OkStatus());
+    // Others may have delivered all of them before anybody knew how many.
+    if (results_bound_.load() == *opened.result_count) Finish(absl::OkStatus());
   }
   for (auto& [result, kept] : opened.results) {
     DOGGED_RETURN_IF_ERROR(
