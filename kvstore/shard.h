@@ -44,9 +44,12 @@ class ConsumersDone {
     --left_;
   }
   int64_t left() const { return left_; }
+  // So many that looking for one of them takes long.
+  bool IsWide() const { return words_.size() > kInlineWords; }
 
  private:
-  absl::InlinedVector<uint64_t, 2> words_;
+  static constexpr size_t kInlineWords = 2;
+  absl::InlinedVector<uint64_t, kInlineWords> words_;
   int64_t left_ = 0;
 };
 

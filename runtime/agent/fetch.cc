@@ -56,7 +56,7 @@ void JobRun::ReopenIfGone(const Label& label) {
 }
 
 bool JobRun::IsMissing(const Task& task, const Label& label) const {
-  if (in_flight_.contains(task)) return false;
+  if (IsComplete(task)) return false;
   const std::vector<int> missing = activations_.MissingUses(task);
   bool found = false;
   relations_.ForEachRequired(task, [&](int use, const Label& required) {

@@ -93,6 +93,10 @@ bool JobRun::IsPursued(const Task& task) const {
   return pursuits_.Contains(task) || search_.picked.contains(task);
 }
 
+bool JobRun::IsComplete(const Task& task) const {
+  return in_flight_.contains(task) || root_.ahead.Contains(task);
+}
+
 void JobRun::DropTask(const Task& task) {
   if (storage_.Drop(task)) in_flight_.erase(task);
   if (auto record = root_.ahead.Remove(task); record != nullptr) {
@@ -110,7 +114,7 @@ void JobRun::DropTask(const Task& task) {
 }
 
 void JobRun::MarkInput(const Task& task, int use, const Value& value) {
-  if (in_flight_.contains(task)) return;
+  if (IsComplete(task)) return;
   auto record = activations_.Mark(task, use, value, activation_pool_);
   if (record != nullptr) Submit(std::move(record));
 }
@@ -126,9 +130,6 @@ int64_t JobRun::executing_count() const {
 void JobRun::Submit(std::unique_ptr<Activation> record) {
   const Task& task = record->task;
   if (root_.rounds.IsAhead(task)) {
-    if (auto old = root_.ahead.Remove(task); old != nullptr) {
-      activation_pool_.Put(std::move(old));
-    }
     root_.ahead.Put(std::move(record));
     return;
   }

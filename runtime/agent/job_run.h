@@ -11,7 +11,6 @@
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -121,6 +120,8 @@ class JobRun {
   bool IsDone(const Task& task) const;
   void DropTask(const Task& task);
   bool IsPursued(const Task& task) const;
+  // All its inputs are at hand: it runs, or will without more of them.
+  bool IsComplete(const Task& task) const;
   void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
   bool MayStart() const;
@@ -215,6 +216,7 @@ class JobRun {
   void ReportIfDurable(const Label& label, Outbox& out);
   void ReportDone(const Task& task, Outbox& out);
   void ConsumerDone(const Label& label, const Task& task, Outbox& out);
+  void MarkGathered(Outbox& out);
   void RetireIfUnneeded(const Label& label, Outbox& out);
   void Drop(const Label& label, Outbox& out);
 
@@ -264,8 +266,7 @@ class JobRun {
   Placement placement_;
   Shard shard_;
   Marks marks_;
-  std::deque<std::pair<Label, Task>> done_queue_;  // see ConsumerDone()
-  bool done_queue_busy_ = false;
+  DoneReports done_reports_;
   ActivationTable activations_;
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;  // parked, staged, at the executor
@@ -277,8 +278,7 @@ class JobRun {
   Lending* const lending_;
   Pursuits pursuits_;
   OpenDemands open_;
-  std::deque<std::pair<absl::Time, Label>> copy_queue_;
-  absl::Time next_copies_ = absl::InfinitePast();
+  CopyQueue copy_queue_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;
   RootDemand root_;

@@ -29,6 +29,7 @@ class ParkedTasks {
       absl::FunctionRef<bool(const Task&)> may_start);
   // In the order in which they would start.
   std::vector<Task> All() const;
+  bool Contains(const Task& task) const { return place_of_.contains(task); }
   bool empty() const { return by_place_.empty(); }
   int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
 

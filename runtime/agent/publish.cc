@@ -59,6 +59,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value()) search_.claims.Release(*producer);
   if (!*bound && entry->is_home) return;  // an equal second bind
+  last_progress_ = now;
   BecomeHome(label, *entry);
   entry->made_here |= from == self_;
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
@@ -112,7 +113,7 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
       MarkInput(task, use, value);
       return true;
     }
-    if (in_flight_.contains(task)) return true;
+    if (IsComplete(task)) return true;
     const std::vector<int> missing = activations_.MissingUses(task);
     wanted |= std::find(missing.begin(), missing.end(), use) != missing.end();
     return true;
@@ -154,7 +155,7 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
 
 void JobRun::QueueCopies(absl::Time now, const Label& label) {
   if (HoldersOf(label).size() > 1) {
-    copy_queue_.emplace_back(now + limits_.copy_delay, label);
+    copy_queue_.labels.emplace_back(now + limits_.copy_delay, label);
   }
 }
 
@@ -171,10 +172,10 @@ bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
 
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
   int64_t budget = limits_.copy_bytes_max;
-  while (now >= next_copies_ && budget > 0 && !copy_queue_.empty() &&
-         copy_queue_.front().first <= now) {
-    const Label label = copy_queue_.front().second;
-    copy_queue_.pop_front();
+  while (now >= copy_queue_.next && budget > 0 && !copy_queue_.labels.empty() &&
+         copy_queue_.labels.front().first <= now) {
+    const Label label = copy_queue_.labels.front().second;
+    copy_queue_.labels.pop_front();
     const Entry* entry = shard_.Find(label);
     if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
     if (IsUsedUp(label, *entry)) continue;
@@ -184,9 +185,9 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
     SendValue(std::move(targets), label, out);
   }
-  if (copy_queue_.empty()) return;
-  if (now >= next_copies_) next_copies_ = now + limits_.copy_delay;
-  out.WakeAt(next_copies_);
+  if (copy_queue_.labels.empty()) return;
+  if (now >= copy_queue_.next) copy_queue_.next = now + limits_.copy_delay;
+  out.WakeAt(copy_queue_.next);
 }
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
@@ -225,7 +226,6 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
 
 void JobRun::HandlePublish(absl::Time now, AgentId from,
                            const PublishBody& body, Outbox& out) {
-  last_progress_ = now;
   root_.has_news |= root_.rounds.Note(body.label, body.value);
   const int rank = RankOf(body.label, self_);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
@@ -245,11 +245,14 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     marks_.NoteBound(body.label);
     Entry& entry = *shard_.Find(body.label);
     if (*bound) {
+      last_progress_ = now;
       entry.announce_interval_ms = static_cast<int32_t>(
           absl::ToInt64Milliseconds(limits_.backoff_max / 2));
       ScheduleAnnounce(now, entry);
     }
     SendTo(from, JobMessage::kStored, stored, out);
+  } else {
+    last_progress_ = now;
   }
   TellLocalConsumers(body.label, body.value, from, out);
 }

@@ -349,6 +349,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
        })) {
     Announce(now, label, out);
   }
+  MarkGathered(out);
   SweepWanted(now, out);
   if (!forward_) SweepSearch(now, out);
   if (now >= rebuild_after_) {

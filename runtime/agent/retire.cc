@@ -8,6 +8,21 @@
 #include "runtime/agent/job_run.h"
 
 namespace dogged {
+namespace {
+
+// Takes as long as `label` has consumers.
+void MarkConsumers(const Relations& relations, const Label& label,
+                   absl::FunctionRef<bool(const Task&)> is_done,
+                   ConsumersDone& done) {
+  size_t ordinal = 0;
+  relations.ForEachConsumer(label, [&](const Task& consumer, int) {
+    if (is_done(consumer)) done.Mark(ordinal);
+    ++ordinal;
+    return true;
+  });
+}
+
+}  // namespace
 
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers.left() == 0 && !root_.rounds.IsResult(label)) return true;
@@ -67,23 +82,36 @@ void JobRun::ReportDone(const Task& task, Outbox& out) {
 // Reports may follow from one another back through a row, so they wait in a
 // queue instead of on the stack.
 void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
-  done_queue_.emplace_back(label, task);
-  if (done_queue_busy_) return;
-  done_queue_busy_ = true;
-  while (!done_queue_.empty()) {
-    const auto [next_label, next_task] = done_queue_.front();
-    done_queue_.pop_front();
+  done_reports_.queue.emplace_back(label, task);
+  if (std::exchange(done_reports_.is_busy, true)) return;
+  while (!done_reports_.queue.empty()) {
+    const auto [next_label, next_task] = done_reports_.queue.front();
+    done_reports_.queue.pop_front();
     Entry* entry = shard_.Find(next_label);
     if (entry == nullptr || !entry->is_home) continue;
-    size_t ordinal = 0;
-    relations_.ForEachConsumer(next_label, [&](const Task& consumer, int) {
-      if (consumer == next_task) entry->consumers.Mark(ordinal);
-      ++ordinal;
-      return true;
-    });
+    if (entry->consumers.IsWide()) {
+      done_reports_.gathered[next_label].insert(next_task);
+      continue;
+    }
+    MarkConsumers(
+        relations_, next_label,
+        [&done = next_task](const Task& other) { return other == done; },
+        entry->consumers);
     RetireIfUnneeded(next_label, out);
   }
-  done_queue_busy_ = false;
+  done_reports_.is_busy = false;
+}
+
+void JobRun::MarkGathered(Outbox& out) {
+  for (const auto& [label, tasks] : std::exchange(done_reports_.gathered, {})) {
+    Entry* entry = shard_.Find(label);
+    if (entry == nullptr || !entry->is_home) continue;
+    MarkConsumers(
+        relations_, label,
+        [&done = tasks](const Task& task) { return done.contains(task); },
+        entry->consumers);
+    RetireIfUnneeded(label, out);
+  }
 }
 
 void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {

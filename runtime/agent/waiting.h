@@ -1,17 +1,20 @@
-// What a JobRun waits for beside its tasks: results that clients want, and what
-// other agents may find in their directories. Plain data.
+// What waits in a JobRun beside its tasks: results that clients want, what
+// other agents may find in their directories, copies, reports. Plain data.
 #ifndef DOGGED_RUNTIME_AGENT_WAITING_H_
 #define DOGGED_RUNTIME_AGENT_WAITING_H_
 
+#include <deque>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
+#include "runtime/graph/task.h"
 
 namespace dogged {
 
@@ -30,6 +33,20 @@ struct Offers {
   absl::btree_set<AgentId> others;  // who may be reading theirs
   absl::Time end = absl::InfinitePast();
   absl::Time limit = absl::InfinitePast();  // of `end`
+};
+
+// Bound labels that get their copies at these times.
+struct CopyQueue {
+  std::deque<std::pair<absl::Time, Label>> labels;
+  absl::Time next = absl::InfinitePast();  // when some may go
+};
+
+// That a task's outputs are durable, so that it needs this label no more.
+struct DoneReports {
+  std::deque<std::pair<Label, Task>> queue;
+  bool is_busy = false;  // with the queue
+  // Of labels with many consumers, which are gone through once for all.
+  absl::btree_map<Label, absl::flat_hash_set<Task>> gathered;
 };
 
 }  // namespace dogged

@@ -1,0 +1,348 @@
+// Aim: what an agent does about one message, where a whole cluster would hide
+// it: other messages mend what one got wrong, only later. Method: one agent's
+// part in a job; its peers are the messages that the test writes and reads.
+#include "runtime/agent/job_run.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "runtime/graph/builder.h"
+#include "tests/exec/programs.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const AgentId kSelf(1);
+const AgentId kPeer(2);
+const AgentId kThird(3);
+constexpr JobId kJob(7);
+
+// Keeps what it gets until the test lets it run.
+class HeldTasks : public Executor {
+ public:
+  void Submit(ReadyTask task) override { tasks_.push_back(std::move(task)); }
+  void Poll(std::vector<Completion>&) override {}
+  int worker_count() const override { return 1; }
+  int64_t unfinished_count() const override {
+    return static_cast<int64_t>(tasks_.size());
+  }
+  std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
+
+ private:
+  std::vector<ReadyTask> tasks_;
+};
+
+// Time stands still but for Pass().
+class OneAgent {
+ public:
+  explicit OneAgent(Program program, JobOptions options = {.replicas = 1})
+      : job_(std::make_shared<Job>(Job{.program = std::move(program)})),
+        multicast_(kSelf, MulticastPlan::kFlat, Limits{}),
+        run_({.self = kSelf,
+              .id = kJob,
+              .job = job_,
+              .kernels = Kernels(job_->program),
+              .options = options,
+              .limits = limits_,
+              .executor = &tasks_,
+              .multicast = &multicast_,
+              .rng = Rng(1)}) {
+    std::vector<Member> members;
+    for (const AgentId agent : {kSelf, kPeer, kThird}) {
+      members.push_back({.id = agent, .host = agent.ToString()});
+    }
+    multicast_.SetView(std::make_shared<View>(std::move(members)));
+    run_.SetMembers(now_, Placed(), out_);
+    Pass(2 * limits_.handover_max);  // nobody has anything to hand over
+  }
+
+  // Of an array whose labels have one key, and their home at `agent`.
+  static int32_t GroupAt(AgentId agent) {
+    const Placement placement(Placed(), 1);
+    int32_t group = 1;
+    while (placement.Home(static_cast<uint64_t>(group)) != agent) ++group;
+    return group;
+  }
+
+  JobRun& run() { return run_; }
+  HeldTasks& tasks() { return tasks_; }
+
+  void Receive(AgentId from, JobMessage kind, const Bytes& body) {
+    ASSERT_TRUE(
+        run_.Receive(now_, from, static_cast<uint8_t>(kind), body.view(), out_)
+            .ok());
+    run_.Feed(now_, out_);
+  }
+  void Complete(ReadyTask task, ValueList outputs) {
+    run_.OnCompletion(now_,
+                      {.job = kJob,
+                       .task = task.task,
+                       .outputs = std::move(outputs),
+                       .inputs = std::move(task.inputs)},
+                      out_);
+  }
+  void Pass(absl::Duration time) {
+    now_ += time;
+    run_.Tick(now_, out_);
+    run_.Feed(now_, out_);
+  }
+  // The bodies of messages of `kind` to `to` since the last call.
+  std::vector<std::string> Sent(AgentId to, JobMessage kind) {
+    std::vector<std::string> bodies;
+    for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
+      if (wish.to == to && wish.kind == static_cast<uint8_t>(kind)) {
+        bodies.emplace_back(wish.body.view());
+      }
+    }
+    return bodies;
+  }
+
+ private:
+  static std::vector<PlacementMember> Placed() {
+    std::vector<PlacementMember> out;
+    for (const AgentId agent : {kSelf, kPeer, kThird}) {
+      out.push_back({.agent = agent, .host = agent.ToString()});
+    }
+    return out;
+  }
+  static std::shared_ptr<const KernelTable> Kernels(const Program& program) {
+    auto out = std::make_shared<KernelTable>();
+    for (size_t i = 0; i < program.kernels.size(); ++i) {
+      out->push_back(std::make_unique<FunctionKernel>(AddUp));
+    }
+    return out;
+  }
+
+  const std::shared_ptr<const Job> job_;
+  const JobLimits limits_;
+  HeldTasks tasks_;
+  Multicast multicast_;
+  JobRun run_;
+  Outbox out_;
+  absl::Time now_ = absl::UnixEpoch();
+};
+
+Value Sealed(Value value) {
+  value.Seal();
+  return value;
+}
+
+// `width` tasks of the peer read one label of this agent.
+Program Fan(int64_t width) {
+  ProgramBuilder b("fan");
+  const int32_t root = b.AddArray(
+      {.name = "root", .rank = 0, .affinity_group = OneAgent::GroupAt(kSelf)});
+  const int32_t leaf = b.AddArray({.name = "leaf",
+                                   .rank = 1,
+                                   .affinity_block = {0},
+                                   .affinity_group = OneAgent::GroupAt(kPeer)});
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  b.AddClass({.name = "start", .creates = {{root, {}}}, .kernel = add});
+  b.AddClass({.name = "fan",
+              .domain = Domain::Box({{"i", 0, width - 1}}),
+              .creates = {{leaf, {AffineExpr::Index(0)}}},
+              .uses = {{root, {}, {}}},
+              .kernel = add});
+  b.AddResult(leaf, Domain::Box({{"i", 0, width - 1}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
+  for (const int64_t width : {3, 1000}) {
+    SCOPED_TRACE(width);
+    OneAgent agent(Fan(width));
+    std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+    ASSERT_THAT(tasks, SizeIs(1));
+    agent.Complete(std::move(tasks[0]), {Sealed(Value::Scalar(1))});
+    EXPECT_EQ(agent.run().held_count(), 1);
+    const Label root{.array = 0};
+    const auto report = [&](int64_t i) {
+      agent.Receive(kPeer, JobMessage::kDone,
+                    EncodeDone({root, Task{.task_class = 1, .index = {i}}}));
+    };
+    for (int64_t i = 0; i + 1 < width; ++i) report(i);
+    report(0);  // one that came twice
+    agent.Pass(absl::Seconds(1));
+    EXPECT_EQ(agent.run().held_count(), 1);
+    report(width - 1);
+    agent.Pass(absl::Seconds(1));
+    EXPECT_EQ(agent.run().held_count(), 0);
+  }
+}
+
+// x is the peer's, y and go this agent's: y(t) needs x(t-1), go(t) says whether
+// the loop ends after round t.
+Program Loop() {
+  ProgramBuilder b("loop");
+  const AffineExpr t = AffineExpr::Index(0);
+  const AffineExpr one = AffineExpr::Constant(1);
+  const auto array = [&](const std::string& name, AgentId home) {
+    return b.AddArray({.name = name,
+                       .rank = 1,
+                       .affinity_block = {0},
+                       .affinity_group = OneAgent::GroupAt(home),
+                       .version_index = 0});
+  };
+  const int32_t x = array("x", kPeer);
+  const int32_t y = array("y", kSelf);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  b.AddClass({.name = "first",
+              .creates = {{x, {AffineExpr::Constant(0)}}},
+              .kernel = add});
+  b.AddClass({.name = "x",
+              .domain = Domain::Box({{"t", 1, 4}}),
+              .creates = {{x, {t}}},
+              .uses = {{x, {t - one}, {}}},
+              .kernel = add});
+  b.AddClass({.name = "y",
+              .domain = Domain::Box({{"t", 1, 4}}),
+              .creates = {{y, {t}}},
+              .uses = {{x, {t - one}, {}}},
+              .kernel = add});
+  const int32_t go = b.AddArray({.name = "go",
+                                 .rank = 1,
+                                 .element = ElementType::kInt64,
+                                 .affinity_block = {0},
+                                 .affinity_group = OneAgent::GroupAt(kSelf)});
+  b.AddClass({.name = "ask",
+              .domain = Domain::Box({{"t", 1, 4}}),
+              .creates = {{go, {t}}},
+              .uses = {{x, {t}, {}}},
+              .kernel = add});
+  b.AddResult(y, Domain::Box({{"t", 1, 4}}));
+  b.SetEveryTaskNeeded();
+  Program program = std::move(b).Build().value();
+  const AffineExpr never = AffineExpr::Constant(0);
+  program.repeat = Repeat{.parameter = "T",
+                          .first = 1,
+                          .last = 4,
+                          .step = 1,
+                          .array = go,
+                          .class_time = {never, t, t, t},
+                          .result_time = {{.time = t, .is_exact = true}}};
+  return program;
+}
+
+Value Verdict(int64_t value) {
+  Value out = Value::Allocate(ElementType::kInt64, {});
+  out.mutable_span<int64_t>()[0] = value;
+  return Sealed(std::move(out));
+}
+
+TEST(JobRun, AsksForNoInputOfATaskThatWaitsForItsRound) {
+  OneAgent agent(Loop());
+  const Label x1{.array = 0, .index = {1}};
+  const Value value = Sealed(Value::Scalar(1));
+  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(x1, value));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1)) << "y(2) is of a round that may not exist";
+  EXPECT_EQ(tasks[0].task, (Task{.task_class = 3, .index = {1}}));
+  agent.Sent(kPeer, JobMessage::kDemand);
+  for (int i = 0; i < 3; ++i) {
+    agent.Receive(kPeer, JobMessage::kAnnounce,
+                  EncodeAnnounce({x1, value.digest()}));
+    EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDemand), IsEmpty());
+  }
+  const Label go1{.array = 2, .index = {1}};
+  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(go1, Verdict(0)));
+  agent.Pass(absl::ZeroDuration());
+  tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_EQ(tasks[0].task, (Task{.task_class = 2, .index = {2}}));
+}
+
+TEST(JobRun, LearnsFromAConditionOnDiskThatARoundExists) {
+  OneAgent agent(Loop());
+  agent.Receive(
+      kPeer, JobMessage::kPublish,
+      EncodePublish({.array = 0, .index = {1}}, Sealed(Value::Scalar(1))));
+  EXPECT_EQ(agent.run().rounds().round(), 0);
+  Outbox out;
+  agent.run().OnDisk(absl::UnixEpoch(),
+                     {.kind = ValueStore::Event::Kind::kFound,
+                      .label = {.array = 2, .index = {1}},
+                      .value = Verdict(0)},
+                     out);
+  agent.Pass(absl::ZeroDuration());
+  EXPECT_EQ(agent.run().rounds().round(), 1);
+}
+
+// One task a step with two outputs: a, the one that it runs for, at home here,
+// and b at the peer's. It needs the step's x, of the third agent.
+Program TwoOutputs() {
+  ProgramBuilder b("two");
+  const AffineExpr t = AffineExpr::Index(0);
+  const auto array = [&](const std::string& name, AgentId home) {
+    return b.AddArray({.name = name,
+                       .rank = 1,
+                       .affinity_block = {0},
+                       .affinity_group = OneAgent::GroupAt(home),
+                       .version_index = 0});
+  };
+  const int32_t a = array("a", kSelf);
+  const int32_t second = array("b", kPeer);
+  const int32_t x = array("x", kThird);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  b.AddClass({.name = "make",
+              .domain = Domain::Box({{"t", 0, 99}}),
+              .creates = {{x, {t}}},
+              .kernel = add});
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"t", 0, 99}}),
+              .creates = {{a, {t}}, {second, {t}}},
+              .uses = {{x, {t}, {}}},
+              .kernel = add});
+  b.AddResult(second, Domain::Box({{"t", 0, 99}}));
+  b.AddResult(a, Domain::Box({{"t", 0, 99}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
+  OneAgent agent(TwoOutputs());
+  // What was heard of a row of the peer is old.
+  agent.Receive(kPeer, JobMessage::kMarks,
+                EncodeMarks({.done = {{{.array = 1, .index = {0}}, 3}}}));
+  agent.Sent(kThird, JobMessage::kDemand);
+  agent.Receive(kPeer, JobMessage::kDemand,
+                EncodeDemand({.label = {.array = 1, .index = {50}}}));
+  std::vector<Label> asked;
+  for (const std::string& body : agent.Sent(kThird, JobMessage::kDemand)) {
+    asked.push_back(DecodeDemand(body).value().label);
+  }
+  EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
+}
+
+TEST(JobRun, ReleasesAClaimForWhicheverOutputCame) {
+  for (const int32_t array : {0, 1}) {
+    SCOPED_TRACE(array);
+    Program program = TwoOutputs();
+    program.arrays[1].affinity_group = program.arrays[0].affinity_group;
+    OneAgent agent(std::move(program), {.replicas = 1, .search_only = true});
+    const Task step{.task_class = 1, .index = {5}};
+    const auto claims = [&](AgentId who, const Label& wanted) {
+      agent.Receive(who, JobMessage::kClaim, EncodeClaim({step, wanted}));
+      const auto answers = agent.Sent(who, JobMessage::kClaimed);
+      return answers.size() == 1 && DecodeClaim(answers[0]).value().granted;
+    };
+    const Label wanted{.array = 1 - array, .index = {5}};
+    const Label bound{.array = array, .index = {5}};
+    EXPECT_TRUE(claims(kPeer, bound));
+    EXPECT_FALSE(claims(kThird, wanted));
+    agent.Receive(kPeer, JobMessage::kPublish,
+                  EncodePublish(bound, Sealed(Value::Scalar(1))));
+    EXPECT_TRUE(claims(kThird, wanted)) << "who had it is through";
+  }
+}
+
+}  // namespace
+}  // namespace dogged
