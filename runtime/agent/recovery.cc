@@ -325,7 +325,9 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   next_sweep_ = now + limits_.sweep_interval;
   if (last_progress_ == absl::InfinitePast()) last_progress_ = now;
 
-  // Tasks that have waited for long demand what they miss.
+  // Tasks that have waited for long demand what they miss, some at a time:
+  // where many wait, most of them wait for workers.
+  constexpr size_t kPursuedAtOnce = 256;
   const auto old_age =
       static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
   std::vector<Task> due;
@@ -334,6 +336,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
       due.push_back(record.task);
     }
   });
+  if (due.size() > kPursuedAtOnce) due.resize(kPursuedAtOnce);
   for (const Task& task : due) {
     PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
   }
