@@ -58,13 +58,20 @@ struct HostTransport::Peer {
   const Region::Ring* theirs = nullptr;
   const Region::Mark* their_mark = nullptr;
 
-  void Find(AgentId self) {
-    for (const Region::Ring& one : region->rings) {
-      if (theirs == nullptr && one.reader.load() == self.value()) theirs = &one;
+  // Finds them anew if the peer has given them to another: it took this agent
+  // for dead. `own` is this agent's region.
+  void Find(AgentId self, Region& own) {
+    if (theirs == nullptr || theirs->reader.load() != self.value()) {
+      theirs = nullptr;
+      for (const Region::Ring& one : region->rings) {
+        if (one.reader.load() == self.value()) theirs = &one;
+      }
+      own.marks[mark].read.store(0);
     }
-    for (const Region::Mark& one : region->marks) {
-      if (their_mark == nullptr && one.writer.load() == self.value()) {
-        their_mark = &one;
+    if (their_mark == nullptr || their_mark->writer.load() != self.value()) {
+      their_mark = nullptr;
+      for (const Region::Mark& one : region->marks) {
+        if (one.writer.load() == self.value()) their_mark = &one;
       }
     }
   }
@@ -162,7 +169,7 @@ void HostTransport::ForgetPeer(AgentId peer) {
 }
 
 bool HostTransport::Push(Peer& peer, const Bytes& message) {
-  if (peer.their_mark == nullptr) peer.Find(self_);
+  peer.Find(self_, region_);
   if (peer.their_mark == nullptr) return false;
   Region::Ring& ring = region_.rings[peer.ring];
   const uint64_t written = ring.written.load(std::memory_order_relaxed);
@@ -201,8 +208,9 @@ void HostTransport::Send(AgentId to, Bytes message) {
 
 void HostTransport::Pull(AgentId from, Peer& peer,
                          std::vector<Arrival>& arrivals) {
-  if (peer.theirs == nullptr) peer.Find(self_);
+  peer.Find(self_, region_);
   if (peer.theirs == nullptr) return;
+  const size_t before = arrivals.size();
   std::atomic<uint64_t>& mark = region_.marks[peer.mark].read;
   uint64_t read = mark.load(std::memory_order_relaxed);
   const uint64_t written = peer.theirs->written.load(std::memory_order_acquire);
@@ -227,12 +235,21 @@ void HostTransport::Pull(AgentId from, Peer& peer,
     read += Padded(length);
     arrivals.push_back({from, Bytes(std::move(message))});
   }
+  // Given to another meanwhile: that was for him.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (peer.theirs->reader.load() != self_.value()) {
+    arrivals.resize(before);
+    return;
+  }
   mark.store(read, std::memory_order_release);
 }
 
 bool HostTransport::HasArrivals() const {
   for (const auto& [id, peer] : peers_) {
-    if (peer->theirs == nullptr) continue;
+    if (peer->theirs == nullptr ||
+        peer->theirs->reader.load() != self_.value()) {
+      continue;
+    }
     if (peer->theirs->written.load(std::memory_order_seq_cst) !=
         region_.marks[peer->mark].read.load(std::memory_order_relaxed)) {
       return true;
@@ -260,7 +277,7 @@ bool HostTransport::PrepareToWait() {
   region_.sleeps.store(1, std::memory_order_seq_cst);
   rang_ = true;
   for (auto& [id, peer] : peers_) {
-    if (peer->file != nullptr && peer->theirs == nullptr) peer->Find(self_);
+    if (peer->file != nullptr) peer->Find(self_, region_);
   }
   if (!HasArrivals() && far_->PrepareToWait()) return true;
   region_.sleeps.store(0, std::memory_order_relaxed);

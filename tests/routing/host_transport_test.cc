@@ -99,6 +99,32 @@ TEST_F(HostTransportTest, WhatDoesNotFitGoesTheOtherWay) {
   EXPECT_THAT(Arrived(), testing::ElementsAre("room again"));
 }
 
+// As one does who was stopped, taken for dead, and goes on.
+TEST_F(HostTransportTest, OneWhoWasForgottenHearsNothingThatIsForOthers) {
+  Meet();
+  a_->Send(kB, Bytes("to b"));
+  EXPECT_THAT(Arrived(), testing::ElementsAre("to b"));
+  a_->ForgetPeer(kB);
+  const AgentId c(3);
+  const auto newcomer =
+      HostTransport::Wrap(c, std::make_unique<FarTransport>());
+  a_->SetPeer(c, newcomer->address());
+  newcomer->SetPeer(kA, a_->address());
+  a_->Send(c, Bytes("to c"));
+  EXPECT_TRUE(far_->sent.empty());
+  EXPECT_FALSE(b_->HasArrivals());
+  EXPECT_THAT(Arrived(), testing::IsEmpty());
+  std::vector<Arrival> arrivals;
+  newcomer->Poll(arrivals);
+  ASSERT_EQ(arrivals.size(), 1u);
+  EXPECT_EQ(arrivals[0].message.view(), "to c");
+  // Known again, it hears again.
+  a_->SetPeer(kB, b_->address());
+  EXPECT_THAT(Arrived(), testing::IsEmpty());
+  a_->Send(kB, Bytes("to b again"));
+  EXPECT_THAT(Arrived(), testing::ElementsAre("to b again"));
+}
+
 TEST_F(HostTransportTest, OneWhoDoesNotMapIsReachedTheOtherWay) {
   a_->SetPeer(kB, b_->address());  // and b knows nothing of a
   a_->Send(kB, Bytes("x"));
