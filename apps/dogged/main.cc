@@ -14,6 +14,7 @@
 #include "apps/dogged/flag_values.h"
 #include "dsl/diagnostics.h"
 #include "routing/planner.h"
+#include "runtime/agent/job_options.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernel_library.h"
 
@@ -154,7 +155,7 @@ class RunFlags {
     command_
         .add_option("--replicas", options_.replicas,
                     "copies of each value (default: 2, or 1 with one agent)")
-        ->check(CLI::Range(1, 16))
+        ->check(CLI::Range(1, JobOptions::kReplicasMax))
         ->envname("DOGGED_REPLICAS");
     command_
         .add_option("--cluster", options_.cluster,
@@ -392,7 +393,7 @@ class SimFlags {
                         "drop=0.05,duplicate=0.05,reorder=0.05,corrupt=0.001");
     command_
         .add_option("--replicas", options_.replicas, "copies of each value")
-        ->check(CLI::Range(1, 16))
+        ->check(CLI::Range(1, JobOptions::kReplicasMax))
         ->capture_default_str();
     command_.add_flag("--search-only", options_.search_only,
                       "no notification, only the backward search");

@@ -8,9 +8,7 @@ namespace dogged {
 Bytes SubmitRequest::Encode() const {
   Encoder out;
   out.PutId(submission);
-  out.PutSigned(options.replicas);
-  out.PutBool(options.search_only);
-  out.PutBool(options.claims);
+  options.EncodeTo(out);
   out.PutU64(text_hash);
   out.PutString(job);
   return Bytes(out.Take());
@@ -20,12 +18,9 @@ absl::StatusOr<SubmitRequest> SubmitRequest::Decode(absl::string_view body) {
   Decoder in(body);
   SubmitRequest out;
   out.submission = in.GetId<SubmissionId>();
-  out.options.replicas = static_cast<int>(in.GetSigned());
-  out.options.search_only = in.GetBool();
-  out.options.claims = in.GetBool();
+  out.options = JobOptions::DecodeFrom(in);
   out.text_hash = in.GetU64();
   out.job = in.GetString();
-  if (out.options.replicas < 1) in.Fail();
   DOGGED_RETURN_IF_ERROR(in.Finish("submit"));
   return out;
 }

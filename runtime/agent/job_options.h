@@ -6,16 +6,22 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "runtime/base/codec.h"
 
 namespace dogged {
 
 // How a job is to be run. None of it decides bits.
 struct JobOptions {
-  int replicas = 2;
+  static constexpr int kReplicasMax = 16;
+  int replicas = 2;  // 1 to kReplicasMax
   // No notification and no owner-first order: only the backward search.
   bool search_only = false;
   // Searchers say at a task's home that they run it, and others pass it by.
   bool claims = true;
+
+  void EncodeTo(Encoder& encoder) const;
+  // Malformed ones mark the decoder as failed.
+  static JobOptions DecodeFrom(Decoder& decoder);
 };
 
 // Times and bounds of the protocol; the simulation draws small ones.

@@ -6,6 +6,25 @@
 
 namespace dogged {
 
+void JobOptions::EncodeTo(Encoder& encoder) const {
+  encoder.PutSigned(replicas);
+  encoder.PutBool(search_only);
+  encoder.PutBool(claims);
+}
+
+JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
+  JobOptions out;
+  const int64_t replicas = decoder.GetSigned();
+  out.search_only = decoder.GetBool();
+  out.claims = decoder.GetBool();
+  if (replicas < 1 || replicas > kReplicasMax) {
+    decoder.Fail();
+    return JobOptions();
+  }
+  out.replicas = static_cast<int>(replicas);
+  return out;
+}
+
 absl::string_view JobStateName(JobState state) {
   switch (state) {
     case JobState::kRunning:
@@ -31,9 +50,7 @@ Bytes JobRecord::Encode() const {
   out.PutId(submission);
   out.PutString(name);
   out.PutU64(text_hash);
-  out.PutSigned(options.replicas);
-  out.PutBool(options.search_only);
-  out.PutBool(options.claims);
+  options.EncodeTo(out);
   out.PutU8(static_cast<uint8_t>(state));
   out.PutString(message);
   out.PutSigned(static_cast<int>(code));
@@ -53,11 +70,9 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   out.submission = in.GetId<SubmissionId>();
   out.name = std::string(in.GetString());
   out.text_hash = in.GetU64();
-  out.options.replicas = static_cast<int>(in.GetSigned());
-  out.options.search_only = in.GetBool();
-  out.options.claims = in.GetBool();
+  out.options = JobOptions::DecodeFrom(in);
   const uint8_t state = in.GetU8();
-  if (state < 1 || state > 4 || out.options.replicas < 1) in.Fail();
+  if (state < 1 || state > 4) in.Fail();
   out.message = std::string(in.GetString());
   out.code = static_cast<absl::StatusCode>(in.GetSigned());
   out.result_digest.low = in.GetU64();

@@ -1,12 +1,15 @@
 // Aim: a byte on the wire changes only on purpose. Method: docs/WIRE.md as
 // goldens in hex, written by hand from that page; whoever changes one changes
 // both.
+#include <climits>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "routing/control_frame.h"
 #include "routing/envelope.h"
 #include "runtime/agent/control.h"
+#include "runtime/agent/job_record.h"
 #include "runtime/agent/messages.h"
 
 namespace dogged {
@@ -38,6 +41,14 @@ TEST(Wire, FramesOfTheControlPort) {
                              .job = "J"};
   EXPECT_EQ(Hex(submit.Encode().view()),
             Golden("0600000000000000 04 01 01 0700000000000000 014a"));
+  EXPECT_TRUE(SubmitRequest::Decode(submit.Encode().view()).ok());
+  // An agent with so many would end, and so would all who hear of the job.
+  for (const int replicas : {0, 17, INT_MAX}) {
+    const SubmitRequest bad{.options = {.replicas = replicas}};
+    EXPECT_FALSE(SubmitRequest::Decode(bad.Encode().view()).ok()) << replicas;
+    const JobRecord record{.options = {.replicas = replicas}};
+    EXPECT_FALSE(JobRecord::Decode(record.Encode().view()).ok()) << replicas;
+  }
   const ValuesReply values{.job = JobId(5), .values = {}};
   EXPECT_EQ(Hex(values.Encode().view()), Golden("0500000000000000 00"));
 }
