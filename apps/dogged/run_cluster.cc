@@ -17,6 +17,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/random.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/needed.h"
 
 namespace dogged {
 namespace {
@@ -51,7 +52,9 @@ class ClusterRun {
                  .temporary_folder = environment.temporary_folder,
                  .multicast = options.multicast}),
         rng_(options.seed),
-        tasks_needed_(program.job.program.TaskCount()) {}
+        // Not by the seed: a job that was run before is to run again.
+        submission_(Rng(environment.entropy).Stream("submission").Next() | 1),
+        tasks_needed_(NeededTasks(relations_).count()) {}
 
   absl::Status Run() {
     DOGGED_RETURN_IF_ERROR(Connect());
@@ -101,7 +104,9 @@ class ClusterRun {
     RunReport report{.job = client_->record().hash.ToString(),
                      .program = program_.job.program.name};
     report.compute_seconds = absl::ToDoubleSeconds(compute_);
-    report.tasks_needed = client_->rounds().TaskCount();
+    report.tasks_needed = client_->rounds().IsLoop()
+                              ? client_->rounds().TaskCount()
+                              : tasks_needed_;
     report.agents_started = started_;
     report.agents_joined = joined_;
     report.seed = options_.seed;
@@ -143,10 +148,9 @@ class ClusterRun {
       job_options.replicas =
           options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
     }
-    Rng ids = Rng(options_.seed).Stream("submission");
-    DOGGED_RETURN_IF_ERROR(
-        client_->Submit(program_.job.Encode(), SubmissionId(ids.Next() | 1),
-                        job_options, relations_, Hash64(program_.text) | 1));
+    DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(), submission_,
+                                           job_options, relations_,
+                                           Hash64(program_.text) | 1));
     while (!client_->HasAll()) {
       if (IsInterrupted()) return absl::CancelledError(StopWords());
       const absl::Status collected = client_->Collect(kPollInterval);
@@ -355,6 +359,7 @@ class ClusterRun {
   const std::string folder_;
   LocalAgents agents_;
   Rng rng_;
+  const SubmissionId submission_;
   const int64_t tasks_needed_;
   std::unique_ptr<ClusterClient> client_;
   AgentLedger ledger_;

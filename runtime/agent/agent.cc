@@ -163,11 +163,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
         return;
       }
       entry.encoded = body;
-      for (const auto& [key, record] : records_) {
-        if (record.hash != entry.hash) continue;
-        ApplyRecord(now, JobRecord(record));
-        break;
-      }
+      ApplyAnyRecord(now, entry.hash);
       return;
   }
   if (entry.run == nullptr) {
@@ -377,6 +373,13 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   }
 }
 
+void Agent::ApplyAnyRecord(absl::Time now, const Digest& hash) {
+  const auto known =
+      std::find_if(records_.begin(), records_.end(),
+                   [&](const auto& r) { return r.second.hash == hash; });
+  if (known != records_.end()) ApplyRecord(now, JobRecord(known->second));
+}
+
 void Agent::PollValues(absl::Time now) {
   if (values_ == nullptr) return;
   std::vector<ValueStore::Event> events;
@@ -445,6 +448,11 @@ absl::Status Agent::Want(absl::Time now, JobId job,
   auto it = jobs_.find(job);
   if (it == jobs_.end()) {
     return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
+  }
+  if (it->second.run == nullptr && it->second.is_done) {
+    // A client that came too late for what the others had found.
+    it->second.is_needed_again = true;
+    ApplyAnyRecord(now, it->second.hash);
   }
   if (it->second.run == nullptr) {
     return absl::UnavailableError(

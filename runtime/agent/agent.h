@@ -188,6 +188,8 @@ class Agent {
                    const Bytes& body);
   void TickLending(absl::Time now);
   void ApplyRecord(absl::Time now, const JobRecord& record);
+  // One of the job's, as all of them count.
+  void ApplyAnyRecord(absl::Time now, const Digest& hash);
   // How far loops have come goes into their records, and from there to runs.
   void TellRounds(absl::Time now);
   void RaiseRounds(const Digest& hash, JobRun& run) const;

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 from standing import Standing
 
@@ -147,6 +148,20 @@ def case_left_alone():
                               for j in status["jobs"]], [("done", 2)], status)
         check("tasks run for it", status["jobs"][0]["tasks_executed"],
               executed, status)
+
+
+def case_run_again():
+    """A job that was run before gives the same again, also once its agents
+    have forgotten it, and whatever the seed: then they run it anew."""
+    with Standing(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        first, _ = cluster.run(HEAT, "--seed", "7")
+        # They forget a job two seconds after its last client.
+        until = time.monotonic() + 5
+        cluster.await_status("forgotten", lambda _: time.monotonic() > until)
+        again, _ = cluster.run(HEAT, "--seed", "7")
+        check("digest", again["result_digest"], first["result_digest"], again)
 
 
 def case_many_jobs():
