@@ -82,10 +82,11 @@ void Multicast::SetView(std::shared_ptr<const View> view) {
   const bool changed = view->digest() != view_->digest();
   view_ = std::move(view);
   const Member* self = view_->Find(self_);
-  if (changed && self != nullptr) {
-    table_ = RoutingTable(self_, self->topology_id, *view_);
-    host_count_ = HostCount(*view_);
-  }
+  if (!changed) return;
+  // One who has left has no place among the others to plan from.
+  table_ = self == nullptr ? RoutingTable()
+                           : RoutingTable(self_, self->topology_id, *view_);
+  host_count_ = HostCount(*view_);
 }
 
 std::vector<Branch> Multicast::Split(MulticastPlan plan, int hops,
@@ -100,7 +101,7 @@ std::vector<Branch> Multicast::Split(MulticastPlan plan, int hops,
     ++hop_limit_count_;
     plan = MulticastPlan::kFlat;
   }
-  // One who is no member itself has no table.
+  // One who is no member itself, or has left, has no table.
   if (table_.self() != self_) plan = MulticastPlan::kFlat;
   return PlannerOf(plan).Split(
       ViewScene(*view_, table_, /*at_source=*/hops == 0), targets);

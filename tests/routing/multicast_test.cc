@@ -190,6 +190,28 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   EXPECT_EQ(cluster.of(other).refused_count(), head);
 }
 
+// One who has left hands over what it holds: its view is without it.
+TEST(Multicast, OneWhoHasLeftSendsDirectly) {
+  for (int p = 0; p < kMulticastPlanCount; ++p) {
+    SCOPED_TRACE(p);
+    Rng rng(5);
+    const Scene scene = RandomScene(rng);
+    MulticastCluster cluster(scene.members, static_cast<MulticastPlan>(p),
+                             Limits());
+    const AgentId source = scene.members[0].id;
+    const std::vector<Member> others(scene.members.begin() + 1,
+                                     scene.members.end());
+    std::vector<AgentId> targets;
+    for (const Member& member : others) targets.push_back(member.id);
+    cluster.SetView(source, std::make_shared<const View>(others));
+    for (int64_t size : {1, 20'000}) {
+      ASSERT_TRUE(cluster.Run(
+          source, targets, Bytes(std::string(static_cast<size_t>(size), 'x'))));
+      EXPECT_EQ(cluster.delivered.size(), targets.size());
+    }
+  }
+}
+
 TEST(Multicast, PastTheHopLimitItGoesDirectly) {
   Rng rng(10);
   Scene scene;
