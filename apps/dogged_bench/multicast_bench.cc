@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@
 #include "apps/dogged_bench/bench.h"
 #include "routing/planner.h"
 #include "runtime/base/check.h"
+#include "runtime/base/random.h"
 
 extern char** environ;
 
@@ -75,13 +77,22 @@ class NodeProcess {
     DOGGED_CHECK(write(to_, text.data(), text.size()) ==
                  static_cast<ssize_t>(text.size()));
   }
-  // The next line that begins with `word`, in words; others are passed over.
+  // The next line that begins with `word`, in words. Others are kept: a node
+  // that is source and destination may get a body before it sends its own.
   std::vector<std::string> Hear(absl::string_view word) {
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      if (it->front() != word) continue;
+      std::vector<std::string> words = std::move(*it);
+      kept_.erase(it);
+      return words;
+    }
     char line[4096];
     while (std::fgets(line, sizeof(line), from_) != nullptr) {
       std::vector<std::string> words = absl::StrSplit(
           absl::string_view(line), absl::ByAnyChar(" \n"), absl::SkipEmpty());
-      if (!words.empty() && words[0] == word) return words;
+      if (words.empty()) continue;
+      if (words[0] == word) return words;
+      kept_.push_back(std::move(words));
     }
     std::fprintf(stderr,
                  "dogged-bench: a node ended; are the hosts up? See "
@@ -101,6 +112,7 @@ class NodeProcess {
   pid_t pid_ = 0;
   int to_ = -1;
   FILE* from_ = nullptr;
+  std::list<std::vector<std::string>> kept_;
 };
 
 // Who sends to whom.
@@ -300,7 +312,13 @@ class Contest {
         times["one copy"].push_back(
             nodes_.Time({nodes_.ToNext(0, 1)}, cell.bytes));
       }
-      for (MulticastPlan plan : kPlans) {
+      // In another order each time: who comes after whom matters below 1 ms.
+      std::vector<MulticastPlan> plans(std::begin(kPlans), std::end(kPlans));
+      for (size_t i = plans.size() - 1; i > 0; --i) {
+        std::swap(plans[i], plans[static_cast<size_t>(
+                                rng_.Below(static_cast<int64_t>(i) + 1))]);
+      }
+      for (MulticastPlan plan : plans) {
         nodes_.SetPlan(plan, options_.n);
         times[std::string(MulticastPlanName(plan))].push_back(
             nodes_.Time(cell.groups, cell.bytes));
@@ -347,6 +365,7 @@ class Contest {
 
   Nodes& nodes_;
   const BenchOptions& options_;
+  Rng rng_{1};
   std::vector<BenchRow> rows_;
 };
 
