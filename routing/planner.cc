@@ -242,16 +242,24 @@ const Planner& PlannerOf(MulticastPlan plan) {
 }
 
 MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
+  constexpr int64_t kWholeBytesMax = 2048;  // limits.stream_bytes_min
+  // What the source may send by itself: about what its line carries while a
+  // relay would pass a message on. Each has a list and headers, too.
+  constexpr int64_t kFlatBytesMax = 3072;
+  constexpr int64_t kHeaderBytes = 200;
+  constexpr int64_t kFewMax = 64;
   constexpr int64_t kLargeBytes = 8 * 1024;
-  constexpr int64_t kChainMax = 64;
-  if (targets <= 1) return MulticastPlan::kFlat;
   // On one host all copies cross the same memory, whoever makes them.
-  if (hosts <= 1) return MulticastPlan::kFlat;
-  if (bytes < kLargeBytes) {
-    return targets <= kChainMax ? MulticastPlan::kFlat : MulticastPlan::kPrefix;
+  if (targets <= 1 || hosts <= 1) return MulticastPlan::kFlat;
+  if (targets > kFewMax) {
+    // By the table an agent has few neighbours, for a step or two more.
+    return bytes < kLargeBytes ? MulticastPlan::kPrefix
+                               : MulticastPlan::kTwoTrees;
   }
-  return targets <= kChainMax ? MulticastPlan::kChain
-                              : MulticastPlan::kTwoTrees;
+  if (bytes > kWholeBytesMax) return MulticastPlan::kChain;
+  return targets * (bytes + kHeaderBytes) <= kFlatBytesMax
+             ? MulticastPlan::kFlat
+             : MulticastPlan::kBinomial;
 }
 
 int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,

@@ -173,7 +173,8 @@ void Thousand(int64_t bytes, int64_t group_hosts, std::vector<BenchRow>& rows) {
     }
     double best = 0;
     const std::string name(MulticastPlanName(plan));
-    for (int64_t segment = 1024; segment <= bytes; segment *= 2) {
+    for (int64_t segment = std::min<int64_t>(1024, bytes); segment <= bytes;
+         segment *= 2) {
       const double time = PlayPipelined(trees, bytes, segment, costs);
       if (best == 0 || time < best) best = time;
       rows.push_back({.name = absl::StrCat(hosts, bytes >> 10, " KB in ",
@@ -205,7 +206,7 @@ std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options) {
       Contend(count, size, std::max(5, options.samples), rows);
     }
   }
-  for (int64_t bytes : {8 << 10, 64 << 10, 1 << 20}) {
+  for (int64_t bytes : {64, 2 << 10, 4 << 10, 8 << 10, 64 << 10, 1 << 20}) {
     if (wanted("hosts")) Thousand(bytes, /*group_hosts=*/0, rows);
   }
   if (wanted("hosts")) Thousand(1 << 20, /*group_hosts=*/64, rows);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "routing/agent_schedule.h"
 #include "routing/routing_table.h"
+#include "runtime/base/limits.h"
 #include "runtime/base/random.h"
 
 namespace dogged {
@@ -272,6 +273,29 @@ TEST(AgentSchedule, CostsAreThoseOfTheSends) {
     EXPECT_EQ(std::ssize(order), tree.member_count);
     EXPECT_EQ(last, schedule.cost(0));
   }
+}
+
+// As docs/ROUTING.md says.
+TEST(Planner, TheDefaultGoesBySizeAndGroup) {
+  struct Case {
+    int64_t bytes, targets, hosts;
+    MulticastPlan plan;
+  };
+  for (const Case& one : std::vector<Case>{
+           {1 << 20, 1, 16, MulticastPlan::kFlat},
+           {1 << 20, 7, 1, MulticastPlan::kFlat},
+           {64, 3, 16, MulticastPlan::kFlat},
+           {64, 15, 16, MulticastPlan::kBinomial},
+           {2048, 3, 16, MulticastPlan::kBinomial},
+           {2049, 3, 16, MulticastPlan::kChain},
+           {1 << 20, 64, 100, MulticastPlan::kChain},
+           {64, 65, 100, MulticastPlan::kPrefix},
+           {8 << 10, 65, 100, MulticastPlan::kTwoTrees},
+       }) {
+    EXPECT_EQ(ChoosePlan(one.bytes, one.targets, one.hosts), one.plan)
+        << one.bytes << " bytes to " << one.targets << " on " << one.hosts;
+  }
+  EXPECT_EQ(Limits().stream_bytes_min, 2048) << "what travels whole";
 }
 
 }  // namespace
