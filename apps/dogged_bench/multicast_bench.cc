@@ -378,6 +378,30 @@ double ExtraTimeOfDeath(int hosts) {
   return nodes.Time(groups, 1 << 20, hosts / 2, usual) - usual;
 }
 
+// What the size of segments does to 256 KB to all others.
+void SweepSegments(const BenchOptions& options, std::vector<BenchRow>& rows) {
+  Nodes nodes(options.hosts, true);
+  std::map<std::string, std::vector<double>> times;
+  for (int sample = 0; sample < options.samples; ++sample) {
+    for (int64_t segment = 1; segment <= 16; segment *= 2) {
+      for (MulticastPlan plan :
+           {MulticastPlan::kPrefix, MulticastPlan::kBinomial,
+            MulticastPlan::kChain, MulticastPlan::kTwoTrees}) {
+        nodes.SetPlan(plan, segment << 10);
+        times[absl::StrCat("256KB/", options.hosts - 1, "/1 in ", segment,
+                           " KB: ", std::string(MulticastPlanName(plan)))]
+            .push_back(nodes.Time({nodes.ToAll(0)}, 256 << 10));
+      }
+    }
+  }
+  for (const auto& [name, samples] : times) {
+    rows.push_back({.name = name,
+                    .value = Median(samples) * 1e3,
+                    .unit = "ms",
+                    .samples = std::ssize(samples)});
+  }
+}
+
 }  // namespace
 
 std::vector<BenchRow> BenchMulticast(const BenchOptions& options) {
@@ -401,6 +425,9 @@ std::vector<BenchRow> BenchMulticast(const BenchOptions& options) {
                     .value = Median(extra) * 1e3,
                     .unit = "ms",
                     .samples = std::ssize(extra)});
+  }
+  if (!is_local && absl::StrContains("segments", options.only)) {
+    SweepSegments(options, rows);
   }
   const auto after = ProcessorTimes();
   rows.push_back(
