@@ -71,6 +71,7 @@ OUTSIDE = {
     "rdma/": ["routing/fabric_transport.cc"],
     "rocksdb/": ["kvstore/rocksdb_engine.cc"],
     "sched.h": ["runtime/exec/cpu_layout_hwloc.cc", "tests/"],
+    "simgrid/": ["apps/dogged_bench/peers_simgrid.cc"],
     "spawn.h": ["apps/dogged/launch.cc", "apps/dogged_bench/", "runtime/exec/kernel_library.cc",
                 "tests/"],
     "starpu.h": ["apps/dogged_bench/peers_starpu.cc"],
@@ -95,16 +96,20 @@ POSIX_FILES = sorted({f for where in OUTSIDE.values() for f in where}
                      | {"apps/", "tests/", "dsl/c_kernels.cc",
                         "runtime/base/log.cc"})
 
+# Time is virtual there.
+SIMGRID = "apps/dogged_bench/peers_simgrid.cc"
+
 # (pattern, what to use instead, where it may stand)
 BANNED = [
-    (r"\w+_clock\b|\babsl::Now\b", "the Clock port", ["runtime/base/clock.cc"]),
+    (r"\w+_clock\b|\babsl::Now\b", "the Clock port",
+     ["runtime/base/clock.cc", SIMGRID]),
     (r"\bs?rand\s*\(|\brandom_device\b|\bmt19937", "Rng and its streams",
      ["apps/dogged/main.cc"]),
     (r"\bstd::j?thread\b", "WorkerThreads",
      ["runtime/exec/worker_threads.h", "runtime/exec/worker_threads.cc",
       "kvstore/rocksdb_engine.cc", "apps/dogged_bench/", "tests/"]),
     (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
-     "a wait for the event itself", []),
+     "a wait for the event itself", [SIMGRID]),
     (r"\b(secure_)?getenv\b", "an option", ["apps/dogged/main.cc", "tests/"]),
     (r"\babsl::Hash\b|\bstd::hash\b", "runtime/base/hash.h", []),
     (r"\bstd::cout\b|\bstdout\b|(?<!\w)printf\s*\(|\bputs\s*\(",
