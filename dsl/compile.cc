@@ -105,26 +105,37 @@ class KernelLoader {
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> FromLibrary(NativeBody body) {
-    FindSymbol& symbols = libraries_[body.library];
-    for (const KernelSpec& spec : job_.program.kernels) {
-      if (symbols != nullptr || spec.kind != "library" ||
-          spec.name != body.library) {
-        continue;
-      }
-      if (load_ == nullptr) {
-        return absl::UnavailableError(
-            absl::StrCat(body.library, ": libraries can't be loaded here"));
-      }
-      absl::StatusOr<FindSymbol> loaded = load_(spec.body);
-      if (!loaded.ok()) return Annotate(loaded.status(), body.library);
-      symbols = *std::move(loaded);
+    std::shared_ptr<KernelLibrary>& library = libraries_[body.library];
+    if (library == nullptr) {
+      DOGGED_ASSIGN_OR_RETURN(library, OpenLibrary(body.library));
     }
-    if (symbols == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the job lacks the library ", body.library));
-    }
-    DOGGED_ASSIGN_OR_RETURN(NativeKernel native, LibraryKernel(body, symbols));
+    NativeKernel native = LibraryKernel(body, library);
     return MakeNativeKernel(std::move(body), std::move(native));
+  }
+
+  // With all that the program calls of it.
+  absl::StatusOr<std::shared_ptr<KernelLibrary>> OpenLibrary(
+      const std::string& name) {
+    KernelLibrarySpec wanted{.name = name};
+    bool is_there = false;
+    for (const KernelSpec& spec : job_.program.kernels) {
+      if (spec.kind == "library" && spec.name == name) {
+        wanted.content = spec.body;
+        is_there = true;
+      } else if (spec.kind == "native") {
+        DOGGED_ASSIGN_OR_RETURN(NativeBody body, NativeBody::Decode(spec.body));
+        if (body.library == name) wanted.functions.push_back(body.kernel);
+      }
+    }
+    if (!is_there) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the job lacks the library ", name));
+    }
+    if (load_ == nullptr) {
+      return absl::UnavailableError(
+          absl::StrCat(name, ": libraries can't be loaded here"));
+    }
+    return load_(wanted);
   }
 
   absl::StatusOr<Value> Input(int32_t position) {
@@ -164,7 +175,7 @@ class KernelLoader {
   const KernelRegistry& registry_;
   FindSymbol symbols_;
   const LoadLibrary& load_;
-  absl::flat_hash_map<std::string, FindSymbol> libraries_;
+  absl::flat_hash_map<std::string, std::shared_ptr<KernelLibrary>> libraries_;
   absl::flat_hash_map<int32_t, std::shared_ptr<const TileProgram>> plans_;
 };
 

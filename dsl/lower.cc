@@ -145,15 +145,21 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
                   .creates = {},
                   .locals = {}};
   for (int d = 0; d < dims; ++d) scope.dimensions.push_back(builder.Index(d));
-  for (const CheckedArgument& argument : task.call.args) {
+  for (size_t a = 0; a < task.call.args.size(); ++a) {
+    const CheckedArgument& argument = task.call.args[a];
+    const std::string& name = kernel.formals[a].name.text;
     const auto i = static_cast<size_t>(argument.index);
     switch (argument.kind) {
       case ast::Formal::Kind::kIn:
         out.in.push_back(argument.index);
+        out.names.insert(
+            out.names.begin() + static_cast<ptrdiff_t>(out.in.size()) - 1,
+            name);
         in_shapes.Add(task.uses[i].ref);
         break;
       case ast::Formal::Kind::kOut:
         out.out.push_back(argument.index);
+        out.names.push_back(name);
         out.out_elements.push_back(
             ArrayOf(task.creates[i].ref, program_).element);
         out_shapes.Add(task.creates[i].ref);

@@ -237,6 +237,7 @@ class NativeTask : public Kernel {
     return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index),
                          ScalarsAt(task.index));
   }
+  KernelLibrary* library() const override { return native_.library.get(); }
 
  private:
   std::vector<double> ScalarsAt(const IndexVector& index) const {
@@ -272,7 +273,8 @@ absl::Status NativeTask::Run(KernelCall& call) const {
   NativeCall native{.in = absl::MakeSpan(in),
                     .out = absl::MakeSpan(out),
                     .scalars = scalars,
-                    .out_shapes = shapes};
+                    .out_shapes = shapes,
+                    .names = body_.names};
   const absl::Status status = native_.run(native);
   if (!status.ok()) return status;
   for (size_t o = 0; o < out.size(); ++o) {
@@ -386,6 +388,7 @@ std::string NativeBody::Encode() const {
   PutIntegers(encoder, elements);
   PutIntegers(encoder, in);
   PutIntegers(encoder, out);
+  for (const std::string& name : names) encoder.PutString(name);
   scalars.Encode(encoder);
   in_shapes.Encode(encoder);
   out_shapes.Encode(encoder);
@@ -403,6 +406,8 @@ absl::StatusOr<NativeBody> NativeBody::Decode(absl::string_view body) {
   }
   out.in = GetIntegers<int32_t>(decoder);
   out.out = GetIntegers<int32_t>(decoder);
+  out.names.resize(out.in.size() + out.out.size());
+  for (std::string& name : out.names) name = std::string(decoder.GetString());
   out.scalars = CodeBlock::Decode(decoder);
   out.in_shapes = ShapeCode::Decode(decoder);
   out.out_shapes = ShapeCode::Decode(decoder);

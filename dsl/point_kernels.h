@@ -61,6 +61,7 @@ struct NativeBody {
   std::vector<ElementType> out_elements;  // by out formal
   std::vector<int32_t> in;                // positions of uses, by formal
   std::vector<int32_t> out;               // positions of creates
+  std::vector<std::string> names;         // of these formals, `in` first
   CodeBlock scalars;    // one double store for each scalar formal
   ShapeCode in_shapes;  // in the order of `in`
   ShapeCode out_shapes;

@@ -286,7 +286,7 @@ class SerialRunner {
                     .outputs = absl::MakeSpan(outputs)};
     const Kernel& kernel = *kernels_[static_cast<size_t>(task_class.kernel)];
     if (const absl::Status s = kernel.Run(call); !s.ok()) {
-      return Annotate(s, program_.TaskText(task));
+      return Annotate(s, absl::StrCat("task ", program_.TaskText(task)));
     }
     done_.insert(task);
     absl::Status status;

@@ -154,7 +154,9 @@ class AgentProcess {
                const Environment& environment)
       : options_(options),
         temporary_folder_(environment.temporary_folder),
-        kernels_(environment),
+        kernels_(environment, options.libraries == "here"
+                                  ? KernelSource::Libraries::kHere
+                                  : KernelSource::Libraries::kApart),
         rng_(environment.entropy) {}
   ~AgentProcess() { SetValueMemory(nullptr); }
 

@@ -10,6 +10,9 @@
 
 namespace dogged {
 
+// Not for users: what agents start to run the kernels of a user's library.
+// `parent` is the first argument.
+ExitCode KernelHelperCommand(const char* parent);
 ExitCode RunCommand(const RunOptions& options, const Environment& environment);
 ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment);

@@ -51,9 +51,10 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   return text;
 }
 
-KernelSource::KernelSource(const Environment& environment)
+KernelSource::KernelSource(const Environment& environment, Libraries libraries)
     : compiler_({.compiler = environment.compiler,
-                 .cache_directory = environment.cache_directory}) {
+                 .cache_directory = environment.cache_directory}),
+      libraries_(libraries) {
   SetUpBlas();  // the class depends on it
   numeric_class_ = NumericClass(BlasName());
   AddBlasKernels(registry_);
@@ -63,9 +64,10 @@ dsl::CompileSource KernelSource::compile() const {
   return [this](absl::string_view source) { return compiler_.Load(source); };
 }
 
-dsl::LoadLibrary KernelSource::load_library() const {
-  return [this](absl::string_view content) {
-    return compiler_.LoadLibrary(content);
+LoadLibrary KernelSource::load_library() const {
+  return [this](const KernelLibrarySpec& spec) {
+    return libraries_ == Libraries::kHere ? compiler_.LoadHere(spec)
+                                          : helpers_.Load(spec);
   };
 }
 

@@ -3,6 +3,7 @@
 #ifndef DOGGED_APPS_DOGGED_JOB_SOURCE_H_
 #define DOGGED_APPS_DOGGED_JOB_SOURCE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "apps/dogged/outputs.h"
 #include "dsl/compile.h"
 #include "runtime/agent/agent.h"
+#include "runtime/exec/helper_library.h"
 #include "runtime/exec/kernel_library.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
@@ -21,20 +23,28 @@ namespace dogged {
 // The kernels this binary knows by name, and the compiler for the others.
 class KernelSource {
  public:
-  explicit KernelSource(const Environment& environment);
+  // Libraries of the user's own run in processes of their own, or in this one.
+  enum class Libraries : uint8_t { kApart, kHere };
+  explicit KernelSource(const Environment& environment,
+                        Libraries libraries = Libraries::kApart);
 
   const KernelRegistry& registry() const { return registry_; }
   const std::string& numeric_class() const { return numeric_class_; }
   // Errors: kFailedPrecondition for a job of another numeric class.
   absl::StatusOr<KernelTable> Load(const Job& job) const;
   dsl::CompileSource compile() const;
-  dsl::LoadLibrary load_library() const;
-  // See KernelCompiler::Interrupt().
-  void Interrupt() const { compiler_.Interrupt(); }
+  LoadLibrary load_library() const;
+  // See KernelCompiler::Interrupt() and KernelHelpers::Interrupt().
+  void Interrupt() const {
+    compiler_.Interrupt();
+    helpers_.Interrupt();
+  }
 
  private:
   KernelRegistry registry_;
   KernelCompiler compiler_;
+  KernelHelpers helpers_;
+  Libraries libraries_;
   std::string numeric_class_;
 };
 

@@ -236,6 +236,12 @@ class AgentFlags {
                     "values are copied")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();
+    command_
+        .add_option("--libraries", options_.libraries,
+                    "users' kernels run apart, in processes of their own, or "
+                    "here: faster, but they can end the agent")
+        ->check(CLI::IsMember({"apart", "here"}))
+        ->capture_default_str();
     command_.add_flag("--insecure", options_.insecure,
                       "listen beyond loopback without any protection");
   }
@@ -442,6 +448,9 @@ std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
 }
 
 int Main(int argc, char** argv) {
+  if (argc > 2 && absl::string_view(argv[1]) == "kernel-helper") {
+    return static_cast<int>(KernelHelperCommand(argv[2]));
+  }
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
   const Environment environment = ReadEnvironment();
   CLI::App app;

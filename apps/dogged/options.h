@@ -79,9 +79,10 @@ struct AgentCommandOptions {
   std::string listen = "127.0.0.1:0";
   std::vector<std::string> join;
   int workers = 0;
-  int64_t memory_bytes = 0;  // 0: no bound
-  std::string directory;     // empty: none
-  std::string arena = "on";  // or "off"
+  int64_t memory_bytes = 0;         // 0: no bound
+  std::string directory;            // empty: none
+  std::string arena = "on";         // or "off"
+  std::string libraries = "apart";  // or "here"
   std::string topology_id;
   std::string topology_file;  // of the site; see routing/site_topology.h
   int topology_base = 16;

@@ -176,7 +176,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
                  std::string(faults.status().message()).c_str());
     return ExitCode::kMistyped;
   }
-  const KernelSource kernels(environment);
+  const KernelSource kernels(environment, KernelSource::Libraries::kHere);
   ProgramOptions filled = options.program;
   filled.agents = options.agents;
   filled.workers = 1;

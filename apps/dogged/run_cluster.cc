@@ -408,6 +408,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
   if (!table.ok()) return SayError(table.status());
+  RestKernels(*table);
   ClusterRun run(options, program, environment);
   const absl::Status status = run.Run();
   if (!status.ok()) {

@@ -55,6 +55,9 @@ std::vector<BenchRow> BenchToAll(const BenchOptions& options);
 // and binds, in microseconds; memcached and redis where they are installed.
 std::vector<BenchRow> BenchDictionary(const BenchOptions& options);
 
+// A call of a user's kernel in a process of its own against the same call in
+// this one, by the bytes of its input and of its output, in microseconds.
+std::vector<BenchRow> BenchApart(const BenchOptions& options);
 // The backward walk at 1 to 16 agents, pure, with claims, and owner-first; in
 // simulation, seeds 1 to `samples`, so the times are virtual.
 std::vector<BenchRow> BenchSearch(const BenchOptions& options);

@@ -24,6 +24,7 @@ constexpr char kHelp[] =
     "  hop        task to task between two agents of this host\n"
     "  search     the backward walk at 1 to 16 agents, simulated\n"
     "  agents     agents of this host beside one alone\n"
+    "  apart      a call of a user's kernel, in a process of its own\n"
     "  to-all     a task to tasks of 8 agents of this host\n"
     "  multicast  one body to many agents; --n is the size of a segment\n"
     "  multicast-model   what the models of routing/model say\n\n"
@@ -50,6 +51,7 @@ constexpr std::pair<const char*, Bench> kBenches[] = {
     {"hop", dogged::BenchHop},
     {"search", dogged::BenchSearch},
     {"agents", dogged::BenchAgents},
+    {"apart", dogged::BenchApart},
     {"to-all", dogged::BenchToAll},
     {"multicast", dogged::BenchMulticast},
     {"multicast-model", dogged::BenchMulticastModel},

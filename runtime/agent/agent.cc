@@ -366,6 +366,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
       EndRun(entry);  // cancelled or failed: what it holds goes
     } else if (!running) {
       entry.run->ConcludeStorage();
+      if (entry.kernels != nullptr) RestKernels(*entry.kernels);
     }
   }
   if (!running && entry.run == nullptr && values_ != nullptr) {

@@ -75,6 +75,8 @@ class Agent {
   // The ports outlive the agent.
   Agent(AgentOptions options, Transport& transport, Executor& executor,
         Background& background, JobTools tools);
+  // Kernels that run are stopped.
+  ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 

@@ -40,6 +40,12 @@ std::vector<PlacementMember> Agent::PlacementMembers(const Job& job) const {
   return out;
 }
 
+Agent::~Agent() {
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.kernels != nullptr) StopKernels(*entry.kernels);
+  }
+}
+
 bool Agent::HasHeirs(const Entry& entry) const {
   const auto& members = membership_.view()->members();
   return std::any_of(members.begin(), members.end(), [&](const Member& member) {
@@ -55,9 +61,10 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
     entry.job = std::make_shared<const Job>(*std::move(job));
     entry.tasks_needed = entry.job->program.TaskCount();
     entry.results_needed = entry.job->program.ResultCount();
-    if (entry.job->numeric_class == options_.self.numeric_class) {
-      MakeKernels(record.job(), entry.job);
-    }
+  }
+  if (entry.kernels == nullptr &&
+      entry.job->numeric_class == options_.self.numeric_class) {
+    MakeKernels(record.job(), entry.job);
   }
   entry.run = std::make_unique<JobRun>(JobRun::Parts{
       .self = id(),
@@ -133,9 +140,11 @@ void Agent::TakeKernels(absl::Time now) {
       FailJob(now, loaded.id, loaded.kernels.status());
       continue;
     }
+    // The run has ended meanwhile, or another began before this was made.
+    if (entry.run == nullptr || entry.kernels != nullptr) continue;
     entry.kernels =
         std::make_shared<const KernelTable>(*std::move(loaded.kernels));
-    if (entry.run != nullptr) entry.run->SetKernels(entry.kernels);
+    entry.run->SetKernels(entry.kernels);
   }
 }
 
@@ -177,6 +186,9 @@ void Agent::EndRun(Entry& entry) {
   if (entry.run == nullptr) return;
   entry.stats = entry.run->stats();
   entry.run.reset();
+  // Workers get free, whatever runs there; another run makes kernels anew.
+  if (entry.kernels != nullptr) StopKernels(*entry.kernels);
+  entry.kernels.reset();
 }
 
 void Agent::ForgetJob(Entry& entry) {

@@ -293,6 +293,8 @@ void JobRun::CheckMemory(const Completion& completion) {
 void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   in_flight_.erase(completion.task);
   if (!failure_.ok()) return;
+  // Of an earlier run of this job.
+  if (absl::IsCancelled(completion.status)) return;
   if (!completion.status.ok()) {
     Fail(NameTask(completion.status, program(), completion.task));
     return;
@@ -304,8 +306,10 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   ++stats_.tasks_executed;
   const TaskClass& task_class =
       program().classes[static_cast<size_t>(completion.task.task_class)];
-  stats_.flops += (*kernels_)[static_cast<size_t>(task_class.kernel)]->Flops(
-      completion.task);
+  if (kernels_ != nullptr) {
+    stats_.flops += (*kernels_)[static_cast<size_t>(task_class.kernel)]->Flops(
+        completion.task);
+  }
   const bool was_done = IsDone(completion.task);
   pursuits_.Erase(completion.task);
   search_.picked.erase(completion.task);

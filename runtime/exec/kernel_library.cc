@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/c_kernel.h"
 
 extern char** environ;
 
@@ -58,6 +60,43 @@ absl::StatusOr<KernelCompiler::Symbols> Open(const std::string& path) {
     return dlsym(library.get(), name.c_str());
   };
 }
+
+// A library of the user's own in this process.
+class LoadedLibrary : public KernelLibrary {
+ public:
+  LoadedLibrary(std::string name, void* handle)
+      : name_(std::move(name)), handle_(handle) {}
+  ~LoadedLibrary() override { dlclose(handle_); }
+
+  absl::Status Find(const std::string& function) {
+    functions_[function] = dlsym(handle_, function.c_str());
+    if (functions_[function] != nullptr) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(name_, " has no function ", function));
+  }
+  absl::Status Call(const std::string& function, NativeCall& call) override {
+    std::vector<CBlock> in;
+    std::vector<CBlock> out;
+    for (const Value& value : call.in) {
+      // The function gets it as const.
+      in.push_back(
+          {const_cast<void*>(value.data()), value.type(), value.shape()});
+    }
+    for (Value& value : call.out) {
+      out.push_back({value.mutable_data(), value.type(), value.shape()});
+    }
+    const std::string wrong =
+        CallC(functions_.at(function), in, out, call.scalars);
+    if (wrong.empty()) return absl::OkStatus();
+    return absl::InternalError(
+        absl::StrCat("kernel ", function, " of ", name_, " ", wrong));
+  }
+
+ private:
+  const std::string name_;
+  void* const handle_;
+  std::map<std::string, void*> functions_;
+};
 
 // A new file beside `path`, whose name nobody else has.
 absl::StatusOr<std::string> TemporaryFile(const std::string& path,
@@ -213,13 +252,13 @@ absl::Status KernelCompiler::PrepareCache() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::LoadLibrary(
-    absl::string_view content) const {
+absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelCompiler::LoadHere(
+    const KernelLibrarySpec& spec) const {
   DOGGED_RETURN_IF_ERROR(PrepareCache());
-  const std::string path =
-      absl::StrCat(options_.cache_directory, "/", Hash128(content).ToString());
+  const std::string path = absl::StrCat(options_.cache_directory, "/",
+                                        Hash128(spec.content).ToString());
   DOGGED_ASSIGN_OR_RETURN(const std::string file, TemporaryFile(path, ".so"));
-  absl::Status status = WriteFile(file, content);
+  absl::Status status = WriteFile(file, spec.content);
   void* const handle =
       status.ok() ? dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (status.ok() && handle == nullptr) {
@@ -227,15 +266,17 @@ absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::LoadLibrary(
     std::string why = dlerror();
     // The name of our copy says nothing to anybody.
     if (absl::StartsWith(why, file)) why = why.substr(file.size() + 2);
-    status = absl::InvalidArgumentError(absl::StrCat("can't be loaded: ", why));
+    status = absl::InvalidArgumentError(
+        absl::StrCat(spec.name, ": can't be loaded: ", why));
   }
   // Mapped: the file is not needed any more.
   unlink(file.c_str());
   if (!status.ok()) return status;
-  const std::shared_ptr<void> library(handle, [](void* h) { dlclose(h); });
-  return [library](const std::string& name) {
-    return dlsym(library.get(), name.c_str());
-  };
+  auto out = std::make_shared<LoadedLibrary>(spec.name, handle);
+  for (const std::string& function : spec.functions) {
+    DOGGED_RETURN_IF_ERROR(out->Find(function));
+  }
+  return out;
 }
 
 absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(

@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/graph/kernel.h"
 
 namespace dogged {
 
@@ -43,9 +45,10 @@ class KernelCompiler {
   // user's alone; kInternal with the compiler's words if it refuses the source.
   absl::StatusOr<Symbols> Load(absl::string_view source) const;
 
-  // Loads a shared library, given what its file holds. kInvalidArgument, with
-  // the loader's words, if it is none or lacks something.
-  absl::StatusOr<Symbols> LoadLibrary(absl::string_view content) const;
+  // As dogged::LoadLibrary, into this process, which its functions may end or
+  // spoil: for simulations, where all is one process.
+  absl::StatusOr<std::shared_ptr<KernelLibrary>> LoadHere(
+      const KernelLibrarySpec& spec) const;
   // Ends a compiler that is running, and makes later calls of Load() fail with
   // kCancelled. From any thread, and from signal handlers.
   void Interrupt() const;

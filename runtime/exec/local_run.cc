@@ -85,12 +85,15 @@ LocalProgress LocalRun::Progress() const {
 }
 
 void LocalRun::Finish(absl::Status status) {
+  const bool is_ok = status.ok();
   {
     const std::lock_guard lock(finish_mutex_);
     if (stop_.load()) return;
     status_ = std::move(status);
     stop_.store(true);
   }
+  // Nobody waits for a kernel that may never return.
+  if (!is_ok) StopKernels(kernels_);
   finished_.notify_all();
   queues_.WakeAll();
 }

@@ -73,6 +73,8 @@ class LocalRun {
   // Runs until all results are bound; once per object. Calls `poll` from this
   // thread about every `interval` until it returns false, which cancels.
   //
+  // After an error the kernels are stopped, for good.
+  //
   // Errors: the first task that failed, named; kCancelled; kInternal if nothing
   //         is left to run and a result is unbound.
   absl::Status Run(absl::Duration interval,

@@ -15,6 +15,22 @@ Value TakeOrCopy(Value& value) {
   return out;
 }
 
+void StopKernels(const KernelTable& kernels) {
+  for (const auto& kernel : kernels) {
+    if (kernel != nullptr && kernel->library() != nullptr) {
+      kernel->library()->Stop();
+    }
+  }
+}
+
+void RestKernels(const KernelTable& kernels) {
+  for (const auto& kernel : kernels) {
+    if (kernel != nullptr && kernel->library() != nullptr) {
+      kernel->library()->Rest();
+    }
+  }
+}
+
 void KernelRegistry::Add(NativeKernel kernel) {
   auto place = std::lower_bound(
       kernels_.begin(), kernels_.end(), kernel.name,

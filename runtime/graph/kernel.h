@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/task.h"
@@ -34,6 +36,8 @@ struct KernelCall {
   absl::Span<Value> outputs;
 };
 
+class KernelLibrary;
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -47,10 +51,18 @@ class Kernel {
     (void)task;
     return 0;
   }
+  // Where it runs, if that is a library of the user's own; else null.
+  virtual KernelLibrary* library() const { return nullptr; }
 };
 
-// The kernels of a program, by Program::kernels position.
+// The kernels of a program, by Program::kernels position; null where no task
+// runs it.
 using KernelTable = std::vector<std::unique_ptr<Kernel>>;
+
+// KernelLibrary::Stop() of all libraries: for a job that has ended.
+void StopKernels(const KernelTable& kernels);
+// KernelLibrary::Rest() of them: for a job that is done.
+void RestKernels(const KernelTable& kernels);
 
 // Arguments of a native kernel, in the order of its formals of each sort.
 struct NativeCall {
@@ -60,7 +72,38 @@ struct NativeCall {
   absl::Span<const double> scalars;
   // What the program declares of the outputs, one shape each.
   absl::Span<const Shape> out_shapes;
+  // Of the formals, first those of `in`, for messages.
+  absl::Span<const std::string> names;
 };
+
+// Functions of a library of the user's own, wherever they run. Thread-safe.
+class KernelLibrary {
+ public:
+  virtual ~KernelLibrary() = default;
+  // Calls `function`, one of those it was loaded for, which fills `call.out`:
+  // values of the shapes declared, not sealed.
+  //
+  // Errors: kInternal if the function gives up, throws, ends its process or
+  //         writes where it must not, with its name and what it did;
+  //         kCancelled after Stop(); kResourceExhausted.
+  virtual absl::Status Call(const std::string& function, NativeCall& call) = 0;
+  // Ends calls that run; later ones fail as well.
+  virtual void Stop() {}
+  // Gives back what no call uses now.
+  virtual void Rest() {}
+};
+
+// What is to be loaded.
+struct KernelLibrarySpec {
+  std::string name;           // for messages: "mine.so"
+  absl::string_view content;  // of its file
+  std::vector<std::string> functions;
+};
+// Errors: kInvalidArgument if it can't be loaded or lacks a function, in words
+// for the user; kCancelled; kDeadlineExceeded.
+using LoadLibrary =
+    std::function<absl::StatusOr<std::shared_ptr<KernelLibrary>>(
+        const KernelLibrarySpec& spec)>;
 
 struct NativeKernel {
   std::string name;
@@ -68,6 +111,8 @@ struct NativeKernel {
   int out_count = 0;
   int scalar_count = 0;
   std::function<absl::Status(NativeCall&)> run;
+  // Where it runs; null: here.
+  std::shared_ptr<KernelLibrary> library;
   // Floating-point operations, from declared shapes and scalars. May be empty.
   std::function<double(absl::Span<const Shape> in, absl::Span<const Shape> out,
                        absl::Span<const double> scalars)>

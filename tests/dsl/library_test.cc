@@ -82,13 +82,10 @@ class LibraryTest : public testing::Test {
       if (!in.is_open()) return absl::NotFoundError(path);
       return out.str();
     };
-    options_.load_library =
-        [this](absl::string_view content) -> absl::StatusOr<FindSymbol> {
-      auto symbols =
-          KernelCompiler({.compiler = "cc", .cache_directory = cache_.path()})
-              .LoadLibrary(content);
-      if (!symbols.ok()) return symbols.status();
-      return FindSymbol(*symbols);
+    options_.load_library = [this](const KernelLibrarySpec& spec) {
+      return KernelCompiler(
+                 {.compiler = "cc", .cache_directory = cache_.path()})
+          .LoadHere(spec);
     };
   }
 
@@ -125,8 +122,9 @@ TEST_F(LibraryTest, FailuresAreNamed) {
       SerialRun(Text("give_up"), options_, KernelRegistry(), diagnostics);
   EXPECT_THAT(
       std::string(run.status().message()),
-      testing::AllOf(testing::HasSubstr("next(0)(1)"),
-                     testing::HasSubstr("give_up gave up with code 7")));
+      testing::AllOf(
+          testing::HasSubstr("next(0)(1)"),
+          testing::HasSubstr("kernel give_up of mine.so gave up with code 7")));
   run = SerialRun(Text("absent"), options_, KernelRegistry(), diagnostics);
   EXPECT_THAT(std::string(run.status().message()),
               testing::HasSubstr("mine.so has no function absent"));

@@ -1,0 +1,24 @@
+// The process in which kernels of a user's library run. See
+// runtime/exec/kernel_helper.h.
+#include <cstdio>
+
+#include "absl/strings/numbers.h"
+#include "apps/dogged/commands.h"
+#include "apps/tiles/blas_kernels.h"
+#include "runtime/exec/helper_process.h"
+
+namespace dogged {
+
+ExitCode KernelHelperCommand(const char* parent) {
+  int number = 0;
+  // What a kernel prints is seen also if it does not return.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  SetUpBlas();  // its kernels may use it, and find it as agents do
+  if (absl::SimpleAtoi(parent, &number) && ServeKernelCalls(number)) {
+    return ExitCode::kDone;
+  }
+  std::fprintf(stderr, "error: kernel-helper is for agents alone\n");
+  return ExitCode::kMistyped;
+}
+
+}  // namespace dogged

@@ -1,0 +1,360 @@
+"""Kernels of a user's own that crash, write where they must not, or never
+return.
+
+Aim: whatever such a kernel does, its job fails with the name of the task and
+what happened, and nothing else does: agents live, other jobs get their bits,
+no process is left behind.
+Method: the binary itself, with a library compiled here. Kernels say through a
+pipe that they have begun, so nothing waits for a time to pass.
+
+usage: poison_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from standing import Standing
+
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
+
+LIBRARY = r"""
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <fcntl.h>
+#include <unistd.h>
+struct value {
+  void* data; int64_t rank; const int64_t* extents; int64_t type;
+};
+static int twice(const value* in, value* out, const double* numbers, bool& bad) {
+  bad = numbers[0] == 3 && numbers[1] == 1;
+  const double* a = static_cast<const double*>(in[0].data);
+  double* b = static_cast<double*>(out[0].data);
+  for (int i = 0; i < 20; ++i) b[i] = 2 * a[i];
+  return 0;
+}
+// Says who it is to whoever reads the pipe, and waits until somebody does.
+static void speak() {
+  const int pipe = open(getenv("POISON_PIPE"), O_WRONLY);
+  dprintf(pipe, "%d\n", getpid());
+  close(pipe);
+}
+static bool is_marked() { return access(getenv("POISON_MARK"), F_OK) == 0; }
+// More stack than there is, in steps that the compiler can't take together.
+static int deep(volatile int* above) {
+  volatile int here[1000];
+  here[0] = *above + 1;
+  return deep(here) + here[0];
+}
+extern "C" int fill(const value*, value* out, const double* numbers) {
+  for (int i = 0; i < 20; ++i) {
+    static_cast<double*>(out[0].data)[i] = numbers[0] + i;
+  }
+  return 0;
+}
+#define KERNEL(name, ...)                                                  \
+  extern "C" int name(const value* in, value* out, const double* numbers) { \
+    bool bad = false;                                                      \
+    twice(in, out, numbers, bad);                                          \
+    double* const b = static_cast<double*>(out[0].data);                   \
+    (void)b;                                                               \
+    if (bad) { __VA_ARGS__; }                                              \
+    return 0;                                                              \
+  }
+KERNEL(good, printf("a kernel prints\n"))
+KERNEL(segv, *static_cast<volatile int*>(nullptr) = 1)
+KERNEL(aborts, abort())
+KERNEL(exits, exit(0))
+KERNEL(gives_up, return 7)
+KERNEL(throws, throw std::runtime_error("no luck"))
+KERNEL(throws_int, throw 7)
+KERNEL(overflows, int zero = 0; return deep(&zero))
+KERNEL(before, b[-1] = 1)
+KERNEL(beyond, b[20] = 1)
+KERNEL(far_before, b[-512] = 1)
+KERNEL(far_beyond, b[20 + 512] = 1)
+KERNEL(to_input, static_cast<double*>(in[0].data)[1] = 1)
+KERNEL(endless, speak(); for (;;) pause())
+KERNEL(once, if (!is_marked()) { speak(); for (;;) pause(); })
+KERNEL(late, if (is_marked()) abort(); creat(getenv("POISON_MARK"), 0600))
+"""
+
+PROGRAM = """
+param N = 6
+array A(i = 0:N-1)(k = 0:N-1) : double [4, 5]
+kernel fill(out a, number) from "mine.so"
+kernel KERNEL(in a, out b, i, k) from "mine.so"
+input A(i)(0) for i = 0:N-1 else call fill(A, 10*i)
+task next
+  creates A(i)(k) as b
+  for i = 0:N-1  k = 1:N-1
+  using A(i)(k-1) as a
+  call KERNEL(a, b, i, k)
+end task
+result A(:)(N-1)
+"""
+
+SEGV = "was ended by signal 11 (segmentation fault"
+# What a kernel does, and what is said of it.
+SINS = {
+    "segv": SEGV + "), twice",
+    "aborts": "was ended by signal 6 (aborted), twice",
+    "exits": "ended its process with exit status 0, twice",
+    "gives_up": "gave up with code 7",
+    "throws": "threw std::runtime_error: no luck",
+    "throws_int": "threw int",
+    "overflows": SEGV + ": out of stack), twice",
+    "before": "wrote before the beginning of b",
+    "beyond": "wrote beyond the end of b",
+    "far_before": SEGV + ": it reached before the beginning of b), twice",
+    "far_beyond": SEGV + ": it reached beyond the end of b), twice",
+    "to_input": SEGV + ": it wrote into a), twice",
+}
+
+
+def check(what, got, expected, report=""):
+    if got != expected:
+        raise SystemExit(f"{what}: {got}, not {expected}\n{report}")
+
+
+def await_that(what, holds):
+    """Asks until `holds()`."""
+    deadline = time.monotonic() + 120
+    while not holds():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"not in 120 s: {what}")
+
+
+def has_ended(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def children(pid):
+    """Those that have not ended."""
+    out = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children") as file:
+                out += [int(word) for word in file.read().split()]
+        except FileNotFoundError:
+            pass  # the thread has ended
+    return [child for child in out if not has_ended(child)]
+
+
+def parent(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
+
+
+class Poison:
+    """The library, programs that use it, and the pipe."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.pipe = os.path.join(self.folder.name, "pipe")
+        self.mark = os.path.join(self.folder.name, "mark")
+        os.mkfifo(self.pipe)
+        os.environ["POISON_PIPE"] = self.pipe
+        os.environ["POISON_MARK"] = self.mark
+        source = os.path.join(self.folder.name, "mine.cc")
+        with open(source, "w") as file:
+            file.write(LIBRARY)
+        subprocess.run(
+            ["c++", "-shared", "-fPIC", "-o",
+             os.path.join(self.folder.name, "mine.so"), source], check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def program(self, kernel):
+        path = os.path.join(self.folder.name, kernel + ".dog")
+        with open(path, "w") as file:
+            file.write(PROGRAM.replace("KERNEL", kernel))
+        return path
+
+    def speaker(self):
+        """The process of a kernel that speaks, once one does."""
+        with open(self.pipe) as file:
+            return int(file.read())
+
+
+def run(*arguments, expect=0):
+    done = subprocess.run([DOGGED, "run", *map(str, arguments), "--json"],
+                          capture_output=True, text=True, timeout=240)
+    check("exit status", done.returncode, expect, done.stderr)
+    report = json.loads(done.stdout) if done.stdout.strip() else {}
+    return report, done.stderr
+
+
+def error_of(words):
+    lines = [line for line in words.splitlines() if line.startswith("error:")]
+    check("error lines", len(lines), 1, words)
+    return lines[0]
+
+
+def failure(kernel, what):
+    return f"error: task next(3)(1): kernel {kernel} of mine.so {what}"
+
+
+def case_embedded():
+    """With one agent: the job fails and says why. What a kernel prints is no
+    result. A check runs kernels apart as well."""
+    with Poison() as poison:
+        report, words = run(poison.program("good"), "--check")
+        check("check", report["check_passed"], True, words)
+        check("what the kernel prints", words.count("a kernel prints\n"), 2,
+              words)
+        for kernel, what in SINS.items():
+            _, words = run(poison.program(kernel), expect=1)
+            check(kernel, error_of(words), failure(kernel, what), words)
+        _, words = run(poison.program("late"), "--check", expect=1)
+        check("late", error_of(words),
+              failure("late", "was ended by signal 6 (aborted), twice"), words)
+
+
+def case_agents():
+    """With three agents: the job fails, they live on, without a helper."""
+    with Poison() as poison, Standing(DOGGED) as cluster:
+        expected = run(poison.program("good"))[0]["result_digest"]
+        for _ in range(3):
+            cluster.start()
+        for at, (kernel, what) in enumerate(SINS.items()):
+            _, words = cluster.run(poison.program(kernel), at=at % 3, expect=1)
+            check(kernel, error_of(words), failure(kernel, what), words)
+        for agent in cluster.agents:
+            check("an agent", agent.poll(), None)
+            await_that("no helper is left", lambda: not children(agent.pid))
+        check("alive", [a["state"] for a in cluster.status()["agents"]],
+              ["alive"] * 3)
+        report, words = cluster.run(poison.program("good"))
+        check("digest", report["result_digest"], expected, words)
+        for agent in cluster.agents:
+            await_that("a job that is done needs no helper",
+                       lambda: not children(agent.pid))
+        # Who trusts kernels may have them in the agent.
+        job = (poison.program("good"), "-D", "N=40")
+        expected = run(*job)[0]["result_digest"]
+        cluster.start("--libraries", "here")
+        report, words = cluster.run(*job, at=3)
+        check("digest", report["result_digest"], expected, words)
+        check("agents that ran tasks",
+              [n > 0 for n in report["tasks_per_agent"]], [True] * 4, report)
+        check("its helpers", children(cluster.agents[3].pid), [])
+
+
+def case_endless():
+    """A kernel that never returns: one signal ends the run, also one that goes
+    to all of the terminal's group, and the helper with it."""
+    with Poison() as poison:
+        for send in (os.kill, os.killpg):
+            for number in (signal.SIGTERM, signal.SIGINT):
+                client = subprocess.Popen(
+                    [DOGGED, "run", poison.program("endless")],
+                    stderr=subprocess.PIPE, text=True, process_group=0)
+                helper = poison.speaker()
+                check("descriptors of the helper",
+                      sorted(os.listdir(f"/proc/{helper}/fd")),
+                      ["0", "1", "2", "3", "4", "5"])
+                check("group of the helper", os.getpgid(helper), helper)
+                send(client.pid, number)
+                _, words = client.communicate(timeout=120)
+                check("exit status", client.returncode, 130, words)
+                if "interrupted: stopped endless at" not in words:
+                    raise SystemExit(f"what was interrupted? {words}")
+                check("the helper has ended", has_ended(helper), True)
+
+
+def case_endless_agents():
+    """The same with agents: others' jobs go on, a cancelled one sets its
+    workers free, and an agent that is told to leave leaves."""
+    with Poison() as poison, Standing(DOGGED) as cluster:
+        heat = run(HEAT, "-D", "N=20001")[0]["result_digest"]
+        expected = run(poison.program("good"))[0]["result_digest"]
+        for _ in range(3):
+            cluster.start(workers=2)
+
+        def start():
+            return subprocess.Popen(
+                [DOGGED, "run", poison.program("endless"), "--cluster",
+                 cluster.addresses[0]], stderr=subprocess.PIPE, text=True)
+
+        def cancel(client, at=0):
+            job = [j for j in cluster.status(at)["jobs"]
+                   if j["state"] == "running"][0]["job"]
+            subprocess.run([DOGGED, "cancel", "--cluster",
+                            cluster.addresses[at], job], check=True,
+                           stdout=subprocess.DEVNULL)
+            _, words = client.communicate(timeout=120)
+            check("exit status of a cancelled run", client.returncode, 1, words)
+
+        for _ in range(3):
+            client = start()
+            helper = poison.speaker()
+            report, words = cluster.run(HEAT, "-D", "N=20001")
+            check("digest", report["result_digest"], heat, words)
+            cancel(client)
+            await_that("the helper has ended", lambda: has_ended(helper))
+        report, words = cluster.run(poison.program("good"))
+        check("digest", report["result_digest"], expected, words)
+        # The agent where it runs is told to leave, and does; another one takes
+        # over.
+        client = start()
+        agent = parent(poison.speaker())
+        leaver = [a.pid for a in cluster.agents].index(agent)
+        cluster.agents[leaver].send_signal(signal.SIGTERM)
+        helper = poison.speaker()
+        check("leaving", cluster.agents[leaver].wait(120), 0)
+        cancel(client, at=(leaver + 1) % 3)
+        await_that("the helper has ended", lambda: has_ended(helper))
+
+
+def case_killed():
+    """A helper that is killed once costs a call, not the job. An agent that is
+    killed leaves no helper."""
+    with Poison() as poison, Standing(DOGGED) as cluster:
+        expected = run(poison.program("good"))[0]["result_digest"]
+        for _ in range(3):
+            cluster.start()
+        for where in ([], ["--cluster", cluster.addresses[0]]):
+            client = subprocess.Popen(
+                [DOGGED, "run", poison.program("once"), "--json", *where],
+                stdout=subprocess.PIPE, text=True)
+            helper = poison.speaker()
+            open(poison.mark, "w").close()
+            os.kill(helper, signal.SIGKILL)
+            out, _ = client.communicate(timeout=120)
+            check("exit status", client.returncode, 0, out)
+            check("digest", json.loads(out)["result_digest"], expected, out)
+            os.remove(poison.mark)
+        client = subprocess.Popen(
+            [DOGGED, "run", poison.program("once"), "-D", "N=7", "--json",
+             "--agents", "3"], stdout=subprocess.PIPE, text=True)
+        helper = poison.speaker()
+        agent = parent(helper)
+        helpers = children(agent)
+        if helper not in helpers:
+            raise SystemExit(f"{helper} is none of {helpers}")
+        open(poison.mark, "w").close()  # for the next one who runs the task
+        os.kill(agent, signal.SIGKILL)
+        await_that("no helper is left",
+                   lambda: all(has_ended(one) for one in helpers))
+        out, _ = client.communicate(timeout=120)
+        check("exit status", client.returncode, 0, out)
+        check("lost", json.loads(out)["agents_lost"], 1, out)
+
+
+globals()["case_" + CASE]()
