@@ -22,6 +22,7 @@ from standing import Standing
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
+WAVEFRONT = os.path.join(SOURCE, "apps", "wavefront", "wavefront.dog")
 HEAT2D = os.path.join(SOURCE, "apps", "heat2d", "heat2d.dog")
 
 
@@ -219,6 +220,41 @@ def case_contact_dies():
                          report["agents_lost"]), (3, 0, 1), report)
         check("redone", report["losses"][0]["redone"],
               report["tasks_recomputed"], report)
+
+
+def case_stopped():
+    """An agent that is stopped in the middle of its tasks, taken for dead and
+    goes on, joins again as a new one; what it ran meanwhile harms nobody."""
+    expected = serial(HEAT)
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        client = subprocess.Popen(  # until it is cancelled
+            [DOGGED, "run", WAVEFRONT, "-D", "N=10000",
+             "--agents", "3", "--cluster", cluster.addresses[0]],
+            stderr=subprocess.DEVNULL)
+        status = cluster.await_status(
+            "tasks",
+            lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 20)
+        stopped, address = cluster.agents[2], cluster.addresses[2]
+
+        def states(status):
+            return [a["state"] for a in status["agents"]
+                    if a["address"] == address]
+
+        stopped.send_signal(signal.SIGSTOP)
+        cluster.await_status("taken for dead", lambda s: not {
+            "alive", "suspect"}.intersection(states(s)))
+        stopped.send_signal(signal.SIGCONT)
+        cluster.await_status("alive again", lambda s: "alive" in states(s))
+        subprocess.run([DOGGED, "cancel", "--cluster", cluster.addresses[0],
+                        status["jobs"][0]["job"]], check=True,
+                       stdout=subprocess.DEVNULL)
+        check("cancelled", client.wait(timeout=120), 1)
+        report, _ = cluster.run(HEAT, at=2)
+        check("digest", report["result_digest"], expected, report)
+        check("processes that ended", [a.poll() for a in cluster.agents],
+              [None] * 3)
 
 
 def case_same_name():
