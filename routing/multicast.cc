@@ -128,8 +128,10 @@ void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
   if (plan == MulticastPlan::kAuto) {
     plan = ChoosePlan(body.size(), count, host_count_);
   }
-  const bool is_small = body.size() <= (count == 1 ? limits_.segment_bytes
-                                                   : limits_.stream_bytes_min);
+  // What is offered first is a stream for one destination too.
+  const bool is_small =
+      body.size() <= (count == 1 && tag.empty() ? limits_.segment_bytes
+                                                : limits_.stream_bytes_min);
   if (is_small) {
     Order(plan, 0, others);
     ForwardWhole({self_, kind, plan, 0}, std::move(others), job, body, out);

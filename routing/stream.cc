@@ -212,12 +212,13 @@ void Streams::AddParent(Stream& stream, AgentId parent) {
 }
 
 // This agent is a destination.
-void Streams::Serve(Stream& stream, std::vector<Delivery>& deliveries) const {
+void Streams::Serve(Stream& stream, std::vector<Delivery>& deliveries) {
   if (stream.served) return;
   stream.served = true;
   const StreamOffer& offer = stream.offer;
   if (!offer.tag.empty() && wants_ &&
       !wants_(offer.kind, stream.job, offer.tag)) {
+    ++spared_count_;
     deliveries.push_back({offer.key.origin, offer.kind, stream.job, offer.tag,
                           /*tag_only=*/true, offer.key, offer.part});
     return;

@@ -95,6 +95,8 @@ class Streams {
   // Times that a stalled stream was asked for again.
   int64_t asked_again_count() const { return asked_again_count_; }
   int64_t expired_count() const { return expired_count_; }
+  // Bodies that were offered here and not taken: the agent had them.
+  int64_t spared_count() const { return spared_count_; }
 
  private:
   struct Child {
@@ -161,7 +163,7 @@ class Streams {
   // It has all of the body now.
   void Complete(Map::iterator it, Outbox& out,
                 std::vector<Delivery>& deliveries);
-  void Serve(Stream& stream, std::vector<Delivery>& deliveries) const;
+  void Serve(Stream& stream, std::vector<Delivery>& deliveries);
   static void Deliver(Stream& stream, std::vector<Delivery>& deliveries);
   // Forgets the stream if nobody needs anything of it any more.
   bool Settle(Map::iterator it, Outbox& out);
@@ -186,6 +188,7 @@ class Streams {
   int64_t repaired_count_ = 0;
   int64_t asked_again_count_ = 0;
   int64_t expired_count_ = 0;
+  int64_t spared_count_ = 0;
 };
 
 }  // namespace dogged

@@ -9,6 +9,8 @@
 namespace dogged {
 namespace {
 
+constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
+
 // Messages about jobs as a whole, not about labels.
 enum class AgentMessage : uint8_t {
   kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
@@ -44,6 +46,11 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       packer_(options_.self.id, options_.limits),
       unpacker_(options_.self.id, options_.limits) {
   multicast_.SetView(membership_.view());
+  multicast_.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
+    const auto entry = jobs_.find(job);
+    return entry == jobs_.end() || entry->second.run == nullptr ||
+           entry->second.run->Lacks(tag.view());
+  });
   if (options_.engine != nullptr) {
     values_ = std::make_unique<ValueStore>(*options_.engine);
   }
@@ -123,7 +130,8 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     const Envelope head{.kind = kind, .source = from, .job = job};
     multicast_.Receive(now, {head, body}, outbox_, deliveries);
     for (const Delivery& d : deliveries) {
-      Dispatch(now, d.origin, d.kind, d.job, d.body);
+      // Whoever needs no bytes takes it as word of who has them.
+      Dispatch(now, d.origin, d.tag_only ? kAnnounce : d.kind, d.job, d.body);
     }
     return;
   }

@@ -106,6 +106,7 @@ class Agent {
   bool declared_dead() const { return membership_.declared_dead(); }
   const Membership& membership() const { return membership_; }
   const RoutingTable& routing_table() const { return multicast_.table(); }
+  const Streams& streams() const { return multicast_.streams(); }
   // Since the last call, for the loop: life lines, words for people.
   std::vector<MembershipEvent> TakeEvents();
 

@@ -48,6 +48,8 @@ struct JobLimits {
   // growing back to R copies takes from others.
   absl::Duration copy_delay = absl::Milliseconds(10);
   int64_t copy_bytes_max = 16 << 20;
+  // Longer messages with copies, or with values that move, are offered first.
+  int64_t offer_bytes_min = 8 << 10;
   // Tasks on the way down of one backward walk.
   int64_t walk_frames_max = 1 << 14;
   // Tasks of this home that others have said they run.

@@ -336,14 +336,14 @@ void JobRun::SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out) {
 }
 
 void JobRun::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
-                       const Bytes& body, Outbox& out) {
+                       const Bytes& body, Outbox& out, const Bytes& tag) {
   targets.erase(self_);
   targets.erase(AgentId());
   if (targets.empty()) return;
   const std::vector<AgentId> list(targets.begin(), targets.end());
   stats_.messages_sent += static_cast<int64_t>(list.size());
   stats_.bytes_sent += body.size() * static_cast<int64_t>(list.size());
-  multicast_.Start(list, static_cast<uint8_t>(kind), id_, body, out);
+  multicast_.Start(list, static_cast<uint8_t>(kind), id_, body, out, tag);
 }
 
 // Labels and tasks from outside are checked before anything reads them.

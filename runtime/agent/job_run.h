@@ -62,14 +62,15 @@ class JobRun {
   // The members among which the job's labels are placed have changed.
   void SetMembers(absl::Time now, std::vector<PlacementMember> members,
                   Outbox& out);
-  // `peer` leaves, and hands over what it holds.
-  void ExpectHandover(absl::Time now, AgentId peer);
+  void ExpectHandover(absl::Time now, AgentId leaver);
   // Tells the others that this agent takes part from now on.
   void TellStart(Outbox& out);
   // A message of kind JobMessage from `from`, which may be this agent.
   // Errors: kInvalidArgument for a malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
                        absl::string_view body, Outbox& out);
+  // Needs the bytes of what a kAnnounce with this body names.
+  bool Lacks(absl::string_view announce) const;
   // `value` is that of `label` at `from`, lent: as a kPublish of it.
   absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
                            const Value& value, Outbox& out);
@@ -77,8 +78,7 @@ class JobRun {
   void CopyOrphans(int64_t bytes_max);
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void Tick(absl::Time now, Outbox& out);
-  // Gives the executor work as long as it wants some.
-  void Feed(absl::Time now, Outbox& out);
+  void Feed(absl::Time now, Outbox& out);  // gives the executor work
 
   // The client's wish for a result label: its value if it is here, else it
   // is asked for, and TakeWanted() hands it out once it has come.
@@ -137,7 +137,7 @@ class JobRun {
   void Fail(absl::Status status);
   void SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out);
   void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
-                 const Bytes& body, Outbox& out);
+                 const Bytes& body, Outbox& out, const Bytes& tag = {});
 
   // --- publish.cc
   void BindOutput(absl::Time now, const Label& label, const Value& value,
@@ -221,9 +221,9 @@ class JobRun {
   void Drop(const Label& label, Outbox& out);
 
   // --- storage.cc
-  // The value of `label`, bound here, now or once it is loaded.
+  // Its value, now or once loaded; an `offer` of a long one by digest first.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
-                 Outbox& out);
+                 Outbox& out, bool offer = false);
   void AdvanceStorage(absl::Time now, Outbox& out);
   void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);

@@ -183,7 +183,7 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     AddMissingReplicas(label, *entry, targets);
     if (targets.empty()) continue;
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
-    SendValue(std::move(targets), label, out);
+    SendValue(std::move(targets), label, out, /*offer=*/true);
   }
   if (copy_queue_.labels.empty()) return;
   if (now >= copy_queue_.next) copy_queue_.next = now + limits_.copy_delay;
@@ -255,6 +255,23 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     last_progress_ = now;
   }
   TellLocalConsumers(body.label, body.value, from, out);
+}
+
+bool JobRun::Lacks(absl::string_view announce) const {
+  const absl::StatusOr<AnnounceBody> body = DecodeAnnounce(announce);
+  if (!body.ok() || !IsKnown(body->label)) return false;  // it is refused
+  const Label& label = body->label;
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) return false;
+  if (RankOf(label, self_) >= 0 || wishes_.wanted.contains(label)) return true;
+  // A home of consumers may have used it up, or keep it with their inputs.
+  const auto needs_nothing = [&](const Task& task, int use) {
+    if (!IsPursued(task) && (!IsMine(task) || IsDone(task))) return true;
+    if (IsComplete(task)) return true;
+    const std::vector<int> missing = activations_.MissingUses(task);
+    return std::find(missing.begin(), missing.end(), use) == missing.end();
+  };
+  return !relations_.ForEachConsumer(label, needs_nothing);
 }
 
 void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,

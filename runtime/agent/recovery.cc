@@ -130,9 +130,9 @@ void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
   }
 }
 
-void JobRun::ExpectHandover(absl::Time now, AgentId peer) {
-  if (peer == self_ || !placement_.Contains(peer)) return;
-  handover_.Await(peer, now + limits_.handover_max, placement_);
+void JobRun::ExpectHandover(absl::Time now, AgentId leaver) {
+  if (leaver == self_ || !placement_.Contains(leaver)) return;
+  handover_.Await(leaver, now + limits_.handover_max, placement_);
 }
 
 void JobRun::TellStart(Outbox& out) {
@@ -230,7 +230,7 @@ void JobRun::PublishToNew(absl::Time now, const Label& label,
   if (!targets.empty()) {
     stats_.bytes_resent +=
         entry.value.bytes() * static_cast<int64_t>(targets.size());
-    SendValue(std::move(targets), label, out);
+    SendValue(std::move(targets), label, out, /*offer=*/true);
   }
 }
 
@@ -273,7 +273,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     if (alone) {
       stats_.bytes_resent += value.bytes();
       handover_.Give(placement_.Home(key), label);
-      SendValue({placement_.Home(key)}, label, out);
+      SendValue({placement_.Home(key)}, label, out, /*offer=*/true);
     } else if (placement_.Home(key) != before.Home(key)) {
       Announce(now, label, out);
     }

@@ -17,7 +17,7 @@ constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
 }  // namespace
 
 void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
-                       Outbox& out) {
+                       Outbox& out, bool offer) {
   const Entry* entry = shard_.Find(label);
   if (entry->value.IsHollow()) {
     storage_.Load(label, targets);
@@ -35,7 +35,10 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
   }
   if (targets.empty()) return;
   const Bytes body = EncodePublish(label, entry->value);
-  if (targets.size() == 1) {
+  if (offer && body.size() > limits_.offer_bytes_min) {
+    SendToAll(std::move(targets), JobMessage::kPublish, body, out,
+              EncodeAnnounce({label, entry->value.digest()}));
+  } else if (targets.size() == 1) {
     SendTo(*targets.begin(), JobMessage::kPublish, body, out);
   } else {
     SendToAll(std::move(targets), JobMessage::kPublish, body, out);

@@ -124,6 +124,7 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
       (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
   agent_options.seed = rng_.Next();
   agent_options.job_limits = options_.job_limits;
+  agent_options.limits.stream_bytes_min = options_.stream_bytes_min;
   agent_options.live_bytes = [this, &node] { return LiveBytes(node); };
   agent_options.keeps_values = options_.directories;
   if (options_.directories || options_.spill) {
@@ -335,6 +336,7 @@ void Cluster::CollectStats(const Node& node) {
   if (const Lending* lending = node.agent->lending(); lending != nullptr) {
     outcome_.loans += lending->loan_count();
   }
+  outcome_.spared += node.agent->streams().spared_count();
   const JobRun* run = node.agent->FindRun(job_id_);
   if (run == nullptr) return;
   outcome_.stats += run->stats();

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent.h"
+#include "runtime/base/limits.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/disk.h"
 #include "runtime/sim/event_queue.h"
@@ -73,6 +74,8 @@ struct SimOptions {
   // length on values lie there. -1: drawn; 0: nothing is shared.
   int64_t arena_bytes = -1;
   int64_t arena_value_bytes_min = 1;
+  // Longer bodies travel as streams; a small one makes all values do so.
+  int64_t stream_bytes_min = Limits{}.stream_bytes_min;
 };
 
 struct SimOutcome {
@@ -94,6 +97,7 @@ struct SimOutcome {
   int64_t live_bytes_max = 0;     // of values, likewise
   int64_t disk_bytes = 0;         // of all disks, at the end
   int64_t loans = 0;              // values lent to others of the host
+  int64_t spared = 0;             // offered to who had them
 };
 
 // What a simulated job record calls its result digest.

@@ -16,6 +16,7 @@ struct Work {
   int64_t held_labels_max = 0;  // at any agent
   absl::Duration elapsed;       // virtual, mean
   int64_t loans = 0;
+  int64_t spared = 0;
 };
 
 Work RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
@@ -40,6 +41,7 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds) {
     work.held_labels_max =
         std::max(work.held_labels_max, outcome.held_labels_max);
     work.loans += outcome.loans;
+    work.spared += outcome.spared;
     work.elapsed += outcome.elapsed / static_cast<double>(last - first + 1);
     failed += outcome.status.ok() ? 0 : 1;
     if (failed > 3) break;
@@ -96,6 +98,19 @@ TEST(Cluster, LentValuesAreWhole) {
       .agents = 6, .faults = faults, .hosts = 2, .arena_bytes = 1 << 18};
   EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 40).loans, 1000);
   EXPECT_GT(RunSeeds(CholeskyJob(8), options, 40).loans, 1000);
+}
+
+// Copies, and what goes to new homes, are offered by their digest; agents that
+// have them, or need them no more, take no bytes, and nothing is missing.
+TEST(Cluster, WhoHasAValueTakesNoBytes) {
+  SimOptions options{.faults = {.join = 2, .leave = 1},
+                     .job_limits = {.offer_bytes_min = 0},
+                     .arena_bytes = 0,
+                     .stream_bytes_min = 8};
+  EXPECT_GT(RunSeeds(CholeskyJob(8), options, 20).spared, 0);
+  options.faults = ManyFaults();
+  EXPECT_GT(RunSeeds(CholeskyJob(8), options, 25).spared, 0);
+  EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 25).spared, 0);
 }
 
 TEST(Cluster, OneCopySurvivesToo) {
