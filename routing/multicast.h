@@ -10,7 +10,8 @@
 // shorter. Small bodies travel whole, in one message; larger ones as streams
 // (stream.h), where only the offer carries the list.
 // Differs: [MC] lets members deduce the group from the task (get_children);
-// views may differ here, so the list travels, 8 bytes a destination.
+// views may differ here, so the list travels, 8 bytes a destination
+// (docs/adr/0036-lists-travel.md).
 #ifndef DOGGED_ROUTING_MULTICAST_H_
 #define DOGGED_ROUTING_MULTICAST_H_
 
