@@ -382,13 +382,6 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   }
 }
 
-void Agent::ApplyAnyRecord(absl::Time now, const Digest& hash) {
-  const auto known =
-      std::find_if(records_.begin(), records_.end(),
-                   [&](const auto& r) { return r.second.hash == hash; });
-  if (known != records_.end()) ApplyRecord(now, JobRecord(known->second));
-}
-
 void Agent::PollValues(absl::Time now) {
   if (values_ == nullptr) return;
   std::vector<ValueStore::Event> events;
@@ -450,35 +443,6 @@ std::vector<JobId> Agent::RunIds() const {
     if (entry.run != nullptr) out.push_back(job);
   }
   return out;
-}
-
-absl::Status Agent::Want(absl::Time now, JobId job,
-                         absl::Span<const Label> labels) {
-  auto it = jobs_.find(job);
-  if (it == jobs_.end()) {
-    return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
-  }
-  if (it->second.run == nullptr && it->second.is_done) {
-    // A client that came too late for what the others had found.
-    it->second.is_needed_again = true;
-    ApplyAnyRecord(now, it->second.hash);
-  }
-  if (it->second.run == nullptr) {
-    return absl::UnavailableError(
-        absl::StrCat("job ", job.ToString(), " is not running here yet"));
-  }
-  for (const Label& label : labels) {
-    it->second.wanted.insert(label);
-    it->second.run->Want(now, label, outbox_);
-  }
-  return absl::OkStatus();
-}
-
-std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
-  auto it = jobs_.find(job);
-  if (it == jobs_.end()) return {};
-  SortWanted(job, it->second);
-  return std::exchange(it->second.found, {});
 }
 
 std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {

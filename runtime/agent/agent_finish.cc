@@ -1,10 +1,12 @@
-// How a job ends when no client is there to end it: all results are durable,
-// so some agent fetches them, takes their digest and says DONE. Being wrong
-// about durable is harmless: whoever wants a result later has it made again.
+// How results are handed out, and how a job ends when no client is there to end
+// it: all results are durable, so some agent fetches them, takes their digest
+// and says DONE. Being wrong about durable is harmless: whoever wants a result
+// later has it made again.
 #include <algorithm>
 #include <utility>
 
 #include "absl/container/btree_set.h"
+#include "absl/strings/str_cat.h"
 #include "runtime/agent/agent.h"
 #include "runtime/base/log.h"
 
@@ -87,6 +89,35 @@ void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
   entry.finish->labels = static_cast<int64_t>(labels.size());
   for (const Label& label : labels) entry.run->Want(now, label, outbox_);
   SortWanted(job, entry);
+}
+
+absl::Status Agent::Want(absl::Time now, JobId job,
+                         absl::Span<const Label> labels) {
+  auto it = jobs_.find(job);
+  if (it == jobs_.end()) {
+    return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
+  }
+  if (it->second.run == nullptr && it->second.is_done) {
+    // A client that came too late for what the others had found.
+    it->second.is_needed_again = true;
+    ApplyAnyRecord(now, it->second.hash);
+  }
+  if (it->second.run == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("job ", job.ToString(), " is not running here yet"));
+  }
+  for (const Label& label : labels) {
+    it->second.wanted.insert(label);
+    it->second.run->Want(now, label, outbox_);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
+  auto it = jobs_.find(job);
+  if (it == jobs_.end()) return {};
+  SortWanted(job, it->second);
+  return std::exchange(it->second.found, {});
 }
 
 void Agent::SortWanted(JobId job, Entry& entry) {

@@ -148,6 +148,13 @@ void Agent::TakeKernels(absl::Time now) {
   }
 }
 
+void Agent::ApplyAnyRecord(absl::Time now, const Digest& hash) {
+  const auto known =
+      std::find_if(records_.begin(), records_.end(),
+                   [&](const auto& r) { return r.second.hash == hash; });
+  if (known != records_.end()) ApplyRecord(now, JobRecord(known->second));
+}
+
 void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
   std::vector<JobRecord> failed;
   for (const auto& [key, record] : records_) {
