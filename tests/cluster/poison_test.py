@@ -46,6 +46,14 @@ static void speak() {
   dprintf(pipe, "%d\n", getpid());
   close(pipe);
 }
+// A library may misbehave before any kernel runs.
+__attribute__((constructor)) static void begin() {
+  const char* how = getenv("POISON_LOAD");
+  if (how == nullptr) return;
+  if (*how == 'a') abort();
+  speak();
+  for (;;) pause();
+}
 static bool is_marked() { return access(getenv("POISON_MARK"), F_OK) == 0; }
 // More stack than there is, in steps that the compiler can't take together.
 static int deep(volatile int* above) {
@@ -162,6 +170,8 @@ class Poison:
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
+        self.clients = []
+        self.helpers = []
         self.pipe = os.path.join(self.folder.name, "pipe")
         self.mark = os.path.join(self.folder.name, "mark")
         os.mkfifo(self.pipe)
@@ -178,7 +188,20 @@ class Poison:
         return self
 
     def __exit__(self, *_):
+        for client in self.clients:
+            client.kill()
+            client.wait()
+        for helper in self.helpers:  # only where the test fails
+            if not has_ended(helper):
+                os.kill(helper, signal.SIGKILL)
         self.folder.cleanup()
+
+    def start(self, kernel, *arguments, **options):
+        """A run that goes on; killed at the end if it still does."""
+        self.clients.append(subprocess.Popen(
+            [DOGGED, "run", self.program(kernel), *arguments], text=True,
+            **options))
+        return self.clients[-1]
 
     def program(self, kernel):
         path = os.path.join(self.folder.name, kernel + ".dog")
@@ -189,7 +212,8 @@ class Poison:
     def speaker(self):
         """The process of a kernel that speaks, once one does."""
         with open(self.pipe) as file:
-            return int(file.read())
+            self.helpers.append(int(file.read()))
+        return self.helpers[-1]
 
 
 def run(*arguments, expect=0):
@@ -224,6 +248,11 @@ def case_embedded():
         _, words = run(poison.program("late"), "--check", expect=1)
         check("late", error_of(words),
               failure("late", "was ended by signal 6 (aborted), twice"), words)
+        os.environ["POISON_LOAD"] = "aborts"
+        _, words = run(poison.program("good"), expect=3)
+        check("a library that aborts", error_of(words).split(": ", 2)[2],
+              "mine.so: can't be loaded: its process was ended by signal 6 "
+              "(aborted)", words)
 
 
 def case_agents():
@@ -242,6 +271,14 @@ def case_agents():
               ["alive"] * 3)
         report, words = cluster.run(poison.program("good"))
         check("digest", report["result_digest"], expected, words)
+        # Of a job that ends without its client the results stay, no helper.
+        client = poison.start("once", "--cluster", cluster.addresses[0])
+        helper = poison.speaker()
+        client.kill()
+        open(poison.mark, "w").close()
+        os.kill(helper, signal.SIGKILL)
+        cluster.await_status("done", lambda s: "running" not in [
+            j["state"] for j in s["jobs"]])
         for agent in cluster.agents:
             await_that("a job that is done needs no helper",
                        lambda: not children(agent.pid))
@@ -262,9 +299,8 @@ def case_endless():
     with Poison() as poison:
         for send in (os.kill, os.killpg):
             for number in (signal.SIGTERM, signal.SIGINT):
-                client = subprocess.Popen(
-                    [DOGGED, "run", poison.program("endless")],
-                    stderr=subprocess.PIPE, text=True, process_group=0)
+                client = poison.start("endless", stderr=subprocess.PIPE,
+                                      process_group=0)
                 helper = poison.speaker()
                 check("descriptors of the helper",
                       sorted(os.listdir(f"/proc/{helper}/fd")),
@@ -276,6 +312,16 @@ def case_endless():
                 if "interrupted: stopped endless at" not in words:
                     raise SystemExit(f"what was interrupted? {words}")
                 check("the helper has ended", has_ended(helper), True)
+        # So does a library that never comes to an end of its beginning.
+        client = poison.start("endless", stderr=subprocess.PIPE,
+                              env={**os.environ, "POISON_LOAD": "hangs"})
+        helper = poison.speaker()
+        client.terminate()
+        _, words = client.communicate(timeout=120)
+        check("exit status", client.returncode, 130, words)
+        if "nothing has run" not in words:
+            raise SystemExit(f"what was interrupted? {words}")
+        check("the helper has ended", has_ended(helper), True)
 
 
 def case_endless_agents():
@@ -288,9 +334,8 @@ def case_endless_agents():
             cluster.start(workers=2)
 
         def start():
-            return subprocess.Popen(
-                [DOGGED, "run", poison.program("endless"), "--cluster",
-                 cluster.addresses[0]], stderr=subprocess.PIPE, text=True)
+            return poison.start("endless", "--cluster", cluster.addresses[0],
+                                stderr=subprocess.PIPE)
 
         def cancel(client, at=0):
             job = [j for j in cluster.status(at)["jobs"]
@@ -330,9 +375,8 @@ def case_killed():
         for _ in range(3):
             cluster.start()
         for where in ([], ["--cluster", cluster.addresses[0]]):
-            client = subprocess.Popen(
-                [DOGGED, "run", poison.program("once"), "--json", *where],
-                stdout=subprocess.PIPE, text=True)
+            client = poison.start("once", "--json", *where,
+                                  stdout=subprocess.PIPE)
             helper = poison.speaker()
             open(poison.mark, "w").close()
             os.kill(helper, signal.SIGKILL)
@@ -340,9 +384,8 @@ def case_killed():
             check("exit status", client.returncode, 0, out)
             check("digest", json.loads(out)["result_digest"], expected, out)
             os.remove(poison.mark)
-        client = subprocess.Popen(
-            [DOGGED, "run", poison.program("once"), "-D", "N=7", "--json",
-             "--agents", "3"], stdout=subprocess.PIPE, text=True)
+        client = poison.start("once", "-D", "N=7", "--json", "--agents", "3",
+                              stdout=subprocess.PIPE)
         helper = poison.speaker()
         agent = parent(helper)
         helpers = children(agent)
