@@ -3,45 +3,21 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <random>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/environment.h"
 #include "apps/dogged/flag_values.h"
 #include "dsl/diagnostics.h"
 #include "routing/planner.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/base/status.h"
-#include "runtime/exec/kernel_library.h"
 
 namespace dogged {
 namespace {
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-Environment ReadEnvironment() {
-  Environment out;
-  out.cache_directory =
-      KernelCacheDirectory(Variable("XDG_CACHE_HOME"), Variable("HOME"));
-  out.compiler = Variable("DOGGED_CC").empty() ? "cc" : Variable("DOGGED_CC");
-  out.memory = Variable("DOGGED_MEMORY");
-  out.directory = Variable("DOGGED_DIR");
-  // On disk on most systems, which /tmp is not.
-  out.temporary_folder =
-      Variable("TMPDIR").empty() ? "/var/tmp" : Variable("TMPDIR");
-  std::random_device entropy;
-  out.entropy = (uint64_t{entropy()} << 32) | entropy();
-  // libpsm2, which libfabric loads, takes over signals without this.
-  setenv("IPATH_NO_BACKTRACE", "1", 0);
-  return out;
-}
 
 // What the flags were given as, before they are parsed further.
 struct ProgramFlags {
@@ -447,6 +423,26 @@ std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
                       "; dogged COMMAND --help says more.");
 }
 
+// What is wrong with the first word that the command has no place for.
+std::string UnknownWord(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const bool is_of_app = commands.empty() || commands[0]->remaining_size() == 0;
+  const CLI::App& command = is_of_app ? app : *commands[0];
+  const std::string of = is_of_app ? "dogged" : command.get_name();
+  const std::string word = command.remaining().front();
+  if (!absl::StartsWith(word, "-")) {
+    return absl::StrCat(of, " takes no word more: ", word);
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  const std::string flag = word.substr(0, word.find('='));
+  return absl::StrCat(of, " has no flag ", flag, dsl::DidYouMean(flag, names));
+}
+
 int Main(int argc, char** argv) {
   if (argc > 2 && absl::string_view(argv[1]) == "kernel-helper") {
     return static_cast<int>(KernelHelperCommand(argv[2]));
@@ -474,6 +470,9 @@ int Main(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    std::fprintf(stderr, "error: %s\n", UnknownWord(app).c_str());
+    return static_cast<int>(ExitCode::kMistyped);
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is a mistyped command.
     const int code = app.exit(error);

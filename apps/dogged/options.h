@@ -1,5 +1,6 @@
-// What the command line asks for, as plain data. main.cc fills it; it is the
-// only file that knows flags, environment and entropy.
+// What the command line asks for, as plain data. main.cc fills it, the only
+// file that knows flags; environment.cc, the only one that knows environment
+// and entropy, fills Environment.
 #ifndef DOGGED_APPS_DOGGED_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_OPTIONS_H_
 

@@ -449,6 +449,11 @@ def case_bad_flags():
     ends(2, "no command frob\n", "frob")
     ends(2, "no command rnu; did you mean run?\nThere are run, ", "rnu", HEAT)
     ends(2, "which command?", *())
+    ends(2, "run has no flag --agnets; did you mean --agents?\n", "run", HEAT,
+         "--agnets=3")
+    ends(2, "run has no flag --frob\n", "run", HEAT, "--frob", "3")
+    ends(2, "dogged has no flag --frob\n", "--frob", "run", HEAT)
+    ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
     ends(2, "1:100", "sim", HEAT, "--seeds", "-1:3")
     ends(0, "check: running it again", "run", HEAT, "--check")
     ends(3, "did you mean N?", "check", HEAT, "-D", "n=3")
