@@ -27,20 +27,30 @@ absl::string_view CName(IrType type) {
   return "";
 }
 
-std::string RealText(double value, IrType type) {
-  if (std::isnan(value)) return "(0.0 / 0.0)";
-  if (std::isinf(value)) return value > 0 ? "(1.0 / 0.0)" : "(-1.0 / 0.0)";
-  std::string text = type == IrType::kFloat ? absl::StrFormat("%.9g", value)
-                                            : absl::StrFormat("%.17g", value);
+// Rounded to its type first: nine digits of a double may lie nearer to another
+// float than the double does.
+std::string RealText(double real, IrType type) {
+  const bool is_float = type == IrType::kFloat;
+  const double value = is_float ? static_cast<float>(real) : real;
+  const absl::string_view suffix = is_float ? "f" : "";
+  if (!std::isfinite(value)) {
+    return absl::StrCat(
+        std::isnan(value) ? "(0.0" : (value > 0 ? "(1.0" : "(-1.0"), suffix,
+        " / 0.0", suffix, ")");
+  }
+  std::string text = is_float ? absl::StrFormat("%.9g", value)
+                              : absl::StrFormat("%.17g", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  if (type == IrType::kFloat) text += "f";
+  absl::StrAppend(&text, suffix);
   return std::signbit(value) ? absl::StrCat("(", text, ")") : text;
 }
 
+// A plain 5 is an int, and so is what two of them give.
 std::string IntegerText(int64_t value) {
   // -9223372036854775808 is not a constant of C.
   if (value == INT64_MIN) return "INT64_MIN";
-  return value < 0 ? absl::StrCat("(", value, ")") : absl::StrCat(value);
+  return value < 0 ? absl::StrCat("(-INT64_C(", -value, "))")
+                   : absl::StrCat("INT64_C(", value, ")");
 }
 
 absl::string_view SignOf(IrOp op) {
