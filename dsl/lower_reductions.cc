@@ -162,9 +162,11 @@ class Tree {
   std::vector<int64_t> affinity_;
 };
 
+Guard Never() { return {.any_of = {{{.expr = AffineExpr::Constant(-1)}}}}; }
+
 // The conditions under which `values` is a point of `domain`, left out those
-// that hold of all points in its hull. `cut` is the dimension of which `values`
-// may go beyond the hull.
+// that hold of all points in its hull, which is not empty. `cut` is the
+// dimension of which `values` may go beyond the hull.
 Guard Membership(const Domain& domain, int cut,
                  const std::vector<AffineExpr>& values) {
   std::vector<Constraint> bounds;
@@ -292,7 +294,7 @@ void AddPointReduction(const PointReduction& reduction,
                 AffineExpr::Constant(hull.lower[last] + k);
     Use use{.array = reduction.source,
             .map = {},
-            .guard = Membership(over, last, at)};
+            .guard = hull.IsEmpty() ? Never() : Membership(over, last, at)};
     for (const AffineExpr& expr : reduction.source_map) {
       use.map.push_back(Substitute(expr, at));
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/dsl/compile_tools.h"
@@ -209,6 +210,29 @@ result none
   EXPECT_EQ(out.values[2].span<float>()[0], static_cast<float>(thirds));
   EXPECT_EQ(out.values[3].span<float>()[0],
             -std::numeric_limits<float>::infinity());
+}
+
+// One dimension without a point is enough, whichever.
+TEST(ReductionTest, OverNothingInOneDimension) {
+  const std::string grid = R"(
+param M = 0
+task start
+  creates u(x)(y) as n
+  for  x = 0:3  y = 0:3
+  code
+    n = 1 + x + y
+  end code
+end task
+result u(:)(:)
+result s
+)";
+  for (const char* over : {"x = 1:M y = 0:3", "x = 0:3 y = 1:M",
+                           "x = 1:M y = 1:M", "x = 1:M y = x:3"}) {
+    const SerialOutcome out = RunEveryWay(
+        absl::StrCat(grid, "reduce s = sum(u(x)(y)) over ", over, "\n"), "");
+    ASSERT_EQ(out.values.size(), 2u);
+    EXPECT_EQ(out.values[1].span<double>()[0], 0) << over;
+  }
 }
 
 }  // namespace
