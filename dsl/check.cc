@@ -424,6 +424,7 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   InputFiles(program);
   // First, for the element type of what they create is that of what they read.
   for (const ast::Reduction& r : program.reductions) Reduction(r);
+  if (!diagnostics_.HasErrors()) TypeReductions();
   for (const ast::Task& task : program.tasks) Task(task);
   for (const ast::Boundary& boundary : program.boundaries) Boundary(boundary);
   for (const ast::Result& result : program.results) Result(result);

@@ -52,6 +52,8 @@ class Checker {
   // --- Tasks: check_task.cc ---
   void Task(const ast::Task& declared);
   void Reduction(const ast::Reduction& declared);
+  void TypeReductions();
+  void CheckReductionType(const CheckedTask& task);
   void Uses(const ast::Task& declared, const Scope& scope, CheckedTask& task);
   void Code(const ast::Task& declared, Scope scope, CheckedTask& task);
   void Call(const ast::Call& call, Scope& scope, CheckedTask& task);

@@ -235,5 +235,29 @@ result s
   }
 }
 
+// The types of reductions of reductions don't depend on which line is first.
+TEST(ReductionTest, OfReductionsInAnyOrder) {
+  const std::string grid = R"(
+array u(x = 0:3)(t = 0:2) : int64
+task start
+  creates u(x)(t) as n
+  for  x = 0:3  t = 0:2
+  code
+    n = x + 10*t
+  end code
+end task
+result b
+)";
+  const std::string inner =
+      "reduce a(t) = sum(u(x)(t)) for t = 0:2 over x = 0:3\n";
+  const std::string outer = "reduce b = sum(a(t)) over t = 0:2\n";
+  for (const std::string& both : {inner + outer, outer + inner}) {
+    const SerialOutcome out = RunEveryWay(grid + both, "");
+    ASSERT_EQ(out.values.size(), 1u);
+    ASSERT_EQ(out.values[0].type(), ElementType::kInt64) << both;
+    EXPECT_EQ(out.values[0].span<int64_t>()[0], 138);
+  }
+}
+
 }  // namespace
 }  // namespace dogged::dsl
