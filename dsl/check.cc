@@ -123,13 +123,14 @@ void Checker::DeclareKernel(const ast::Kernel& declared) {
         absl::StrCat("there is a kernel ", other.name, " already, on line ",
                      diagnostics_.LineAndColumn(other.range.begin).first));
   }
-  if (declared.library.empty() && options_.kernels != nullptr) {
-    MatchNative(declared);
-  }
   program_.kernels.push_back({.name = declared.name.text,
                               .formals = declared.formals,
                               .library = declared.library,
+                              .elements = {},
                               .range = declared.name.range});
+  if (declared.library.empty() && options_.kernels != nullptr) {
+    MatchNative(declared);
+  }
 }
 
 void Checker::MatchNative(const ast::Kernel& declared) {
@@ -159,6 +160,7 @@ void Checker::MatchNative(const ast::Kernel& declared) {
   }
   if (in == native->in_count && out == native->out_count &&
       scalars == native->scalar_count) {
+    program_.kernels.back().elements = native->elements;
     return;
   }
   diagnostics_.Error(

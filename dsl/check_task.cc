@@ -286,6 +286,30 @@ bool Checker::Argument(const Expr& arg, Scope& scope, const CheckedTask& task,
   return false;
 }
 
+// The values in and out have the element types that the kernel is for.
+void Checker::CheckElements(const ast::Call& call, const CheckedKernel& kernel,
+                            const CheckedTask& task) {
+  if (kernel.elements.empty()) return;
+  size_t position = 0;
+  for (const Formal::Kind kind : {Formal::Kind::kIn, Formal::Kind::kOut}) {
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      const CheckedArgument& arg = task.call.args[i];
+      if (arg.kind != kind) continue;
+      const auto v = static_cast<size_t>(arg.index);
+      const CheckedRef& ref =
+          kind == Formal::Kind::kIn ? task.uses[v].ref : task.creates[v].ref;
+      const CheckedArray& array = ArrayAt(ref.array);
+      const ElementType wanted = kernel.elements[position++];
+      if (array.element == wanted) continue;
+      diagnostics_.Error(
+          Code::kType, call.args[i].range,
+          absl::StrCat(array.name, " holds ", ElementName(array.element),
+                       ", the kernel ", kernel.name, " takes ",
+                       ElementName(wanted), " here"));
+    }
+  }
+}
+
 void Checker::Call(const ast::Call& call, Scope& scope, CheckedTask& task) {
   const CheckedKernel* kernel = nullptr;
   std::vector<std::string> names;
@@ -327,6 +351,7 @@ void Checker::Call(const ast::Call& call, Scope& scope, CheckedTask& task) {
     }
     task.call.args.push_back(std::move(arg));
   }
+  CheckElements(call, *kernel, task);
   for (size_t i = 0; i < task.creates.size(); ++i) {
     if (set.count(static_cast<int32_t>(i)) > 0) continue;
     diagnostics_.Error(

@@ -97,6 +97,8 @@ struct CheckedKernel {
   std::string name;
   std::vector<ast::Formal> formals;
   std::string library;  // behind `from`; empty: known by name
+  // Of its values in, then of those out; empty: any.
+  std::vector<ElementType> elements;
   SourceRange range;
 };
 

@@ -60,6 +60,8 @@ class Checker {
   // One argument for one formal.
   bool Argument(const ast::Expr& arg, Scope& scope, const CheckedTask& task,
                 CheckedArgument& out);
+  void CheckElements(const ast::Call& call, const CheckedKernel& kernel,
+                     const CheckedTask& task);
   // Dimensions, added to `scope` one after another, and their steps. The
   // program's names are in `scope` already.
   CheckedDomain DomainOf(const std::vector<ast::Dimension>& dimensions,

@@ -284,6 +284,12 @@ absl::Status NativeTask::Run(KernelCall& call) const {
           out[o].IsNone() ? "none" : out[o].shape().ToString(), ", declared ",
           shapes[o].ToString()));
     }
+    if (out[o].type() != body_.out_elements[o]) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", body_.kernel, " left output ", o, " of type ",
+                       ElementName(out[o].type()), ", declared ",
+                       ElementName(body_.out_elements[o])));
+    }
     call.outputs[static_cast<size_t>(body_.out[o])] = std::move(out[o]);
   }
   return absl::OkStatus();

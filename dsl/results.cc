@@ -47,7 +47,11 @@ std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
 // Copies a dense block to where it stands in a dense array.
 void CopyBlock(const Value& block, const IndexVector& extents,
                const IndexVector& first, const IndexVector& whole,
-               char* target) {
+               Value& array) {
+  DOGGED_CHECK(block.type() == array.type())
+      << "a block of " << ElementName(block.type()) << " in an array of "
+      << ElementName(array.type());
+  auto* target = static_cast<char*>(array.mutable_data());
   const int64_t bytes = ElementBytes(block.type());
   const auto* from = static_cast<const char*>(block.data());
   const int last = whole.size() - 1;
@@ -188,8 +192,7 @@ absl::StatusOr<Value> AssembleView(const Program& program,
   Value out = Value::Allocate(element, whole);
   std::memset(out.mutable_data(), 0, static_cast<size_t>(out.bytes()));
   for (const Placed& part : placed) {
-    CopyBlock(part.value, part.extents, part.first, whole,
-              static_cast<char*>(out.mutable_data()));
+    CopyBlock(part.value, part.extents, part.first, whole, out);
   }
   out.Seal();
   return out;

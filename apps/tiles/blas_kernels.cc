@@ -123,14 +123,22 @@ double Extent(const Shape& shape, int d) {
 }  // namespace
 
 void AddBlasKernels(KernelRegistry& registry) {
-  registry.Add({.name = "spd", .out_count = 1, .scalar_count = 3, .run = Spd});
-  registry.Add(
-      {.name = "general", .out_count = 1, .scalar_count = 2, .run = General});
+  registry.Add({.name = "spd",
+                .out_count = 1,
+                .scalar_count = 3,
+                .elements = {ElementType::kDouble},
+                .run = Spd});
+  registry.Add({.name = "general",
+                .out_count = 1,
+                .scalar_count = 2,
+                .elements = {ElementType::kDouble},
+                .run = General});
   AddLuKernels(registry);
   AddQrKernels(registry);
   registry.Add({.name = "potrf",
                 .in_count = 1,
                 .out_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble},
                 .run = Potrf,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   const double n = Extent(in[0], 0);
@@ -139,6 +147,8 @@ void AddBlasKernels(KernelRegistry& registry) {
   registry.Add({.name = "trsm",
                 .in_count = 2,
                 .out_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kDouble},
                 .run = Trsm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * Extent(in[1], 1) * Extent(in[1], 1);
@@ -146,6 +156,8 @@ void AddBlasKernels(KernelRegistry& registry) {
   registry.Add({.name = "syrk",
                 .in_count = 2,
                 .out_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kDouble},
                 .run = Syrk,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * (Extent(in[1], 0) + 1) *
@@ -154,6 +166,8 @@ void AddBlasKernels(KernelRegistry& registry) {
   registry.Add({.name = "gemm",
                 .in_count = 3,
                 .out_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kDouble, ElementType::kDouble},
                 .run = Gemm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return 2 * Extent(in[0], 0) * Extent(in[0], 1) *

@@ -89,6 +89,8 @@ void AddLuKernels(KernelRegistry& registry) {
                 .in_count = 1,
                 .out_count = 2,
                 .scalar_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kInt64},
                 .run = Getrf,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
@@ -99,6 +101,8 @@ void AddLuKernels(KernelRegistry& registry) {
                 .in_count = 3,
                 .out_count = 1,
                 .scalar_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kInt64, ElementType::kDouble},
                 .run = Eliminate,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

@@ -59,6 +59,8 @@ void AddQrKernels(KernelRegistry& registry) {
                 .in_count = 1,
                 .out_count = 2,
                 .scalar_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kDouble},
                 .run = Geqrt,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
@@ -69,6 +71,8 @@ void AddQrKernels(KernelRegistry& registry) {
                 .in_count = 3,
                 .out_count = 1,
                 .scalar_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble,
+                             ElementType::kDouble, ElementType::kDouble},
                 .run = ReflectTile,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

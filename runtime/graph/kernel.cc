@@ -37,6 +37,10 @@ void KernelRegistry::Add(NativeKernel kernel) {
       [](const NativeKernel& k, const std::string& n) { return k.name < n; });
   DOGGED_CHECK(place == kernels_.end() || place->name != kernel.name)
       << "kernel " << kernel.name << " is registered twice";
+  DOGGED_CHECK(kernel.elements.empty() ||
+               static_cast<int>(kernel.elements.size()) ==
+                   kernel.in_count + kernel.out_count)
+      << "kernel " << kernel.name << " has values without a type";
   kernels_.insert(place, std::move(kernel));
 }
 

@@ -110,6 +110,8 @@ struct NativeKernel {
   int in_count = 0;
   int out_count = 0;
   int scalar_count = 0;
+  // Of the values that it reads, then of those it makes. Empty: any.
+  std::vector<ElementType> elements;
   std::function<absl::Status(NativeCall&)> run;
   // Where it runs; null: here.
   std::shared_ptr<KernelLibrary> library;

@@ -196,6 +196,42 @@ TEST(Check, KernelsAreMatchedWithTheRegistry) {
   EXPECT_NE(check("scale(in a, out b, out c)").find("D017"), std::string::npos);
 }
 
+TEST(Check, KernelsHaveTheElementsThatTheyAreFor) {
+  KernelRegistry registry;
+  registry.Add({.name = "scale",
+                .in_count = 1,
+                .out_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kFloat}});
+  registry.Add(
+      {.name = "make", .out_count = 1, .elements = {ElementType::kDouble}});
+  const auto check = [&](const std::string& p, const std::string& q) {
+    CheckOptions options;
+    options.kernels = &registry;
+    return CheckText(
+               absl::StrCat("kernel scale(in a, out b)\n"
+                            "kernel make(out a)\n"
+                            "array p(x = 0:9) : ",
+                            p, " [4]\narray q(x = 0:9) : ", q,
+                            " [4]\n"
+                            "input q(x) for x = 0:9 else call make(q)\n"
+                            "task a creates p(x) as n for x = 0:9 "
+                            "using q(x) as v call scale(v, n) end task\n"),
+               options)
+        .text;
+  };
+  EXPECT_EQ(check("float", "double"), "");
+  EXPECT_EQ(check("int64", "double"),
+            "test:6:68: error[D009]: p holds int64, the kernel scale takes "
+            "float here\n"
+            " 6 | task a creates p(x) as n for x = 0:9 using q(x) as v call "
+            "scale(v, n) end task\n"
+            "   |                                                            "
+            "        ^\n");
+  EXPECT_NE(check("float", "float")
+                .find("q holds float, the kernel make takes double here"),
+            std::string::npos);
+}
+
 TEST(Check, EvaluationOfIntegersSaysWhenItLeavesTheirRange) {
   CheckedProgram program;
   const auto value = [&](const std::string& text) {

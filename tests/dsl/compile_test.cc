@@ -6,6 +6,7 @@
 #include "dsl/compile.h"
 
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -130,6 +131,30 @@ TEST(CompileTest, JobsSurviveTheWire) {
 }
 
 // A triangle of points, of which the result needs a smaller one.
+// What a kernel makes without being asked is no result with holes or worse.
+TEST(CompileTest, AKernelMakesTheElementsOfItsArray) {
+  ElementType element = ElementType::kDouble;
+  KernelRegistry registry;
+  registry.Add({.name = "fill", .out_count = 1, .run = [&](NativeCall& call) {
+                  call.out[0] = Value::Allocate(element, call.out_shapes[0]);
+                  std::memset(call.out[0].mutable_data(), 0,
+                              static_cast<size_t>(call.out[0].bytes()));
+                  return absl::OkStatus();
+                }});
+  Diagnostics diagnostics("", "");
+  const absl::StatusOr<Job> job = Compile(
+      "kernel fill(out a)\narray A(i = 0:1) : double [4]\n"
+      "task make creates A(i) as a for i = 0:1 call fill(a) end task\n"
+      "result A(:)\n",
+      Options(), registry, diagnostics);
+  ASSERT_TRUE(job.ok()) << job.status() << diagnostics.ToString();
+  EXPECT_TRUE(DigestOf(*job, registry, nullptr).ok());
+  element = ElementType::kFloat;
+  EXPECT_THAT(std::string(DigestOf(*job, registry, nullptr).status().message()),
+              testing::HasSubstr("kernel fill left output 0 of type float, "
+                                 "declared double"));
+}
+
 TEST(CompileTest, TasksThatNobodyNeedsAreLeftOut) {
   const std::string text = R"(
 param N = 20
