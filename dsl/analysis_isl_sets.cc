@@ -40,6 +40,26 @@ int Dimensions(const isl::set& set) {
   return static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
 }
 
+// Whether an inequality has a div, the rest of a division: a guard can't.
+bool HasFloors(const isl::set& set) {
+  const auto visit = [](isl_constraint* c, void* user) -> isl_stat {
+    const bool is_inequality = isl_constraint_is_equality(c) == isl_bool_false;
+    for (int e = 0; e < isl_constraint_dim(c, isl_dim_div); ++e) {
+      *static_cast<bool*>(user) |=
+          is_inequality &&
+          isl_constraint_involves_dims(c, isl_dim_div, static_cast<unsigned>(e),
+                                       1) == isl_bool_true;
+    }
+    isl_constraint_free(c);
+    return isl_stat_ok;
+  };
+  bool out = false;
+  set.foreach_basic_set([&](const isl::basic_set& piece) {
+    isl_basic_set_foreach_constraint(piece.get(), visit, &out);
+  });
+  return out;
+}
+
 }  // namespace
 
 IslContext::IslContext(uint64_t operations_max) : context_(isl_ctx_alloc()) {
@@ -327,6 +347,21 @@ bool IslSets::AddBounds(const isl::basic_set& hull, CheckedDomain& out) const {
   return true;
 }
 
+// Makes alternatives of `pieces` within `hull`. False where one has no form.
+bool IslSets::AddPieces(const isl::set& pieces, const isl::basic_set& hull,
+                        CheckedDomain& out) const {
+  const isl::set rest = isl::manage(
+      isl_set_gist_basic_set(isl_set_remove_redundancies(pieces.copy()),
+                             isl_basic_set_remove_divs(hull.copy())));
+  out.guard.any_of.clear();
+  bool is_good = true;
+  rest.foreach_basic_set([&](const isl::basic_set& piece) {
+    out.guard.any_of.push_back(ConstraintsOf(piece));
+    is_good = is_good && !out.guard.any_of.back().empty();
+  });
+  return is_good;
+}
+
 std::optional<CheckedDomain> IslSets::DomainOf(
     const isl::set& set, const std::vector<std::string>& names) const {
   CheckedDomain out;
@@ -345,17 +380,14 @@ std::optional<CheckedDomain> IslSets::DomainOf(
     return back.is_equal(plain);
   };
   if (equals()) return out;
-  // Not convex: the pieces become alternatives.
-  const isl::set rest = isl::manage(isl_set_gist_basic_set(
-      isl_set_remove_redundancies(isl_set_make_disjoint(whole.copy())),
-      isl_basic_set_remove_divs(hull.copy())));
-  bool is_good = true;
-  rest.foreach_basic_set([&](const isl::basic_set& piece) {
-    out.guard.any_of.push_back(ConstraintsOf(piece));
-    is_good = is_good && !out.guard.any_of.back().empty();
-  });
-  if (!is_good || !equals()) return std::nullopt;
-  return out;
+  // Not convex: the pieces become alternatives, as they are if they can, for
+  // what makes them disjoint may ask for the rest of a division.
+  for (const bool is_disjoint : {false, true}) {
+    const isl::set pieces =
+        is_disjoint ? isl::manage(isl_set_make_disjoint(whole.copy())) : whole;
+    if (AddPieces(pieces, hull, out) && equals()) return out;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::pair<LinearForm, LinearForm>> IslSets::RangeOf(
@@ -386,8 +418,8 @@ isl::set IslSets::Beyond(int32_t array, int d, const LinearForm& form,
 }
 
 isl::set Coalesced(const isl::set& set) {
-  isl::set out = set.coalesce();
-  return out.is_equal(set) ? out : set;
+  const isl::set out = set.coalesce();
+  return !HasFloors(out) && out.is_equal(set) ? out : set;
 }
 
 std::optional<int64_t> Least(const isl::set& set, int d) {

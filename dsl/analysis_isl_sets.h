@@ -85,6 +85,8 @@ class IslSets {
   std::string Text(const CheckedGuard& guard) const;
   std::string Tuple(const std::string& name, size_t dim_count) const;
   isl::set Read(const std::string& tuple, const std::string& conditions) const;
+  bool AddPieces(const isl::set& pieces, const isl::basic_set& hull,
+                 CheckedDomain& out) const;
   std::vector<CheckedConstraint> ConstraintsOf(const isl::basic_set& set) const;
   bool AddBounds(const isl::basic_set& hull, CheckedDomain& out) const;
 
@@ -98,7 +100,9 @@ class IslSets {
 
 // `set` with fewer pieces. isl 0.25's own coalescing merges pieces with
 // different strides wrongly ({2, 3} and {1, 3, 5} to 1..5, met in a random
-// test), so its result counts only if it is equal.
+// test), so its result counts only if it is equal; nor does one that merges
+// them by rounding, (x odd and t < T) or (x even and t > 0) for example, for no
+// guard can say that.
 isl::set Coalesced(const isl::set& set);
 
 // The values that a one-dimensional constant set of points shares: index d of

@@ -131,6 +131,79 @@ TEST(CompileTest, JobsSurviveTheWire) {
 }
 
 // A triangle of points, of which the result needs a smaller one.
+constexpr char kRedBlack[] = R"(
+boundary u(0)(y)(t)   = 1
+boundary u(N-1)(y)(t) = 0
+boundary u(x)(0)(t)   = 0.25 where x > 0 and x < N-1
+boundary u(x)(N-1)(t) = 0.75 where x > 0 and x < N-1
+boundary u(x)(y)(0)   = 0.5 where x > 0 and x < N-1 and y > 0 and y < N-1
+
+task red
+  creates u(x)(y)(t) as n
+  for  x = 1:N-2  y = 1:N-2  t = 1:T
+  where (x + y) % 2 == 0
+  using
+    u(x-1)(y)(t-1) as west
+    u(x+1)(y)(t-1) as east
+    u(x)(y-1)(t-1) as south
+    u(x)(y+1)(t-1) as north
+  code
+    n = 0.25*(west + east + south + north)
+  end code
+end task
+
+task black
+  creates u(x)(y)(t) as n
+  for  x = 1:N-2  y = 1:N-2  t = 1:T
+  where (x + y) % 2 == 1
+  using
+    u(x-1)(y)(t) as west
+    u(x+1)(y)(t) as east
+    u(x)(y-1)(t) as south
+    u(x)(y+1)(t) as north
+  code
+    n = 0.25*(west + east + south + north)
+  end code
+end task
+
+result u(x)(y)(T) for x = 1:N-2  y = 1:N-2
+)";
+
+// Half of each edge is read at step 0, the other half at step T.
+TEST(CompileTest, RedBlackIsItsLoops) {
+  constexpr size_t kN = 12;
+  std::vector<std::vector<double>> u(kN, std::vector<double>(kN, 0.5));
+  for (size_t i = 0; i < kN; ++i) {
+    u[i][0] = 0.25;
+    u[i][kN - 1] = 0.75;
+  }
+  u[0].assign(kN, 1);
+  u[kN - 1].assign(kN, 0);
+  for (size_t half = 0; half < 10; ++half) {
+    for (size_t x = 1; x + 1 < kN; ++x) {
+      for (size_t y = 1; y + 1 < kN; ++y) {
+        if ((x + y) % 2 != half % 2) continue;
+        u[x][y] =
+            0.25 * (u[x - 1][y] + u[x + 1][y] + u[x][y - 1] + u[x][y + 1]);
+      }
+    }
+  }
+  const std::string text =
+      absl::StrCat("param N = 12\nparam T = 5\n", kRedBlack);
+  const SerialOutcome out = MustRun(text, Options());
+  ASSERT_EQ(out.values.size(), 1u);
+  const auto values = out.values[0].span<double>();
+  ASSERT_EQ(values.size(), (kN - 2) * (kN - 2));
+  for (size_t x = 1; x + 1 < kN; ++x) {
+    for (size_t y = 1; y + 1 < kN; ++y) {
+      EXPECT_EQ(values[(x - 1) * (kN - 2) + y - 1], u[x][y]) << x << " " << y;
+    }
+  }
+  const KernelCache cache;
+  ExpectOneDigest(text, Options(), {.widths = {5, 4}, .depth = 2},
+                  cache.Source());
+}
+
 // What a kernel makes without being asked is no result with holes or worse.
 TEST(CompileTest, AKernelMakesTheElementsOfItsArray) {
   ElementType element = ElementType::kDouble;
