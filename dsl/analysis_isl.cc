@@ -463,20 +463,38 @@ bool Analysis::Run() {
   return is_good_;
 }
 
-void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics) {
-  if (diagnostics.HasErrors()) return;
-  // With symbols first: a proof for all sizes. Where one fails, or takes too
-  // long, the numbers decide, and give the witness.
+namespace {
+
+bool HasFreeParameter(const CheckedProgram& program) {
+  return std::any_of(program.parameters.begin(), program.parameters.end(),
+                     [](const CheckedParameter& parameter) {
+                       return !parameter.is_fixed &&
+                              parameter.element == ElementType::kInt64;
+                     });
+}
+
+// With symbols first: a proof for all sizes. Where one fails, or takes too
+// long, the numbers decide, and give the witness.
+bool IsProvedForAllSizes(CheckedProgram& program,
+                         const Diagnostics& diagnostics) {
   CheckedProgram copy = program;
   Diagnostics silent(diagnostics.file(), diagnostics.text());
   try {
     const IslContext context(kSymbolicOperationsMax);
-    if (Analysis(copy, silent, context, /*symbolic=*/true).Run()) {
-      program = std::move(copy);
-      return;
-    }
+    if (!Analysis(copy, silent, context, /*symbolic=*/true).Run()) return false;
   } catch (const isl::exception&) {
-    // As if a proof had failed.
+    return false;  // as if a proof had failed
+  }
+  program = std::move(copy);
+  return true;
+}
+
+}  // namespace
+
+void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics) {
+  if (diagnostics.HasErrors()) return;
+  if (HasFreeParameter(program) && IsProvedForAllSizes(program, diagnostics)) {
+    return;
   }
   try {
     const IslContext context(kConcreteOperationsMax);

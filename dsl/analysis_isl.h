@@ -69,6 +69,7 @@ class Analysis {
   void Coverage();
   void ReportMissing(int32_t array, const isl::set& piece);
   void Order();
+  bool HasSchedule() const;
   void ReportCycle();
   void Need();
   bool NeededExactly(const isl::union_set& wanted);

@@ -17,6 +17,9 @@ namespace {
 
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
+// Steps of isl on finding an order. They take longer than others: 10'000 about
+// a second. The hardest of apps/ takes less than that.
+constexpr uint64_t kOrderOperationsMax = 30'000;
 // Steps of isl on finding the needed points, where not all are.
 constexpr uint64_t kNeededOperationsMax = 20'000;
 // Tasks that the search for a cycle visits.
@@ -299,9 +302,9 @@ isl::union_map Analysis::Requires() const {
   return out;
 }
 
-// A schedule that runs every task strictly after what it requires is the
-// proof. isl may find none where one exists.
-void Analysis::Order() {
+// Whether isl finds a schedule that runs every task strictly after what it
+// requires: the proof. It may find none where one exists.
+bool Analysis::HasSchedule() const {
   isl_union_map* before = Requires().reverse().release();  // first to second
   isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
   for (size_t k = 0; k < tasks_.size(); ++k) {
@@ -311,22 +314,35 @@ void Analysis::Order() {
         points, isl_union_set_from_set(tasks_[k].domain.copy()));
   }
   before = isl_union_map_intersect_domain(before, isl_union_set_copy(points));
+  const isl::union_set all = isl::manage(points);
   const isl::union_map order = isl::manage(before);
-  if (order.is_empty()) {
-    isl_union_set_free(points);
-    return;
-  }
-  bool is_proved = false;
+  if (order.is_empty()) return true;
   isl_schedule* schedule = isl_union_set_compute_schedule(
-      points, order.copy(),
+      all.copy(), order.copy(),
       isl_union_map_empty(isl_union_map_get_space(order.get())));
-  if (schedule != nullptr) {
-    isl_union_map* times = isl_schedule_get_map(schedule);
-    isl_schedule_free(schedule);
-    const isl::union_map earlier = isl::manage(
-        isl_union_map_lex_lt_union_map(isl_union_map_copy(times), times));
-    is_proved = order.is_subset(earlier);
+  if (schedule == nullptr) return false;
+  isl_union_map* times = isl_schedule_get_map(schedule);
+  isl_schedule_free(schedule);
+  const isl::union_map earlier = isl::manage(
+      isl_union_map_lex_lt_union_map(isl_union_map_copy(times), times));
+  return order.is_subset(earlier);
+}
+
+void Analysis::Order() {
+  // The search for a schedule takes longer than all else where it finds none.
+  isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
+  const uint64_t bound = isl_ctx_get_max_operations(context);
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, kOrderOperationsMax);
+  bool is_proved = false;
+  try {
+    is_proved = HasSchedule();
+  } catch (const isl::exception&) {
+    // As if there were none.
   }
+  isl_ctx_reset_error(context);
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, bound);
   if (!is_proved && Fails()) ReportCycle();
 }
 
