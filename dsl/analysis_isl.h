@@ -46,12 +46,21 @@ class Analysis {
   void Results();
   void DefaultResult();
   void ResolveResult(CheckedResult& result);
+  void Extents();
+
+  // --- analysis_isl_boundaries.cc ---
   void Boundaries();
+  isl::map FormOf(const CheckedBoundary& boundary) const;
+  static CheckedRef SourceOf(const CheckedBoundary& boundary,
+                             const std::pair<LinearForm, LinearForm>& range,
+                             bool is_below);
+  std::vector<isl::set> PeriodicSources() const;
   CheckedTask BoundaryTask(const CheckedBoundary& boundary) const;
   bool AddBoundaryTask(const CheckedBoundary& boundary, const isl::set& labels,
                        CheckedTask task);
   void Periodic(const CheckedBoundary& boundary, const isl::set& created);
-  void Extents();
+
+  // --- analysis_isl.cc again ---
   isl::set KnownLabels(int32_t array) const;
   isl::set Inside(int32_t array, isl::set labels) const;
   isl::set WholeArray(int32_t array, const std::vector<bool>& is_slice) const;

@@ -131,6 +131,33 @@ TEST(CompileTest, JobsSurviveTheWire) {
 }
 
 // A triangle of points, of which the result needs a smaller one.
+// The labels that a ring reads at its other end come from a boundary.
+TEST(CompileTest, RingsReadBoundaries) {
+  const std::string text = R"(
+param N = 20
+param T = 5
+boundary u(x)(0) = x where x >= 0 and x < N
+boundary u(x)(t) = periodic(x)
+task shift
+  creates u(x)(t) as n
+  for x = 0:N-1  t = 1:T
+  using u(x+1)(t-1) as east
+  code
+    n = east + 1
+  end code
+end task
+result u(:)(T)
+)";
+  const SerialOutcome out = MustRun(text, Options());
+  ASSERT_EQ(out.values[0].span<double>().size(), 20u);
+  for (size_t x = 0; x < 20; ++x) {
+    EXPECT_EQ(out.values[0].span<double>()[x],
+              static_cast<double>((x + 5) % 20 + 5));
+  }
+  const KernelCache cache;
+  ExpectOneDigest(text, Options(), {.widths = {7}, .depth = 2}, cache.Source());
+}
+
 constexpr char kRedBlack[] = R"(
 boundary u(0)(y)(t)   = 1
 boundary u(N-1)(y)(t) = 0
