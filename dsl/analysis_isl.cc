@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/analysis.h"
-#include "dsl/repeat.h"
 
 namespace dogged::dsl {
 namespace {
@@ -323,6 +322,7 @@ bool Analysis::Run() {
   SingleAssignment();
   Coverage();
   if (HasErrors() && (symbolic_ || diagnostics_.HasErrors())) return false;
+  Rounds();
   Extents();
   if (diagnostics_.HasErrors()) return false;
   Order();

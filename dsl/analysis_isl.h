@@ -68,6 +68,14 @@ class Analysis {
                                       const CheckedDomain& domain) const;
   std::vector<std::string> IndexNames(int32_t array) const;
 
+  // --- analysis_isl_rounds.cc ---
+  void Rounds();
+  bool ReadsLater(size_t k, const CheckedRef& ref, const isl::map& reads);
+  bool IsMadeLater(size_t k, const CheckedRef& ref, size_t l,
+                   const isl::map& pairs);
+  void ReportLater(size_t k, const CheckedRef& ref, size_t l,
+                   const isl::map& late);
+
   // --- analysis_isl_proofs.cc ---
   void DeclaredRanges();
   void InRange(const CheckedTask& task, const isl::map& map,

@@ -27,10 +27,6 @@ constexpr int64_t kCycleTasksMax = 100'000;
 
 isl::union_map Union(const isl::map& map) { return isl::union_map(map); }
 
-IndexVector ToIndex(const std::vector<int64_t>& point) {
-  return IndexVector(absl::Span<const int64_t>(point));
-}
-
 }  // namespace
 
 std::string Analysis::PointText(const CheckedTask& task,

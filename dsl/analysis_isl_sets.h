@@ -71,6 +71,10 @@ class IslSets {
   isl::set Beyond(int32_t array, int d, const LinearForm& form,
                   bool is_below) const;
 
+  // Points of class k to those of class l that some round of the loop in which
+  // the first runs does not have. Both have a TimeOf; with numbers.
+  isl::map NotYet(int32_t k, int32_t l) const;
+
   // The smallest box around `labels` along the dimensions that are `bounded`;
   // the others stay free.
   isl::set BoxHull(const isl::set& labels,
@@ -111,6 +115,9 @@ std::optional<int64_t> SharedValue(const isl::set& set, int d);
 // Least and greatest value of index d; none if `set` is empty or unbounded.
 std::optional<int64_t> Least(const isl::set& set, int d);
 std::optional<int64_t> Greatest(const isl::set& set, int d);
+inline IndexVector ToIndex(const std::vector<int64_t>& point) {
+  return IndexVector(absl::Span<const int64_t>(point));
+}
 // The lexicographically least point; `set` has one, and no parameters.
 std::vector<int64_t> FirstPoint(const isl::set& set);
 

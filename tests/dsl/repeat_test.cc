@@ -205,6 +205,26 @@ TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   }
 }
 
+// A task of the first round reads what only a later one makes.
+TEST(Repeat, SaysWhatALaterRoundMakes) {
+  const auto said = [](const std::string& label) {
+    const std::string text = absl::StrCat(
+        kRelax, "task mid\n  creates m(x) as n\n  for x = 1:N-2\n  using ",
+        label, " as a\n  code\n    n = a\n  end code\nend task\n",
+        "result m(:)\n");
+    Diagnostics diagnostics("", "");
+    const bool is_good =
+        Compile(text, Options(), KernelRegistry(), diagnostics).ok();
+    EXPECT_EQ(is_good, !diagnostics.HasErrors());
+    return diagnostics.ToString();
+  };
+  EXPECT_THAT(said("u(x)(30)"),
+              testing::HasSubstr("error[D027]: if the loop ends at T = 4, "
+                                 "nothing makes u(1)(30), which mid needs at "
+                                 "x = 1\n"));
+  EXPECT_EQ(said("u(x)(4)"), "");
+}
+
 // Boundaries of rounds that do not come are not run: with 20000 steps of each
 // of 88 edge points, a task each, they would be nearly all there is.
 TEST(Repeat, RunsNoBoundaryAhead) {
