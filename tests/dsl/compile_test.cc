@@ -149,6 +149,7 @@ end task
 result u(:)(T)
 )";
   const SerialOutcome out = MustRun(text, Options());
+  ASSERT_EQ(out.values.size(), 1u);
   ASSERT_EQ(out.values[0].span<double>().size(), 20u);
   for (size_t x = 0; x < 20; ++x) {
     EXPECT_EQ(out.values[0].span<double>()[x],
