@@ -17,8 +17,8 @@ namespace {
 
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
-// Steps of isl on finding an order. They take longer than others: 10'000 about
-// a second. The hardest of apps/ takes less than that.
+// Steps of isl on finding an order. They take longer than others: seconds, of
+// the knot in tests/dsl/analysis_test.cc. Gray-Scott's proof needs over 20'000.
 constexpr uint64_t kOrderOperationsMax = 30'000;
 // Steps of isl on finding the needed points, where not all are.
 constexpr uint64_t kNeededOperationsMax = 20'000;
