@@ -108,7 +108,7 @@ std::vector<SelectedLabels> PlaceSelections(
   std::vector<Box> boxes;
   for (size_t r = points.results.size() - count; r < points.results.size();
        ++r) {
-    boxes.push_back(points.results[r].box);
+    boxes.push_back(LastBox(points.results[r]));
   }
   const std::vector<int32_t> places = DropCovered(points);
   const std::vector<int32_t> own(places.begin(),

@@ -17,13 +17,20 @@ absl::Status Mistyped(absl::string_view what) {
   return absl::NotFoundError(absl::StrCat("--output: ", what));
 }
 
-// With ":" as the range that it stands for, as far as the view goes: a loop may
-// have ended early.
+// With ":" and expressions as the numbers that they stand for, as far as the
+// view goes: a loop may have ended early.
 Selection WithNumbers(const Output& output, const ResultView& view) {
   Selection out = output.selection;
   for (size_t d = 0; d < out.indices.size(); ++d) {
     SelectedIndex& index = out.indices[d];
-    if (index.kind != SelectedIndex::Kind::kAll) continue;
+    const bool is_all = index.kind == SelectedIndex::Kind::kAll;
+    if (!is_all && index.expression.empty()) continue;
+    if (index.kind == SelectedIndex::Kind::kOne) {
+      const int64_t at =
+          std::clamp(output.labels.lower[d], view.lower[d], view.upper[d]);
+      index = {.kind = SelectedIndex::Kind::kOne, .first = at, .last = at};
+      continue;
+    }
     index = {.kind = SelectedIndex::Kind::kRange,
              .first = std::max(output.labels.lower[d], view.lower[d]),
              .last = std::min(output.labels.upper[d], view.upper[d])};

@@ -37,6 +37,10 @@ bool IsName(absl::string_view text) {
 std::string IndicesText(const Selection& selection) {
   std::string text;
   for (const SelectedIndex& index : selection.indices) {
+    if (!index.expression.empty()) {
+      absl::StrAppend(&text, "(", index.expression, ")");
+      continue;
+    }
     switch (index.kind) {
       case Kind::kAll:
         absl::StrAppend(&text, "(:)");
@@ -52,11 +56,20 @@ std::string IndicesText(const Selection& selection) {
   return text;
 }
 
+// Of names and integers; what they mean the program says.
+bool IsExpression(absl::string_view text) {
+  return std::any_of(text.begin(), text.end(), absl::ascii_isalpha) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isalnum(c) || absl::StrContains("_+-*/", c);
+         });
+}
+
 // Why `text` is no index; empty if it is one, which is then `index`.
 std::string ParseIndex(absl::string_view text, SelectedIndex& index) {
   const auto wrong = [&](absl::string_view why) {
     return absl::StrCat("'", text, "' ", why,
-                        "; an index is ':', a number or FIRST:LAST");
+                        "; an index is ':', a number as 5 or N-1, or "
+                        "FIRST:LAST");
   };
   if (text == ":") return "";
   if (absl::StrContains(text, ",")) {
@@ -66,14 +79,25 @@ std::string ParseIndex(absl::string_view text, SelectedIndex& index) {
   const size_t colon = text.find(':');
   if (colon == absl::string_view::npos) {
     index.kind = Kind::kOne;
-    if (!absl::SimpleAtoi(text, &index.first)) return wrong("is no number");
+    if (!absl::SimpleAtoi(text, &index.first)) {
+      if (!IsExpression(text)) return wrong("is no number");
+      index.expression = std::string(text);
+    }
     index.last = index.first;
     return "";
   }
   index.kind = Kind::kRange;
-  if (!absl::SimpleAtoi(text.substr(0, colon), &index.first) ||
-      !absl::SimpleAtoi(text.substr(colon + 1), &index.last)) {
+  const absl::string_view first = text.substr(0, colon);
+  const absl::string_view last = text.substr(colon + 1);
+  const bool has_first = absl::SimpleAtoi(first, &index.first);
+  const bool has_last = absl::SimpleAtoi(last, &index.last);
+  if ((!has_first && !IsExpression(first)) ||
+      (!has_last && !IsExpression(last))) {
     return wrong("is no range");
+  }
+  if (!has_first || !has_last) {
+    index.expression = std::string(text);
+    return "";
   }
   if (index.last < index.first) return wrong("is empty");
   return "";

@@ -21,6 +21,8 @@ struct SelectedIndex {
   // kOne: first == last; kRange: both ends belong to it; kAll: unused.
   int64_t first = 0;
   int64_t last = 0;
+  // "N-1", as written, where only the program knows the numbers.
+  std::string expression;
   friend bool operator==(const SelectedIndex&, const SelectedIndex&) = default;
 };
 
@@ -36,14 +38,15 @@ struct Selection {
 };
 
 // Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number
-// or `FIRST:LAST`, and FILE ends in .npy or .png.
+// or `FIRST:LAST`, and FILE ends in .npy or .png. Numbers may be expressions of
+// parameters without parentheses, which are not looked at further.
 //
 // Errors: kInvalidArgument, with the place marked and what to write instead, on
 //         lines below the message.
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
 
-// Cuts what is selected from `dense`, which dsl::AssembleView made of `view`,
-// whose labels are numbers.
+// Cuts what is selected, without expressions, from `dense`, which
+// dsl::AssembleView made of `view`, whose labels are numbers.
 //
 // Shape:  one dimension per `:` or range, a fixed index has none. A bare array
 //         gives `dense` itself.

@@ -36,16 +36,21 @@ TEST(Selection, Parses) {
   const Selection range = Parse("u(-2:7)=u.PNG");
   EXPECT_EQ(range.format, OutputFormat::kPng);
   EXPECT_THAT(range.indices, ElementsAre(SelectedIndex{Kind::kRange, -2, 7}));
+  const Selection open = Parse("u(T - 1)(1:N/2)=u.npy");
+  EXPECT_EQ(open.text, "u(T-1)(1:N/2)");
+  EXPECT_EQ(open.indices[0].expression, "T-1");
+  EXPECT_EQ(open.indices[1].kind, Kind::kRange);
   const Selection whole = Parse("A_1=file.npy");
   EXPECT_EQ(whole.text, "A_1");
   EXPECT_TRUE(whole.indices.empty());
 }
 
 TEST(Selection, WrongTextIsMarked) {
-  EXPECT_EQ(ErrorOf(" phi( : )(x) = a.npy"),
-            "'x' is no number; an index is ':', a number or FIRST:LAST\n"
-            "   | phi(:)(x)=a.npy\n"
-            "   |        ^\n"
+  EXPECT_EQ(ErrorOf(" phi( : )(.5) = a.npy"),
+            "'.5' is no number; an index is ':', a number as 5 or N-1, or "
+            "FIRST:LAST\n"
+            "   | phi(:)(.5)=a.npy\n"
+            "   |        ^^\n"
             "   = help: as in  'phi(:)(1000)=heat.npy'  or  "
             "'phi(5:20)(1000)=heat.png'");
   EXPECT_THAT(ErrorOf("phi(:)(5)"), HasSubstr("no file is named\n"
