@@ -60,6 +60,12 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
   }
 }
 
+Agent::~Agent() {
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.kernels != nullptr) StopKernels(*entry.kernels);
+  }
+}
+
 void Agent::RunOnce(absl::Time now) {
   outbox_.wake = absl::InfiniteFuture();
   arrivals_.clear();

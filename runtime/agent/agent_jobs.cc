@@ -40,12 +40,6 @@ std::vector<PlacementMember> Agent::PlacementMembers(const Job& job) const {
   return out;
 }
 
-Agent::~Agent() {
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.kernels != nullptr) StopKernels(*entry.kernels);
-  }
-}
-
 bool Agent::HasHeirs(const Entry& entry) const {
   const auto& members = membership_.view()->members();
   return std::any_of(members.begin(), members.end(), [&](const Member& member) {

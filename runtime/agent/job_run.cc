@@ -306,7 +306,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   ++stats_.tasks_executed;
   const TaskClass& task_class =
       program().classes[static_cast<size_t>(completion.task.task_class)];
-  if (kernels_ != nullptr) {
+  if (kernels_ != nullptr) {  // else it is of an earlier run, too
     stats_.flops += (*kernels_)[static_cast<size_t>(task_class.kernel)]->Flops(
         completion.task);
   }

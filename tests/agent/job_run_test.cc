@@ -137,23 +137,20 @@ Value Sealed(Value value) {
 
 // `width` tasks of the peer read one label of this agent.
 Program Fan(int64_t width) {
-  ProgramBuilder b("fan");
-  const int32_t root = b.AddArray(
-      {.name = "root", .rank = 0, .affinity_group = OneAgent::GroupAt(kSelf)});
-  const int32_t leaf = b.AddArray({.name = "leaf",
-                                   .rank = 1,
-                                   .affinity_block = {0},
-                                   .affinity_group = OneAgent::GroupAt(kPeer)});
-  const int32_t add = b.AddKernel({"add", "test", ""});
-  b.AddClass({.name = "start", .creates = {{root, {}}}, .kernel = add});
-  b.AddClass({.name = "fan",
-              .domain = Domain::Box({{"i", 0, width - 1}}),
-              .creates = {{leaf, {AffineExpr::Index(0)}}},
-              .uses = {{root, {}, {}}},
-              .kernel = add});
-  b.AddResult(leaf, Domain::Box({{"i", 0, width - 1}}));
-  b.SetEveryTaskNeeded();
-  return std::move(b).Build().value();
+  Program program = WideRelease(width);
+  program.arrays[0].affinity_group = OneAgent::GroupAt(kSelf);
+  program.arrays[1].affinity_group = OneAgent::GroupAt(kPeer);
+  program.arrays[1].affinity_block = {0};
+  return program;
+}
+
+// An array of one row, all of it at home at `home`.
+int32_t AddRow(ProgramBuilder& b, const std::string& name, AgentId home) {
+  return b.AddArray({.name = name,
+                     .rank = 1,
+                     .affinity_block = {0},
+                     .affinity_group = OneAgent::GroupAt(home),
+                     .version_index = 0});
 }
 
 TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
@@ -185,15 +182,8 @@ Program Loop() {
   ProgramBuilder b("loop");
   const AffineExpr t = AffineExpr::Index(0);
   const AffineExpr one = AffineExpr::Constant(1);
-  const auto array = [&](const std::string& name, AgentId home) {
-    return b.AddArray({.name = name,
-                       .rank = 1,
-                       .affinity_block = {0},
-                       .affinity_group = OneAgent::GroupAt(home),
-                       .version_index = 0});
-  };
-  const int32_t x = array("x", kPeer);
-  const int32_t y = array("y", kSelf);
+  const int32_t x = AddRow(b, "x", kPeer);
+  const int32_t y = AddRow(b, "y", kSelf);
   const int32_t add = b.AddKernel({"add", "test", ""});
   b.AddClass({.name = "first",
               .creates = {{x, {AffineExpr::Constant(0)}}},
@@ -281,16 +271,9 @@ TEST(JobRun, LearnsFromAConditionOnDiskThatARoundExists) {
 Program TwoOutputs() {
   ProgramBuilder b("two");
   const AffineExpr t = AffineExpr::Index(0);
-  const auto array = [&](const std::string& name, AgentId home) {
-    return b.AddArray({.name = name,
-                       .rank = 1,
-                       .affinity_block = {0},
-                       .affinity_group = OneAgent::GroupAt(home),
-                       .version_index = 0});
-  };
-  const int32_t a = array("a", kSelf);
-  const int32_t second = array("b", kPeer);
-  const int32_t x = array("x", kThird);
+  const int32_t a = AddRow(b, "a", kSelf);
+  const int32_t second = AddRow(b, "b", kPeer);
+  const int32_t x = AddRow(b, "x", kThird);
   const int32_t add = b.AddKernel({"add", "test", ""});
   b.AddClass({.name = "make",
               .domain = Domain::Box({{"t", 0, 99}}),

@@ -130,7 +130,6 @@ TEST(CompileTest, JobsSurviveTheWire) {
   EXPECT_EQ(MustDigest(*again, nullptr), MustDigest(job, nullptr));
 }
 
-// A triangle of points, of which the result needs a smaller one.
 // The labels that a ring reads at its other end come from a boundary.
 TEST(CompileTest, RingsReadBoundaries) {
   const std::string text = R"(
@@ -256,6 +255,7 @@ TEST(CompileTest, AKernelMakesTheElementsOfItsArray) {
                                  "declared double"));
 }
 
+// A triangle of points, of which the result needs a smaller one.
 TEST(CompileTest, TasksThatNobodyNeedsAreLeftOut) {
   const std::string text = R"(
 param N = 20
