@@ -231,6 +231,11 @@ class NativeTask : public Kernel {
         in_shapes_(body_.in_shapes),
         out_shapes_(body_.out_shapes) {}
   absl::Status Run(KernelCall& call) const override;
+  bool Updates(int use) const override {
+    return native_.updates >= 0 &&
+           body_.in[static_cast<size_t>(native_.updates)] == use &&
+           std::count(body_.in.begin(), body_.in.end(), use) == 1;
+  }
   double Flops(const Task& task) const override {
     if (!native_.flops) return 0;
     return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index),

@@ -76,6 +76,8 @@ struct Entry {
   bool is_home = false;
   // The producer's inputs were told that it is done.
   bool producer_reported = false;
+  // Its bytes, or where they are, have left this agent.
+  bool is_exposed = false;
 };
 
 class Shard {

@@ -139,6 +139,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .in_count = 1,
                 .out_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble},
+                .updates = 0,
                 .run = Potrf,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   const double n = Extent(in[0], 0);
@@ -149,6 +150,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .out_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
+                .updates = 1,
                 .run = Trsm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * Extent(in[1], 1) * Extent(in[1], 1);
@@ -158,6 +160,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .out_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
+                .updates = 0,
                 .run = Syrk,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * (Extent(in[1], 0) + 1) *
@@ -168,6 +171,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .out_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble, ElementType::kDouble},
+                .updates = 0,
                 .run = Gemm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return 2 * Extent(in[0], 0) * Extent(in[0], 1) *

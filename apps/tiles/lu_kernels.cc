@@ -91,6 +91,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .scalar_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kInt64},
+                .updates = 0,
                 .run = Getrf,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
@@ -103,6 +104,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .scalar_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kInt64, ElementType::kDouble},
+                .updates = 0,
                 .run = Eliminate,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

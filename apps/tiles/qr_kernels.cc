@@ -61,6 +61,7 @@ void AddQrKernels(KernelRegistry& registry) {
                 .scalar_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
+                .updates = 0,
                 .run = Geqrt,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
@@ -73,6 +74,7 @@ void AddQrKernels(KernelRegistry& registry) {
                 .scalar_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble, ElementType::kDouble},
+                .updates = 0,
                 .run = ReflectTile,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

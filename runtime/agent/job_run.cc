@@ -212,6 +212,7 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
   const Task& task = record->task;
   const TaskClass& task_class =
       job_->program.classes[static_cast<size_t>(task.task_class)];
+  GiveUpInputs(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
   executor_.Submit(
       {.job = id_,
        .task = task,

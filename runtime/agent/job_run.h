@@ -112,9 +112,8 @@ class JobRun {
   AgentId HomeOf(const Task& task) const;
   bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
   bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
-  // Who holds `label`, home first: so many as it is to have copies.
+  // Who holds `label`, home first. RankOf: the place of `agent`, or -1.
   absl::Span<const AgentId> HoldersOf(const Label& label) const;
-  // The place of `agent` among them; -1 if it has none.
   int RankOf(const Label& label, AgentId agent) const;
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
@@ -209,14 +208,15 @@ class JobRun {
 
   // --- retire.cc
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
-  // Enough copies of `label` exist, as far as this agent knows.
+  // Enough copies exist, as far as this agent knows.
   bool IsDurable(const Label& label, const Entry& entry) const;
-  // Tells the producer's inputs that it is done, once all its outputs that
-  // have their home here are durable.
+  // Tells the producer's inputs, once all its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
   void ReportDone(const Task& task, Outbox& out);
   void ConsumerDone(const Label& label, const Task& task, Outbox& out);
   void MarkGathered(Outbox& out);
+  // Drops what `kernel` updates and nobody else can have: done in place.
+  void GiveUpInputs(const Activation& record, const Kernel& kernel);
   void RetireIfUnneeded(const Label& label, Outbox& out);
   void Drop(const Label& label, Outbox& out);
 

@@ -135,6 +135,8 @@ std::vector<Label> Marks::TakeAllKept() {
 void Marks::Forget(absl::FunctionRef<bool(const Label& row)> moved) {
   absl::erase_if(reopened_,
                  [&](const auto& known) { return moved(RowOf(known.first)); });
+  absl::erase_if(given_up_,
+                 [&](const Label& label) { return moved(RowOf(label)); });
   absl::erase_if(kept_, [&](const auto& row) { return moved(row.first); });
 }
 

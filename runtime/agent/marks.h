@@ -18,6 +18,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "kvstore/shard.h"
 #include "runtime/base/label.h"
@@ -46,6 +47,11 @@ class Marks {
   void NoteRetired(const Label& label);
   bool IsRetired(const Label& label) const;
 
+  // It was dropped for its consumer to update it in place, and its producer's
+  // inputs are to hear that the producer is done once the consumer is.
+  void NoteGivenUp(const Label& label) { given_up_.insert(label); }
+  bool TakeGivenUp(const Label& label) { return given_up_.erase(label) > 0; }
+
   // --- made again
   // Neither bound nor dropped, from now until it is dropped again. It is kept
   // as long as the pin below it; to the end if that pin's time is over.
@@ -68,7 +74,7 @@ class Marks {
   // Takes out those of the row of `label` that need not be kept any more.
   std::vector<Label> TakeExpired(const Label& label);
   std::vector<Label> TakeAllKept();
-  // Forgets what is reopened or kept of rows that `moved` says so of.
+  // Forgets what is reopened, kept or given up of rows that `moved` says so of.
   void Forget(absl::FunctionRef<bool(const Label& row)> moved);
 
   // Whole rows, for handing over; labels with zero at their version index.
@@ -95,6 +101,7 @@ class Marks {
   const int64_t pin_interval_;
   DoneMarks bound_;
   DoneMarks retired_;
+  absl::flat_hash_set<Label> given_up_;
   absl::flat_hash_map<Label, bool> reopened_;  // true: to the end
   absl::flat_hash_map<Label, absl::btree_set<int64_t>> kept_;  // by row
 };

@@ -88,6 +88,9 @@ void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
     const auto [next_label, next_task] = done_reports_.queue.front();
     done_reports_.queue.pop_front();
     Entry* entry = shard_.Find(next_label);
+    if (entry == nullptr && marks_.TakeGivenUp(next_label)) {
+      ReportDone(*relations_.ProducerOf(next_label), out);
+    }
     if (entry == nullptr || !entry->is_home) continue;
     if (entry->consumers.IsWide()) {
       done_reports_.gathered[next_label].insert(next_task);
@@ -112,6 +115,36 @@ void JobRun::MarkGathered(Outbox& out) {
         entry->consumers);
     RetireIfUnneeded(label, out);
   }
+}
+
+// Design section 5, "In place". Who demands it later hears that it was retired,
+// and if that is for certain, it is made again from the pin below it.
+void JobRun::GiveUpInputs(const Activation& record, const Kernel& kernel) {
+  if (!forward_ || storage_.has_store()) return;
+  relations_.ForEachRequired(record.task, [&](int use, const Label& label) {
+    if (!kernel.Updates(use)) return;
+    const Entry* entry = shard_.Find(label);
+    const bool is_ours =
+        entry != nullptr && entry->is_home && !entry->is_exposed &&
+        entry->copies.empty() && entry->waiters.empty() &&
+        entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
+    if (!is_ours || relations_.ConsumerCount(label) != 1 ||
+        root_.rounds.IsResult(label) || marks_.IsPinned(label) ||
+        marks_.IsReopened(label)) {
+      return;
+    }
+    const std::optional<Task> producer = relations_.ProducerOf(label);
+    if (!entry->producer_reported && producer.has_value()) {
+      // One report stands for all outputs.
+      int outputs = 0;
+      relations_.ForEachCreated(*producer,
+                                [&](int, const Label&) { ++outputs; });
+      if (outputs != 1) return;
+      marks_.NoteGivenUp(label);
+    }
+    marks_.NoteRetired(label);
+    shard_.Erase(label);
+  });
 }
 
 void JobRun::RetireIfUnneeded(const Label& label, Outbox& out) {

@@ -18,7 +18,8 @@ constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
 
 void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
                        Outbox& out, bool offer) {
-  const Entry* entry = shard_.Find(label);
+  Entry* entry = shard_.Find(label);
+  entry->is_exposed = true;
   if (entry->value.IsHollow()) {
     storage_.Load(label, targets);
     return;

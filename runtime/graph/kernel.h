@@ -46,6 +46,11 @@ class Kernel {
   // is not positive definite), with the pivot or element in the message; the
   // caller adds the task's name.
   virtual absl::Status Run(KernelCall& call) const = 0;
+  // It takes the value of `use` for an output if nobody else holds that.
+  virtual bool Updates(int use) const {
+    (void)use;
+    return false;
+  }
   // Floating-point operations of `task`; 0 if not declared.
   virtual double Flops(const Task& task) const {
     (void)task;
@@ -112,6 +117,7 @@ struct NativeKernel {
   int scalar_count = 0;
   // Of the values that it reads, then of those it makes. Empty: any.
   std::vector<ElementType> elements;
+  int updates = -1;  // the `in` that goes through TakeOrCopy; -1: none
   std::function<absl::Status(NativeCall&)> run;
   // Where it runs; null: here.
   std::shared_ptr<KernelLibrary> library;

@@ -40,6 +40,26 @@ inline absl::StatusOr<KernelTable> LoadMixKernels(const Job& job) {
   return out;
 }
 
+// As MixKernel, in the place of the first input if nobody else holds that.
+class UpdatingMixKernel : public MixKernel {
+ public:
+  // `in_place` counts; outlives the kernel.
+  explicit UpdatingMixKernel(int64_t* in_place) : in_place_(in_place) {}
+  bool Updates(int use) const override { return use == 0; }
+  absl::Status Run(KernelCall& call) const override {
+    const absl::Status status = MixKernel::Run(call);
+    if (call.inputs.empty() || !call.inputs[0].IsUnique()) return status;
+    ++*in_place_;
+    const double number = call.outputs[0].span<double>()[0];
+    call.outputs[0] = TakeOrCopy(call.inputs[0]);
+    call.outputs[0].mutable_span<double>()[0] = number;
+    return status;
+  }
+
+ private:
+  int64_t* const in_place_;
+};
+
 // As MixKernel, in values of `count` numbers: for tests of memory.
 class LargeMixKernel : public Kernel {
  public:
