@@ -130,8 +130,9 @@ TEST(Cluster, UpdatesHappenInPlace) {
     SimOptions options{.agents = 4, .job = {.replicas = replicas}};
     in_place = 0;
     const Work calm = RunSeeds(job, options, 5, loader);
-    // 84 of 164 tasks have an input of their own that another task made.
-    EXPECT_GT(in_place, 5 * 84) << replicas;
+    // 120 of 156 tasks have an input of their own. Copies are made of those
+    // that wait for long.
+    EXPECT_GT(in_place, 5 * (replicas == 1 ? 84 : 40)) << replicas;
     EXPECT_LT(calm.executed_per_needed, 1.05) << replicas;
     options.faults = ManyFaults();
     RunSeeds(job, options, 25, loader);
