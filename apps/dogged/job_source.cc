@@ -123,6 +123,16 @@ absl::Status NameFile(
   return status;
 }
 
+// Compiles `out.text` with `out.options` into the rest of it.
+absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
+                         dsl::Diagnostics& diagnostics) {
+  std::vector<dsl::SelectedLabels> labels;
+  DOGGED_ASSIGN_OR_RETURN(
+      out.job, dsl::Compile(out.text, out.options, kernels.registry(),
+                            diagnostics, &labels));
+  return SetLabels(std::move(labels), out.outputs);
+}
+
 }  // namespace
 
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
@@ -156,22 +166,27 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     out.options.selections.push_back(output.selection.text);
   }
   dsl::Diagnostics diagnostics(options.file, out.text);
-  std::vector<dsl::SelectedLabels> labels;
-  absl::StatusOr<Job> job = dsl::Compile(
-      out.text, out.options, kernels.registry(), diagnostics, &labels);
+  const absl::Status compiled = CompileInto(out, kernels, diagnostics);
   const std::string words = diagnostics.ToString();
   std::fwrite(words.data(), 1, words.size(), stderr);
-  if (!job.ok()) {
-    if (!diagnostics.HasErrors()) {
-      return fail(NameFile(job.status(), options.inputs));
-    }
-    return absl::Status(job.status().code(), "the program is wrong");
+  if (diagnostics.HasErrors()) {
+    return absl::Status(compiled.code(), "the program is wrong");
   }
-  const absl::Status set = SetLabels(std::move(labels), out.outputs);
-  if (!set.ok()) return fail(set);
-  out.job = *std::move(job);
+  if (!compiled.ok()) return fail(NameFile(compiled, options.inputs));
   return out;
 }
+
+absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
+                                       const dsl::TargetSize& target,
+                                       const KernelSource& kernels) {
+  LoadedProgram out = program;
+  out.options.target = target;
+  dsl::Diagnostics diagnostics(out.options.file, out.text);
+  DOGGED_RETURN_IF_ERROR(CompileInto(out, kernels, diagnostics));
+  return out;
+}
+
+uint64_t TextHash(absl::string_view text) { return Hash64(text) | 1; }
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {

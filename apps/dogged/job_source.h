@@ -60,6 +60,14 @@ struct LoadedProgram {
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels);
 
+// The same program with tiles for others; says nothing. Errors: as Compile.
+absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
+                                       const dsl::TargetSize& target,
+                                       const KernelSource& kernels);
+
+// Of a program as its file has it; never 0.
+uint64_t TextHash(absl::string_view text);
+
 // A file as it is, but for a byte order mark. Errors: kNotFound.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 

@@ -119,14 +119,15 @@ class RunFlags {
 
  private:
   void AddPlaces() {
-    command_.add_option("--agents", options_.program.agents, "how many agents")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str()
+    command_
+        .add_option("--agents", options_.program.agents,
+                    "how many agents (default: 1, or those of --cluster)")
+        ->check(CLI::Range(1, JobOptions::kTargetMax))
         ->envname("DOGGED_AGENTS");
     command_
         .add_option("--workers", options_.program.workers,
                     "worker threads per agent (default: processors / agents)")
-        ->check(CLI::Range(1, 1024))
+        ->check(CLI::Range(1, JobOptions::kTargetMax))
         ->envname("DOGGED_WORKERS");
     command_
         .add_option("--replicas", options_.replicas,

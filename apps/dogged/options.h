@@ -44,7 +44,7 @@ struct ProgramOptions {
   bool coalesce = true;
   bool emit_c = false;  // dogged check: print the generated C as well
   int agents = 1;       // nominal: they decide the tiles
-  int workers = 0;      // per agent; 0: processors / agents
+  int workers = 0;      // per agent; 0: processors / agents, or the cluster's
 };
 
 struct GraphOptions {
@@ -62,7 +62,8 @@ struct When {
 };
 
 struct RunOptions {
-  ProgramOptions program;
+  // No agents: one, or as many as the cluster has.
+  ProgramOptions program{.agents = 0};
   int replicas = 0;  // 0: 2, or 1 with one agent
   bool check = false;
   std::string cluster;  // HOST:PORT of a running agent; empty: start some

@@ -143,14 +143,16 @@ class ClusterRun {
  private:
   absl::Status RunJob(ProgressPrinter& progress) {
     JobOptions job_options{.replicas = options_.replicas,
-                           .search_only = options_.search_only};
+                           .search_only = options_.search_only,
+                           .agents = options_.program.agents,
+                           .workers = options_.program.workers};
     if (job_options.replicas == 0) {
       job_options.replicas =
           options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
     }
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(), submission_,
                                            job_options, relations_,
-                                           Hash64(program_.text) | 1));
+                                           TextHash(program_.text)));
     while (!client_->HasAll()) {
       if (IsInterrupted()) return absl::CancelledError(StopWords());
       const absl::Status collected = client_->Collect(kPollInterval);
@@ -163,7 +165,7 @@ class ClusterRun {
       Progress moment{.done = std::min(tasks_needed_, ledger_.tasks_done()),
                       .needed = tasks_needed_,
                       .alive = alive_,
-                      .wanted = std::max(alive_, options_.program.agents)};
+                      .wanted = std::max(alive_, started_)};
       NotePlace(program_.job.program, time(), moment);
       progress.Update(clock_.Now(), moment);
       InjectFaults(progress);

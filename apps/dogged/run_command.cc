@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "apps/cholesky/verify.h"
+#include "apps/dogged/cluster_target.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/memory.h"
@@ -233,14 +234,29 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   return FinishRun(options, ended, kernels, *table, lookup, std::move(report));
 }
 
+namespace {
+
+// Fills in for how many agents and workers, too.
+absl::StatusOr<LoadedProgram> Load(RunOptions& options,
+                                   const KernelSource& kernels) {
+  ProgramOptions& program = options.program;
+  if (!options.cluster.empty() &&
+      (program.agents == 0 || program.workers == 0)) {
+    return LoadForCluster(options, kernels);
+  }
+  program.agents = std::max(1, program.agents);
+  program.workers = WorkersPerAgent(program.workers, program.agents);
+  return LoadProgram(program, kernels);
+}
+
+}  // namespace
+
 ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   CatchInterrupts("interrupted: nothing has run\n");
   SystemClock clock;
   const absl::Time wall_start = clock.Now();
   const KernelSource kernels(environment);
   RunOptions filled = options;
-  filled.program.workers =
-      WorkersPerAgent(options.program.workers, options.program.agents);
   if (!filled.cluster.empty() &&
       (!filled.kill_at.empty() || !filled.join_at.empty() ||
        filled.kill_every_seconds > 0)) {
@@ -249,7 +265,7 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
                  "that this command starts, not for those of --cluster\n");
     return ExitCode::kMistyped;
   }
-  const auto program = LoadProgram(filled.program, kernels);
+  const auto program = Load(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   if (const absl::Status room = CheckRoom(WholeProgram(program->job.program));
       !room.ok()) {

@@ -13,11 +13,16 @@ namespace dogged {
 // How a job is to be run. None of it decides bits.
 struct JobOptions {
   static constexpr int kReplicasMax = 16;
+  static constexpr int kTargetMax = 1024;  // agents, and workers of each
   int replicas = 2;  // 1 to kReplicasMax
   // No notification and no owner-first order: only the backward search.
   bool search_only = false;
   // Searchers say at a task's home that they run it, and others pass it by.
   bool claims = true;
+  // What its tiles were cut for, 0 if not told. Part of the job already; here
+  // for clients that come back and don't say it.
+  int agents = 0;
+  int workers = 0;  // of each
 
   void EncodeTo(Encoder& encoder) const;
   // Malformed ones mark the decoder as failed.

@@ -10,6 +10,8 @@ void JobOptions::EncodeTo(Encoder& encoder) const {
   encoder.PutSigned(replicas);
   encoder.PutBool(search_only);
   encoder.PutBool(claims);
+  encoder.PutSigned(agents);
+  encoder.PutSigned(workers);
 }
 
 JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
@@ -17,11 +19,16 @@ JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
   const int64_t replicas = decoder.GetSigned();
   out.search_only = decoder.GetBool();
   out.claims = decoder.GetBool();
-  if (replicas < 1 || replicas > kReplicasMax) {
+  const int64_t agents = decoder.GetSigned();
+  const int64_t workers = decoder.GetSigned();
+  if (replicas < 1 || replicas > kReplicasMax || agents < 0 ||
+      agents > kTargetMax || workers < 0 || workers > kTargetMax) {
     decoder.Fail();
     return JobOptions();
   }
   out.replicas = static_cast<int>(replicas);
+  out.agents = static_cast<int>(agents);
+  out.workers = static_cast<int>(workers);
   return out;
 }
 

@@ -165,6 +165,26 @@ def case_run_again():
         check("digest", again["result_digest"], first["result_digest"], again)
 
 
+def case_tiles():
+    """Tiles are cut for the agents that there are, and stay what they are for
+    a client that comes back when there are more."""
+    def program(steps):
+        return (HEAT2D, "-D", "N=512", "-D", f"T={steps}")
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        first, _ = cluster.run(*program(64))
+        for_two, _ = cluster.run(*program(64), "--agents", 2, "--workers", 1)
+        check("job", first["job"], for_two["job"])
+        cluster.start()
+        again, _ = cluster.run(*program(64))
+        check("job, once there are three", again["job"], first["job"])
+        more, _ = cluster.run(*program(65))
+        for_three, _ = cluster.run(*program(65), "--agents", 3)
+        check("job of three", more["job"], for_three["job"])
+        check("digest", first["result_digest"], serial(*program(64)))
+
+
 def case_many_jobs():
     """A hundred jobs, five at a time; what they held is freed once their
     clients have the results."""
