@@ -11,6 +11,15 @@ namespace {
 constexpr int64_t kFreeBytesKept = 64 << 20;
 constexpr int64_t kPunchBytesMin = 16 << 10;
 
+std::optional<int64_t> OffsetWithin(const void* data, const char* memory,
+                                    int64_t bytes) {
+  const auto* byte = static_cast<const char*>(data);
+  const bool within =
+      byte >= memory + SharedFile::kHeaderBytes && byte < memory + bytes;
+  if (!within) return std::nullopt;
+  return byte - memory;
+}
+
 class MappedArena : public PeerArena {
  public:
   explicit MappedArena(std::unique_ptr<PeerFile> file)
@@ -19,6 +28,9 @@ class MappedArena : public PeerArena {
     const bool within = offset >= SharedFile::kHeaderBytes && bytes >= 0 &&
                         offset % 64 == 0 && offset <= file_->bytes() - bytes;
     return within ? file_->memory() + offset : nullptr;
+  }
+  std::optional<int64_t> OffsetOf(const void* data) const override {
+    return OffsetWithin(data, file_->memory(), file_->bytes());
   }
   bool HasEnded() const override { return file_->HasEnded(); }
 
@@ -79,12 +91,7 @@ int64_t Arena::used_bytes() const {
 }
 
 std::optional<int64_t> Arena::OffsetOf(const void* data) const {
-  const auto* byte = static_cast<const char*>(data);
-  const char* first = file_->memory() + SharedFile::kHeaderBytes;
-  if (byte < first || byte >= file_->memory() + file_->bytes()) {
-    return std::nullopt;
-  }
-  return byte - file_->memory();
+  return OffsetWithin(data, file_->memory(), file_->bytes());
 }
 
 absl::StatusOr<std::shared_ptr<PeerArena>> Arena::Map(

@@ -22,6 +22,8 @@ class PeerArena {
   virtual ~PeerArena() = default;
   // `bytes` bytes from `offset`; null if they don't lie within.
   virtual const void* At(int64_t offset, int64_t bytes) const = 0;
+  // The place there of `data`; none if it is elsewhere.
+  virtual std::optional<int64_t> OffsetOf(const void* data) const = 0;
   // The process has ended, for certain: it reads nothing any more. No
   // suspicion: what the others believe of it counts for nothing here.
   virtual bool HasEnded() const = 0;

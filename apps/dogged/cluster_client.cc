@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -15,7 +16,40 @@ constexpr absl::Duration kStatusTimeout = absl::Seconds(1);
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
+// Results that are read where they lie, before they are copied and returned:
+// less than the agent lends.
+constexpr int64_t kLentBytesMax = int64_t{256} << 20;
+
 uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
+
+// Keeps the mapping for a view of it.
+class MappedLease : public ValueMemory {
+ public:
+  explicit MappedLease(std::shared_ptr<PeerFile> file)
+      : file_(std::move(file)) {}
+  void* Take(int64_t) override { return nullptr; }
+  void Give(void*, int64_t) override {}
+
+ private:
+  const std::shared_ptr<PeerFile> file_;
+};
+
+// What `loan` says lies in `file`; none if that can't be.
+Value ViewOf(const std::shared_ptr<PeerFile>& file, const Loan& loan) {
+  if (file == nullptr) return Value();
+  const int64_t limit = file->bytes();
+  int64_t bytes = ElementBytes(loan.type);
+  for (int64_t extent : loan.shape) {
+    if (extent < 1 || bytes > limit / extent) return Value();
+    bytes *= extent;
+  }
+  const bool within = loan.offset >= SharedFile::kHeaderBytes &&
+                      loan.offset % 64 == 0 && loan.offset <= limit - bytes;
+  if (!within) return Value();
+  return Value::View(loan.type, loan.shape, loan.digest,
+                     file->memory() + loan.offset,
+                     std::make_unique<MappedLease>(file));
+}
 
 }  // namespace
 
@@ -30,6 +64,8 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
 
 absl::Status ClusterClient::FailOver(const absl::Status& why) {
   contact_.reset();
+  CopyLent();  // nobody holds it any more
+  last_loan_ = 0;
   absl::Status last = why;
   for (const std::string& address : addresses_) {
     auto client = ControlClient::Connect(address, kConnectTimeout);
@@ -70,6 +106,7 @@ absl::Status ClusterClient::SayAll() {
   }
   to_ask_.assign(missing_.begin(), missing_.end());
   std::sort(to_ask_.begin(), to_ask_.end(), std::greater<Label>());
+  unread_.clear();
   asked_count_ = 0;
   return AskForMore();
 }
@@ -104,8 +141,14 @@ void ClusterClient::ListResults() {
 }
 
 absl::Status ClusterClient::AskForMore() {
+  if (!unread_.empty()) {
+    const WantRequest request{.job = record_.job(),
+                              .labels = std::exchange(unread_, {})};
+    DOGGED_RETURN_IF_ERROR(contact_->Send(
+        Type(ControlType::kWant), request.Encode().view(), kCallTimeout));
+  }
   if (to_ask_.empty() || asked_count_ > kAskedMax / 2) return absl::OkStatus();
-  WantRequest request{.job = record_.job()};
+  WantRequest request{.job = record_.job(), .may_borrow = true};
   while (!to_ask_.empty() && asked_count_ < kAskedMax) {
     if (missing_.contains(to_ask_.back())) {
       request.labels.push_back(to_ask_.back());
@@ -130,11 +173,65 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
     found_.emplace(label, value);
     --asked_count_;
   }
+  for (const LentValue& lent : reply.lent) Borrow(lent);
+  if (lent_bytes_ > kLentBytesMax) DOGGED_RETURN_IF_ERROR(ReturnLent());
   return AskForMore();
+}
+
+void ClusterClient::Borrow(const LentValue& lent) {
+  last_loan_ = lent.loan.number;
+  if (!missing_.contains(lent.label)) return;
+  auto [it, is_new] = arenas_.try_emplace(lent.arena);
+  if (is_new) {
+    auto file = PeerFile::Map(lent.arena);
+    if (file.ok()) it->second = *std::move(file);
+  }
+  const Value view = ViewOf(it->second, lent.loan);
+  if (view.IsNone()) {
+    unread_.push_back(lent.label);
+    return;
+  }
+  missing_.erase(lent.label);
+  --asked_count_;
+  ++lent_count_;
+  lent_bytes_ += view.bytes();
+  lent_.push_back(lent.label);
+  found_.emplace(lent.label, view);
+}
+
+// A contact that was lost may have been declared dead, and its arena be in use
+// for something else: the digest tells.
+bool ClusterClient::CopyLent() {
+  for (const Label& label : lent_) {
+    const auto it = found_.find(label);
+    const Value copy = it->second.Copy();
+    if (Hash128(copy.view()) == it->second.digest()) {
+      it->second = copy;
+      continue;
+    }
+    found_.erase(it);
+    missing_.insert(label);
+    unread_.push_back(label);
+    ++asked_count_;
+  }
+  lent_.clear();
+  lent_bytes_ = 0;
+  return HasAll();
+}
+
+absl::Status ClusterClient::ReturnLent() {
+  CopyLent();
+  return contact_->Send(Type(ControlType::kReturned),
+                        ReturnedNotice{.number = last_loan_}.Encode().view(),
+                        kCallTimeout);
 }
 
 absl::Status ClusterClient::Collect(absl::Duration patience) {
   const absl::Time deadline = clock_.Now() + patience;
+  if (!unread_.empty()) {
+    const absl::Status asked = AskForMore();
+    if (!asked.ok()) DOGGED_RETURN_IF_ERROR(FailOver(asked));
+  }
   while (!HasAll()) {
     const absl::Duration left = deadline - clock_.Now();
     if (left <= absl::ZeroDuration()) return absl::OkStatus();

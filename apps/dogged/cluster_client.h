@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "routing/control_socket.h"
+#include "routing/shared_file.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/relations.h"
@@ -50,6 +51,11 @@ class ClusterClient {
   const Rounds& rounds() const { return *rounds_; }
   // None if it has not come.
   Value Find(const Label& label) const;
+  // Agents of this host lend results: has them as its own now. False if some
+  // were not what they were any more, and are missing again. Find() is to be
+  // relied on after this.
+  bool CopyLent();
+  int64_t lent_count() const { return lent_count_; }  // ever
 
   // Asks every known agent; those that do not answer are left out. Learns of
   // new members.
@@ -69,6 +75,9 @@ class ClusterClient {
   absl::Status SayAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
+  // Takes note of what was lent. It is asked for again if it can't be read.
+  void Borrow(const LentValue& lent);
+  absl::Status ReturnLent();
   // The results can be asked for once it is known which these are.
   void ListResults();
 
@@ -85,6 +94,12 @@ class ClusterClient {
   std::vector<Label> to_ask_;  // of the missing, not yet asked of contact_
   int64_t asked_count_ = 0;    // asked and not answered
   absl::flat_hash_map<Label, Value> found_;
+  std::map<std::string, std::shared_ptr<PeerFile>> arenas_;  // null: unreadable
+  std::vector<Label> lent_;    // of found_, not copied yet
+  std::vector<Label> unread_;  // to be sent as bytes
+  int64_t lent_bytes_ = 0;     // of `lent_`
+  uint64_t last_loan_ = 0;     // of this contact
+  int64_t lent_count_ = 0;
 };
 
 }  // namespace dogged

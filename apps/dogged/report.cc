@@ -36,6 +36,7 @@ std::string RunReport::ToJson() const {
   out["reads_remote"] = reads_remote;
   out["bytes_read_local"] = bytes_read_local;
   out["bytes_read_remote"] = bytes_read_remote;
+  out["results_lent"] = results_lent;
   out["peak_rss_bytes"] = peak_rss_bytes;
   out["result_digest"] = result_digest.ToString();
   if (gflops > 0) out["gflops"] = gflops;

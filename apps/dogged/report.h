@@ -37,6 +37,7 @@ struct RunReport {
   int64_t reads_remote = 0;
   int64_t bytes_read_local = 0;
   int64_t bytes_read_remote = 0;
+  int64_t results_lent = 0;
   int64_t peak_rss_bytes = 0;
   Digest result_digest;
   double gflops = 0;  // 0: the kernels declare no flops

@@ -103,6 +103,7 @@ class ClusterRun {
   RunReport Report() const {
     RunReport report{.job = client_->record().hash.ToString(),
                      .program = program_.job.program.name};
+    report.results_lent = client_->lent_count();
     report.compute_seconds = absl::ToDoubleSeconds(compute_);
     report.tasks_needed = client_->rounds().IsLoop()
                               ? client_->rounds().TaskCount()
@@ -153,7 +154,8 @@ class ClusterRun {
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(), submission_,
                                            job_options, relations_,
                                            TextHash(program_.text)));
-    while (!client_->HasAll()) {
+    absl::Time all_here;
+    while (!HasAllForGood(all_here)) {
       if (IsInterrupted()) return absl::CancelledError(StopWords());
       const absl::Status collected = client_->Collect(kPollInterval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
@@ -171,10 +173,17 @@ class ClusterRun {
       InjectFaults(progress);
       NoteDeaths(progress);
     }
-    compute_ = clock_.Now() - start_;
+    compute_ = all_here - start_;
     DOGGED_RETURN_IF_ERROR(NoteStatus());
     NoteDeaths(progress);
     return absl::OkStatus();
+  }
+
+  // `when` becomes the time when all had come.
+  bool HasAllForGood(absl::Time& when) {
+    if (!client_->HasAll()) return false;
+    when = clock_.Now();
+    return client_->CopyLent();
   }
 
   absl::Status Connect() {

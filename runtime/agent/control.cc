@@ -82,6 +82,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
 Bytes WantRequest::Encode() const {
   Encoder out;
   out.PutId(job);
+  out.PutBool(may_borrow);
   out.PutVarint(labels.size());
   for (const Label& label : labels) label.Encode(out);
   return Bytes(out.Take());
@@ -91,6 +92,7 @@ absl::StatusOr<WantRequest> WantRequest::Decode(absl::string_view body) {
   Decoder in(body);
   WantRequest out;
   out.job = in.GetId<JobId>();
+  out.may_borrow = in.GetBool();
   const int64_t count = in.GetCount(2);
   for (int64_t i = 0; i < count && in.ok(); ++i) {
     out.labels.push_back(Label::Decode(in));
@@ -107,6 +109,12 @@ Bytes ValuesReply::Encode() const {
     label.Encode(out);
     value.Encode(out);
   }
+  out.PutVarint(lent.size());
+  for (const LentValue& entry : lent) {
+    entry.label.Encode(out);
+    out.PutString(entry.arena);
+    entry.loan.EncodeTo(out);
+  }
   return Bytes(out.Take());
 }
 
@@ -120,7 +128,28 @@ absl::StatusOr<ValuesReply> ValuesReply::Decode(absl::string_view body) {
     DOGGED_ASSIGN_OR_RETURN(Value value, Value::Decode(in));
     out.values.emplace_back(label, std::move(value));
   }
+  const int64_t lent = in.GetCount(2);
+  for (int64_t i = 0; i < lent && in.ok(); ++i) {
+    LentValue entry;
+    entry.label = Label::Decode(in);
+    entry.arena = std::string(in.GetString());
+    entry.loan = Loan::DecodeFrom(in);
+    out.lent.push_back(std::move(entry));
+  }
   DOGGED_RETURN_IF_ERROR(in.Finish("values"));
+  return out;
+}
+
+Bytes ReturnedNotice::Encode() const {
+  Encoder out;
+  out.PutVarint(number);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<ReturnedNotice> ReturnedNotice::Decode(absl::string_view body) {
+  Decoder in(body);
+  const ReturnedNotice out{.number = in.GetVarint()};
+  DOGGED_RETURN_IF_ERROR(in.Finish("returned"));
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "routing/view.h"
 #include "runtime/agent/job_record.h"
+#include "runtime/agent/loan.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
@@ -32,6 +33,8 @@ enum class ControlType : uint8_t {
   kValues = 10,    // ValuesReply
   kConclude = 11,  // a JobRecord in its new state; answered by kConcluded
   kConcluded = 12,
+  // ReturnedNotice: what was lent and is not in use any more. No answer.
+  kReturned = 13,
 };
 
 struct SubmitRequest {
@@ -69,18 +72,36 @@ struct StatusReply {
 
 struct WantRequest {
   JobId job;
+  // Values may be lent: the client can read arenas of this host.
+  bool may_borrow = false;
   std::vector<Label> labels;
 
   Bytes Encode() const;
   static absl::StatusOr<WantRequest> Decode(absl::string_view body);
 };
 
+// A value that the client finds where it lies, until it has returned it or its
+// connection ends. Whoever has lost that connection checks what it has read.
+struct LentValue {
+  Label label;
+  std::string arena;  // SharedMemory::address()
+  Loan loan;          // numbered from 1 for each connection
+};
+
 struct ValuesReply {
   JobId job;
   std::vector<std::pair<Label, Value>> values;
+  std::vector<LentValue> lent;
 
   Bytes Encode() const;
   static absl::StatusOr<ValuesReply> Decode(absl::string_view body);
+};
+
+struct ReturnedNotice {
+  uint64_t number = 0;  // all loans of this connection up to this one
+
+  Bytes Encode() const;
+  static absl::StatusOr<ReturnedNotice> Decode(absl::string_view body);
 };
 
 Bytes EncodeError(const absl::Status& status);

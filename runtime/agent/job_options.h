@@ -14,7 +14,7 @@ namespace dogged {
 struct JobOptions {
   static constexpr int kReplicasMax = 16;
   static constexpr int kTargetMax = 1024;  // agents, and workers of each
-  int replicas = 2;  // 1 to kReplicasMax
+  int replicas = 2;                        // 1 to kReplicasMax
   // No notification and no owner-first order: only the backward search.
   bool search_only = false;
   // Searchers say at a task's home that they run it, and others pass it by.

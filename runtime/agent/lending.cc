@@ -140,6 +140,24 @@ std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
               .digest = value.digest()};
 }
 
+std::optional<Place> Lending::PlaceOf(const Value& value) const {
+  if (options_.lent_bytes_max > 0 || value.IsNone() || value.IsHollow()) {
+    return std::nullopt;
+  }
+  if (const auto offset = memory_.OffsetOf(value.data()); offset.has_value()) {
+    return Place{.arena = memory_.address(), .offset = *offset};
+  }
+  if (!value.IsView()) return std::nullopt;
+  for (const auto& [id, peer] : peers_) {
+    if (!peer.is_here || peer.arena == nullptr) continue;
+    const auto offset = peer.arena->OffsetOf(value.data());
+    if (offset.has_value()) {
+      return Place{.arena = peer.address, .offset = *offset};
+    }
+  }
+  return std::nullopt;
+}
+
 Value Lending::Borrow(AgentId owner, const Loan& loan) {
   const auto it = peers_.find(owner);
   const auto refuse = [this] {

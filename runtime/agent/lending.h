@@ -48,6 +48,12 @@ enum class LendingMessage : uint8_t {
   kHeld = kFirstFreeKind + 24,
 };
 
+// Where a value lies.
+struct Place {
+  std::string arena;  // SharedMemory::address()
+  int64_t offset = 0;
+};
+
 struct LendingOptions {
   // What all lent values may take; 0: no bound. They can't be evicted.
   int64_t lent_bytes_max = 0;
@@ -85,6 +91,11 @@ class Lending {
   std::optional<Loan> Lend(AgentId reader, const Value& value);
   // What `owner` has lent; none if that is no news, or not as it should be.
   Value Borrow(AgentId owner, const Loan& loan);
+
+  // For a process of this host that is no agent and can map arenas: where it
+  // finds `value` for as long as somebody here holds that. None if it is in no
+  // arena, or if there is a bound on what is lent.
+  std::optional<Place> PlaceOf(const Value& value) const;
 
   // Some values here are of owners that have gone: better copied.
   bool HasOrphans() const;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/base/codec.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/value.h"
 
@@ -15,6 +16,10 @@ struct Loan {
   ElementType type = ElementType::kDouble;
   Shape shape;
   Digest digest;
+
+  void EncodeTo(Encoder& encoder) const;
+  // A malformed loan marks the decoder as failed.
+  static Loan DecodeFrom(Decoder& decoder);
 };
 
 }  // namespace dogged

@@ -52,15 +52,32 @@ absl::StatusOr<PublishBody> DecodePublish(absl::string_view body) {
   return out;
 }
 
+void Loan::EncodeTo(Encoder& encoder) const {
+  encoder.PutVarint(number);
+  encoder.PutVarint(static_cast<uint64_t>(offset));
+  encoder.PutU64(digest.low);
+  encoder.PutU64(digest.high);
+  encoder.PutU8(static_cast<uint8_t>(type));
+  shape.Encode(encoder);
+}
+
+Loan Loan::DecodeFrom(Decoder& decoder) {
+  Loan out;
+  out.number = decoder.GetVarint();
+  out.offset = static_cast<int64_t>(decoder.GetVarint());
+  out.digest.low = decoder.GetU64();
+  out.digest.high = decoder.GetU64();
+  const uint8_t type = decoder.GetU8();
+  if (type > static_cast<uint8_t>(ElementType::kInt64)) decoder.Fail();
+  out.type = static_cast<ElementType>(type);
+  out.shape = Shape::Decode(decoder);
+  return out;
+}
+
 Bytes EncodeLend(const LendBody& body) {
   Encoder out;
   body.label.Encode(out);
-  out.PutVarint(body.loan.number);
-  out.PutVarint(static_cast<uint64_t>(body.loan.offset));
-  out.PutU64(body.loan.digest.low);
-  out.PutU64(body.loan.digest.high);
-  out.PutU8(static_cast<uint8_t>(body.loan.type));
-  body.loan.shape.Encode(out);
+  body.loan.EncodeTo(out);
   return Bytes(out.Take());
 }
 
@@ -68,14 +85,7 @@ absl::StatusOr<LendBody> DecodeLend(absl::string_view body) {
   Decoder in(body);
   LendBody out;
   out.label = Label::Decode(in);
-  out.loan.number = in.GetVarint();
-  out.loan.offset = static_cast<int64_t>(in.GetVarint());
-  out.loan.digest.low = in.GetU64();
-  out.loan.digest.high = in.GetU64();
-  const uint8_t type = in.GetU8();
-  if (type > static_cast<uint8_t>(ElementType::kInt64)) in.Fail();
-  out.loan.type = static_cast<ElementType>(type);
-  out.loan.shape = Shape::Decode(in);
+  out.loan = Loan::DecodeFrom(in);
   DOGGED_RETURN_IF_ERROR(in.Finish("lend"));
   return out;
 }

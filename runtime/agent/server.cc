@@ -13,6 +13,10 @@ namespace {
 
 // Values of one kValues frame, as long as there are that many.
 constexpr int64_t kValuesFrameBytes = 4 << 20;
+// What one client may have borrowed; the rest comes as bytes.
+constexpr int64_t kBorrowedBytesMax = int64_t{512} << 20;
+// Of those that have gone `status` names the last ones.
+constexpr size_t kDepartedMax = 1000;
 constexpr int kLifeLineNeighboursMax = 16;
 // So long the loop looks out for the next message before it sleeps: about what
 // a wake-up costs.
@@ -36,10 +40,11 @@ Server::~Server() {
   }
   // The next incarnation knows nothing of these wishes; their clients say them
   // again when the connection ends.
-  for (const auto& [key, connections] : wanted_) {
-    for (ConnectionId connection : connections) {
-      ports_.control.Close(connection);
-    }
+  for (const auto& [key, wishes] : wanted_) {
+    for (const Wish& wish : wishes) ports_.control.Close(wish.connection);
+  }
+  for (const auto& [connection, borrower] : borrowers_) {
+    ports_.control.Close(connection);
   }
 }
 
@@ -147,8 +152,14 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
           agent_.Want(now, request->job, request->labels);
       if (!status.ok()) return SendError(from, status);
       for (const Label& label : request->labels) {
-        wanted_[{request->job, label}].push_back(from);
+        wanted_[{request->job, label}].push_back({from, request->may_borrow});
       }
+      return;
+    }
+    case ControlType::kReturned: {
+      const auto notice = ReturnedNotice::Decode(body);
+      if (!notice.ok()) return SendError(from, notice.status());
+      TakeBack(from, notice->number);
       return;
     }
     case ControlType::kConclude: {
@@ -181,11 +192,13 @@ void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
       agent_.PeerDied(now, ended.peer, "its connection closed");
     }
   }
-  for (auto& [key, connections] : wanted_) {
-    connections.erase(
-        std::remove(connections.begin(), connections.end(), event.connection),
-        connections.end());
-  }
+  absl::erase_if(wanted_, [&event](auto& entry) {
+    std::erase_if(entry.second, [&event](const Wish& wish) {
+      return wish.connection == event.connection;
+    });
+    return entry.second.empty();
+  });
+  borrowers_.erase(event.connection);
 }
 
 void Server::KeepLifeLines() {
@@ -221,13 +234,20 @@ void Server::SendWanted() {
       SendFrame(ports_.control, connection, ControlType::kValues,
                 reply.Encode());
       reply.values.clear();
+      reply.lent.clear();
     };
     for (auto& [label, value] : agent_.TakeWanted(id)) {
       auto it = wanted_.find({id, label});
       if (it == wanted_.end()) continue;
-      for (ConnectionId connection : it->second) {
+      for (const auto& [connection, may_borrow] : it->second) {
         ValuesReply& reply = replies[connection];
         reply.job = id;
+        if (may_borrow) {
+          if (auto lent = Lend(connection, label, value); lent.has_value()) {
+            reply.lent.push_back(*std::move(lent));
+            continue;
+          }
+        }
         reply.values.emplace_back(label, value);
         int64_t bytes = 0;
         for (const auto& entry : reply.values) bytes += entry.second.bytes();
@@ -238,8 +258,39 @@ void Server::SendWanted() {
       wanted_.erase(it);
     }
     for (auto& [connection, reply] : replies) {
-      if (!reply.values.empty()) send(connection, reply);
+      if (!reply.values.empty() || !reply.lent.empty()) {
+        send(connection, reply);
+      }
     }
+  }
+}
+
+std::optional<LentValue> Server::Lend(ConnectionId client, const Label& label,
+                                      const Value& value) {
+  if (agent_.lending() == nullptr) return std::nullopt;
+  const std::optional<Place> place = agent_.lending()->PlaceOf(value);
+  if (!place.has_value()) return std::nullopt;
+  Borrower& borrower = borrowers_[client];
+  if (borrower.bytes + value.bytes() > kBorrowedBytesMax) return std::nullopt;
+  borrower.held.push_back(value);
+  borrower.bytes += value.bytes();
+  return LentValue{.label = label,
+                   .arena = place->arena,
+                   .loan = {.number = borrower.returned + borrower.held.size(),
+                            .offset = place->offset,
+                            .type = value.type(),
+                            .shape = value.shape(),
+                            .digest = value.digest()}};
+}
+
+void Server::TakeBack(ConnectionId client, uint64_t number) {
+  const auto it = borrowers_.find(client);
+  if (it == borrowers_.end()) return;
+  Borrower& borrower = it->second;
+  while (!borrower.held.empty() && borrower.returned < number) {
+    borrower.bytes -= borrower.held.front().bytes();
+    borrower.held.pop_front();
+    ++borrower.returned;
   }
 }
 
@@ -250,6 +301,7 @@ void Server::LogEvents() {
     departed_.push_back({.member = event.member,
                          .state = died ? "dead" : "left",
                          .cause = died ? event.cause : ""});
+    if (departed_.size() > kDepartedMax) departed_.pop_front();
   }
 }
 

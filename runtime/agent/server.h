@@ -5,8 +5,10 @@
 #define DOGGED_RUNTIME_AGENT_SERVER_H_
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,17 @@ class Server {
     bool confirmed = false;  // the peer has said who it is
   };
 
+  // What a client has borrowed and not returned, oldest first.
+  struct Borrower {
+    std::deque<Value> held;
+    int64_t bytes = 0;
+    uint64_t returned = 0;  // how many loans are not in `held` any more
+  };
+  struct Wish {
+    ConnectionId connection;
+    bool may_borrow = false;
+  };
+
   // Until something is to be done, or the agent wants to be called.
   void Wait();
   void HandleControl(absl::Time now);
@@ -63,6 +76,10 @@ class Server {
   void HandleClosed(absl::Time now, const ControlEvent& event);
   void KeepLifeLines();
   void SendWanted();
+  // Where `value` is, held until it is returned; none if it can't be lent.
+  std::optional<LentValue> Lend(ConnectionId client, const Label& label,
+                                const Value& value);
+  void TakeBack(ConnectionId client, uint64_t number);
   void LogEvents();
   StatusReply Status() const;
   void SendError(ConnectionId connection, const absl::Status& status);
@@ -74,8 +91,9 @@ class Server {
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
   // Who waits for which result.
-  absl::btree_map<std::pair<JobId, Label>, std::vector<ConnectionId>> wanted_;
-  std::vector<MemberStatus> departed_;
+  absl::btree_map<std::pair<JobId, Label>, std::vector<Wish>> wanted_;
+  absl::btree_map<ConnectionId, Borrower> borrowers_;
+  std::deque<MemberStatus> departed_;
 };
 
 }  // namespace dogged

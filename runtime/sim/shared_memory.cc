@@ -15,6 +15,9 @@ class SimArena::Mapped : public PeerArena {
         offset >= 0 && bytes >= 0 && offset <= slab_->bytes - bytes;
     return within ? slab_->memory + offset : nullptr;
   }
+  std::optional<int64_t> OffsetOf(const void* data) const override {
+    return slab_->OffsetOf(data);
+  }
   bool HasEnded() const override { return slab_->has_ended; }
 
  private:
@@ -53,12 +56,14 @@ void SimArena::Give(void* data, int64_t bytes) {
   blocks_.Give(static_cast<char*>(data) - slab_->memory, bytes);
 }
 
-std::optional<int64_t> SimArena::OffsetOf(const void* data) const {
+std::optional<int64_t> SimArena::Slab::OffsetOf(const void* data) const {
   const auto* byte = static_cast<const char*>(data);
-  if (byte < slab_->memory || byte >= slab_->memory + slab_->bytes) {
-    return std::nullopt;
-  }
-  return byte - slab_->memory;
+  if (byte < memory || byte >= memory + bytes) return std::nullopt;
+  return byte - memory;
+}
+
+std::optional<int64_t> SimArena::OffsetOf(const void* data) const {
+  return slab_->OffsetOf(data);
 }
 
 absl::StatusOr<std::shared_ptr<PeerArena>> SimArena::Map(

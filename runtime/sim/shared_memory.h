@@ -49,6 +49,8 @@ class SimArena : public SharedMemory, public ValueMemory {
     char* memory = nullptr;  // aligned to 64
     int64_t bytes = 0;
     bool has_ended = false;
+
+    std::optional<int64_t> OffsetOf(const void* data) const;
   };
   class Mapped;
 

@@ -270,6 +270,21 @@ TEST_F(LendingTest, WhatCantBeLentTravelsAsBytes) {
   EXPECT_FALSE(reader_->Lend(kOwner, read).has_value());
 }
 
+TEST_F(LendingTest, SaysWhereAValueLies) {
+  const Value made = Make(7);
+  const Loan loan = *owner_->Lend(kReader, made);
+  const Value read = reader_->Borrow(kOwner, loan);
+  for (const auto& place : {owner_->PlaceOf(made), reader_->PlaceOf(read)}) {
+    ASSERT_TRUE(place.has_value());
+    EXPECT_EQ(place->arena, owner_memory_.address());
+    EXPECT_EQ(place->offset, loan.offset);
+  }
+  EXPECT_FALSE(owner_->PlaceOf(made.Hollow()).has_value());
+  // Nobody can map what is only kept here.
+  reader_->SetView(now_, View(std::vector<Member>{}));
+  EXPECT_FALSE(reader_->PlaceOf(read).has_value());
+}
+
 TEST_F(LendingTest, NoMoreIsLentThanMayBe) {
   options_.lent_bytes_max = 1000;
   Start();

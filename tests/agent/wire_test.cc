@@ -34,13 +34,13 @@ TEST(Wire, FramesOfTheControlPort) {
             Golden("0a 0178"));
   const WantRequest want{.job = JobId(5), .labels = {kLabel}};
   EXPECT_EQ(Hex(want.Encode().view()),
-            Golden("0500000000000000 01 01 02 04 01"));
+            Golden("0500000000000000 00 01 01 02 04 01"));
   const SubmitRequest submit{.submission = SubmissionId(6),
                              .options = {.replicas = 2, .search_only = true},
                              .text_hash = 7,
                              .job = "J"};
   EXPECT_EQ(Hex(submit.Encode().view()),
-            Golden("0600000000000000 04 01 01 0700000000000000 014a"));
+            Golden("0600000000000000 04 01 01 00 00 0700000000000000 014a"));
   EXPECT_TRUE(SubmitRequest::Decode(submit.Encode().view()).ok());
   // An agent with so many would end, and so would all who hear of the job.
   for (const int replicas : {0, 17, INT_MAX}) {
@@ -49,8 +49,25 @@ TEST(Wire, FramesOfTheControlPort) {
     const JobRecord record{.options = {.replicas = replicas}};
     EXPECT_FALSE(JobRecord::Decode(record.Encode().view()).ok()) << replicas;
   }
-  const ValuesReply values{.job = JobId(5), .values = {}};
-  EXPECT_EQ(Hex(values.Encode().view()), Golden("0500000000000000 00"));
+  // Nor tiles for more than there can be.
+  for (const int agents : {-1, 1025}) {
+    const SubmitRequest bad{.options = {.agents = agents}};
+    EXPECT_FALSE(SubmitRequest::Decode(bad.Encode().view()).ok()) << agents;
+  }
+  const Loan loan{.number = 1,
+                  .offset = 64,
+                  .type = ElementType::kFloat,
+                  .shape = {3},
+                  .digest = {.low = 8, .high = 9}};
+  const ValuesReply values{
+      .job = JobId(5),
+      .values = {},
+      .lent = {{.label = kLabel, .arena = "A", .loan = loan}}};
+  EXPECT_EQ(Hex(values.Encode().view()),
+            Golden("0500000000000000 00 01 01 02 04 01 0141 "
+                   "01 40 0800000000000000 0900000000000000 01 01 06"));
+  EXPECT_TRUE(ValuesReply::Decode(values.Encode().view()).ok());
+  EXPECT_EQ(Hex(ReturnedNotice{.number = 300}.Encode().view()), Golden("ac02"));
 }
 
 TEST(Wire, EnvelopesOfTheFabric) {

@@ -59,6 +59,9 @@ def values_are_not_sent():
             check(f"arena {arena}: other bits",
                   report["result_digest"] == expected, report)
             sent[arena] = report["bytes_sent"]
+            tiles = 36 if arena == "on" else 0
+            check(f"arena {arena}: not {tiles} results lent to the client",
+                  report["results_lent"] == tiles, report)
     check("lending sends as much as copying", sent["on"] < sent["off"] / 5,
           sent)
 
