@@ -56,9 +56,14 @@ Arena::Arena(std::unique_ptr<SharedFile> file, int64_t value_bytes_min)
 
 void* Arena::Take(int64_t bytes) {
   if (bytes < value_bytes_min_) return nullptr;
-  const std::lock_guard lock(mutex_);
-  const std::optional<int64_t> offset = blocks_.Take(bytes);
-  return offset.has_value() ? file_->memory() + *offset : nullptr;
+  std::optional<ArenaBlocks::Taken> block;
+  {
+    const std::lock_guard lock(mutex_);
+    block = blocks_.Take(bytes);
+  }
+  if (!block.has_value()) return nullptr;
+  if (!block->is_backed) file_->Populate(block->offset, bytes);
+  return file_->memory() + block->offset;
 }
 
 void Arena::Give(void* data, int64_t bytes) {

@@ -28,19 +28,19 @@ int64_t ArenaBlocks::SizeOf(int64_t bytes) {
   return SizeOfClass(ClassOf(bytes));
 }
 
-std::optional<int64_t> ArenaBlocks::Take(int64_t bytes) {
+std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
   DOGGED_CHECK(bytes > 0) << bytes;
   if (bytes > end_) return std::nullopt;
   const int size_class = ClassOf(bytes);
   const int64_t size = SizeOfClass(size_class);
   auto& [backed, hollow] = free_[static_cast<size_t>(size_class)];
-  int64_t offset = next_;
-  if (!backed.empty()) {
-    offset = backed.back();
+  Taken out{.offset = next_, .is_backed = !backed.empty()};
+  if (out.is_backed) {
+    out.offset = backed.back();
     backed.pop_back();
     backed_bytes_ -= size;
   } else if (!hollow.empty()) {
-    offset = hollow.back();
+    out.offset = hollow.back();
     hollow.pop_back();
   } else if (size > end_ - next_) {
     return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<int64_t> ArenaBlocks::Take(int64_t bytes) {
     next_ += size;
   }
   used_ += size;
-  return offset;
+  return out;
 }
 
 void ArenaBlocks::Give(int64_t offset, int64_t bytes) {

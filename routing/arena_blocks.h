@@ -18,8 +18,12 @@ class ArenaBlocks {
   ArenaBlocks(int64_t start, int64_t bytes)
       : next_(start), end_(start + bytes), free_(kClasses) {}
 
-  // The offset of `bytes` bytes, aligned to 64; none when full. bytes > 0.
-  std::optional<int64_t> Take(int64_t bytes);
+  struct Taken {
+    int64_t offset;
+    bool is_backed;  // its pages are there
+  };
+  // `bytes` bytes, aligned to 64; none when full. bytes > 0.
+  std::optional<Taken> Take(int64_t bytes);
   // What Take(bytes) gave; its pages are there.
   void Give(int64_t offset, int64_t bytes);
 

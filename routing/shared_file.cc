@@ -147,6 +147,13 @@ SharedFile::~SharedFile() {
   close(fd_);
 }
 
+void SharedFile::Populate(int64_t offset, int64_t bytes) {
+  const int64_t first = offset / 4096 * 4096;
+  const int64_t end = (offset + bytes + 4095) / 4096 * 4096;
+  (void)madvise(memory_ + first, static_cast<size_t>(end - first),
+                MADV_POPULATE_WRITE);
+}
+
 void SharedFile::Punch(int64_t offset, int64_t bytes) {
   const int64_t first = (offset + 4095) / 4096 * 4096;
   const int64_t end = (offset + bytes) / 4096 * 4096;

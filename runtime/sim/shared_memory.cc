@@ -47,8 +47,8 @@ void SimArena::End() { slab_->has_ended = true; }
 
 void* SimArena::Take(int64_t bytes) {
   if (bytes < value_bytes_min_) return nullptr;
-  const std::optional<int64_t> offset = blocks_.Take(bytes);
-  return offset.has_value() ? slab_->memory + *offset : nullptr;
+  const auto block = blocks_.Take(bytes);
+  return block.has_value() ? slab_->memory + block->offset : nullptr;
 }
 
 void SimArena::Give(void* data, int64_t bytes) {

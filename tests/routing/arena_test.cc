@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -180,24 +181,28 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
   Rng rng(1);
   ArenaBlocks blocks(4096, 1 << 20);
   std::vector<std::pair<int64_t, int64_t>> taken;  // offset, bytes
+  std::set<int64_t> backed;
   for (int step = 0; step < 20000; ++step) {
     if (rng.Chance(0.5)) {
       const int64_t bytes = 1 + (rng.Below(1 << 14) >> rng.Below(12));
       EXPECT_GE(ArenaBlocks::SizeOf(bytes), bytes);
       EXPECT_LE(ArenaBlocks::SizeOf(bytes), bytes + bytes / 4 + 256);
-      const std::optional<int64_t> offset = blocks.Take(bytes);
-      if (!offset.has_value()) continue;
-      EXPECT_EQ(*offset % 64, 0);
-      EXPECT_GE(*offset, 4096);
-      EXPECT_LE(*offset + bytes, 4096 + (1 << 20));
+      const std::optional<ArenaBlocks::Taken> block = blocks.Take(bytes);
+      if (!block.has_value()) continue;
+      const int64_t offset = block->offset;
+      EXPECT_EQ(block->is_backed, backed.erase(offset) > 0);
+      EXPECT_EQ(offset % 64, 0);
+      EXPECT_GE(offset, 4096);
+      EXPECT_LE(offset + bytes, 4096 + (1 << 20));
       for (const auto& [other, size] : taken) {
-        ASSERT_TRUE(*offset + bytes <= other || other + size <= *offset);
+        ASSERT_TRUE(offset + bytes <= other || other + size <= offset);
       }
-      taken.emplace_back(*offset, bytes);
+      taken.emplace_back(offset, bytes);
     } else if (!taken.empty()) {
       const auto at =
           static_cast<size_t>(rng.Below(static_cast<int64_t>(taken.size())));
       blocks.Give(taken[at].first, taken[at].second);
+      backed.insert(taken[at].first);
       taken[at] = taken.back();
       taken.pop_back();
     }
@@ -205,7 +210,10 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
       const int64_t kept = rng.Below(1 << 16);
       const std::vector<ArenaBlocks::Block> hollow = blocks.TakeBacked(kept, 0);
       EXPECT_LE(blocks.backed_bytes(), kept);
-      for (const ArenaBlocks::Block& block : hollow) blocks.GiveHollow(block);
+      for (const ArenaBlocks::Block& block : hollow) {
+        backed.erase(block.offset);
+        blocks.GiveHollow(block);
+      }
     }
   }
   for (const auto& [offset, bytes] : taken) blocks.Give(offset, bytes);
