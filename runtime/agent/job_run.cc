@@ -254,7 +254,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       continue;
     }
     if (AwaitsOffers(now)) break;
-    if (forward_ && now >= rebuild_after_ && !handover_.IsAwaiting() &&
+    if (forward_ && now >= rebuilding_.after && !handover_.IsAwaiting() &&
         MayStartLeaf() && StartNextLeaf()) {
       continue;
     }

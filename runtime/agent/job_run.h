@@ -166,8 +166,9 @@ class JobRun {
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
   void SendCopies(absl::Time now, Outbox& out);
-  void ScheduleAnnounce(absl::Time now, Entry& entry) const;
+  void ScheduleAnnounce(absl::Time now, const Label& label, Entry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
+  void AnnounceAgain(absl::Time now, Outbox& out);  // those that are due
 
   // --- fetch.cc
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
@@ -279,12 +280,11 @@ class JobRun {
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;
+  AnnounceQueue announce_queue_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;
   RootDemand root_;
-  // After a death nothing is rebuilt before this: copies come first.
-  absl::Time rebuild_after_ = absl::InfinitePast();
-  std::vector<OpenDemand> delayed_;  // until then
+  Rebuilding rebuilding_;
   Wishes wishes_;
   Offers offers_;
   absl::Time next_sweep_ = absl::InfinitePast();
