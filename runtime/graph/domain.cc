@@ -1,57 +1,12 @@
 #include "runtime/graph/domain.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "runtime/base/check.h"
+#include "runtime/graph/point_count.h"
 
 namespace dogged {
 namespace {
-
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
-int64_t SaturatingMul(int64_t a, int64_t b) {
-  int64_t out;
-  return __builtin_mul_overflow(a, b, &out) ? kMax : out;
-}
-
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  int64_t out;
-  return __builtin_add_overflow(a, b, &out) ? kMax : out;
-}
-
-// Points of dimensions [d, end) under the outer indices in `index`.
-int64_t CountFrom(const Domain& domain, IndexVector& index) {
-  const int d = index.size();
-  if (d == domain.size()) return domain.guard.Holds(index) ? 1 : 0;
-  const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
-  const int64_t lower = dimension.Lower(index);
-  const int64_t upper = dimension.Upper(index);
-  if (upper < lower) return 0;
-  const bool guarded = !domain.guard.IsAlways();
-  bool inner_depends = guarded;
-  for (int e = d + 1; e < domain.size() && !inner_depends; ++e) {
-    const Dimension& inner = domain.dimensions[static_cast<size_t>(e)];
-    for (const auto* bounds : {&inner.lower, &inner.upper}) {
-      for (const AffineBound& bound : *bounds) {
-        inner_depends |= bound.expr.coefficients[static_cast<size_t>(d)] != 0;
-      }
-    }
-  }
-  if (!inner_depends) {
-    index.push_back(lower);
-    const int64_t inner = CountFrom(domain, index);
-    index.pop_back();
-    return SaturatingMul(upper - lower + 1, inner);
-  }
-  int64_t count = 0;
-  for (int64_t i = lower; i <= upper; ++i) {
-    index.push_back(i);
-    count = SaturatingAdd(count, CountFrom(domain, index));
-    index.pop_back();
-  }
-  return count;
-}
 
 bool Visit(const Domain& domain, IndexVector& index,
            absl::FunctionRef<bool(const IndexVector&)> visit) {
@@ -193,10 +148,7 @@ bool Domain::Contains(const IndexVector& index) const {
   return guard.Holds(index);
 }
 
-int64_t Domain::Count() const {
-  IndexVector index;
-  return CountFrom(*this, index);
-}
+int64_t Domain::Count() const { return CountPoints(*this); }
 
 bool Domain::ForEach(absl::FunctionRef<bool(const IndexVector&)> visit) const {
   IndexVector index;

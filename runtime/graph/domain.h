@@ -69,9 +69,7 @@ struct Domain {
   // nothing is changed, if it mentions none and fails: no point is left.
   // Divisibility is no bound, and left out.
   bool Narrow(const Constraint& c);
-  // The number of points; exact. Closed form where the bounds are constant
-  // and no guard stands, a walk over the outer dimensions elsewhere.
-  // Saturates at INT64_MAX.
+  // The number of points; exact. Saturates at INT64_MAX. See CountPoints().
   int64_t Count() const;
   // Calls `visit` for each point in lexicographic order until it returns
   // false. Returns false if it was stopped.
