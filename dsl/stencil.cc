@@ -182,6 +182,13 @@ absl::Status Recognizer::FindStaticDims() {
 void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
   Constraint in_space = constraint;
   in_space.expr = Substitute(constraint.expr, normal.index);
+  if (constraint.kind == Constraint::Kind::kDivisible &&
+      SpaceCount(in_space.expr) == 0) {
+    auto& levels = normal.piece.levels.any_of;
+    if (levels.empty()) levels.emplace_back();
+    levels.front().push_back(in_space);
+    return;
+  }
   if (constraint.kind == Constraint::Kind::kDivisible ||
       SpaceCount(in_space.expr) > 1) {
     normal.mask_all.push_back(in_space);

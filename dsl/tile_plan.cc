@@ -59,6 +59,7 @@ void EncodePiece(const TilePiece& piece, Encoder& out) {
   piece.code.Encode(out);
   out.PutVarint(piece.at_least.size());
   for (const AffineExpr& expr : piece.at_least) expr.Encode(out);
+  piece.levels.Encode(out);
   PutIntegers(out, piece.stores);
   out.PutVarint(piece.loads.size());
   for (const TileLoad& load : piece.loads) {
@@ -80,6 +81,7 @@ TilePiece DecodePiece(Decoder& in, int dim_count) {
   out.code = CodeBlock::Decode(in);
   out.at_least.resize(static_cast<size_t>(in.GetCount()));
   for (AffineExpr& expr : out.at_least) expr = AffineExpr::Decode(in);
+  out.levels = Guard::Decode(in);
   out.stores = GetIntegers<int32_t>(in);
   out.loads.resize(static_cast<size_t>(in.GetCount(4)));
   for (TileLoad& load : out.loads) {

@@ -21,6 +21,7 @@
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
+#include "runtime/graph/domain.h"
 
 namespace dogged::dsl {
 
@@ -71,6 +72,7 @@ struct TileLoad {
 struct TilePiece {
   CodeBlock code;                    // over time and space
   std::vector<AffineExpr> at_least;  // >= 0; each of time and one dimension
+  Guard levels;                      // the levels that it is computed at
   std::vector<int32_t> stores;       // fields
   std::vector<TileLoad> loads;
   bool is_static = false;

@@ -106,6 +106,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
           is_own ? std::min(box.upper[d + 1], window.upper[e]) : 0;
     }
   }
+  if (!piece.levels.Holds({level})) box.upper[0] = box.lower[0] - 1;
   for (const AffineExpr& expr : piece.at_least) {
     const int64_t rest = expr.constant + expr.coefficients[0] * level;
     int c = 1;

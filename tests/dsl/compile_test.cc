@@ -232,6 +232,43 @@ TEST(CompileTest, RedBlackIsItsLoops) {
 }
 
 // What a kernel makes without being asked is no result with holes or worse.
+// Steps that are all of one task, by turns.
+TEST(CompileTest, TasksTakeTurnsInTime) {
+  const std::string text = R"(
+param N = 50
+param T = 9
+input u(x)(0) for x = 0:N else x*(N - x)
+task odd
+  creates u(x)(t) as n
+  for  x = 0:N  t = 1:T:2
+  using  u(x)(t-1) as c  u(x-1)(t-1) as l where x > 0 else 3
+  code
+    n = 0.5*(c + l)
+  end code
+end task
+task even
+  creates u(x)(t) as n
+  for  x = 0:N  t = 2:T:2
+  using  u(x)(t-1) as c  u(x-1)(t-1) as l where x > 0 else 3
+  code
+    n = c - 0.25*l
+  end code
+end task
+result u(:)(T)
+)";
+  std::vector<double> u(51);
+  for (size_t x = 0; x <= 50; ++x) u[x] = static_cast<double>(x * (50 - x));
+  for (int t = 1; t <= 9; ++t) {
+    for (size_t x = 51; x-- > 0;) {
+      const double left = x > 0 ? u[x - 1] : 3;
+      u[x] = t % 2 == 1 ? 0.5 * (u[x] + left) : u[x] - 0.25 * left;
+    }
+  }
+  EXPECT_THAT(MustRun(text, Options()).values[0].span<double>(),
+              testing::ElementsAreArray(u));
+  ExpectOneDigest(text, Options(), {.widths = {17}, .depth = 4}, nullptr);
+}
+
 TEST(CompileTest, AKernelMakesTheElementsOfItsArray) {
   ElementType element = ElementType::kDouble;
   KernelRegistry registry;
