@@ -420,7 +420,8 @@ void Analysis::Need() {
         absl::StrCat("no result needs ", task.name, PointText(task, point)));
   }
   program_.every_task_needed = all;
-  if (all) return;
+  // What a loop needs that ends early is not what it needs at its last round.
+  if (all || program_.repeat) return;
   // Worth some time, and no more; what comes out is an extra.
   isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
   isl_ctx_reset_operations(context);

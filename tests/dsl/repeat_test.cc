@@ -205,6 +205,20 @@ TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   }
 }
 
+// What no later step reads is a result all the same where the loop ends.
+TEST(Repeat, TakesWhatNothingReads) {
+  std::string text = absl::StrCat(
+      kRelax, "task twice creates v(x)(t) as n for x = 1:N-2  t = 1:T\n",
+      "using u(x)(t) as a code\nn = 2*a\nend code end task\n",
+      "result v(:)(T)\n");
+  CompileOptions points = Options();
+  points.coalesce = false;
+  const Ended ended = RunHere(MustCompile(text, points), 1);
+  EXPECT_EQ(ended.digest,
+            MustRun(text, WithParameters({{"T", absl::StrCat(ended.time)}}))
+                .digest.ToString());
+}
+
 // A task of the first round reads what only a later one makes.
 TEST(Repeat, SaysWhatALaterRoundMakes) {
   const auto said = [](const std::string& label) {
