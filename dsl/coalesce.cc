@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "dsl/stencil.h"
 #include "dsl/tile_plan.h"
+#include "dsl/tile_rounds.h"
 #include "dsl/tile_shape.h"
 #include "runtime/base/status.h"
 
@@ -41,6 +42,15 @@ class TileProgramMaker {
                    bool versions, const TileField& field);
   void AddArrays();
   void AddResults();
+  void AddBlocks(const PointResult& result, WantedResult& wanted,
+                 ResultView& view, ResultSet& set) const;
+  Repeat::ResultTime TimeOfResult(const PointResult& result,
+                                  bool is_static) const;
+  // The last level of a block, given by index dims().
+  AffineExpr BlockEnd() const {
+    return AffineExpr::Index(dims()) * plan_.depth +
+           AffineExpr::Constant(plan_.base_level);
+  }
   void AddStaticClass();
   void AddStartClass();
   void AddStepClasses();
@@ -140,14 +150,14 @@ void TileProgramMaker::AddResults() {
                     .tile_index = {},
                     .origin = {},
                     .extent = {}};
-    Domain domain;
     std::vector<Domain::Range> ranges;
     for (int32_t i = 0; i < result.box.size(); ++i) {
       if (!field.is_static && i == field.time_position) {
         wanted.result.first_level = result.box.lower[i];
         wanted.result.last_level = result.box.upper[i];
-        wanted.result.has_time = result.varies[static_cast<size_t>(i)];
-        view.tile_index.push_back(wanted.result.has_time ? dims() : -1);
+        const bool varies = result.varies[static_cast<size_t>(i)];
+        wanted.result.has_time = varies && result.level_step == 0;
+        view.tile_index.push_back(varies ? dims() : -1);
         view.origin.push_back(plan_.base_level - plan_.depth + 1);
         view.extent.push_back(plan_.depth);
         continue;
@@ -165,27 +175,59 @@ void TileProgramMaker::AddResults() {
                         .upper = (result.box.upper[i] - plan_.space.lower[d]) /
                                  plan_.widths[s]});
     }
-    if (!field.is_static) {
-      wanted.first_block = plan_.BlockOf(wanted.result.first_level);
-      wanted.last_block = plan_.BlockOf(wanted.result.last_level);
-      ranges.push_back({.name = kBlockIndexName,
-                        .lower = wanted.first_block,
-                        .upper = wanted.last_block});
-    }
     const int copy = seen[name]++;
     wanted.array = AddArray(
         absl::StrCat(name, "'result", copy == 0 ? "" : absl::StrCat(copy + 1)),
         field.element, !field.is_static, false, field);
-    AffineMap map;
-    for (size_t r = 0; r < ranges.size(); ++r) {
-      map.push_back(AffineExpr::Index(static_cast<int>(r)));
+    ResultSet set{.array = wanted.array,
+                  .domain = Domain::Box(ranges),
+                  .map = TileMap(std::nullopt)};
+    set.map.resize(ranges.size());
+    if (!field.is_static) AddBlocks(result, wanted, view, set);
+    program_.results.push_back(std::move(set));
+    if (program_.repeat) {
+      program_.repeat->result_time.push_back(
+          TimeOfResult(result, field.is_static));
     }
-    program_.results.push_back({.array = wanted.array,
-                                .domain = Domain::Box(ranges),
-                                .map = std::move(map)});
     program_.views.push_back(std::move(view));
     wanted_.push_back(std::move(wanted));
   }
+}
+
+// Adds the last index of a result's labels, that of blocks.
+void TileProgramMaker::AddBlocks(const PointResult& result,
+                                 WantedResult& wanted, ResultView& view,
+                                 ResultSet& set) const {
+  TileResult& tile = wanted.result;
+  wanted.first_block = plan_.BlockOf(tile.first_level);
+  wanted.last_block = plan_.BlockOf(tile.last_level);
+  Domain::Range range{.name = kBlockIndexName,
+                      .lower = wanted.first_block,
+                      .upper = wanted.last_block};
+  AffineExpr block = AffineExpr::Index(dims());
+  if (result.level_step > 0) {
+    tile.level_step = result.level_step;
+    range = {.name = "level",
+             .lower = 0,
+             .upper = (tile.last_level - tile.first_level) / tile.level_step};
+    block = block * (tile.level_step / plan_.depth) +
+            AffineExpr::Constant(wanted.first_block);
+    const TileField& field = plan_.fields[static_cast<size_t>(tile.field)];
+    view.origin[static_cast<size_t>(field.time_position)] =
+        tile.first_level - wanted.first_block * plan_.depth;
+  }
+  set.domain.dimensions.push_back(
+      Domain::Box({std::move(range)}).dimensions.front());
+  set.map.push_back(block);
+}
+
+Repeat::ResultTime TileProgramMaker::TimeOfResult(const PointResult& result,
+                                                  bool is_static) const {
+  const AffineExpr first = AffineExpr::Constant(program_.repeat->first);
+  if (is_static) return {.time = first};
+  if (result.level_step == 0) return {.time = BlockEnd()};
+  return {.time = AffineExpr::Index(dims()) * result.level_step + first,
+          .is_exact = result.time.is_exact};
 }
 
 Domain TileProgramMaker::Tiles(int64_t first_block, int64_t last_block) const {
@@ -216,6 +258,12 @@ void TileProgramMaker::AddClass(const std::string& name, TaskClass task_class,
                                 TileRole role) {
   task_class.name = name;
   task_class.kernel = static_cast<int32_t>(program_.kernels.size());
+  if (program_.repeat) {
+    program_.repeat->class_time.push_back(
+        role.kind == TileRole::Kind::kStep
+            ? BlockEnd()
+            : AffineExpr::Constant(program_.repeat->first));
+  }
   program_.kernels.push_back(
       {.name = name,
        .kind = "tile",
@@ -376,6 +424,7 @@ bool TileProgramMaker::IsEveryTaskNeeded() const {
 
 absl::StatusOr<Program> TileProgramMaker::Make() {
   program_.name = points_.name;
+  program_.repeat = points_.repeat;
   directions_ = plan_.Directions();
   Encoder plan;
   plan_.Encode(plan);
@@ -387,7 +436,8 @@ absl::StatusOr<Program> TileProgramMaker::Make() {
   AddStartClass();
   AddStepClasses();
   program_.every_task_needed = IsEveryTaskNeeded();
-  DOGGED_RETURN_IF_ERROR(program_.Validate());
+  // A loop's condition comes behind.
+  if (!program_.repeat) DOGGED_RETURN_IF_ERROR(program_.Validate());
   return std::move(program_);
 }
 
@@ -423,6 +473,7 @@ absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,
                                  const std::optional<TileShape>& shape) {
   DOGGED_ASSIGN_OR_RETURN(TilePlan plan, RecognizeStencil(points));
+  if (points.repeat) DOGGED_RETURN_IF_ERROR(FitRounds(points, plan));
   if (shape.has_value()) plan.slab_points = shape->slab_points;
   if (shape.has_value() && shape->widths.empty()) {
     const std::vector<int64_t> whole = plan.widths;
@@ -435,6 +486,7 @@ absl::StatusOr<Program> Coalesce(const PointProgram& points,
   } else {
     ChooseTileShape(target, plan);
   }
+  if (points.repeat) DOGGED_RETURN_IF_ERROR(CheckFirstBlock(points, plan));
   return TileProgramMaker(points, plan, target).Make();
 }
 

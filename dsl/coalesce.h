@@ -23,8 +23,9 @@ struct TileShape {
 };
 
 // The tile program. `shape` is chosen for `target` unless given, and made
-// legal in any case. kUnimplemented, with the reason as a clause, if the
-// program is no uniform stencil.
+// legal in any case. Of a loop it lacks the condition, so that it is not valid
+// yet. kUnimplemented, with the reason as a clause, if the program is no
+// uniform stencil.
 absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,
                                  const std::optional<TileShape>& shape);

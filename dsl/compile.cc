@@ -1,6 +1,7 @@
 #include "dsl/compile.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -227,16 +228,20 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
 }
 
 // There are results, and a loop has them whenever it ends: labels that nothing
-// reads, such as corners, are made for the last round only. `results` are those
-// of `program`, one by one.
-void CheckResults(const Program& program,
-                  const std::vector<PointResult>& results,
-                  Diagnostics& diagnostics) {
-  if (program.ResultCount() == 0) {
+// reads, such as corners, are made for the last round only. Tiles have room for
+// those, so the points are asked.
+absl::Status CheckResults(const PointProgram& points,
+                          Diagnostics& diagnostics) {
+  // Counting goes through all rounds of a loop.
+  if (std::none_of(points.results.begin(), points.results.end(),
+                   [](const PointResult& result) {
+                     return result.domain.Next(std::nullopt).has_value();
+                   })) {
     diagnostics.Error(Code::kResult, {}, "the result is empty")
         .Help("its range has no point with these parameters");
   }
-  if (!program.repeat.has_value()) return;
+  if (!points.repeat.has_value()) return absl::OkStatus();
+  DOGGED_ASSIGN_OR_RETURN(const Program program, LowerPoints(points, {}));
   const Program first = ProgramAt(program, program.repeat->first);
   const Relations relations(first);
   int64_t left = 1'000'000;
@@ -246,7 +251,7 @@ void CheckResults(const Program& program,
       const std::string& parameter = program.repeat->parameter;
       const bool is_at_end = program.repeat->result_time[set].is_exact;
       diagnostics
-          .Error(Code::kRepeat, results[set].range,
+          .Error(Code::kRepeat, points.results[set].range,
                  absl::StrCat("if the loop ends at ", parameter, " = ",
                               program.repeat->first, ", nothing makes ",
                               first.LabelText(label)))
@@ -259,6 +264,7 @@ void CheckResults(const Program& program,
     });
     return false;
   });
+  return absl::OkStatus();
 }
 
 // What files hold fits what the program declares, tiled or not.
@@ -322,7 +328,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                        options.shape, how));
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  CheckResults(job.program, points.results, diagnostics);
+  DOGGED_RETURN_IF_ERROR(CheckResults(points, diagnostics));
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_ASSIGN_OR_RETURN(std::string source, SourceOf(job.program));
   if (!source.empty()) {

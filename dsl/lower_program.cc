@@ -112,6 +112,15 @@ void Append(Program tail, Program& program) {
     view.result_set += results;
     program.views.push_back(std::move(view));
   }
+  if (!program.repeat) return;
+  Repeat& repeat = *program.repeat;
+  repeat.array = tail.repeat->array + arrays;
+  for (const AffineExpr& time : tail.repeat->class_time) {
+    repeat.class_time.push_back(time);
+  }
+  for (const Repeat::ResultTime& time : tail.repeat->result_time) {
+    repeat.result_time.push_back(time);
+  }
 }
 
 // Brings results and views into the order of the user's program.
@@ -121,23 +130,31 @@ void OrderResults(const Halves& halves, Program& program) {
                 halves.tail_results.end());
   std::vector<ResultSet> results(places.size());
   std::vector<ResultView> views(places.size());
+  std::vector<Repeat::ResultTime> times(places.size());
   for (size_t r = 0; r < places.size(); ++r) {
     results[places[r]] = std::move(program.results[r]);
     views[places[r]] = std::move(program.views[r]);
     views[places[r]].result_set = static_cast<int32_t>(places[r]);
+    if (program.repeat) times[places[r]] = program.repeat->result_time[r];
   }
   program.results = std::move(results);
   program.views = std::move(views);
+  if (program.repeat) program.repeat->result_time = std::move(times);
 }
 
 absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
                                      const TargetSize& target,
                                      const std::optional<TileShape>& shape) {
+  if (points.repeat &&
+      !LateArrays(points)[static_cast<size_t>(points.repeat->array)]) {
+    return absl::UnimplementedError("its loop ends by what is no reduction");
+  }
   if (points.reductions.empty()) return Coalesce(points, target, shape);
   DOGGED_ASSIGN_OR_RETURN(Halves halves, Split(points));
   const size_t wanted = halves.head.results.size();
   for (const PointReduction& reduction : halves.between) {
-    DOGGED_ASSIGN_OR_RETURN(PointResult result, TilesFor(reduction));
+    DOGGED_ASSIGN_OR_RETURN(PointResult result,
+                            TilesFor(reduction, points.repeat));
     halves.head.results.push_back(std::move(result));
   }
   DOGGED_ASSIGN_OR_RETURN(Program program,
@@ -154,11 +171,19 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
   const std::vector<ResultSet> tiles = program.results;
   program.views.resize(wanted);
   program.results.resize(wanted);
+  if (program.repeat) program.repeat->result_time.resize(wanted);
   Append(std::move(tail), program);
   for (size_t r = 0; r < halves.between.size(); ++r) {
-    DOGGED_RETURN_IF_ERROR(AddTileReduction(
-        halves.between[r], points, views[wanted + r], tiles[wanted + r],
-        offset + halves.between[r].array, program));
+    const PointReduction& reduction = halves.between[r];
+    const PointResult& result = halves.head.results[wanted + r];
+    if (result.level_step > 0) {
+      AddRoundReduction(reduction, points, result, tiles[wanted + r],
+                        offset + reduction.array, program);
+      continue;
+    }
+    DOGGED_RETURN_IF_ERROR(
+        AddTileReduction(reduction, points, views[wanted + r],
+                         tiles[wanted + r], offset + reduction.array, program));
   }
   OrderResults(halves, program);
   DOGGED_RETURN_IF_ERROR(program.Validate());
@@ -178,9 +203,8 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const TargetSize& target, bool coalesce,
                                      const std::optional<TileShape>& shape,
                                      std::string& how) {
-  if (!coalesce || points.repeat.has_value()) {
-    how = coalesce ? "point by point: loops have no tiles yet"
-                   : "point by point, as asked for";
+  if (!coalesce) {
+    how = "point by point, as asked for";
     return LowerPoints(points, target);
   }
   absl::StatusOr<Program> program = CoalesceHead(points, target, shape);

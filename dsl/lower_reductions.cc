@@ -1,6 +1,7 @@
 #include "dsl/lower_reductions.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,6 +163,36 @@ class Tree {
   std::vector<int64_t> affinity_;
 };
 
+// The time, of their index, of all classes that have none yet.
+void SetTimes(const AffineExpr& time, Program& program) {
+  if (!program.repeat) return;
+  program.repeat->class_time.resize(program.classes.size(), time);
+}
+
+// The leaves over tiles: one each, of what `tiles` holds of all space, in
+// `block` of them if they have an index for that.
+void AddTileLeaves(const ResultSet& tiles,
+                   const std::optional<AffineExpr>& block,
+                   const Program& program, const ReduceBody& body, Tree& tree) {
+  const Array source = program.arrays[static_cast<size_t>(tiles.array)];
+  std::vector<int64_t> extents;
+  std::vector<int64_t> affinity;
+  Use use{.array = tiles.array, .map = {}, .guard = {}};
+  for (int i = 0; i < source.rank; ++i) {
+    if (block && i == source.rank - 1) {
+      use.map.push_back(*block);
+      continue;
+    }
+    const Dimension& range = tiles.domain.dimensions[static_cast<size_t>(i)];
+    const int64_t lower = range.Lower({});
+    use.map.push_back(AffineExpr::Index(
+        tree.outer_size() + static_cast<int>(extents.size()), lower));
+    extents.push_back(range.Upper({}) - lower + 1);
+    affinity.push_back(source.affinity_block[static_cast<size_t>(i)]);
+  }
+  tree.Leaves(std::move(extents), std::move(affinity), {std::move(use)}, body);
+}
+
 Guard Never() { return {.any_of = {{{.expr = AffineExpr::Constant(-1)}}}}; }
 
 // The conditions under which `values` is a point of `domain`, left out those
@@ -236,7 +267,7 @@ Domain LevelsOf(const PointReduction& reduction, const Blocks& blocks) {
 // A root for each level of a block, so that each is created by a map that has
 // one solution.
 void AddLevelRoots(const PointReduction& reduction, const Blocks& blocks,
-                   int32_t created, Tree& tree) {
+                   int32_t created, Tree& tree, Program& program) {
   for (int64_t j = 0; j < blocks.depth; ++j) {
     const int64_t begin = blocks.origin + j;
     const int64_t first = CeilDiv(blocks.first_level - begin, blocks.depth);
@@ -254,6 +285,7 @@ void AddLevelRoots(const PointReduction& reduction, const Blocks& blocks,
     tree.Root(std::move(domain),
               {AffineExpr::Index(0), AffineExpr::Constant(j)}, created,
               std::move(map));
+    SetTimes(Substitute(reduction.time, {at}), program);
   }
 }
 
@@ -308,7 +340,43 @@ void AddPointReduction(const PointReduction& reduction,
   tree.Root(outer, std::move(at), reduction.array, reduction.map);
 }
 
-absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction) {
+namespace {
+
+// Of a reduction whose levels are as far apart as rounds or several of them,
+// leaves those in `tiles`.
+void TakeRounds(const PointReduction& reduction, const Repeat& repeat,
+                PointResult& tiles) {
+  if (reduction.domain.size() != 1) return;
+  const auto& any_of = reduction.domain.guard.any_of;
+  Constraint every;  // of all indices, unless a step says otherwise
+  every.kind = Constraint::Kind::kDivisible;
+  if (any_of.size() > 1 || (any_of.size() == 1 && any_of[0].size() != 1)) {
+    return;
+  }
+  if (any_of.size() == 1) every = any_of[0][0];
+  if (every.kind != Constraint::Kind::kDivisible ||
+      every.modulus % repeat.step != 0) {
+    return;
+  }
+  const int64_t step = every.modulus;
+  for (size_t i = 0; i < reduction.source_map.size(); ++i) {
+    if (reduction.source_map[i].coefficients[0] != 1) continue;
+    const auto t = static_cast<int>(i);
+    const int64_t shift = reduction.source_map[i].constant;
+    int64_t first = tiles.box.lower[t] - shift;
+    const int64_t last = tiles.box.upper[t] - shift;
+    while (first <= last && !every.Holds({first})) ++first;
+    if (first > last) return;
+    tiles.level_step = step;
+    tiles.box.lower[t] = first + shift;
+    tiles.box.upper[t] = last - (last - first) % step + shift;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
+                                     const std::optional<Repeat>& repeat) {
   const auto no = [&reduction](absl::string_view why) {
     return absl::UnimplementedError(absl::StrCat(reduction.name, " ", why));
   };
@@ -335,6 +403,8 @@ absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction) {
   PointResult out =
       MakeResult(reduction.source, Domain::Box(ranges), reduction.source_map);
   if (!out.is_whole_box) return no("does not name each index once");
+  out.time.time = reduction.time;
+  if (repeat) TakeRounds(reduction, *repeat, out);
   return out;
 }
 
@@ -342,7 +412,6 @@ absl::Status AddTileReduction(const PointReduction& reduction,
                               const PointProgram& points,
                               const ResultView& view, const ResultSet& tiles,
                               int32_t created, Program& program) {
-  const Array source = program.arrays[static_cast<size_t>(tiles.array)];
   const Domain& labels = tiles.domain;
   const int time = TimePosition(view, labels);
   const auto t = static_cast<size_t>(std::max(time, 0));
@@ -361,21 +430,6 @@ absl::Status AddTileReduction(const PointReduction& reduction,
   Domain outer;
   if (by_level) outer = LevelsOf(reduction, blocks);
   Tree tree(reduction, points, outer, program);
-  std::vector<int64_t> extents;
-  std::vector<int64_t> affinity;
-  Use use{.array = tiles.array, .map = {}, .guard = {}};
-  for (int i = 0; i < source.rank; ++i) {
-    if (by_level && i == source.rank - 1) {
-      use.map.push_back(AffineExpr::Index(0));
-      continue;
-    }
-    const Dimension& range = labels.dimensions[static_cast<size_t>(i)];
-    const int64_t lower = range.Lower({});
-    use.map.push_back(AffineExpr::Index(
-        tree.outer_size() + static_cast<int>(extents.size()), lower));
-    extents.push_back(range.Upper({}) - lower + 1);
-    affinity.push_back(source.affinity_block[static_cast<size_t>(i)]);
-  }
   ReduceBody body = tree.Body(ReduceBody::Step::kTile);
   if (by_level) {
     body.time_dim = time;
@@ -385,14 +439,50 @@ absl::Status AddTileReduction(const PointReduction& reduction,
     body.depth = blocks.depth;
     body.first_level = blocks.first_level;
   }
-  tree.Leaves(std::move(extents), std::move(affinity), {std::move(use)}, body);
+  std::optional<AffineExpr> block;
+  if (by_level) block = AffineExpr::Index(0);
+  AddTileLeaves(tiles, block, program, body, tree);
   tree.Join();
   if (!by_level) {
     tree.Root(Domain(), {}, created, reduction.map);
+    SetTimes(reduction.time, program);
     return absl::OkStatus();
   }
-  AddLevelRoots(reduction, blocks, created, tree);
+  const AffineExpr level = AffineExpr::Index(0) * blocks.depth +
+                           AffineExpr::Index(1) +
+                           AffineExpr::Constant(blocks.origin - blocks.shift);
+  SetTimes(Substitute(reduction.time, {level}), program);
+  AddLevelRoots(reduction, blocks, created, tree, program);
   return absl::OkStatus();
+}
+
+void AddRoundReduction(const PointReduction& reduction,
+                       const PointProgram& points, const PointResult& wanted,
+                       const ResultSet& tiles, int32_t created,
+                       Program& program) {
+  // The last index of `tiles` counts the levels, and so does that of the tree.
+  const int levels = tiles.domain.size() - 1;
+  Domain outer;
+  outer.dimensions.push_back(tiles.domain.dimensions.back());
+  size_t t = 0;
+  while (reduction.source_map[t].coefficients[0] == 0) ++t;
+  const int64_t shift = reduction.source_map[t].constant;
+  const AffineExpr at =
+      AffineExpr::Index(0) * wanted.level_step +
+      AffineExpr::Constant(wanted.box.lower[static_cast<int>(t)] - shift);
+  AffineExpr block = tiles.map.back();
+  std::swap(block.coefficients[0],
+            block.coefficients[static_cast<size_t>(levels)]);
+  AffineMap map;
+  for (const AffineExpr& expr : reduction.map) {
+    map.push_back(Substitute(expr, {at}));
+  }
+  Tree tree(reduction, points, outer, program);
+  AddTileLeaves(tiles, block, program, tree.Body(ReduceBody::Step::kTile),
+                tree);
+  tree.Join();
+  tree.Root(outer, {AffineExpr::Index(0)}, created, std::move(map));
+  SetTimes(Substitute(reduction.time, {at}), program);
 }
 
 }  // namespace dogged::dsl

@@ -6,6 +6,7 @@
 #define DOGGED_DSL_LOWER_REDUCTIONS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,7 +25,9 @@ void AddPointReduction(const PointReduction& reduction,
 // kUnimplemented, with the reason as a clause, if it is not of that form: all
 // indices of space under `over`, in a box, and time under `for`, under `over`,
 // or a number.
-absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction);
+// In a loop only some levels, if the reduction is one of every round.
+absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
+                                     const std::optional<Repeat>& repeat);
 
 // Adds the tree over `tiles`, a result set of what TilesFor() gave, which
 // `view` describes. `created` is the position of the array it creates.
@@ -33,6 +36,12 @@ absl::Status AddTileReduction(const PointReduction& reduction,
                               const PointProgram& points,
                               const ResultView& view, const ResultSet& tiles,
                               int32_t created, Program& program);
+
+// The same where `wanted`, which TilesFor() gave, has some levels only.
+void AddRoundReduction(const PointReduction& reduction,
+                       const PointProgram& points, const PointResult& wanted,
+                       const ResultSet& tiles, int32_t created,
+                       Program& program);
 
 }  // namespace dogged::dsl
 

@@ -66,6 +66,9 @@ struct PointResult {
   Box box;
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
+  // Of a loop, and not 0: a box of which only levels count that are multiples
+  // of this apart, from its lowest on; by steps of the loop, not its points.
+  int64_t level_step = 0;
   Repeat::ResultTime time;
   SourceRange range;  // of the program text; none for one made here
 };

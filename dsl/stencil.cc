@@ -396,7 +396,7 @@ absl::Status Recognizer::FindLevels() {
   }
   int64_t last = std::numeric_limits<int64_t>::min();
   for (const PointResult& result : points_.results) {
-    if (!result.is_whole_box) {
+    if (!result.is_whole_box && result.level_step == 0) {
       return No(
           absl::StrCat("the results of ", NameOf(result.array), " are no box"));
     }

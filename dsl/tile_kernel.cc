@@ -194,11 +194,9 @@ void TileRun::ZeroUncovered(int64_t level) {
 }
 
 bool TileRun::IsResultLevel(int64_t level) const {
-  return std::any_of(role_.results.begin(), role_.results.end(),
-                     [level](const TileResult& result) {
-                       return level >= result.first_level &&
-                              level <= result.last_level;
-                     });
+  return std::any_of(
+      role_.results.begin(), role_.results.end(),
+      [level](const TileResult& result) { return result.IsWanted(level); });
 }
 
 // True if the last level of field f may be computed where it is given away:
@@ -298,8 +296,11 @@ void TileRun::AllocateResults(size_t first_output) {
     const TileField& field = plan_.fields[static_cast<size_t>(result.field)];
     const IndexVector extents =
         Intersect(plan_.Core(field, tile_), result.box).Extents();
-    const int64_t levels = std::min(last_, result.last_level) -
-                           std::max(first_, result.first_level) + 1;
+    const int64_t levels = result.CountWanted(first_, last_);
+    if (!field.is_static && levels == 0) {
+      call_.outputs[first_output + r] = Value::Allocate(field.element, {0});
+      continue;
+    }
     Shape shape;
     for (int d = 0; d <= extents.size(); ++d) {
       if (d == field.time_position && result.has_time) shape.push_back(levels);
@@ -314,10 +315,7 @@ void TileRun::WriteResults(int64_t level) {
     const TileResult& result = role_.results[r];
     const auto f = static_cast<size_t>(result.field);
     const TileField& field = plan_.fields[f];
-    if (!field.is_static &&
-        (level < result.first_level || level > result.last_level)) {
-      continue;
-    }
+    if (!field.is_static && !result.IsWanted(level)) continue;
     Value& value = call_.outputs[first_result_ + r];
     const IndexVector strides = RowMajor(value.shape());
     const int time = result.has_time ? field.time_position : -1;

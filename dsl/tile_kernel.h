@@ -14,13 +14,22 @@
 
 namespace dogged::dsl {
 
-// Points of a field that a user wants: one value per tile.
+// Points of a field that a user wants: one value per tile and block, empty
+// where the block has no level that is wanted.
 struct TileResult {
   int32_t field = 0;
   Box box;  // by entry of the field's dims
   int64_t first_level = 0;
   int64_t last_level = 0;
-  bool has_time = false;  // time is one of the value's dimensions
+  int64_t level_step = 1;  // between levels that are wanted, from the first on
+  bool has_time = false;   // time is one of the value's dimensions
+
+  bool IsWanted(int64_t level) const {
+    return level >= first_level && level <= last_level &&
+           (level - first_level) % level_step == 0;
+  }
+  // Levels of first ... last that are wanted.
+  int64_t CountWanted(int64_t first, int64_t last) const;
 };
 
 // What one task class of a tile program does. In the order of its uses it is

@@ -177,6 +177,12 @@ bool IsValid(const TilePlan& plan) {
       plan.base_level < plan.first_level || plan.last_level < plan.base_level) {
     return false;
   }
+  if (plan.round_step < 0 ||
+      (plan.round_step > 0 &&
+       (plan.round_step % plan.depth != 0 ||
+        (plan.round_first - plan.base_level) % plan.depth != 0))) {
+    return false;
+  }
   return std::all_of(plan.fields.begin(), plan.fields.end(),
                      [&](const auto& f) { return IsValidField(f, plan); }) &&
          std::all_of(plan.pieces.begin(), plan.pieces.end(),
@@ -342,6 +348,8 @@ void TilePlan::Encode(Encoder& out) const {
   out.PutSigned(base_level);
   out.PutSigned(last_level);
   out.PutSigned(depth);
+  out.PutSigned(round_first);
+  out.PutSigned(round_step);
   out.PutSigned(slab_points);
   out.PutVarint(fields.size());
   for (const TileField& field : fields) EncodeField(field, out);
@@ -364,6 +372,8 @@ TilePlan TilePlan::Decode(Decoder& in) {
   out.base_level = in.GetSigned();
   out.last_level = in.GetSigned();
   out.depth = in.GetSigned();
+  out.round_first = in.GetSigned();
+  out.round_step = in.GetSigned();
   out.slab_points = in.GetSigned();
   out.fields.resize(static_cast<size_t>(in.GetCount(6)));
   for (TileField& field : out.fields) field = DecodeField(in);
@@ -391,7 +401,8 @@ Reach ComputeReach(TilePlan& plan) {
   for (const TileField& field : plan.fields) {
     carried_max = std::max(carried_max, field.carried);
   }
-  const auto rows = static_cast<size_t>(plan.depth + carried_max);
+  const int64_t levels = plan.levels_max();
+  const auto rows = static_cast<size_t>(levels + carried_max);
   Reach reach;
   reach.below.assign(
       plan.pieces.size(),
@@ -417,7 +428,7 @@ Reach ComputeReach(TilePlan& plan) {
       }
     }
   };
-  for (size_t row = 0; row < static_cast<size_t>(plan.depth); ++row) {
+  for (size_t row = 0; row < static_cast<size_t>(levels); ++row) {
     for (size_t p = plan.pieces.size(); p-- > 0;) {
       if (!plan.pieces[p].is_static) spread(p, row);
     }

@@ -12,6 +12,7 @@
 #ifndef DOGGED_DSL_TILE_PLAN_H_
 #define DOGGED_DSL_TILE_PLAN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -104,7 +105,10 @@ struct TilePlan {
   int64_t first_level = 0;
   int64_t base_level = 0;  // the start task computes up to here
   int64_t last_level = 0;
-  int64_t depth = 1;                  // levels that a step task computes
+  int64_t depth = 1;  // levels that a step task computes
+  // Of a loop: blocks end at all levels round_first + k*round_step. 0: no loop.
+  int64_t round_first = 0;
+  int64_t round_step = 0;
   int64_t slab_points = kSlabPoints;  // see SweepOrder
   std::vector<TileField> fields;
   std::vector<TilePiece> pieces;  // in an order that respects lag 0
@@ -113,6 +117,10 @@ struct TilePlan {
   int dim_count() const { return space.size(); }
   // Step tasks per tile.
   int64_t block_count() const;
+  // Levels of the longest block.
+  int64_t levels_max() const {
+    return std::max(depth, base_level - first_level + 1);
+  }
   // The step task that computes a level; 0 is the start task.
   int64_t BlockOf(int64_t level) const;
   int64_t FirstLevelOf(int64_t block) const;

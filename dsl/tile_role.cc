@@ -1,6 +1,15 @@
+#include <algorithm>
+
 #include "dsl/tile_kernel.h"
 
 namespace dogged::dsl {
+
+int64_t TileResult::CountWanted(int64_t first, int64_t last) const {
+  first = std::max(first, first_level) - first_level;
+  last = std::min(last, last_level) - first_level;
+  if (last < first) return 0;
+  return FloorDiv(last, level_step) - CeilDiv(first, level_step) + 1;
+}
 
 void TileRole::Encode(Encoder& out) const {
   out.PutU8(static_cast<uint8_t>(kind));
@@ -12,6 +21,7 @@ void TileRole::Encode(Encoder& out) const {
     result.box.upper.Encode(out);
     out.PutSigned(result.first_level);
     out.PutSigned(result.last_level);
+    out.PutSigned(result.level_step);
     out.PutBool(result.has_time);
   }
 }
@@ -22,13 +32,15 @@ TileRole TileRole::Decode(Decoder& in) {
   if (kind > 2) in.Fail();
   if (in.ok()) out.kind = static_cast<Kind>(kind);
   out.gives_carry = in.GetBool();
-  out.results.resize(static_cast<size_t>(in.GetCount(5)));
+  out.results.resize(static_cast<size_t>(in.GetCount(6)));
   for (TileResult& result : out.results) {
     result.field = static_cast<int32_t>(in.GetSigned());
     result.box.lower = IndexVector::Decode(in);
     result.box.upper = IndexVector::Decode(in);
     result.first_level = in.GetSigned();
     result.last_level = in.GetSigned();
+    result.level_step = in.GetSigned();
+    if (result.level_step < 1) in.Fail();
     result.has_time = in.GetBool();
     if (result.box.lower.size() != result.box.upper.size()) in.Fail();
   }

@@ -6,6 +6,7 @@
 
 #include "dsl/stencil.h"
 #include "dsl/tile_program.h"
+#include "dsl/tile_rounds.h"
 
 namespace dogged::dsl {
 namespace {
@@ -105,6 +106,10 @@ void SetDepth(int64_t depth, TilePlan& plan) {
   const int64_t levels =
       std::max<int64_t>(1, plan.last_level - plan.base_level);
   plan.depth = std::max(carried_max, std::min(depth, levels));
+  if (plan.round_step > 0) {
+    plan.depth = RoundDepths(plan, plan.depth).back();
+    plan.base_level = RoundBase(plan, plan.depth);
+  }
   ComputeReach(plan);
 }
 
@@ -155,7 +160,11 @@ void ChooseTileShape(const TargetSize& target, TilePlan& plan) {
   double best_cost = -1;
   std::vector<int64_t> best_widths = plan.widths;
   int64_t best_depth = 1;
-  for (const int64_t depth : kDepths) {
+  const std::vector<int64_t> depths =
+      plan.round_step > 0
+          ? RoundDepths(plan, kDepths.back())
+          : std::vector<int64_t>(kDepths.begin(), kDepths.end());
+  for (const int64_t depth : depths) {
     SetDepth(depth, plan);
     ForEachCut(0, plan, [&](const TilePlan& candidate) {
       const double cost = CostOf(candidate, target);

@@ -8,25 +8,31 @@
 namespace dogged {
 namespace {
 
+// The least and the greatest value of `expr` over a box.
+std::pair<int64_t, int64_t> RangeOf(const AffineExpr& expr,
+                                    const IndexVector& lower,
+                                    const IndexVector& upper) {
+  std::pair<int64_t, int64_t> out{expr.constant, expr.constant};
+  for (int d = 0; d < lower.size(); ++d) {
+    const int64_t c = expr.coefficients[static_cast<size_t>(d)];
+    out.first += c * (c > 0 ? lower[d] : upper[d]);
+    out.second += c * (c > 0 ? upper[d] : lower[d]);
+  }
+  return out;
+}
+
 // The smallest box around the points of `domain`, as far as bounds say.
 void HullOf(const Domain& domain, IndexVector& lower, IndexVector& upper) {
-  const auto range = [&](const AffineExpr& expr) {
-    std::pair<int64_t, int64_t> out{expr.constant, expr.constant};
-    for (int d = 0; d < lower.size(); ++d) {
-      const int64_t c = expr.coefficients[static_cast<size_t>(d)];
-      out.first += c * (c > 0 ? lower[d] : upper[d]);
-      out.second += c * (c > 0 ? upper[d] : lower[d]);
-    }
-    return out;
-  };
   for (const Dimension& dimension : domain.dimensions) {
     int64_t first = INT64_MIN;
     int64_t last = INT64_MAX;
     for (const AffineBound& b : dimension.lower) {
-      first = std::max(first, CeilDiv(range(b.expr).first, b.divisor));
+      first = std::max(first,
+                       CeilDiv(RangeOf(b.expr, lower, upper).first, b.divisor));
     }
     for (const AffineBound& b : dimension.upper) {
-      last = std::min(last, FloorDiv(range(b.expr).second, b.divisor));
+      last = std::min(
+          last, FloorDiv(RangeOf(b.expr, lower, upper).second, b.divisor));
     }
     lower.push_back(first);
     upper.push_back(last);
@@ -56,21 +62,33 @@ Program ProgramAt(const Program& program, int64_t time) {
   }
   for (ResultView& view : out.views) {
     const ResultSet& set = out.results[static_cast<size_t>(view.result_set)];
-    Domain box;
     IndexVector lower;
     IndexVector upper;
     HullOf(set.domain, lower, upper);
+    const bool is_tiled =
+        out.arrays[static_cast<size_t>(set.array)].name != view.array;
+    const Repeat::ResultTime& at =
+        program.repeat->result_time[static_cast<size_t>(view.result_set)];
     for (size_t d = 0; d < view.lower.size(); ++d) {
-      int64_t first = set.map[d].constant;
-      int64_t last = first;
-      for (int i = 0; i < lower.size(); ++i) {
-        const int64_t c = set.map[d].coefficients[static_cast<size_t>(i)];
-        first += c * (c > 0 ? lower[i] : upper[i]);
-        last += c * (c > 0 ? upper[i] : lower[i]);
+      const int32_t index =
+          is_tiled ? view.tile_index[d] : static_cast<int32_t>(d);
+      if (index < 0) continue;
+      const AffineExpr& expr = set.map[static_cast<size_t>(index)];
+      const auto [first, last] = RangeOf(expr, lower, upper);
+      if (!is_tiled) {
+        view.lower[d] = first;
+        view.upper[d] = last;
+        view.tile_index[d] = first == last ? -1 : index;
+        continue;
       }
-      view.lower[d] = first;
-      view.upper[d] = last;
-      view.tile_index[d] = first == last ? -1 : static_cast<int32_t>(d);
+      // Of a tile that holds where the loop ends one level counts, its first.
+      const bool is_round =
+          at.is_exact && expr.LastIndex() == at.time.LastIndex();
+      const int64_t begin = view.origin[d] + first * view.extent[d];
+      const int64_t end = view.origin[d] + (last + 1) * view.extent[d] - 1;
+      view.lower[d] = std::max(view.lower[d], begin);
+      view.upper[d] = is_round ? begin : std::min(view.upper[d], end);
+      if (is_round) view.tile_index[d] = -1;
     }
   }
   return out;

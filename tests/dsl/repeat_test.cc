@@ -13,51 +13,12 @@
 #include "apps/reference.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/exec/local_run.h"
 #include "runtime/graph/rounds.h"
-#include "runtime/sim/cluster.h"
 #include "tests/dsl/compile_tools.h"
-#include "tests/sim/serial.h"
+#include "tests/dsl/repeat_tools.h"
 
 namespace dogged::dsl {
 namespace {
-
-constexpr char kRelax[] = R"(
-param N = 12
-param bound : double = 0.01
-repeat T = 4:60:4 until change(T) < bound
-
-boundary u(0)(t) = 1
-boundary u(N-1)(t) = 0
-boundary u(x)(0) = 0 where x > 0 and x < N-1
-
-task relax
-  creates u(x)(t) as n
-  for  x = 1:N-2  t = 1:T
-  using
-    u(x-1)(t-1) as west
-    u(x+1)(t-1) as east
-  code
-    n = 0.5*(west + east)
-  end code
-end task
-
-task move
-  creates d(x)(t) as m
-  for  x = 1:N-2  t = 4:T:4
-  using
-    u(x)(t)   as now
-    u(x)(t-1) as before
-  code
-    m = now - before
-  end code
-end task
-
-reduce change(t) = normmax(d(x)(t)) for t = 4:T:4 over x = 1:N-2
-
-result u(:)(T)
-result change(t) for t = 4:T:4
-)";
 
 // The T at which the loop has to end.
 int64_t ReferenceEnd(int64_t n, double bound, int64_t last) {
@@ -74,49 +35,6 @@ int64_t ReferenceEnd(int64_t n, double bound, int64_t last) {
     if (t % 4 == 0 && change < bound) return t;
   }
   return last;
-}
-
-CompileOptions WithParameters(
-    std::vector<std::pair<std::string, std::string>> parameters) {
-  CompileOptions options = Options();
-  options.parameters = std::move(parameters);
-  return options;
-}
-
-absl::StatusOr<KernelTable> Load(const Job& job) {
-  return LoadKernels(job, KernelRegistry(), nullptr);
-}
-
-struct Ended {
-  int64_t time = 0;
-  int64_t tasks = 0;
-  std::string digest;
-};
-
-Ended RunHere(const Job& job, int workers) {
-  const Relations relations(job.program);
-  const KernelTable kernels = *Load(job);
-  absl::flat_hash_map<Label, Value> results;
-  LocalRunOptions options;
-  options.placement = PlaceWorkers(FlatCpuLayout(workers), workers);
-  options.on_result = [&results](const Label& label, const Value& value) {
-    EXPECT_TRUE(results.emplace(label, value).second);
-    return absl::OkStatus();
-  };
-  LocalRun run(relations, kernels, options);
-  const absl::Status status = run.Run();
-  EXPECT_TRUE(status.ok()) << status;
-  Ended out{.time = run.Progress().time,
-            .tasks = run.Progress().tasks_executed,
-            .digest = ""};
-  const Program program = ProgramAt(job.program, out.time);
-  EXPECT_EQ(static_cast<int64_t>(results.size()), program.ResultCount());
-  const auto digest =
-      ResultDigest(program, [&](const Label& l) -> absl::StatusOr<Value> {
-        return results.contains(l) ? results.at(l) : Value();
-      });
-  if (digest.ok()) out.digest = digest->ToString();
-  return out;
 }
 
 TEST(Repeat, EndsWhereThePlainLoopEnds) {
@@ -163,7 +81,10 @@ TEST(Repeat, JacobiIsTheLoopBesideIt) {
 // they would all run at the start.
 TEST(Repeat, ARoundHasTheTasksOfThePlainLoop) {
   const std::string text = ReadApp("jacobi/jacobi.dog");
-  const Job job = MustCompile(text, WithParameters({{"N", "9"}}));
+  CompileOptions points = WithParameters({{"N", "9"}});
+  points.coalesce = false;
+  const Job job = MustCompile(text, points);
+  EXPECT_TRUE(job.program.every_task_needed);
   for (const int64_t end : {50, 100, 20000}) {
     CompileOptions options =
         WithParameters({{"N", "9"}, {"T", absl::StrCat(end)}});
@@ -242,7 +163,9 @@ TEST(Repeat, SaysWhatALaterRoundMakes) {
 // Boundaries of rounds that do not come are not run: with 20000 steps of each
 // of 88 edge points, a task each, they would be nearly all there is.
 TEST(Repeat, RunsNoBoundaryAhead) {
-  const Job job = MustCompile(ReadApp("jacobi/jacobi.dog"), Options());
+  CompileOptions options = Options();
+  options.coalesce = false;
+  const Job job = MustCompile(ReadApp("jacobi/jacobi.dog"), options);
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 24 * 24);
 }
 
@@ -303,41 +226,14 @@ TEST(Repeat, SaysWhatIsNoRoundsRange) {
       << diagnostics.ToString();
 }
 
-void Simulate(const Job& job, SimOptions options, int64_t seeds) {
-  const auto expected = SerialResults(job, Load);
-  ASSERT_FALSE(expected.empty());
-  const std::string encoded = job.Encode();
-  const auto [first, last] = SeedRange(seeds);
-  for (int64_t seed = first; seed <= last; ++seed) {
-    options.seed = static_cast<uint64_t>(seed);
-    const SimOutcome outcome = Cluster(options, encoded, Load).Run();
-    EXPECT_TRUE(outcome.status.ok())
-        << "seed " << seed << ": " << outcome.status
-        << "\nreplay: DOGGED_TEST_SEEDS=" << seed << ":" << seed;
-    if (outcome.status.ok() && options.client_stays) {
-      EXPECT_EQ(outcome.results, expected) << "seed " << seed;
-    }
-  }
-}
-
-FaultPlan ManyFaults() {
-  FaultPlan plan{.crash = 2,
-                 .restart = 2,
-                 .pause = 2,
-                 .join = 2,
-                 .leave = 1,
-                 .partition = 1};
-  plan.network = {
-      .drop = 0.02, .duplicate = 0.02, .reorder = 0.02, .corrupt = 0.001};
-  return plan;
-}
-
 TEST(Repeat, RunsOnAgents) {
   Simulate(MustCompile(kRelax, Options()), {.agents = 4}, 5);
 }
 
 TEST(Repeat, SurvivesAllFaults) {
-  Simulate(MustCompile(kRelax, Options()),
+  CompileOptions options = Options();
+  options.coalesce = false;
+  Simulate(MustCompile(kRelax, options),
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 30);
 }
 
