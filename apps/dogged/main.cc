@@ -82,9 +82,9 @@ class RunFlags {
     AddFaults();
     command_
         .add_option("--output", options_.program.outputs,
-                    "write a result to an .npy or .png: "
-                    "'phi(:)(100)=heat.npy', 'phi(5:20)(100)=part.png', "
-                    "'phi=all.npy'")
+                    "write a result: 'phi(:)(100)=heat.npy', "
+                    "'phi(5:20)(100)=part.png'; over time as .apng, for VTK "
+                    "as .vti or .pvd")
         ->type_name("SELECTION=FILE")
         ->allow_extra_args(false);
     command_.add_flag("--check", options_.check,

@@ -1,13 +1,18 @@
 #include "apps/dogged/outputs.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "apps/output/apng.h"
 #include "apps/output/file.h"
 #include "apps/output/npy.h"
+#include "apps/output/plot.h"
 #include "apps/output/png.h"
+#include "apps/output/vti.h"
+#include "apps/output/words.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -52,10 +57,179 @@ ResultView Narrowed(ResultView view, const Selection& selection) {
 
 absl::Status WriteValue(const Selection& selection, const Value& value,
                         const IndexVector& first) {
-  if (selection.format == OutputFormat::kNpy) {
-    return WriteNpy(selection.path, value);
+  switch (selection.format) {
+    case OutputFormat::kPng:
+      return WritePng(selection.path, value, selection.text, first);
+    case OutputFormat::kVti:
+      return WriteVti(selection.path, value, selection.array, first);
+    default:
+      return WriteNpy(selection.path, value);
   }
-  return WritePng(selection.path, value, selection.text, first);
+}
+
+bool IsSeries(const Selection& selection) {
+  return selection.format == OutputFormat::kApng ||
+         selection.format == OutputFormat::kPvd;
+}
+
+// The steps of a series that was cut from `dense`.
+struct Series {
+  const Selection& selection;
+  const ResultView& view;
+  const Value& dense;
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+// One step: what it is called, its numbers, where they begin.
+struct Step {
+  Selection selection;
+  Value value;
+  IndexVector first;
+};
+
+absl::StatusOr<Step> StepAt(const Series& series, int64_t time) {
+  Step step{
+      .selection = AtTime(series.selection, series.view.lower.size(), time),
+      .value = {},
+      .first = {}};
+  DOGGED_ASSIGN_OR_RETURN(
+      step.value, ExtractSelection(step.selection, series.view, series.dense));
+  step.first = FirstIndices(step.selection, series.view);
+  return step;
+}
+
+// All frames have the scale of what they show together.
+absl::Status WriteAnimation(const Series& series) {
+  const std::vector<int64_t> times = FrameSteps(series.first, series.last);
+  PlotRange scale;
+  for (const int64_t time : times) {
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
+    DOGGED_ASSIGN_OR_RETURN(const PlotRange range,
+                            RangeOf(step.value, step.selection.text));
+    Widen(scale, range);
+  }
+  Apng apng(static_cast<int64_t>(times.size()));
+  for (const int64_t time : times) {
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
+    DOGGED_ASSIGN_OR_RETURN(
+        const Canvas frame,
+        Plot(step.value, step.selection.text, step.first, &scale));
+    DOGGED_RETURN_IF_ERROR(apng.Add(frame));
+  }
+  const std::string bytes = apng.Finish();
+  const absl::string_view pieces[] = {bytes};
+  DOGGED_RETURN_IF_ERROR(WriteWholeFile(series.selection.path, pieces));
+  if (times.size() > 1 && times[1] > times[0] + 1) {
+    std::fprintf(stderr,
+                 "%s shows %s of %s steps: one in %s from %lld, and the last\n",
+                 series.selection.path.c_str(),
+                 GroupedCount(static_cast<int64_t>(times.size())).c_str(),
+                 GroupedCount(series.last - series.first + 1).c_str(),
+                 GroupedCount(times[1] - times[0]).c_str(),
+                 static_cast<long long>(series.first));
+  }
+  return absl::OkStatus();
+}
+
+// The list comes last: what it names is there.
+absl::Status WriteImages(const Series& series) {
+  std::vector<int64_t> times;
+  for (int64_t time = series.first; time <= series.last; ++time) {
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
+    DOGGED_RETURN_IF_ERROR(WriteVti(ImagePath(series.selection.path, time),
+                                    step.value, series.selection.array,
+                                    step.first));
+    times.push_back(time);
+  }
+  return WritePvd(series.selection.path, times);
+}
+
+// How many dimensions a format can show, and what is said where they are more
+// or less. Files of numbers take any.
+struct FormatRule {
+  OutputFormat format;
+  int dimensions_max;
+  absl::string_view what;
+  absl::string_view instead;
+};
+constexpr FormatRule kRules[] = {
+    {OutputFormat::kPng, 2, "a picture has one or two dimensions",
+     "fix an index, show the last one as time in an .apng, or write"},
+    {OutputFormat::kApng, 2,
+     "an animation has one or two dimensions besides the last index",
+     "fix an index, or write"},
+    {OutputFormat::kVti, 3, "an image has one to three dimensions",
+     "fix an index, show the last one as time in a .pvd, or write"},
+    {OutputFormat::kPvd, 3,
+     "images over time have one to three dimensions besides the last index",
+     "fix an index, or write"}};
+
+// That the last index can be time.
+absl::Status CheckSeries(const Output& output) {
+  const Selection& selection = output.selection;
+  const dsl::SelectedLabels& labels = output.labels;
+  const bool is_animation = selection.format == OutputFormat::kApng;
+  const std::string file = is_animation ? "an .apng" : "a .pvd";
+  const std::string still = is_animation ? "a .png" : "a .vti";
+  if (labels.has_blocks) {
+    return Mistyped(absl::StrCat(
+        file, " is of labels that are numbers, those of ", selection.array,
+        " are blocks; write them to an .npy file"));
+  }
+  if (labels.lower.empty() || labels.lower.back() == labels.upper.back()) {
+    return Mistyped(absl::StrCat(
+        file, " shows the last index as time, and ", selection.text,
+        " has one value of it; write ':' or a range there, or write to ",
+        still));
+  }
+  const int64_t count = labels.upper.back() - labels.lower.back() + 1;
+  if (!is_animation && count > kImagesMax) {
+    return Mistyped(absl::StrCat(
+        file, " lists at most ", GroupedCount(kImagesMax), " images, ",
+        selection.text, " has ", GroupedCount(count),
+        " values of its last index; write a range of them, or an .npy file"));
+  }
+  for (int64_t k = 0; !is_animation && k < count; ++k) {
+    const absl::Status writable =
+        CheckWritable(ImagePath(selection.path, labels.lower.back() + k));
+    if (!writable.ok()) return Mistyped(writable.message());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDimensions(const Output& output) {
+  const Selection& selection = output.selection;
+  const dsl::SelectedLabels& labels = output.labels;
+  const auto* rule = std::find_if(std::begin(kRules), std::end(kRules),
+                                  [&](const FormatRule& known) {
+                                    return known.format == selection.format;
+                                  });
+  if (rule == std::end(kRules)) return absl::OkStatus();
+  if (labels.has_blocks) {
+    // Blocks have dimensions of their own; a matrix can be looked at.
+    if (selection.format == OutputFormat::kPng) return absl::OkStatus();
+    return Mistyped(absl::StrCat(
+        "an image is of labels that are numbers, those of ", selection.array,
+        " are blocks; write them to an .npy file"));
+  }
+  const size_t count = labels.lower.size() - (IsSeries(selection) ? 1 : 0);
+  int dimensions = 0;
+  for (size_t d = 0; d < count; ++d) {
+    const int64_t points = labels.upper[d] - labels.lower[d] + 1;
+    dimensions += points > 1 ? 1 : 0;
+    if (rule->dimensions_max == 3 && points > kImagePointsMax) {
+      return Mistyped(
+          absl::StrCat("an image has at most ", GroupedCount(kImagePointsMax),
+                       " points along an index; write an .npy file"));
+    }
+  }
+  if (dimensions >= 1 && dimensions <= rule->dimensions_max) {
+    return absl::OkStatus();
+  }
+  return Mistyped(absl::StrCat(
+      rule->what, ", ", selection.text, " has ", dimensions, "; ",
+      dimensions == 0 ? "write" : rule->instead, " it to an .npy file"));
 }
 
 }  // namespace
@@ -84,20 +258,8 @@ absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
   for (size_t k = 0; k < outputs.size(); ++k) {
     Output& output = outputs[k];
     output.labels = std::move(labels[k]);
-    int dimensions = 0;
-    for (size_t d = 0; d < output.labels.lower.size(); ++d) {
-      dimensions += output.labels.upper[d] > output.labels.lower[d] ? 1 : 0;
-    }
-    // Blocks have dimensions of their own.
-    if (output.selection.format != OutputFormat::kPng ||
-        output.labels.has_blocks || dimensions == 1 || dimensions == 2) {
-      continue;
-    }
-    return Mistyped(absl::StrCat(
-        "a picture has one or two dimensions, ", output.selection.text, " has ",
-        dimensions,
-        dimensions == 0 ? "; write it to an .npy file"
-                        : "; fix an index, or write it to an .npy file"));
+    if (IsSeries(output.selection)) DOGGED_RETURN_IF_ERROR(CheckSeries(output));
+    DOGGED_RETURN_IF_ERROR(CheckDimensions(output));
   }
   return absl::OkStatus();
 }
@@ -115,6 +277,16 @@ absl::Status WriteOutput(const Output& output, const Program& program,
   }
   DOGGED_ASSIGN_OR_RETURN(const Value dense,
                           dsl::AssembleView(program, view, lookup));
+  if (IsSeries(selection)) {
+    const Series series = {
+        .selection = selection,
+        .view = view,
+        .dense = dense,
+        .first = std::max(output.labels.lower.back(), view.lower.back()),
+        .last = std::min(output.labels.upper.back(), view.upper.back())};
+    return selection.format == OutputFormat::kApng ? WriteAnimation(series)
+                                                   : WriteImages(series);
+  }
   DOGGED_ASSIGN_OR_RETURN(const Value part,
                           ExtractSelection(selection, view, dense));
   return WriteValue(selection, part, FirstIndices(selection, view));

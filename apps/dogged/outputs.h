@@ -28,11 +28,13 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
 
 // Takes the labels, which are as many, from what the compiler has found.
 //
-// Errors: kNotFound for a picture of too few or too many dimensions.
+// Errors: kNotFound for what the format of a file can't show, and for images
+// of a series that can't be written.
 absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
                        std::vector<Output>& outputs);
 
-// Writes the file; of a loop, `program` is that which has ended.
+// Writes the file, and of a .pvd the images that it lists; of a loop, `program`
+// is that which has ended.
 absl::Status WriteOutput(const Output& output, const Program& program,
                          dsl::ResultLookup lookup);
 

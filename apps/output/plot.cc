@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/output/words.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -61,24 +62,15 @@ std::vector<Axis> AxesOf(const Value& value, const IndexVector& first) {
   return axes;
 }
 
-struct Range {
-  double lower = 0;
-  double upper = 0;
-  int64_t not_finite = 0;
-};
-
 // What is drawn of the blocks: their means, or all that is in them.
-Range RangeOf(absl::Span<const Block> blocks, bool is_of_means) {
-  Range range;
-  bool is_first = true;
+PlotRange RangeOfBlocks(absl::Span<const Block> blocks, bool is_of_means) {
+  PlotRange range;
   for (const Block& block : blocks) {
-    range.not_finite += block.not_finite;
-    if (block.finite == 0) continue;
-    const double lower = is_of_means ? block.mean : block.lower;
-    const double upper = is_of_means ? block.mean : block.upper;
-    range.lower = is_first ? lower : std::min(range.lower, lower);
-    range.upper = is_first ? upper : std::max(range.upper, upper);
-    is_first = false;
+    const bool is_empty = block.finite == 0;
+    Widen(range, {.lower = is_of_means ? block.mean : block.lower,
+                  .upper = is_of_means ? block.mean : block.upper,
+                  .is_empty = is_empty,
+                  .not_finite = block.not_finite});
   }
   return range;
 }
@@ -200,12 +192,16 @@ void DrawCurve(Canvas& canvas, const Rectangle& area, const Scale& scale,
   }
 }
 
-Canvas PlotCurve(const Value& value, const Axis& axis,
-                 absl::string_view title) {
-  const int64_t columns = std::min<int64_t>(axis.count, kCurveWidth);
-  const std::vector<Block> blocks = Reduce(value, 1, columns);
-  const Range range = RangeOf(blocks, /*is_of_means=*/false);
-  const Scale y = ScaleFor(range.lower, range.upper, 6, /*is_padded=*/true);
+std::vector<Block> CurveBlocks(const Value& value, const Axis& axis) {
+  return Reduce(value, 1, std::min<int64_t>(axis.count, kCurveWidth));
+}
+
+Canvas PlotCurve(const Value& value, const Axis& axis, absl::string_view title,
+                 const PlotRange* scale) {
+  const std::vector<Block> blocks = CurveBlocks(value, axis);
+  const PlotRange range = RangeOfBlocks(blocks, /*is_of_means=*/false);
+  const PlotRange& drawn = scale != nullptr ? *scale : range;
+  const Scale y = ScaleFor(drawn.lower, drawn.upper, 6, /*is_padded=*/true);
   const Scale x = AcrossScale(axis, kCurveWidth, 8);
   const auto [before, beyond] = Overhang(x, kCurveWidth);
   const int left =
@@ -273,14 +269,21 @@ void DrawCells(Canvas& canvas, const Rectangle& area, const Scale& scale,
   }
 }
 
+std::vector<Block> MapBlocks(const Value& value, const Axis& first,
+                             const Axis& second) {
+  const Rectangle area = MapArea(first.count, second.count);
+  return Reduce(value, std::min<int64_t>(first.count, area.height),
+                std::min<int64_t>(second.count, area.width));
+}
+
 Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
-               absl::string_view title) {
+               absl::string_view title, const PlotRange* scale) {
   Rectangle area = MapArea(first.count, second.count);
-  const int64_t rows = std::min<int64_t>(first.count, area.height);
   const int64_t columns = std::min<int64_t>(second.count, area.width);
-  const std::vector<Block> blocks = Reduce(value, rows, columns);
-  const Range range = RangeOf(blocks, /*is_of_means=*/true);
-  const Scale colours = ScaleFor(range.lower, range.upper, 6,
+  const std::vector<Block> blocks = MapBlocks(value, first, second);
+  const PlotRange range = RangeOfBlocks(blocks, /*is_of_means=*/true);
+  const PlotRange& drawn = scale != nullptr ? *scale : range;
+  const Scale colours = ScaleFor(drawn.lower, drawn.upper, 6,
                                  /*is_padded=*/false);
   const Scale down =
       IndexScale(first.first, first.count, std::max(2, area.height / 80));
@@ -314,6 +317,18 @@ Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
   DrawColourBar(canvas, bar, colours);
   DrawHeading(canvas, area, title, range.not_finite);
   return canvas;
+}
+
+absl::Status CheckShape(const Value& value, absl::Span<const Axis> axes,
+                        absl::string_view title) {
+  if (value.element_count() == 0) {
+    return absl::InvalidArgumentError("there is nothing to draw");
+  }
+  if (axes.size() == 1 || axes.size() == 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a picture has one or two dimensions, ", title, " has ", axes.size(),
+      axes.empty() ? "; write it to an .npy file"
+                   : "; fix an index, or write it to an .npy file"));
 }
 
 }  // namespace
@@ -353,18 +368,30 @@ std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns) {
   return blocks;
 }
 
+void Widen(PlotRange& range, const PlotRange& other) {
+  range.not_finite += other.not_finite;
+  if (other.is_empty) return;
+  range.lower =
+      range.is_empty ? other.lower : std::min(range.lower, other.lower);
+  range.upper =
+      range.is_empty ? other.upper : std::max(range.upper, other.upper);
+  range.is_empty = false;
+}
+
+absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title) {
+  const std::vector<Axis> axes = AxesOf(value, {});
+  DOGGED_RETURN_IF_ERROR(CheckShape(value, axes, title));
+  return axes.size() == 1
+             ? RangeOfBlocks(CurveBlocks(value, axes[0]), false)
+             : RangeOfBlocks(MapBlocks(value, axes[0], axes[1]), true);
+}
+
 absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
-                            const IndexVector& first) {
+                            const IndexVector& first, const PlotRange* scale) {
   const std::vector<Axis> axes = AxesOf(value, first);
-  if (value.element_count() == 0) {
-    return absl::InvalidArgumentError("there is nothing to draw");
-  }
-  if (axes.size() == 1) return PlotCurve(value, axes[0], title);
-  if (axes.size() == 2) return PlotMap(value, axes[0], axes[1], title);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "a picture has one or two dimensions, ", title, " has ", axes.size(),
-      axes.empty() ? "; write it to an .npy file"
-                   : "; fix an index, or write it to an .npy file"));
+  DOGGED_RETURN_IF_ERROR(CheckShape(value, axes, title));
+  if (axes.size() == 1) return PlotCurve(value, axes[0], title, scale);
+  return PlotMap(value, axes[0], axes[1], title, scale);
 }
 
 }  // namespace dogged

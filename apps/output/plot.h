@@ -16,13 +16,28 @@
 
 namespace dogged {
 
+// What a picture shows: from where to where, and how much it can't show.
+struct PlotRange {
+  double lower = 0;  // of a map, of the means; both 0 if nothing is finite
+  double upper = 0;
+  bool is_empty = true;  // nothing is finite
+  int64_t not_finite = 0;
+};
+
+// What Plot would show of `value`. Errors: those of Plot.
+absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title);
+
+// Afterwards `range` holds what `other` shows as well.
+void Widen(PlotRange& range, const PlotRange& other);
+
 // Shape:  dimensions of one element do not count; one or two must be left. In
 //         a map the first goes down, the second to the right, as in a matrix.
 //         `first`: the index of the first element along each dimension of
 //         `value`, 0 where it is not given; for the numbers at the axes.
 // Errors: kInvalidArgument for another shape, with what would do.
 absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
-                            const IndexVector& first = {});
+                            const IndexVector& first = {},
+                            const PlotRange* scale = nullptr);
 
 // A block of data under one pixel.
 struct Block {

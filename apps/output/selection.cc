@@ -27,6 +27,16 @@ absl::Status Mistyped(absl::string_view text, size_t begin, size_t size,
                    "'phi(5:20)(1000)=heat.png'"));
 }
 
+struct Format {
+  absl::string_view suffix;
+  OutputFormat format;
+};
+constexpr Format kFormats[] = {{".npy", OutputFormat::kNpy},
+                               {".png", OutputFormat::kPng},
+                               {".apng", OutputFormat::kApng},
+                               {".vti", OutputFormat::kVti},
+                               {".pvd", OutputFormat::kPvd}};
+
 bool IsName(absl::string_view text) {
   if (text.empty() || absl::ascii_isdigit(text.front())) return false;
   return std::all_of(text.begin(), text.end(),
@@ -225,14 +235,15 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
     return Mistyped(text, left.size(), 1, "no file is named");
   }
   selection.text = absl::StrCat(selection.array, IndicesText(selection));
-  if (absl::EndsWithIgnoreCase(selection.path, ".npy")) {
-    selection.format = OutputFormat::kNpy;
-  } else if (absl::EndsWithIgnoreCase(selection.path, ".png")) {
-    selection.format = OutputFormat::kPng;
-  } else {
+  const auto* format = std::find_if(
+      std::begin(kFormats), std::end(kFormats), [&](const Format& known) {
+        return absl::EndsWithIgnoreCase(selection.path, known.suffix);
+      });
+  if (format == std::end(kFormats)) {
     return Mistyped(text, left.size() + 1, selection.path.size(),
-                    "the file ends neither in .npy nor in .png");
+                    "the file ends in none of .npy, .png, .apng, .vti, .pvd");
   }
+  selection.format = format->format;
   return selection;
 }
 
@@ -263,6 +274,16 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
     CopyCut(dense, of_dense, static_cast<char*>(out.mutable_data()));
   }
   out.Seal();
+  return out;
+}
+
+Selection AtTime(const Selection& selection, size_t rank, int64_t time) {
+  Selection out = selection;
+  out.indices.resize(rank);
+  if (selection.indices.empty()) out.text += IndicesText(out);
+  out.text.resize(out.text.rfind('('));
+  absl::StrAppend(&out.text, "(", time, ")");
+  out.indices.back() = {.kind = Kind::kOne, .first = time, .last = time};
   return out;
 }
 

@@ -26,7 +26,8 @@ struct SelectedIndex {
   friend bool operator==(const SelectedIndex&, const SelectedIndex&) = default;
 };
 
-enum class OutputFormat : uint8_t { kNpy, kPng };
+// Of a series, kPvd and kApng, the last index of the array is time.
+enum class OutputFormat : uint8_t { kNpy, kPng, kVti, kPvd, kApng };
 
 struct Selection {
   std::string text;   // "phi(:)(1000)", without blanks
@@ -38,8 +39,9 @@ struct Selection {
 };
 
 // Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number
-// or `FIRST:LAST`, and FILE ends in .npy or .png. Numbers may be expressions of
-// parameters without parentheses, which are not looked at further.
+// or `FIRST:LAST`, and FILE ends as one of the formats. Numbers may be
+// expressions of parameters without parentheses, which are not looked at
+// further.
 //
 // Errors: kInvalidArgument, with the place marked and what to write instead, on
 //         lines below the message.
@@ -55,6 +57,11 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
 absl::StatusOr<Value> ExtractSelection(const Selection& selection,
                                        const ResultView& view,
                                        const Value& dense);
+
+// Just the step `time` of a selection, of an array with `rank` indices, at
+// least one: the last one is fixed. Of a bare array, with ":" for all others.
+// The text stays as written up to there: "phi(:)(40)".
+Selection AtTime(const Selection& selection, size_t rank, int64_t time);
 
 // The user's index of the first element of what ExtractSelection gives, one
 // per dimension.

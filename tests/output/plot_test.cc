@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "apps/output/apng.h"
 #include "apps/output/font.h"
 #include "apps/output/png.h"
 #include "gmock/gmock.h"
@@ -181,6 +182,40 @@ TEST(Plot, StaysSmallForMuchData) {
   const auto curve = Plot(Of(std::vector<double>(200001, 1e300), {200001}), "");
   ASSERT_TRUE(curve.ok());
   EXPECT_LE(curve->width(), 1100);
+}
+
+TEST(Plot, AScaleOfItsOwnOrAGivenOne) {
+  const Value small = Of({1, 2, kNan, 1}, {2, 2});
+  PlotRange range = *RangeOf(small, "u");
+  EXPECT_EQ(range.lower, 1);
+  EXPECT_EQ(range.upper, 2);
+  EXPECT_EQ(range.not_finite, 1);
+  Widen(range, *RangeOf(Of({kNan, kNan}, {2}), "u"));
+  EXPECT_EQ(range.lower, 1);
+  Widen(range, *RangeOf(Of({0, 4, 0, 0}, {2, 2}), "u"));
+  EXPECT_EQ(range.lower, 0);
+  EXPECT_EQ(range.upper, 4);
+  const auto canvas = Plot(small, "u", {}, &range);
+  ASSERT_TRUE(canvas.ok()) << canvas.status();
+  EXPECT_EQ(canvas->At(200, 100), MapColour(0.25));
+  EXPECT_EQ(canvas->At(600, 100), MapColour(0.5));
+  EXPECT_FALSE(RangeOf(Of({1}, {1}), "u").ok());
+}
+
+TEST(Apng, ShowsRoundStepsAndTheLast) {
+  EXPECT_THAT(FrameSteps(5, 5), ElementsAre(5));
+  EXPECT_THAT(FrameSteps(-1, 2), ElementsAre(-1, 0, 1, 2));
+  EXPECT_EQ(FrameSteps(0, 100).size(), 101u);
+  const std::vector<int64_t> halved = FrameSteps(0, 101);
+  EXPECT_EQ(halved.size(), 52u);
+  EXPECT_EQ(halved[1], 2);
+  EXPECT_EQ(halved.back(), 101);
+  for (const int64_t last : {201, 501, 999, 1000, 1001, 4001, 123456789}) {
+    const std::vector<int64_t> steps = FrameSteps(0, last);
+    EXPECT_LE(steps.size(), 101u) << last;
+    EXPECT_GT(steps.size(), 40u) << last;
+    EXPECT_EQ(steps.back(), last);
+  }
 }
 
 TEST(Font, HasEveryLetter) {

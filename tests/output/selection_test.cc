@@ -40,6 +40,9 @@ TEST(Selection, Parses) {
   EXPECT_EQ(open.text, "u(T-1)(1:N/2)");
   EXPECT_EQ(open.indices[0].expression, "T-1");
   EXPECT_EQ(open.indices[1].kind, Kind::kRange);
+  EXPECT_EQ(Parse("u=a.vti").format, OutputFormat::kVti);
+  EXPECT_EQ(Parse("u=a.pvd").format, OutputFormat::kPvd);
+  EXPECT_EQ(Parse("u=a.apng").format, OutputFormat::kApng);
   const Selection whole = Parse("A_1=file.npy");
   EXPECT_EQ(whole.text, "A_1");
   EXPECT_TRUE(whole.indices.empty());
@@ -65,10 +68,11 @@ TEST(Selection, WrongTextIsMarked) {
   EXPECT_THAT(ErrorOf("phi(1=a.npy"), HasSubstr("'(1' is no index"));
   EXPECT_THAT(ErrorOf("phi(1)x=a.npy"), HasSubstr("'x' is no index"));
   EXPECT_THAT(ErrorOf("=a.npy"), HasSubstr("'' is no name"));
-  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("neither in .npy nor in .png\n"
+  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("in none of .npy, .png, .apng, "
+                                              ".vti, .pvd\n"
                                               "   | phi=a.txt\n"
                                               "   |     ^^^^^\n"));
-  EXPECT_THAT(ErrorOf("phi="), HasSubstr("neither"));
+  EXPECT_THAT(ErrorOf("phi="), HasSubstr("in none of"));
   EXPECT_THAT(ErrorOf("a(1)(1)(1)(1)(1)(1)(1)=a.npy"),
               HasSubstr("more than 6 indices"));
   EXPECT_THAT(ErrorOf("a(99999999999999999999)=a.npy"), HasSubstr("no number"));
@@ -135,6 +139,17 @@ TEST(ExtractSelection, OutsideIsSaid) {
   EXPECT_EQ(field.Cut("(:)(3)").status().message(),
             "output 'phi(:)(3)' has 2 indices, but phi has 3: there is "
             "phi(1:4)(2:4)(9)");
+}
+
+TEST(Selection, OneStepOfASeries) {
+  const Selection step = AtTime(Parse("phi(:)(2:N)(0:T)=a.pvd"), 3, -7);
+  EXPECT_EQ(step.text, "phi(:)(2:N)(-7)");
+  EXPECT_EQ(step.indices[1].expression, "2:N");
+  EXPECT_EQ(step.indices[2], (SelectedIndex{Kind::kOne, -7, -7}));
+  const Selection bare = AtTime(Parse("phi=a.apng"), 3, 9);
+  EXPECT_EQ(bare.text, "phi(:)(:)(9)");
+  EXPECT_THAT(bare.indices, ElementsAre(SelectedIndex{}, SelectedIndex{},
+                                        SelectedIndex{Kind::kOne, 9, 9}));
 }
 
 TEST(ExtractSelection, KnowsItsFirstIndices) {
