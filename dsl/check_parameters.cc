@@ -42,8 +42,11 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
     parameter.real = static_cast<double>(parameter.integer);
     return true;
   }
-  if (!absl::SimpleAtod(text, &parameter.real) ||
-      !std::isfinite(parameter.real)) {
+  const bool is_number = absl::SimpleAtod(text, &parameter.real);
+  if (parameter.element == ElementType::kFloat) {
+    parameter.real = static_cast<double>(static_cast<float>(parameter.real));
+  }
+  if (!is_number || !std::isfinite(parameter.real)) {
     diagnostics_.Error(
         Code::kParameter, parameter.range,
         absl::StrCat(given, ": ", parameter.name, " is a number of type ",

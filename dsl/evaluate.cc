@@ -204,7 +204,7 @@ std::optional<double> RealBinary(const Expr& e, const Scope& scope) {
   return std::nullopt;
 }
 
-std::optional<double> Real(const Expr& e, const Scope& scope) {
+std::optional<double> Unrounded(const Expr& e, const Scope& scope) {
   if (e.type == Type::kInt64 || e.type == Type::kBool) {
     const auto value = Integer(e, scope);
     if (!value) return std::nullopt;
@@ -232,13 +232,17 @@ std::optional<double> Real(const Expr& e, const Scope& scope) {
     }
     case Expr::Kind::kFunction:
       return RealFunction(e, scope);
-    case Expr::Kind::kConvert: {
-      const auto a = Real(e.args[0], scope);
-      if (!a || e.type == Type::kDouble) return a;
-      return static_cast<double>(static_cast<float>(*a));
-    }
+    case Expr::Kind::kConvert:
+      return Real(e.args[0], scope);
   }
   return std::nullopt;
+}
+
+// What is a float is one at every step, as in code.
+std::optional<double> Real(const Expr& e, const Scope& scope) {
+  const std::optional<double> value = Unrounded(e, scope);
+  if (!value || e.type != Type::kFloat) return value;
+  return static_cast<double>(static_cast<float>(*value));
 }
 
 }  // namespace

@@ -44,6 +44,28 @@ int64_t FloorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+// In other parameters as in code.
+TEST(Check, FloatParametersAreFloats) {
+  const std::string text =
+      "param f : float = 0.1\nparam g : double = f\n"
+      "param h : float = f/3 + 0.7\nparam k : int64 = 0.1 == f ? 1 : 2\n"
+      "param b : int64 = double(0.1) == f ? 1 : 2\n" +
+      TaskText("x", "").substr(12);
+  const auto numbers = [&](const Checked& checked) {
+    EXPECT_EQ(checked.text, "");
+    return checked.program.parameters;
+  };
+  const auto own = numbers(CheckText(text));
+  EXPECT_EQ(own[0].real, double{0.1F});
+  EXPECT_EQ(own[1].real, double{0.1F});
+  EXPECT_EQ(own[2].real, double{0.1F / 3 + 0.7F});
+  EXPECT_EQ(own[3].integer, 1);
+  EXPECT_EQ(own[4].integer, 2);
+  const auto given = numbers(CheckText(text, {.parameters = {{"f", "0.3"}}}));
+  EXPECT_EQ(given[1].real, double{0.3F});
+  EXPECT_NE(CheckText(text, {.parameters = {{"f", "1e39"}}}).text, "");
+}
+
 TEST(Check, ParametersTakeTheirDefaultsOrWhatIsGiven) {
   const std::string text =
       "param N = 10\nparam M = 2*N - 1\nparam NT = (N + 3)/4\n"
