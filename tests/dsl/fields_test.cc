@@ -1,0 +1,174 @@
+// Aim: a program means what LANGUAGE.md says, however it is run.
+// Method: random programs over fields, by seed. Each label that is wanted is
+// evaluated here, by asking who makes it (field_program.h), and compared with
+// the bits of the serial run; tiles, points, interpreted and compiled have the
+// digest of that.
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/dsl/compile_tools.h"
+#include "tests/dsl/field_program.h"
+#include "tests/sim/serial.h"
+
+namespace dogged::dsl {
+namespace {
+
+Number ElementAt(const Value& value, size_t i) {
+  switch (value.type()) {
+    case ElementType::kDouble:
+      return value.span<double>()[i];
+    case ElementType::kFloat:
+      return value.span<float>()[i];
+    case ElementType::kInt64:
+      break;
+  }
+  return value.span<int64_t>()[i];
+}
+
+std::string LabelText(const std::string& array, const Point& at) {
+  std::string out = array;
+  for (const int64_t i : at) absl::StrAppend(&out, "(", i, ")");
+  return out;
+}
+
+// Compares all that is in a view with what its labels should be.
+void ExpectView(const ResultView& view, const Value& dense,
+                FieldProgram& program) {
+  Point at = view.lower;
+  for (size_t i = 0; i < static_cast<size_t>(dense.element_count()); ++i) {
+    const std::string label = LabelText(view.array, at);
+    const Number found = ElementAt(dense, i);
+    const bool is_wanted = program.IsWanted(view.array, at);
+    std::optional<Number> expected;
+    if (is_wanted) {
+      expected = program.ValueOf(view.array, at);
+      ASSERT_TRUE(expected.has_value()) << "nothing makes " << label;
+    }
+    // Another result of the array may want it, and this view have a gap there.
+    const bool is_gap = AsReal(found) == 0;
+    ASSERT_TRUE((is_wanted && SameBits(found, *expected)) || is_gap)
+        << label << " is " << NumberText(found) << ", not "
+        << (is_wanted ? NumberText(*expected) : "unwanted");
+    if (is_gap && is_wanted && !SameBits(found, *expected)) {
+      bool has_gaps = false;
+      for (const FieldResult& result : program.results()) {
+        has_gaps |= result.array == view.array && result.has_gaps;
+      }
+      ASSERT_TRUE(has_gaps) << label << " is 0, not " << NumberText(*expected);
+    }
+    for (size_t d = at.size(); d > 0 && ++at[d - 1] > view.upper[d - 1]; --d) {
+      at[d - 1] = view.lower[d - 1];
+    }
+  }
+}
+
+// Every label that is wanted, so that NaNs are known before.
+void EvaluateAll(FieldProgram& program) {
+  for (const FieldResult& result : program.results()) {
+    Point at;
+    for (const NamedRange& range : result.ranges) at.push_back(range.first);
+    bool is_over = false;
+    while (!is_over) {
+      if (program.IsWanted(result.array, at)) {
+        ASSERT_TRUE(program.ValueOf(result.array, at).has_value())
+            << "nothing makes " << LabelText(result.array, at);
+      }
+      size_t d = at.size();
+      while (d > 0 && at[d - 1] == result.ranges[d - 1].last) {
+        at[d - 1] = result.ranges[d - 1].first;
+        --d;
+      }
+      is_over = d == 0;
+      if (!is_over) ++at[d - 1];
+    }
+  }
+}
+
+// What the analysis has found is the same in whatever way a program is run, and
+// finding it takes longer than all the rest.
+struct Analysed {
+  bool is_done = false;
+  CheckedProgram program;
+};
+Analysed& TheAnalysed() {
+  static Analysed analysed;
+  return analysed;
+}
+void AnalyzeOnce(CheckedProgram& program, Diagnostics& diagnostics) {
+  Analysed& analysed = TheAnalysed();
+  if (analysed.is_done) {
+    program = analysed.program;
+    return;
+  }
+  AnalyzeWithIsl(program, diagnostics);
+  analysed = {true, program};
+}
+
+struct Tally {
+  int run = 0;
+  int with_nan = 0;
+  int in_tiles = 0;
+};
+
+void RunSeed(uint64_t seed, const CompileSource& compile, Tally& tally) {
+  FieldProgram program(seed);
+  const std::string text = program.Text();
+  SCOPED_TRACE(
+      absl::StrCat("replay: DOGGED_TEST_SEEDS=", seed, ":", seed, "\n", text));
+  EvaluateAll(program);
+  if (testing::Test::HasFatalFailure()) return;
+  if (program.has_nan()) {
+    ++tally.with_nan;
+    return;
+  }
+  CompileOptions options = Options();
+  options.analyze = AnalyzeOnce;
+  TheAnalysed().is_done = false;
+  const SerialOutcome out = MustRun(text, options);
+  if (testing::Test::HasFailure()) return;
+  for (size_t v = 0; v < out.views.size(); ++v) {
+    ExpectView(out.views[v], out.values[v], program);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  const std::string serial = out.digest.ToString();
+  Rng rng(seed);
+  options.shape = TileShape{.widths = {}, .depth = 1 + rng.Below(5)};
+  for (size_t d = 0; d < program.space(); ++d) {
+    options.shape->widths.push_back(1 + rng.Below(12));
+  }
+  for (const bool coalesce : {true, false}) {
+    options.coalesce = coalesce;
+    const Job job = MustCompile(text, options);
+    SCOPED_TRACE(job.lowering);
+    EXPECT_EQ(MustDigest(job, nullptr), serial) << "interpreted";
+    if (compile != nullptr) {
+      EXPECT_EQ(MustDigest(job, compile), serial) << "compiled";
+    }
+    if (absl::StrContains(job.lowering, " tiles of ")) ++tally.in_tiles;
+  }
+  ++tally.run;
+}
+
+TEST(Fields, RandomProgramsMeanWhatTheySay) {
+  const KernelCache cache;
+  const auto [first, last] = SeedRange(16);
+  Tally tally;
+  for (int64_t seed = first; seed <= last; ++seed) {
+    // Compiling takes most of the time.
+    const bool is_compiled = seed % 8 == 0 || first == last;
+    RunSeed(static_cast<uint64_t>(seed),
+            is_compiled ? cache.Source() : CompileSource(), tally);
+    if (HasFailure()) return;
+  }
+  if (tally.run >= 10) {
+    EXPECT_GT(tally.in_tiles, 0);
+  }
+  std::printf("%d programs, %d of them in tiles; %d more have NaNs\n",
+              tally.run, tally.in_tiles, tally.with_nan);
+}
+
+}  // namespace
+}  // namespace dogged::dsl

@@ -1,0 +1,152 @@
+// Random expressions of the language, see number_tree.h.
+#ifndef DOGGED_TESTS_DSL_RANDOM_EXPRESSIONS_H_
+#define DOGGED_TESTS_DSL_RANDOM_EXPRESSIONS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "tests/dsl/number_tree.h"
+
+namespace dogged::dsl {
+
+// The names that an expression may use.
+struct NameScope {
+  std::vector<std::string> integers;
+  std::vector<std::pair<std::string, Kind>> reals;
+  void Add(const std::string& name, Kind kind) {
+    if (kind == Kind::kInteger) {
+      integers.push_back(name);
+    } else {
+      reals.emplace_back(name, kind);
+    }
+  }
+};
+
+// They divide by anything but the literal 0, and leave 32 bits and 64.
+class Expressions {
+ public:
+  explicit Expressions(Rng& rng) : rng_(rng) {}
+
+  Node Integer(const NameScope& scope, int depth) {
+    const int64_t kind = depth <= 0 ? rng_.Below(2) : rng_.Below(9);
+    const auto part = [&] { return Integer(scope, depth - 1); };
+    static constexpr const char* kOps[] = {"+", "-", "*", "/", "%"};
+    switch (kind) {
+      case 0: {
+        static constexpr int64_t kLiterals[] = {
+            0, 1, 2, 3, 7, 100, 65536, 46341, 2147483647, 4294967296};
+        return Literal(kLiterals[rng_.Below(10)]);
+      }
+      case 1:
+        return Named(Any(scope.integers), Kind::kInteger);
+      case 2:
+        return Of(rng_.Chance(0.5) ? "neg" : "abs", part());
+      case 3:
+        return Both(rng_.Chance(0.5) ? "min" : "max", part(), part());
+      case 4:
+        return Choice(Comparison(scope, depth - 1), part(), part());
+      case 5:
+        if (!scope.reals.empty()) {
+          Node real = Real(scope, depth - 1);
+          return Of("int64",
+                    Both("min", Both("max", std::move(real), Literal(-1000.0)),
+                         Literal(1000.5)));
+        }
+        [[fallthrough]];
+      default: {
+        const char* op = kOps[rng_.Below(5)];
+        Node divisor = part();
+        // A division by the literal 0 is an error.
+        if (divisor.op == "1" && (*op == '/' || *op == '%')) {
+          divisor = Named(Any(scope.integers), Kind::kInteger);
+        }
+        return Both(op, part(), std::move(divisor));
+      }
+    }
+  }
+
+  // Of any kind, real more often.
+  Node Real(const NameScope& scope, int depth) {
+    const int64_t kind = depth <= 0 ? rng_.Below(4) : rng_.Below(12);
+    const auto part = [&] { return Real(scope, depth - 1); };
+    switch (kind) {
+      case 0: {
+        static constexpr double kLiterals[] = {0.1,  0.25, 1.5, 3.0,
+                                               1e-3, 0.7,  0.0, 100.0};
+        return Literal(kLiterals[rng_.Below(8)]);
+      }
+      case 1:
+      case 2:
+        if (!scope.reals.empty()) {
+          const auto& [name, real] = scope.reals[static_cast<size_t>(
+              rng_.Below(static_cast<int64_t>(scope.reals.size())))];
+          return Named(name, real);
+        }
+        [[fallthrough]];
+      case 3:
+        return Integer(scope, std::min(depth, 1));
+      case 4:
+        return Of(rng_.Chance(0.5) ? "neg" : "abs", part());
+      case 5:
+        return Paired(rng_.Chance(0.5) ? "min" : "max", part(), part());
+      case 6:
+        return Choice(Comparison(scope, depth - 1), part(), part());
+      case 7: {
+        static constexpr const char* kFunctions[] = {"floor", "sin", "sqrt"};
+        return Of(kFunctions[rng_.Below(3)], Of("abs", part()));
+      }
+      case 8:
+        return Of(rng_.Chance(0.5) ? "float" : "double", part());
+      case 9:
+        return Paired("/", part(),
+                      rng_.Chance(0.7)
+                          ? Paired("+", Of("abs", part()), Literal(1.5))
+                          : part());
+      default: {
+        static constexpr const char* kOps[] = {"+", "-", "*"};
+        return Paired(kOps[rng_.Below(3)], part(), part());
+      }
+    }
+  }
+
+  Node Comparison(const NameScope& scope, int depth) {
+    static constexpr const char* kOps[] = {"<", "<=", ">", ">=", "==", "!="};
+    if (depth > 0 && rng_.Chance(0.2)) {
+      return Condition(rng_.Chance(0.5) ? "and" : "or",
+                       Comparison(scope, depth - 1),
+                       Comparison(scope, depth - 1));
+    }
+    const auto side = [&] {
+      return rng_.Chance(0.5) ? Real(scope, depth) : Integer(scope, depth);
+    };
+    return Condition(kOps[rng_.Below(6)], side(), side());
+  }
+
+  Node OfKind(Kind kind, const NameScope& scope, int depth) {
+    return kind == Kind::kInteger ? Integer(scope, depth) : Real(scope, depth);
+  }
+
+  const std::string& Any(const std::vector<std::string>& names) {
+    return names[static_cast<size_t>(
+        rng_.Below(static_cast<int64_t>(names.size())))];
+  }
+
+ private:
+  // Real literals among themselves have a type of their own; not here.
+  Node Paired(const char* op, Node a, Node b) {
+    if (a.is_literal && b.is_literal) {
+      b = Of(rng_.Chance(0.5) ? "float" : "double", std::move(b));
+    }
+    return Both(op, std::move(a), std::move(b));
+  }
+
+  Rng& rng_;
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_TESTS_DSL_RANDOM_EXPRESSIONS_H_
