@@ -232,10 +232,9 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
 // those, so the points are asked.
 absl::Status CheckResults(const PointProgram& points,
                           Diagnostics& diagnostics) {
-  // Counting goes through all rounds of a loop.
   if (std::none_of(points.results.begin(), points.results.end(),
                    [](const PointResult& result) {
-                     return result.domain.Next(std::nullopt).has_value();
+                     return result.domain.Count() > 0;
                    })) {
     diagnostics.Error(Code::kResult, {}, "the result is empty")
         .Help("its range has no point with these parameters");

@@ -155,6 +155,17 @@ int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
   return -1;
 }
 
+Box LastBox(const PointResult& result) {
+  Box out = result.box;
+  if (!result.time.is_exact) return out;
+  const auto round = static_cast<size_t>(result.domain.size() - 1);
+  for (size_t i = 0; i < result.map.size(); ++i) {
+    if (result.map[i].coefficients[round] == 0) continue;
+    out.lower[static_cast<int>(i)] = out.upper[static_cast<int>(i)];
+  }
+  return out;
+}
+
 std::vector<int64_t> SlabsOf(const Box& box, int32_t version,
                              const TargetSize& target) {
   std::vector<int64_t> out;

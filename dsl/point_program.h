@@ -98,6 +98,10 @@ Box HullOf(const Domain& domain);
 // A result set and the box that it covers.
 PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
 
+// The box of a result; of one that holds where a loop ends, as if it went on to
+// its last round.
+Box LastBox(const PointResult& result);
+
 // `result` with numbers. Of a program that repeats u(x)(T) is a result at every
 // round at which the loop may end: its domain gets a last index for that. None
 // if it can't be said when a label is a result.

@@ -32,19 +32,6 @@ std::vector<int32_t> DropCovered(PointProgram& points) {
   return places;
 }
 
-// The box of a result; of one that holds where a loop ends, as if it went on to
-// its last round.
-Box LastBox(const PointResult& result) {
-  Box out = result.box;
-  if (!result.time.is_exact) return out;
-  const auto round = static_cast<size_t>(result.domain.size() - 1);
-  for (size_t i = 0; i < result.map.size(); ++i) {
-    if (result.map[i].coefficients[round] == 0) continue;
-    out.lower[static_cast<int>(i)] = out.upper[static_cast<int>(i)];
-  }
-  return out;
-}
-
 // The position of the one result of this array among the first `own`; -1 after
 // an error.
 int32_t FindResult(const std::string& array, const std::vector<int32_t>& own,

@@ -33,8 +33,8 @@ void CheckSize(const PointProgram& points, Diagnostics& diagnostics) {
   double bytes = 0;
   for (const PointResult& result : points.results) {
     const PointArray& array = points.arrays[static_cast<size_t>(result.array)];
-    bytes +=
-        PointsOf(result.box) * static_cast<double>(ElementBytes(array.element));
+    bytes += PointsOf(LastBox(result)) *
+             static_cast<double>(ElementBytes(array.element));
   }
   if (bytes > kResultBytesMax) {
     diagnostics

@@ -50,6 +50,7 @@ class Marks {
   // It was dropped for its consumer to update it in place, and its producer's
   // inputs are to hear that the producer is done once the consumer is.
   void NoteGivenUp(const Label& label) { given_up_.insert(label); }
+  bool IsGivenUp(const Label& label) const { return given_up_.contains(label); }
   bool TakeGivenUp(const Label& label) { return given_up_.erase(label) > 0; }
 
   // --- made again

@@ -63,6 +63,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   BecomeHome(label, *entry);
   entry->made_here |= from == self_;
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
+  (void)marks_.TakeGivenUp(label);  // made again, and reported by itself
   marks_.NoteBound(label);
   root_.has_news |= root_.rounds.Note(label, value);
   if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
@@ -105,9 +106,12 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
     if (!pursued && !IsMine(task)) return true;
     if (!pursued && IsDone(task)) {
       // One whose output is not durable yet reports by itself once it is.
-      const Entry* output = shard_.Find(relations_.FirstCreated(task));
-      const bool durable = output == nullptr || output->value.IsNone() ||
-                           output->producer_reported || !output->is_home;
+      const Label first = relations_.FirstCreated(task);
+      const Entry* output = shard_.Find(first);
+      const bool is_here = output != nullptr && !output->value.IsNone();
+      const bool durable = is_here
+                               ? output->producer_reported || !output->is_home
+                               : !marks_.IsGivenUp(first);
       if (durable) done.insert(task);
       return true;
     }

@@ -88,7 +88,9 @@ void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
     const auto [next_label, next_task] = done_reports_.queue.front();
     done_reports_.queue.pop_front();
     Entry* entry = shard_.Find(next_label);
-    if (entry == nullptr && marks_.TakeGivenUp(next_label)) {
+    // Somebody may wait for it all the same.
+    const bool is_here = entry != nullptr && !entry->value.IsNone();
+    if (!is_here && marks_.TakeGivenUp(next_label)) {
       ReportDone(*relations_.ProducerOf(next_label), out);
     }
     if (entry == nullptr || !entry->is_home) continue;

@@ -430,6 +430,7 @@ SimOutcome Cluster::Run() {
   SetCheckContext(context.c_str());
   job_ = std::make_unique<Job>(*Job::Decode(encoded_job_));
   relations_ = std::make_unique<Relations>(job_->program);
+  // Of a loop all that there may be, until it has ended.
   outcome_.tasks_needed = job_->program.TaskCount();
   rounds_ = std::make_unique<Rounds>(*relations_);
   ListResults();
@@ -472,6 +473,9 @@ SimOutcome Cluster::Run() {
     if (node->agent != nullptr && node->disk != nullptr) {
       outcome_.disk_bytes += node->disk->bytes;
     }
+  }
+  if (rounds_->IsLoop() && rounds_->HasEnded()) {
+    outcome_.tasks_needed = rounds_->TaskCount();
   }
   outcome_.trace_digest = network_.trace_digest();
   outcome_.messages = network_.sent_count();

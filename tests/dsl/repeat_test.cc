@@ -126,6 +126,17 @@ TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   }
 }
 
+// It ends in one round only, so it has the results of one: 8 MB, not 8 TB.
+TEST(Repeat, HasTheResultsOfOneRound) {
+  const std::string text =
+      "param N = 1000000\nrepeat T = 1:1000000 until u(0)(T) < 0\n"
+      "boundary u(x)(0) = x where x >= 0 and x < N\n"
+      "task cool creates u(x)(t) as n for x = 0:N-1  t = 1:T\n"
+      "using u(x)(t-1) as a\ncode\nn = a - 1\nend code\nend task\n"
+      "result u(:)(T)\n";
+  EXPECT_GT(MustCompile(text, Options()).program.TaskCount(), 0);
+}
+
 // What no later step reads is a result all the same where the loop ends.
 TEST(Repeat, TakesWhatNothingReads) {
   std::string text = absl::StrCat(
