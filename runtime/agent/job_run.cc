@@ -13,6 +13,10 @@ namespace {
 // takes no longer than this unless tasks do.
 constexpr absl::Duration kPassTime = absl::Milliseconds(4);
 constexpr int64_t kQueuedMax = 4096;
+// Demands that are followed, and leaves that are looked at, before others have
+// their turn: some milliseconds.
+constexpr int kExpandedAtOnce = 256;
+constexpr int kLeavesAtOnce = 1 << 14;
 
 int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
   const int64_t workers = executor.worker_count();
@@ -235,11 +239,14 @@ bool JobRun::StartLeaf(const Task& task) {
 }
 
 bool JobRun::StartNextLeaf() {
-  if (!leaves_.has_value()) return false;
-  while (const std::optional<Task> task = leaves_->Next()) {
-    if (IsMine(*task) && !IsDone(*task) && StartLeaf(*task)) return true;
+  for (int i = 0; i < kLeavesAtOnce && leaves_.has_value(); ++i) {
+    const std::optional<Task> task = leaves_->Next();
+    if (!task.has_value()) {
+      leaves_.reset();
+    } else if (IsMine(*task) && !IsDone(*task) && StartLeaf(*task)) {
+      return true;
+    }
   }
-  leaves_.reset();
   return false;
 }
 
@@ -247,16 +254,19 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   StartParked();
   const int64_t target = QueueTarget(executor_, usual_task_);
+  int expanded = 0;
   while (executor_.unfinished_count() + parked_.size() < target &&
          failure_.ok()) {
     if (!open_.empty()) {
+      if (++expanded > kExpandedAtOnce) return out.WakeAt(now);
       Expand(now, open_.TakeDeepest(), out);
       continue;
     }
     if (AwaitsOffers(now)) break;
     if (forward_ && now >= rebuilding_.after && !handover_.IsAwaiting() &&
-        MayStartLeaf() && StartNextLeaf()) {
-      continue;
+        MayStartLeaf()) {
+      if (StartNextLeaf()) continue;
+      if (leaves_.has_value()) out.WakeAt(now);  // there may be more
     }
     break;
   }

@@ -54,11 +54,22 @@ void Pursuits::Erase(const Task& task) {
   by_task_.erase(it);
 }
 
-std::vector<Task> Pursuits::Due(absl::Time now) const {
-  std::vector<Task> out;
+std::vector<Task> Pursuits::Due(absl::Time now, int64_t count_max) const {
+  std::vector<std::pair<absl::Time, Task>> due;
   for (const auto& [task, pursuit] : by_task_) {
-    if (pursuit.next_check <= now) out.push_back(task);
+    if (pursuit.next_check <= now) due.emplace_back(pursuit.next_check, task);
   }
+  const auto end =
+      due.begin() + std::min(count_max, static_cast<int64_t>(due.size()));
+  std::partial_sort(due.begin(), end, due.end());
+  std::vector<Task> out;
+  for (auto it = due.begin(); it != end; ++it) out.push_back(it->second);
+  return out;
+}
+
+std::vector<Task> Pursuits::All() const {
+  std::vector<Task> out;
+  for (const auto& [task, pursuit] : by_task_) out.push_back(task);
   std::sort(out.begin(), out.end());
   return out;
 }

@@ -66,9 +66,11 @@ class Pursuits {
   int64_t size() const { return static_cast<int64_t>(by_task_.size()); }
   // There is one.
   Task Shallowest() const { return by_depth_.begin()->second; }
-  // Those whose time has come, in task order.
-  std::vector<Task> Due(absl::Time now) const;
-  std::vector<Task> All() const { return Due(absl::InfiniteFuture()); }
+  // Those whose time has come: the longest due, up to `count_max` of them, in
+  // that order.
+  std::vector<Task> Due(absl::Time now, int64_t count_max) const;
+  // In task order.
+  std::vector<Task> All() const;
   void CheckAllAt(absl::Time time);
 
  private:

@@ -345,6 +345,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   // Tasks that have waited for long demand what they miss, some at a time:
   // where many wait, most of them wait for workers.
   constexpr size_t kPursuedAtOnce = 256;
+  constexpr int64_t kCheckedAtOnce = 2048;
   const auto old_age =
       static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
   std::vector<Task> due;
@@ -357,7 +358,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   for (const Task& task : due) {
     PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
   }
-  for (const Task& task : pursuits_.Due(now)) {
+  for (const Task& task : pursuits_.Due(now, kCheckedAtOnce)) {
     const Pursuit* pursuit = pursuits_.Find(task);
     if (pursuit == nullptr) continue;
     PursueTask(now, task, pursuit->depth, pursuit->certain, out);

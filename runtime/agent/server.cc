@@ -145,17 +145,8 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
       SendFrame(ports_.control, from, ControlType::kStatusReply,
                 Status().Encode());
       return;
-    case ControlType::kWant: {
-      const auto request = WantRequest::Decode(body);
-      if (!request.ok()) return SendError(from, request.status());
-      const absl::Status status =
-          agent_.Want(now, request->job, request->labels);
-      if (!status.ok()) return SendError(from, status);
-      for (const Label& label : request->labels) {
-        wanted_[{request->job, label}].push_back({from, request->may_borrow});
-      }
-      return;
-    }
+    case ControlType::kWant:
+      return HandleWant(now, from, body);
     case ControlType::kReturned: {
       const auto notice = ReturnedNotice::Decode(body);
       if (!notice.ok()) return SendError(from, notice.status());
@@ -179,6 +170,17 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
   }
   SendError(from, absl::InvalidArgumentError(absl::StrCat(
                       "no request of type ", static_cast<int>(event.type))));
+}
+
+void Server::HandleWant(absl::Time now, ConnectionId from,
+                        absl::string_view body) {
+  const auto request = WantRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  const absl::Status status = agent_.Want(now, request->job, request->labels);
+  if (!status.ok()) return SendError(from, status);
+  for (const Label& label : request->labels) {
+    wanted_[{request->job, label}].push_back({from, request->may_borrow});
+  }
 }
 
 void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
@@ -242,12 +244,7 @@ void Server::SendWanted() {
       for (const auto& [connection, may_borrow] : it->second) {
         ValuesReply& reply = replies[connection];
         reply.job = id;
-        if (may_borrow) {
-          if (auto lent = Lend(connection, label, value); lent.has_value()) {
-            reply.lent.push_back(*std::move(lent));
-            continue;
-          }
-        }
+        if (may_borrow && Lend(connection, label, value, reply)) continue;
         reply.values.emplace_back(label, value);
         int64_t bytes = 0;
         for (const auto& entry : reply.values) bytes += entry.second.bytes();
@@ -265,22 +262,24 @@ void Server::SendWanted() {
   }
 }
 
-std::optional<LentValue> Server::Lend(ConnectionId client, const Label& label,
-                                      const Value& value) {
-  if (agent_.lending() == nullptr) return std::nullopt;
+bool Server::Lend(ConnectionId client, const Label& label, const Value& value,
+                  ValuesReply& reply) {
+  if (agent_.lending() == nullptr) return false;
   const std::optional<Place> place = agent_.lending()->PlaceOf(value);
-  if (!place.has_value()) return std::nullopt;
+  if (!place.has_value()) return false;
   Borrower& borrower = borrowers_[client];
-  if (borrower.bytes + value.bytes() > kBorrowedBytesMax) return std::nullopt;
+  if (borrower.bytes + value.bytes() > kBorrowedBytesMax) return false;
   borrower.held.push_back(value);
   borrower.bytes += value.bytes();
-  return LentValue{.label = label,
-                   .arena = place->arena,
-                   .loan = {.number = borrower.returned + borrower.held.size(),
-                            .offset = place->offset,
-                            .type = value.type(),
-                            .shape = value.shape(),
-                            .digest = value.digest()}};
+  reply.lent.push_back(
+      {.label = label,
+       .arena = place->arena,
+       .loan = {.number = borrower.returned + borrower.held.size(),
+                .offset = place->offset,
+                .type = value.type(),
+                .shape = value.shape(),
+                .digest = value.digest()}});
+  return true;
 }
 
 void Server::TakeBack(ConnectionId client, uint64_t number) {

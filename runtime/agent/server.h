@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,12 +72,14 @@ class Server {
   void Wait();
   void HandleControl(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
+  void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
   void KeepLifeLines();
   void SendWanted();
-  // Where `value` is, held until it is returned; none if it can't be lent.
-  std::optional<LentValue> Lend(ConnectionId client, const Label& label,
-                                const Value& value);
+  // Says in `reply` where `value` is, and holds it until it is returned. False
+  // if it can't be lent.
+  bool Lend(ConnectionId client, const Label& label, const Value& value,
+            ValuesReply& reply);
   void TakeBack(ConnectionId client, uint64_t number);
   void LogEvents();
   StatusReply Status() const;

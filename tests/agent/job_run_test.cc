@@ -176,6 +176,21 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
   }
 }
 
+// 10^12 leaves, and none is its own: messages have their turn all the same.
+TEST(JobRun, LooksAtSomeLeavesAtATime) {
+  constexpr int64_t kLast = 1'000'000'000'000;
+  ProgramBuilder b("leaves");
+  const int32_t x = AddRow(b, "x", kPeer);
+  b.AddClass({.name = "leaf",
+              .domain = Domain::Box({{"i", 0, kLast}}),
+              .creates = {{x, {AffineExpr::Index(0)}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(x, Domain::Box({{"i", kLast, kLast}}));
+  b.SetEveryTaskNeeded();
+  OneAgent agent(std::move(b).Build().value());
+  EXPECT_TRUE(agent.tasks().TakeAll().empty());
+}
+
 // x is the peer's, y and go this agent's: y(t) needs x(t-1), go(t) says whether
 // the loop ends after round t.
 Program Loop() {
