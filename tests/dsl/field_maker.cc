@@ -84,9 +84,8 @@ class FieldMaker {
     Declare("M", "M", Kind::kInteger, Literal(sizes_[1]));
     steps_ = order_ + rng_.Below(5);
     Declare("T", "T", Kind::kInteger, Literal(steps_));
-    Node big = Literal(kBig[rng_.Below(8)]);
-    if (rng_.Chance(0.3)) big = Of("neg", big);
-    Declare("K", "K", Kind::kInteger, big);
+    const Node big = Literal(kBig[rng_.Below(8)]);
+    Declare("K", "K", Kind::kInteger, rng_.Chance(0.3) ? Of("neg", big) : big);
     Declare(
         "L", "L", Kind::kInteger,
         Both(rng_.Chance(0.5) ? "-" : "/",
@@ -94,14 +93,14 @@ class FieldMaker {
              Literal(int64_t{7})));
     Declare("c : double", "c", Kind::kDouble, real());
     Declare("d : float", "d", Kind::kFloat, real());
-    Node half = Both(rng_.Chance(0.5) ? "/" : "*", Named("d", Kind::kFloat),
-                     rng_.Chance(0.5) ? real() : Named("N", Kind::kInteger));
-    Declare("e : float", "e", Kind::kFloat, half);
+    Declare("e : float", "e", Kind::kFloat,
+            Both(rng_.Chance(0.5) ? "/" : "*", Named("d", Kind::kFloat),
+                 rng_.Chance(0.5) ? real() : Named("N", Kind::kInteger)));
     Declare("g : double", "g", Kind::kDouble,
             Both("+", Named("d", Kind::kFloat), Named("c", Kind::kDouble)));
   }
 
-  // From first to last, as a program says it; both may be beyond `size`.
+  // From first to last, which may be beyond `size`.
   NamedRange Range(const std::string& name, const std::string& size,
                    int64_t first, int64_t last) {
     const int64_t beyond = last - std::get<int64_t>(out_.values_.at(size));
@@ -280,11 +279,11 @@ class FieldMaker {
     task.locals.clear();
     if (rng_.Chance(0.3)) {
       const Kind local = AnyKind();
-      Node value = make_.OfKind(local, scope, 2);
+      Node value = make_.OfKind(local, scope, 3);
       scope.Add("s", value.kind);
       task.locals.emplace_back("s", std::move(value));
     }
-    task.value = make_.OfKind(kind, scope, 2);
+    task.value = make_.OfKind(kind, scope, 3);
     for (const Reading& reading : task.readings) {
       for (const FieldArray& array : out_.arrays_) {
         if (array.name != reading.array) continue;
@@ -294,15 +293,16 @@ class FieldMaker {
       }
     }
     if (kind == Kind::kInteger || rng_.Chance(0.3)) return;
-    // So that most programs stay finite.
+    // So that most programs stay finite; of some only the signs are left.
     task.value = Both("min", Both("max", std::move(task.value), Literal(-1e6)),
                       Literal(1e6));
+    if (!rng_.Chance(0.15)) return;
+    task.value = Both("*", std::move(task.value), Literal(0.0));
   }
 
   void MakeSteps(size_t f) {
     const FieldArray array = out_.arrays_[f];
-    FieldTask step;
-    step.array = array.name;
+    FieldTask step{.array = array.name};
     Point offset;
     for (size_t d = 0; d < out_.space_.size(); ++d) {
       offset.push_back(rng_.Chance(0.2) ? rng_.Below(3) - 1 : 0);
@@ -395,7 +395,7 @@ class FieldMaker {
       }
       if (rng_.Chance(0.3)) range.first = std::min(range.first + 1, range.last);
       const bool is_kept =
-          rng_.Chance(0.4) && out.kept.size() + 1 < source.ranges.size();
+          out.kept.size() + 1 < source.ranges.size() && rng_.Chance(0.4);
       if (!is_kept && rng_.Chance(0.15)) range.last = range.first - 1;
       range.text = absl::StrCat(range.first, ":", range.last);
       if (!is_kept && rng_.Chance(0.2)) {
@@ -459,7 +459,7 @@ class FieldMaker {
     if (way == 3) {
       absl::StrAppend(&result.text, " for", loops);
       const NamedRange& x = result.ranges[0];
-      if (!has_tiles_ && x.last > x.first && rng_.Chance(0.4)) {
+      if (!has_tiles_ && x.last > x.first && x.step == 1 && rng_.Chance(0.4)) {
         result.has_gaps = true;
         result.where = {{x.name, "!=", x.first}};
         absl::StrAppend(&result.text, " where ", x.name, " != ", x.first);

@@ -32,14 +32,15 @@ class Expressions {
   explicit Expressions(Rng& rng) : rng_(rng) {}
 
   Node Integer(const NameScope& scope, int depth) {
-    const int64_t kind = depth <= 0 ? rng_.Below(2) : rng_.Below(9);
+    const int64_t kind = depth <= 0 ? rng_.Below(2) : rng_.Below(14);
     const auto part = [&] { return Integer(scope, depth - 1); };
     static constexpr const char* kOps[] = {"+", "-", "*", "/", "%"};
     switch (kind) {
       case 0: {
         static constexpr int64_t kLiterals[] = {
             0, 1, 2, 3, 7, 100, 65536, 46341, 2147483647, 4294967296};
-        return Literal(kLiterals[rng_.Below(10)]);
+        Node literal = Literal(kLiterals[rng_.Below(10)]);
+        return rng_.Chance(0.2) ? Of("neg", std::move(literal)) : literal;
       }
       case 1:
         return Named(Any(scope.integers), Kind::kInteger);
@@ -61,7 +62,7 @@ class Expressions {
         const char* op = kOps[rng_.Below(5)];
         Node divisor = part();
         // A division by the literal 0 is an error.
-        if (divisor.op == "1" && (*op == '/' || *op == '%')) {
+        if (divisor.is_literal && (*op == '/' || *op == '%')) {
           divisor = Named(Any(scope.integers), Kind::kInteger);
         }
         return Both(op, part(), std::move(divisor));
@@ -101,11 +102,14 @@ class Expressions {
       }
       case 8:
         return Of(rng_.Chance(0.5) ? "float" : "double", part());
-      case 9:
-        return Paired("/", part(),
-                      rng_.Chance(0.7)
-                          ? Paired("+", Of("abs", part()), Literal(1.5))
-                          : part());
+      case 9: {
+        // A division by the literal 0 is an error, among integers.
+        Node divisor = Of(rng_.Chance(0.5) ? "float" : "double", part());
+        if (rng_.Chance(0.7)) {
+          divisor = Paired("+", Of("abs", std::move(divisor)), Literal(1.5));
+        }
+        return Paired("/", part(), std::move(divisor));
+      }
       default: {
         static constexpr const char* kOps[] = {"+", "-", "*"};
         return Paired(kOps[rng_.Below(3)], part(), part());
