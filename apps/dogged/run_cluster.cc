@@ -8,6 +8,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/launch.h"
@@ -119,15 +120,15 @@ class ClusterRun {
 
   // What was asked for and did not happen, and why; empty if all did.
   std::string Omissions() const {
-    std::string out = failed_joins_;
+    std::vector<std::string> out = failed_joins_;
     const auto say = [&out, this](absl::string_view flag,
                                   absl::string_view text) {
-      absl::StrAppend(&out, flag, text.empty() ? "" : " ", text,
-                      " did not happen: ",
-                      nobody_to_kill_ && flag != "--join-at"
-                          ? "there was one agent left, which is not killed"
-                          : "the run was over before",
-                      ". ");
+      out.push_back(
+          absl::StrCat(flag, text.empty() ? "" : " ", text, " did not happen: ",
+                       nobody_to_kill_ && flag != "--join-at"
+                           ? "there was one agent left, which is not killed"
+                           : "the run was over before",
+                       "."));
     };
     for (size_t i = kills_done_; i < options_.kill_at.size(); ++i) {
       say("--kill-at", options_.kill_at[i].text);
@@ -138,7 +139,7 @@ class ClusterRun {
     if (options_.kill_every_seconds > 0 && periodic_kills_done_ == 0) {
       say("--kill-every", "");
     }
-    return out;
+    return absl::StrJoin(out, " ");
   }
 
  private:
@@ -337,9 +338,8 @@ class ClusterRun {
   void AddOne(absl::string_view why, ProgressPrinter& progress) {
     const absl::Status started = agents_.Start(1, kStartTimeout);
     if (!started.ok()) {
-      absl::StrAppend(&failed_joins_, why,
-                      " did not happen: ", std::string(started.message()),
-                      ". ");
+      failed_joins_.push_back(
+          absl::StrCat(why, " did not happen: ", started.message(), "."));
       return;
     }
     const LocalAgents::Process& process = agents_.processes().back();
@@ -382,7 +382,7 @@ class ClusterRun {
   absl::btree_set<AgentId> known_;  // agents of a cluster, alive once
   absl::btree_set<AgentId> lost_;   // of those, dead since
   bool nobody_to_kill_ = false;
-  std::string failed_joins_;
+  std::vector<std::string> failed_joins_;
   size_t kills_done_ = 0;
   size_t joins_done_ = 0;
   int periodic_kills_ = 0;

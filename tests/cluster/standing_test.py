@@ -476,6 +476,8 @@ def case_bad_flags():
     ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
     ends(2, "1:100", "sim", HEAT, "--seeds", "-1:3")
     ends(0, "check: running it again", "run", HEAT, "--check")
+    ends(2, "error: --kill-every did not happen: the run was over before.\n",
+         "run", HEAT, "--agents", 2, "--kill-every", "3600s")
     ends(3, "did you mean N?", "check", HEAT, "-D", "n=3")
     ends(2, "phi has 2 indices", "graph", HEAT, "--at", "phi(3)")
     ends(2, "did you mean phi?", "graph", HEAT, "--at", "phy(3)(4)")
