@@ -20,6 +20,9 @@ namespace {
 // What a library may take for its own beginning.
 constexpr absl::Duration kLoadTimeout = absl::Seconds(60);
 
+// Helpers that are started for one call in vain, one after another.
+constexpr int kLostMax = 3;
+
 using Kind = HelperOutcome::Kind;
 
 bool WriteAll(int fd, absl::string_view content) {
@@ -146,10 +149,13 @@ absl::Status HelperLibrary::Call(const std::string& function,
       functions_.begin());
   const std::string name = absl::StrCat("kernel ", function, " of ", name_);
   int deaths = 0;
+  int lost = 0;
   while (true) {
     if (IsStopped()) return Stopped();
     std::unique_ptr<KernelHelper> helper = TakeIdle();
-    if (helper == nullptr) {
+    // Idle ones may have ended long ago, any number of them.
+    const bool is_new = helper == nullptr;
+    if (is_new) {
       DOGGED_ASSIGN_OR_RETURN(helper, Start(-1));
     }
     helper->thread = gettid();
@@ -162,7 +168,10 @@ absl::Status HelperLibrary::Call(const std::string& function,
     if (IsStopped()) return Stopped();
     switch (outcome.kind) {
       case Kind::kLost:
-        break;
+        if (!is_new || ++lost < kLostMax) break;
+        return absl::InternalError(
+            absl::StrCat(name, " got no call: ", kLostMax,
+                         " new processes ended once they had loaded it"));
       case Kind::kDied:
         if (++deaths < 2) break;
         return absl::InternalError(

@@ -30,6 +30,7 @@ LIBRARY = r"""
 #include <cstdlib>
 #include <stdexcept>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 struct value {
   void* data; int64_t rank; const int64_t* extents; int64_t type;
@@ -52,6 +53,10 @@ __attribute__((constructor)) static void begin() {
   const char* how = getenv("POISON_LOAD");
   if (how == nullptr) return;
   if (*how == 'a') abort();
+  if (*how == 'd') {  // no call comes through any more, where they come from
+    shutdown(3, SHUT_RD);
+    return;
+  }
   speak();
   for (;;) pause();
 }
@@ -254,6 +259,12 @@ def case_embedded():
         check("a library that aborts", error_of(words).split(": ", 2)[2],
               "mine.so: can't be loaded: its process was ended by signal 6 "
               "(aborted)", words)
+        os.environ["POISON_LOAD"] = "deaf"
+        _, words = run(poison.program("good"), expect=1)
+        check("helpers that take no call",
+              error_of(words).split(": ", 2)[2],
+              "kernel fill of mine.so got no call: 3 new processes ended once "
+              "they had loaded it", words)
 
 
 def case_agents():
