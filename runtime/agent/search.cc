@@ -126,7 +126,10 @@ AnswerBody JobRun::AnswerTo(absl::Time now, const LookupBody& lookup) {
     out.state = LabelState::kBound;
     return out;
   }
-  if (marks_.IsRetired(label) && !lookup.insist) {
+  // Who asks for a former condition is late, and will hear of the round.
+  const bool is_past =
+      root_.rounds.IsCondition(label) && !root_.rounds.IsResult(label);
+  if (marks_.IsRetired(label) && (!lookup.insist || is_past)) {
     out.state = LabelState::kRetired;
     return out;
   }

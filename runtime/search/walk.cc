@@ -23,7 +23,9 @@ void Walk::Start(const Label& label) {
   frames_.clear();
   dead_ends_.clear();
   Push(label);
-  if (!frames_.empty()) frames_.back().output = Known::kNothing;
+  if (frames_.empty()) return;
+  frames_.back().output = Known::kNothing;
+  frames_.back().insist = true;
 }
 
 Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
@@ -72,7 +74,8 @@ Walk::Step Walk::Next() {
     Frame& frame = frames_.back();
     if (frame.output == Known::kNothing) {
       frame.output = Known::kAsked;
-      return {.kind = Step::Kind::kLookup, .lookups = {{frame.wanted, false}}};
+      return {.kind = Step::Kind::kLookup,
+              .lookups = {{frame.wanted, frame.insist}}};
     }
     if (frame.output == Known::kAsked) return {.kind = Step::Kind::kWait};
     Step step{.kind = Step::Kind::kLookup, .lookups = {}};

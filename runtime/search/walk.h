@@ -57,7 +57,9 @@ class Walk {
   Walk(const Relations& relations, Rng rng, size_t frames_max,
        std::function<bool(const Label&)> is_near);
 
-  // Leaves whatever it was doing and begins at `label`.
+  // Leaves whatever it was doing and begins at `label`, which is needed for
+  // certain: a loop's condition may have been dropped by those who knew of a
+  // later round, and died.
   void Start(const Label& label);
   Step Next();
   // `newest` is the newest bound version of the label's row, where known.
@@ -87,6 +89,7 @@ class Walk {
     Task task;
     Label wanted;
     Known output = Known::kUnbound;
+    bool insist = false;  // `wanted` is needed for certain
     std::vector<Input> inputs;
   };
 

@@ -136,6 +136,17 @@ TEST(Walk, JumpsToTheFrontierOfARow) {
   EXPECT_EQ(run.task.index, (IndexVector{2, 31}));
 }
 
+// A loop's condition may have been retired by agents that all died since.
+TEST(Walk, InsistsOnWhatItBeginsWith) {
+  const Job job = Heat1dJob(5, 2, 5);
+  const Relations relations(job.program);
+  Walk walk = NewWalk(relations, 1);
+  walk.Start({.array = 0, .index = {2, 2}});
+  const Walk::Step step = walk.Next();
+  ASSERT_EQ(step.lookups.size(), 1u);
+  EXPECT_TRUE(step.lookups[0].insist);
+}
+
 TEST(Walk, AsksAgainBeforeItInsists) {
   const Job job = Heat1dJob(5, 2, 5);
   const Relations relations(job.program);
