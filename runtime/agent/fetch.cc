@@ -84,7 +84,7 @@ std::optional<Label> JobRun::FrontierOf(const OpenDemand& open,
   const std::optional<int64_t> newest = marks_.NewestBound(label);
   const int64_t steps = marks_.VersionOf(label) - newest.value_or(0);
   const bool is_far = steps > 2 * marks_.pin_interval();
-  if (!newest.has_value() && is_far && now < rebuilding_.after) {
+  if (!newest.has_value() && is_far && now < rebuild_after_) {
     return std::nullopt;
   }
   // Versions of a row follow one another, so the next unbound one is needed
@@ -107,9 +107,8 @@ void JobRun::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
   if (!open.passed_on && !IsAwaited(open.label)) return;
   const std::optional<Label> frontier = FrontierOf(open, now);
   if (!frontier.has_value()) {
-    if (static_cast<int64_t>(rebuilding_.delayed.size()) <
-        limits_.open_demands_max) {
-      rebuilding_.delayed.push_back(open);
+    if (static_cast<int64_t>(delayed_.size()) < limits_.open_demands_max) {
+      delayed_.push_back(open);
     }
     return;
   }

@@ -263,7 +263,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       continue;
     }
     if (AwaitsOffers(now)) break;
-    if (forward_ && now >= rebuilding_.after && !handover_.IsAwaiting() &&
+    if (forward_ && now >= rebuild_after_ && !handover_.IsAwaiting() &&
         MayStartLeaf()) {
       if (StartNextLeaf()) continue;
       if (leaves_.has_value()) out.WakeAt(now);  // there may be more

@@ -166,9 +166,8 @@ class JobRun {
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
   void SendCopies(absl::Time now, Outbox& out);
-  void ScheduleAnnounce(absl::Time now, const Label& label, Entry& entry);
+  void ScheduleAnnounce(absl::Time now, Entry& entry) const;
   void Announce(absl::Time now, const Label& label, Outbox& out);
-  void AnnounceAgain(absl::Time now, Outbox& out);  // those that are due
 
   // --- fetch.cc
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
@@ -280,11 +279,12 @@ class JobRun {
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;
-  AnnounceQueue announce_queue_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;
   RootDemand root_;
-  Rebuilding rebuilding_;
+  // After a death nothing is rebuilt before this: copies come first.
+  absl::Time rebuild_after_ = absl::InfinitePast();
+  std::vector<OpenDemand> delayed_;  // until then
   Wishes wishes_;
   Offers offers_;
   absl::Time next_sweep_ = absl::InfinitePast();

@@ -21,7 +21,7 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
   entry.made_here = true;
   HandOutIfWanted(label, value);
   entry.announce_interval_ms = 0;
-  ScheduleAnnounce(now, label, entry);
+  ScheduleAnnounce(now, entry);
   handover_.Give(HomeOf(label), label);
   SendValue({HomeOf(label)}, label, out);
   TellLocalConsumers(label, value, self_, out);
@@ -86,11 +86,8 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
     }
   }
   QueueCopies(now, label);
-  // Who has only consumers here says nothing until the view changes.
-  if (!forward_ || !targets.empty() || HoldersOf(label).size() > 1) {
-    ScheduleAnnounce(now, label, *entry);
-  }
   if (!targets.empty()) SendValue(std::move(targets), label, out);
+  ScheduleAnnounce(now, *entry);
   HandOutIfWanted(label, value);
   TellLocalConsumers(label, value, self_, out);
   ReportIfDurable(label, out);
@@ -197,8 +194,7 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
   out.WakeAt(copy_queue_.next);
 }
 
-void JobRun::ScheduleAnnounce(absl::Time now, const Label& label,
-                              Entry& entry) {
+void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
   absl::Duration interval = limits_.sweep_interval;
   if (!paused_) {  // one who leaves has no time to back off
     interval =
@@ -209,7 +205,6 @@ void JobRun::ScheduleAnnounce(absl::Time now, const Label& label,
   entry.announce_interval_ms = static_cast<int32_t>(
       std::min<int64_t>(absl::ToInt64Milliseconds(interval), 1 << 30));
   entry.next_announce = now + interval;
-  announce_queue_.labels[entry.next_announce].push_back(label);
 }
 
 void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
@@ -218,10 +213,10 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
     SendTo(HomeOf(label), JobMessage::kAnnounce, body, out);
-    ScheduleAnnounce(now, label, *entry);
+    ScheduleAnnounce(now, *entry);
     return;
   }
-  if (IsUsedUp(label, *entry)) return ScheduleAnnounce(now, label, *entry);
+  if (IsUsedUp(label, *entry)) return ScheduleAnnounce(now, *entry);
   absl::btree_set<AgentId> targets = RemoteConsumerHomes(label, *entry);
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
@@ -229,7 +224,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
     entry->next_announce = absl::InfiniteFuture();
     return;
   }
-  ScheduleAnnounce(now, label, *entry);
+  ScheduleAnnounce(now, *entry);
   SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);
 }
 
@@ -257,7 +252,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
       last_progress_ = now;
       entry.announce_interval_ms = static_cast<int32_t>(
           absl::ToInt64Milliseconds(limits_.backoff_max / 2));
-      ScheduleAnnounce(now, body.label, entry);
+      ScheduleAnnounce(now, entry);
     }
     SendTo(from, JobMessage::kStored, stored, out);
   } else {
@@ -336,7 +331,7 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
   if (RankOf(body.label, self_) < 0) {
     shard_.Erase(body.label);
   } else {
-    ScheduleAnnounce(now, body.label, *entry);
+    ScheduleAnnounce(now, *entry);
   }
 }
 

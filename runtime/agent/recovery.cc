@@ -15,7 +15,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   const bool lost = std::any_of(
       before.members().begin(), before.members().end(),
       [this](const auto& m) { return !placement_.Contains(m.agent); });
-  if (lost) rebuilding_.after = now + Patience();
+  if (lost) rebuild_after_ = now + Patience();
   ReviewHandovers(now, before, out);
   marks_.Forget([this](const Label& row) { return !IsHome(row); });
   for (const Label& label :
@@ -262,14 +262,14 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
   } else if (is_home) {
     PublishToNew(now, label, *entry, before, out);
     entry->announce_interval_ms = 0;
-    ScheduleAnnounce(now, label, *entry);
+    ScheduleAnnounce(now, *entry);
     TellLocalConsumers(label, value, self_, out);
   } else {
     const bool alone = entry->is_home || before.RankOf(key, self_) < 0;
     entry->is_home = false;
     entry->consumers.Reset(0);
     entry->announce_interval_ms = 0;
-    ScheduleAnnounce(now, label, *entry);
+    ScheduleAnnounce(now, *entry);
     if (alone) {
       stats_.bytes_resent += value.bytes();
       handover_.Give(placement_.Home(key), label);
@@ -321,23 +321,6 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   out.WakeAt(handover_.NextLimit());
 }
 
-void JobRun::AnnounceAgain(absl::Time now, Outbox& out) {
-  std::vector<Label> due;
-  auto& queue = announce_queue_.labels;
-  while (!queue.empty() && queue.begin()->first <= now) {
-    const std::vector<Label>& labels = queue.begin()->second;
-    due.insert(due.end(), labels.begin(), labels.end());
-    queue.erase(queue.begin());
-  }
-  std::sort(due.begin(), due.end());
-  due.erase(std::unique(due.begin(), due.end()), due.end());
-  for (const Label& label : due) {
-    const Entry* entry = shard_.Find(label);
-    if (entry == nullptr || entry->value.IsNone()) continue;
-    if (entry->next_announce <= now) Announce(now, label, out);
-  }
-}
-
 void JobRun::Sweep(absl::Time now, Outbox& out) {
   next_sweep_ = now + limits_.sweep_interval;
   if (last_progress_ == absl::InfinitePast()) last_progress_ = now;
@@ -364,12 +347,17 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     PursueTask(now, task, pursuit->depth, pursuit->certain, out);
   }
 
-  AnnounceAgain(now, out);
+  for (const Label& label :
+       shard_.Select([now](const Label&, const Entry& entry) {
+         return !entry.value.IsNone() && entry.next_announce <= now;
+       })) {
+    Announce(now, label, out);
+  }
   MarkGathered(out);
   SweepWanted(now, out);
   if (!forward_) SweepSearch(now, out);
-  if (now >= rebuilding_.after) {
-    for (const OpenDemand& open : std::exchange(rebuilding_.delayed, {})) {
+  if (now >= rebuild_after_) {
+    for (const OpenDemand& open : std::exchange(delayed_, {})) {
       open_.Add(open);
     }
   }

@@ -133,7 +133,7 @@ AnswerBody JobRun::AnswerTo(absl::Time now, const LookupBody& lookup) {
     out.state = LabelState::kRetired;
     return out;
   }
-  if (now < rebuilding_.after && !out.newest.has_value()) {
+  if (now < rebuild_after_ && !out.newest.has_value()) {
     out.state = LabelState::kClaimed;  // what was lost may yet be found
     return out;
   }

@@ -1,6 +1,5 @@
 // What waits in a JobRun beside its tasks: results that clients want, what
-// other agents may find in their directories, copies, announcements, reports.
-// Plain data.
+// other agents may find in their directories, copies, reports. Plain data.
 #ifndef DOGGED_RUNTIME_AGENT_WAITING_H_
 #define DOGGED_RUNTIME_AGENT_WAITING_H_
 
@@ -12,7 +11,6 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "runtime/agent/pursuits.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
@@ -41,18 +39,6 @@ struct Offers {
 struct CopyQueue {
   std::deque<std::pair<absl::Time, Label>> labels;
   absl::Time next = absl::InfinitePast();  // when some may go
-};
-
-// When bound labels are announced again. Their entries know it better: what was
-// put off or has gone is passed by.
-struct AnnounceQueue {
-  absl::btree_map<absl::Time, std::vector<Label>> labels;
-};
-
-// After a death nothing is rebuilt before `after`: copies come first.
-struct Rebuilding {
-  absl::Time after = absl::InfinitePast();
-  std::vector<OpenDemand> delayed;  // until then
 };
 
 // That a task's outputs are durable, so that it needs this label no more.
