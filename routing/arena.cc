@@ -40,6 +40,12 @@ class MappedArena : public PeerArena {
 
 }  // namespace
 
+absl::StatusOr<std::shared_ptr<PeerArena>> MapArena(absl::string_view address) {
+  auto file = PeerFile::Map(address);
+  if (!file.ok()) return file.status();
+  return std::make_shared<MappedArena>(*std::move(file));
+}
+
 std::unique_ptr<Arena> Arena::Create(const ArenaOptions& options) {
   std::unique_ptr<SharedFile> file =
       SharedFile::Create(options.bytes, options.token);
@@ -106,11 +112,8 @@ absl::StatusOr<std::shared_ptr<PeerArena>> Arena::Map(
   if (mapped_.contains(std::string(address))) {
     return absl::UnavailableError("arena: still in use");
   }
-  auto file = PeerFile::Map(address);
-  if (!file.ok()) return file.status();
-  std::shared_ptr<PeerArena> out =
-      std::make_shared<MappedArena>(*std::move(file));
-  mapped_[std::string(address)] = out;
+  auto out = MapArena(address);
+  if (out.ok()) mapped_[std::string(address)] = *out;
   return out;
 }
 

@@ -26,6 +26,10 @@ struct ArenaOptions {
   uint64_t token = 0;
 };
 
+// The arena of another process, for reading. Errors: as SharedMemory::Map(),
+// but for kUnavailable.
+absl::StatusOr<std::shared_ptr<PeerArena>> MapArena(absl::string_view address);
+
 class Arena : public SharedMemory, public ValueMemory {
  public:
   // Null if it can't be made here (no memfd, limits on addresses or files):

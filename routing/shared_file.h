@@ -32,8 +32,8 @@ class SharedFile {
   // Where others find it: boot and PID namespace, PID, descriptor, inode,
   // bytes and token, with commas.
   const std::string& address() const { return address_; }
-  // Takes the pages that this lies in, all at once: half the time of a fault
-  // for each. A hint.
+  // Takes the pages that this lies in, all at once: two thirds of the time of
+  // a fault for each. A hint.
   void Populate(int64_t offset, int64_t bytes);
   // Gives the pages that lie wholly within back; they read as zeros then.
   void Punch(int64_t offset, int64_t bytes);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "routing/arena.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 
@@ -25,30 +26,23 @@ uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
 // Keeps the mapping for a view of it.
 class MappedLease : public ValueMemory {
  public:
-  explicit MappedLease(std::shared_ptr<PeerFile> file)
-      : file_(std::move(file)) {}
+  explicit MappedLease(std::shared_ptr<PeerArena> arena)
+      : arena_(std::move(arena)) {}
   void* Take(int64_t) override { return nullptr; }
   void Give(void*, int64_t) override {}
 
  private:
-  const std::shared_ptr<PeerFile> file_;
+  const std::shared_ptr<PeerArena> arena_;
 };
 
-// What `loan` says lies in `file`; none if that can't be.
-Value ViewOf(const std::shared_ptr<PeerFile>& file, const Loan& loan) {
-  if (file == nullptr) return Value();
-  const int64_t limit = file->bytes();
-  int64_t bytes = ElementBytes(loan.type);
-  for (int64_t extent : loan.shape) {
-    if (extent < 1 || bytes > limit / extent) return Value();
-    bytes *= extent;
-  }
-  const bool within = loan.offset >= SharedFile::kHeaderBytes &&
-                      loan.offset % 64 == 0 && loan.offset <= limit - bytes;
-  if (!within) return Value();
-  return Value::View(loan.type, loan.shape, loan.digest,
-                     file->memory() + loan.offset,
-                     std::make_unique<MappedLease>(file));
+// What `loan` says lies in `arena`; none if that can't be.
+Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
+  const std::optional<int64_t> bytes = loan.Bytes();
+  if (arena == nullptr || !bytes.has_value()) return Value();
+  const void* data = arena->At(loan.offset, *bytes);
+  if (data == nullptr) return Value();
+  return Value::View(loan.type, loan.shape, loan.digest, data,
+                     std::make_unique<MappedLease>(arena));
 }
 
 }  // namespace
@@ -183,8 +177,8 @@ void ClusterClient::Borrow(const LentValue& lent) {
   if (!missing_.contains(lent.label)) return;
   auto [it, is_new] = arenas_.try_emplace(lent.arena);
   if (is_new) {
-    auto file = PeerFile::Map(lent.arena);
-    if (file.ok()) it->second = *std::move(file);
+    auto arena = MapArena(lent.arena);
+    if (arena.ok()) it->second = *std::move(arena);
   }
   const Value view = ViewOf(it->second, lent.loan);
   if (view.IsNone()) {

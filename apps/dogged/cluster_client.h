@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "routing/control_socket.h"
-#include "routing/shared_file.h"
+#include "routing/shared_memory.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/relations.h"
@@ -94,7 +94,8 @@ class ClusterClient {
   std::vector<Label> to_ask_;  // of the missing, not yet asked of contact_
   int64_t asked_count_ = 0;    // asked and not answered
   absl::flat_hash_map<Label, Value> found_;
-  std::map<std::string, std::shared_ptr<PeerFile>> arenas_;  // null: unreadable
+  // By address; null: it can't be read.
+  std::map<std::string, std::shared_ptr<PeerArena>> arenas_;
   std::vector<Label> lent_;    // of found_, not copied yet
   std::vector<Label> unread_;  // to be sent as bytes
   int64_t lent_bytes_ = 0;     // of `lent_`

@@ -1,7 +1,8 @@
 #include "apps/output/apng.h"
 
+#include <zlib.h>
+
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,26 +21,9 @@ constexpr int64_t kLastMsMore = 1000;
 
 constexpr size_t kSignatureBytes = 8;
 
-// The table of the CRC that PNG prescribes, one entry per byte.
-constexpr std::array<uint32_t, 256> MakeCrcTable() {
-  std::array<uint32_t, 256> table = {};
-  for (uint32_t n = 0; n < table.size(); ++n) {
-    uint32_t c = n;
-    for (int bit = 0; bit < 8; ++bit) {
-      c = (c & 1) != 0 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-    }
-    table[n] = c;
-  }
-  return table;
-}
-
 uint32_t Crc(absl::string_view bytes) {
-  static constexpr std::array<uint32_t, 256> kTable = MakeCrcTable();
-  uint32_t c = 0xffffffffu;
-  for (const char byte : bytes) {
-    c = kTable[(c ^ static_cast<uint8_t>(byte)) & 0xff] ^ (c >> 8);
-  }
-  return c ^ 0xffffffffu;
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 // Big-endian, as all numbers of a PNG file.

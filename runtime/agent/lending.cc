@@ -176,15 +176,10 @@ Value Lending::Borrow(AgentId owner, const Loan& loan) {
     from.accepted.erase(from.accepted.begin());
     ++from.settled;
   }
-  int64_t count = 1;
-  const int64_t limit = INT64_MAX / 16;
-  for (int64_t extent : loan.shape) {
-    if (extent < 0 || (extent > 0 && count > limit / extent)) return refuse();
-    count *= extent;
-  }
-  const void* data =
-      it->second.arena->At(loan.offset, count * ElementBytes(loan.type));
-  if (data == nullptr || count == 0) return refuse();
+  const std::optional<int64_t> bytes = loan.Bytes();
+  if (!bytes.has_value()) return refuse();
+  const void* data = it->second.arena->At(loan.offset, *bytes);
+  if (data == nullptr) return refuse();
   from.held.insert(loan.number);
   Value value = Value::View(
       loan.type, loan.shape, loan.digest, data,

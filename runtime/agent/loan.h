@@ -3,6 +3,7 @@
 #define DOGGED_RUNTIME_AGENT_LOAN_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/base/codec.h"
 #include "runtime/base/hash.h"
@@ -16,6 +17,9 @@ struct Loan {
   ElementType type = ElementType::kDouble;
   Shape shape;
   Digest digest;
+
+  // Of its value; none if its shape has an extent below 1, or too many bytes.
+  std::optional<int64_t> Bytes() const;
 
   void EncodeTo(Encoder& encoder) const;
   // A malformed loan marks the decoder as failed.

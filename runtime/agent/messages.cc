@@ -52,6 +52,16 @@ absl::StatusOr<PublishBody> DecodePublish(absl::string_view body) {
   return out;
 }
 
+std::optional<int64_t> Loan::Bytes() const {
+  constexpr int64_t kBytesMax = INT64_MAX / 2;
+  int64_t bytes = ElementBytes(type);
+  for (int64_t extent : shape) {
+    if (extent < 1 || bytes > kBytesMax / extent) return std::nullopt;
+    bytes *= extent;
+  }
+  return bytes;
+}
+
 void Loan::EncodeTo(Encoder& encoder) const {
   encoder.PutVarint(number);
   encoder.PutVarint(static_cast<uint64_t>(offset));

@@ -13,6 +13,7 @@
 #include "runtime/graph/rounds.h"
 #include "runtime/sim/cluster.h"
 #include "tests/dsl/compile_tools.h"
+#include "tests/sim/faults.h"
 #include "tests/sim/serial.h"
 
 namespace dogged::dsl {
@@ -118,18 +119,6 @@ inline void Simulate(const Job& job, SimOptions options, int64_t seeds) {
       EXPECT_EQ(outcome.results, expected) << "seed " << seed;
     }
   }
-}
-
-inline FaultPlan ManyFaults() {
-  FaultPlan plan{.crash = 2,
-                 .restart = 2,
-                 .pause = 2,
-                 .join = 2,
-                 .leave = 1,
-                 .partition = 1};
-  plan.network = {
-      .drop = 0.02, .duplicate = 0.02, .reorder = 0.02, .corrupt = 0.001};
-  return plan;
 }
 
 }  // namespace dogged::dsl

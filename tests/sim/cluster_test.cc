@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "tests/sim/faults.h"
 #include "tests/sim/programs.h"
 #include "tests/sim/serial.h"
 
@@ -53,18 +54,6 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
   testing::Test::RecordProperty("held_labels_max",
                                 absl::StrCat(work.held_labels_max));
   return work;
-}
-
-FaultPlan ManyFaults() {
-  FaultPlan plan{.crash = 2,
-                 .restart = 2,
-                 .pause = 2,
-                 .join = 2,
-                 .leave = 1,
-                 .partition = 1};
-  plan.network = {
-      .drop = 0.02, .duplicate = 0.02, .reorder = 0.02, .corrupt = 0.001};
-  return plan;
 }
 
 TEST(Cluster, RunsAStencilWithoutFaults) {
