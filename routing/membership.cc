@@ -298,10 +298,22 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   const uint64_t their_digest = decoder.GetU64();
   GossipNews fresh;
   if (!Merge(decoder, fresh) || declared_dead_) return;
-  if (view_->size() > options_.push_all_max) Spread(fresh, from, out);
-  if (form == static_cast<uint8_t>(GossipForm::kFull) &&
-      StateDigest() != their_digest && view_->Contains(from)) {
-    SendNews(from, Everything(), true, out);
+  const bool is_small = view_->size() <= options_.push_all_max;
+  if (!is_small) Spread(fresh, from, out);
+  const bool is_full = form == static_cast<uint8_t>(GossipForm::kFull);
+  // Of those who join at once nobody knows the others: they are told, and tell
+  // those whom they hear of.
+  bool is_newcomer = false;
+  for (const MemberFact& fact : fresh.facts) {
+    is_newcomer |= is_small && fact.id == from;
+    if (is_small && awake_ < newcomer_until_ && fact.id != from &&
+        fact.id != self_.id && fact.state == MemberState::kAlive) {
+      SendNews(fact.id, NewsOf(self_.id), false, out);
+    }
+  }
+  if ((is_full || is_newcomer) && StateDigest() != their_digest &&
+      view_->Contains(from)) {
+    SendNews(from, Everything(), is_full, out);
   }
 }
 
@@ -447,6 +459,7 @@ absl::Status Membership::Absorb(absl::Time now, absl::string_view snapshot,
     return absl::InvalidArgumentError(absl::StrCat(
         "membership snapshot of ", snapshot.size(), " bytes is malformed"));
   }
+  newcomer_until_ = awake_ + 2 * options_.gossip_interval;
   Spread(NewsOf(self_.id), AgentId(), out);
   return absl::OkStatus();
 }

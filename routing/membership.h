@@ -158,6 +158,8 @@ class Membership {
   absl::Time last_now_ = absl::InfinitePast();
   absl::Time awake_ = absl::UnixEpoch();
   absl::Time next_gossip_ = absl::UnixEpoch();
+  // It has just joined: others may not know it yet, nor it them.
+  absl::Time newcomer_until_ = absl::UnixEpoch();
   bool blob_changed_ = false;
   bool declared_dead_ = false;
   bool leaving_ = false;

@@ -175,6 +175,20 @@ TEST(Membership, NewcomerIsKnownToAllAtOnce) {
   EXPECT_EQ(network.of(ids[0]).StateDigest(), network.of(ids[4]).StateDigest());
 }
 
+TEST(Membership, ThoseWhoJoinAtOnceKnowEachOtherAtOnce) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Network network(seed);
+    std::vector<AgentId> ids;
+    for (uint64_t i = 1; i <= 8; ++i) ids.push_back(network.Add(i));
+    // Each by one that has joined, who may not know of the last ones yet.
+    for (size_t i = 1; i < ids.size(); ++i) {
+      network.Join(ids[i], ids[(seed * i) % i]);
+    }
+    network.RunFor(absl::Milliseconds(5));
+    EXPECT_EQ(network.Disagreement(), "") << "seed " << seed;
+  }
+}
+
 TEST(Membership, BrokenLifeLineIsDeathForAllAtOnce) {
   Network network(2);
   std::vector<AgentId> ids;
