@@ -79,6 +79,7 @@ void Streams::AddBranches(Stream& stream, const std::vector<Branch>& branches,
     child.credit = credit;
     if (!child.heard) child.limit = std::min(stream.count, credit);
     child.offered = now_;
+    bytes_owed_[branch.hop] += stream.offer.total;
     Offer(stream, branch.hop, child, out);
   }
   // All offers before any bytes: the ways are laid in parallel.
@@ -349,11 +350,15 @@ bool Streams::Settle(Map::iterator it, Outbox& out) {
 void Streams::Tick(absl::Time now, const View& view, Splitter split,
                    Outbox& out) {
   now_ = now;
+  bytes_owed_.clear();
   for (auto it = streams_.begin(); it != streams_.end();) {
     const auto at = it++;
     Stream& stream = at->second;
     MendChildren(stream, view, split, out);
     if (Settle(at, out)) continue;
+    for (const auto& [hop, child] : stream.children) {
+      if (!child.done) bytes_owed_[hop] += stream.offer.total;
+    }
     if (!stream.complete() && stream.pulling) AskAgain(stream, view, out);
     if (now - stream.active > limits_.stream_patience) {
       ++expired_count_;
@@ -412,6 +417,11 @@ void Streams::Remind(Stream& stream, AgentId to, Child& child,
     Offer(stream, to, child, out);
   }
   out.WakeAt(due());
+}
+
+int64_t Streams::BytesOwed(AgentId child) const {
+  const auto it = bytes_owed_.find(child);
+  return it == bytes_owed_.end() ? 0 : it->second;
 }
 
 absl::Time Streams::StallAt(const Stream& stream) const {

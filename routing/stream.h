@@ -89,6 +89,9 @@ class Streams {
   // Repairs what has died or stalled, forgets what has waited too long.
   void Tick(absl::Time now, const View& view, Splitter split, Outbox& out);
 
+  // Of bodies of which `child` has not said that it needs no more.
+  int64_t BytesOwed(AgentId child) const;
+
   int64_t held_count() const { return static_cast<int64_t>(streams_.size()); }
   // Children given up, whose share went another way.
   int64_t repaired_count() const { return repaired_count_; }
@@ -179,6 +182,8 @@ class Streams {
   Limits limits_;
   Wants wants_;
   Map streams_;
+  // As of the last Tick(), and what was offered since.
+  std::map<AgentId, int64_t> bytes_owed_;
   absl::Time now_;  // of the last call
   uint64_t next_number_ = 1;
   // Streams that this agent is through with, and whether it was a destination

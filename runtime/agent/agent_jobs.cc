@@ -60,7 +60,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       entry.job->numeric_class == options_.self.numeric_class) {
     MakeKernels(record.job(), entry.job);
   }
-  entry.run = std::make_unique<JobRun>(JobRun::Parts{
+  entry.run = std::make_unique<JobRun>(JobParts{
       .self = id(),
       .id = record.job(),
       .job = entry.job,
@@ -69,6 +69,8 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       .limits = options_.job_limits,
       .executor = &executor_,
       .multicast = &multicast_,
+      .queued_bytes =
+          [this](AgentId agent) { return transport_.queued_bytes(agent); },
       .rng = rng_.Stream(record.hash.ToString()),
       .values = values_.get(),
       .storage = {.job = record.hash,

@@ -13,8 +13,10 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == self_) return;
   Entry* entry = shard_.Find(body.label);
   if (entry != nullptr && !entry->value.IsNone()) {
-    stats_.bytes_resent += entry->value.bytes();
-    SendValue({from}, body.label, out);
+    // The first demand of a walk, or of a task that was given, repeats nothing.
+    const bool is_first = body.lazy && body.task.has_value();
+    if (!is_first) stats_.bytes_resent += entry->value.bytes();
+    SendValue({from}, body.label, out, Sending::kDemanded);
     return;
   }
   // An old condition is not made again: who asks for it will hear of later

@@ -53,10 +53,15 @@ struct JobLimits {
   // growing back to R copies takes from others.
   absl::Duration copy_delay = absl::Milliseconds(10);
   int64_t copy_bytes_max = 16 << 20;
+  // An agent that has not taken so many bytes yet hears only what is bound, and
+  // asks for what it needs.
+  int64_t credit_bytes = 16 << 20;
   // Longer messages with copies, or with values that move, are offered first.
   int64_t offer_bytes_min = 8 << 10;
   // Tasks on the way down of one backward walk.
   int64_t walk_frames_max = 1 << 14;
+  // A task that takes less is not worth the messages of giving it away.
+  absl::Duration given_task_min = absl::Microseconds(200);
   // Tasks of this home that others have said they run.
   int64_t claims_max = 1 << 16;
 };

@@ -2,6 +2,7 @@
 #ifndef DOGGED_RUNTIME_AGENT_JOB_PARTS_H_
 #define DOGGED_RUNTIME_AGENT_JOB_PARTS_H_
 
+#include <functional>
 #include <memory>
 
 #include "routing/multicast.h"
@@ -24,6 +25,8 @@ struct JobParts {
   JobLimits limits;
   Executor* executor;    // outlives the run
   Multicast* multicast;  // outlives the run
+  // Bytes that wait for an agent to take them: Transport::queued_bytes().
+  std::function<int64_t(AgentId)> queued_bytes = [](AgentId) { return 0; };
   Rng rng;
   ValueStore* values = nullptr;  // outlives the run; null: no disk
   JobStorage::Options storage;

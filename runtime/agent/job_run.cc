@@ -10,7 +10,8 @@ namespace dogged {
 namespace {
 
 // As much ready work as keeps the workers busy over one pass of the loop, which
-// takes no longer than this unless tasks do.
+// takes no longer than this unless tasks do. No more: what waits at the
+// executor no other agent can take.
 constexpr absl::Duration kPassTime = absl::Milliseconds(4);
 constexpr int64_t kQueuedMax = 4096;
 // Demands that are followed, and leaves that are looked at, before others have
@@ -22,12 +23,12 @@ int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
   const int64_t workers = executor.worker_count();
   const auto count = static_cast<int64_t>(
       kPassTime / std::max(usual_task, absl::Microseconds(1)));
-  return std::max(4 * workers + 4, std::min(count * workers, kQueuedMax));
+  return std::max(2 * workers, std::min(count * workers, kQueuedMax));
 }
 
 }  // namespace
 
-JobRun::JobRun(Parts parts)
+JobRun::JobRun(JobParts parts)
     : self_(parts.self),
       id_(parts.id),
       job_(std::move(parts.job)),
@@ -48,6 +49,7 @@ JobRun::JobRun(Parts parts)
                activations_),
       lending_(parts.lending),
       open_(limits_.open_demands_max),
+      credit_(limits_.credit_bytes, std::move(parts.queued_bytes), multicast_),
       search_(limits_.claims_max),
       root_(relations_) {}
 
@@ -110,6 +112,10 @@ void JobRun::DropTask(const Task& task) {
     in_flight_.erase(task);
     activation_pool_.Put(std::move(record));
   }
+  if (auto record = stealing_.Remove(task); record != nullptr) {
+    in_flight_.erase(task);
+    activation_pool_.Put(std::move(record));
+  }
   if (auto record = activations_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
@@ -151,7 +157,7 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
 // The workers can do with one more of this job; others have their own share.
 bool JobRun::MayStart() const {
   return kernels_ != nullptr && !paused_ &&
-         executing_count() - storage_.staged_count() <
+         executing_count() - stealing_.given_count() - storage_.staged_count() <
              QueueTarget(executor_, usual_task_);
 }
 
@@ -253,7 +259,8 @@ bool JobRun::StartNextLeaf() {
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   StartParked();
-  const int64_t target = QueueTarget(executor_, usual_task_);
+  const int64_t target =
+      QueueTarget(executor_, usual_task_) + stealing_.RoomCount(now);
   int expanded = 0;
   while (executor_.unfinished_count() + parked_.size() < target &&
          failure_.ok()) {
@@ -271,6 +278,10 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     break;
   }
   if (!forward_ && !AwaitsOffers(now)) Search(now, out);
+  if (forward_) {
+    GiveTasks(now, out);
+    AskForTasks(now, out);
+  }
 }
 
 bool JobRun::MayStartLeaf() const {
@@ -313,8 +324,8 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   CheckMemory(completion);
   last_progress_ = now;
   slowest_task_ = std::max(slowest_task_, completion.elapsed);
-  usual_task_ += (completion.elapsed - usual_task_) / 16;
-  ++stats_.tasks_executed;
+  usual_task_ += (completion.elapsed - usual_task_) /
+                 std::min<int64_t>(++stats_.tasks_executed, 16);
   const TaskClass& task_class =
       program().classes[static_cast<size_t>(completion.task.task_class)];
   if (kernels_ != nullptr) {  // else it is of an earlier run, too
@@ -410,6 +421,8 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kAnswer:
     case JobMessage::kClaim:
     case JobMessage::kClaimed:
+    case JobMessage::kSteal:
+    case JobMessage::kGiven:
       return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
     case JobMessage::kStarted:
       PeerStarted(now, from, out);

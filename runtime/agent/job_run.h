@@ -2,11 +2,8 @@
 // exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
 // clocks or sockets; the agent calls it from its loop.
 //
-// docs/ARCHITECTURE.md, "The protocol", tells how it works.
-//
-// Files: job_run.cc life of a task; publish.cc binding and copies; fetch.cc
-// demands; search.cc walks; retire.cc dropping; storage.cc disk and memory;
-// recovery.cc view changes and time.
+// docs/ARCHITECTURE.md, "The protocol", tells how it works. It is written in
+// several files; the private part below says what is where.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
@@ -25,6 +22,7 @@
 #include "kvstore/shard.h"
 #include "routing/multicast.h"
 #include "routing/outbox.h"
+#include "runtime/agent/credit.h"
 #include "runtime/agent/handover.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/agent/job_parts.h"
@@ -36,6 +34,7 @@
 #include "runtime/agent/pursuits.h"
 #include "runtime/agent/root_demand.h"
 #include "runtime/agent/search_state.h"
+#include "runtime/agent/stealing.h"
 #include "runtime/agent/waiting.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
@@ -49,21 +48,18 @@ namespace dogged {
 
 class JobRun {
  public:
-  using Parts = JobParts;
-  explicit JobRun(Parts parts);
+  explicit JobRun(JobParts parts);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
   // If Parts had none. Tasks that were ready before go to the executor now.
   void SetKernels(std::shared_ptr<const KernelTable> kernels);
-  // From now on no task starts here; what is ready waits to move away.
+  // No task starts from now on; what is ready waits to move away.
   void Pause() { paused_ = true; }
+  // Tasks that run here, or elsewhere for this agent.
   int64_t executing_count() const;
-  // The members among which the job's labels are placed have changed.
-  void SetMembers(absl::Time now, std::vector<PlacementMember> members,
-                  Outbox& out);
+  void SetMembers(absl::Time now, std::vector<PlacementMember>, Outbox& out);
   void ExpectHandover(absl::Time now, AgentId leaver);
-  // Tells the others that this agent takes part from now on.
   void TellStart(Outbox& out);
   // A message of kind JobMessage from `from`, which may be this agent.
   // Errors: kInvalidArgument for a malformed one, which changes nothing.
@@ -80,8 +76,7 @@ class JobRun {
   void Tick(absl::Time now, Outbox& out);
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
 
-  // The client's wish for a result label: its value if it is here, else it
-  // is asked for, and TakeWanted() hands it out once it has come.
+  // The client's wish for a result; TakeWanted() hands it out once it is here.
   void Want(absl::Time now, const Label& label, Outbox& out);
   std::vector<std::pair<Label, Value>> TakeWanted();
   // Offers what the agent's directory holds of this job.
@@ -94,7 +89,7 @@ class JobRun {
   const Rounds& rounds() const { return root_.rounds; }
   void RaiseRound(int64_t round, bool is_last);
 
-  // Why the job has failed; OK while it has not. A failed run does nothing.
+  // OK while the job has not failed. A failed run does nothing.
   const absl::Status& failure() const { return failure_; }
   const JobStats& stats() const { return stats_; }
   const Program& program() const { return job_->program; }
@@ -105,7 +100,7 @@ class JobRun {
   int64_t held_bytes() const { return shard_.BytesInMemory(); }
 
  private:
-  // --- job_run.cc
+  // --- job_run.cc: life of a task
   bool IsKnown(const Label& label) const;
   uint64_t KeyOf(const Label& label) const;
   AgentId HomeOf(const Label& label) const;
@@ -138,20 +133,17 @@ class JobRun {
   void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
                  const Bytes& body, Outbox& out, const Bytes& tag = {});
 
-  // --- publish.cc
+  // --- publish.cc: binding and copies
   void BindOutput(absl::Time now, const Label& label, const Value& value,
                   Outbox& out);
   void BindAtHome(absl::Time now, const Label& label, const Value& value,
                   AgentId from, Outbox& out);
   void BecomeHome(const Label& label, Entry& entry);
-  void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
-                     Outbox& out);
+  void HandlePublish(absl::Time now, AgentId from, const PublishBody&, Outbox&);
   void HandleAnnounce(AgentId from, const AnnounceBody& body, Outbox& out);
-  void HandleStored(absl::Time now, AgentId from, const AnnounceBody& body,
-                    Outbox& out);
-  // Marks the consumers whose home is here; those that are done already are
-  // reported to the label's home. `value` may be none: then the label is
-  // demanded from `holder` if a consumer lacks it.
+  void HandleStored(absl::Time now, AgentId from, const AnnounceBody&, Outbox&);
+  // Marks the consumers whose home is here, reports those that are done to the
+  // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
   void FailOfConflict(const Label& label, const Digest& other, AgentId from);
@@ -161,7 +153,7 @@ class JobRun {
                                                const Entry& entry) const;
   void AddMissingReplicas(const Label& label, const Entry& entry,
                           absl::btree_set<AgentId>& targets) const;
-  // Copies go a little later: what was used up meanwhile needs none.
+  // A little later: what was used up meanwhile needs none.
   void QueueCopies(absl::Time now, const Label& label);
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
@@ -169,16 +161,14 @@ class JobRun {
   void ScheduleAnnounce(absl::Time now, Entry& entry) const;
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
-  // --- fetch.cc
+  // --- fetch.cc: demands
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.
   void ReopenIfGone(const Label& label);
-  // What to look at for an unbound `label`: itself, or an earlier version of
-  // its row. None: it is too soon to say, what was lost may yet be found.
+  // The unbound label of its row to look at; none: what was lost may yet come.
   std::optional<Label> FrontierOf(const OpenDemand& open, absl::Time now) const;
   void Expand(absl::Time now, const OpenDemand& open, Outbox& out);
-  // Somebody waits for `label`, as far as this agent knows: an agent, a task
-  // that is pursued here, or the job itself.
+  // Some agent, some task that is pursued here or the job itself waits for it.
   bool IsAwaited(const Label& label) const;
   bool IsMissing(const Task& task, const Label& label) const;
   void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
@@ -189,7 +179,7 @@ class JobRun {
   // An input was dropped, so it was done: unless it is needed for certain.
   void BelieveDone(const Task& task);
 
-  // --- search.cc
+  // --- search.cc: walks
   absl::Status ReceiveSearch(absl::Time now, AgentId from, JobMessage kind,
                              absl::string_view body, Outbox& out);
   void Search(absl::Time now, Outbox& out);
@@ -200,13 +190,21 @@ class JobRun {
   // A task that a walk has found is run here. False if it runs already.
   bool Pick(absl::Time now, const Task& task, const Label& wanted, Outbox& out);
   void AskForPicked(absl::Time now, const Task& task, Outbox& out);
+  // Marks what is here, demands the rest but for what `coming_from` sends.
+  void FetchInputs(const Task& task, AgentId coming_from, Outbox& out);
   bool TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder);
   void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
-  void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
-                   Outbox& out);
+  void HandleClaim(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
   void SweepSearch(absl::Time now, Outbox& out);
 
-  // --- retire.cc
+  // --- steal.cc: others' tasks
+  void AskForTasks(absl::Time now, Outbox& out);
+  void GiveTasks(absl::Time now, Outbox& out);
+  int64_t BytesToMove(const Activation& record, AgentId thief) const;
+  void HandleGift(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
+  void SweepStealing(absl::Time now, Outbox& out);
+
+  // --- retire.cc: dropping
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
   // Enough copies exist, as far as this agent knows.
   bool IsDurable(const Label& label, const Entry& entry) const;
@@ -220,10 +218,11 @@ class JobRun {
   void RetireIfUnneeded(const Label& label, Outbox& out);
   void Drop(const Label& label, Outbox& out);
 
-  // --- storage.cc
-  // Its value, now or once loaded; an `offer` of a long one by digest first.
+  // --- storage.cc: disk, memory, sending
+  // Its value, now or once loaded, to those who have credit; the others hear
+  // that it is bound.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
-                 Outbox& out, bool offer = false);
+                 Outbox& out, Sending why = Sending::kPublication);
   void AdvanceStorage(absl::Time now, Outbox& out);
   void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);
@@ -231,7 +230,7 @@ class JobRun {
   bool AwaitsOffers(absl::Time now) const;
   void NoteOffer(absl::Time now);
 
-  // --- recovery.cc
+  // --- recovery.cc: changes of view, and time
   void ReviewHandovers(absl::Time now, const Placement& before, Outbox& out);
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   void DropMovedTasks();
@@ -262,7 +261,6 @@ class JobRun {
   Rng rng_;
   const Relations relations_;
   const bool forward_;
-
   Placement placement_;
   Shard shard_;
   Marks marks_;
@@ -271,6 +269,7 @@ class JobRun {
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;  // parked, staged, at the executor
   ParkedTasks parked_;
+  Stealing stealing_;
   Handover handover_;
   bool has_told_start_ = false;
   bool paused_ = false;
@@ -279,6 +278,7 @@ class JobRun {
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;
+  Credit credit_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;
   RootDemand root_;

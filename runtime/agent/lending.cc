@@ -115,10 +115,14 @@ void Lending::TryMap(absl::Time now, Peer& peer) {
   }
 }
 
-std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
+bool Lending::MayLend(AgentId reader) const {
   const auto it = peers_.find(reader);
-  if (it == peers_.end() || !it->second.reader.maps || !it->second.is_here ||
-      it->second.arena == nullptr || value.IsHollow() || value.IsView()) {
+  return it != peers_.end() && it->second.reader.maps && it->second.is_here &&
+         it->second.arena != nullptr;
+}
+
+std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
+  if (!MayLend(reader) || value.IsHollow() || value.IsView()) {
     return std::nullopt;
   }
   const std::optional<int64_t> offset = memory_.OffsetOf(value.data());
@@ -127,7 +131,7 @@ std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
       lent_bytes_ + value.bytes() > options_.lent_bytes_max) {
     return std::nullopt;
   }
-  Reader& lent = it->second.reader;
+  Reader& lent = peers_.find(reader)->second.reader;
   const uint64_t number = lent.next_number++;
   lent.loans.emplace(number, value);
   lent_bytes_ += value.bytes();

@@ -89,6 +89,8 @@ class Lending {
   // lent: it is not in the arena, `reader` does not map that, or too much is
   // lent already. Then its bytes have to travel.
   std::optional<Loan> Lend(AgentId reader, const Value& value);
+  // Values of the arena may be lent to `reader`, as far as is known now.
+  bool MayLend(AgentId reader) const;
   // What `owner` has lent; none if that is no news, or not as it should be.
   Value Borrow(AgentId owner, const Loan& loan);
 

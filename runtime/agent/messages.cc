@@ -249,4 +249,19 @@ absl::StatusOr<ClaimBody> DecodeClaim(absl::string_view body) {
   return out;
 }
 
+Bytes EncodeSteal(const StealBody& body) {
+  Encoder out;
+  out.PutVarint(static_cast<uint64_t>(body.count));
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<StealBody> DecodeSteal(absl::string_view body) {
+  constexpr uint64_t kCountMax = 1 << 16;
+  Decoder in(body);
+  StealBody out;
+  out.count = static_cast<int64_t>(std::min(in.GetVarint(), kCountMax));
+  DOGGED_RETURN_IF_ERROR(in.Finish("steal"));
+  return out;
+}
+
 }  // namespace dogged

@@ -51,6 +51,11 @@ enum class JobMessage : uint8_t {
   kLend = kFirstFreeKind + 11,
   // Empty: "I take part in this job from now on."
   kStarted = kFirstFreeKind + 12,
+  // An idle agent: "I have room for so many tasks." And, some time later: "run
+  // this one", in the form of a claim; what the sender has of its inputs
+  // follows.
+  kSteal = kFirstFreeKind + 13,
+  kGiven = kFirstFreeKind + 14,
 };
 
 struct PublishBody {
@@ -107,10 +112,13 @@ struct AnswerBody {
   LabelState state = LabelState::kUnbound;
   std::optional<int64_t> newest;  // bound version of the label's row
 };
-struct ClaimBody {  // also kClaimed
+struct ClaimBody {  // also kClaimed and kGiven
   Task task;
   Label wanted;  // the output for which it is to run
   bool granted = false;
+};
+struct StealBody {
+  int64_t count = 0;
 };
 
 Bytes EncodePublish(const Label& label, const Value& value);
@@ -133,6 +141,8 @@ Bytes EncodeAnswer(const AnswerBody& body);
 absl::StatusOr<AnswerBody> DecodeAnswer(absl::string_view body);
 Bytes EncodeClaim(const ClaimBody& body);
 absl::StatusOr<ClaimBody> DecodeClaim(absl::string_view body);
+Bytes EncodeSteal(const StealBody& body);
+absl::StatusOr<StealBody> DecodeSteal(absl::string_view body);
 
 }  // namespace dogged
 

@@ -27,6 +27,17 @@ std::unique_ptr<Activation> ParkedTasks::Take(
   return nullptr;
 }
 
+std::unique_ptr<Activation> ParkedTasks::TakeLast(
+    absl::FunctionRef<bool(const Activation&)> may_go) {
+  constexpr int kTriesMax = 16;
+  int tries = 0;
+  for (auto it = by_place_.rbegin();
+       it != by_place_.rend() && tries < kTriesMax; ++it, ++tries) {
+    if (may_go(*it->second)) return Remove(Task(it->second->task));
+  }
+  return nullptr;
+}
+
 std::vector<Task> ParkedTasks::All() const {
   std::vector<Task> out;
   for (const auto& [place, record] : by_place_) out.push_back(record->task);

@@ -27,6 +27,9 @@ class ParkedTasks {
   // The first that `may_start`; null if there is none.
   std::unique_ptr<Activation> Take(
       absl::FunctionRef<bool(const Task&)> may_start);
+  // The least urgent and oldest that `may_go`, of a few; null without one.
+  std::unique_ptr<Activation> TakeLast(
+      absl::FunctionRef<bool(const Activation&)> may_go);
   // In the order in which they would start.
   std::vector<Task> All() const;
   bool Contains(const Task& task) const { return place_of_.contains(task); }

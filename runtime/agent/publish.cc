@@ -79,6 +79,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
     const absl::btree_set<AgentId> homes = RemoteConsumerHomes(label, *entry);
     targets.insert(homes.begin(), homes.end());
   }
+  targets.erase(from);  // who has made it has told its own consumers
   // All agents wait to hear whether a loop goes on.
   if (root_.rounds.IsCondition(label)) {
     for (const PlacementMember& m : placement_.members()) {
@@ -187,7 +188,7 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     AddMissingReplicas(label, *entry, targets);
     if (targets.empty()) continue;
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
-    SendValue(std::move(targets), label, out, /*offer=*/true);
+    SendValue(std::move(targets), label, out, Sending::kCopy);
   }
   if (copy_queue_.labels.empty()) return;
   if (now >= copy_queue_.next) copy_queue_.next = now + limits_.copy_delay;

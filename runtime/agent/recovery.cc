@@ -28,6 +28,7 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
       },
       out);
   DropMovedTasks();
+  SweepStealing(now, out);
   search_.claims.Forget([this](const Task& task, AgentId holder) {
     return !placement_.Contains(holder) || !IsMine(task);
   });
@@ -62,22 +63,24 @@ void JobRun::ReviewHandovers(absl::Time now, const Placement& before,
 // Their inputs' holders tell the new home.
 void JobRun::DropMovedTasks() {
   std::vector<Task> moved;
+  // Gifts stay while they are their giver's.
+  const auto look_at = [&](const Task& task) {
+    const auto picked = search_.picked.find(task);
+    const AgentId before =
+        picked == search_.picked.end() || picked->second.giver.IsNone()
+            ? self_
+            : picked->second.giver;
+    if (HomeOf(task) != before) moved.push_back(task);
+  };
   activations_.ForEach([&](const Activation& record) {
-    if (!IsMine(record.task)) moved.push_back(record.task);
+    look_at(record.task);
     return true;
   });
-  for (const Task& task : pursuits_.All()) {
-    if (!IsMine(task)) moved.push_back(task);
-  }
-  for (const Task& task : storage_.StagedTasks()) {
-    if (!IsMine(task)) moved.push_back(task);
-  }
-  for (const Task& task : parked_.All()) {
-    if (!IsMine(task)) moved.push_back(task);
-  }
-  for (const Task& task : root_.ahead.All()) {
-    if (!IsMine(task)) moved.push_back(task);
-  }
+  for (const Task& task : pursuits_.All()) look_at(task);
+  for (const Task& task : storage_.StagedTasks()) look_at(task);
+  for (const Task& task : parked_.All()) look_at(task);
+  for (const Task& task : root_.ahead.All()) look_at(task);
+  for (const Task& task : stealing_.Given()) look_at(task);
   for (const Task& task : moved) DropTask(task);
   for (const Task& task : in_flight_) {
     if (!IsMine(task)) handover_.Give(HomeOf(task), task);
@@ -230,7 +233,7 @@ void JobRun::PublishToNew(absl::Time now, const Label& label,
   if (!targets.empty()) {
     stats_.bytes_resent +=
         entry.value.bytes() * static_cast<int64_t>(targets.size());
-    SendValue(std::move(targets), label, out, /*offer=*/true);
+    SendValue(std::move(targets), label, out, Sending::kCopy);
   }
 }
 
@@ -273,7 +276,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     if (alone) {
       stats_.bytes_resent += value.bytes();
       handover_.Give(placement_.Home(key), label);
-      SendValue({placement_.Home(key)}, label, out, /*offer=*/true);
+      SendValue({placement_.Home(key)}, label, out, Sending::kCopy);
     } else if (placement_.Home(key) != before.Home(key)) {
       Announce(now, label, out);
     }
@@ -306,6 +309,7 @@ absl::Duration JobRun::Patience() const {
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   if (std::exchange(root_.has_news, false)) ActOnRounds(now, out);
+  credit_.BeginPass();
   AdvanceStorage(now, out);
   handover_.Expire(now);
   if (now >= next_sweep_) Sweep(now, out);
@@ -355,7 +359,11 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   }
   MarkGathered(out);
   SweepWanted(now, out);
-  if (!forward_) SweepSearch(now, out);
+  if (forward_) {
+    SweepStealing(now, out);
+  } else {
+    SweepSearch(now, out);
+  }
   if (now >= rebuild_after_) {
     for (const OpenDemand& open : std::exchange(delayed_, {})) {
       open_.Add(open);

@@ -34,8 +34,19 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
     HandleAnswer(now, b, out);
     return absl::OkStatus();
   }
+  if (kind == JobMessage::kSteal) {
+    DOGGED_ASSIGN_OR_RETURN(const StealBody b, DecodeSteal(body));
+    if (placement_.Contains(from)) {
+      stealing_.NoteRoom(from, b.count, now + 2 * limits_.sweep_interval);
+    }
+    return absl::OkStatus();
+  }
   DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
   if (!relations_.IsTask(b.task) || !IsKnown(b.wanted)) return refused;
+  if (kind == JobMessage::kGiven) {
+    HandleGift(now, from, b, out);
+    return absl::OkStatus();
+  }
   if (kind == JobMessage::kClaim) {
     HandleClaim(now, from, b, out);
   } else if (!b.granted) {
@@ -179,8 +190,12 @@ void JobRun::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
   }
   if (relations_.RequiredCount(task) == 0) {
     StartLeaf(task);
-    return;
+  } else {
+    FetchInputs(task, AgentId(), out);
   }
+}
+
+void JobRun::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
   const std::vector<int> missing = activations_.MissingUses(task);
   std::vector<std::pair<int, Value>> at_hand;
   relations_.ForEachRequired(task, [&](int use, const Label& label) {
@@ -190,7 +205,7 @@ void JobRun::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) {
       at_hand.emplace_back(use, entry->value);
-    } else {
+    } else if (HomeOf(label) != coming_from) {
       SendTo(HomeOf(label), JobMessage::kDemand,
              EncodeDemand({.label = label, .task = task, .lazy = true}), out);
     }

@@ -28,8 +28,9 @@ struct SearchState {
     absl::Time since;
     absl::Time asked;      // when its claim or its inputs were last asked for
     bool granted = false;  // by its home, or there was nobody to ask
+    AgentId giver;         // its home, unless a walk found it
   };
-  // Tasks that walks have found.
+  // Tasks that walks have found, or that others have given.
   absl::flat_hash_map<Task, Picked> picked;
   Claims claims;  // of tasks whose home is here
   absl::Time next_walk = absl::InfinitePast();

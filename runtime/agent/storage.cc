@@ -17,7 +17,7 @@ constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
 }  // namespace
 
 void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
-                       Outbox& out, bool offer) {
+                       Outbox& out, Sending why) {
   Entry* entry = shard_.Find(label);
   entry->is_exposed = true;
   if (entry->value.IsHollow()) {
@@ -34,9 +34,21 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
     SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
     it = targets.erase(it);
   }
+  if (why != Sending::kDemanded) {
+    absl::btree_set<AgentId> told;
+    for (const AgentId agent : targets) {
+      if (!credit_.Has(agent)) told.insert(agent);
+    }
+    for (const AgentId agent : told) targets.erase(agent);
+    SendToAll(std::move(told), JobMessage::kAnnounce,
+              EncodeAnnounce({label, entry->value.digest()}), out);
+  }
   if (targets.empty()) return;
+  for (const AgentId agent : targets) {
+    credit_.Use(agent, entry->value.bytes());
+  }
   const Bytes body = EncodePublish(label, entry->value);
-  if (offer && body.size() > limits_.offer_bytes_min) {
+  if (why == Sending::kCopy && body.size() > limits_.offer_bytes_min) {
     SendToAll(std::move(targets), JobMessage::kPublish, body, out,
               EncodeAnnounce({label, entry->value.digest()}));
   } else if (targets.size() == 1) {
@@ -69,8 +81,8 @@ void JobRun::CopyOrphans(int64_t bytes_max) {
 }
 
 void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
-  const auto running =
-      static_cast<int64_t>(in_flight_.size()) - storage_.staged_count();
+  const auto running = static_cast<int64_t>(in_flight_.size()) -
+                       stealing_.given_count() - storage_.staged_count();
   for (auto& record :
        storage_.Advance(now, running, executor_.worker_count())) {
     Execute(std::move(record));
@@ -87,7 +99,8 @@ void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
     if (entry == nullptr || entry->value.IsNone()) continue;
     HandOutIfWanted(loaded.label, entry->value);
     if (!loaded.targets.empty()) {
-      SendValue(std::move(loaded.targets), loaded.label, out);
+      SendValue(std::move(loaded.targets), loaded.label, out,
+                Sending::kDemanded);
     }
   }
   if (!storage_.stuck().ok()) Fail(storage_.stuck());
@@ -200,7 +213,9 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
     absl::btree_set<AgentId> waiters(entry->waiters.begin(),
                                      entry->waiters.end());
     entry->waiters.clear();
-    if (!waiters.empty()) SendValue(std::move(waiters), label, out);
+    if (!waiters.empty()) {
+      SendValue(std::move(waiters), label, out, Sending::kDemanded);
+    }
   }
   Announce(now, label, out);
   TellLocalConsumers(label, held, self_, out);

@@ -72,6 +72,13 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
     options_.job_limits.pin_interval =
         limits.Chance(0.5) ? JobLimits{}.pin_interval : 1 + limits.Below(6);
   }
+  if (options_.job_limits.credit_bytes < 0) {
+    // Enough, or none: all is announced first.
+    options_.job_limits.credit_bytes =
+        Rng(options.seed).Stream("credit").Chance(0.25)
+            ? 0
+            : JobLimits{}.credit_bytes;
+  }
   if (options_.arena_bytes < 0) {
     // None, too little for all, or enough.
     constexpr int64_t kSizes[] = {0, 2048, 1 << 18, 1 << 18};

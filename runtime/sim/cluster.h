@@ -63,8 +63,9 @@ struct SimOptions {
   absl::Duration time_max = absl::Minutes(2);
   // Agents on one host die together in nobody's plan, but copies avoid them.
   int hosts = 4;
-  // A pin interval of zero is drawn: in half of the seeds a small one.
-  JobLimits job_limits = {.pin_interval = 0};
+  // A pin interval of zero is drawn: in half of the seeds a small one. So is
+  // credit below zero: in a quarter of the seeds there is none.
+  JobLimits job_limits = {.pin_interval = 0, .credit_bytes = -1};
   // Each agent has a directory, which it finds again when it comes back.
   bool directories = false;
   // Agents write values even without directories, if memory is short.

@@ -115,6 +115,7 @@ TEST(Wire, MessagesAboutJobs) {
   EXPECT_EQ(Hex(EncodeClaim({.task = task, .wanted = kLabel, .granted = true})
                     .view()),
             Golden("01 01 00 01 02 04 01 01"));
+  EXPECT_EQ(Hex(EncodeSteal({.count = 300}).view()), Golden("ac 02"));
   const Value value = Value::Scalar(1.0);
   Encoder of_value;
   of_value.PutU64(value.digest().low);

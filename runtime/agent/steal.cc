@@ -1,0 +1,142 @@
+// Idle agents run tasks of others (stealing.h). The home names a task and sends
+// what it has of its inputs; the thief demands the others, runs the task, and
+// publishes what it made to the home.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/job_run.h"
+
+namespace dogged {
+namespace {
+
+// What bytes take that have to travel, in time: 100 MB/s.
+constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
+constexpr size_t kVictimsMax = 8;
+
+}  // namespace
+
+void JobRun::AskForTasks(absl::Time now, Outbox& out) {
+  if (paused_ || !root_.is_demanded || kernels_ == nullptr ||
+      handover_.IsAwaiting() || storage_.IsPressed()) {
+    return;
+  }
+  const int64_t busy =
+      parked_.size() + std::max(executor_.unfinished_count(),
+                                static_cast<int64_t>(search_.picked.size()));
+  const int64_t idle = executor_.worker_count() - busy;
+  if (idle <= 0) return;
+  std::vector<AgentId> victims;
+  for (const PlacementMember& member : placement_.members()) {
+    if (member.agent != self_) victims.push_back(member.agent);
+  }
+  for (size_t i = 0; i < std::min(victims.size(), kVictimsMax); ++i) {
+    std::swap(victims[i],
+              victims[i + static_cast<size_t>(rng_.Below(
+                              static_cast<int64_t>(victims.size() - i)))]);
+    if (!stealing_.MayAsk(victims[i], now, now - limits_.sweep_interval)) {
+      continue;
+    }
+    SendTo(victims[i], JobMessage::kSteal, EncodeSteal({idle}), out);
+  }
+}
+
+// Of inputs that the thief neither has nor could be lent: they are to reach it
+// sooner than the task would end here.
+int64_t JobRun::BytesToMove(const Activation& record, AgentId thief) const {
+  const bool is_near = lending_ != nullptr && lending_->MayLend(thief);
+  int64_t bytes = 0;
+  relations_.ForEachRequired(record.task, [&](int use, const Label& label) {
+    const Value& input = record.inputs[static_cast<size_t>(use)];
+    const AgentId home = HomeOf(label);
+    const bool has_owner_near = is_near && (home != self_ || !input.IsView());
+    if (home != thief && !has_owner_near && !input.IsNone()) {
+      bytes += input.bytes();
+    }
+  });
+  return bytes;
+}
+
+void JobRun::GiveTasks(absl::Time now, Outbox& out) {
+  if (usual_task_ < limits_.given_task_min || stats_.tasks_executed == 0 ||
+      paused_ || kernels_ == nullptr) {
+    return;
+  }
+  while (!parked_.empty()) {
+    bool has_given = false;
+    for (const AgentId thief : stealing_.Thieves(now)) {
+      if (thief == self_ || !placement_.Contains(thief)) continue;
+      auto record = parked_.TakeLast([&](const Activation& parked) {
+        return !IsHeld(parked.task) && IsMine(parked.task) &&
+               !IsPursued(parked.task) &&
+               BytesToMove(parked, thief) * kTimeOfByte < usual_task_;
+      });
+      if (record == nullptr) continue;
+      has_given = true;
+      // It takes no notice of inputs that come before it knows what for.
+      SendTo(thief, JobMessage::kGiven,
+             EncodeClaim({.task = record->task,
+                          .wanted = relations_.FirstCreated(record->task)}),
+             out);
+      absl::btree_set<Label> own;
+      relations_.ForEachRequired(record->task, [&](int, const Label& label) {
+        const Entry* entry = shard_.Find(label);
+        const bool is_own = entry != nullptr && entry->is_home;
+        if (is_own && !entry->value.IsNone()) own.insert(label);
+      });
+      for (const Label& label : own) {
+        SendValue({thief}, label, out, Sending::kCopy);
+      }
+      stealing_.TakeRoom(thief);
+      stealing_.Give(thief, now + 4 * Patience(), std::move(record));
+    }
+    if (!has_given) return;
+  }
+}
+
+void JobRun::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
+                        Outbox& out) {
+  const Task& task = body.task;
+  stealing_.NoteAnswer(from);
+  if (!forward_ || paused_ || HomeOf(task) != from ||
+      in_flight_.contains(task) || search_.picked.contains(task)) {
+    return;
+  }
+  search_.picked[task] = {.wanted = body.wanted,
+                          .since = now,
+                          .asked = now,
+                          .granted = true,
+                          .giver = from};
+  if (relations_.RequiredCount(task) == 0) {
+    StartLeaf(task);
+  } else {
+    FetchInputs(task, /*coming_from=*/from, out);
+  }
+}
+
+// What was lost on the way is demanded. Gifts whose inputs don't come are given
+// up, and what was given and does not come back runs here.
+void JobRun::SweepStealing(absl::Time now, Outbox& out) {
+  std::vector<Task> missing;
+  for (const auto& [task, picked] : search_.picked) {
+    if (picked.asked <= now - Patience() && !in_flight_.contains(task)) {
+      missing.push_back(task);
+    }
+  }
+  std::sort(missing.begin(), missing.end());
+  for (const Task& task : missing) {
+    SearchState::Picked& picked = search_.picked.find(task)->second;
+    if (picked.since <= now - 2 * Patience()) {
+      DropTask(task);
+    } else {
+      picked.asked = now;
+      FetchInputs(task, AgentId(), out);
+    }
+  }
+  for (auto& record : stealing_.TakeBack(now, [this](AgentId thief) {
+         return !placement_.Contains(thief);
+       })) {
+    parked_.Put(std::move(record));
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,78 @@
+#include "runtime/agent/stealing.h"
+
+#include <iterator>
+#include <utility>
+
+namespace dogged {
+
+void Stealing::NoteRoom(AgentId agent, int64_t count, absl::Time end) {
+  if (count > 0) rooms_[agent] = {.count = count, .end = end};
+}
+
+void Stealing::ForgetOldRooms(absl::Time now) {
+  for (auto it = rooms_.begin(); it != rooms_.end();) {
+    it = it->second.end <= now ? rooms_.erase(it) : std::next(it);
+  }
+}
+
+std::vector<AgentId> Stealing::Thieves(absl::Time now) {
+  ForgetOldRooms(now);
+  std::vector<AgentId> out;
+  for (const auto& [agent, room] : rooms_) out.push_back(agent);
+  return out;
+}
+
+int64_t Stealing::RoomCount(absl::Time now) {
+  ForgetOldRooms(now);
+  int64_t count = 0;
+  for (const auto& [agent, room] : rooms_) count += room.count;
+  return count;
+}
+
+void Stealing::TakeRoom(AgentId agent) {
+  const auto it = rooms_.find(agent);
+  if (it != rooms_.end() && --it->second.count <= 0) rooms_.erase(it);
+}
+
+void Stealing::Give(AgentId thief, absl::Time limit,
+                    std::unique_ptr<Activation> record) {
+  const Task task = record->task;
+  given_[task] = {.thief = thief, .limit = limit, .record = std::move(record)};
+}
+
+std::unique_ptr<Activation> Stealing::Remove(const Task& task) {
+  const auto it = given_.find(task);
+  if (it == given_.end()) return nullptr;
+  std::unique_ptr<Activation> record = std::move(it->second.record);
+  given_.erase(it);
+  return record;
+}
+
+std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
+    absl::Time now, absl::FunctionRef<bool(AgentId)> gone) {
+  std::vector<std::unique_ptr<Activation>> out;
+  for (auto it = given_.begin(); it != given_.end();) {
+    if (it->second.limit > now && !gone(it->second.thief)) {
+      ++it;
+      continue;
+    }
+    out.push_back(std::move(it->second.record));
+    it = given_.erase(it);
+  }
+  return out;
+}
+
+std::vector<Task> Stealing::Given() const {
+  std::vector<Task> out;
+  for (const auto& [task, theft] : given_) out.push_back(task);
+  return out;
+}
+
+bool Stealing::MayAsk(AgentId victim, absl::Time now, absl::Time before) {
+  const auto [it, is_new] = asked_.try_emplace(victim, now);
+  if (!is_new && it->second > before) return false;
+  it->second = now;
+  return true;
+}
+
+}  // namespace dogged

@@ -1,0 +1,68 @@
+// Stealing: tasks that are ready at their home, where others are more urgent,
+// and that an idle agent runs instead. The idle one says that it has room; the
+// home remembers it, and names tasks as soon as it has some to spare. All of it
+// is a hint: what does not come back in time runs at home.
+//
+// A data structure: no messages, no clock. Used by one thread.
+#ifndef DOGGED_RUNTIME_AGENT_STEALING_H_
+#define DOGGED_RUNTIME_AGENT_STEALING_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "runtime/base/ids.h"
+#include "runtime/exec/activation_table.h"
+
+namespace dogged {
+
+class Stealing {
+ public:
+  // --- at the home
+  // `agent` has room for `count` tasks, until `end` as far as is known.
+  void NoteRoom(AgentId agent, int64_t count, absl::Time end);
+  // Those who have room, and for how many tasks together.
+  std::vector<AgentId> Thieves(absl::Time now);
+  int64_t RoomCount(absl::Time now);
+  // `agent` gets one task less, from now on.
+  void TakeRoom(AgentId agent);
+  // `thief` was told of this task; it is to be back before `limit`.
+  void Give(AgentId thief, absl::Time limit,
+            std::unique_ptr<Activation> record);
+  // Null if it was not given, or is back.
+  std::unique_ptr<Activation> Remove(const Task& task);
+  // Takes back what is overdue, and what those have who are `gone`.
+  std::vector<std::unique_ptr<Activation>> TakeBack(
+      absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
+  std::vector<Task> Given() const;
+  int64_t given_count() const { return static_cast<int64_t>(given_.size()); }
+
+  // --- at the thief
+  // True if `victim` has not heard of room here since `before`; it does now.
+  bool MayAsk(AgentId victim, absl::Time now, absl::Time before);
+  // It has named tasks, so it may be asked again at once.
+  void NoteAnswer(AgentId victim) { asked_.erase(victim); }
+
+ private:
+  struct Room {
+    int64_t count = 0;
+    absl::Time end;
+  };
+  struct Theft {
+    AgentId thief;
+    absl::Time limit;
+    std::unique_ptr<Activation> record;
+  };
+  void ForgetOldRooms(absl::Time now);
+
+  absl::btree_map<AgentId, Room> rooms_;
+  absl::btree_map<Task, Theft> given_;
+  absl::btree_map<AgentId, absl::Time> asked_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_STEALING_H_

@@ -1,0 +1,81 @@
+// Aim: who has room, and what was given and has to come back.
+#include "runtime/agent/stealing.h"
+
+#include <memory>
+#include <vector>
+
+#include "gmock/gmock.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const AgentId kFirst(1);
+const AgentId kSecond(2);
+constexpr absl::Time kStart = absl::UnixEpoch();
+constexpr absl::Duration kSweep = absl::Milliseconds(100);
+
+std::unique_ptr<Activation> RecordOf(int64_t index) {
+  auto record = std::make_unique<Activation>();
+  record->task = {.task_class = 0, .index = {index}};
+  return record;
+}
+
+TEST(Stealing, RoomIsTakenTaskByTaskAndForgotten) {
+  Stealing home;
+  home.NoteRoom(kFirst, 2, kStart + kSweep);
+  home.NoteRoom(kSecond, 1, kStart + 2 * kSweep);
+  EXPECT_THAT(home.Thieves(kStart), ElementsAre(kFirst, kSecond));
+  EXPECT_EQ(home.RoomCount(kStart), 3);
+  home.TakeRoom(kFirst);
+  EXPECT_EQ(home.RoomCount(kStart), 2);
+  EXPECT_THAT(home.Thieves(kStart + kSweep), ElementsAre(kSecond));
+  home.TakeRoom(kSecond);
+  EXPECT_THAT(home.Thieves(kStart + kSweep), IsEmpty());
+}
+
+TEST(Stealing, WhoSaysAgainThatItHasRoomHasNoMoreThanThat) {
+  Stealing home;
+  home.NoteRoom(kFirst, 2, kStart + kSweep);
+  home.NoteRoom(kFirst, 1, kStart + 2 * kSweep);
+  home.NoteRoom(kSecond, 0, kStart + 2 * kSweep);
+  EXPECT_EQ(home.RoomCount(kStart + kSweep), 1);
+}
+
+TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
+  Stealing home;
+  home.Give(kFirst, kStart + kSweep, RecordOf(1));
+  home.Give(kFirst, kStart + 2 * kSweep, RecordOf(2));
+  home.Give(kSecond, kStart + 2 * kSweep, RecordOf(3));
+  EXPECT_EQ(home.given_count(), 3);
+  const auto nobody = [](AgentId) { return false; };
+  EXPECT_THAT(home.TakeBack(kStart, nobody), IsEmpty());
+  const auto late = home.TakeBack(kStart + kSweep, nobody);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0]->task, RecordOf(1)->task);
+  const auto gone = home.TakeBack(
+      kStart + kSweep, [](AgentId thief) { return thief == kSecond; });
+  ASSERT_THAT(gone, SizeIs(1));
+  EXPECT_EQ(gone[0]->task, RecordOf(3)->task);
+  EXPECT_NE(home.Remove(RecordOf(2)->task), nullptr);
+  EXPECT_EQ(home.Remove(RecordOf(2)->task), nullptr);
+  EXPECT_EQ(home.given_count(), 0);
+}
+
+TEST(Stealing, AVictimIsAskedOnceASweepUnlessItGives) {
+  Stealing thief;
+  const auto may_ask = [&](absl::Time now) {
+    return thief.MayAsk(kFirst, now, now - kSweep);
+  };
+  EXPECT_TRUE(may_ask(kStart));
+  EXPECT_FALSE(may_ask(kStart + kSweep / 2));
+  EXPECT_TRUE(may_ask(kStart + kSweep));
+  thief.NoteAnswer(kFirst);
+  EXPECT_TRUE(may_ask(kStart + kSweep));
+}
+
+}  // namespace
+}  // namespace dogged
