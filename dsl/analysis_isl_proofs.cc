@@ -123,13 +123,16 @@ void Analysis::SelectWithin(const CheckedResult& result,
     const std::vector<std::string> names = IndexNames(array);
     const auto first = Least(all, static_cast<int>(i));
     const auto last = Greatest(all, static_cast<int>(i));
+    std::string range = absl::StrCat("no such ", names[i]);
+    if (first && last) {
+      const int64_t step = Stride(all, static_cast<int>(i));
+      range = absl::StrCat(names[i], " = ", *first, ":", *last,
+                           step > 1 ? absl::StrCat(":", step) : "");
+    }
     diagnostics_.Error(
         Code::kOutOfRange, result.index_range[i],
         absl::StrCat(program_.arrays[static_cast<size_t>(array)].name, "(",
-                     absl::StrJoin(names, ")("), ") has ",
-                     first && last
-                         ? absl::StrCat(names[i], " = ", *first, ":", *last)
-                         : absl::StrCat("no such ", names[i])));
+                     absl::StrJoin(names, ")("), ") has ", range));
   }
 }
 

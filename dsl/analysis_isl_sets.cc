@@ -430,6 +430,17 @@ std::optional<int64_t> Greatest(const isl::set& set, int d) {
   return IntegerOf(isl_set_dim_max_val(set.copy(), d));
 }
 
+int64_t Stride(const isl::set& set, int d) {
+  isl_set* shadow =
+      isl_set_project_out(set.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
+                          static_cast<unsigned>(Dimensions(set) - d - 1));
+  shadow =
+      isl_set_project_out(shadow, isl_dim_set, 0, static_cast<unsigned>(d));
+  const isl::set values = isl::manage(shadow);
+  return std::max<int64_t>(
+      1, IntegerOf(isl_set_get_stride(values.get(), 0)).value_or(1));
+}
+
 std::optional<int64_t> SharedValue(const isl::set& set, int d) {
   const auto least = Least(set, d);
   return least == Greatest(set, d) ? least : std::nullopt;

@@ -115,6 +115,8 @@ std::optional<int64_t> SharedValue(const isl::set& set, int d);
 // Least and greatest value of index d; none if `set` is empty or unbounded.
 std::optional<int64_t> Least(const isl::set& set, int d);
 std::optional<int64_t> Greatest(const isl::set& set, int d);
+// How far values of index d are apart, whatever the others are; at least 1.
+int64_t Stride(const isl::set& set, int d);
 inline IndexVector ToIndex(const std::vector<int64_t>& point) {
   return IndexVector(absl::Span<const int64_t>(point));
 }

@@ -147,6 +147,7 @@ void TileProgramMaker::AddResults() {
                     .result_set = static_cast<int32_t>(program_.results.size()),
                     .lower = {result.box.lower.begin(), result.box.lower.end()},
                     .upper = {result.box.upper.begin(), result.box.upper.end()},
+                    .step = std::vector<int64_t>(result.step.size(), 1),
                     .tile_index = {},
                     .origin = {},
                     .extent = {}};

@@ -8,6 +8,7 @@
 #include "dsl/lower_reductions.h"
 #include "dsl/repeat.h"
 #include "runtime/base/check.h"
+#include "runtime/graph/index_range.h"
 
 namespace dogged::dsl {
 namespace {
@@ -184,7 +185,16 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   InputBody out;
   out.position = static_cast<int32_t>(out_.inputs.size());
   out.element = array.element;
-  out.box = HullOf(Instantiate(task.domain, program_));
+  const Domain domain = Instantiate(task.domain, program_);
+  AffineMap indices;
+  for (int d = 0; d < domain.size(); ++d) {
+    indices.push_back(AffineExpr::Index(d));
+  }
+  for (const IndexRange& range : RangesOf(domain, indices)) {
+    out.box.lower.push_back(range.lower);
+    out.box.upper.push_back(range.upper);
+    out.step.push_back(range.step);
+  }
   ShapeBuilder shapes(static_cast<int>(task.domain.dimensions.size()),
                       program_);
   shapes.Add(ref);
@@ -365,6 +375,7 @@ ResultView ViewOf(const PointProgram& points, const PointResult& result,
       .result_set = result_set,
       .lower = {result.box.lower.begin(), result.box.lower.end()},
       .upper = {result.box.upper.begin(), result.box.upper.end()},
+      .step = result.step,
       .tile_index = {},
       .origin = {},
       .extent = {}};

@@ -69,6 +69,7 @@ std::string InputBody::Encode() const {
   out.PutU8(static_cast<uint8_t>(element));
   box.lower.Encode(out);
   box.upper.Encode(out);
+  PutIntegers(out, step);
   PutIntegers(out, block);
   shapes.Encode(out);
   return out.Take();
@@ -83,9 +84,13 @@ absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
   if (in.ok()) out.element = static_cast<ElementType>(element);
   out.box.lower = IndexVector::Decode(in);
   out.box.upper = IndexVector::Decode(in);
+  out.step = GetIntegers<int64_t>(in);
   out.block = GetIntegers<int64_t>(in);
   out.shapes = ShapeCode::Decode(in);
   if (out.box.lower.size() != out.box.upper.size() ||
+      static_cast<int>(out.step.size()) != out.box.size() ||
+      std::any_of(out.step.begin(), out.step.end(),
+                  [](int64_t step) { return step < 1; }) ||
       out.shapes.ranks.size() != 1 ||
       (!out.block.empty() &&
        out.shapes.ranks[0] != static_cast<int32_t>(out.block.size()))) {

@@ -182,7 +182,8 @@ absl::Status InputKernel::Run(KernelCall& call) const {
   for (int d = 0; d < rank; ++d) {
     const auto s = static_cast<size_t>(d);
     const bool is_index = d < index.size();
-    const int64_t position = is_index ? index[d] - body_.box.lower[d] : 0;
+    const int64_t position =
+        is_index ? (index[d] - body_.box.lower[d]) / body_.step[s] : 0;
     if (layout_.is_product && !body_.block.empty()) {
       first.push_back(position * body_.block[s]);
       extent.push_back(shape[d]);
@@ -311,7 +312,10 @@ std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
 static absl::Status CheckExtents(const InputBody& body, const Value& content) {
   if (body.box.IsEmpty()) return absl::OkStatus();
   const DenseLayout layout = LayoutOf(body, content);
-  const IndexVector count = body.box.Extents();
+  IndexVector count = body.box.Extents();
+  for (int d = 0; d < count.size(); ++d) {
+    count[d] = CeilDiv(count[d], body.step[static_cast<size_t>(d)]);
+  }
   const Shape last = Shapes(body.shapes).At(body.box.upper)[0];
   Shape expected;
   for (int d = 0; d < layout.extents.size(); ++d) {

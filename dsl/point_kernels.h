@@ -46,6 +46,7 @@ struct InputBody {
   int32_t position = 0;  // in Job::inputs
   ElementType element = ElementType::kDouble;
   Box box;                     // of the task's domain
+  std::vector<int64_t> step;   // by dimension: how far its points are apart
   std::vector<int64_t> block;  // extents of a full block; empty: scalars
   ShapeCode shapes;            // of the one create
 

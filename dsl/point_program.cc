@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dsl/repeat.h"
+#include "runtime/graph/index_range.h"
 
 namespace dogged::dsl {
 namespace {
@@ -48,7 +49,11 @@ Box HullOf(const Domain& domain) {
 PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
   PointResult out;
   out.array = array;
-  const Box hull = HullOf(domain);
+  for (const IndexRange& range : RangesOf(domain, map)) {
+    out.box.lower.push_back(range.lower);
+    out.box.upper.push_back(range.upper);
+    out.step.push_back(range.step);
+  }
   bool is_box = domain.guard.IsAlways();
   for (const Dimension& dimension : domain.dimensions) {
     for (const auto* bounds : {&dimension.lower, &dimension.upper}) {
@@ -59,9 +64,6 @@ PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
   }
   std::vector<int> seen(domain.dimensions.size(), 0);
   for (const AffineExpr& expr : map) {
-    const auto [low, high] = RangeOver(expr, hull);
-    out.box.lower.push_back(low);
-    out.box.upper.push_back(high);
     int mentioned = 0;
     for (size_t d = 0; d < seen.size(); ++d) {
       if (expr.coefficients[d] == 0) continue;

@@ -62,8 +62,10 @@ struct PointResult {
   int32_t array = 0;
   Domain domain;
   AffineMap map;
-  // The smallest box of label indices around it, and which of them vary.
+  // The smallest box of label indices around it, how far they are apart in it,
+  // and which of them vary.
   Box box;
+  std::vector<int64_t> step;
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
   // Of a loop, and not 0: a box of which only levels count that are multiples

@@ -127,7 +127,7 @@ std::vector<Placed> PlaceBlocks(const ResultView& view,
     for (size_t d = 0; d < view.lower.size(); ++d) {
       if (view.tile_index[d] < 0) continue;
       const int64_t position =
-          labels[i].index[view.tile_index[d]] - view.lower[d];
+          (labels[i].index[view.tile_index[d]] - view.lower[d]) / view.step[d];
       const int v = placed.first.size();
       placed.first.push_back(is_product ? position * full[v] : position);
       placed.extents.push_back(is_product ? shape[v] : 1);
@@ -179,7 +179,7 @@ absl::StatusOr<Value> AssembleView(const Program& program,
   if (is_tiled || is_scalar) {
     for (size_t d = 0; d < view.lower.size(); ++d) {
       if (view.tile_index[d] >= 0) {
-        whole.push_back(view.upper[d] - view.lower[d] + 1);
+        whole.push_back(view.Count(d));
       }
     }
   }

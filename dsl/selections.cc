@@ -92,32 +92,28 @@ std::vector<SelectedLabels> PlaceSelections(
     Diagnostics& diagnostics) {
   const auto count = static_cast<size_t>(
       std::count_if(selections.begin(), selections.end(), HasIndices));
-  std::vector<Box> boxes;
-  for (size_t r = points.results.size() - count; r < points.results.size();
-       ++r) {
-    boxes.push_back(LastBox(points.results[r]));
-  }
+  const std::vector<PointResult> selected(
+      points.results.end() - static_cast<int64_t>(count), points.results.end());
   const std::vector<int32_t> places = DropCovered(points);
   const std::vector<int32_t> own(places.begin(),
                                  places.end() - static_cast<int64_t>(count));
   std::vector<SelectedLabels> out;
   size_t next = 0;
   for (const std::string& selection : selections) {
-    Box box;
     SelectedLabels& labels = out.emplace_back();
-    if (HasIndices(selection)) {
-      labels.view = places[own.size() + next];
-      box = boxes[next++];
-    } else {
-      labels.view = FindResult(selection, own, points, diagnostics);
-      if (labels.view < 0) continue;
-      box = LastBox(points.results[static_cast<size_t>(labels.view)]);
-    }
+    const bool has_indices = HasIndices(selection);
+    labels.view = has_indices ? places[own.size() + next]
+                              : FindResult(selection, own, points, diagnostics);
+    if (labels.view < 0) continue;
+    const PointResult& result =
+        has_indices ? selected[next++]
+                    : points.results[static_cast<size_t>(labels.view)];
+    const Box box = LastBox(result);
     labels.lower.assign(box.lower.begin(), box.lower.end());
     labels.upper.assign(box.upper.begin(), box.upper.end());
-    const auto array = points.results[static_cast<size_t>(labels.view)].array;
+    labels.step = result.step;
     labels.has_blocks =
-        points.arrays[static_cast<size_t>(array)].block_rank > 0;
+        points.arrays[static_cast<size_t>(result.array)].block_rank > 0;
   }
   return out;
 }

@@ -17,12 +17,13 @@
 namespace dogged::dsl {
 
 // What a selection means: labels of the view at this position in the program,
-// and the first and the last value of each index. For a loop, those if it went
-// on to its last round.
+// the first and the last value of each index, and how far they are apart. For a
+// loop, those if it went on to its last round.
 struct SelectedLabels {
   int32_t view = 0;
   std::vector<int64_t> lower;
   std::vector<int64_t> upper;
+  std::vector<int64_t> step;
   bool has_blocks = false;  // each label is a block of numbers
 };
 

@@ -6,12 +6,16 @@ namespace dogged::dsl {
 namespace {
 
 // Points of a box, which may be more than an integer holds.
-double PointsOf(const Box& box) {
+double PointsOf(const Box& box, const std::vector<int64_t>& step = {}) {
   double out = 1;
   for (int d = 0; d < box.size(); ++d) {
     if (box.upper[d] < box.lower[d]) return 0;
-    out *= static_cast<double>(box.upper[d]) -
-           static_cast<double>(box.lower[d]) + 1;
+    const auto apart =
+        static_cast<double>(step.empty() ? 1 : step[static_cast<size_t>(d)]);
+    out *= (static_cast<double>(box.upper[d]) -
+            static_cast<double>(box.lower[d])) /
+               apart +
+           1;
   }
   return out;
 }
@@ -33,7 +37,7 @@ void CheckSize(const PointProgram& points, Diagnostics& diagnostics) {
   double bytes = 0;
   for (const PointResult& result : points.results) {
     const PointArray& array = points.arrays[static_cast<size_t>(result.array)];
-    bytes += PointsOf(LastBox(result)) *
+    bytes += PointsOf(LastBox(result), result.step) *
              static_cast<double>(ElementBytes(array.element));
   }
   if (bytes > kResultBytesMax) {

@@ -257,6 +257,10 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
 absl::Status Recognizer::AddLoads(Normal& normal) {
   const PointClass& source = *normal.source;
   if (source.body == PointClass::Body::kInput) {
+    if (std::any_of(source.input.step.begin(), source.input.step.end(),
+                    [](int64_t step) { return step > 1; })) {
+      return No(absl::StrCat(source.name, " has steps in its range"));
+    }
     TileLoad load{.is_input = true,
                   .source = static_cast<int32_t>(plan_.inputs.size()),
                   .coordinates = {},

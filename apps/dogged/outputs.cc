@@ -56,12 +56,12 @@ ResultView Narrowed(ResultView view, const Selection& selection) {
 }
 
 absl::Status WriteValue(const Selection& selection, const Value& value,
-                        const IndexVector& first) {
+                        const IndexGrid& indices) {
   switch (selection.format) {
     case OutputFormat::kPng:
-      return WritePng(selection.path, value, selection.text, first);
+      return WritePng(selection.path, value, selection.text, indices);
     case OutputFormat::kVti:
-      return WriteVti(selection.path, value, selection.array, first);
+      return WriteVti(selection.path, value, selection.array, indices);
     default:
       return WriteNpy(selection.path, value);
   }
@@ -79,29 +79,33 @@ struct Series {
   const Value& dense;
   int64_t first = 0;
   int64_t last = 0;
+  int64_t step = 1;
+
+  int64_t Count() const { return (last - first) / step + 1; }
 };
 
-// One step: what it is called, its numbers, where they begin.
+// One step: what it is called, its numbers and their indices.
 struct Step {
   Selection selection;
   Value value;
-  IndexVector first;
+  IndexGrid indices;
 };
 
 absl::StatusOr<Step> StepAt(const Series& series, int64_t time) {
   Step step{
       .selection = AtTime(series.selection, series.view.lower.size(), time),
       .value = {},
-      .first = {}};
+      .indices = {}};
   DOGGED_ASSIGN_OR_RETURN(
       step.value, ExtractSelection(step.selection, series.view, series.dense));
-  step.first = FirstIndices(step.selection, series.view);
+  step.indices = GridOf(step.selection, series.view);
   return step;
 }
 
 // All frames have the scale of what they show together.
 absl::Status WriteAnimation(const Series& series) {
-  const std::vector<int64_t> times = FrameSteps(series.first, series.last);
+  std::vector<int64_t> times = FrameSteps(0, series.Count() - 1);
+  for (int64_t& time : times) time = series.first + time * series.step;
   PlotRange scale;
   for (const int64_t time : times) {
     DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
@@ -114,19 +118,19 @@ absl::Status WriteAnimation(const Series& series) {
     DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
     DOGGED_ASSIGN_OR_RETURN(
         const Canvas frame,
-        Plot(step.value, step.selection.text, step.first, &scale));
+        Plot(step.value, step.selection.text, step.indices, &scale));
     DOGGED_RETURN_IF_ERROR(apng.Add(frame));
   }
   const std::string bytes = apng.Finish();
   const absl::string_view pieces[] = {bytes};
   DOGGED_RETURN_IF_ERROR(WriteWholeFile(series.selection.path, pieces));
-  if (times.size() > 1 && times[1] > times[0] + 1) {
+  if (times.size() > 1 && times[1] > times[0] + series.step) {
     std::fprintf(stderr,
                  "%s shows %s of %s steps: one in %s from %lld, and the last\n",
                  series.selection.path.c_str(),
                  GroupedCount(static_cast<int64_t>(times.size())).c_str(),
-                 GroupedCount(series.last - series.first + 1).c_str(),
-                 GroupedCount(times[1] - times[0]).c_str(),
+                 GroupedCount(series.Count()).c_str(),
+                 GroupedCount((times[1] - times[0]) / series.step).c_str(),
                  static_cast<long long>(series.first));
   }
   return absl::OkStatus();
@@ -135,11 +139,11 @@ absl::Status WriteAnimation(const Series& series) {
 // The list comes last: what it names is there.
 absl::Status WriteImages(const Series& series) {
   std::vector<int64_t> times;
-  for (int64_t time = series.first; time <= series.last; ++time) {
+  for (int64_t time = series.first; time <= series.last; time += series.step) {
     DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
     DOGGED_RETURN_IF_ERROR(WriteVti(ImagePath(series.selection.path, time),
                                     step.value, series.selection.array,
-                                    step.first));
+                                    step.indices));
     times.push_back(time);
   }
   return WritePvd(series.selection.path, times);
@@ -183,7 +187,8 @@ absl::Status CheckSeries(const Output& output) {
         " has one value of it; write ':' or a range there, or write to ",
         still));
   }
-  const int64_t count = labels.upper.back() - labels.lower.back() + 1;
+  const int64_t count =
+      (labels.upper.back() - labels.lower.back()) / labels.step.back() + 1;
   if (!is_animation && count > kImagesMax) {
     return Mistyped(absl::StrCat(
         file, " lists at most ", GroupedCount(kImagesMax), " images, ",
@@ -191,8 +196,9 @@ absl::Status CheckSeries(const Output& output) {
         " values of its last index; write a range of them, or an .npy file"));
   }
   for (int64_t k = 0; !is_animation && k < count; ++k) {
+    const int64_t time = labels.lower.back() + k * labels.step.back();
     const absl::Status writable =
-        CheckWritable(ImagePath(selection.path, labels.lower.back() + k));
+        CheckWritable(ImagePath(selection.path, time));
     if (!writable.ok()) return Mistyped(writable.message());
   }
   return absl::OkStatus();
@@ -216,7 +222,8 @@ absl::Status CheckDimensions(const Output& output) {
   const size_t count = labels.lower.size() - (IsSeries(selection) ? 1 : 0);
   int dimensions = 0;
   for (size_t d = 0; d < count; ++d) {
-    const int64_t points = labels.upper[d] - labels.lower[d] + 1;
+    const int64_t points =
+        (labels.upper[d] - labels.lower[d]) / labels.step[d] + 1;
     dimensions += points > 1 ? 1 : 0;
     if (rule->dimensions_max == 3 && points > kImagePointsMax) {
       return Mistyped(
@@ -283,13 +290,14 @@ absl::Status WriteOutput(const Output& output, const Program& program,
         .view = view,
         .dense = dense,
         .first = std::max(output.labels.lower.back(), view.lower.back()),
-        .last = std::min(output.labels.upper.back(), view.upper.back())};
+        .last = std::min(output.labels.upper.back(), view.upper.back()),
+        .step = output.labels.step.back()};
     return selection.format == OutputFormat::kApng ? WriteAnimation(series)
                                                    : WriteImages(series);
   }
   DOGGED_ASSIGN_OR_RETURN(const Value part,
                           ExtractSelection(selection, view, dense));
-  return WriteValue(selection, part, FirstIndices(selection, view));
+  return WriteValue(selection, part, GridOf(selection, view));
 }
 
 }  // namespace dogged

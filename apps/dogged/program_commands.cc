@@ -28,7 +28,7 @@ int64_t WantedCount(const Program& program) {
     }
     int64_t count = 1;
     for (size_t d = 0; d < view.lower.size(); ++d) {
-      count *= view.upper[d] - view.lower[d] + 1;
+      count *= view.Count(d);
     }
     out += count;
   }

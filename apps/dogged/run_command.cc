@@ -65,7 +65,7 @@ absl::Status CheckRoom(const Program& program) {
     const auto array = static_cast<size_t>(program.results[set].array);
     double elements = 1;
     for (size_t d = 0; d < view.lower.size(); ++d) {
-      elements *= static_cast<double>(view.upper[d] - view.lower[d] + 1);
+      elements *= static_cast<double>(view.Count(d));
     }
     bytes += elements *
              static_cast<double>(ElementBytes(program.arrays[array].element));

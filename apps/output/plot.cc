@@ -48,16 +48,18 @@ double ElementAt(const Value& value, int64_t i) {
 
 // The dimensions that are not of one element.
 struct Axis {
-  int64_t first = 0;
+  int64_t first = 0;  // its index
+  int64_t step = 1;
   int64_t count = 0;
 };
 
-std::vector<Axis> AxesOf(const Value& value, const IndexVector& first) {
+std::vector<Axis> AxesOf(const Value& value, const IndexGrid& indices) {
   std::vector<Axis> axes;
   for (int d = 0; d < value.shape().size(); ++d) {
     if (value.shape()[d] == 1) continue;
-    axes.push_back(
-        {.first = d < first.size() ? first[d] : 0, .count = value.shape()[d]});
+    axes.push_back({.first = indices.FirstOf(d),
+                    .step = indices.StepOf(d),
+                    .count = value.shape()[d]});
   }
   return axes;
 }
@@ -83,10 +85,14 @@ int WidestText(const Scale& scale) {
   return widest;
 }
 
+Scale ScaleOf(const Axis& axis, int ticks) {
+  return IndexScale(axis.first, (axis.count - 1) * axis.step + 1, ticks);
+}
+
 // Index numbers for an axis of so many pixels: as many as don't touch.
 Scale AcrossScale(const Axis& axis, int pixels, int ticks_max) {
   for (int ticks = ticks_max; ticks > 1; --ticks) {
-    Scale scale = IndexScale(axis.first, axis.count, ticks);
+    Scale scale = ScaleOf(axis, ticks);
     const double distance =
         scale.ticks.size() < 2
             ? pixels
@@ -94,7 +100,7 @@ Scale AcrossScale(const Axis& axis, int pixels, int ticks_max) {
                   pixels;
     if (WidestText(scale) + kTextGap <= distance) return scale;
   }
-  return IndexScale(axis.first, axis.count, 1);
+  return ScaleOf(axis, 1);
 }
 
 // How far numbers centred below an axis of `pixels` stand out of it at most:
@@ -285,8 +291,7 @@ Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
   const PlotRange& drawn = scale != nullptr ? *scale : range;
   const Scale colours = ScaleFor(drawn.lower, drawn.upper, 6,
                                  /*is_padded=*/false);
-  const Scale down =
-      IndexScale(first.first, first.count, std::max(2, area.height / 80));
+  const Scale down = ScaleOf(first, std::max(2, area.height / 80));
   const Scale across =
       AcrossScale(second, area.width, std::max(2, area.width / 110));
   area.x = kTextGap + std::max(WidestText(down) + kTextGap + kTick,
@@ -387,8 +392,8 @@ absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title) {
 }
 
 absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
-                            const IndexVector& first, const PlotRange* scale) {
-  const std::vector<Axis> axes = AxesOf(value, first);
+                            const IndexGrid& indices, const PlotRange* scale) {
+  const std::vector<Axis> axes = AxesOf(value, indices);
   DOGGED_RETURN_IF_ERROR(CheckShape(value, axes, title));
   if (axes.size() == 1) return PlotCurve(value, axes[0], title, scale);
   return PlotMap(value, axes[0], axes[1], title, scale);

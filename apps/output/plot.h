@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "apps/output/canvas.h"
+#include "apps/output/index_grid.h"
 #include "runtime/base/value.h"
 
 namespace dogged {
@@ -32,11 +33,10 @@ void Widen(PlotRange& range, const PlotRange& other);
 
 // Shape:  dimensions of one element do not count; one or two must be left. In
 //         a map the first goes down, the second to the right, as in a matrix.
-//         `first`: the index of the first element along each dimension of
-//         `value`, 0 where it is not given; for the numbers at the axes.
+//         `indices`: for the numbers at the axes.
 // Errors: kInvalidArgument for another shape, with what would do.
 absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
-                            const IndexVector& first = {},
+                            const IndexGrid& indices = {},
                             const PlotRange* scale = nullptr);
 
 // A block of data under one pixel.

@@ -31,8 +31,8 @@ absl::StatusOr<std::string> EncodePng(const Canvas& canvas) {
 }
 
 absl::Status WritePng(absl::string_view path, const Value& value,
-                      absl::string_view title, const IndexVector& first) {
-  absl::StatusOr<Canvas> canvas = Plot(value, title, first);
+                      absl::string_view title, const IndexGrid& indices) {
+  absl::StatusOr<Canvas> canvas = Plot(value, title, indices);
   DOGGED_RETURN_IF_ERROR(Annotate(canvas.status(), path));
   DOGGED_ASSIGN_OR_RETURN(const std::string bytes, EncodePng(*canvas));
   const absl::string_view pieces[] = {bytes};

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "apps/output/canvas.h"
+#include "apps/output/index_grid.h"
 #include "runtime/base/value.h"
 
 namespace dogged {
@@ -19,11 +20,10 @@ absl::StatusOr<std::string> EncodePng(const Canvas& canvas);
 // it is as it was before.
 //
 // Shape:  one or two dimensions of more than one element; any element type.
-//         `first`: the index of the first element along each dimension, 0
-//         where it is not given; see FirstIndices().
+//         `indices`: for the numbers at the axes; see GridOf().
 // Errors: kInvalidArgument for another shape; those of WriteWholeFile.
 absl::Status WritePng(absl::string_view path, const Value& value,
-                      absl::string_view title, const IndexVector& first = {});
+                      absl::string_view title, const IndexGrid& indices = {});
 
 }  // namespace dogged
 

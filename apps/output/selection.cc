@@ -151,6 +151,7 @@ std::string ViewText(const ResultView& view) {
     absl::StrAppend(&text, "(", view.lower[d]);
     if (view.upper[d] != view.lower[d]) {
       absl::StrAppend(&text, ":", view.upper[d]);
+      if (view.step[d] > 1) absl::StrAppend(&text, ":", view.step[d]);
     }
     absl::StrAppend(&text, ")");
   }
@@ -167,7 +168,10 @@ absl::Status CheckRange(const Selection& selection, const ResultView& view) {
   for (size_t d = 0; d < view.lower.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];
     if (index.kind == Kind::kAll) continue;
-    if (index.first < view.lower[d] || index.last > view.upper[d]) {
+    const bool is_between = (index.first - view.lower[d]) % view.step[d] != 0 ||
+                            (index.last - view.lower[d]) % view.step[d] != 0;
+    if (index.first < view.lower[d] || index.last > view.upper[d] ||
+        is_between) {
       return absl::OutOfRangeError(absl::StrCat(
           "output '", selection.text, "': index ", d + 1, " is ", index.first,
           index.kind == Kind::kRange ? absl::StrCat(":", index.last) : "",
@@ -178,11 +182,12 @@ absl::Status CheckRange(const Selection& selection, const ResultView& view) {
 }
 
 // The cut along a dimension of `extent` elements, the first of which has the
-// index `lower`.
-Cut CutOf(const SelectedIndex& index, int64_t lower, int64_t extent) {
+// index `lower`, the next one `lower` + `step`.
+Cut CutOf(const SelectedIndex& index, int64_t lower, int64_t step,
+          int64_t extent) {
   if (index.kind == Kind::kAll) return {.first = 0, .count = extent};
-  return {.first = index.first - lower,
-          .count = index.last - index.first + 1,
+  return {.first = (index.first - lower) / step,
+          .count = (index.last - index.first) / step + 1,
           .is_kept = index.kind != Kind::kOne};
 }
 
@@ -264,7 +269,7 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
         return absl::InternalError(absl::StrCat(
             "output '", selection.text, "': the array has too few dimensions"));
       }
-      cut = CutOf(index, view.lower[d], dense.shape()[taken]);
+      cut = CutOf(index, view.lower[d], view.step[d], dense.shape()[taken]);
       of_dense.push_back(cut);
     }
     if (cut.is_kept) extents.push_back(cut.count);
@@ -287,8 +292,8 @@ Selection AtTime(const Selection& selection, size_t rank, int64_t time) {
   return out;
 }
 
-IndexVector FirstIndices(const Selection& selection, const ResultView& view) {
-  IndexVector first;
+IndexGrid GridOf(const Selection& selection, const ResultView& view) {
+  IndexGrid grid;
   const bool is_whole = selection.indices.empty();
   for (size_t d = 0; d < view.lower.size(); ++d) {
     const SelectedIndex index =
@@ -296,9 +301,11 @@ IndexVector FirstIndices(const Selection& selection, const ResultView& view) {
     // Fixed by the view: a bare array has no dimension for it.
     if (view.tile_index[d] < 0 && is_whole) continue;
     if (index.kind == Kind::kOne) continue;
-    first.push_back(index.kind == Kind::kAll ? view.lower[d] : index.first);
+    grid.first.push_back(index.kind == Kind::kAll ? view.lower[d]
+                                                  : index.first);
+    grid.step.push_back(view.step[d]);
   }
-  return first;
+  return grid;
 }
 
 }  // namespace dogged

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "apps/output/index_grid.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/program.h"
 
@@ -63,9 +64,8 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
 // The text stays as written up to there: "phi(:)(40)".
 Selection AtTime(const Selection& selection, size_t rank, int64_t time);
 
-// The user's index of the first element of what ExtractSelection gives, one
-// per dimension.
-IndexVector FirstIndices(const Selection& selection, const ResultView& view);
+// The user's indices of what ExtractSelection gives.
+IndexGrid GridOf(const Selection& selection, const ResultView& view);
 
 }  // namespace dogged
 

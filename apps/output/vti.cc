@@ -31,10 +31,11 @@ absl::string_view VtkType(ElementType type) {
 // The axes x, y and z; those that the value has not are of one point.
 struct Grid {
   int64_t first[3] = {0, 0, 0};
+  int64_t step[3] = {1, 1, 1};
   int64_t count[3] = {1, 1, 1};
 };
 
-absl::StatusOr<Grid> GridOf(const Value& value, const IndexVector& first) {
+absl::StatusOr<Grid> GridOf(const Value& value, const IndexGrid& indices) {
   Grid grid;
   int axis = 0;
   for (int d = 0; d < value.shape().size(); ++d) {
@@ -51,7 +52,8 @@ absl::StatusOr<Grid> GridOf(const Value& value, const IndexVector& first) {
                        " points along an axis, this one ", count));
     }
     grid.count[axis] = count;
-    grid.first[axis] = d < first.size() ? first[d] : 0;
+    grid.first[axis] = indices.FirstOf(d);
+    grid.step[axis] = indices.StepOf(d);
     ++axis;
   }
   return grid;
@@ -91,7 +93,7 @@ std::string Header(const Value& value, const Grid& grid,
       R"(<?xml version="1.0"?>
 <VTKFile type="ImageData" version="1.0" byte_order="LittleEndian"
          header_type="UInt64">
-  <ImageData WholeExtent="%s" Origin="%d %d %d" Spacing="1 1 1">
+  <ImageData WholeExtent="%s" Origin="%d %d %d" Spacing="%d %d %d">
     <Piece Extent="%s">
       <PointData Scalars="%s">
         <DataArray type="%s" Name="%s" format="appended" offset="0"/>
@@ -100,8 +102,8 @@ std::string Header(const Value& value, const Grid& grid,
   </ImageData>
   <AppendedData encoding="raw">
 _)",
-      extent, grid.first[0], grid.first[1], grid.first[2], extent, name,
-      VtkType(value.type()), name);
+      extent, grid.first[0], grid.first[1], grid.first[2], grid.step[0],
+      grid.step[1], grid.step[2], extent, name, VtkType(value.type()), name);
 }
 
 std::string Escaped(absl::string_view text) {
@@ -112,8 +114,8 @@ std::string Escaped(absl::string_view text) {
 }  // namespace
 
 absl::Status WriteVti(absl::string_view path, const Value& value,
-                      absl::string_view name, const IndexVector& first) {
-  const absl::StatusOr<Grid> grid = GridOf(value, first);
+                      absl::string_view name, const IndexGrid& indices) {
+  const absl::StatusOr<Grid> grid = GridOf(value, indices);
   DOGGED_RETURN_IF_ERROR(Annotate(grid.status(), path));
   const std::string header = Header(value, *grid, name);
   const auto bytes = static_cast<uint64_t>(value.bytes());

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "apps/output/index_grid.h"
 #include "runtime/base/value.h"
 
 namespace dogged {
@@ -23,11 +24,10 @@ inline constexpr int64_t kImagePointsMax = 2147483647;
 // y, the third along z. Or it is as it was before.
 //
 // Shape:  dimensions of one element do not count; at most three others, each
-//         of at most kImagePointsMax. `first`: the coordinate of the first
-//         point along each dimension of `value`, 0 where it is not given.
+//         of at most kImagePointsMax. `indices`: their coordinates.
 // Errors: kInvalidArgument for another shape; those of WriteWholeFile.
 absl::Status WriteVti(absl::string_view path, const Value& value,
-                      absl::string_view name, const IndexVector& first = {});
+                      absl::string_view name, const IndexGrid& indices = {});
 
 // "out/heat_000042.vti" for step 42 of the list "out/heat.pvd".
 std::string ImagePath(absl::string_view list_path, int64_t step);

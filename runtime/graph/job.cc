@@ -5,7 +5,7 @@
 namespace dogged {
 namespace {
 // The first bytes of an encoded job: says what it is, and the version.
-constexpr absl::string_view kMagic = "dogged-job-2\n";
+constexpr absl::string_view kMagic = "dogged-job-3\n";
 }  // namespace
 
 std::string Job::Encode() const {

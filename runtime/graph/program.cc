@@ -80,16 +80,18 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
     return Invalid(where, "no such result set");
   }
   const size_t size = view.lower.size();
-  if (view.upper.size() != size || view.tile_index.size() != size ||
-      view.origin.size() != size || view.extent.size() != size) {
+  if (view.upper.size() != size || view.step.size() != size ||
+      view.tile_index.size() != size || view.origin.size() != size ||
+      view.extent.size() != size) {
     return Invalid(where, "lists of different lengths");
   }
   const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
   const int32_t rank = program.arrays[static_cast<size_t>(set.array)].rank;
   for (size_t d = 0; d < size; ++d) {
     if (view.tile_index[d] < -1 || view.tile_index[d] >= rank ||
-        view.extent[d] < 1) {
-      return Invalid(where, "a tile index or extent out of range");
+        view.extent[d] < 1 || view.step[d] < 1 ||
+        (view.extent[d] > 1 && view.step[d] > 1)) {
+      return Invalid(where, "a tile index, extent or step out of range");
     }
   }
   return absl::OkStatus();
@@ -192,6 +194,7 @@ void EncodeView(const ResultView& view, Encoder& out) {
   out.PutSigned(view.result_set);
   EncodeInts(view.lower, out);
   EncodeInts(view.upper, out);
+  EncodeInts(view.step, out);
   EncodeInts(view.tile_index, out);
   EncodeInts(view.origin, out);
   EncodeInts(view.extent, out);
@@ -203,6 +206,7 @@ ResultView DecodeView(Decoder& in) {
   out.result_set = static_cast<int32_t>(in.GetSigned());
   out.lower = DecodeInts<int64_t>(in);
   out.upper = DecodeInts<int64_t>(in);
+  out.step = DecodeInts<int64_t>(in);
   out.tile_index = DecodeInts<int32_t>(in);
   out.origin = DecodeInts<int64_t>(in);
   out.extent = DecodeInts<int64_t>(in);

@@ -77,10 +77,11 @@ struct ResultSet {
 
 // What a user calls the results: a box of one of his arrays, which may have
 // been coalesced into tiles. Along user index d the box runs from lower[d] to
-// upper[d]. If tile_index[d] >= 0, a result label whose index there is i holds
-// the user's indices origin[d] + i*extent[d] .. origin[d] + (i+1)*extent[d]-1,
-// cut to the box; its value has one shape entry per such d, in order of d. If
-// tile_index[d] is -1, lower[d] == upper[d].
+// upper[d] in steps of step[d], 1 with tiles. If tile_index[d] >= 0, a result
+// label whose index there is i holds the user's indices origin[d] + i*extent[d]
+// .. origin[d] + (i+1)*extent[d]-1, cut to the box; its value has one shape
+// entry per such d, in order of d. If tile_index[d] is -1, lower[d] ==
+// upper[d].
 //
 // Without coalescing (one label per user label, value of any shape) `extent`
 // is 1, and the value's own block shape follows.
@@ -89,9 +90,15 @@ struct ResultView {
   int32_t result_set = 0;
   std::vector<int64_t> lower;
   std::vector<int64_t> upper;
+  std::vector<int64_t> step;
   std::vector<int32_t> tile_index;
   std::vector<int64_t> origin;
   std::vector<int64_t> extent;
+
+  // How many values index d takes.
+  int64_t Count(size_t d) const {
+    return upper[d] < lower[d] ? 0 : (upper[d] - lower[d]) / step[d] + 1;
+  }
 };
 
 // A loop that ends by a value: the program is described for the last round that

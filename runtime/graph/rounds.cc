@@ -4,40 +4,10 @@
 #include <utility>
 
 #include "runtime/base/check.h"
+#include "runtime/graph/index_range.h"
 
 namespace dogged {
 namespace {
-
-// The least and the greatest value of `expr` over a box.
-std::pair<int64_t, int64_t> RangeOf(const AffineExpr& expr,
-                                    const IndexVector& lower,
-                                    const IndexVector& upper) {
-  std::pair<int64_t, int64_t> out{expr.constant, expr.constant};
-  for (int d = 0; d < lower.size(); ++d) {
-    const int64_t c = expr.coefficients[static_cast<size_t>(d)];
-    out.first += c * (c > 0 ? lower[d] : upper[d]);
-    out.second += c * (c > 0 ? upper[d] : lower[d]);
-  }
-  return out;
-}
-
-// The smallest box around the points of `domain`, as far as bounds say.
-void HullOf(const Domain& domain, IndexVector& lower, IndexVector& upper) {
-  for (const Dimension& dimension : domain.dimensions) {
-    int64_t first = INT64_MIN;
-    int64_t last = INT64_MAX;
-    for (const AffineBound& b : dimension.lower) {
-      first = std::max(first,
-                       CeilDiv(RangeOf(b.expr, lower, upper).first, b.divisor));
-    }
-    for (const AffineBound& b : dimension.upper) {
-      last = std::min(
-          last, FloorDiv(RangeOf(b.expr, lower, upper).second, b.divisor));
-    }
-    lower.push_back(first);
-    upper.push_back(last);
-  }
-}
 
 // The points of `domain` whose `time` is not beyond `limit`, or just that.
 void Cut(const AffineExpr& time, bool is_exact, int64_t limit, Domain& domain) {
@@ -62,9 +32,7 @@ Program ProgramAt(const Program& program, int64_t time) {
   }
   for (ResultView& view : out.views) {
     const ResultSet& set = out.results[static_cast<size_t>(view.result_set)];
-    IndexVector lower;
-    IndexVector upper;
-    HullOf(set.domain, lower, upper);
+    const std::vector<IndexRange> ranges = RangesOf(set.domain, set.map);
     const bool is_tiled =
         out.arrays[static_cast<size_t>(set.array)].name != view.array;
     const Repeat::ResultTime& at =
@@ -74,10 +42,11 @@ Program ProgramAt(const Program& program, int64_t time) {
           is_tiled ? view.tile_index[d] : static_cast<int32_t>(d);
       if (index < 0) continue;
       const AffineExpr& expr = set.map[static_cast<size_t>(index)];
-      const auto [first, last] = RangeOf(expr, lower, upper);
+      const auto [first, last, step] = ranges[static_cast<size_t>(index)];
       if (!is_tiled) {
         view.lower[d] = first;
         view.upper[d] = last;
+        view.step[d] = step;
         view.tile_index[d] = first == last ? -1 : index;
         continue;
       }

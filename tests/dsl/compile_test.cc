@@ -111,6 +111,41 @@ TEST(CompileTest, IntermediateStepsAndRangesCanBeAskedFor) {
   ExpectOneDigest(text, options, *options.shape, nullptr);
 }
 
+// A file of an array in steps is what an input in such steps takes.
+TEST(CompileTest, InputsMayBeInSteps) {
+  constexpr char kText[] = R"(
+input v(t)(k) for t = 2:9:3  k = 0:3
+task twice
+  creates w(k)(t) as n
+  for t = 2:9:3  k = 0:3:2
+  using
+    v(t)(k) as c
+  code
+    n = 2*c
+  end code
+end task
+result w
+)";
+  Value file = Value::Allocate(ElementType::kDouble, {3, 4});
+  for (size_t i = 0; i < 12; ++i) {
+    file.mutable_span<double>()[i] = static_cast<double>(i);
+  }
+  file.Seal();
+  CompileOptions options = Options();
+  options.inputs["v"] = file;
+  const SerialOutcome out = MustRun(kText, options);
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_EQ(out.values[0].shape(), (Shape{2, 3}));
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAre(0, 8, 16, 4, 12, 20));
+  // The box with its gaps is not what was asked for.
+  options.inputs["v"] = Value::Allocate(ElementType::kDouble, {8, 4});
+  Diagnostics diagnostics("", "");
+  EXPECT_EQ(
+      Compile(kText, options, KernelRegistry(), diagnostics).status().message(),
+      "input v: has shape (8)(4), the program wants (3)(4)");
+}
+
 TEST(CompileTest, ChosenTilesGiveTheSameBits) {
   const std::string text = ReadApp("heat2d/heat2d.dog");
   CompileOptions options = Options();

@@ -393,15 +393,15 @@ class FieldMaker {
         (is_time && rng_.Chance(0.7) ? out.kept : out.over).push_back(range);
         continue;
       }
-      if (rng_.Chance(0.3)) range.first = std::min(range.first + 1, range.last);
+      if (range.step == 1 && rng_.Chance(0.3)) {
+        range.first = std::min(range.first + 1, range.last);
+      }
       const bool is_kept =
           out.kept.size() + 1 < source.ranges.size() && rng_.Chance(0.4);
       if (!is_kept && rng_.Chance(0.15)) range.last = range.first - 1;
       range.text = absl::StrCat(range.first, ":", range.last);
-      if (!is_kept && rng_.Chance(0.2)) {
-        range.step = 2;
-        range.text += ":2";
-      }
+      if (range.step == 1 && rng_.Chance(0.2)) range.step = 1 + rng_.Below(3);
+      if (range.step > 1) range.text += absl::StrCat(":", range.step);
       out.source_index.push_back({range.name, offset});
       (is_kept ? out.kept : out.over).push_back(range);
     }
@@ -449,7 +449,6 @@ class FieldMaker {
         if (!has_tiles_ && range.last > range.first && rng_.Chance(0.2)) {
           range.step = 2;
           range.text += ":2";
-          result.has_gaps = true;
         }
         absl::StrAppend(&loops, " ", range.name, " = ", range.text);
       }

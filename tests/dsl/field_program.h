@@ -84,7 +84,7 @@ struct FieldResult {
   std::vector<IndexForm> index;
   std::vector<NamedRange> ranges;
   std::vector<Bound> where;
-  bool has_gaps = false;  // its box holds labels that it does not name
+  bool has_gaps = false;  // a condition leaves out some of its labels
 };
 
 struct FieldArray {

@@ -38,6 +38,11 @@ std::string LabelText(const std::string& array, const Point& at) {
 void ExpectView(const ResultView& view, const Value& dense,
                 FieldProgram& program) {
   Point at = view.lower;
+  size_t count = 1;
+  for (size_t d = 0; d < at.size(); ++d) {
+    count *= static_cast<size_t>(view.Count(d));
+  }
+  ASSERT_EQ(static_cast<size_t>(dense.element_count()), count);
   for (size_t i = 0; i < static_cast<size_t>(dense.element_count()); ++i) {
     const std::string label = LabelText(view.array, at);
     const Number found = ElementAt(dense, i);
@@ -47,7 +52,8 @@ void ExpectView(const ResultView& view, const Value& dense,
       expected = program.ValueOf(view.array, at);
       ASSERT_TRUE(expected.has_value()) << "nothing makes " << label;
     }
-    // Another result of the array may want it, and this view have a gap there.
+    // Another result of the array may want it, and this view have a gap there,
+    // where a condition leaves it out.
     const bool is_gap = AsReal(found) == 0;
     ASSERT_TRUE((is_wanted && SameBits(found, *expected)) || is_gap)
         << label << " is " << NumberText(found) << ", not "
@@ -59,7 +65,9 @@ void ExpectView(const ResultView& view, const Value& dense,
       }
       ASSERT_TRUE(has_gaps) << label << " is 0, not " << NumberText(*expected);
     }
-    for (size_t d = at.size(); d > 0 && ++at[d - 1] > view.upper[d - 1]; --d) {
+    for (size_t d = at.size(); d > 0; --d) {
+      at[d - 1] += view.step[d - 1];
+      if (at[d - 1] <= view.upper[d - 1]) break;
       at[d - 1] = view.lower[d - 1];
     }
   }

@@ -136,6 +136,46 @@ TEST(Selection, TheLastStepStaysTheResult) {
   EXPECT_THAT(out.labels[1].upper, ElementsAre(9, 4));
 }
 
+constexpr char kSteps[] = R"(
+param T = 9
+task make
+  creates v(t)(k) as n
+  for  t = 2:T:3  k = -1:4:2
+  code
+    n = 10*t + k
+  end code
+end task
+result v(:)(1)
+)";
+
+TEST(Selection, HasTheIndicesThatThereAre) {
+  EXPECT_THAT(ValuesOf(kSteps, "v"), ElementsAre(21, 51, 81));
+  EXPECT_THAT(ValuesOf(kSteps, "v(:)(:)"),
+              ElementsAre(19, 21, 23, 49, 51, 53, 79, 81, 83));
+  EXPECT_THAT(ValuesOf(kSteps, "v(5)(:)"), ElementsAre(49, 51, 53));
+  const Outcome out = Select(kSteps, {"v(:)(:)"});
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(2, -1));
+  EXPECT_THAT(out.labels[0].upper, ElementsAre(8, 3));
+  EXPECT_THAT(out.labels[0].step, ElementsAre(3, 2));
+}
+
+TEST(Selection, OfAnIndexBetweenIsRefused) {
+  EXPECT_EQ(
+      Select(kSteps, {"v(4)(1)", "v(2:8)(:)", "v(2)(0)", "v(9)(1)"}).words,
+      "--output: error[D014]: v(t)(k) has t = 2:8:3\n"
+      "   | v(4)(1)\n"
+      "   |   ^\n"
+      "--output: error[D014]: v(t)(k) has t = 2:8:3\n"
+      "   | v(2:8)(:)\n"
+      "   |   ^^^\n"
+      "--output: error[D014]: v(t)(k) has k = -1:3:2\n"
+      "   | v(2)(0)\n"
+      "   |      ^\n"
+      "--output: error[D014]: v(t)(k) has t = 2:8:3\n"
+      "   | v(9)(1)\n"
+      "   |   ^\n");
+}
+
 TEST(Selection, WrongOnesAreSaidInTheirOwnText) {
   const Outcome beyond =
       Select(kRing, {"u(:)(1)", "u(8:12)(2)", "u(1)", "v(1)(1)", "u(-1)(5)"});

@@ -2,10 +2,12 @@
 // Method: random nested bounds and guards against a brute-force box scan.
 #include "runtime/graph/domain.h"
 
+#include <set>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
+#include "runtime/graph/index_range.h"
 
 namespace dogged {
 namespace {
@@ -99,6 +101,54 @@ TEST(Domain, CountsAHugeBoxWithoutVisitingIt) {
   const Domain larger =
       Domain::Box({{"x", 1, 4'000'000'000}, {"t", 1, 4'000'000'000}});
   EXPECT_EQ(larger.Count(), std::numeric_limits<int64_t>::max());
+}
+
+// What an index takes is in its range; and, where all bounds are numbers and a
+// guard speaks of one index at a time, the range has no less.
+TEST(Domain, KnowsTheRangesOfItsIndices) {
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    Domain domain = RandomDomain(rng);
+    const bool is_plain = rng.Chance(0.5);
+    if (is_plain) {
+      domain.guard.any_of.assign(1, {});
+      for (int d = 0; d < domain.size(); ++d) {
+        Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+        dimension.lower = {{.expr = AffineExpr::Constant(rng.Below(5) - 9)}};
+        dimension.upper = {{.expr = AffineExpr::Constant(rng.Below(17) - 6)}};
+        for (int64_t i = rng.Below(3); i > 0; --i) {
+          domain.guard.any_of[0].push_back(
+              {.expr = AffineExpr::Index(d, rng.Below(9) - 4) *
+                       (rng.Chance(0.5) ? 1 : 5),
+               .kind = Constraint::Kind::kDivisible,
+               .modulus = 1 + rng.Below(4)});
+        }
+      }
+    }
+    AffineMap map;
+    for (int d = 0; d < domain.size(); ++d) {
+      map.push_back(AffineExpr::Index(d, rng.Below(5)) *
+                    (rng.Chance(0.5) ? 1 : rng.Below(5) - 2));
+    }
+    const std::vector<IndexVector> points = Scan(domain);
+    const std::vector<IndexRange> ranges = RangesOf(domain, map);
+    ASSERT_EQ(ranges.size(), map.size());
+    for (size_t i = 0; i < map.size(); ++i) {
+      const IndexRange& range = ranges[i];
+      std::set<int64_t> found;
+      for (const IndexVector& point : points) {
+        const int64_t value = map[i].Evaluate(point);
+        found.insert(value);
+        EXPECT_TRUE(value >= range.lower && value <= range.upper &&
+                    (value - range.lower) % range.step == 0)
+            << value << " in " << range.lower << ":" << range.upper << ":"
+            << range.step;
+      }
+      if (!is_plain || points.empty()) continue;
+      EXPECT_EQ(range.Count(), static_cast<int64_t>(found.size()));
+    }
+  }
 }
 
 // Red-black and every 50th step, the rim of a box: visited, they would take

@@ -84,9 +84,10 @@ TEST(Plot, NumbersOfTheAxesAreWhole) {
                               int64_t{-10}, int64_t{3999999990}}) {
     for (const Shape& shape : {Shape{11}, Shape{3, 11}, Shape{11, 3}}) {
       const std::vector<double> zeros(shape.size() == 1 ? 11 : 33, 0.0);
-      const auto canvas = Plot(
-          Of(zeros, shape), "t",
-          shape.size() == 1 ? IndexVector{first} : IndexVector{first, first});
+      const auto canvas =
+          Plot(Of(zeros, shape), "t",
+               {.first = shape.size() == 1 ? IndexVector{first}
+                                           : IndexVector{first, first}});
       ASSERT_TRUE(canvas.ok());
       for (int y = 0; y < canvas->height(); ++y) {
         for (const int x : {0, 1, canvas->width() - 2, canvas->width() - 1}) {

@@ -83,6 +83,7 @@ struct Field {
   ResultView view = {.array = "phi",
                      .lower = {1, 2, 9},
                      .upper = {4, 4, 9},
+                     .step = {1, 1, 1},
                      .tile_index = {0, 1, -1}};
   Value dense = Value::Allocate(ElementType::kDouble, {4, 3});
   Field() {
@@ -152,10 +153,32 @@ TEST(Selection, OneStepOfASeries) {
                                         SelectedIndex{Kind::kOne, 9, 9}));
 }
 
+// phi(1:7:2)(2:4)(9).
+TEST(ExtractSelection, IndicesMayBeAStepApart) {
+  Field field;
+  field.view.upper[0] = 7;
+  field.view.step[0] = 2;
+  const auto rows = field.Cut("(3:7)(2)(9)");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(rows->span<double>(), ElementsAre(22, 32, 42));
+  const auto one = field.Cut("(5)(:)(9)");
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(one->span<double>(), ElementsAre(32, 33, 34));
+  for (const char* between : {"(2)(2)(9)", "(3:6)(2)(9)", "(2:5)(2)(9)"}) {
+    EXPECT_EQ(field.Cut(between).status().code(), absl::StatusCode::kOutOfRange)
+        << between;
+  }
+  EXPECT_THAT(std::string(field.Cut("(2)(2)(9)").status().message()),
+              HasSubstr("phi(1:7:2)(2:4)(9)"));
+  const IndexGrid grid = GridOf(Parse("phi(3:7)(:)(9)=a.npy"), field.view);
+  EXPECT_EQ(grid.first, (IndexVector{3, 2}));
+  EXPECT_EQ(grid.step, (IndexVector{2, 1}));
+}
+
 TEST(ExtractSelection, KnowsItsFirstIndices) {
   const Field field;
   const auto first = [&](const std::string& indices) {
-    return FirstIndices(Parse("phi" + indices + "=a.npy"), field.view);
+    return GridOf(Parse("phi" + indices + "=a.npy"), field.view).first;
   };
   EXPECT_EQ(first(""), (IndexVector{1, 2}));
   EXPECT_EQ(first("(:)(3)(9)"), (IndexVector{1}));

@@ -1,0 +1,33 @@
+// The values that indices take over a domain, found from its bounds and from
+// what its guard says of divisibility, without going through its points.
+#ifndef DOGGED_RUNTIME_GRAPH_INDEX_RANGE_H_
+#define DOGGED_RUNTIME_GRAPH_INDEX_RANGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/graph/affine.h"
+#include "runtime/graph/domain.h"
+
+namespace dogged {
+
+// lower, lower + step, ..., upper. Empty if upper < lower.
+struct IndexRange {
+  int64_t lower = 0;
+  int64_t upper = -1;
+  int64_t step = 1;  // 1 where there is one value only
+
+  int64_t Count() const {
+    return upper < lower ? 0 : (upper - lower) / step + 1;
+  }
+  friend bool operator==(const IndexRange&, const IndexRange&) = default;
+};
+
+// By entry of `map`: a range that holds its values over `domain`. Its ends and
+// its step are theirs where each bound is a number and the guard says, of each
+// index for itself, what divides it; elsewhere it may hold more.
+std::vector<IndexRange> RangesOf(const Domain& domain, const AffineMap& map);
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_GRAPH_INDEX_RANGE_H_
