@@ -85,6 +85,8 @@ struct Expr {
   Type type = Type::kNone;
   NameKind name_kind = NameKind::kNone;
   int32_t index = -1;
+  // Made of number literals alone: takes the type of what it meets.
+  bool is_constant = false;
 };
 
 // A name where it is defined.

@@ -234,8 +234,10 @@ void Checker::Code(const ast::Task& declared, Scope scope, CheckedTask& task) {
       }
     } else {
       to.index = static_cast<int32_t>(s);
-      AddName(from.target, NameKind::kLocal, to.index, to.value.type, false,
-              scope);
+      if (AddName(from.target, NameKind::kLocal, to.index, to.value.type, false,
+                  scope)) {
+        scope.entries.back().is_constant = to.value.is_constant;
+      }
     }
     task.code.push_back(std::move(to));
   }

@@ -1,5 +1,6 @@
 #include "dsl/type_check.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -17,28 +18,6 @@ bool IsNumber(Type type) {
   return type == Type::kInt64 || type == Type::kFloat || type == Type::kDouble;
 }
 
-// Made of number literals alone, one of them real: takes the type of what it
-// meets, so that 0.25 is a float among floats.
-bool IsLiteral(const Expr& e) {
-  switch (e.kind) {
-    case Expr::Kind::kReal:
-    case Expr::Kind::kInteger:
-      return true;
-    case Expr::Kind::kUnary:
-    case Expr::Kind::kBinary:
-      for (const Expr& arg : e.args) {
-        if (!IsLiteral(arg)) return false;
-      }
-      return true;
-    case Expr::Kind::kName:
-    case Expr::Kind::kConditional:
-    case Expr::Kind::kFunction:
-    case Expr::Kind::kConvert:
-      return false;
-  }
-  return false;
-}
-
 // Gives a number the type `to`, by a node or by changing a literal.
 void Convert(Type to, Expr& e) {
   if (e.type == to) return;
@@ -49,26 +28,26 @@ void Convert(Type to, Expr& e) {
     e.type = to;
     return;
   }
-  if (e.type == Type::kDouble && to == Type::kFloat && IsLiteral(e)) {
+  if (e.kind == Expr::Kind::kReal && to == Type::kFloat) {
     e.type = to;
-    for (Expr& arg : e.args) Convert(to, arg);
     return;
   }
   Expr node;
   node.kind = Expr::Kind::kConvert;
   node.range = e.range;
   node.type = to;
+  node.is_constant = e.is_constant;
   node.args.push_back(std::move(e));
   e = std::move(node);
 }
 
-// The type that two numbers meet in.
+// The type that two numbers meet in: 0.25 is a float among floats.
 Type Common(const Expr& a, const Expr& b) {
   if (a.type == b.type) return a.type;
   if (a.type == Type::kInt64) return b.type;
   if (b.type == Type::kInt64) return a.type;
   const Expr& wide = a.type == Type::kDouble ? a : b;
-  return IsLiteral(wide) ? Type::kFloat : Type::kDouble;
+  return wide.is_constant ? Type::kFloat : Type::kDouble;
 }
 
 class TypeChecker {
@@ -83,9 +62,11 @@ class TypeChecker {
     switch (e.kind) {
       case Expr::Kind::kInteger:
         e.type = Type::kInt64;
+        e.is_constant = true;
         return true;
       case Expr::Kind::kReal:
         if (e.type == Type::kNone) e.type = Type::kDouble;
+        e.is_constant = true;
         return true;
       case Expr::Kind::kName:
         return Name(e);
@@ -136,6 +117,7 @@ class TypeChecker {
     e.name_kind = entry->kind;
     e.index = entry->index;
     e.type = entry->type;
+    e.is_constant = entry->is_constant;
     return true;
   }
 
@@ -158,6 +140,7 @@ class TypeChecker {
 
   bool Unary(Expr& e) {
     e.type = e.args[0].type;
+    e.is_constant = e.args[0].is_constant;
     if (e.op == Op::kNot) return NeedsCondition(e.args[0], "'not'");
     return NeedsNumber(e.args[0], "'-'");
   }
@@ -186,8 +169,8 @@ class TypeChecker {
       return false;
     }
     const Type common = Common(a, b);
-    if (e.op == Op::kDivide && common == Type::kInt64 && IsLiteral(a) &&
-        IsLiteral(b)) {
+    if (e.op == Op::kDivide && common == Type::kInt64 && a.is_constant &&
+        b.is_constant) {
       diagnostics_
           .Warning(Code::kArithmetic, e.range,
                    "a division of integers rounds down")
@@ -196,6 +179,7 @@ class TypeChecker {
     Convert(common, a);
     Convert(common, b);
     e.type = compares ? Type::kBool : common;
+    e.is_constant = a.is_constant && b.is_constant;
     return true;
   }
 
@@ -209,6 +193,7 @@ class TypeChecker {
     }
     if (!NeedsNumber(yes, "'?'") || !NeedsNumber(no, "'?'")) return false;
     e.type = Common(yes, no);
+    e.is_constant = yes.is_constant && no.is_constant;
     Convert(e.type, yes);
     Convert(e.type, no);
     return true;
@@ -237,6 +222,9 @@ class TypeChecker {
     for (const Expr& arg : e.args) {
       if (!NeedsNumber(arg, e.text)) return false;
     }
+    e.is_constant =
+        std::all_of(e.args.begin(), e.args.end(),
+                    [](const Expr& arg) { return arg.is_constant; });
     e.type = e.args[0].type;
     if (e.args.size() == 2) e.type = Common(e.args[0], e.args[1]);
     if (!function->keeps_integers && e.type == Type::kInt64) {

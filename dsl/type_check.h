@@ -23,6 +23,7 @@ struct Scope {
     Type type = Type::kNone;
     bool is_block = false;  // a value with extents: no arithmetic on it
     bool is_used = false;
+    bool is_constant = false;  // as Expr::is_constant
   };
   std::vector<Entry> entries;
   std::string unknown_help;  // where a name is not among them; may be empty

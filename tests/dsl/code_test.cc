@@ -2,6 +2,7 @@
 // says of its numbers.
 // Method: small programs about constants, run in every way and against the
 // values worked out here.
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -14,12 +15,13 @@ namespace {
 
 // One value n of ten points, that of x = 0:9, in every way there is.
 SerialOutcome RunCode(const std::string& parameters, const std::string& type,
-                      const std::string& code) {
+                      const std::string& code, const std::string& locals = "") {
   const std::string text = parameters + "\narray u(x = 0:9) : " + type +
                            "\ninput w(x) for x = 0:9 else x\n"
                            "task a\n  creates u(x) as n\n  for x = 0:9\n"
-                           "  using w(x) as v\n  code\n    n = " +
-                           code + "\n  end code\nend task\nresult u(:)\n";
+                           "  using w(x) as v\n  code\n" +
+                           locals + "    n = " + code +
+                           "\n  end code\nend task\nresult u(:)\n";
   const KernelCache cache;
   ExpectOneDigest(text, Options(), {.widths = {4}, .depth = 1}, cache.Source());
   return MustRun(text, Options());
@@ -51,6 +53,35 @@ TEST(CodeTest, FloatConstantsAreRoundedOnce) {
     EXPECT_EQ(out.values[0].span<float>()[static_cast<size_t>(x)],
               product + square);
   }
+}
+
+// However a constant is written, and wherever it stands.
+TEST(CodeTest, ConstantsHaveTheTypeOfWhatTheyMeet) {
+  const struct {
+    std::string locals;
+    std::string constant;
+    double value;
+  } kCases[] = {{"    k = 0.1\n", "k", 0.1},
+                {"    k = 1.0/3\n    m = 2*k\n", "m", 2 * (1.0 / 3)},
+                {"", "min(0.1, 0.7)", 0.1},
+                {"", "abs(-0.1)", 0.1},
+                {"", "sqrt(2)", std::sqrt(2.0)},
+                {"", "((1 + 2)*0.1)", 3 * 0.1},
+                {"", "(x < 99 ? 0.1 : 0.2)", 0.1}};
+  for (const auto& [locals, constant, value] : kCases) {
+    SCOPED_TRACE(locals + constant);
+    const SerialOutcome out =
+        RunCode("", "float", "float(v)*" + constant + " + 0.7", locals);
+    for (int x = 0; x < 10; ++x) {
+      const float product = static_cast<float>(x) * static_cast<float>(value);
+      EXPECT_EQ(out.values[0].span<float>()[static_cast<size_t>(x)],
+                product + 0.7F);
+    }
+  }
+  // A conversion says what is meant.
+  EXPECT_EQ(
+      RunCode("", "double", "float(v)*double(0.1)").values[0].span<double>()[3],
+      3 * 0.1);
 }
 
 }  // namespace

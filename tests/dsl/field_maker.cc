@@ -278,9 +278,9 @@ class FieldMaker {
     }
     task.locals.clear();
     if (rng_.Chance(0.3)) {
-      const Kind local = AnyKind();
-      Node value = make_.OfKind(local, scope, 3);
-      scope.Add("s", value.kind);
+      Node value = rng_.Chance(0.5) ? make_.Constant(2)
+                                    : make_.OfKind(AnyKind(), scope, 3);
+      scope.Add("s", value.kind, value.is_literal);
       task.locals.emplace_back("s", std::move(value));
     }
     task.value = make_.OfKind(kind, scope, 3);

@@ -61,7 +61,7 @@ inline std::string NumberText(const Number& n) {
 struct Node {
   std::string op;
   Kind kind = Kind::kInteger;  // of its value; of a condition, kInteger
-  bool is_literal = false;     // takes the type of what it meets
+  bool is_literal = false;     // made of such alone: has the type it meets
   Number number = int64_t{0};  // a literal's
   std::string name;
   std::vector<Node> args;
@@ -79,13 +79,14 @@ inline Node Literal(Number n) {
   const auto kind = static_cast<Kind>(n.index());
   return {"1", kind, true, n, "", {}};
 }
-inline Node Named(std::string name, Kind kind) {
-  return {"x", kind, false, int64_t{0}, std::move(name), {}};
+inline Node Named(std::string name, Kind kind, bool is_literal = false) {
+  return {"x", kind, is_literal, int64_t{0}, std::move(name), {}};
 }
 // Arithmetic, and min and max.
 inline Node Both(std::string op, Node a, Node b) {
   const Kind kind = CommonKind(a, b);
-  return {std::move(op), kind, false,
+  const bool is_literal = a.is_literal && b.is_literal;
+  return {std::move(op), kind, is_literal,
           int64_t{0},    "",   {std::move(a), std::move(b)}};
 }
 inline Node Condition(std::string op, Node a, Node b) {
@@ -98,21 +99,24 @@ inline Node Condition(std::string op, Node a, Node b) {
 }
 inline Node Choice(Node condition, Node yes, Node no) {
   const Kind kind = CommonKind(yes, no);
-  return {"?",   kind,
-          false, int64_t{0},
-          "",    {std::move(condition), std::move(yes), std::move(no)}};
+  const bool is_literal = yes.is_literal && no.is_literal;
+  return {"?",        kind,
+          is_literal, int64_t{0},
+          "",         {std::move(condition), std::move(yes), std::move(no)}};
 }
 // "neg", "abs", "sqrt", "floor", "sin"; "double", "float", "int64".
 inline Node Of(std::string function, Node a) {
   Kind kind = a.kind;
-  if (function == "double" || function == "float" || function == "int64") {
+  const bool converts =
+      function == "double" || function == "float" || function == "int64";
+  if (converts) {
     kind = function == "double"  ? Kind::kDouble
            : function == "float" ? Kind::kFloat
                                  : Kind::kInteger;
   } else if (function != "neg" && function != "abs" && kind == Kind::kInteger) {
     kind = Kind::kDouble;
   }
-  const bool is_literal = function == "neg" && a.is_literal;
+  const bool is_literal = a.is_literal && !converts;
   return {std::move(function), kind, is_literal,
           int64_t{0},          "",   {std::move(a)}};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,12 +18,17 @@ namespace dogged::dsl {
 struct NameScope {
   std::vector<std::string> integers;
   std::vector<std::pair<std::string, Kind>> reals;
-  void Add(const std::string& name, Kind kind) {
+  std::set<std::string> literals;  // those that hold a constant
+  void Add(const std::string& name, Kind kind, bool is_literal = false) {
     if (kind == Kind::kInteger) {
       integers.push_back(name);
     } else {
       reals.emplace_back(name, kind);
     }
+    if (is_literal) literals.insert(name);
+  }
+  Node Get(const std::string& name, Kind kind) const {
+    return Named(name, kind, literals.count(name) > 0);
   }
 };
 
@@ -43,7 +49,7 @@ class Expressions {
         return rng_.Chance(0.2) ? Of("neg", std::move(literal)) : literal;
       }
       case 1:
-        return Named(Any(scope.integers), Kind::kInteger);
+        return scope.Get(Any(scope.integers), Kind::kInteger);
       case 2:
         return Of(rng_.Chance(0.5) ? "neg" : "abs", part());
       case 3:
@@ -62,8 +68,8 @@ class Expressions {
         const char* op = kOps[rng_.Below(5)];
         Node divisor = part();
         // A division by the literal 0 is an error.
-        if (divisor.is_literal && (*op == '/' || *op == '%')) {
-          divisor = Named(Any(scope.integers), Kind::kInteger);
+        if (divisor.op == "1" && (*op == '/' || *op == '%')) {
+          divisor = scope.Get(Any(scope.integers), Kind::kInteger);
         }
         return Both(op, part(), std::move(divisor));
       }
@@ -75,17 +81,14 @@ class Expressions {
     const int64_t kind = depth <= 0 ? rng_.Below(4) : rng_.Below(12);
     const auto part = [&] { return Real(scope, depth - 1); };
     switch (kind) {
-      case 0: {
-        static constexpr double kLiterals[] = {0.1,  0.25, 1.5, 3.0,
-                                               1e-3, 0.7,  0.0, 100.0};
-        return Literal(kLiterals[rng_.Below(8)]);
-      }
+      case 0:
+        return Constant(std::min(depth, 2));
       case 1:
       case 2:
         if (!scope.reals.empty()) {
           const auto& [name, real] = scope.reals[static_cast<size_t>(
               rng_.Below(static_cast<int64_t>(scope.reals.size())))];
-          return Named(name, real);
+          return scope.Get(name, real);
         }
         [[fallthrough]];
       case 3:
@@ -93,7 +96,7 @@ class Expressions {
       case 4:
         return Of(rng_.Chance(0.5) ? "neg" : "abs", part());
       case 5:
-        return Paired(rng_.Chance(0.5) ? "min" : "max", part(), part());
+        return Both(rng_.Chance(0.5) ? "min" : "max", part(), part());
       case 6:
         return Choice(Comparison(scope, depth - 1), part(), part());
       case 7: {
@@ -106,13 +109,36 @@ class Expressions {
         // A division by the literal 0 is an error, among integers.
         Node divisor = Of(rng_.Chance(0.5) ? "float" : "double", part());
         if (rng_.Chance(0.7)) {
-          divisor = Paired("+", Of("abs", std::move(divisor)), Literal(1.5));
+          divisor = Both("+", Of("abs", std::move(divisor)), Literal(1.5));
         }
-        return Paired("/", part(), std::move(divisor));
+        return Both("/", part(), std::move(divisor));
       }
       default: {
         static constexpr const char* kOps[] = {"+", "-", "*"};
-        return Paired(kOps[rng_.Below(3)], part(), part());
+        return Both(kOps[rng_.Below(3)], part(), part());
+      }
+    }
+  }
+
+  // Of literals alone, mostly one of them.
+  Node Constant(int depth) {
+    if (depth <= 0 || rng_.Chance(0.6)) {
+      static constexpr double kLiterals[] = {0.1,  0.25, 1.5, 3.0,
+                                             1e-3, 0.7,  0.0, 100.0};
+      if (rng_.Chance(0.2)) return Literal(1 + rng_.Below(9));
+      return Literal(kLiterals[rng_.Below(8)]);
+    }
+    const auto part = [&] { return Constant(depth - 1); };
+    switch (rng_.Below(4)) {
+      case 0:
+        return Of(rng_.Chance(0.5) ? "neg" : "abs", part());
+      case 1:
+        return Of("sqrt", Of("abs", part()));
+      case 2:
+        return Both("/", part(), Literal(3.0));
+      default: {
+        static constexpr const char* kOps[] = {"+", "-", "*", "min", "max"};
+        return Both(kOps[rng_.Below(5)], part(), part());
       }
     }
   }
@@ -140,14 +166,6 @@ class Expressions {
   }
 
  private:
-  // Real literals among themselves have a type of their own; not here.
-  Node Paired(const char* op, Node a, Node b) {
-    if (a.is_literal && b.is_literal) {
-      b = Of(rng_.Chance(0.5) ? "float" : "double", std::move(b));
-    }
-    return Both(op, std::move(a), std::move(b));
-  }
-
   Rng& rng_;
 };
 
