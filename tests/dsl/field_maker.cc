@@ -277,7 +277,7 @@ class FieldMaker {
       }
     }
     task.locals.clear();
-    if (rng_.Chance(0.3)) {
+    if (rng_.Chance(0.5)) {
       Node value = rng_.Chance(0.5) ? make_.Constant(2)
                                     : make_.OfKind(AnyKind(), scope, 3);
       scope.Add("s", value.kind, value.is_literal);
@@ -289,7 +289,7 @@ class FieldMaker {
         if (array.name != reading.array) continue;
         if (kind == Kind::kInteger && array.kind != kind) continue;
         task.value = Both(rng_.Chance(0.7) ? "+" : "-", std::move(task.value),
-                          Named(reading.name, array.kind));
+                          make_.Scaled(scope, Named(reading.name, array.kind)));
       }
     }
     if (kind == Kind::kInteger || rng_.Chance(0.3)) return;

@@ -159,7 +159,7 @@ void RunSeed(uint64_t seed, const CompileSource& compile, Tally& tally) {
 
 TEST(Fields, RandomProgramsMeanWhatTheySay) {
   const KernelCache cache;
-  const auto [first, last] = SeedRange(16);
+  const auto [first, last] = SeedRange(32);
   Tally tally;
   for (int64_t seed = first; seed <= last; ++seed) {
     // Compiling takes most of the time.

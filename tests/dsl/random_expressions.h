@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,14 +18,14 @@ namespace dogged::dsl {
 struct NameScope {
   std::vector<std::string> integers;
   std::vector<std::pair<std::string, Kind>> reals;
-  std::set<std::string> literals;  // those that hold a constant
+  std::map<std::string, Kind> literals;  // those that hold a constant
   void Add(const std::string& name, Kind kind, bool is_literal = false) {
     if (kind == Kind::kInteger) {
       integers.push_back(name);
     } else {
       reals.emplace_back(name, kind);
     }
-    if (is_literal) literals.insert(name);
+    if (is_literal) literals[name] = kind;
   }
   Node Get(const std::string& name, Kind kind) const {
     return Named(name, kind, literals.count(name) > 0);
@@ -88,7 +88,7 @@ class Expressions {
         if (!scope.reals.empty()) {
           const auto& [name, real] = scope.reals[static_cast<size_t>(
               rng_.Below(static_cast<int64_t>(scope.reals.size())))];
-          return scope.Get(name, real);
+          return Scaled(scope, scope.Get(name, real));
         }
         [[fallthrough]];
       case 3:
@@ -118,6 +118,16 @@ class Expressions {
         return Both(kOps[rng_.Below(3)], part(), part());
       }
     }
+  }
+
+  // A real value, often times a name that holds a constant.
+  Node Scaled(const NameScope& scope, Node value) {
+    if (value.kind == Kind::kInteger || scope.literals.empty() ||
+        rng_.Chance(0.2)) {
+      return value;
+    }
+    const auto& [name, kind] = *scope.literals.begin();
+    return Both("*", std::move(value), scope.Get(name, kind));
   }
 
   // Of literals alone, mostly one of them.
