@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -450,8 +451,7 @@ std::string Membership::Snapshot() const {
   return encoder.Take();
 }
 
-absl::Status Membership::Absorb(absl::Time now, absl::string_view snapshot,
-                                Outbox& out) {
+absl::Status Membership::Admit(absl::Time now, absl::string_view snapshot) {
   Advance(now);
   Decoder decoder(snapshot);
   GossipNews fresh;
@@ -459,6 +459,12 @@ absl::Status Membership::Absorb(absl::Time now, absl::string_view snapshot,
     return absl::InvalidArgumentError(absl::StrCat(
         "membership snapshot of ", snapshot.size(), " bytes is malformed"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status Membership::Absorb(absl::Time now, absl::string_view snapshot,
+                                Outbox& out) {
+  DOGGED_RETURN_IF_ERROR(Admit(now, snapshot));
   newcomer_until_ = awake_ + 2 * options_.gossip_interval;
   Spread(NewsOf(self_.id), AgentId(), out);
   return absl::OkStatus();

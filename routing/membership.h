@@ -81,9 +81,11 @@ class Membership {
   // This agent takes leave. Flush the outbox before going.
   void Leave(absl::Time now, Outbox& out);
 
-  // All facts, for one who joins. Absorb on the other side tells all members
-  // of the newcomer. Errors: kInvalidArgument for malformed bytes.
+  // All facts. Who wants to join gives his to a member's Admit: so whoever asks
+  // that member later knows of him. Then the member's go to his Absorb, which
+  // tells all members of him. Errors: kInvalidArgument for malformed bytes.
   std::string Snapshot() const;
+  absl::Status Admit(absl::Time now, absl::string_view snapshot);
   absl::Status Absorb(absl::Time now, absl::string_view snapshot, Outbox& out);
 
   // What this agent says of itself (statistics; keep it below a kilobyte).

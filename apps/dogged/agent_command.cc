@@ -1,7 +1,9 @@
 // `dogged agent`: one agent, until it is told to leave.
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -39,6 +41,8 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
+// As an address to join: those that the input has.
+constexpr absl::string_view kFromInput = "-";
 // Under --memory, what is lent to others is at most this part of it: it can't
 // be evicted before they return it.
 constexpr int64_t kLentShareOfMemory = 8;
@@ -78,8 +82,41 @@ absl::string_view HostPart(absl::string_view address) {
   return host;
 }
 
+// The input, once it has ended; less if this process is told to leave.
+std::string ReadInput() {
+  std::string out;
+  while (!StateOfSignals().leave) {
+    pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    // Not for ever: the signal may come just before this.
+    if (poll(&waiting, 1, /*timeout=*/100) <= 0) continue;
+    char buffer[4096];
+    const ssize_t size = read(STDIN_FILENO, buffer, sizeof(buffer));
+    if (size == 0 || (size < 0 && errno != EINTR)) break;
+    if (size > 0) out.append(buffer, static_cast<size_t>(size));
+  }
+  return out;
+}
+
+// `join` with the lines of the input in place of "-".
+std::vector<std::string> NamedAgents(const std::vector<std::string>& join) {
+  std::vector<std::string> out;
+  for (const std::string& address : join) {
+    if (address != kFromInput) {
+      out.push_back(address);
+      continue;
+    }
+    for (const absl::string_view line :
+         absl::StrSplit(ReadInput(), '\n', absl::SkipWhitespace())) {
+      out.emplace_back(line);
+    }
+  }
+  return out;
+}
+
+// The snapshot of the first of `members` that answers, for the agent whose own
+// one is `introduction`.
 absl::StatusOr<std::string> FetchSnapshot(
-    const std::vector<std::string>& members) {
+    const std::vector<std::string>& members, absl::string_view introduction) {
   absl::Status last = absl::UnavailableError("no agent to join was named");
   for (const std::string& address : members) {
     auto client = ControlClient::Connect(address, kJoinTimeout);
@@ -87,8 +124,8 @@ absl::StatusOr<std::string> FetchSnapshot(
       last = client.status();
       continue;
     }
-    auto frame = (*client)->Call(static_cast<uint8_t>(ControlType::kJoin), "",
-                                 kJoinTimeout);
+    auto frame = (*client)->Call(static_cast<uint8_t>(ControlType::kJoin),
+                                 introduction, kJoinTimeout);
     if (frame.ok() &&
         frame->type == static_cast<uint8_t>(ControlType::kSnapshot)) {
       return std::string(frame->body.view());
@@ -240,8 +277,10 @@ class AgentProcess {
                    return dsl::ResultDigest(program, lookup);
                  }});
     if (!seeds.empty()) {
-      DOGGED_ASSIGN_OR_RETURN(const std::string snapshot, FetchSnapshot(seeds));
+      const std::vector<std::string> named = NamedAgents(seeds);
       if (StateOfSignals().leave && !said_ready_) return absl::OkStatus();
+      DOGGED_ASSIGN_OR_RETURN(const std::string snapshot,
+                              FetchSnapshot(named, agent.Snapshot()));
       DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), snapshot));
     }
     for (auto& [record, encoded] : jobs) {
@@ -336,6 +375,7 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
         "say --insecure if the network is yours alone"));
   }
   for (const std::string& join : options.join) {
+    if (join == kFromInput) continue;
     const auto seed = ResolveAddress(join);
     if (!seed.ok()) return Annotate(seed.status(), "--join");
     if (seed->ToString() == address->ToString()) {

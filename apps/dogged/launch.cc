@@ -1,9 +1,9 @@
 #include "apps/dogged/launch.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/options.h"
@@ -40,8 +41,8 @@ void LocalAgents::End() {
   for (Process& process : processes_) {
     if (process.alive) waitpid(process.pid, nullptr, 0);
     process.alive = false;
-    if (process.ready_fd >= 0) close(process.ready_fd);
-    process.ready_fd = -1;
+    if (process.fd >= 0) close(process.fd);
+    process.fd = -1;
     if (!options_.memory.empty()) {
       RemoveSpillFolders(options_.temporary_folder, process.pid);
     }
@@ -67,51 +68,59 @@ std::vector<size_t> LocalAgents::Alive() const {
 absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
   SystemClock clock;
   const absl::Time deadline = clock.Now() + timeout;
-  std::vector<std::string> join;
-  for (size_t i : Alive()) join.push_back(processes_[i].address);
-  int started = 0;
-  if (join.empty()) {
-    DOGGED_RETURN_IF_ERROR(Spawn({}));
-    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_.back(), deadline));
-    join.push_back(processes_.back().address);
-    started = 1;
+  std::vector<std::string> members;
+  for (size_t i : Alive()) members.push_back(processes_[i].address);
+  size_t joiner = processes_.size();
+  for (int i = 0; i < count; ++i) {
+    DOGGED_RETURN_IF_ERROR(Spawn(/*joins=*/!members.empty() || i > 0));
   }
-  const size_t first = processes_.size();
-  for (; started < count; ++started) DOGGED_RETURN_IF_ERROR(Spawn(join));
-  for (size_t i = first; i < processes_.size(); ++i) {
+  if (members.empty()) {
+    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[joiner], deadline));
+    members.push_back(processes_[joiner].address);
+    ++joiner;
+  }
+  const std::string text = absl::StrJoin(members, "\n");
+  for (size_t i = joiner; i < processes_.size(); ++i) {
+    // One that has ended is found below.
+    (void)send(processes_[i].fd, text.data(), text.size(), MSG_NOSIGNAL);
+    shutdown(processes_[i].fd, SHUT_WR);
+  }
+  for (size_t i = joiner; i < processes_.size(); ++i) {
     DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[i], deadline));
   }
   return absl::OkStatus();
 }
 
-absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
-  Process process;
-  process.name = absl::StrCat("agent-", processes_.size() + 1);
-  std::vector<std::string> arguments = {
-      "dogged",      "agent",           "--listen",
-      "127.0.0.1:0", "--workers",       absl::StrCat(options_.workers),
-      "--multicast", options_.multicast};
-  for (const std::string& address : join) {
-    arguments.insert(arguments.end(), {"--join", address});
-  }
+std::vector<std::string> LocalAgents::ArgumentsOf(const std::string& name,
+                                                  bool joins) const {
+  std::vector<std::string> out = {"dogged",      "agent",
+                                  "--listen",    "127.0.0.1:0",
+                                  "--workers",   absl::StrCat(options_.workers),
+                                  "--multicast", options_.multicast};
+  if (joins) out.insert(out.end(), {"--join", "-"});
   if (!options_.memory.empty()) {
-    arguments.insert(arguments.end(), {"--memory", options_.memory});
+    out.insert(out.end(), {"--memory", options_.memory});
   }
   if (!options_.directory.empty()) {
-    arguments.insert(
-        arguments.end(),
-        {"--dir", absl::StrCat(options_.directory, "/", process.name)});
+    out.insert(out.end(),
+               {"--dir", absl::StrCat(options_.directory, "/", name)});
   }
-  arguments.insert(arguments.end(), options_.flags.begin(),
-                   options_.flags.end());
+  out.insert(out.end(), options_.flags.begin(), options_.flags.end());
+  return out;
+}
+
+absl::Status LocalAgents::Spawn(bool joins) {
+  Process process;
+  process.name = absl::StrCat("agent-", processes_.size() + 1);
+  std::vector<std::string> arguments = ArgumentsOf(process.name, joins);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
-  int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) {
+  int fds[2];  // ours, the agent's
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no pipe: ", std::strerror(errno)));
+        absl::StrCat("no socket: ", std::strerror(errno)));
   }
   const pid_t parent = getpid();
   process.pid = fork();
@@ -121,18 +130,20 @@ absl::Status LocalAgents::Spawn(const std::vector<std::string>& join) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
+    dup2(fds[1], STDIN_FILENO);
     dup2(fds[1], STDOUT_FILENO);
     setpgid(0, 0);  // Ctrl-C is the client's business
     execv(options_.program.c_str(), argv.data());
     _exit(127);
   }
+  const int error = errno;
   close(fds[1]);
   if (process.pid < 0) {
     close(fds[0]);
     return absl::ResourceExhaustedError(
-        absl::StrCat("no process: ", std::strerror(errno)));
+        absl::StrCat("no process: ", std::strerror(error)));
   }
-  process.ready_fd = fds[0];
+  process.fd = fds[0];
   process.alive = true;
   processes_.push_back(std::move(process));
   return absl::OkStatus();
@@ -143,7 +154,7 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
   std::string said;
   while (said.find('\n') == std::string::npos) {
     const absl::Duration left = deadline - clock.Now();
-    pollfd waiting = {.fd = process.ready_fd, .events = POLLIN, .revents = 0};
+    pollfd waiting = {.fd = process.fd, .events = POLLIN, .revents = 0};
     const int ready = poll(&waiting, 1,
                            static_cast<int>(std::max<int64_t>(
                                0, absl::ToInt64Milliseconds(left))));
@@ -153,13 +164,13 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
     }
     char buffer[256];
     const ssize_t size =
-        ready > 0 ? read(process.ready_fd, buffer, sizeof(buffer)) : 0;
+        ready > 0 ? read(process.fd, buffer, sizeof(buffer)) : 0;
     if (size <= 0) {
       const std::string words =
           absl::StrCat(process.name, " did not start; its words are above");
       int status = 0;
-      if (size == 0 && ready > 0 &&
-          waitpid(process.pid, &status, 0) == process.pid) {
+      // Its end comes as an error if it had not read all.
+      if (ready > 0 && waitpid(process.pid, &status, 0) == process.pid) {
         process.alive = false;
         process.end = EndWords(status);
         if (WIFEXITED(status) &&

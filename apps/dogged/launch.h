@@ -35,7 +35,7 @@ class LocalAgents {
     bool alive = false;
     // Of a process that ended: "killed by signal 9", "exit status 1".
     std::string end;
-    int ready_fd = -1;
+    int fd = -1;  // its input and output
   };
 
   explicit LocalAgents(LaunchOptions options) : options_(std::move(options)) {}
@@ -43,8 +43,8 @@ class LocalAgents {
   LocalAgents(const LocalAgents&) = delete;
   LocalAgents& operator=(const LocalAgents&) = delete;
 
-  // Starts `count` agents and waits until they listen. The first of all stands
-  // alone, the others join it or, later, whoever lives.
+  // Starts `count` agents at once and waits until they listen. The first of all
+  // stands alone, the others join it or, later, whoever lives.
   //
   // Errors: kUnavailable, with the name of who did not come up; kCancelled;
   //         kResourceExhausted if it says that it has no room.
@@ -62,7 +62,9 @@ class LocalAgents {
   std::vector<size_t> Alive() const;
 
  private:
-  absl::Status Spawn(const std::vector<std::string>& join);
+  std::vector<std::string> ArgumentsOf(const std::string& name,
+                                       bool joins) const;
+  absl::Status Spawn(bool joins);
   absl::Status AwaitReady(Process& process, absl::Time deadline);
 
   LaunchOptions options_;

@@ -177,7 +177,7 @@ class AgentFlags {
         ->capture_default_str()
         ->envname("DOGGED_LISTEN");
     command_
-        .add_option("--join", options_.join, "HOST:PORT of a running agent")
+        .add_option("--join", options_.join, "HOST:PORT; -: those in the input")
         ->allow_extra_args(false);
     command_.add_option("--workers", options_.workers, "worker threads")
         ->check(CLI::Range(1, 1024))

@@ -94,8 +94,12 @@ class Agent {
 
   // --- membership
   AgentId id() const { return options_.self.id; }
-  // What one who joins needs; give it to its Join().
+  // To join: give the Snapshot() of the newcomer to Admit() of a member, then
+  // the member's to Join() of the newcomer.
   std::string Snapshot() const { return membership_.Snapshot(); }
+  absl::Status Admit(absl::Time now, absl::string_view snapshot) {
+    return membership_.Admit(now, snapshot);
+  }
   absl::Status Join(absl::Time now, absl::string_view snapshot);
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);

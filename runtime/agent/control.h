@@ -20,7 +20,7 @@ namespace dogged {
 
 enum class ControlType : uint8_t {
   kError = 1,     // body: code and message; the answer to what went wrong
-  kJoin = 2,      // empty; answered by kSnapshot
+  kJoin = 2,      // Agent::Snapshot(); answered by kSnapshot
   kSnapshot = 3,  // Agent::Snapshot()
   // From one agent to another: my ID; answered by kLifeLine with the other's.
   // The end of such a connection is the end of that incarnation.

@@ -109,10 +109,13 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
   const ConnectionId from = event.connection;
   const absl::string_view body = event.body.view();
   switch (static_cast<ControlType>(event.type)) {
-    case ControlType::kJoin:
+    case ControlType::kJoin: {
+      const absl::Status admitted = agent_.Admit(now, body);
+      if (!admitted.ok()) return SendError(from, admitted);
       SendFrame(ports_.control, from, ControlType::kSnapshot,
                 Bytes(agent_.Snapshot()));
       return;
+    }
     case ControlType::kLifeLine: {
       const auto peer = DecodeId<AgentId>(body);
       auto line = life_lines_.find(from);

@@ -157,8 +157,12 @@ void Cluster::JoinCluster(Node& node) {
     }
   }
   if (others.empty()) return;
-  const Node& seed = *others[static_cast<size_t>(
+  Node& seed = *others[static_cast<size_t>(
       rng_.Below(static_cast<int64_t>(others.size())))];
+  const absl::Status admitted =
+      seed.agent->Admit(queue_.now(), node.agent->Snapshot());
+  DOGGED_CHECK(admitted.ok()) << admitted.ToString();
+  Wake(seed);
   const absl::Status joined =
       node.agent->Join(queue_.now(), seed.agent->Snapshot());
   DOGGED_CHECK(joined.ok()) << joined.ToString();

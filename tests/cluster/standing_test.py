@@ -410,6 +410,7 @@ def case_bad_agents():
         ends(4, "cannot listen at " + address, "agent", "--listen", address)
         ends(4, "can't join", "agent", "--join", "127.0.0.1:1")
         ends(2, "is not HOST:PORT", "agent", "--join", "nonsense")
+        ends(4, "no agent to join was named", "agent", "--join", "-")
         ends(2, "is not HOST:PORT", "agent", "--listen", "127.0.0.1")
         ends(2, "that is this agent itself", "agent", "--listen",
              "127.0.0.1:7", "--join", "127.0.0.1:7")

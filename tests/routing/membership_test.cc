@@ -55,11 +55,17 @@ class Network {
         member, options, Rng(member.id.value()).Stream("test"));
     return member.id;
   }
-  void Join(AgentId id, AgentId by) {
+  // As processes do: what `by` answers arrives later, at Absorb().
+  std::string Ask(AgentId id, AgentId by) {
+    EXPECT_TRUE(of(by).Admit(now, of(id).Snapshot()).ok());
+    return of(by).Snapshot();
+  }
+  void Absorb(AgentId id, const std::string& snapshot) {
     Outbox out;
-    ASSERT_TRUE(of(id).Absorb(now, of(by).Snapshot(), out).ok());
+    ASSERT_TRUE(of(id).Absorb(now, snapshot, out).ok());
     Post(id, out);
   }
+  void Join(AgentId id, AgentId by) { Absorb(id, Ask(id, by)); }
   Membership& of(AgentId id) { return *nodes_.at(id).membership; }
   Node& node(AgentId id) { return nodes_.at(id); }
   void Kill(AgentId id) { nodes_.erase(id); }
@@ -187,6 +193,20 @@ TEST(Membership, ThoseWhoJoinAtOnceKnowEachOtherAtOnce) {
     network.RunFor(absl::Milliseconds(5));
     EXPECT_EQ(network.Disagreement(), "") << "seed " << seed;
   }
+}
+
+TEST(Membership, NewcomersThatComeTogetherKnowOneAnotherAtOnce) {
+  Network network(3);
+  const AgentId first = network.Add(1);
+  std::map<AgentId, std::string> answers;
+  for (uint64_t i = 2; i <= 9; ++i) {
+    const AgentId id = network.Add(i);
+    answers[id] = network.Ask(id, first);
+  }
+  for (const auto& [id, snapshot] : answers) network.Absorb(id, snapshot);
+  // Sooner than anybody gossips.
+  network.RunFor(absl::Milliseconds(5));
+  EXPECT_EQ(network.Disagreement(), "");
 }
 
 TEST(Membership, BrokenLifeLineIsDeathForAllAtOnce) {

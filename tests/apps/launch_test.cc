@@ -1,0 +1,83 @@
+// Aim: agents of this host are started at once and told later whom to join;
+// who does not come up is named. Method: scripts in the agent's place; the
+// first says that it listens only once another one runs.
+#include "apps/dogged/launch.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "apps/dogged/interrupt.h"
+#include "tests/output/temporary_folder.h"
+
+namespace dogged {
+
+bool IsInterrupted() { return false; }
+
+namespace {
+
+constexpr absl::Duration kTimeout = absl::Seconds(60);
+
+// `first` is what one does that joins nobody, `joiner` what another does.
+LaunchOptions Scripted(const TemporaryFolder& folder, const std::string& first,
+                       const std::string& joiner) {
+  const std::string path =
+      folder.Write("agent", "#!/bin/sh\ncd " + folder / "" +
+                                "\ncase \"$*\" in\n*--join*)\n" + joiner +
+                                ";;\n*)\n" + first + ";;\nesac\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  LaunchOptions options;
+  options.program = path;
+  return options;
+}
+
+TEST(LocalAgents, ComeUpTogether) {
+  const TemporaryFolder folder;
+  LocalAgents agents(Scripted(folder,
+                              "mkfifo gate\n"
+                              "read word < gate\n"
+                              "echo listening here:1",
+                              "while ! test -p gate; do :; done\n"
+                              "mkdir once 2> /dev/null && echo go > gate\n"
+                              "cat > told.$$\n"
+                              "echo listening there:$$"));
+  ASSERT_TRUE(agents.Start(3, kTimeout).ok());
+  const auto& processes = agents.processes();
+  ASSERT_EQ(processes.size(), 3u);
+  EXPECT_EQ(processes[0].address, "here:1");
+  for (size_t i : {1, 2}) {
+    const std::string pid = std::to_string(processes[i].pid);
+    EXPECT_EQ(processes[i].address, "there:" + pid);
+    EXPECT_EQ(ContentOf(folder / ("told." + pid)), "here:1");
+  }
+  // Whoever comes later is told of all.
+  ASSERT_TRUE(agents.Start(1, kTimeout).ok());
+  ASSERT_EQ(processes.size(), 4u);
+  EXPECT_EQ(ContentOf(folder / ("told." + std::to_string(processes[3].pid))),
+            "here:1\n" + processes[1].address + "\n" + processes[2].address);
+}
+
+TEST(LocalAgents, NameWhoDoesNotComeUp) {
+  const TemporaryFolder folder;
+  {
+    LocalAgents agents(Scripted(folder, "exit 4", "exit 4"));
+    const absl::Status status = agents.Start(2, kTimeout);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(status.message(), "agent-1 did not start; its words are above");
+  }
+  // Ended before it could be told: writing to it ends nothing here.
+  LocalAgents agents(Scripted(folder,
+                              "mkfifo gate; read word < gate\n"
+                              "echo listening here:1",
+                              "while ! test -p gate; do :; done\n"
+                              "exec < /dev/null\n"
+                              "echo go > gate\n"
+                              "exit 5"));
+  const absl::Status status = agents.Start(2, kTimeout);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(), "agent-2 did not start; its words are above");
+}
+
+}  // namespace
+}  // namespace dogged
