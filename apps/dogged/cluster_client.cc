@@ -1,6 +1,7 @@
 #include "apps/dogged/cluster_client.h"
 
 #include <algorithm>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -58,7 +59,7 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
 
 absl::Status ClusterClient::FailOver(const absl::Status& why) {
   contact_.reset();
-  CopyLent();  // nobody holds it any more
+  TakeLent();  // nobody holds it any more
   last_loan_ = 0;
   absl::Status last = why;
   for (const std::string& address : addresses_) {
@@ -160,14 +161,17 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
     return DecodeError(frame.body.view());
   }
   if (frame.type != Type(ControlType::kValues)) return absl::OkStatus();
-  DOGGED_ASSIGN_OR_RETURN(const ValuesReply reply,
-                          ValuesReply::Decode(frame.body.view()));
-  for (const auto& [label, value] : reply.values) {
+  const auto reply = ValuesReply::Decode(frame.body.view());
+  if (reply.status().code() == absl::StatusCode::kResourceExhausted) {
+    return NoRoom();
+  }
+  if (!reply.ok()) return reply.status();
+  for (const auto& [label, value] : reply->values) {
     if (missing_.erase(label) == 0) continue;
     found_.emplace(label, value);
     --asked_count_;
   }
-  for (const LentValue& lent : reply.lent) Borrow(lent);
+  for (const LentValue& lent : reply->lent) Borrow(lent);
   if (lent_bytes_ > kLentBytesMax) DOGGED_RETURN_IF_ERROR(ReturnLent());
   return AskForMore();
 }
@@ -195,7 +199,7 @@ void ClusterClient::Borrow(const LentValue& lent) {
 
 // A contact that was lost may have been declared dead, and its arena be in use
 // for something else: the digest tells.
-bool ClusterClient::CopyLent() {
+void ClusterClient::TakeLent() {
   for (const Label& label : lent_) {
     const auto it = found_.find(label);
     const Value copy = it->second.Copy();
@@ -210,17 +214,46 @@ bool ClusterClient::CopyLent() {
   }
   lent_.clear();
   lent_bytes_ = 0;
+}
+
+absl::StatusOr<bool> ClusterClient::CopyLent() {
+  try {
+    TakeLent();
+  } catch (const std::bad_alloc&) {
+    return NoRoom();
+  }
   return HasAll();
 }
 
+absl::Status ClusterClient::NoRoom() {
+  int64_t bytes = 0;
+  for (const auto& [label, value] : found_) {
+    if (!value.IsView()) bytes += value.bytes();
+  }
+  const size_t count = found_.size() + missing_.size();
+  found_.clear();  // room for what is left to do
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "no memory for the ", count, " results: beyond the ", bytes,
+      " bytes of them that are here nothing fits; want less, or use smaller "
+      "parameters"));
+}
+
 absl::Status ClusterClient::ReturnLent() {
-  CopyLent();
+  TakeLent();
   return contact_->Send(Type(ControlType::kReturned),
                         ReturnedNotice{.number = last_loan_}.Encode().view(),
                         kCallTimeout);
 }
 
 absl::Status ClusterClient::Collect(absl::Duration patience) {
+  try {
+    return CollectOrThrow(patience);
+  } catch (const std::bad_alloc&) {
+    return NoRoom();
+  }
+}
+
+absl::Status ClusterClient::CollectOrThrow(absl::Duration patience) {
   const absl::Time deadline = clock_.Now() + patience;
   if (!unread_.empty()) {
     const absl::Status asked = AskForMore();
@@ -234,6 +267,7 @@ absl::Status ClusterClient::Collect(absl::Duration patience) {
     if (status.code() == absl::StatusCode::kDeadlineExceeded) {
       return absl::OkStatus();
     }
+    if (status.code() == absl::StatusCode::kResourceExhausted) return status;
     if (!status.ok()) DOGGED_RETURN_IF_ERROR(FailOver(status));
   }
   return absl::OkStatus();

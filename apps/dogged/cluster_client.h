@@ -41,8 +41,9 @@ class ClusterClient {
                       uint64_t text_hash);
   // Takes in what has come within `patience`. Fails over by itself.
   //
-  // Errors: kUnavailable if no known agent answers any more; what the job
-  //         failed of.
+  // Errors: kUnavailable if no known agent answers any more; kResourceExhausted
+  //         without memory for what came, and all that had come is dropped;
+  //         what the job failed of.
   absl::Status Collect(absl::Duration patience);
   bool HasAll() const {
     return missing_.empty() && rounds_.has_value() && rounds_->HasEnded();
@@ -53,8 +54,8 @@ class ClusterClient {
   Value Find(const Label& label) const;
   // Agents of this host lend results: has them as its own now. False if some
   // were not what they were any more, and are missing again. Find() is to be
-  // relied on after this.
-  bool CopyLent();
+  // relied on after this. Errors: kResourceExhausted, as of Collect().
+  absl::StatusOr<bool> CopyLent();
   int64_t lent_count() const { return lent_count_; }  // ever
 
   // Asks every known agent; those that do not answer are left out. Learns of
@@ -78,6 +79,11 @@ class ClusterClient {
   // Takes note of what was lent. It is asked for again if it can't be read.
   void Borrow(const LentValue& lent);
   absl::Status ReturnLent();
+  // What Collect() and CopyLent() do, but std::bad_alloc flies.
+  absl::Status CollectOrThrow(absl::Duration patience);
+  void TakeLent();
+  // Drops the results, and says how much there was.
+  absl::Status NoRoom();
   // The results can be asked for once it is known which these are.
   void ListResults();
 

@@ -156,7 +156,9 @@ class ClusterRun {
                                            job_options, relations_,
                                            TextHash(program_.text)));
     absl::Time all_here;
-    while (!HasAllForGood(all_here)) {
+    while (true) {
+      DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));
+      if (has_all) break;
       if (IsInterrupted()) return absl::CancelledError(StopWords());
       const absl::Status collected = client_->Collect(kPollInterval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
@@ -181,7 +183,7 @@ class ClusterRun {
   }
 
   // `when` becomes the time when all had come.
-  bool HasAllForGood(absl::Time& when) {
+  absl::StatusOr<bool> HasAllForGood(absl::Time& when) {
     if (!client_->HasAll()) return false;
     when = clock_.Now();
     return client_->CopyLent();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -249,10 +250,7 @@ absl::StatusOr<LoadedProgram> Load(RunOptions& options,
   return LoadProgram(program, kernels);
 }
 
-}  // namespace
-
-ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
-  CatchInterrupts("interrupted: nothing has run\n");
+ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   SystemClock clock;
   const absl::Time wall_start = clock.Now();
   const KernelSource kernels(environment);
@@ -285,6 +283,19 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   return embedded
              ? RunEmbedded(filled, *program, kernels, wall_start)
              : RunOnCluster(filled, *program, kernels, environment, wall_start);
+}
+
+}  // namespace
+
+ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
+  CatchInterrupts("interrupted: nothing has run\n");
+  try {
+    return RunOrThrow(options, environment);
+  } catch (const std::bad_alloc&) {
+    return SayError(absl::ResourceExhaustedError(
+        absl::StrCat("no memory beyond the ", PeakResidentBytes(),
+                     " bytes that this process had")));
+  }
 }
 
 }  // namespace dogged

@@ -80,7 +80,7 @@ AgentsRun::Outcome AgentsRun::Run(const std::string& text,
   const Relations relations(out.program);
   absl::Status status = (*client)->Submit(encoded, SubmissionId(runs_),
                                           {.replicas = 1}, relations, runs_);
-  while (status.ok() && !((*client)->HasAll() && (*client)->CopyLent())) {
+  while (status.ok() && !((*client)->HasAll() && *(*client)->CopyLent())) {
     status = (*client)->Collect(absl::Seconds(1));
   }
   DOGGED_CHECK(status.ok()) << status.ToString();

@@ -12,6 +12,8 @@ import glob
 import json
 import os
 import random
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -96,6 +98,34 @@ def kill_costs_no_bit():
               report["result_digest"] == expected, report)
 
 
+def no_room_for_results():
+    """A client without memory for what comes says how much has come."""
+    # 64 MB; what else the client needs is less than the limit, without the
+    # threads of OpenBLAS.
+    program = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
+               "N=8000001", "-D", "T=2"]
+    limit = 48 << 20
+
+    def limit_data():
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+    for arena in ("on", "off"):
+        with Standing(DOGGED) as agents:
+            for _ in range(2):
+                agents.start("--arena", arena)
+            done = subprocess.run(
+                [DOGGED, "run", *program, "--cluster", agents.addresses[0]],
+                capture_output=True, text=True, timeout=200,
+                preexec_fn=limit_data,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+            words = re.search(r"error: no memory for the \d+ results: beyond "
+                              r"the (\d+) bytes", done.stderr)
+            check(f"arena {arena}: exit status {done.returncode}, or words",
+                  done.returncode == 5 and words, done.stderr)
+            check(f"arena {arena}: more than there is room for",
+                  int(words[1]) < limit, done.stderr)
+
+
 def nothing_is_left():
     """SIGKILL of all, in the middle of a job."""
     before = arenas()
@@ -122,6 +152,7 @@ CASES = {
     "not_sent": values_are_not_sent,
     "mixed": mixed_agents_understand_each_other,
     "kill": kill_costs_no_bit,
+    "no_room": no_room_for_results,
     "nothing_left": nothing_is_left,
 }
 CASES[CASE]()
