@@ -148,6 +148,9 @@ class ClusterRun {
                            .search_only = options_.search_only,
                            .agents = options_.program.agents,
                            .workers = options_.program.workers};
+    // Of a loop it is not known before its end.
+    if (!program_.job.program.repeat.has_value())
+      job_options.tasks_needed = tasks_needed_;
     if (job_options.replicas == 0) {
       job_options.replicas =
           options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;

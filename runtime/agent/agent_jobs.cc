@@ -268,6 +268,9 @@ std::vector<JobSummary> Agent::Jobs() const {
       summary.stats = it->second.run != nullptr ? it->second.run->stats()
                                                 : it->second.stats;
     }
+    if (record.options.tasks_needed > 0) {
+      summary.tasks_needed = record.options.tasks_needed;
+    }
     out.push_back(std::move(summary));
   }
   return out;

@@ -23,6 +23,9 @@ struct JobOptions {
   // for clients that come back and don't say it.
   int agents = 0;
   int workers = 0;  // of each
+  // Tasks that some result needs, for `status`; 0 if not told. Who submits has
+  // counted them, which takes a bit each; agents don't.
+  int64_t tasks_needed = 0;
 
   void EncodeTo(Encoder& encoder) const;
   // Malformed ones mark the decoder as failed.

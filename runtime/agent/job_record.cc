@@ -12,6 +12,7 @@ void JobOptions::EncodeTo(Encoder& encoder) const {
   encoder.PutBool(claims);
   encoder.PutSigned(agents);
   encoder.PutSigned(workers);
+  encoder.PutSigned(tasks_needed);
 }
 
 JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
@@ -21,8 +22,10 @@ JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
   out.claims = decoder.GetBool();
   const int64_t agents = decoder.GetSigned();
   const int64_t workers = decoder.GetSigned();
+  out.tasks_needed = decoder.GetSigned();
   if (replicas < 1 || replicas > kReplicasMax || agents < 0 ||
-      agents > kTargetMax || workers < 0 || workers > kTargetMax) {
+      agents > kTargetMax || workers < 0 || workers > kTargetMax ||
+      out.tasks_needed < 0) {
     decoder.Fail();
     return JobOptions();
   }

@@ -57,7 +57,7 @@ struct JobRecord {
 struct JobSummary {
   JobRecord record;
   JobStats stats;            // this agent's own
-  int64_t tasks_needed = 0;  // 0 while the job value is not here
+  int64_t tasks_needed = 0;  // 0 while the job value is not here, if not told
   int64_t results_needed = 0;
   std::string note;  // what it waits for, for people; mostly empty
 };

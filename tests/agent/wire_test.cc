@@ -35,12 +35,14 @@ TEST(Wire, FramesOfTheControlPort) {
   const WantRequest want{.job = JobId(5), .labels = {kLabel}};
   EXPECT_EQ(Hex(want.Encode().view()),
             Golden("0500000000000000 00 01 01 02 04 01"));
-  const SubmitRequest submit{.submission = SubmissionId(6),
-                             .options = {.replicas = 2, .search_only = true},
-                             .text_hash = 7,
-                             .job = "J"};
-  EXPECT_EQ(Hex(submit.Encode().view()),
-            Golden("0600000000000000 04 01 01 00 00 0700000000000000 014a"));
+  const SubmitRequest submit{
+      .submission = SubmissionId(6),
+      .options = {.replicas = 2, .search_only = true, .tasks_needed = 300},
+      .text_hash = 7,
+      .job = "J"};
+  EXPECT_EQ(
+      Hex(submit.Encode().view()),
+      Golden("0600000000000000 04 01 01 00 00 d804 0700000000000000 014a"));
   EXPECT_TRUE(SubmitRequest::Decode(submit.Encode().view()).ok());
   // An agent with so many would end, and so would all who hear of the job.
   for (const int replicas : {0, 17, INT_MAX}) {
@@ -54,6 +56,8 @@ TEST(Wire, FramesOfTheControlPort) {
     const SubmitRequest bad{.options = {.agents = agents}};
     EXPECT_FALSE(SubmitRequest::Decode(bad.Encode().view()).ok()) << agents;
   }
+  const JobRecord negative{.options = {.tasks_needed = -1}};
+  EXPECT_FALSE(JobRecord::Decode(negative.Encode().view()).ok());
   const Loan loan{.number = 1,
                   .offset = 64,
                   .type = ElementType::kFloat,

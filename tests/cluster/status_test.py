@@ -8,6 +8,7 @@ usage: status_test.py DOGGED SOURCE_DIR CASE
 """
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -95,6 +96,22 @@ def case_failed():
         if not job["message"] or job["message"] not in words:
             raise SystemExit(f"the row says {job['message']!r}, and the client "
                              f"{words!r}")
+
+
+def case_needed():
+    """Tasks that no result needs are not counted as needed."""
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        some = os.path.join(folder, "some.dog")
+        with open(CHOLESKY) as file, open(some, "w") as to:
+            to.write(re.sub("result .*", "result L(1)(0)", file.read()))
+        for _ in range(2):
+            cluster.start()
+        report, _ = cluster.run(some, "-D", "N=1024", "-D", "NB=128")
+        # Two tiles of the matrix, one factor, one triangular system.
+        check("report", report["tasks_needed"], 4, report)
+        for at in range(2):
+            _, job = row(cluster, at)
+            check("needed", job["tasks_needed"], 4, job)
 
 
 def case_cancelled():
