@@ -3,9 +3,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/job_source.h"
 #include "dsl/explain.h"
@@ -150,20 +154,41 @@ struct SimTotals {
   }
 };
 
+// `word` as a shell takes it.
+std::string Quoted(absl::string_view word) {
+  const bool is_plain = absl::c_all_of(word, [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           absl::StrContains("_-+./,:=%@", c);
+  });
+  if (is_plain && !word.empty()) return std::string(word);
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+// All that decides what happens.
 std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
-  std::string out = absl::StrCat("dogged sim ", options.program.file);
-  for (const auto& [name, value] : options.program.definitions) {
-    absl::StrAppend(&out, " -D ", name, "=", value);
+  const ProgramOptions& program = options.program;
+  std::vector<std::string> words = {"dogged", "sim", program.file};
+  for (const auto& [name, value] : program.definitions) {
+    words.insert(words.end(), {"-D", absl::StrCat(name, "=", value)});
   }
-  absl::StrAppend(&out, " --agents ", options.agents, " --replicas ",
-                  options.replicas, " --seeds ", seed, ":", seed);
+  for (const auto& [array, path] : program.inputs) {
+    words.insert(words.end(), {"--input", absl::StrCat(array, "=", path)});
+  }
+  if (!program.compiled) {
+    words.insert(words.end(), {"--kernels", "interpreted"});
+  }
+  if (!program.coalesce) words.insert(words.end(), {"--coalesce", "off"});
+  words.insert(words.end(), {"--agents", absl::StrCat(options.agents),
+                             "--replicas", absl::StrCat(options.replicas),
+                             "--seeds", absl::StrCat(seed, ":", seed)});
   if (!options.faults.empty()) {
-    absl::StrAppend(&out, " --faults ", options.faults);
+    words.insert(words.end(), {"--faults", options.faults});
   }
-  if (!options.program.coalesce) absl::StrAppend(&out, " --coalesce off");
-  if (options.search_only) absl::StrAppend(&out, " --search-only");
-  if (!options.claims) absl::StrAppend(&out, " --claims off");
-  return out;
+  if (options.search_only) words.push_back("--search-only");
+  if (!options.claims) words.insert(words.end(), {"--claims", "off"});
+  return absl::StrJoin(words, " ", [](std::string* out, absl::string_view w) {
+    out->append(Quoted(w));
+  });
 }
 
 }  // namespace
