@@ -3,15 +3,12 @@
 // part in a job; its peers are the messages that the test writes and reads.
 #include "runtime/agent/job_run.h"
 
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "runtime/graph/builder.h"
-#include "tests/exec/programs.h"
+#include "tests/agent/one_agent.h"
 
 namespace dogged {
 namespace {
@@ -20,121 +17,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const AgentId kSelf(1);
-const AgentId kPeer(2);
-const AgentId kThird(3);
-constexpr JobId kJob(7);
-
-// Keeps what it gets until the test lets it run.
-class HeldTasks : public Executor {
- public:
-  void Submit(ReadyTask task) override { tasks_.push_back(std::move(task)); }
-  void Poll(std::vector<Completion>&) override {}
-  int worker_count() const override { return 1; }
-  int64_t unfinished_count() const override {
-    return static_cast<int64_t>(tasks_.size());
-  }
-  std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
-
- private:
-  std::vector<ReadyTask> tasks_;
-};
-
-// Time stands still but for Pass().
-class OneAgent {
- public:
-  explicit OneAgent(Program program, JobOptions options = {.replicas = 1})
-      : job_(std::make_shared<Job>(Job{.program = std::move(program)})),
-        multicast_(kSelf, MulticastPlan::kFlat, Limits{}),
-        run_({.self = kSelf,
-              .id = kJob,
-              .job = job_,
-              .kernels = Kernels(job_->program),
-              .options = options,
-              .limits = limits_,
-              .executor = &tasks_,
-              .multicast = &multicast_,
-              .rng = Rng(1)}) {
-    std::vector<Member> members;
-    for (const AgentId agent : {kSelf, kPeer, kThird}) {
-      members.push_back({.id = agent, .host = agent.ToString()});
-    }
-    multicast_.SetView(std::make_shared<View>(std::move(members)));
-    run_.SetMembers(now_, Placed(), out_);
-    Pass(2 * limits_.handover_max);  // nobody has anything to hand over
-  }
-
-  // Of an array whose labels have one key, and their home at `agent`.
-  static int32_t GroupAt(AgentId agent) {
-    const Placement placement(Placed(), 1);
-    int32_t group = 1;
-    while (placement.Home(static_cast<uint64_t>(group)) != agent) ++group;
-    return group;
-  }
-
-  JobRun& run() { return run_; }
-  HeldTasks& tasks() { return tasks_; }
-
-  void Receive(AgentId from, JobMessage kind, const Bytes& body) {
-    ASSERT_TRUE(
-        run_.Receive(now_, from, static_cast<uint8_t>(kind), body.view(), out_)
-            .ok());
-    run_.Feed(now_, out_);
-  }
-  void Complete(ReadyTask task, ValueList outputs) {
-    run_.OnCompletion(now_,
-                      {.job = kJob,
-                       .task = task.task,
-                       .outputs = std::move(outputs),
-                       .inputs = std::move(task.inputs)},
-                      out_);
-  }
-  void Pass(absl::Duration time) {
-    now_ += time;
-    run_.Tick(now_, out_);
-    run_.Feed(now_, out_);
-  }
-  // The bodies of messages of `kind` to `to` since the last call.
-  std::vector<std::string> Sent(AgentId to, JobMessage kind) {
-    std::vector<std::string> bodies;
-    for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
-      if (wish.to == to && wish.kind == static_cast<uint8_t>(kind)) {
-        bodies.emplace_back(wish.body.view());
-      }
-    }
-    return bodies;
-  }
-
- private:
-  static std::vector<PlacementMember> Placed() {
-    std::vector<PlacementMember> out;
-    for (const AgentId agent : {kSelf, kPeer, kThird}) {
-      out.push_back({.agent = agent, .host = agent.ToString()});
-    }
-    return out;
-  }
-  static std::shared_ptr<const KernelTable> Kernels(const Program& program) {
-    auto out = std::make_shared<KernelTable>();
-    for (size_t i = 0; i < program.kernels.size(); ++i) {
-      out->push_back(std::make_unique<FunctionKernel>(AddUp));
-    }
-    return out;
-  }
-
-  const std::shared_ptr<const Job> job_;
-  const JobLimits limits_;
-  HeldTasks tasks_;
-  Multicast multicast_;
-  JobRun run_;
-  Outbox out_;
-  absl::Time now_ = absl::UnixEpoch();
-};
-
-Value Sealed(Value value) {
-  value.Seal();
-  return value;
-}
-
 // `width` tasks of the peer read one label of this agent.
 Program Fan(int64_t width) {
   Program program = WideRelease(width);
@@ -142,15 +24,6 @@ Program Fan(int64_t width) {
   program.arrays[1].affinity_group = OneAgent::GroupAt(kPeer);
   program.arrays[1].affinity_block = {0};
   return program;
-}
-
-// An array of one row, all of it at home at `home`.
-int32_t AddRow(ProgramBuilder& b, const std::string& name, AgentId home) {
-  return b.AddArray({.name = name,
-                     .rank = 1,
-                     .affinity_block = {0},
-                     .affinity_group = OneAgent::GroupAt(home),
-                     .version_index = 0});
 }
 
 TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
@@ -174,6 +47,24 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
     agent.Pass(absl::Seconds(1));
     EXPECT_EQ(agent.run().held_count(), 0);
   }
+}
+
+// What was on a worker when an earlier run of this job ended says nothing of
+// this one: no failure, no value, and the task may run again.
+TEST(JobRun, TakesNoNoticeOfATaskThatWasInterrupted) {
+  OneAgent agent(Fan(1));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  const Task start = tasks[0].task;
+  agent.Complete(std::move(tasks[0]), {}, absl::CancelledError("ended"));
+  EXPECT_TRUE(agent.run().failure().ok()) << agent.run().failure().ToString();
+  EXPECT_EQ(agent.run().stats().tasks_executed, 0);
+  EXPECT_EQ(agent.run().held_count(), 0);
+  agent.Receive(kPeer, JobMessage::kDemand,
+                EncodeDemand({.label = {.array = 0}, .certain = true}));
+  tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_EQ(tasks[0].task, start);
 }
 
 // 10^12 leaves, and none is its own: messages have their turn all the same.

@@ -262,6 +262,35 @@ TEST_F(LendingTest, ANewIncarnationOfTheReaderFreesWhatTheLastOneHad) {
   EXPECT_EQ(owner_->lent_count(), 0);
 }
 
+// A late `mapped` of an incarnation that has gone would undo what its
+// successor, the same process, has said and been answered; so nothing would be
+// lent to it.
+TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
+  reader_id_ = AgentId(3);
+  reader_ = std::make_unique<Lending>(reader_id_, reader_memory_, options_);
+  owner_->SetView(now_, ViewOf({owner_id_, reader_id_}));
+  reader_->SetView(now_, ViewOf({owner_id_, reader_id_}));
+  // The owner has not had a turn, in which it would forget the first one.
+  Outbox out;
+  reader_->Tick(now_, out);
+  const std::vector<Outbox::Wish> said = std::exchange(out.wishes, {});
+  for (const Outbox::Wish& wish : said) Deliver(wish, out);
+  for (const Outbox::Wish& wish : std::exchange(out.wishes, {})) {
+    Deliver(wish, out);
+  }
+  EXPECT_TRUE(owner_
+                  ->Receive(now_, kReader,
+                            static_cast<uint8_t>(LendingMessage::kMapped), "",
+                            out)
+                  .ok());
+  EXPECT_TRUE(out.wishes.empty()) << "nobody is there to be welcome";
+  for (int i = 0; i < 20; ++i) {
+    now_ += absl::Seconds(2);
+    Exchange();
+  }
+  EXPECT_TRUE(owner_->Lend(reader_id_, Make(7)).has_value());
+}
+
 TEST_F(LendingTest, WhatCantBeLentTravelsAsBytes) {
   EXPECT_FALSE(owner_->Lend(AgentId(9), Make(7)).has_value());
   EXPECT_FALSE(owner_->Lend(kReader, Value::Scalar(1)).has_value());

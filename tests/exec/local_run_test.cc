@@ -174,6 +174,51 @@ TEST(LocalRun, SaysSoWhenAResultCanNotBeReached) {
               testing::HasSubstr("10 of 10 results are unbound"));
 }
 
+// Also those that a worker has not yet told the others of when the run ends.
+TEST(LocalRun, ReportsAsManyResultsAsThereAre) {
+  constexpr int64_t kWidth = 5000;
+  const Program program = WideRelease(kWidth);
+  const Relations relations(program);
+  const KernelTable kernels = OneKernel(AddUp);
+  for (const int workers : {1, 2, 5}) {
+    for (const bool delivers : {false, true}) {
+      int64_t delivered = 0;
+      LocalRunOptions options{.placement =
+                                  PlaceWorkers(FlatCpuLayout(2), workers)};
+      if (delivers) {
+        options.on_result = [&delivered](const Label&, const Value&) {
+          ++delivered;
+          return absl::OkStatus();
+        };
+      }
+      LocalRun run(relations, kernels, options);
+      const absl::Status status = run.Run();
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(run.Progress().results_bound, kWidth);
+      EXPECT_EQ(run.Progress().tasks_executed, kWidth + 1);
+      EXPECT_EQ(delivered, delivers ? kWidth : 0);
+    }
+  }
+}
+
+TEST(LocalRun, ReportsAsManyResultsAsItDeliveredBeforeAnError) {
+  constexpr int64_t kGood = 700;
+  const Program program = WideRelease(5000);
+  const Relations relations(program);
+  const KernelTable kernels = OneKernel(AddUp);
+  int64_t delivered = 0;
+  LocalRun run(relations, kernels,
+               {.placement = PlaceWorkers(FlatCpuLayout(2), 3),
+                .on_result = [&](const Label&, const Value&) -> absl::Status {
+                  if (delivered == kGood) return absl::DataLossError("full");
+                  ++delivered;
+                  return absl::OkStatus();
+                }});
+  EXPECT_EQ(run.Run().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(delivered, kGood);
+  EXPECT_EQ(run.Progress().results_bound, kGood);
+}
+
 TEST(LocalRun, DeliversAResultOfTwoSetsOnce) {
   ProgramBuilder b("twice");
   const int32_t a = b.AddArray({.name = "a", .rank = 1});

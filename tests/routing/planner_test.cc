@@ -79,14 +79,23 @@ Tree Grow(MulticastPlan plan, const View& view, AgentId source,
     std::vector<AgentId> rest = share.targets;
     rest.erase(std::remove(rest.begin(), rest.end(), share.at), rest.end());
     int step = tree.received_at[share.at];
+    std::vector<AgentId> handed;
     for (Branch& branch :
          planner.Split(Scene(share.at, view, share.at == source), rest)) {
       EXPECT_FALSE(branch.targets.empty());
-      tree.depth[branch.hop] = tree.depth[share.at] + 1;
+      handed.insert(handed.end(), branch.targets.begin(), branch.targets.end());
+      EXPECT_NE(branch.hop, source);
+      EXPECT_TRUE(
+          tree.depth.emplace(branch.hop, tree.depth[share.at] + 1).second)
+          << branch.hop.ToString() << " gets it twice";
       tree.received_at[branch.hop] = ++step;
       ++tree.sends[share.at];
       shares.push_back({branch.hop, std::move(branch.targets)});
     }
+    // Each is in exactly one branch.
+    std::sort(handed.begin(), handed.end());
+    std::sort(rest.begin(), rest.end());
+    EXPECT_EQ(handed, rest);
     EXPECT_LT(shares.size(), 10'000u);
   }
   return tree;
@@ -107,6 +116,13 @@ TEST(Planner, TreesAreWhatTheySay) {
     for (int p = 1; p < kMulticastPlanCount; ++p) {
       const auto plan = static_cast<MulticastPlan>(p);
       SCOPED_TRACE(MulticastPlanName(plan));
+      // All of them have to be right; what is said below is of one.
+      for (int k = 1; k < PlannerOf(plan).tree_count(); ++k) {
+        const Tree other = Grow(plan, view, source, targets, k);
+        for (AgentId target : targets) {
+          ASSERT_TRUE(other.depth.contains(target));
+        }
+      }
       const Tree tree = Grow(plan, view, source, targets);
       int deepest = 0;
       int latest = 0;

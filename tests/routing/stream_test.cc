@@ -351,19 +351,25 @@ TEST(Streams, CreditBoundsWhatIsSent) {
   EXPECT_EQ(out.wishes.size(), 2 + 2 * 8);
 }
 
-TEST(Streams, LiesAreRefused) {
-  Rng rng(13);
-  const Limits limits = SmallSegments();
-  Net net(rng, 3, MulticastPlan::kFlat, limits, {});
-  Multicast& victim = net.agents.at(AgentId(2));
+// Four segments from agent 1 to agent 2.
+StreamOffer ShortOffer() {
   StreamOffer offer;
   offer.key = {AgentId(1), 5};
   offer.kind = 77;
   offer.plan = MulticastPlan::kChain;
   offer.total = 1600;
   offer.segment_bytes = 500;
-  offer.credit = 2;
+  offer.credit = 4;
   offer.targets = {AgentId(2)};
+  return offer;
+}
+
+TEST(Streams, LiesAreRefused) {
+  Rng rng(13);
+  const Limits limits = SmallSegments();
+  Net net(rng, 3, MulticastPlan::kFlat, limits, {});
+  Multicast& victim = net.agents.at(AgentId(2));
+  const StreamOffer offer = ShortOffer();
   int64_t refused = 0;
   Outbox out;
   std::vector<Delivery> deliveries;
@@ -417,6 +423,47 @@ TEST(Streams, LiesAreRefused) {
   pull = {.key = offer.key, .missing = {INT64_MAX, 3}};
   EXPECT_TRUE(give(RoutingKind::kStreamPull, pull.Encode()));
   EXPECT_TRUE(deliveries.empty());
+}
+
+// Segments in any order, each more than once, one of them lost at first: the
+// body comes once, whole, and what was lost is asked for.
+TEST(Streams, TakesEachSegmentOnce) {
+  Rng rng(15);
+  Net net(rng, 3, MulticastPlan::kFlat, SmallSegments(), {});
+  Multicast& reader = net.agents.at(AgentId(2));
+  const std::string body = RandomBody(rng, 1600);
+  const StreamOffer offer = ShortOffer();
+  Outbox out;
+  std::vector<Delivery> deliveries;
+  const auto give = [&](RoutingKind kind, const Bytes& message) {
+    const Envelope head{.kind = static_cast<uint8_t>(kind),
+                        .source = AgentId(1),
+                        .job = JobId(3)};
+    reader.Receive(net.now, {head, message}, out, deliveries);
+  };
+  const auto segment = [&](int64_t index) {
+    const std::string part = body.substr(static_cast<size_t>(500 * index), 500);
+    give(RoutingKind::kStreamSegment,
+         StreamSegment::Encode(offer.key, index, part));
+  };
+  give(RoutingKind::kStreamOffer, offer.Encode());
+  for (const int64_t index : {3, 0, 3, 0, 2, 2, 0}) segment(index);
+  EXPECT_TRUE(deliveries.empty()) << "segment 1 is missing";
+  bool is_asked_for = false;
+  for (int i = 0; i < 100 && !is_asked_for; ++i) {
+    net.now += absl::Milliseconds(100);
+    out.wishes.clear();
+    reader.Tick(net.now, out);
+    for (const Outbox::Wish& wish : out.wishes) {
+      const auto pull = StreamPull::Decode(wish.body);
+      is_asked_for |= pull.ok() && pull->missing == std::vector<int64_t>{1};
+    }
+  }
+  EXPECT_TRUE(is_asked_for);
+  for (const int64_t index : {1, 0}) segment(index);
+  ASSERT_EQ(deliveries.size(), 1u);
+  EXPECT_EQ(deliveries[0].body.view(), body);
+  EXPECT_EQ(reader.refused_count(), 0);
 }
 
 TEST(Streams, SurviveGarbage) {

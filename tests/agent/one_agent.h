@@ -1,0 +1,157 @@
+// One agent's part in a job, whose peers are the messages that a test writes
+// and reads.
+#ifndef DOGGED_TESTS_AGENT_ONE_AGENT_H_
+#define DOGGED_TESTS_AGENT_ONE_AGENT_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "runtime/agent/job_run.h"
+#include "runtime/graph/builder.h"
+#include "tests/exec/programs.h"
+
+namespace dogged {
+
+inline constexpr AgentId kSelf(1);
+inline constexpr AgentId kPeer(2);
+inline constexpr AgentId kThird(3);
+inline constexpr JobId kJob(7);
+
+// Keeps what it gets until the test lets it run.
+class HeldTasks : public Executor {
+ public:
+  void Submit(ReadyTask task) override { tasks_.push_back(std::move(task)); }
+  void Poll(std::vector<Completion>&) override {}
+  int worker_count() const override { return 1; }
+  int64_t unfinished_count() const override {
+    return static_cast<int64_t>(tasks_.size());
+  }
+  std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
+
+ private:
+  std::vector<ReadyTask> tasks_;
+};
+
+// Time stands still but for Pass().
+class OneAgent {
+ public:
+  explicit OneAgent(Program program, JobOptions options = {.replicas = 1})
+      : job_(std::make_shared<Job>(Job{.program = std::move(program)})),
+        multicast_(kSelf, MulticastPlan::kFlat, Limits{}),
+        run_({.self = kSelf,
+              .id = kJob,
+              .job = job_,
+              .kernels = Kernels(job_->program),
+              .options = options,
+              .limits = limits_,
+              .executor = &tasks_,
+              .multicast = &multicast_,
+              .rng = Rng(1)}) {
+    std::vector<Member> members;
+    for (const AgentId agent : {kSelf, kPeer, kThird}) {
+      members.push_back({.id = agent, .host = agent.ToString()});
+    }
+    multicast_.SetView(std::make_shared<View>(std::move(members)));
+    run_.SetMembers(now_, Placed(), out_);
+    Pass(2 * limits_.handover_max);  // nobody has anything to hand over
+  }
+
+  // Of an array whose labels have one key, and their home at `agent`.
+  static int32_t GroupAt(AgentId agent) {
+    const Placement placement(Placed(), 1);
+    int32_t group = 1;
+    while (placement.Home(static_cast<uint64_t>(group)) != agent) ++group;
+    return group;
+  }
+
+  JobRun& run() { return run_; }
+  HeldTasks& tasks() { return tasks_; }
+
+  void Receive(AgentId from, JobMessage kind, const Bytes& body) {
+    ASSERT_TRUE(
+        run_.Receive(now_, from, static_cast<uint8_t>(kind), body.view(), out_)
+            .ok());
+    run_.Feed(now_, out_);
+  }
+  void Complete(ReadyTask task, ValueList outputs,
+                absl::Status status = absl::OkStatus()) {
+    run_.OnCompletion(now_,
+                      {.job = kJob,
+                       .task = task.task,
+                       .outputs = std::move(outputs),
+                       .inputs = std::move(task.inputs),
+                       .status = std::move(status)},
+                      out_);
+  }
+  void Pass(absl::Duration time) {
+    now_ += time;
+    run_.Tick(now_, out_);
+    run_.Feed(now_, out_);
+  }
+  // The bodies of messages of `kind` to `to` since the last call.
+  std::vector<std::string> Sent(AgentId to, JobMessage kind) {
+    std::vector<std::string> bodies;
+    for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
+      if (wish.to == to && wish.kind == static_cast<uint8_t>(kind)) {
+        bodies.emplace_back(wish.body.view());
+      }
+    }
+    return bodies;
+  }
+  // Messages to `to` since the last call, by multicast too, that have `body`.
+  int SentWith(AgentId to, const Bytes& body) {
+    int count = 0;
+    for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
+      count +=
+          wish.to == to && absl::StrContains(wish.body.view(), body.view());
+    }
+    return count;
+  }
+
+ private:
+  static std::vector<PlacementMember> Placed() {
+    std::vector<PlacementMember> out;
+    for (const AgentId agent : {kSelf, kPeer, kThird}) {
+      out.push_back({.agent = agent, .host = agent.ToString()});
+    }
+    return out;
+  }
+  static std::shared_ptr<const KernelTable> Kernels(const Program& program) {
+    auto out = std::make_shared<KernelTable>();
+    for (size_t i = 0; i < program.kernels.size(); ++i) {
+      out->push_back(std::make_unique<FunctionKernel>(AddUp));
+    }
+    return out;
+  }
+
+  const std::shared_ptr<const Job> job_;
+  const JobLimits limits_;
+  HeldTasks tasks_;
+  Multicast multicast_;
+  JobRun run_;
+  Outbox out_;
+  absl::Time now_ = absl::UnixEpoch();
+};
+
+inline Value Sealed(Value value) {
+  value.Seal();
+  return value;
+}
+
+// An array of one row, all of it at home at `home`.
+inline int32_t AddRow(ProgramBuilder& b, const std::string& name,
+                      AgentId home) {
+  return b.AddArray({.name = name,
+                     .rank = 1,
+                     .affinity_block = {0},
+                     .affinity_group = OneAgent::GroupAt(home),
+                     .version_index = 0});
+}
+
+}  // namespace dogged
+
+#endif  // DOGGED_TESTS_AGENT_ONE_AGENT_H_

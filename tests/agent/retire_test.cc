@@ -1,0 +1,154 @@
+// Aim: the rules by which labels are dropped, and made again. Method: one
+// agent's part in a job, and messages by hand.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "runtime/agent/job_run.h"
+#include "tests/agent/one_agent.h"
+
+namespace dogged {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const Label kFirst{.array = 0, .index = {0}};
+const Label kSecond{.array = 1, .index = {0}};
+const Label kLast{.array = 2, .index = {0}};
+const Task kMakesSecond{.task_class = 1, .index = {0}};
+const Task kMakesLast{.task_class = 2, .index = {0}};
+
+// first -> second -> last, each a row at home somewhere; last is the result.
+Program Chain(AgentId first, AgentId second, AgentId last) {
+  ProgramBuilder b("chain");
+  const AffineExpr t = AffineExpr::Index(0);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  std::optional<int32_t> before;
+  const std::vector<std::pair<std::string, AgentId>> rows = {
+      {"first", first}, {"second", second}, {"last", last}};
+  for (const auto& [name, home] : rows) {
+    const int32_t row = AddRow(b, name, home);
+    TaskClass made{.name = name,
+                   .domain = Domain::Box({{"t", 0, 0}}),
+                   .creates = {{row, {t}}},
+                   .kernel = add};
+    if (before.has_value()) made.uses = {{*before, {t}, {}}};
+    b.AddClass(made);
+    before = row;
+  }
+  b.AddResult(*before, Domain::Box({{"t", 0, 0}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+Value One() { return Sealed(Value::Scalar(1)); }
+
+// Runs what is ready, which is one task.
+void RunNext(OneAgent& agent, const Task& expected) {
+  agent.Pass(absl::ZeroDuration());
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_EQ(tasks[0].task, expected);
+  agent.Complete(std::move(tasks[0]), {One()});
+}
+
+// need(L): the consumer of `first` has run, and only its own consumer, which
+// runs elsewhere, has not.
+TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
+  for (const int replicas : {1, 2}) {
+    SCOPED_TRACE(replicas);
+    OneAgent agent(Chain(kSelf, kSelf, kPeer), {.replicas = replicas});
+    RunNext(agent, {.task_class = 0, .index = {0}});
+    EXPECT_EQ(agent.run().held_count(), 1);
+    RunNext(agent, kMakesSecond);
+    // With two copies wanted there is one of `second` so far.
+    EXPECT_EQ(agent.run().held_count(), replicas);
+    // One of them has a rank.
+    for (const AgentId holder : {kPeer, kThird}) {
+      agent.Receive(holder, JobMessage::kStored,
+                    EncodeAnnounce({kSecond, One().digest()}));
+    }
+    EXPECT_EQ(agent.run().held_count(), 1);
+    agent.Receive(kPeer, JobMessage::kDone, EncodeDone({kSecond, kMakesLast}));
+    EXPECT_EQ(agent.run().held_count(), 0);
+  }
+}
+
+// Of one whose consumers are all done, or who has none, too.
+TEST(Retire, AResultStays) {
+  OneAgent agent(Chain(kPeer, kPeer, kSelf));
+  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kSecond, One()));
+  RunNext(agent, kMakesLast);
+  for (int i = 0; i < 100; ++i) agent.Pass(absl::Seconds(1));
+  EXPECT_EQ(agent.run().held_count(), 1);
+}
+
+TEST(Retire, ACopyGoesWhenItsHomeSaysSoAndNothingElseDoes) {
+  // All three have a rank.
+  OneAgent agent(Chain(kPeer, kThird, kThird), {.replicas = 3});
+  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kFirst, One()));
+  EXPECT_EQ(agent.run().held_count(), 1);
+  agent.Receive(kThird, JobMessage::kRetired, EncodeRetired({.label = kFirst}));
+  EXPECT_EQ(agent.run().held_count(), 1) << "it is not the home";
+  agent.Receive(kPeer, JobMessage::kRetired, EncodeRetired({.label = kFirst}));
+  EXPECT_EQ(agent.run().held_count(), 0);
+}
+
+TEST(Retire, NobodyElseSaysThatALabelOfThisHomeGoes) {
+  OneAgent agent(Chain(kSelf, kPeer, kPeer));
+  RunNext(agent, {.task_class = 0, .index = {0}});
+  for (const AgentId other : {kPeer, kThird}) {
+    agent.Receive(other, JobMessage::kRetired,
+                  EncodeRetired({.label = kFirst}));
+  }
+  EXPECT_EQ(agent.run().held_count(), 1);
+}
+
+TEST(Retire, WhoHoldsACopyIsToldThatItGoes) {
+  OneAgent agent(Chain(kSelf, kPeer, kPeer), {.replicas = 3});
+  RunNext(agent, {.task_class = 0, .index = {0}});
+  agent.Receive(kThird, JobMessage::kStored,
+                EncodeAnnounce({kFirst, One().digest()}));
+  const Bytes retired = EncodeRetired({.label = kFirst});
+  EXPECT_EQ(agent.SentWith(kThird, retired), 0);
+  agent.Receive(kPeer, JobMessage::kDone, EncodeDone({kFirst, kMakesSecond}));
+  EXPECT_EQ(agent.run().held_count(), 0);
+  EXPECT_EQ(agent.SentWith(kThird, retired), 1);
+}
+
+// A demand that may be late is answered; one that is certain and insists has
+// the label made again, and that stays as long as the pin below it.
+TEST(Retire, WhatIsNeededForCertainIsMadeAgain) {
+  OneAgent agent(Chain(kSelf, kPeer, kPeer));
+  RunNext(agent, {.task_class = 0, .index = {0}});
+  const auto done = [&] {
+    agent.Receive(kPeer, JobMessage::kDone, EncodeDone({kFirst, kMakesSecond}));
+  };
+  done();
+  EXPECT_EQ(agent.run().held_count(), 0);
+  for (const bool certain : {false, true}) {
+    agent.Sent(kPeer, JobMessage::kRetired);
+    agent.Receive(
+        kPeer, JobMessage::kDemand,
+        EncodeDemand(
+            {.label = kFirst, .task = kMakesSecond, .certain = certain}));
+    agent.Pass(absl::ZeroDuration());
+    EXPECT_THAT(agent.tasks().TakeAll(), IsEmpty());
+  }
+  agent.Receive(kPeer, JobMessage::kDemand,
+                EncodeDemand({.label = kFirst,
+                              .task = kMakesSecond,
+                              .certain = true,
+                              .insist = true}));
+  RunNext(agent, {.task_class = 0, .index = {0}});
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kPublish), SizeIs(1));
+  EXPECT_EQ(agent.run().held_count(), 1);
+  done();
+  EXPECT_EQ(agent.run().held_count(), 1) << "until its row is further";
+}
+
+}  // namespace
+}  // namespace dogged
