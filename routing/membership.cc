@@ -198,9 +198,7 @@ void Membership::Spread(const GossipNews& news, AgentId except, Outbox& out) {
   }
   if (view_->size() > options_.push_all_max) {
     for (int i = 0; i < options_.fanout && !others.empty(); ++i) {
-      SendNews(others[static_cast<size_t>(
-                   rng_.Below(static_cast<int64_t>(others.size())))],
-               news, false, out);
+      SendNews(rng_.Pick(others), news, false, out);
     }
     return;
   }
@@ -227,9 +225,7 @@ AgentId Membership::RandomPeer() {
   const std::vector<Member>& members = view_->members();
   if (members.size() < 2) return AgentId();
   while (true) {
-    const AgentId id = members[static_cast<size_t>(rng_.Below(
-                                   static_cast<int64_t>(members.size())))]
-                           .id;
+    const AgentId id = rng_.Pick(members).id;
     if (id != self_.id) return id;
   }
 }
@@ -418,9 +414,7 @@ void Membership::RunGossip(Outbox& out) {
     }
   }
   if (!dead.empty() && rng_.Below(kDeadProbeShare) == 0) {
-    SendPing(dead[static_cast<size_t>(
-                 rng_.Below(static_cast<int64_t>(dead.size())))],
-             AgentId(), out);
+    SendPing(rng_.Pick(dead), AgentId(), out);
   }
 }
 

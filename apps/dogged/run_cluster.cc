@@ -333,8 +333,7 @@ class ClusterRun {
     const std::vector<size_t> alive = agents_.Alive();
     nobody_to_kill_ = alive.size() < 2;
     if (nobody_to_kill_) return false;
-    agents_.Kill(alive[static_cast<size_t>(
-        rng_.Below(static_cast<int64_t>(alive.size())))]);
+    agents_.Kill(rng_.Pick(alive));
     NoteDeaths(progress);
     return true;
   }

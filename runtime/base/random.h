@@ -4,6 +4,7 @@
 #define DOGGED_RUNTIME_BASE_RANDOM_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "runtime/base/hash.h"
@@ -26,6 +27,11 @@ class Rng {
   int64_t Below(int64_t limit) {
     return static_cast<int64_t>(
         (Word128{Next()} * static_cast<Word128>(limit)) >> 64);
+  }
+  // One of a vector that is not empty.
+  template <typename T>
+  const T& Pick(const std::vector<T>& items) {
+    return items[static_cast<size_t>(Below(std::ssize(items)))];
   }
   // Uniform in [0, 1).
   double Unit() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }

@@ -62,8 +62,7 @@ bool Walk::Descend() {
   }
   const std::vector<Input*>& choice = near.empty() ? far : near;
   if (choice.empty()) return false;
-  Input& chosen = *choice[static_cast<size_t>(
-      rng_.Below(static_cast<int64_t>(choice.size())))];
+  Input& chosen = *rng_.Pick(choice);
   chosen.known = Known::kPassed;
   Push(Frontier(chosen.label, chosen.newest));
   return true;

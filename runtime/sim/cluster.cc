@@ -157,8 +157,7 @@ void Cluster::JoinCluster(Node& node) {
     }
   }
   if (others.empty()) return;
-  Node& seed = *others[static_cast<size_t>(
-      rng_.Below(static_cast<int64_t>(others.size())))];
+  Node& seed = *rng_.Pick(others);
   const absl::Status admitted =
       seed.agent->Admit(queue_.now(), node.agent->Snapshot());
   DOGGED_CHECK(admitted.ok()) << admitted.ToString();
@@ -268,8 +267,7 @@ Cluster::Node* Cluster::RandomNode() {
     if (node->agent != nullptr && !node->leaving) live.push_back(node.get());
   }
   if (live.empty()) return nullptr;
-  return live[static_cast<size_t>(
-      rng_.Below(static_cast<int64_t>(live.size())))];
+  return rng_.Pick(live);
 }
 
 void Cluster::ScheduleFault(int count, std::function<void()> fault) {
