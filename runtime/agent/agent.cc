@@ -417,8 +417,7 @@ void Agent::RequestJobs(absl::Time now) {
         if (member.id != id()) others.push_back(member.id);
       }
       if (!others.empty()) {
-        outbox_.Send(others[static_cast<size_t>(
-                         rng_.Below(static_cast<int64_t>(others.size())))],
+        outbox_.Send(rng_.Pick(others),
                      static_cast<uint8_t>(AgentMessage::kJobRequest), job, {});
       }
     }

@@ -23,7 +23,9 @@ int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
   const int64_t workers = executor.worker_count();
   const auto count = static_cast<int64_t>(
       kPassTime / std::max(usual_task, absl::Microseconds(1)));
-  return std::max(2 * workers, std::min(count * workers, kQueuedMax));
+  // The pause between two tasks is nothing beside long ones.
+  const int64_t least = usual_task < 10 * kPassTime ? 2 * workers : workers;
+  return std::max(least, std::min(count * workers, kQueuedMax));
 }
 
 }  // namespace
@@ -259,8 +261,8 @@ bool JobRun::StartNextLeaf() {
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   StartParked();
-  const int64_t target =
-      QueueTarget(executor_, usual_task_) + stealing_.RoomCount(now);
+  const int64_t room = forward_ && MayGive() ? stealing_.RoomCount(now) : 0;
+  const int64_t target = QueueTarget(executor_, usual_task_) + room;
   int expanded = 0;
   while (executor_.unfinished_count() + parked_.size() < target &&
          failure_.ok()) {
@@ -271,7 +273,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     }
     if (AwaitsOffers(now)) break;
     if (forward_ && now >= rebuild_after_ && !handover_.IsAwaiting() &&
-        MayStartLeaf()) {
+        (in_flight_.empty() || !storage_.IsPressed())) {
       if (StartNextLeaf()) continue;
       if (leaves_.has_value()) out.WakeAt(now);  // there may be more
     }
@@ -282,10 +284,6 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     GiveTasks(now, out);
     AskForTasks(now, out);
   }
-}
-
-bool JobRun::MayStartLeaf() const {
-  return in_flight_.empty() || !storage_.IsPressed();
 }
 
 void JobRun::CheckMemory(const Completion& completion) {

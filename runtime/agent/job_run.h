@@ -126,7 +126,6 @@ class JobRun {
   void Execute(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
-  bool MayStartLeaf() const;
   void CheckMemory(const Completion& completion);
   void Fail(absl::Status status);
   void SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out);
@@ -199,6 +198,7 @@ class JobRun {
 
   // --- steal.cc: others' tasks
   void AskForTasks(absl::Time now, Outbox& out);
+  bool MayGive() const;
   void GiveTasks(absl::Time now, Outbox& out);
   int64_t BytesToMove(const Activation& record, AgentId thief) const;
   void HandleGift(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);

@@ -228,6 +228,9 @@ void JobRun::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
 void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                          Outbox& out) {
   if (!IsMine(body.task)) return;  // his view is another; he tries elsewhere
+  if (forward_) {                  // he has been given it
+    return stealing_.Extend(body.task, from, now + limits_.gift_silence_max);
+  }
   const bool granted = TakeClaim(now, body, from);
   SendTo(from, JobMessage::kClaimed,
          EncodeClaim({body.task, body.wanted, granted}), out);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "runtime/agent/job_run.h"
 
 namespace dogged {
@@ -20,8 +21,8 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
       handover_.IsAwaiting() || storage_.IsPressed()) {
     return;
   }
-  const int64_t busy =
-      parked_.size() + std::max(executor_.unfinished_count(),
+  const int64_t busy = parked_.size() + storage_.staged_count() +
+                       std::max(executor_.unfinished_count(),
                                 static_cast<int64_t>(search_.picked.size()));
   const int64_t idle = executor_.worker_count() - busy;
   if (idle <= 0) return;
@@ -56,11 +57,13 @@ int64_t JobRun::BytesToMove(const Activation& record, AgentId thief) const {
   return bytes;
 }
 
+bool JobRun::MayGive() const {
+  return !paused_ && kernels_ != nullptr && stats_.tasks_executed > 0 &&
+         usual_task_ >= limits_.given_task_min;
+}
+
 void JobRun::GiveTasks(absl::Time now, Outbox& out) {
-  if (usual_task_ < limits_.given_task_min || stats_.tasks_executed == 0 ||
-      paused_ || kernels_ == nullptr) {
-    return;
-  }
+  if (!MayGive()) return;
   while (!parked_.empty()) {
     bool has_given = false;
     for (const AgentId thief : stealing_.Thieves(now)) {
@@ -87,7 +90,7 @@ void JobRun::GiveTasks(absl::Time now, Outbox& out) {
         SendValue({thief}, label, out, Sending::kCopy);
       }
       stealing_.TakeRoom(thief);
-      stealing_.Give(thief, now + 4 * Patience(), std::move(record));
+      stealing_.Give(thief, now + limits_.gift_silence_max, std::move(record));
     }
     if (!has_given) return;
   }
@@ -98,7 +101,8 @@ void JobRun::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
   const Task& task = body.task;
   stealing_.NoteAnswer(from);
   if (!forward_ || paused_ || HomeOf(task) != from ||
-      in_flight_.contains(task) || search_.picked.contains(task)) {
+      root_.rounds.IsAhead(task) || in_flight_.contains(task) ||
+      search_.picked.contains(task)) {
     return;
   }
   search_.picked[task] = {.wanted = body.wanted,
@@ -113,14 +117,21 @@ void JobRun::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
   }
 }
 
-// What was lost on the way is demanded. Gifts whose inputs don't come are given
-// up, and what was given and does not come back runs here.
+// A thief repeats that it has the task, and demands what was lost on the way.
+// Gifts whose inputs don't come are given up, and that of which nothing is
+// heard runs at home.
 void JobRun::SweepStealing(absl::Time now, Outbox& out) {
   std::vector<Task> missing;
+  absl::btree_map<Task, SearchState::Picked> gifts;
   for (const auto& [task, picked] : search_.picked) {
+    gifts[task] = picked;
     if (picked.asked <= now - Patience() && !in_flight_.contains(task)) {
       missing.push_back(task);
     }
+  }
+  for (const auto& [task, gift] : gifts) {
+    SendTo(gift.giver, JobMessage::kClaim,
+           EncodeClaim({.task = task, .wanted = gift.wanted}), out);
   }
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {

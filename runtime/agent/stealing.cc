@@ -40,6 +40,11 @@ void Stealing::Give(AgentId thief, absl::Time limit,
   given_[task] = {.thief = thief, .limit = limit, .record = std::move(record)};
 }
 
+void Stealing::Extend(const Task& task, AgentId thief, absl::Time limit) {
+  const auto it = given_.find(task);
+  if (it != given_.end() && it->second.thief == thief) it->second.limit = limit;
+}
+
 std::unique_ptr<Activation> Stealing::Remove(const Task& task) {
   const auto it = given_.find(task);
   if (it == given_.end()) return nullptr;

@@ -29,9 +29,11 @@ class Stealing {
   int64_t RoomCount(absl::Time now);
   // `agent` gets one task less, from now on.
   void TakeRoom(AgentId agent);
-  // `thief` was told of this task; it is to be back before `limit`.
+  // `thief` was told of this task; it comes back at `limit` unless extended.
   void Give(AgentId thief, absl::Time limit,
             std::unique_ptr<Activation> record);
+  // `thief` says that it has the task still. Nothing if it was not given to it.
+  void Extend(const Task& task, AgentId thief, absl::Time limit);
   // Null if it was not given, or is back.
   std::unique_ptr<Activation> Remove(const Task& task);
   // Takes back what is overdue, and what those have who are `gone`.

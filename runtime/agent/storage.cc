@@ -81,8 +81,8 @@ void JobRun::CopyOrphans(int64_t bytes_max) {
 }
 
 void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
-  const auto running = static_cast<int64_t>(in_flight_.size()) -
-                       stealing_.given_count() - storage_.staged_count();
+  const int64_t running =
+      executing_count() - stealing_.given_count() - storage_.staged_count();
   for (auto& record :
        storage_.Advance(now, running, executor_.worker_count())) {
     Execute(std::move(record));

@@ -56,6 +56,12 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   const auto late = home.TakeBack(kStart + kSweep, nobody);
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0]->task, RecordOf(1)->task);
+  home.Extend(RecordOf(2)->task, kSecond, kStart + 9 * kSweep);  // not his
+  home.Extend(RecordOf(3)->task, kSecond, kStart + 9 * kSweep);
+  const auto silent = home.TakeBack(kStart + 2 * kSweep, nobody);
+  ASSERT_THAT(silent, SizeIs(1));
+  EXPECT_EQ(silent[0]->task, RecordOf(2)->task);
+  home.Give(kFirst, kStart + 2 * kSweep, RecordOf(2));
   const auto gone = home.TakeBack(
       kStart + kSweep, [](AgentId thief) { return thief == kSecond; });
   ASSERT_THAT(gone, SizeIs(1));

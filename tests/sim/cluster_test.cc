@@ -114,6 +114,11 @@ TEST(Cluster, IdleAgentsTakeTasks) {
   EXPECT_LT(calm.elapsed, 0.8 * RunSeeds(stencil, options, 5).elapsed);
 }
 
+TEST(Cluster, WhatTakesLongIsGivenOnce) {
+  const SimOptions options{.agents = 4, .task_time = absl::Seconds(3)};
+  EXPECT_EQ(RunSeeds(Heat1dJob(101, 10, 8), options, 5).executed_per_needed, 1);
+}
+
 TEST(Cluster, WhatIsGivenMayBeLost) {
   FaultPlan faults = ManyFaults();
   faults.network.drop = 0.1;
