@@ -225,6 +225,7 @@ struct Result {
   std::vector<Dimension> dimensions;
   std::optional<Expr> where;
   std::string file;
+  SourceRange file_range;  // with its quotes; empty without a file
   SourceRange range;
 };
 

@@ -345,34 +345,6 @@ void Checker::NameRanges(ast::Ref& ref,
   }
 }
 
-void Checker::Result(const ast::Result& declared) {
-  CheckedResult out;
-  out.file = declared.file;
-  out.range = declared.ref.range;
-  ast::Ref ref = declared.ref;
-  // A bare name is all of the array.
-  if (const int32_t found = program_.FindArray(ref.array.text);
-      found >= 0 && ref.index.empty()) {
-    ref.index.resize(static_cast<size_t>(ArrayAt(found).rank));
-    ref.is_slice.assign(ref.index.size(), true);
-  }
-  std::vector<ast::Dimension> dimensions = declared.dimensions;
-  NameRanges(ref, dimensions);
-  for (const ast::Expr& index : ref.index) {
-    out.index_range.push_back(index.range);
-  }
-  Scope scope = ParameterScope();
-  scope.unknown_help = "name the index,  for x = ...,  or write  (:)";
-  out.domain = DomainOf(dimensions, scope);
-  const int dim_count = static_cast<int>(dimensions.size());
-  Restrict(declared.where, scope, dim_count, out.domain.guard);
-  const auto checked = RefOf(ref, scope, dim_count);
-  if (!checked) return;
-  out.ref = *checked;
-  out.is_slice = ref.is_slice;
-  program_.results.push_back(std::move(out));
-}
-
 // Every array that something reads or wants has something that creates it.
 void Checker::Creators(const ast::Program& program) {
   std::vector<bool> is_created(program_.arrays.size());

@@ -192,6 +192,7 @@ struct CheckedResult {
   std::vector<bool> is_slice;  // by index of ref: one that Analyze is to find
   std::vector<SourceRange> index_range;  // by index of ref
   std::string file;                      // behind `to`; may be empty
+  SourceRange file_range;
   SourceRange range;
   // Asked for on the command line: only what the program has anyway.
   bool is_selection = false;

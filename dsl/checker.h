@@ -45,6 +45,7 @@ class Checker {
   bool Periodic(const ast::Boundary& declared, CheckedBoundary& out);
   static void NameRanges(ast::Ref& ref,
                          std::vector<ast::Dimension>& dimensions);
+  void CheckFile(const ast::Result& result);
   void Result(const ast::Result& declared);
   void Repeat(const ast::Repeat& declared);
   void Creators(const ast::Program& program);

@@ -279,12 +279,23 @@ absl::Status CheckInputs(const PointProgram& points,
   return absl::OkStatus();
 }
 
+// Where results go is no part of a job.
+std::string WithoutFiles(std::string text, const ast::Program& tree) {
+  for (auto result = tree.results.rbegin(); result != tree.results.rend();
+       ++result) {
+    const SourceRange range = result->file_range;
+    text.erase(static_cast<size_t>(range.begin),
+               static_cast<size_t>(range.end - range.begin));
+  }
+  return text;
+}
+
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
                                     const KernelRegistry& registry,
                                     Diagnostics& diagnostics,
-                                    std::vector<SelectedLabels>& selected) {
+                                    PlacedResults& placed) {
   diagnostics = Include(options.file, text, options.read_file);
   const size_t own_bytes = diagnostics.text().size();
   if (!options.selections.empty()) {
@@ -316,7 +327,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   PointProgram points =
       MakePointProgram(checked, NameOf(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  selected = PlaceSelections(options.selections, points, diagnostics);
+  placed = PlaceResults(options.selections, points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   CheckSize(points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
@@ -334,7 +345,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
     job.program.kernels.push_back(
         {.name = "source", .kind = "c", .body = std::move(source)});
   }
-  job.source = whole_text;
+  job.source = WithoutFiles(whole_text, tree);
   job.parameters = options.parameters;
   for (const std::string& array : points.inputs) {
     const auto it = options.inputs.find(array);
@@ -355,20 +366,19 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,
                             const KernelRegistry& registry,
-                            Diagnostics& diagnostics,
-                            std::vector<SelectedLabels>* selected) {
+                            Diagnostics& diagnostics, PlacedResults* placed) {
   DOGGED_CHECK(options.analyze != nullptr) << "no analysis";
-  std::vector<SelectedLabels> labels;
+  PlacedResults results;
   const absl::StatusOr<Job> job =
-      CompileTogether(text, options, registry, diagnostics, labels);
-  if (selected != nullptr) *selected = std::move(labels);
+      CompileTogether(text, options, registry, diagnostics, results);
+  if (placed != nullptr) *placed = std::move(results);
   if (job.ok() || options.selections.empty()) return job;
   // The program's mistake, or that of a selection?
   CompileOptions fewer = options;
   fewer.selections.clear();
   Diagnostics found(options.file, "");
   const absl::StatusOr<Job> alone =
-      CompileTogether(text, fewer, registry, found, labels);
+      CompileTogether(text, fewer, registry, found, results);
   if (!alone.ok()) {
     diagnostics = std::move(found);
     return alone;
@@ -376,7 +386,7 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   SelectionErrors errors(options.selections);
   for (size_t k = 0; k < options.selections.size(); ++k) {
     fewer.selections = {options.selections[k]};
-    if (!CompileTogether(text, fewer, registry, found, labels).ok()) {
+    if (!CompileTogether(text, fewer, registry, found, results).ok()) {
       errors.Add(k, found);
     }
   }

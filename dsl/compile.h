@@ -45,13 +45,13 @@ struct CompileOptions {
 // `diagnostics`, which is made anew for `text`; with errors there the status
 // is kInvalidArgument, or kNotFound if only selections are wrong, in whose text
 // the messages then point. Job::lowering says in words what became of the
-// program: the tiles' shape, or why it runs point by point. `selected`, if not
-// null, gets one entry per selection.
+// program: the tiles' shape, or why it runs point by point. `placed`, if not
+// null, gets what selections and files of results are.
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,
                             const KernelRegistry& registry,
                             Diagnostics& diagnostics,
-                            std::vector<SelectedLabels>* selected = nullptr);
+                            PlacedResults* placed = nullptr);
 
 // The kernels of a job, by position in its program. Compiles the job's C
 // source through `compile`; without it, or if that can't be done here, kernels

@@ -99,18 +99,26 @@ std::pair<int, int> Diagnostics::LineAndColumn(int32_t offset) const {
   return {line - part->first_line + part->line_there, column};
 }
 
+std::string Diagnostics::PlaceOf(int32_t offset) const {
+  const auto [line, column] = LineAndColumn(offset);
+  const SourcePart* const part = PartOf(LineOf(offset));
+  std::string out = part == nullptr ? file_ : part->file;
+  if (part == nullptr || part->line_there > 0) {
+    absl::StrAppend(&out, ":", line, ":", column);
+  }
+  return out;
+}
+
 std::string Diagnostics::ToString(const Diagnostic& diagnostic) const {
   const absl::string_view severity =
       diagnostic.severity == Severity::kError ? "error" : "warning";
   const SourceRange range = diagnostic.range;
-  const auto [line, column] = LineAndColumn(range.begin);
+  const int line = LineAndColumn(range.begin).first;
+  const int column = LineAndColumn(range.begin).second;
   const int text_line = LineOf(range.begin);
   const SourcePart* const part = PartOf(text_line);
-  std::string out = part == nullptr || range.IsNone() ? file_ : part->file;
   const bool has_numbers = part == nullptr || part->line_there > 0;
-  if (!range.IsNone() && has_numbers) {
-    absl::StrAppend(&out, ":", line, ":", column);
-  }
+  std::string out = range.IsNone() ? file_ : PlaceOf(range.begin);
   absl::StrAppend(&out, ": ", severity, "[", CodeText(diagnostic.code),
                   "]: ", diagnostic.message, "\n");
   if (!range.IsNone()) {

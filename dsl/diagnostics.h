@@ -116,6 +116,8 @@ class Diagnostics {
   std::string ToString() const;
   std::string ToString(const Diagnostic& diagnostic) const;
 
+  // "heat.dog:12:8".
+  std::string PlaceOf(int32_t offset) const;
   // Line and column in its own file, both from 1; columns count bytes.
   std::pair<int, int> LineAndColumn(int32_t offset) const;
 

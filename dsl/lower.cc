@@ -231,6 +231,7 @@ void PointMaker::AddResult(const CheckedResult& result) {
   std::optional<PointResult> made = ResultOf(result, program_);
   if (made) {
     made->range = result.range;
+    made->file = result.file;
     out_.results.push_back(*std::move(made));
     return;
   }

@@ -263,7 +263,10 @@ class Parser : private ExpressionParser {
     out.ref = Reference(true);
     if (Accept("for")) out.dimensions = Dimensions();
     if (Accept("where")) out.where = Expression();
-    if (Accept("to")) out.file = TakeString("the file of the result");
+    if (Accept("to")) {
+      out.file_range = Peek().range;
+      out.file = TakeString("the file of the result");
+    }
     out.range = Since(begin);
     return out;
   }

@@ -73,6 +73,7 @@ struct PointResult {
   int64_t level_step = 0;
   Repeat::ResultTime time;
   SourceRange range;  // of the program text; none for one made here
+  std::string file;   // that the program asks for; may be empty
 };
 
 struct PointProgram {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace dogged::dsl {
 namespace {
@@ -13,16 +14,17 @@ bool HasIndices(const std::string& selection) {
   return selection.find('(') != std::string::npos;
 }
 
-// Drops results that an earlier one covers. By position before: where it is
-// now, or the one that covers it.
+// Drops results that an earlier one covers, but for those with a file: that is
+// of the result as it stands. By position before: where it is now, or the one
+// that covers it.
 std::vector<int32_t> DropCovered(PointProgram& points) {
   std::vector<PointResult> kept;
   std::vector<int32_t> places;
   for (PointResult& result : points.results) {
     const auto covers = std::find_if(
         kept.begin(), kept.end(), [&result](const PointResult& other) {
-          return other.array == result.array && other.is_whole_box &&
-                 other.time == result.time &&
+          return result.file.empty() && other.array == result.array &&
+                 other.is_whole_box && other.time == result.time &&
                  Intersect(other.box, result.box) == result.box;
         });
     places.push_back(static_cast<int32_t>(covers - kept.begin()));
@@ -69,6 +71,18 @@ int32_t FindResult(const std::string& array, const std::vector<int32_t>& own,
   return -1;
 }
 
+// The labels of `result`, which is at position `view` now.
+SelectedLabels LabelsOf(const PointResult& result, int32_t view,
+                        const PointProgram& points) {
+  const Box box = LastBox(result);
+  return {.view = view,
+          .lower = {box.lower.begin(), box.lower.end()},
+          .upper = {box.upper.begin(), box.upper.end()},
+          .step = result.step,
+          .has_blocks =
+              points.arrays[static_cast<size_t>(result.array)].block_rank > 0};
+}
+
 }  // namespace
 
 std::string WithSelections(absl::string_view text,
@@ -87,33 +101,40 @@ void MarkSelections(size_t own_bytes, CheckedProgram& program) {
   }
 }
 
-std::vector<SelectedLabels> PlaceSelections(
-    const std::vector<std::string>& selections, PointProgram& points,
-    Diagnostics& diagnostics) {
-  const auto count = static_cast<size_t>(
-      std::count_if(selections.begin(), selections.end(), HasIndices));
-  const std::vector<PointResult> selected(
-      points.results.end() - static_cast<int64_t>(count), points.results.end());
+PlacedResults PlaceResults(const std::vector<std::string>& selections,
+                           PointProgram& points, Diagnostics& diagnostics) {
+  const std::vector<PointResult> results = points.results;
   const std::vector<int32_t> places = DropCovered(points);
-  const std::vector<int32_t> own(places.begin(),
-                                 places.end() - static_cast<int64_t>(count));
-  std::vector<SelectedLabels> out;
-  size_t next = 0;
+  const auto count =
+      std::count_if(selections.begin(), selections.end(), HasIndices);
+  const std::vector<int32_t> own(places.begin(), places.end() - count);
+  PlacedResults out;
+  size_t next = own.size();
   for (const std::string& selection : selections) {
-    SelectedLabels& labels = out.emplace_back();
-    const bool has_indices = HasIndices(selection);
-    labels.view = has_indices ? places[own.size() + next]
-                              : FindResult(selection, own, points, diagnostics);
-    if (labels.view < 0) continue;
-    const PointResult& result =
-        has_indices ? selected[next++]
-                    : points.results[static_cast<size_t>(labels.view)];
-    const Box box = LastBox(result);
-    labels.lower.assign(box.lower.begin(), box.lower.end());
-    labels.upper.assign(box.upper.begin(), box.upper.end());
-    labels.step = result.step;
-    labels.has_blocks =
-        points.arrays[static_cast<size_t>(result.array)].block_rank > 0;
+    if (HasIndices(selection)) {
+      out.selections.push_back(LabelsOf(results[next], places[next], points));
+      ++next;
+      continue;
+    }
+    const int32_t view = FindResult(selection, own, points, diagnostics);
+    out.selections.push_back(
+        view < 0 ? SelectedLabels{.view = view}
+                 : LabelsOf(points.results[static_cast<size_t>(view)], view,
+                            points));
+  }
+  for (size_t r = 0; r < own.size(); ++r) {
+    const PointResult& result = results[r];
+    if (result.file.empty()) continue;
+    const auto begin = static_cast<size_t>(result.range.begin);
+    const auto end = static_cast<size_t>(result.range.end);
+    out.files.push_back(
+        {.path = result.file,
+         .text = absl::StrReplaceAll(
+             absl::string_view(diagnostics.text()).substr(begin, end - begin),
+             {{" ", ""}, {"\t", ""}, {"\n", ""}, {"\r", ""}}),
+         .array = points.arrays[static_cast<size_t>(result.array)].name,
+         .place = diagnostics.PlaceOf(result.range.begin),
+         .labels = LabelsOf(result, places[r], points)});
   }
   return out;
 }

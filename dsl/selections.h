@@ -27,6 +27,21 @@ struct SelectedLabels {
   bool has_blocks = false;  // each label is a block of numbers
 };
 
+// A result that goes `to` a file.
+struct ResultFile {
+  std::string path;
+  std::string text;   // the result, as written: "u(:)(T)"
+  std::string array;  // "u"
+  std::string place;  // of the result: "heat.dog:12:8"
+  SelectedLabels labels;
+};
+
+// What is asked for: one entry per selection, and one per result with a file.
+struct PlacedResults {
+  std::vector<SelectedLabels> selections;
+  std::vector<ResultFile> files;
+};
+
 // `text` with a result behind it for each selection that has indices.
 std::string WithSelections(absl::string_view text,
                            const std::vector<std::string>& selections);
@@ -34,12 +49,12 @@ std::string WithSelections(absl::string_view text,
 // Marks results that come from behind `own_bytes`, where the program ends.
 void MarkSelections(size_t own_bytes, CheckedProgram& program);
 
-// Drops results that an earlier one covers, and says where selections are now;
-// those with indices made the last results. An error of a bare name, which
-// stands for the program's own result of that array, has no range.
-std::vector<SelectedLabels> PlaceSelections(
-    const std::vector<std::string>& selections, PointProgram& points,
-    Diagnostics& diagnostics);
+// Drops results that an earlier one covers, but for those with a file, and says
+// where selections and files are now; selections with indices made the last
+// results. An error of a bare name, which stands for the program's own result
+// of that array, has no range. `diagnostics` has the program's text.
+PlacedResults PlaceResults(const std::vector<std::string>& selections,
+                           PointProgram& points, Diagnostics& diagnostics);
 
 // What is wrong with selections, one after another.
 class SelectionErrors {

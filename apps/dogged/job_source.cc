@@ -126,11 +126,14 @@ absl::Status NameFile(
 // Compiles `out.text` with `out.options` into the rest of it.
 absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
                          dsl::Diagnostics& diagnostics) {
-  std::vector<dsl::SelectedLabels> labels;
+  dsl::PlacedResults placed;
   DOGGED_ASSIGN_OR_RETURN(
       out.job, dsl::Compile(out.text, out.options, kernels.registry(),
-                            diagnostics, &labels));
-  return SetLabels(std::move(labels), out.outputs);
+                            diagnostics, &placed));
+  out.outputs.resize(placed.selections.size());
+  DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
+  if (!out.writes_results) return absl::OkStatus();
+  return AddResultFiles(placed.files, out.outputs);
 }
 
 }  // namespace
@@ -145,6 +148,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   absl::StatusOr<std::string> text = ReadText(options.file);
   if (!text.ok()) return fail(text.status());
   out.text = *std::move(text);
+  out.writes_results = options.writes_results;
   out.options.read_file = ReadText;
   out.options.load_library = kernels.load_library();
   out.options.file = options.file;

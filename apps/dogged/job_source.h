@@ -53,6 +53,7 @@ struct LoadedProgram {
   dsl::CompileOptions options;
   Job job;
   std::vector<Output> outputs;
+  bool writes_results = false;  // as ProgramOptions
 };
 
 // Reads the file and the inputs, and compiles. What is wrong has been printed

@@ -18,8 +18,9 @@
 namespace dogged {
 namespace {
 
-absl::Status Mistyped(absl::string_view what) {
-  return absl::NotFoundError(absl::StrCat("--output: ", what));
+absl::Status Mistyped(absl::string_view what,
+                      absl::string_view from = "--output") {
+  return absl::NotFoundError(absl::StrCat(from, ": ", what));
 }
 
 // With ":" and expressions as the numbers that they stand for, as far as the
@@ -171,18 +172,21 @@ constexpr FormatRule kRules[] = {
 
 // That the last index can be time.
 absl::Status CheckSeries(const Output& output) {
+  const auto wrong = [&output](absl::string_view what) {
+    return Mistyped(what, output.from);
+  };
   const Selection& selection = output.selection;
   const dsl::SelectedLabels& labels = output.labels;
   const bool is_animation = selection.format == OutputFormat::kApng;
   const std::string file = is_animation ? "an .apng" : "a .pvd";
   const std::string still = is_animation ? "a .png" : "a .vti";
   if (labels.has_blocks) {
-    return Mistyped(absl::StrCat(
-        file, " is of labels that are numbers, those of ", selection.array,
-        " are blocks; write them to an .npy file"));
+    return wrong(absl::StrCat(file, " is of labels that are numbers, those of ",
+                              selection.array,
+                              " are blocks; write them to an .npy file"));
   }
   if (labels.lower.empty() || labels.lower.back() == labels.upper.back()) {
-    return Mistyped(absl::StrCat(
+    return wrong(absl::StrCat(
         file, " shows the last index as time, and ", selection.text,
         " has one value of it; write ':' or a range there, or write to ",
         still));
@@ -190,7 +194,7 @@ absl::Status CheckSeries(const Output& output) {
   const int64_t count =
       (labels.upper.back() - labels.lower.back()) / labels.step.back() + 1;
   if (!is_animation && count > kImagesMax) {
-    return Mistyped(absl::StrCat(
+    return wrong(absl::StrCat(
         file, " lists at most ", GroupedCount(kImagesMax), " images, ",
         selection.text, " has ", GroupedCount(count),
         " values of its last index; write a range of them, or an .npy file"));
@@ -199,12 +203,15 @@ absl::Status CheckSeries(const Output& output) {
     const int64_t time = labels.lower.back() + k * labels.step.back();
     const absl::Status writable =
         CheckWritable(ImagePath(selection.path, time));
-    if (!writable.ok()) return Mistyped(writable.message());
+    if (!writable.ok()) return wrong(writable.message());
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckDimensions(const Output& output) {
+  const auto wrong = [&output](absl::string_view what) {
+    return Mistyped(what, output.from);
+  };
   const Selection& selection = output.selection;
   const dsl::SelectedLabels& labels = output.labels;
   const auto* rule = std::find_if(std::begin(kRules), std::end(kRules),
@@ -215,7 +222,7 @@ absl::Status CheckDimensions(const Output& output) {
   if (labels.has_blocks) {
     // Blocks have dimensions of their own; a matrix can be looked at.
     if (selection.format == OutputFormat::kPng) return absl::OkStatus();
-    return Mistyped(absl::StrCat(
+    return wrong(absl::StrCat(
         "an image is of labels that are numbers, those of ", selection.array,
         " are blocks; write them to an .npy file"));
   }
@@ -226,17 +233,22 @@ absl::Status CheckDimensions(const Output& output) {
         (labels.upper[d] - labels.lower[d]) / labels.step[d] + 1;
     dimensions += points > 1 ? 1 : 0;
     if (rule->dimensions_max == 3 && points > kImagePointsMax) {
-      return Mistyped(
-          absl::StrCat("an image has at most ", GroupedCount(kImagePointsMax),
-                       " points along an index; write an .npy file"));
+      return wrong(absl::StrCat("an image has at most ",
+                                GroupedCount(kImagePointsMax),
+                                " points along an index; write an .npy file"));
     }
   }
   if (dimensions >= 1 && dimensions <= rule->dimensions_max) {
     return absl::OkStatus();
   }
-  return Mistyped(absl::StrCat(
+  return wrong(absl::StrCat(
       rule->what, ", ", selection.text, " has ", dimensions, "; ",
       dimensions == 0 ? "write" : rule->instead, " it to an .npy file"));
+}
+
+absl::Status CheckFormat(const Output& output) {
+  if (IsSeries(output.selection)) DOGGED_RETURN_IF_ERROR(CheckSeries(output));
+  return CheckDimensions(output);
 }
 
 }  // namespace
@@ -263,10 +275,35 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
 absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
                        std::vector<Output>& outputs) {
   for (size_t k = 0; k < outputs.size(); ++k) {
-    Output& output = outputs[k];
-    output.labels = std::move(labels[k]);
-    if (IsSeries(output.selection)) DOGGED_RETURN_IF_ERROR(CheckSeries(output));
-    DOGGED_RETURN_IF_ERROR(CheckDimensions(output));
+    outputs[k].labels = std::move(labels[k]);
+    DOGGED_RETURN_IF_ERROR(CheckFormat(outputs[k]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
+                            std::vector<Output>& outputs) {
+  const size_t given = outputs.size();
+  for (const dsl::ResultFile& file : files) {
+    if (std::any_of(outputs.begin(),
+                    outputs.begin() + static_cast<ptrdiff_t>(given),
+                    [&file](const Output& output) {
+                      return output.selection.path == file.path;
+                    })) {
+      continue;
+    }
+    if (const absl::Status s = CheckWritable(file.path); !s.ok()) {
+      return Mistyped(s.message(), file.place);
+    }
+    // No indices: all of the result, which has its own view.
+    outputs.push_back({.from = file.place,
+                       .selection = {.text = file.text,
+                                     .array = file.array,
+                                     .indices = {},
+                                     .path = file.path,
+                                     .format = *FormatOf(file.path)},
+                       .labels = file.labels});
+    DOGGED_RETURN_IF_ERROR(CheckFormat(outputs.back()));
   }
   return absl::OkStatus();
 }

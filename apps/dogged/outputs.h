@@ -1,5 +1,5 @@
-// Outputs: the files that `--output` asks for. What can't be written is found
-// before anything runs.
+// Outputs: the files that `--output` and results `to` files ask for. What can't
+// be written is found before anything runs.
 #ifndef DOGGED_APPS_DOGGED_OUTPUTS_H_
 #define DOGGED_APPS_DOGGED_OUTPUTS_H_
 
@@ -16,6 +16,7 @@ namespace dogged {
 
 // A file, and which labels go into it.
 struct Output {
+  std::string from = "--output";  // who asks for it: or "heat.dog:12:8"
   Selection selection;
   dsl::SelectedLabels labels;
 };
@@ -32,6 +33,11 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
 // of a series that can't be written.
 absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
                        std::vector<Output>& outputs);
+
+// Adds what results go `to`, but for files that `outputs` writes already: the
+// command line comes first. Errors: those of ParseOutputs and SetLabels.
+absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
+                            std::vector<Output>& outputs);
 
 // Writes the file, and of a .pvd the images that it lists; of a loop, `program`
 // is that which has ended.

@@ -255,6 +255,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   const absl::Time wall_start = clock.Now();
   const KernelSource kernels(environment);
   RunOptions filled = options;
+  filled.program.writes_results = true;
   if (!filled.cluster.empty() &&
       (!filled.kill_at.empty() || !filled.join_at.empty() ||
        filled.kill_every_seconds > 0)) {

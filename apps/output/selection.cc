@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "dsl/file_endings.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -27,15 +28,11 @@ absl::Status Mistyped(absl::string_view text, size_t begin, size_t size,
                    "'phi(5:20)(1000)=heat.png'"));
 }
 
-struct Format {
-  absl::string_view suffix;
-  OutputFormat format;
-};
-constexpr Format kFormats[] = {{".npy", OutputFormat::kNpy},
-                               {".png", OutputFormat::kPng},
-                               {".apng", OutputFormat::kApng},
-                               {".vti", OutputFormat::kVti},
-                               {".pvd", OutputFormat::kPvd}};
+// In the order of their endings.
+constexpr OutputFormat kFormats[] = {OutputFormat::kNpy, OutputFormat::kPng,
+                                     OutputFormat::kApng, OutputFormat::kVti,
+                                     OutputFormat::kPvd};
+static_assert(std::size(kFormats) == std::size(dsl::kFileEndings));
 
 bool IsName(absl::string_view text) {
   if (text.empty() || absl::ascii_isdigit(text.front())) return false;
@@ -216,6 +213,15 @@ void CopyCut(const Value& dense, const std::vector<Cut>& cuts, char* out) {
 
 }  // namespace
 
+std::optional<OutputFormat> FormatOf(absl::string_view path) {
+  for (size_t f = 0; f < std::size(kFormats); ++f) {
+    if (absl::EndsWithIgnoreCase(path, dsl::kFileEndings[f])) {
+      return kFormats[f];
+    }
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
   Selection selection;
   const size_t equals = std::min(argument.find('='), argument.size());
@@ -240,15 +246,13 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
     return Mistyped(text, left.size(), 1, "no file is named");
   }
   selection.text = absl::StrCat(selection.array, IndicesText(selection));
-  const auto* format = std::find_if(
-      std::begin(kFormats), std::end(kFormats), [&](const Format& known) {
-        return absl::EndsWithIgnoreCase(selection.path, known.suffix);
-      });
-  if (format == std::end(kFormats)) {
+  const std::optional<OutputFormat> format = FormatOf(selection.path);
+  if (!format.has_value()) {
     return Mistyped(text, left.size() + 1, selection.path.size(),
-                    "the file ends in none of .npy, .png, .apng, .vti, .pvd");
+                    absl::StrCat("the file ends in none of ",
+                                 absl::StrJoin(dsl::kFileEndings, ", ")));
   }
-  selection.format = format->format;
+  selection.format = *format;
   return selection;
 }
 
@@ -285,7 +289,7 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
 Selection AtTime(const Selection& selection, size_t rank, int64_t time) {
   Selection out = selection;
   out.indices.resize(rank);
-  if (selection.indices.empty()) out.text += IndicesText(out);
+  if (out.text == out.array) out.text += IndicesText(out);
   out.text.resize(out.text.rfind('('));
   absl::StrAppend(&out.text, "(", time, ")");
   out.indices.back() = {.kind = Kind::kOne, .first = time, .last = time};

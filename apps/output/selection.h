@@ -4,6 +4,7 @@
 #define DOGGED_APPS_OUTPUT_SELECTION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Selection {
   std::string path;  // "heat.npy"
   OutputFormat format = OutputFormat::kNpy;
 };
+
+// By how the file ends; none if that is no format.
+std::optional<OutputFormat> FormatOf(absl::string_view path);
 
 // Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number
 // or `FIRST:LAST`, and FILE ends as one of the formats. Numbers may be

@@ -23,11 +23,11 @@ def app(name):
     return os.path.join(SOURCE, "apps", name, name + ".dog")
 
 
-def run(*arguments, expect=0, timeout=240):
+def run(*arguments, expect=0, timeout=240, cwd=None):
     """Runs `dogged run` and returns its report; fails on another status."""
     command = [DOGGED, "run", *map(str, arguments), "--json"]
     done = subprocess.run(command, capture_output=True, text=True,
-                          timeout=timeout)
+                          timeout=timeout, cwd=cwd)
     if done.returncode != expect:
         raise SystemExit(
             f"exit status {done.returncode}, not {expect}: "
@@ -195,6 +195,90 @@ def case_cluster():
         for agent in agents:
             agent.kill()
             agent.wait()
+
+
+LOOP = """
+repeat T = 4:40:4 until m(T) > 40
+boundary u(0)(t) = 1
+boundary u(9)(t) = 2 where t > 0
+boundary u(x)(0) = 1 where x > 0
+task s
+  creates u(x)(t) as n
+  for x = 1:8  t = 1:T
+  using
+    u(x-1)(t-1) as a
+    u(x+1)(t-1) as b
+  code
+    n = 0.625*(a + b)
+  end code
+end task
+reduce m(t) = sum(u(x)(t)) for t = 4:T:4 over x = 1:8
+result u(:)(T)
+result u(3:6)(T) to "%s"
+result m to "m.npy"
+"""
+
+
+def case_result_files():
+    """`result ... to "file"` writes what --output of the same selection does,
+    wherever the program runs; what --output says of a file comes first."""
+    with tempfile.TemporaryDirectory() as folder:
+        def content(name):
+            with open(os.path.join(folder, name), "rb") as file:
+                return file.read()
+
+        def write(name, target):
+            path = os.path.join(folder, name)
+            with open(path, "w") as file:
+                file.write(LOOP % target)
+            return path
+
+        program = write("loop.dog", "u.npy")
+        agent = subprocess.Popen(
+            [DOGGED, "agent", "--listen", "127.0.0.1:0"],
+            stdout=subprocess.PIPE, text=True)
+        try:
+            address = agent.stdout.readline().split()[1]
+            reports = []
+            for place in ([], ["--agents", 2], ["--cluster", address]):
+                reports.append(run(
+                    program, *place, "--output", "u(3:6)(T)=a.npy",
+                    "--output", "m(:)=b.npy", cwd=folder))
+                check_equal("u.npy", content("u.npy"), content("a.npy"), place)
+                check_equal("m.npy", content("m.npy"), content("b.npy"), place)
+                os.remove(os.path.join(folder, "u.npy"))
+            # The name of a file makes no other job.
+            other = run(write("loop.dog", "longer.npy"), "--output",
+                        "u(3:6)(T)=a.npy", "--output", "m(:)=b.npy",
+                        cwd=folder)
+            check_equal("longer.npy", content("longer.npy"), content("a.npy"),
+                        other)
+            check_equal("job", other["job"], reports[0]["job"], other)
+        finally:
+            agent.kill()
+            agent.wait()
+        program = write("loop.dog", "u.npy")
+        run(program, "--output", "u(5)(T)=c.npy", cwd=folder)
+        if content("u.npy") == content("c.npy"):
+            raise SystemExit("the result was not written beside c.npy")
+        run(program, "--output", "u(5)(T)=u.npy", cwd=folder)
+        check_equal("u.npy", content("u.npy"), content("c.npy"), "precedence")
+        # As with --output, before anything runs; the ending always.
+        run(write("bad.dog", "none/u.npy"), expect=2, cwd=folder)
+        run(write("bad.dog", "u.apng"), expect=2, cwd=folder)
+        bad = write("bad.dog", "u.txt")
+        run(bad, expect=3, cwd=folder)
+        for command, target, status in (("check", "none/u.npy", 0),
+                                        ("sim", "none/u.npy", 0),
+                                        ("check", "u.txt", 3)):
+            more = ["--seeds", "1:1"] if command == "sim" else []
+            done = subprocess.run(
+                [DOGGED, command, write("bad.dog", target), *more],
+                capture_output=True, text=True, timeout=240, cwd=folder)
+            check_equal(f"{command} {target}", done.returncode, status,
+                        done.stderr)
+        if "bad.dog:18:21: error[D003]" not in done.stderr:
+            raise SystemExit(done.stderr)
 
 
 def case_bad_input():

@@ -41,6 +41,7 @@ struct Outcome {
   absl::Status status;
   Job job;
   std::vector<SelectedLabels> labels;
+  std::vector<ResultFile> files;
   std::string words;
 };
 
@@ -49,8 +50,11 @@ Outcome Select(const std::string& text, std::vector<std::string> selections) {
   options.selections = std::move(selections);
   Outcome out;
   Diagnostics diagnostics("", "");
+  PlacedResults placed;
   absl::StatusOr<Job> job =
-      Compile(text, options, KernelRegistry(), diagnostics, &out.labels);
+      Compile(text, options, KernelRegistry(), diagnostics, &placed);
+  out.labels = std::move(placed.selections);
+  out.files = std::move(placed.files);
   out.status = job.status();
   if (job.ok()) out.job = *std::move(job);
   out.words = diagnostics.ToString();
@@ -174,6 +178,29 @@ TEST(Selection, OfAnIndexBetweenIsRefused) {
       "--output: error[D014]: v(t)(k) has t = 2:8:3\n"
       "   | v(9)(1)\n"
       "   |   ^\n");
+}
+
+// Whatever the file, the job is the same; and a result with a file keeps a view
+// of its own.
+TEST(Selection, FilesAreOfTheirResults) {
+  std::string text = kRing;
+  text += "result u(:)(T)\nresult u( 2:4 )(T) to \"out/u.npy\"\n";
+  const Outcome out = Select(text, {"u(:)(1)"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  ASSERT_EQ(out.files.size(), 1u);
+  const ResultFile& file = out.files[0];
+  EXPECT_EQ(file.path, "out/u.npy");
+  EXPECT_EQ(file.text, "u(2:4)(T)");
+  EXPECT_EQ(file.array, "u");
+  EXPECT_EQ(file.place, "test.dog:25:8");
+  EXPECT_THAT(file.labels.lower, ElementsAre(2, 4));
+  EXPECT_THAT(file.labels.upper, ElementsAre(4, 4));
+  const ResultView& view =
+      out.job.program.views[static_cast<size_t>(file.labels.view)];
+  EXPECT_THAT(view.lower, ElementsAre(2, 4));
+  const size_t name = text.find("out/u.npy");
+  text.replace(name, 9, "another.png");
+  EXPECT_EQ(Select(text, {"u(:)(1)"}).job.Encode(), out.job.Encode());
 }
 
 TEST(Selection, WrongOnesAreSaidInTheirOwnText) {
