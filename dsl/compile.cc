@@ -17,6 +17,7 @@
 #include "dsl/size_limits.h"
 #include "dsl/stencil.h"
 #include "dsl/tile_kernel.h"
+#include "dsl/tile_program.h"
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
@@ -92,6 +93,9 @@ class KernelLoader {
     if (spec.kind == "tile") {
       DOGGED_ASSIGN_OR_RETURN(TileBody body, TileBody::Decode(spec.body));
       DOGGED_ASSIGN_OR_RETURN(auto program, Plan(body.plan));
+      if (!FitsPlan(body.role, program->plan)) {
+        return absl::InvalidArgumentError("a result that its plan lacks");
+      }
       return MakeTileKernel(std::move(program), std::move(body.role));
     }
     // A plan, or the source: no task runs them.

@@ -443,6 +443,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());
   DOGGED_RETURN_IF_ERROR(FindLevels());
+  if (!HasRoomForReach(plan_)) return No("its first step comes too late");
   ComputeReach(plan_);
   return std::move(plan_);
 }

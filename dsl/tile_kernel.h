@@ -48,6 +48,9 @@ struct TileRole {
   static TileRole Decode(Decoder& in);
 };
 
+// Whether the results of a role, which may be anybody's, are of the plan.
+bool FitsPlan(const TileRole& role, const TilePlan& plan);
+
 // A plan that can be run, shared by its roles' kernels. Thread-safe.
 class TileProgram;
 

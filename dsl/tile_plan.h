@@ -139,6 +139,7 @@ struct TilePlan {
   std::vector<IndexVector> Directions() const;
 
   void Encode(Encoder& out) const;
+  // Fails `in` where a number is none that a compiler gives.
   static TilePlan Decode(Decoder& in);
 };
 
@@ -150,6 +151,10 @@ struct Reach {
   std::vector<std::vector<std::vector<int64_t>>> above;
 };
 Reach ComputeReach(TilePlan& plan);
+
+// Levels of a block, times pieces: more than ComputeReach() should make.
+inline constexpr int64_t kReachEntriesMax = int64_t{1} << 21;
+bool HasRoomForReach(const TilePlan& plan);
 
 // `box`, given by the entries of field.dims, from a box over all dimensions.
 Box Project(const Box& box, const std::vector<int32_t>& dims);

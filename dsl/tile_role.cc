@@ -11,6 +11,16 @@ int64_t TileResult::CountWanted(int64_t first, int64_t last) const {
   return FloorDiv(last, level_step) - CeilDiv(first, level_step) + 1;
 }
 
+bool FitsPlan(const TileRole& role, const TilePlan& plan) {
+  return std::all_of(
+      role.results.begin(), role.results.end(), [&plan](const TileResult& r) {
+        return r.field >= 0 &&
+               r.field < static_cast<int64_t>(plan.fields.size()) &&
+               r.box.size() ==
+                   plan.fields[static_cast<size_t>(r.field)].box.size();
+      });
+}
+
 void TileRole::Encode(Encoder& out) const {
   out.PutU8(static_cast<uint8_t>(kind));
   out.PutBool(gives_carry);

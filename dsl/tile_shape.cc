@@ -105,7 +105,10 @@ void SetDepth(int64_t depth, TilePlan& plan) {
   }
   const int64_t levels =
       std::max<int64_t>(1, plan.last_level - plan.base_level);
-  plan.depth = std::max(carried_max, std::min(depth, levels));
+  const int64_t levels_max =
+      kReachEntriesMax / 2 /
+      std::max<int64_t>(1, static_cast<int64_t>(plan.pieces.size()));
+  plan.depth = std::max(carried_max, std::min({depth, levels, levels_max}));
   if (plan.round_step > 0) {
     plan.depth = RoundDepths(plan, plan.depth).back();
     plan.base_level = RoundBase(plan, plan.depth);
