@@ -156,6 +156,17 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
   }
 }
 
+// Each level of a block takes memory, whoever asks for it.
+TEST(TilePlanTest, BlocksHaveSoManyLevels) {
+  const std::string bytes = PlanBytes();
+  Decoder in(bytes);
+  TilePlan plan = TilePlan::Decode(in);
+  plan.depth = int64_t{1} << 39;
+  Encoder out;
+  plan.Encode(out);
+  EXPECT_FALSE(IsTaken(out.view()));
+}
+
 // One level more than is kept is none: the sweep would divide by zero.
 TEST(TilePlanTest, WhatIsNotKeptCannotBeRead) {
   const std::string bytes = PlanBytes();
