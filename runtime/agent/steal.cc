@@ -12,7 +12,6 @@ namespace {
 
 // What bytes take that have to travel, in time: 100 MB/s.
 constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
-constexpr size_t kVictimsMax = 8;
 
 }  // namespace
 
@@ -25,19 +24,15 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
                        std::max(executor_.unfinished_count(),
                                 static_cast<int64_t>(search_.picked.size()));
   const int64_t idle = executor_.worker_count() - busy;
-  if (idle <= 0) return;
-  std::vector<AgentId> victims;
-  for (const PlacementMember& member : placement_.members()) {
-    if (member.agent != self_) victims.push_back(member.agent);
-  }
-  for (size_t i = 0; i < std::min(victims.size(), kVictimsMax); ++i) {
-    std::swap(victims[i],
-              victims[i + static_cast<size_t>(rng_.Below(
-                              static_cast<int64_t>(victims.size() - i)))]);
-    if (!stealing_.MayAsk(victims[i], now, now - limits_.sweep_interval)) {
+  if (idle <= 0 || !placement_.Contains(self_)) return;
+  const std::vector<PlacementMember>& members = placement_.members();
+  for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
+    const AgentId victim = rng_.Pick(members).agent;
+    if (victim == self_ ||
+        !stealing_.MayAsk(victim, now, now - limits_.sweep_interval)) {
       continue;
     }
-    SendTo(victims[i], JobMessage::kSteal, EncodeSteal({idle}), out);
+    SendTo(victim, JobMessage::kSteal, EncodeSteal({idle}), out);
   }
 }
 

@@ -74,10 +74,11 @@ std::vector<Task> Stealing::Given() const {
 }
 
 bool Stealing::MayAsk(AgentId victim, absl::Time now, absl::Time before) {
-  const auto [it, is_new] = asked_.try_emplace(victim, now);
-  if (!is_new && it->second > before) return false;
-  it->second = now;
-  return true;
+  for (auto it = asked_.begin(); it != asked_.end();) {
+    it = it->second <= before ? asked_.erase(it) : std::next(it);
+  }
+  if (asked_.size() >= kAskedMax) return false;
+  return asked_.try_emplace(victim, now).second;
 }
 
 }  // namespace dogged

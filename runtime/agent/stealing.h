@@ -43,7 +43,10 @@ class Stealing {
   int64_t given_count() const { return static_cast<int64_t>(given_.size()); }
 
   // --- at the thief
-  // True if `victim` has not heard of room here since `before`; it does now.
+  // So many are asked at a time, however many there are.
+  static constexpr int kAskedMax = 8;
+  // True if `victim` is to hear now that there is room here: it has not heard
+  // of it after `before`, nor have kAskedMax others.
   bool MayAsk(AgentId victim, absl::Time now, absl::Time before);
   // It has named tasks, so it may be asked again at once.
   void NoteAnswer(AgentId victim) { asked_.erase(victim); }

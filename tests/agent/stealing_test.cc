@@ -83,5 +83,15 @@ TEST(Stealing, AVictimIsAskedOnceASweepUnlessItGives) {
   EXPECT_TRUE(may_ask(kStart + kSweep));
 }
 
+TEST(Stealing, OnlySomeAreAskedAtATime) {
+  Stealing thief;
+  int asked = 0;
+  for (uint64_t id = 1; id <= 100; ++id) {
+    asked += thief.MayAsk(AgentId(id), kStart, kStart - kSweep);
+  }
+  EXPECT_EQ(asked, Stealing::kAskedMax);
+  EXPECT_TRUE(thief.MayAsk(AgentId(100), kStart + kSweep, kStart));
+}
+
 }  // namespace
 }  // namespace dogged
