@@ -188,14 +188,14 @@ void JobRun::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
            EncodeClaim({.task = task, .wanted = picked->second.wanted}), out);
     return;
   }
-  if (relations_.RequiredCount(task) == 0) {
-    StartLeaf(task);
-  } else {
-    FetchInputs(task, AgentId(), out);
-  }
+  FetchInputs(task, AgentId(), out);
 }
 
 void JobRun::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
+  if (relations_.RequiredCount(task) == 0) {
+    StartLeaf(task);
+    return;
+  }
   const std::vector<int> missing = activations_.MissingUses(task);
   std::vector<std::pair<int, Value>> at_hand;
   relations_.ForEachRequired(task, [&](int use, const Label& label) {

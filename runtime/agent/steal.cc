@@ -105,11 +105,7 @@ void JobRun::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
                           .asked = now,
                           .granted = true,
                           .giver = from};
-  if (relations_.RequiredCount(task) == 0) {
-    StartLeaf(task);
-  } else {
-    FetchInputs(task, /*coming_from=*/from, out);
-  }
+  FetchInputs(task, /*coming_from=*/from, out);
 }
 
 // A thief repeats that it has the task, and demands what was lost on the way.

@@ -364,20 +364,23 @@ StreamOffer ShortOffer() {
   return offer;
 }
 
+Message FromFirst(RoutingKind kind, const Bytes& body) {
+  const Envelope head{.kind = static_cast<uint8_t>(kind),
+                      .source = AgentId(1),
+                      .job = JobId(3)};
+  return {head, body};
+}
+
 TEST(Streams, LiesAreRefused) {
   Rng rng(13);
-  const Limits limits = SmallSegments();
-  Net net(rng, 3, MulticastPlan::kFlat, limits, {});
+  Net net(rng, 3, MulticastPlan::kFlat, SmallSegments(), {});
   Multicast& victim = net.agents.at(AgentId(2));
   const StreamOffer offer = ShortOffer();
   int64_t refused = 0;
   Outbox out;
   std::vector<Delivery> deliveries;
   const auto give = [&](RoutingKind kind, const Bytes& message) {
-    const Envelope head{.kind = static_cast<uint8_t>(kind),
-                        .source = AgentId(1),
-                        .job = JobId(3)};
-    victim.Receive(net.now, {head, message}, out, deliveries);
+    victim.Receive(net.now, FromFirst(kind, message), out, deliveries);
     const bool was_refused = victim.refused_count() > refused;
     refused = victim.refused_count();
     return !was_refused;
@@ -436,10 +439,7 @@ TEST(Streams, TakesEachSegmentOnce) {
   Outbox out;
   std::vector<Delivery> deliveries;
   const auto give = [&](RoutingKind kind, const Bytes& message) {
-    const Envelope head{.kind = static_cast<uint8_t>(kind),
-                        .source = AgentId(1),
-                        .job = JobId(3)};
-    reader.Receive(net.now, {head, message}, out, deliveries);
+    reader.Receive(net.now, FromFirst(kind, message), out, deliveries);
   };
   const auto segment = [&](int64_t index) {
     const std::string part = body.substr(static_cast<size_t>(500 * index), 500);
