@@ -295,7 +295,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
     SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
            out);
     return;
-  } else if (rank >= 0) {
+  } else if (rank >= 0 || (!held && wishes_.wanted.contains(body.label))) {
     SendTo(from, JobMessage::kDemand,
            EncodeDemand({.label = body.label, .lazy = true}), out);
     if (rank == 0) return;  // binding it tells the consumers

@@ -1,5 +1,7 @@
 #include "runtime/sim/network.h"
 
+#include <algorithm>
+
 #include "runtime/base/hash.h"
 
 namespace dogged {
@@ -45,12 +47,15 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   }
   const int copies = rng_.Chance(faults_.duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    absl::Duration delay = absl::Microseconds(20 + rng_.Below(200));
-    if (rng_.Chance(faults_.reorder)) {
-      delay += absl::Microseconds(rng_.Below(300'000));
+    absl::Time due = queue_.now() + absl::Microseconds(20 + rng_.Below(200));
+    if (faults_.reorder == 0) {
+      // As one connection keeps them; of equal times the first comes first.
+      absl::Time& last = last_due_[{from, to}];
+      due = last = std::max(last, due);
+    } else if (rng_.Chance(faults_.reorder)) {
+      due += absl::Microseconds(rng_.Below(300'000));
     }
-    queue_.After(delay,
-                 [this, from, to, message] { Deliver(from, to, message); });
+    queue_.At(due, [this, from, to, message] { Deliver(from, to, message); });
   }
 }
 

@@ -1,5 +1,7 @@
 // A network that delays, loses, doubles, reorders and parts. Everything is
-// drawn from its own stream of the run's seed.
+// drawn from its own stream of the run's seed. Without `reorder` messages
+// between two agents keep their order, as on a connection; with it they come as
+// their delays would have it, and some a long time later.
 #ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
 #define DOGGED_RUNTIME_SIM_NETWORK_H_
 
@@ -70,6 +72,7 @@ class SimNetwork {
   NetworkFaults faults_;
   Rng rng_;
   absl::btree_map<AgentId, Endpoint*> endpoints_;
+  absl::btree_map<std::pair<AgentId, AgentId>, absl::Time> last_due_;
   absl::btree_set<AgentId> one_side_;
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
