@@ -17,8 +17,14 @@ const Entry* Shard::Find(const Label& label) const {
   return it == entries_.end() ? nullptr : &it->second;
 }
 
+Entry& Shard::Get(const Label& label) {
+  const auto [it, inserted] = entries_.try_emplace(label);
+  if (inserted) it->second.announce.SetLabel(it->first);
+  return it->second;
+}
+
 absl::StatusOr<bool> Shard::Bind(const Label& label, Value value) {
-  Entry& entry = entries_[label];
+  Entry& entry = Get(label);
   if (entry.value.IsNone()) {
     entry.value = std::move(value);
     if (is_tracking_) bound_.push_back(label);

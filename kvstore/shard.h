@@ -15,6 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "kvstore/timer_wheel.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
@@ -67,7 +68,7 @@ struct Entry {
   ConsumersDone consumers;
   // When the holder speaks of the label again if nothing was heard, and how
   // long it then waits.
-  absl::Time next_announce = absl::InfiniteFuture();
+  TimerWheel::Timer announce;
   int32_t announce_interval_ms = 0;
   OnDisk on_disk = OnDisk::kNo;
   // An executed task of this agent made it.
@@ -86,7 +87,13 @@ class Shard {
   Entry* Find(const Label& label);
   const Entry* Find(const Label& label) const;
   // Makes an unbound entry if there is none.
-  Entry& Get(const Label& label) { return entries_[label]; }
+  Entry& Get(const Label& label);
+  // `entry`, which is of this shard, is due at `time`.
+  void AnnounceAt(Entry& entry, absl::Time time) {
+    wheel_.Set(entry.announce, time);
+  }
+  // Labels whose time has come, in label order. They are due no more.
+  std::vector<Label> TakeDue(absl::Time now) { return wheel_.TakeDue(now); }
 
   // Binds `label` at `entry`. An equal second bind changes nothing and
   // returns false; the first returns true.
@@ -111,6 +118,7 @@ class Shard {
       absl::FunctionRef<bool(const Label&, const Entry&)> keep) const;
 
  private:
+  TimerWheel wheel_;  // outlives the entries
   absl::node_hash_map<Label, Entry> entries_;
   bool is_tracking_ = false;
   std::vector<Label> bound_;

@@ -229,10 +229,9 @@ bool JobRun::OpenNextResult() {
 }
 
 void JobRun::Want(absl::Time now, const Label& label, Outbox& out) {
-  auto [it, inserted] = wishes_.wanted.emplace(label, Wishes::Wish{});
-  if (!inserted) return;
-  it->second.interval = 2 * limits_.sweep_interval;
-  AskForWanted(now, label, out);
+  if (wishes_.wanted.emplace(label, 2 * limits_.sweep_interval).second) {
+    AskForWanted(now, label, out);
+  }
 }
 
 std::vector<std::pair<Label, Value>> JobRun::TakeWanted() {
@@ -252,9 +251,9 @@ void JobRun::HandOutIfWanted(const Label& label, const Value& value) {
 }
 
 void JobRun::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
-  Wishes::Wish& wish = wishes_.wanted.at(label);
-  wish.next_ask = now + wish.interval;
-  wish.interval = std::min(2 * wish.interval, limits_.backoff_max);
+  absl::Duration& interval = wishes_.wanted.at(label);
+  wishes_.asks.emplace(now + interval, label);
+  interval = std::min(2 * interval, limits_.backoff_max);
   // It may have been bound while its home was elsewhere.
   const Entry* entry = shard_.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
@@ -274,11 +273,11 @@ void JobRun::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
 }
 
 void JobRun::SweepWanted(absl::Time now, Outbox& out) {
-  std::vector<Label> due;  // what is handed out is erased
-  for (const auto& [label, wish] : wishes_.wanted) {
-    if (wish.next_ask <= now) due.push_back(label);
+  auto& asks = wishes_.asks;
+  while (!asks.empty() && asks.begin()->first <= now) {
+    const Label label = asks.extract(asks.begin()).value().second;
+    if (wishes_.wanted.contains(label)) AskForWanted(now, label, out);
   }
-  for (const Label& label : due) AskForWanted(now, label, out);
 }
 
 }  // namespace dogged

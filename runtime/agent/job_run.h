@@ -157,7 +157,7 @@ class JobRun {
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
   void SendCopies(absl::Time now, Outbox& out);
-  void ScheduleAnnounce(absl::Time now, Entry& entry) const;
+  void ScheduleAnnounce(absl::Time now, Entry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
   // --- fetch.cc: demands

@@ -161,6 +161,7 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
 void JobRun::QueueCopies(absl::Time now, const Label& label) {
   if (HoldersOf(label).size() > 1) {
     copy_queue_.labels.emplace_back(now + limits_.copy_delay, label);
+    ++copy_queue_.since_cut;
   }
 }
 
@@ -177,8 +178,12 @@ bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
 
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
   int64_t budget = limits_.copy_bytes_max;
-  while (now >= copy_queue_.next && budget > 0 && !copy_queue_.labels.empty() &&
-         copy_queue_.labels.front().first <= now) {
+  const bool is_cut = copy_queue_.since_cut >= limits_.copy_cut_labels;
+  const auto is_due = [&] {
+    return is_cut ||
+           (now >= copy_queue_.next && copy_queue_.labels.front().first <= now);
+  };
+  while (budget > 0 && !copy_queue_.labels.empty() && is_due()) {
     const Label label = copy_queue_.labels.front().second;
     copy_queue_.labels.pop_front();
     const Entry* entry = shard_.Find(label);
@@ -190,12 +195,15 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
     SendValue(std::move(targets), label, out, Sending::kCopy);
   }
-  if (copy_queue_.labels.empty()) return;
+  if (copy_queue_.labels.empty()) {
+    if (is_cut) copy_queue_.since_cut = 0;
+    return;
+  }
   if (now >= copy_queue_.next) copy_queue_.next = now + limits_.copy_delay;
   out.WakeAt(copy_queue_.next);
 }
 
-void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
+void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) {
   absl::Duration interval = limits_.sweep_interval;
   if (!paused_) {  // one who leaves has no time to back off
     interval =
@@ -205,7 +213,7 @@ void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) const {
   }
   entry.announce_interval_ms = static_cast<int32_t>(
       std::min<int64_t>(absl::ToInt64Milliseconds(interval), 1 << 30));
-  entry.next_announce = now + interval;
+  shard_.AnnounceAt(entry, now + interval);
 }
 
 void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
@@ -222,7 +230,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
     // Only local consumers are left: nothing to say until the view changes.
-    entry->next_announce = absl::InfiniteFuture();
+    shard_.AnnounceAt(*entry, absl::InfiniteFuture());
     return;
   }
   ScheduleAnnounce(now, *entry);

@@ -33,7 +33,10 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
     return !placement_.Contains(holder) || !IsMine(task);
   });
   pursuits_.CheckAllAt(now);
-  for (auto& [label, wanted] : wishes_.wanted) wanted.next_ask = now;
+  wishes_.asks.clear();
+  for (const auto& [label, interval] : wishes_.wanted) {
+    wishes_.asks.emplace(now, label);
+  }
   next_sweep_ = now;
   leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
   root_.leaves_until = root_.LeavesUntil();
@@ -351,12 +354,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     PursueTask(now, task, pursuit->depth, pursuit->certain, out);
   }
 
-  for (const Label& label :
-       shard_.Select([now](const Label&, const Entry& entry) {
-         return !entry.value.IsNone() && entry.next_announce <= now;
-       })) {
-    Announce(now, label, out);
-  }
+  for (const Label& label : shard_.TakeDue(now)) Announce(now, label, out);
   MarkGathered(out);
   SweepWanted(now, out);
   if (forward_) {

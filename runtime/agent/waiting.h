@@ -19,11 +19,10 @@
 namespace dogged {
 
 struct Wishes {
-  struct Wish {
-    absl::Time next_ask;
-    absl::Duration interval;
-  };
-  absl::btree_map<Label, Wish> wanted;
+  // How long after it was asked for it is asked for again.
+  absl::btree_map<Label, absl::Duration> wanted;
+  // When which of them is asked for again; some are wanted no more.
+  absl::btree_set<std::pair<absl::Time, Label>> asks;
   std::vector<std::pair<Label, Value>> found;  // to be taken
 };
 
@@ -35,10 +34,14 @@ struct Offers {
   absl::Time limit = absl::InfinitePast();  // of `end`
 };
 
-// Bound labels that get their copies at these times.
+// Bound labels that get their copies at these times, but for those that are
+// used up by then. What is used up waits for copies of what was made of it, so
+// now and then all labels that are in use at one moment get theirs: a cut,
+// behind which everything can go.
 struct CopyQueue {
   std::deque<std::pair<absl::Time, Label>> labels;
   absl::Time next = absl::InfinitePast();  // when some may go
+  int64_t since_cut = 0;                   // labels
 };
 
 // That a task's outputs are durable, so that it needs this label no more.

@@ -163,6 +163,18 @@ TEST(Cluster, WithoutCreditValuesAreAskedFor) {
   RunSeeds(Heat1dJob(101, 20, 8), options, 20);
 }
 
+// What is used up waits for copies of what was made of it. Where tasks are
+// short nothing is old enough to be copied, but for cuts.
+TEST(Cluster, CutsBoundWhatWaitsForCopies) {
+  SimOptions options{.agents = 2, .task_time = absl::Microseconds(20)};
+  const Job job = Heat1dJob(201, 100, 201);
+  options.job_limits.copy_cut_labels = INT64_MAX;
+  const int64_t without = RunSeeds(job, options, 3).held_labels_max;
+  options.job_limits.copy_cut_labels = 256;
+  const int64_t with_cuts = RunSeeds(job, options, 3).held_labels_max;
+  EXPECT_LT(with_cuts, without / 2) << without;
+}
+
 // What is updated in place is gone if its task dies with it: then it is made
 // again from what is left.
 TEST(Cluster, UpdatesHappenInPlace) {
