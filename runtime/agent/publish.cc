@@ -7,6 +7,13 @@
 #include "runtime/base/status.h"
 
 namespace dogged {
+namespace {
+
+// Of a wide graph many labels are in use at one moment: cuts copy no more than
+// one label in so many.
+constexpr int64_t kLabelsPerCutCopy = 16;
+
+}  // namespace
 
 void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
                         Outbox& out) {
@@ -178,7 +185,8 @@ bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
 
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
   int64_t budget = limits_.copy_bytes_max;
-  const bool is_cut = copy_queue_.since_cut >= limits_.copy_cut_labels;
+  int64_t copied = 0;
+  const bool is_cut = copy_queue_.since_cut >= copy_queue_.cut_after;
   const auto is_due = [&] {
     return is_cut ||
            (now >= copy_queue_.next && copy_queue_.labels.front().first <= now);
@@ -194,11 +202,14 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     if (targets.empty()) continue;
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
     SendValue(std::move(targets), label, out, Sending::kCopy);
+    ++copied;
   }
-  if (copy_queue_.labels.empty()) {
-    if (is_cut) copy_queue_.since_cut = 0;
-    return;
+  if (is_cut) {
+    copy_queue_.since_cut = 0;
+    copy_queue_.cut_after =
+        std::max(limits_.copy_cut_labels, kLabelsPerCutCopy * copied);
   }
+  if (copy_queue_.labels.empty()) return;
   if (now >= copy_queue_.next) copy_queue_.next = now + limits_.copy_delay;
   out.WakeAt(copy_queue_.next);
 }

@@ -42,6 +42,7 @@ struct CopyQueue {
   std::deque<std::pair<absl::Time, Label>> labels;
   absl::Time next = absl::InfinitePast();  // when some may go
   int64_t since_cut = 0;                   // labels
+  int64_t cut_after = 0;                   // so many
 };
 
 // That a task's outputs are durable, so that it needs this label no more.

@@ -122,6 +122,39 @@ inline Job Heat1dJob(int64_t n, int64_t steps, int64_t slab) {
   return Job{.program = *std::move(b).Build()};
 }
 
+// n x n tasks, each after its upper and its left neighbour; the last is the
+// result. A row has one key.
+inline Job WavefrontJob(int64_t n) {
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr j = AffineExpr::Index(1);
+  const AffineExpr zero = AffineExpr::Constant(0);
+  const AffineExpr one = AffineExpr::Constant(1);
+  ProgramBuilder b("wavefront");
+  const int32_t w = b.AddArray(
+      {.name = "w", .rank = 2, .affinity_block = {1, 0}, .version_index = 1});
+  const int32_t kernel = b.AddKernel({"mix", "test", ""});
+  b.AddClass(
+      {.name = "corner", .creates = {{w, {zero, zero}}}, .kernel = kernel});
+  b.AddClass({.name = "top",
+              .domain = Domain::Box({{"j", 1, n - 1}}),
+              .creates = {{w, {zero, i}}},
+              .uses = {{w, {zero, i - one}, {}}},
+              .kernel = kernel});
+  b.AddClass({.name = "left",
+              .domain = Domain::Box({{"i", 1, n - 1}}),
+              .creates = {{w, {i, zero}}},
+              .uses = {{w, {i - one, zero}, {}}},
+              .kernel = kernel});
+  b.AddClass({.name = "inner",
+              .domain = Domain::Box({{"i", 1, n - 1}, {"j", 1, n - 1}}),
+              .creates = {{w, {i, j}}},
+              .uses = {{w, {i - one, j}, {}}, {w, {i, j - one}, {}}},
+              .kernel = kernel});
+  b.AddResult(w, Domain::Box({{"i", n - 1, n - 1}, {"j", n - 1, n - 1}}));
+  b.SetEveryTaskNeeded();
+  return Job{.program = *std::move(b).Build()};
+}
+
 // Tiled Cholesky's graph on n x n tiles: potrf, trsm, syrk and gemm over
 // A(i)(j)(k), the tile after k updates; L(i)(j) is the result.
 inline Job CholeskyJob(int64_t n) {
