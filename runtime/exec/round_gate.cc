@@ -16,7 +16,7 @@ std::unique_ptr<Activation> RoundGate::AdmitOfLoop(
 RoundGate::Opened RoundGate::Bind(const Label& label, const Value& value) {
   Opened out;
   const std::lock_guard lock(mutex_);
-  if (!rounds_.IsCondition(label)) {
+  if (rounds_.HasEnded() || !rounds_.IsCondition(label)) {
     if (!rounds_.IsResult(label)) return out;
     if (rounds_.HasEnded()) {
       out.results.emplace_back(label, value);

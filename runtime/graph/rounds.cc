@@ -111,8 +111,16 @@ bool Rounds::IsResultPoint(size_t set, const IndexVector& point) const {
   return at.is_exact ? time == time_ : time <= time_;
 }
 
+// The condition of the last round that there may be decides nothing. It is
+// wanted all the same, or tasks that only it needs would be run by chance.
+bool Rounds::IsLastCondition(const Label& label) const {
+  return IsCondition(label) && has_ended_ && time_ == repeat_->last &&
+         label.index[0] == time_;
+}
+
 bool Rounds::IsResult(const Label& label) const {
   if (!IsLoop()) return relations_.IsResult(label);
+  if (IsLastCondition(label)) return true;
   if (IsCondition(label)) return !has_ended_ && label.index[0] >= time_;
   return !relations_.ForEachResultPoint(
       label, [this](size_t set, const IndexVector& point) {
@@ -121,6 +129,7 @@ bool Rounds::IsResult(const Label& label) const {
 }
 
 int64_t Rounds::ResultsAt(const Label& label) const {
+  if (IsLastCondition(label)) return 1;
   if (!has_ended_ || IsCondition(label)) return 0;
   int64_t count = 0;
   relations_.ForEachResultPoint(
@@ -146,14 +155,16 @@ bool Rounds::ForEachDemanded(
     });
     if (!go_on) return false;
   }
-  return true;
+  return time_ < repeat_->last ||
+         visit({.array = repeat_->array, .index = {time_}});
 }
 
 std::optional<int64_t> Rounds::ResultCount() const {
   if (!has_ended_) return std::nullopt;
   const Program& program = relations_.program();
-  return IsLoop() ? ProgramAt(program, time_).ResultCount()
-                  : program.ResultCount();
+  if (!IsLoop()) return program.ResultCount();
+  return ProgramAt(program, time_).ResultCount() +
+         (time_ == repeat_->last ? 1 : 0);
 }
 
 int64_t Rounds::TaskCount() const {

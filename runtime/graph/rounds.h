@@ -61,11 +61,12 @@ class Rounds {
   bool Raise(int64_t round, bool is_last);
 
   // A result, or one if the loop ends soon: it is to be kept. The condition
-  // counts while it is not known.
+  // counts while it is not known, and that of the last round that there may be.
   bool IsResult(const Label& label) const;
   // As many times as it is a result; 0 for those that only may become one.
   int64_t ResultsAt(const Label& label) const;
-  // What is to be demanded: the condition, then the results.
+  // What is to be demanded: the condition, then the results, with the condition
+  // if that round is the last that there may be.
   bool ForEachDemanded(absl::FunctionRef<bool(const Label&)> visit) const;
   // How many results there are; none while that is not known.
   std::optional<int64_t> ResultCount() const;
@@ -73,6 +74,7 @@ class Rounds {
   int64_t TaskCount() const;
 
  private:
+  bool IsLastCondition(const Label& label) const;
   bool IsResultPoint(size_t set, const IndexVector& point) const;
 
   const Relations& relations_;
