@@ -14,11 +14,13 @@ void MemberFact::EncodeTo(Encoder& encoder) const {
   encoder.PutU8(static_cast<uint8_t>(state));
   if (state == MemberState::kAlive) {
     member.EncodeTo(encoder);
-    encoder.PutVarint(blob_version);
-    encoder.PutString(blob.view());
   } else {
     encoder.PutId(id);
     encoder.PutString(absl::string_view(cause).substr(0, kCauseBytesMax));
+  }
+  if (state != MemberState::kDead) {
+    encoder.PutVarint(blob_version);
+    encoder.PutString(blob.view());
   }
 }
 
@@ -30,11 +32,13 @@ MemberFact MemberFact::DecodeFrom(Decoder& decoder) {
   if (fact.state == MemberState::kAlive) {
     fact.member = Member::DecodeFrom(decoder);
     fact.id = fact.member.id;
-    fact.blob_version = decoder.GetVarint();
-    fact.blob = Bytes::CopyOf(decoder.GetString());
   } else {
     fact.id = decoder.GetId<AgentId>();
     fact.cause = std::string(decoder.GetString().substr(0, kCauseBytesMax));
+  }
+  if (fact.state != MemberState::kDead) {
+    fact.blob_version = decoder.GetVarint();
+    fact.blob = Bytes::CopyOf(decoder.GetString());
   }
   if (fact.id.IsNone()) decoder.Fail();
   return fact;

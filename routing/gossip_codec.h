@@ -18,7 +18,7 @@ namespace dogged {
 enum class MemberState : uint8_t { kAlive = 0, kLeft = 1, kDead = 2 };
 
 // What is told of an agent: all of `member` while it is alive, the cause
-// afterwards.
+// afterwards; and what it says of itself, in the end as it leaves.
 struct MemberFact {
   AgentId id;
   MemberState state = MemberState::kAlive;

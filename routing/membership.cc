@@ -92,16 +92,15 @@ bool Membership::MergeFact(MemberFact fact) {
     return true;
   }
   MemberFact& mine = it->second.fact;
-  if (fact.state > mine.state) {
-    End(id, fact.state, fact.cause, nullptr);
-    return true;
-  }
-  if (alive && mine.state == MemberState::kAlive && id != self_.id &&
+  const bool is_news = fact.state > mine.state;
+  if (is_news) End(id, fact.state, fact.cause, nullptr);
+  // Of one who leaves, too: its last words.
+  if (fact.state == mine.state && id != self_.id && !it->second.forgotten &&
       fact.blob_version > mine.blob_version) {
     mine.blob_version = fact.blob_version;
     mine.blob = std::move(fact.blob);
   }
-  return false;
+  return is_news;
 }
 
 bool Membership::MergeRecord(const std::string& key, GossipRecord record) {
@@ -127,7 +126,7 @@ void Membership::End(AgentId id, MemberState state, absl::string_view cause,
   fact.state = state;
   fact.cause = std::string(cause);
   entry.ended = awake_;
-  fact.blob = Bytes();
+  if (was_alive && state == MemberState::kDead) fact.blob = Bytes();
   detector_.Remove(id);
   state_digest_ = 0;
   if (id == self_.id) {
@@ -407,6 +406,7 @@ void Membership::RunGossip(Outbox& out) {
     }
     if (awake_ - entry.ended >= options_.forget_after) {
       entry.forgotten = true;
+      entry.fact.blob = Bytes();
       events_.push_back({.kind = MembershipEvent::Kind::kForgotten,
                          .member = entry.fact.member});
     } else if (entry.fact.state == MemberState::kDead) {

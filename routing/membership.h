@@ -90,7 +90,8 @@ class Membership {
 
   // What this agent says of itself (statistics; keep it below a kilobyte).
   void SetBlob(Bytes blob);
-  // The newest that was heard of `id`; empty if nothing was.
+  // The newest that was heard of `id`; empty if nothing was. What one who left
+  // said last stays until it is forgotten.
   Bytes BlobOf(AgentId id) const;
 
   // Adds a record, or a newer version of one, and tells all. Older versions

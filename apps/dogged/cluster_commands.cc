@@ -42,6 +42,19 @@ std::map<std::string, JobOverAll> JobsOf(
       if (!summary.note.empty()) job.note = summary.note;
     }
   }
+  // What those did who left, as others heard.
+  std::set<AgentId> counted;
+  for (const StatusReply& reply : replies) counted.insert(reply.self);
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      if (m.stats.empty() || !counted.insert(m.member.id).second) continue;
+      for (const auto& [id, stats] : m.stats) {
+        for (auto& [hash, job] : jobs) {
+          if (job.submissions.begin()->second.job() == id) job.stats += stats;
+        }
+      }
+    }
+  }
   return jobs;
 }
 

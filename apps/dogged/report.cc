@@ -55,6 +55,13 @@ void AgentLedger::Note(const StatusReply& reply, JobId job) {
   for (const JobSummary& summary : reply.jobs) {
     if (summary.record.job() == job) agent.stats = summary.stats;
   }
+  for (const MemberStatus& member : reply.members) {
+    for (const auto& [known, stats] : member.stats) {
+      if (known != job) continue;
+      JobStats& last = agents_[member.member.id].stats;
+      if (stats.messages_sent >= last.messages_sent) last = stats;
+    }
+  }
 }
 
 JobStats AgentLedger::TotalStats() const {

@@ -50,7 +50,8 @@ struct RunReport {
   std::string ToJson() const;
 };
 
-// Keeps what agents last said, the dead included.
+// Keeps what agents last said, the dead included; of those who left what others
+// heard of them.
 class AgentLedger {
  public:
   void Note(const StatusReply& reply, JobId job);

@@ -306,6 +306,7 @@ void Agent::TakeLeave(absl::Time now) {
     return;
   }
   leaving_ = true;
+  TellStats();
   membership_.Leave(now, outbox_);
   placed_view_ = nullptr;  // place again, without this agent
   HandleEvents(now);
@@ -430,6 +431,10 @@ void Agent::RefreshBlob(absl::Time now) {
   next_blob_ = now + kBlobInterval;
   FinishJobs(now);
   ForgetJobs(now);
+  TellStats();
+}
+
+void Agent::TellStats() {
   Encoder out;
   int64_t count = 0;
   for (const auto& [job, entry] : jobs_) count += entry.run != nullptr;
@@ -440,6 +445,19 @@ void Agent::RefreshBlob(absl::Time now) {
     entry.run->stats().Encode(out);
   }
   membership_.SetBlob(Bytes(out.Take()));
+}
+
+std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
+  std::vector<std::pair<JobId, JobStats>> out;
+  const Bytes blob = membership_.BlobOf(agent);
+  Decoder in(blob.view());
+  const int64_t count = in.GetCount(1);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    const JobId job = in.GetId<JobId>();
+    out.emplace_back(job, JobStats::Decode(in));
+  }
+  if (!in.ok()) out.clear();
+  return out;
 }
 
 std::vector<JobId> Agent::RunIds() const {

@@ -136,6 +136,8 @@ class Agent {
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
   std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
   std::vector<JobSummary> Jobs() const;
+  // What another agent last said that it did: it lives, or has left lately.
+  std::vector<std::pair<JobId, JobStats>> StatsOf(AgentId agent) const;
   std::vector<JobId> RunIds() const;
   // Null if the job is not known, or its value is not here.
   const JobRun* FindRun(JobId job) const;
@@ -229,6 +231,7 @@ class Agent {
   void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
+  void TellStats();
   void TakeLeave(absl::Time now);
   // Who takes part in running `job`: members of its numeric class.
   std::vector<PlacementMember> PlacementMembers(const Job& job) const;

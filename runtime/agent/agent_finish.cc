@@ -25,13 +25,8 @@ std::optional<int64_t> Agent::DurableResultBytes(JobId job,
   JobStats sum = entry.run->stats();
   for (const Member& member : membership_.view()->members()) {
     if (member.id == id()) continue;
-    const Bytes blob = membership_.BlobOf(member.id);
-    Decoder in(blob.view());
-    const int64_t count = in.GetCount(1);
-    for (int64_t i = 0; i < count && in.ok(); ++i) {
-      const JobId known = in.GetId<JobId>();
-      const JobStats stats = JobStats::Decode(in);
-      if (known == job && in.ok()) sum += stats;
+    for (const auto& [known, stats] : StatsOf(member.id)) {
+      if (known == job) sum += stats;
     }
   }
   if (sum.results_durable < entry.results_needed) return std::nullopt;

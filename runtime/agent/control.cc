@@ -37,6 +37,11 @@ Bytes StatusReply::Encode() const {
     m.member.EncodeTo(out);
     out.PutString(m.state);
     out.PutString(m.cause);
+    out.PutVarint(m.stats.size());
+    for (const auto& [job, stats] : m.stats) {
+      out.PutId(job);
+      stats.Encode(out);
+    }
   }
   out.PutVarint(jobs.size());
   for (const JobSummary& job : jobs) {
@@ -63,6 +68,11 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     m.member = Member::DecodeFrom(in);
     m.state = std::string(in.GetString());
     m.cause = std::string(in.GetString());
+    const int64_t stats = in.GetCount(8);
+    for (int64_t j = 0; j < stats && in.ok(); ++j) {
+      const JobId job = in.GetId<JobId>();
+      m.stats.emplace_back(job, JobStats::Decode(in));
+    }
     out.members.push_back(std::move(m));
   }
   const int64_t jobs = in.GetCount(8);

@@ -53,6 +53,8 @@ struct MemberStatus {
   Member member;
   std::string state;  // "alive", "suspect", "left", "dead"
   std::string cause;  // of its end
+  // What one who left did in its last jobs, as it said.
+  std::vector<std::pair<JobId, JobStats>> stats;
 };
 
 // What one agent says of itself and of all.

@@ -318,7 +318,10 @@ StatusReply Server::Status() const {
     out.members.push_back(
         {.member = member, .state = suspect ? "suspect" : "alive"});
   }
-  out.members.insert(out.members.end(), departed_.begin(), departed_.end());
+  for (MemberStatus member : departed_) {
+    if (member.state == "left") member.stats = agent_.StatsOf(member.member.id);
+    out.members.push_back(std::move(member));
+  }
   out.jobs = agent_.Jobs();
   return out;
 }

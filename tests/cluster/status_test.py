@@ -7,6 +7,7 @@ on free ports; nothing waits for a time to pass, but for what it waits for.
 usage: status_test.py DOGGED SOURCE_DIR CASE
 """
 
+import json
 import os
 import re
 import struct
@@ -96,6 +97,30 @@ def case_failed():
         if not job["message"] or job["message"] not in words:
             raise SystemExit(f"the row says {job['message']!r}, and the client "
                              f"{words!r}")
+
+
+def case_left():
+    """What an agent did that leaves in the middle is in every account."""
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        done = subprocess.Popen(
+            [DOGGED, "run", HEAT, "-D", "N=100001", "-D", "T=2000", "--cluster",
+             cluster.addresses[0], "--json"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        cluster.await_status(
+            "a part of the tasks has run",
+            lambda s: s["jobs"] and s["jobs"][0]["progress"] > 0.3)
+        cluster.agents[1].terminate()
+        check("exit status of the leaver", cluster.agents[1].wait(60), 0)
+        out, words = done.communicate(timeout=240)
+        check("exit status", done.returncode, 0, words)
+        report = json.loads(out)
+        _, job = row(cluster)
+        for counts in (report, job):
+            if counts["tasks_executed"] < counts["tasks_needed"]:
+                raise SystemExit(f"tasks are missing: {counts}")
+        check("lost agents", report["agents_lost"], 0, report)
 
 
 def case_needed():

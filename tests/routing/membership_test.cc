@@ -365,6 +365,30 @@ TEST(Membership, BlobsReachTheOthers) {
   EXPECT_EQ(network.of(a).BlobOf(AgentId(5)).view(), "");
 }
 
+// With its leave, and as long as it goes on talking.
+TEST(Membership, LastWordsStayUntilTheLeaverIsForgotten) {
+  Network network(7);
+  MembershipOptions options;
+  options.forget_after = absl::Seconds(20);
+  const AgentId a = network.Add(1, options), b = network.Add(2, options);
+  network.Join(b, a);
+  network.RunFor(absl::Seconds(1));
+  Outbox out;
+  network.of(b).SetBlob(Bytes(std::string("41 tasks")));
+  network.of(b).Leave(network.now, out);
+  network.Post(b, out);
+  network.RunFor(absl::Milliseconds(5));
+  EXPECT_EQ(network.node(a).events[Kind::kLeft], 1);
+  EXPECT_EQ(network.of(a).BlobOf(b).view(), "41 tasks");
+  network.of(b).SetBlob(Bytes(std::string("42 tasks")));
+  network.RunFor(absl::Seconds(2));
+  EXPECT_EQ(network.of(a).BlobOf(b).view(), "42 tasks");
+  network.Kill(b);
+  network.RunFor(absl::Seconds(30));
+  EXPECT_EQ(network.node(a).events[Kind::kForgotten], 1);
+  EXPECT_EQ(network.of(a).BlobOf(b).view(), "");
+}
+
 TEST(Membership, RefusesGarbage) {
   Network network(8);
   const AgentId a = network.Add(1), b = network.Add(2);
