@@ -49,6 +49,7 @@ class Handover {
   void NoteEarlyStart(AgentId peer) { early_starters_.insert(peer); }
   void Expire(absl::Time now);
   bool IsAwaiting() const { return !awaited_.empty(); }
+  bool IsAwaiting(AgentId from) const { return awaited_.contains(from); }
   // The task of an output with this key may have run elsewhere.
   bool IsHeld(uint64_t key, AgentId self) const {
     return IsAwaiting() && former_->Home(key) != self;

@@ -346,7 +346,12 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   });
   if (due.size() > kPursuedAtOnce) due.resize(kPursuedAtOnce);
   for (const Task& task : due) {
-    PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
+    // Its marks may have come after some of its inputs, from a former home.
+    if (IsWhollyDone(task)) {
+      DropTask(task);
+    } else {
+      PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
+    }
   }
   for (const Task& task : pursuits_.Due(now, kCheckedAtOnce)) {
     const Pursuit* pursuit = pursuits_.Find(task);

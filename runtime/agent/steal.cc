@@ -65,7 +65,7 @@ void JobRun::GiveTasks(absl::Time now, Outbox& out) {
       if (thief == self_ || !placement_.Contains(thief)) continue;
       auto record = parked_.TakeLast([&](const Activation& parked) {
         return !IsHeld(parked.task) && IsMine(parked.task) &&
-               !IsPursued(parked.task) &&
+               !IsPursued(parked.task) && !IsWhollyDone(parked.task) &&
                BytesToMove(parked, thief) * kTimeOfByte < usual_task_;
       });
       if (record == nullptr) continue;
@@ -134,8 +134,9 @@ void JobRun::SweepStealing(absl::Time now, Outbox& out) {
       FetchInputs(task, AgentId(), out);
     }
   }
+  // A thief that leaves has run what it had, and hands that over.
   for (auto& record : stealing_.TakeBack(now, [this](AgentId thief) {
-         return !placement_.Contains(thief);
+         return !placement_.Contains(thief) && !handover_.IsAwaiting(thief);
        })) {
     parked_.Put(std::move(record));
   }

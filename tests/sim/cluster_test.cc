@@ -57,6 +57,17 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
   return work;
 }
 
+// Of UpdatingMixKernels.
+KernelLoader UpdatingLoader(int64_t* in_place) {
+  return [in_place](const Job& job) -> absl::StatusOr<KernelTable> {
+    KernelTable out;
+    for (size_t i = 0; i < job.program.kernels.size(); ++i) {
+      out.push_back(std::make_unique<UpdatingMixKernel>(in_place));
+    }
+    return out;
+  };
+}
+
 TEST(Cluster, RunsAStencilWithoutFaults) {
   RunSeeds(Heat1dJob(101, 20, 8), {}, 5);
 }
@@ -179,13 +190,7 @@ TEST(Cluster, CutsBoundWhatWaitsForCopies) {
 // again from what is left.
 TEST(Cluster, UpdatesHappenInPlace) {
   int64_t in_place = 0;
-  const auto loader = [&](const Job& job) -> absl::StatusOr<KernelTable> {
-    KernelTable out;
-    for (size_t i = 0; i < job.program.kernels.size(); ++i) {
-      out.push_back(std::make_unique<UpdatingMixKernel>(&in_place));
-    }
-    return out;
-  };
+  const KernelLoader loader = UpdatingLoader(&in_place);
   const Job job = CholeskyJob(8);
   for (const int replicas : {1, 2}) {
     SimOptions options{.agents = 4, .job = {.replicas = replicas}};
@@ -395,6 +400,18 @@ TEST(Cluster, LeavingHandsOver) {
 TEST(Cluster, WhatAClientWaitsForIsHandedOutWhenItsHomeMovesHere) {
   SimOptions options{.agents = 4, .faults = {.join = 1, .leave = 2}};
   RunSeeds(QrJob(8), options, 400);
+}
+
+// Not even what it runs for others as it is told to leave, nor what it has
+// used up in place.
+TEST(Cluster, LeavingRunsNothingTwice) {
+  int64_t in_place = 0;
+  const KernelLoader load = UpdatingLoader(&in_place);
+  const SimOptions options{.agents = 4, .faults = {.leave = 1}};
+  EXPECT_EQ(RunSeeds(CholeskyJob(8), options, 250, load).executed_per_needed,
+            1);
+  EXPECT_EQ(RunSeeds(QrJob(8), options, 100).executed_per_needed, 1);
+  EXPECT_GT(in_place, 0);
 }
 
 // Homes move between agents that live, so what one made the other need not.
