@@ -95,7 +95,6 @@ class JobRun {
   const Program& program() const { return job_->program; }
   const Relations& relations() const { return relations_; }
   JobId id() const { return id_; }
-  const JobOptions& options() const { return options_; }
   int64_t held_count() const { return shard_.size(); }
   int64_t held_bytes() const { return shard_.BytesInMemory(); }
 
@@ -203,6 +202,7 @@ class JobRun {
   int64_t BytesToMove(const Activation& record, AgentId thief) const;
   void HandleGift(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
   void SweepStealing(absl::Time now, Outbox& out);
+  void CountIfLate(const Label& label, AgentId from);
 
   // --- retire.cc: dropping
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);

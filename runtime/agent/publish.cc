@@ -252,6 +252,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
                            const PublishBody& body, Outbox& out) {
   root_.has_news |= root_.rounds.Note(body.label, body.value);
   const int rank = RankOf(body.label, self_);
+  if (rank == 0) CountIfLate(body.label, from);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
   if (offers_.has_found) NoteOffer(now);
@@ -301,6 +302,7 @@ bool JobRun::Lacks(absl::string_view announce) const {
 void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
                             Outbox& out) {
   const int rank = RankOf(body.label, self_);
+  if (rank == 0) CountIfLate(body.label, from);
   Entry* entry = shard_.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
   if (held && entry->value.digest() != body.digest) {

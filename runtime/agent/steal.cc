@@ -108,6 +108,16 @@ void JobRun::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
   FetchInputs(task, /*coming_from=*/from, out);
 }
 
+// `from` says that it has `label`. Who was silent for too long does not know
+// that its task was run elsewhere meanwhile.
+void JobRun::CountIfLate(const Label& label, AgentId from) {
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (producer.has_value() && stealing_.NoteLate(*producer, from) &&
+      IsDone(*producer)) {
+    ++stats_.tasks_duplicated;
+  }
+}
+
 // A thief repeats that it has the task, and demands what was lost on the way.
 // Gifts whose inputs don't come are given up, and that of which nothing is
 // heard runs at home.

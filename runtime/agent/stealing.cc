@@ -56,15 +56,29 @@ std::unique_ptr<Activation> Stealing::Remove(const Task& task) {
 std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
     absl::Time now, absl::FunctionRef<bool(AgentId)> gone) {
   std::vector<std::unique_ptr<Activation>> out;
+  for (auto it = late_.begin(); it != late_.end();) {
+    it = gone(it->second) ? late_.erase(it) : std::next(it);
+  }
   for (auto it = given_.begin(); it != given_.end();) {
-    if (it->second.limit > now && !gone(it->second.thief)) {
+    const bool is_gone = gone(it->second.thief);
+    if (it->second.limit > now && !is_gone) {
       ++it;
       continue;
+    }
+    if (!is_gone && late_.size() < kLateMax) {
+      late_[it->first] = it->second.thief;
     }
     out.push_back(std::move(it->second.record));
     it = given_.erase(it);
   }
   return out;
+}
+
+bool Stealing::NoteLate(const Task& task, AgentId agent) {
+  const auto it = late_.find(task);
+  if (it == late_.end() || it->second != agent) return false;
+  late_.erase(it);
+  return true;
 }
 
 std::vector<Task> Stealing::Given() const {

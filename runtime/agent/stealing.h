@@ -36,9 +36,12 @@ class Stealing {
   void Extend(const Task& task, AgentId thief, absl::Time limit);
   // Null if it was not given, or is back.
   std::unique_ptr<Activation> Remove(const Task& task);
-  // Takes back what is overdue, and what those have who are `gone`.
+  // Takes back what is overdue, and what those have who are `gone`. Whoever is
+  // overdue may still run it.
   std::vector<std::unique_ptr<Activation>> TakeBack(
       absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
+  // `agent` was overdue with this task, and has run it now; not told before.
+  bool NoteLate(const Task& task, AgentId agent);
   std::vector<Task> Given() const;
   int64_t given_count() const { return static_cast<int64_t>(given_.size()); }
 
@@ -62,9 +65,12 @@ class Stealing {
     std::unique_ptr<Activation> record;
   };
   void ForgetOldRooms(absl::Time now);
+  // Beyond so many nobody is held to account.
+  static constexpr size_t kLateMax = 1024;
 
   absl::btree_map<AgentId, Room> rooms_;
   absl::btree_map<Task, Theft> given_;
+  absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
   absl::btree_map<AgentId, absl::Time> asked_;
 };
 

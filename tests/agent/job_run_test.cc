@@ -211,6 +211,46 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
 }
 
+// A thief that was stopped runs its task after all: its home has run it too,
+// and says so, for the thief can't know.
+TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
+  Program program = WideRelease(8);
+  for (Array& array : program.arrays) {
+    array.affinity_group = OneAgent::GroupAt(kSelf);
+    array.affinity_block =
+        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
+  }
+  OneAgent agent(std::move(program));
+  const auto run_all = [&agent] {
+    std::vector<Task> ran;
+    for (ReadyTask& task : agent.tasks().TakeAll()) {
+      ran.push_back(task.task);
+      agent.Complete(std::move(task), {Sealed(Value::Scalar(1))},
+                     absl::OkStatus(), absl::Milliseconds(50));
+    }
+    return ran;
+  };
+  ASSERT_THAT(run_all(), SizeIs(1));
+  agent.Sent(kPeer, JobMessage::kGiven);
+  agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({1}));
+  const std::vector<std::string> gifts = agent.Sent(kPeer, JobMessage::kGiven);
+  ASSERT_THAT(gifts, SizeIs(1));
+  const ClaimBody gift = DecodeClaim(gifts[0]).value();
+  agent.Pass(absl::Seconds(2));
+  bool is_back = false;
+  for (int i = 0; i < 10; ++i) {
+    for (const Task& task : run_all()) is_back |= task == gift.task;
+    agent.Pass(absl::ZeroDuration());
+  }
+  EXPECT_TRUE(is_back);
+  EXPECT_EQ(agent.run().stats().tasks_duplicated, 0);
+  for (int times = 0; times < 2; ++times) {
+    agent.Receive(kPeer, JobMessage::kPublish,
+                  EncodePublish(gift.wanted, Sealed(Value::Scalar(1))));
+    EXPECT_EQ(agent.run().stats().tasks_duplicated, 1);
+  }
+}
+
 TEST(JobRun, ReleasesAClaimForWhicheverOutputCame) {
   for (const int32_t array : {0, 1}) {
     SCOPED_TRACE(array);

@@ -78,13 +78,15 @@ class OneAgent {
     run_.Feed(now_, out_);
   }
   void Complete(ReadyTask task, ValueList outputs,
-                absl::Status status = absl::OkStatus()) {
+                absl::Status status = absl::OkStatus(),
+                absl::Duration elapsed = absl::ZeroDuration()) {
     run_.OnCompletion(now_,
                       {.job = kJob,
                        .task = task.task,
                        .outputs = std::move(outputs),
                        .inputs = std::move(task.inputs),
-                       .status = std::move(status)},
+                       .status = std::move(status),
+                       .elapsed = elapsed},
                       out_);
   }
   void Pass(absl::Duration time) {

@@ -71,6 +71,21 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   EXPECT_EQ(home.given_count(), 0);
 }
 
+TEST(Stealing, WhoWasLateIsToldApartOnce) {
+  Stealing home;
+  const auto nobody = [](AgentId) { return false; };
+  home.Give(kFirst, kStart, RecordOf(1));
+  home.Give(kFirst, kStart + kSweep, RecordOf(2));
+  home.Give(kSecond, kStart, RecordOf(3));
+  EXPECT_THAT(home.TakeBack(kStart, nobody), SizeIs(2));
+  EXPECT_FALSE(home.NoteLate(RecordOf(1)->task, kSecond)) << "not his";
+  EXPECT_TRUE(home.NoteLate(RecordOf(1)->task, kFirst));
+  EXPECT_FALSE(home.NoteLate(RecordOf(1)->task, kFirst)) << "told before";
+  EXPECT_FALSE(home.NoteLate(RecordOf(2)->task, kFirst)) << "in time";
+  home.TakeBack(kStart, [](AgentId thief) { return thief == kSecond; });
+  EXPECT_FALSE(home.NoteLate(RecordOf(3)->task, kSecond)) << "gone";
+}
+
 TEST(Stealing, AVictimIsAskedOnceASweepUnlessItGives) {
   Stealing thief;
   const auto may_ask = [&](absl::Time now) {
