@@ -1,5 +1,7 @@
 #include "routing/gossip_codec.h"
 
+#include "runtime/base/hash.h"
+
 namespace dogged {
 namespace {
 
@@ -42,6 +44,10 @@ MemberFact MemberFact::DecodeFrom(Decoder& decoder) {
   }
   if (fact.id.IsNone()) decoder.Fail();
   return fact;
+}
+
+uint64_t GossipRecord::HashAt(absl::string_view key) const {
+  return Mix64(Hash64(key), Hash64(bytes.view(), version));
 }
 
 void GossipNews::EncodeTo(Encoder& encoder) const {

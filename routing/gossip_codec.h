@@ -36,6 +36,9 @@ struct MemberFact {
 struct GossipRecord {
   uint64_t version = 0;
   Bytes bytes;
+
+  // The same in every process.
+  uint64_t HashAt(absl::string_view key) const;
 };
 
 // A set of facts as it travels.

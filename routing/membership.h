@@ -116,6 +116,8 @@ class Membership {
   int64_t refused_count() const { return refused_count_; }
   // A hash of all facts except blobs; equal after convergence.
   uint64_t StateDigest() const;
+  // Records hashed for it so far: one for each that came or changed.
+  int64_t hashed_count() const { return hashed_count_; }
 
  private:
   // A fact and what only this agent keeps with it.
@@ -167,6 +169,8 @@ class Membership {
   bool declared_dead_ = false;
   bool leaving_ = false;
   mutable uint64_t state_digest_ = 0;  // 0: to be computed
+  uint64_t records_digest_ = 0;        // the sum of their hashes
+  int64_t hashed_count_ = 0;
   int64_t refused_count_ = 0;
 };
 

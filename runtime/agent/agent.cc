@@ -149,15 +149,19 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   if (Lending::IsMine(kind)) return ReceiveLending(now, from, kind, body);
+  const bool is_demand = kind == static_cast<uint8_t>(JobMessage::kDemand);
   auto it = jobs_.find(job);
-  if (it == jobs_.end()) {  // its record has not come yet
+  Entry* const found = it != jobs_.end() ? &it->second
+                       : is_demand       ? FindEntry(now, job)
+                                         : nullptr;
+  if (found == nullptr) {  // its record has not come yet, or it is over
     if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
       outbox_.Send(from, static_cast<uint8_t>(AgentMessage::kJobAbsent), job,
                    {});
     }
     return;
   }
-  Entry& entry = it->second;
+  Entry& entry = *found;
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
       outbox_.Send(
@@ -181,9 +185,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
       return;
   }
   if (entry.run == nullptr) {
-    entry.is_needed_again |=
-        kind == static_cast<uint8_t>(JobMessage::kDemand) && entry.is_done &&
-        !entry.is_delivered;
+    entry.is_needed_again |= is_demand && entry.is_done && !entry.is_delivered;
     return;
   }
   if (kind == static_cast<uint8_t>(JobMessage::kLend)) {
@@ -322,13 +324,15 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
                    .name = job.program.name,
                    .text_hash = text_hash,
                    .options = options};
-  for (const auto& [key, known] : records_) {
-    if (known.state == JobState::kRunning && known.name == record.name &&
-        known.text_hash != text_hash && known.text_hash != 0 &&
+  for (const auto& [other, running] : index_.running()) {
+    const auto known =
+        FindRecord(JobRecord::KeyOf(index_.Find(other)->hash, running));
+    if (known.has_value() && known->name == record.name &&
+        known->text_hash != text_hash && known->text_hash != 0 &&
         text_hash != 0) {
       return absl::AlreadyExistsError(absl::StrCat(
           "another program ", record.name,
-          ", with another text, runs here: ", known.hash.ToString(),
+          ", with another text, runs here: ", known->hash.ToString(),
           "; wait for its end, cancel it, or give this file another name"));
     }
   }
@@ -342,10 +346,10 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
 }
 
 void Agent::Conclude(absl::Time now, JobRecord record) {
-  const auto known = records_.find(record.Key());
-  if (known != records_.end() && known->second.round >= record.round) {
-    record.round = known->second.round;
-    record.is_last_round |= known->second.is_last_round;
+  const auto known = FindRecord(record.Key());
+  if (known.has_value() && known->round >= record.round) {
+    record.round = known->round;
+    record.is_last_round |= known->is_last_round;
   }
   membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
                         outbox_);
@@ -353,23 +357,22 @@ void Agent::Conclude(absl::Time now, JobRecord record) {
 }
 
 void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
-  JobRecord& newest = records_[record.Key()];
-  if (record.version() >= newest.version()) newest = record;
-  Entry& entry = jobs_[record.job()];
-  entry.hash = record.hash;
   // A stale record never revives a job: what counts is the newest of each.
-  bool running = false;
-  entry.is_done = false;  // its results may be asked for again
-  bool delivered = false;
-  for (const auto& [key, known] : records_) {
-    if (known.hash != record.hash) continue;
-    running |= known.state == JobState::kRunning;
-    entry.is_done |= known.state == JobState::kDone;
-    delivered |= known.is_delivered;
+  index_.Note(record);
+  const bool running = index_.IsRunning(record.job());
+  // Of what was over before it was heard of nothing more is kept.
+  const auto found = running ? jobs_.try_emplace(record.job()).first
+                             : jobs_.find(record.job());
+  if (found == jobs_.end()) {
+    if (values_ != nullptr) values_->EraseJob(record.hash);
+    return;
   }
+  Entry& entry = found->second;
+  entry.hash = record.hash;
+  entry.is_done = index_.Find(record.job())->done > 0;
+  entry.is_delivered = index_.Find(record.job())->delivered > 0;
   entry.over_since =
       running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
-  entry.is_delivered = delivered;
   if ((running || (entry.is_done && entry.is_needed_again)) &&
       entry.run == nullptr && !entry.encoded.empty()) {
     StartRun(now, entry, record);
@@ -470,11 +473,10 @@ std::vector<JobId> Agent::RunIds() const {
 
 std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {
   std::vector<std::pair<JobRecord, Bytes>> out;
-  for (const auto& [key, record] : records_) {
-    const auto it = jobs_.find(record.job());
-    if (record.state == JobState::kRunning && it != jobs_.end() &&
-        !it->second.encoded.empty()) {
-      out.emplace_back(record, it->second.encoded);
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.encoded.empty()) continue;
+    for (JobRecord& record : RunningRecords(job)) {
+      out.emplace_back(std::move(record), entry.encoded);
     }
   }
   return out;

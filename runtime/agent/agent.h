@@ -25,6 +25,7 @@
 #include "routing/packing.h"
 #include "routing/shared_memory.h"
 #include "routing/transport.h"
+#include "runtime/agent/job_index.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_run.h"
 #include "runtime/base/bytes.h"
@@ -136,6 +137,8 @@ class Agent {
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
   std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
   std::vector<JobSummary> Jobs() const;
+  // Jobs that are not over and forgotten: what a pass of the loop looks at.
+  size_t active_count() const { return jobs_.size(); }
   // What another agent last said that it did: it lives, or has left lately.
   std::vector<std::pair<JobId, JobStats>> StatsOf(AgentId agent) const;
   std::vector<JobId> RunIds() const;
@@ -153,7 +156,7 @@ class Agent {
     absl::flat_hash_map<Label, Value> found;
     bool is_hashing = false;
   };
-  // A job that a record has named.
+  // A job that a record has named, until some time after its end.
   struct Entry {
     Bytes encoded;  // empty until it has come
     Digest hash;
@@ -199,6 +202,11 @@ class Agent {
   void ApplyRecord(absl::Time now, const JobRecord& record);
   // One of the job's, as all of them count.
   void ApplyAnyRecord(absl::Time now, const Digest& hash);
+  // The newest records of a job's submissions that run.
+  std::vector<JobRecord> RunningRecords(JobId job) const;
+  std::optional<JobRecord> FindRecord(const std::string& key) const;
+  // Null if no record names the job. One that was forgotten begins again.
+  Entry* FindEntry(absl::Time now, JobId job);
   // How far loops have come goes into their records, and from there to runs.
   void TellRounds(absl::Time now);
   void RaiseRounds(const Digest& hash, JobRun& run) const;
@@ -212,7 +220,7 @@ class Agent {
   std::string NoteOf(const Entry& entry) const;
   // Frees what jobs that are over hold, the results last.
   void ForgetJobs(absl::Time now);
-  void ForgetJob(Entry& entry);
+  void ForgetJob(JobId job);
   // What it did stays known.
   void EndRun(Entry& entry);
   // --- agent_finish.cc
@@ -253,7 +261,7 @@ class Agent {
   std::unique_ptr<Lending> lending_;    // null without shared memory
   absl::Time next_orphans_ = absl::InfinitePast();
   absl::btree_map<JobId, Entry> jobs_;
-  absl::btree_map<std::string, JobRecord> records_;  // newest, by key
+  JobIndex index_;  // of membership's records
   std::shared_ptr<const View> placed_view_;
   std::vector<MembershipEvent> events_;
   std::vector<Arrival> arrivals_;

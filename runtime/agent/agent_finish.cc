@@ -38,13 +38,9 @@ void Agent::FinishJobs(absl::Time now) {
   std::vector<JobId> ended;
   for (auto& [job, entry] : jobs_) {
     if (entry.run == nullptr) continue;
-    const bool running = std::any_of(
-        records_.begin(), records_.end(), [job = job](const auto& known) {
-          return known.second.job() == job &&
-                 known.second.state == JobState::kRunning;
-        });
     std::optional<int64_t> bytes;
-    if (running && !leaving_) bytes = DurableResultBytes(job, entry);
+    if (index_.IsRunning(job) && !leaving_)
+      bytes = DurableResultBytes(job, entry);
     if (!bytes.has_value()) {
       entry.durable_since = absl::InfiniteFuture();
       entry.finish.reset();
@@ -88,22 +84,22 @@ void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
 
 absl::Status Agent::Want(absl::Time now, JobId job,
                          absl::Span<const Label> labels) {
-  auto it = jobs_.find(job);
-  if (it == jobs_.end()) {
+  Entry* const entry = FindEntry(now, job);
+  if (entry == nullptr) {
     return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
   }
-  if (it->second.run == nullptr && it->second.is_done) {
+  if (entry->run == nullptr && entry->is_done) {
     // A client that came too late for what the others had found.
-    it->second.is_needed_again = true;
-    ApplyAnyRecord(now, it->second.hash);
+    entry->is_needed_again = true;
+    ApplyAnyRecord(now, entry->hash);
   }
-  if (it->second.run == nullptr) {
+  if (entry->run == nullptr) {
     return absl::UnavailableError(
         absl::StrCat("job ", job.ToString(), " is not running here yet"));
   }
   for (const Label& label : labels) {
-    it->second.wanted.insert(label);
-    it->second.run->Want(now, label, outbox_);
+    entry->wanted.insert(label);
+    entry->run->Want(now, label, outbox_);
   }
   return absl::OkStatus();
 }
@@ -151,7 +147,9 @@ void Agent::SortWanted(JobId job, Entry& entry) {
 
 void Agent::TakeDigests(absl::Time now) {
   for (Hashed& hashed : std::exchange(*hashed_, {})) {
-    Entry& entry = jobs_[hashed.id];
+    const auto it = jobs_.find(hashed.id);
+    if (it == jobs_.end()) continue;
+    Entry& entry = it->second;
     if (entry.job != hashed.job || entry.finish == nullptr) continue;
     if (!hashed.digest.ok()) {
       Log(LogLevel::kWarning, hashed.digest.status().message());
@@ -165,15 +163,12 @@ void Agent::TakeDigests(absl::Time now) {
 
 void Agent::ConcludeDone(absl::Time now, JobId job, const Digest& digest,
                          absl::string_view message) {
-  std::vector<JobRecord> done;
-  for (const auto& [key, record] : records_) {
-    if (record.job() != job || record.state != JobState::kRunning) continue;
-    done.push_back(record);
-    done.back().state = JobState::kDone;
-    done.back().result_digest = digest;
-    done.back().message = std::string(message);
+  for (JobRecord& record : RunningRecords(job)) {
+    record.state = JobState::kDone;
+    record.result_digest = digest;
+    record.message = std::string(message);
+    Conclude(now, std::move(record));
   }
-  for (JobRecord& record : done) Conclude(now, std::move(record));
 }
 
 }  // namespace dogged

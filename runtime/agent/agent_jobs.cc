@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/agent/agent.h"
 
 namespace dogged {
@@ -92,9 +92,8 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
 
 void Agent::RaiseRounds(const Digest& hash, JobRun& run) const {
   if (!run.rounds().IsLoop()) return;
-  for (const auto& [key, known] : records_) {
-    if (known.hash == hash) run.RaiseRound(known.round, known.is_last_round);
-  }
+  const auto [round, is_last] = index_.Find(JobId(hash.high))->round;
+  run.RaiseRound(round, is_last);
 }
 
 void Agent::TellRounds(absl::Time now) {
@@ -106,9 +105,8 @@ void Agent::TellRounds(absl::Time now) {
     entry.round_told = known;
     entry.results_needed = rounds.ResultCount().value_or(INT64_MAX);
     entry.tasks_needed = rounds.TaskCount();
-    for (auto& [key, record] : records_) {
-      if (record.hash != entry.hash ||
-          std::make_pair(record.round, record.is_last_round) >= known) {
+    for (JobRecord& record : RunningRecords(job)) {
+      if (std::make_pair(record.round, record.is_last_round) >= known) {
         continue;
       }
       std::tie(record.round, record.is_last_round) = known;
@@ -130,8 +128,9 @@ void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {
 
 void Agent::TakeKernels(absl::Time now) {
   for (Loaded& loaded : std::exchange(*loaded_, {})) {
-    Entry& entry = jobs_[loaded.id];
-    if (entry.job != loaded.job) continue;
+    const auto it = jobs_.find(loaded.id);
+    if (it == jobs_.end() || it->second.job != loaded.job) continue;
+    Entry& entry = it->second;
     if (!loaded.kernels.ok()) {
       FailJob(now, loaded.id, loaded.kernels.status());
       continue;
@@ -145,44 +144,79 @@ void Agent::TakeKernels(absl::Time now) {
 }
 
 void Agent::ApplyAnyRecord(absl::Time now, const Digest& hash) {
-  const auto known =
-      std::find_if(records_.begin(), records_.end(),
-                   [&](const auto& r) { return r.second.hash == hash; });
-  if (known != records_.end()) ApplyRecord(now, JobRecord(known->second));
+  const std::string prefix = JobRecord::KeyPrefix(hash);
+  const auto known = membership_.records().lower_bound(prefix);
+  if (known == membership_.records().end() ||
+      !absl::StartsWith(known->first, prefix)) {
+    return;
+  }
+  const auto record = FindRecord(known->first);
+  if (record.has_value()) ApplyRecord(now, *record);
+}
+
+std::optional<JobRecord> Agent::FindRecord(const std::string& key) const {
+  const auto known = membership_.records().find(key);
+  if (known == membership_.records().end()) return std::nullopt;
+  auto record = JobRecord::Decode(known->second.bytes.view());
+  if (!record.ok()) return std::nullopt;
+  return *std::move(record);
+}
+
+std::vector<JobRecord> Agent::RunningRecords(JobId job) const {
+  std::vector<JobRecord> out;
+  for (const SubmissionId submission : index_.RunningOf(job)) {
+    auto record =
+        FindRecord(JobRecord::KeyOf(index_.Find(job)->hash, submission));
+    if (record.has_value()) out.push_back(*std::move(record));
+  }
+  return out;
+}
+
+Agent::Entry* Agent::FindEntry(absl::Time now, JobId job) {
+  const auto it = jobs_.find(job);
+  if (it != jobs_.end()) return &it->second;
+  const JobIndex::Known* known = index_.Find(job);
+  if (known == nullptr) return nullptr;
+  Entry& entry = jobs_[job];
+  entry.hash = known->hash;
+  entry.is_done = known->done > 0;
+  entry.is_delivered = known->delivered > 0;
+  entry.over_since = now;
+  return &entry;
 }
 
 void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
-  std::vector<JobRecord> failed;
-  for (const auto& [key, record] : records_) {
-    if (record.job() != job || record.state != JobState::kRunning) continue;
-    failed.push_back(record);
-    failed.back().state = JobState::kFailed;
-    failed.back().code = status.code();
-    failed.back().message = std::string(status.message());
+  for (JobRecord& record : RunningRecords(job)) {
+    record.state = JobState::kFailed;
+    record.code = status.code();
+    record.message = std::string(status.message());
+    Conclude(now, std::move(record));
   }
-  for (JobRecord& record : failed) Conclude(now, std::move(record));
 }
 
 void Agent::ForgetJobs(absl::Time now) {
-  std::vector<std::pair<absl::Time, Entry*>> kept;
+  std::vector<std::pair<absl::Time, JobId>> kept;
+  std::vector<JobId> over;
   int64_t bytes = 0;
-  for (auto& [job, entry] : jobs_) {
-    if (entry.job == nullptr || now - entry.over_since < kKeptTime) continue;
-    if (entry.run == nullptr || entry.is_delivered ||
-        now - entry.over_since >= kResultsKeptTime) {
-      ForgetJob(entry);
-      continue;
+  for (const auto& [job, entry] : jobs_) {
+    const absl::Duration age = now - entry.over_since;
+    if (age < kKeptTime) continue;
+    const bool is_wanted =
+        entry.run != nullptr ? !entry.is_delivered : entry.is_needed_again;
+    if (!is_wanted || age >= kResultsKeptTime) {
+      over.push_back(job);
+    } else if (entry.run != nullptr) {
+      kept.emplace_back(entry.over_since, job);
+      bytes += entry.run->held_bytes();
     }
-    kept.emplace_back(entry.over_since, &entry);
-    bytes += entry.run->held_bytes();
   }
-  if (bytes <= kResultsKeptBytesMax) return;
   std::sort(kept.begin(), kept.end());
-  for (const auto& [since, entry] : kept) {
-    if (bytes <= kResultsKeptBytesMax) return;
-    bytes -= entry->run->held_bytes();
-    ForgetJob(*entry);
+  for (const auto& [since, job] : kept) {
+    if (bytes <= kResultsKeptBytesMax) break;
+    bytes -= jobs_[job].run->held_bytes();
+    over.push_back(job);
   }
+  for (const JobId job : over) ForgetJob(job);
 }
 
 void Agent::EndRun(Entry& entry) {
@@ -194,16 +228,14 @@ void Agent::EndRun(Entry& entry) {
   entry.kernels.reset();
 }
 
-void Agent::ForgetJob(Entry& entry) {
+void Agent::ForgetJob(JobId job) {
+  Entry& entry = jobs_[job];
   EndRun(entry);
-  entry.encoded = {};
-  entry.job.reset();
-  entry.kernels.reset();
-  entry.finish.reset();
-  entry.is_needed_again = false;
-  entry.wanted.clear();
-  entry.found.clear();
   if (values_ != nullptr) values_->EraseJob(entry.hash);
+  if (entry.tasks_needed > 0) {
+    index_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
+  }
+  jobs_.erase(job);
   options_.on_freed();
 }
 
@@ -256,10 +288,15 @@ void Agent::ReportFailures(absl::Time now) {
 
 std::vector<JobSummary> Agent::Jobs() const {
   std::vector<JobSummary> out;
-  for (const auto& [key, record] : records_) {
-    JobSummary summary{.record = record};
+  for (const auto& [key, gossiped] : membership_.records()) {
+    auto decoded = JobRecord::Decode(gossiped.bytes.view());
+    if (!decoded.ok()) continue;
+    JobSummary summary{.record = *std::move(decoded)};
+    const JobRecord& record = summary.record;
     auto it = jobs_.find(record.job());
-    if (it != jobs_.end()) {
+    if (it == jobs_.end() || it->second.job == nullptr) {
+      index_.FillIn(summary);
+    } else {
       summary.tasks_needed = it->second.tasks_needed;
       summary.results_needed = it->second.results_needed;
       if (record.state == JobState::kRunning) {

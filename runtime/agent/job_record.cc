@@ -49,8 +49,12 @@ absl::string_view JobStateName(JobState state) {
   return "unknown";
 }
 
-std::string JobRecord::Key() const {
-  return absl::StrCat("job/", hash.ToString(), "/", submission.ToString());
+std::string JobRecord::KeyPrefix(const Digest& hash) {
+  return absl::StrCat("job/", hash.ToString(), "/");
+}
+
+std::string JobRecord::KeyOf(const Digest& hash, SubmissionId submission) {
+  return absl::StrCat(KeyPrefix(hash), submission.ToString());
 }
 
 Bytes JobRecord::Encode() const {

@@ -42,8 +42,11 @@ struct JobRecord {
   bool is_delivered = false;
 
   JobId job() const { return JobId(hash.high); }
-  // The key of the record in membership gossip.
-  std::string Key() const;
+  // The key of the record in membership gossip. Those of a job's submissions
+  // follow one another, and begin alike.
+  std::string Key() const { return KeyOf(hash, submission); }
+  static std::string KeyOf(const Digest& hash, SubmissionId submission);
+  static std::string KeyPrefix(const Digest& hash);
   // Grows: first with the state, then with the round.
   uint64_t version() const {
     return (static_cast<uint64_t>(state) << 56) +

@@ -1,0 +1,138 @@
+// Aim: what counts of a job's records is what the newest of each submission
+// says, however many there are and in whatever order they come; and of jobs
+// that are over little stays.
+#include "runtime/agent/job_index.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "routing/membership.h"
+#include "runtime/agent/agent.h"
+#include "runtime/base/random.h"
+#include "runtime/sim/background.h"
+#include "runtime/sim/event_queue.h"
+#include "runtime/sim/executor.h"
+#include "runtime/sim/network.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+JobRecord RecordOf(uint64_t job, uint64_t submission, JobState state) {
+  return {.hash = {.low = 5, .high = job},
+          .submission = SubmissionId(submission),
+          .name = "heat1d",
+          .state = state};
+}
+
+TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
+  const JobId job(3);
+  std::vector<JobRecord> records = {
+      RecordOf(3, 1, JobState::kRunning), RecordOf(3, 1, JobState::kDone),
+      RecordOf(3, 2, JobState::kRunning), RecordOf(3, 4, JobState::kRunning),
+      RecordOf(3, 4, JobState::kCancelled)};
+  records[1].is_delivered = true;
+  records[2].round = 6;
+  Rng rng(1);
+  for (int trial = 0; trial < 50; ++trial) {
+    std::vector<JobRecord> order = records;
+    for (size_t i = order.size(); i > 1; --i) {
+      std::swap(order[i - 1],
+                order[static_cast<size_t>(rng.Below(static_cast<int64_t>(i)))]);
+    }
+    JobIndex index;
+    EXPECT_FALSE(index.IsRunning(job));
+    for (const JobRecord& record : order) index.Note(record);
+    EXPECT_TRUE(index.IsRunning(job));
+    EXPECT_THAT(index.RunningOf(job), ElementsAre(SubmissionId(2)));
+    EXPECT_EQ(index.Find(job)->done, 1);
+    EXPECT_EQ(index.Find(job)->delivered, 1);
+    EXPECT_EQ(index.Find(job)->round.first, 6);
+    index.Note(RecordOf(3, 2, JobState::kFailed));
+    EXPECT_FALSE(index.IsRunning(job));
+    EXPECT_THAT(index.running(), IsEmpty());
+    EXPECT_THAT(index.RunningOf(JobId(4)), IsEmpty());
+  }
+}
+
+TEST(JobIndex, SaysWhatWasKept) {
+  JobIndex index;
+  index.Note(RecordOf(3, 1, JobState::kDone));
+  index.Keep(JobId(3), {.tasks_executed = 41, .flops = 2.5}, 50, 6);
+  index.Keep(JobId(4), {.tasks_executed = 41}, 50, 6);  // unknown
+  JobSummary summary{.record = RecordOf(3, 1, JobState::kDone)};
+  index.FillIn(summary);
+  EXPECT_EQ(summary.stats.tasks_executed, 41);
+  EXPECT_EQ(summary.stats.flops, 2.5);
+  EXPECT_EQ(summary.tasks_needed, 50);
+  EXPECT_EQ(summary.results_needed, 6);
+}
+
+// Work is counted: 10^5 records that change one after the other, each time
+// with a look at the digest of all.
+TEST(JobIndex, MembershipHashesARecordOnceHoweverManyThereAre) {
+  constexpr int kRecords = 100000;
+  Membership one({.id = AgentId(1)}, {}, Rng(1));
+  Membership other({.id = AgentId(1)}, {}, Rng(2));
+  const auto put = [](Membership& at, int i, uint64_t version) {
+    Outbox out;
+    at.PutRecord(absl::UnixEpoch(), absl::StrCat("job/", i), version,
+                 Bytes(absl::StrCat("state ", version)), out);
+    EXPECT_NE(at.StateDigest(), 0u);
+    (void)at.TakeEvents();
+  };
+  for (int i = 0; i < kRecords; ++i) {
+    put(one, i, 1);
+    put(one, i, 2);
+    put(one, i, 1);  // old
+  }
+  EXPECT_EQ(one.hashed_count(), 2 * kRecords);
+  // The digest is that of the set, whatever way led there.
+  for (int i = kRecords; i-- > 0;) put(other, i, 2);
+  EXPECT_EQ(one.StateDigest(), other.StateDigest());
+  put(other, 7, 3);
+  EXPECT_NE(one.StateDigest(), other.StateDigest());
+}
+
+// An agent alone, with 10^5 jobs that come and end, of many programs or of one.
+// What it looks at again and again is bounded; all are still listed.
+TEST(JobIndex, AnAgentForgetsWhatIsOver) {
+  constexpr uint64_t kJobs = 100000;
+  for (const bool is_one_program : {false, true}) {
+    EventQueue queue;
+    SimNetwork network(queue, NetworkFaults{}, Rng(1));
+    AgentOptions options;
+    options.self.id = AgentId(7);
+    SimNetwork::Endpoint transport(network, AgentId(7), [] {});
+    SimExecutor executor(
+        queue, 1, absl::Milliseconds(1), Rng(2), [] {}, nullptr);
+    SimBackground background(queue, absl::Milliseconds(1), Rng(3), [] {});
+    Agent agent(std::move(options), transport, executor, background, {});
+    absl::Time now = absl::UnixEpoch();
+    size_t active_max = 0;
+    for (uint64_t i = 1; i <= kJobs; ++i) {
+      const uint64_t job = is_one_program ? 9 : i;
+      agent.Conclude(now, RecordOf(job, i, JobState::kRunning));
+      agent.Conclude(now, RecordOf(job, i, JobState::kDone));
+      now += absl::Milliseconds(50);
+      if (i % 10 == 0) agent.RunOnce(now);
+      (void)agent.TakeEvents();
+      active_max = std::max(active_max, agent.active_count());
+    }
+    now += absl::Seconds(5);
+    agent.RunOnce(now);
+    agent.RunOnce(now + absl::Seconds(5));
+    EXPECT_LE(active_max, 100u);
+    EXPECT_EQ(agent.active_count(), 0u);
+    EXPECT_EQ(agent.Jobs().size(), kJobs);
+    EXPECT_LE(agent.membership().hashed_count(),
+              static_cast<int64_t>(2 * kJobs));
+  }
+}
+
+}  // namespace
+}  // namespace dogged
