@@ -158,6 +158,8 @@ void TileProgramMaker::AddResults() {
         wanted.result.last_level = result.box.upper[i];
         const bool varies = result.varies[static_cast<size_t>(i)];
         wanted.result.has_time = varies && result.level_step == 0;
+        wanted.result.level_step = result.step[static_cast<size_t>(i)];
+        view.step[static_cast<size_t>(i)] = wanted.result.level_step;
         view.tile_index.push_back(varies ? dims() : -1);
         view.origin.push_back(plan_.base_level - plan_.depth + 1);
         view.extent.push_back(plan_.depth);
@@ -214,8 +216,9 @@ void TileProgramMaker::AddBlocks(const PointResult& result,
     block = block * (tile.level_step / plan_.depth) +
             AffineExpr::Constant(wanted.first_block);
     const TileField& field = plan_.fields[static_cast<size_t>(tile.field)];
-    view.origin[static_cast<size_t>(field.time_position)] =
-        tile.first_level - wanted.first_block * plan_.depth;
+    const auto t = static_cast<size_t>(field.time_position);
+    view.origin[t] = tile.first_level - wanted.first_block * plan_.depth;
+    view.step[t] = 1;
   }
   set.domain.dimensions.push_back(
       Domain::Box({std::move(range)}).dimensions.front());

@@ -382,27 +382,26 @@ absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
   };
   const int outer = reduction.domain.size();
   if (outer > 1) return no("has several indices under `for`");
-  if (reduction.over.guard != reduction.domain.guard) {
-    return no("leaves points out");
+  PointResult out =
+      MakeResult(reduction.source, reduction.over, reduction.source_map);
+  if (!out.is_grid) {
+    // Its tree has a guard that says of which levels.
+    if (reduction.over.guard != reduction.domain.guard) {
+      return no("leaves points out");
+    }
+    Domain all = reduction.over;
+    all.guard = Guard();
+    out = MakeResult(reduction.source, std::move(all), reduction.source_map);
   }
-  std::vector<Domain::Range> ranges;
-  const Box hull = HullOf(reduction.over);
-  if (hull.IsEmpty()) return no("is over no point");
-  for (int d = 0; d < reduction.over.size(); ++d) {
-    const Dimension& dimension =
-        reduction.over.dimensions[static_cast<size_t>(d)];
+  if (HullOf(reduction.over).IsEmpty()) return no("is over no point");
+  for (const Dimension& dimension : reduction.over.dimensions) {
     for (const auto* bounds : {&dimension.lower, &dimension.upper}) {
       for (const AffineBound& bound : *bounds) {
         if (!bound.expr.IsConstant()) return no("is not over a box");
       }
     }
-    ranges.push_back({.name = dimension.name,
-                      .lower = hull.lower[d],
-                      .upper = hull.upper[d]});
   }
-  PointResult out =
-      MakeResult(reduction.source, Domain::Box(ranges), reduction.source_map);
-  if (!out.is_whole_box) return no("does not name each index once");
+  if (!out.is_grid) return no("does not name each index once");
   out.time.time = reduction.time;
   if (repeat) TakeRounds(reduction, *repeat, out);
   return out;
@@ -438,6 +437,7 @@ absl::Status AddTileReduction(const PointReduction& reduction,
     body.origin = blocks.origin;
     body.depth = blocks.depth;
     body.first_level = blocks.first_level;
+    body.level_step = view.step[t];
   }
   std::optional<AffineExpr> block;
   if (by_level) block = AffineExpr::Index(0);

@@ -1,6 +1,7 @@
 #include "dsl/point_program.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -23,6 +24,25 @@ std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box) {
     high += factor * (factor > 0 ? box.upper[d] : box.lower[d]);
   }
   return {low, high};
+}
+
+// True if all that it asks is that something divides an index, of each index
+// once at most.
+bool IsOfSteps(const Guard& guard) {
+  if (guard.IsAlways()) return true;
+  if (guard.any_of.size() != 1) return false;
+  std::array<bool, kMaxIndices> seen = {};
+  for (const Constraint& c : guard.any_of.front()) {
+    const int d = c.expr.LastIndex();
+    if (c.kind != Constraint::Kind::kDivisible || d < 0) return false;
+    const auto at = static_cast<size_t>(d);
+    AffineExpr rest = c.expr;
+    const int64_t factor = std::exchange(rest.coefficients[at], 0);
+    if ((factor != 1 && factor != -1) || !rest.IsConstant()) return false;
+    if (c.modulus > kStepMax) return false;
+    if (std::exchange(seen[at], true)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -54,7 +74,7 @@ PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
     out.box.upper.push_back(range.upper);
     out.step.push_back(range.step);
   }
-  bool is_box = domain.guard.IsAlways();
+  bool is_box = true;
   for (const Dimension& dimension : domain.dimensions) {
     for (const auto* bounds : {&dimension.lower, &dimension.upper}) {
       for (const AffineBound& bound : *bounds) {
@@ -74,8 +94,9 @@ PointResult MakeResult(int32_t array, Domain domain, AffineMap map) {
     is_box &= mentioned <= 1;
     out.varies.push_back(mentioned > 0);
   }
-  out.is_whole_box = is_box && std::all_of(seen.begin(), seen.end(),
-                                           [](int n) { return n == 1; });
+  is_box &= std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; });
+  out.is_whole_box = is_box && domain.guard.IsAlways();
+  out.is_grid = is_box && IsOfSteps(domain.guard);
   out.domain = std::move(domain);
   out.map = std::move(map);
   return out;

@@ -68,6 +68,7 @@ struct PointResult {
   std::vector<int64_t> step;
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
+  bool is_grid = false;       // or those that its steps lead to
   // Of a loop, and not 0: a box of which only levels count that are multiples
   // of this apart, from its lowest on; by steps of the loop, not its points.
   int64_t level_step = 0;

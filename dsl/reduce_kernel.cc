@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dsl/exact_sum.h"
+#include "runtime/graph/affine.h"
 
 namespace dogged::dsl {
 namespace {
@@ -183,8 +184,11 @@ class ReduceKernel : public Kernel {
     }
     const int64_t begin =
         body_.origin + task.index[body_.block_index] * body_.depth;
-    const int64_t level = begin + task.index[body_.level_index] -
-                          std::max(begin, body_.first_level);
+    // From the first of them on; the block holds those that are wanted.
+    const int64_t wanted = body_.first_level;
+    const int64_t level =
+        (begin + task.index[body_.level_index] - wanted) / body_.level_step -
+        CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
     const int64_t levels = shape[body_.time_dim];
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = (r * levels + level) * row;
@@ -208,7 +212,7 @@ std::string ReduceBody::Encode() const {
   out.PutU8(static_cast<uint8_t>(element));
   for (const int64_t number :
        {int64_t{time_dim}, int64_t{block_index}, int64_t{level_index}, origin,
-        depth, first_level}) {
+        depth, first_level, level_step}) {
     out.PutSigned(number);
   }
   return out.Take();
@@ -230,6 +234,8 @@ absl::StatusOr<ReduceBody> ReduceBody::Decode(absl::string_view body) {
   out.origin = in.GetSigned();
   out.depth = in.GetSigned();
   out.first_level = in.GetSigned();
+  out.level_step = in.GetSigned();
+  if (out.level_step < 1) in.Fail();
   const absl::Status status = in.Finish("reduction");
   if (!status.ok()) return status;
   out.step = static_cast<Step>(step);

@@ -29,15 +29,16 @@ struct ReduceBody {
   ReduceKind kind = ReduceKind::kSum;
   ElementType element = ElementType::kDouble;  // of what is reduced
   // Of a tile that holds several levels only one counts, if time_dim >= 0:
-  // dimension time_dim of its shape begins at level
-  // max(first_level, origin + index[block_index]*depth), and the level wanted
-  // is origin + index[block_index]*depth + index[level_index].
+  // dimension time_dim of its shape has those levels first_level + k*level_step
+  // that are among the `depth` levels from origin + index[block_index]*depth
+  // on, and the level wanted is the one index[level_index] behind that.
   int32_t time_dim = -1;
   int32_t block_index = 0;
   int32_t level_index = 0;
   int64_t origin = 0;
   int64_t depth = 1;
   int64_t first_level = 0;
+  int64_t level_step = 1;
 
   std::string Encode() const;
   static absl::StatusOr<ReduceBody> Decode(absl::string_view body);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/affine.h"
 #include "runtime/graph/rounds.h"
 
 namespace dogged::dsl {
@@ -87,10 +88,12 @@ Placed PlaceTile(const ResultView& view, const Label& label, Value value) {
     if (view.tile_index[d] < 0) continue;
     const int64_t begin =
         view.origin[d] + label.index[view.tile_index[d]] * view.extent[d];
-    const int64_t lower = std::max(begin, view.lower[d]);
-    const int64_t upper = std::min(begin + view.extent[d] - 1, view.upper[d]);
-    out.first.push_back(lower - view.lower[d]);
-    out.extents.push_back(std::max<int64_t>(0, upper - lower + 1));
+    const int64_t end = std::min(begin + view.extent[d] - 1, view.upper[d]);
+    const int64_t first =
+        CeilDiv(std::max(begin, view.lower[d]) - view.lower[d], view.step[d]);
+    const int64_t last = FloorDiv(end - view.lower[d], view.step[d]);
+    out.first.push_back(first);
+    out.extents.push_back(std::max<int64_t>(0, last - first + 1));
   }
   return out;
 }

@@ -326,9 +326,9 @@ void TileRun::WriteResults(int64_t level) {
       if (d != time) window.strides.push_back(strides[d]);
     }
     if (time >= 0) {
-      const int64_t first = std::max(first_, result.first_level);
-      window.data +=
-          (level - first) * strides[time] * ElementBytes(field.element);
+      const int64_t at =
+          (level - result.FirstWanted(first_)) / result.level_step;
+      window.data += at * strides[time] * ElementBytes(field.element);
     }
     CopyBox(fields_[f].At(level), window, window.box,
             ElementBytes(field.element));

@@ -28,6 +28,8 @@ struct TileResult {
     return level >= first_level && level <= last_level &&
            (level - first_level) % level_step == 0;
   }
+  // The first level from `first` on that is wanted, if its end lets it.
+  int64_t FirstWanted(int64_t first) const;
   // Levels of first ... last that are wanted.
   int64_t CountWanted(int64_t first, int64_t last) const;
 };

@@ -1,8 +1,14 @@
 #include <algorithm>
 
 #include "dsl/tile_kernel.h"
+#include "runtime/graph/affine.h"
 
 namespace dogged::dsl {
+
+int64_t TileResult::FirstWanted(int64_t first) const {
+  const int64_t ahead = std::max(first, first_level) - first_level;
+  return first_level + CeilDiv(ahead, level_step) * level_step;
+}
 
 int64_t TileResult::CountWanted(int64_t first, int64_t last) const {
   first = std::max(first, first_level) - first_level;

@@ -50,7 +50,7 @@ std::optional<Lattice> Divided(const Lattice& lattice, int64_t a, int64_t b,
                                              Inverse(factor / common, period),
                                          period);
   const absl::int128 step = absl::int128(lattice.step) * period;
-  if (step > (int64_t{1} << 40)) return std::nullopt;
+  if (step > kStepMax) return std::nullopt;
   return Lattice{.first = lattice.first + k * lattice.step,
                  .step = static_cast<int64_t>(step)};
 }

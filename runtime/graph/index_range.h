@@ -23,6 +23,9 @@ struct IndexRange {
   friend bool operator==(const IndexRange&, const IndexRange&) = default;
 };
 
+// Steps beyond this are not seen.
+inline constexpr int64_t kStepMax = int64_t{1} << 40;
+
 // By entry of `map`: a range that holds its values over `domain`. Its ends and
 // its step are theirs where each bound is a number and the guard says, of each
 // index for itself, what divides it; elsewhere it may hold more.

@@ -89,8 +89,7 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
   const int32_t rank = program.arrays[static_cast<size_t>(set.array)].rank;
   for (size_t d = 0; d < size; ++d) {
     if (view.tile_index[d] < -1 || view.tile_index[d] >= rank ||
-        view.extent[d] < 1 || view.step[d] < 1 ||
-        (view.extent[d] > 1 && view.step[d] > 1)) {
+        view.extent[d] < 1 || view.step[d] < 1) {
       return Invalid(where, "a tile index, extent or step out of range");
     }
   }

@@ -77,11 +77,10 @@ struct ResultSet {
 
 // What a user calls the results: a box of one of his arrays, which may have
 // been coalesced into tiles. Along user index d the box runs from lower[d] to
-// upper[d] in steps of step[d], 1 with tiles. If tile_index[d] >= 0, a result
-// label whose index there is i holds the user's indices origin[d] + i*extent[d]
-// .. origin[d] + (i+1)*extent[d]-1, cut to the box; its value has one shape
-// entry per such d, in order of d. If tile_index[d] is -1, lower[d] ==
-// upper[d].
+// upper[d] in steps of step[d]. If tile_index[d] >= 0, a result label whose
+// index there is i holds those of them in origin[d] + i*extent[d] ..
+// origin[d] + (i+1)*extent[d]-1; its value has one shape entry per such d, in
+// order of d. If tile_index[d] is -1, lower[d] == upper[d].
 //
 // Without coalescing (one label per user label, value of any shape) `extent`
 // is 1, and the value's own block shape follows.

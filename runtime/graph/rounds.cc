@@ -58,6 +58,9 @@ Program ProgramAt(const Program& program, int64_t time) {
       view.lower[d] = std::max(view.lower[d], begin);
       view.upper[d] = is_round ? begin : std::min(view.upper[d], end);
       if (is_round) view.tile_index[d] = -1;
+      if (view.lower[d] < view.upper[d]) {
+        view.upper[d] -= (view.upper[d] - view.lower[d]) % view.step[d];
+      }
     }
   }
   return out;

@@ -81,12 +81,14 @@ std::string RandomLoop(const RandomStencil& stencil, Rng& rng) {
       "reduce probe(t) = norm2(", at, "(t))\n  for ", rounds, "\n", over,
       "result probe(t) for ", rounds, "\n");
   if (rng.Chance(0.3)) {
-    absl::StrAppend(&out, "reduce each(t) = max(", at, "(t))\n  for t = 0:T\n",
-                    over, "result each(t) for t = 0:T\n");
+    const std::string some = absl::StrCat("t = 0:T:", 1 + rng.Below(5), "\n");
+    absl::StrAppend(&out, "reduce each(t) = max(", at, "(t))\n  for ", some,
+                    over, "result each(t) for ", some);
   }
   // A result that another one covers has no view: not two of one step.
   if (first > 0 && rng.Chance(0.3)) {
-    absl::StrAppend(&out, "result ", at, "(t)\n", all, "    t = 0:T\n");
+    absl::StrAppend(&out, "result ", at, "(t)\n", all,
+                    "    t = 0:T:", 1 + rng.Below(5), "\n");
   } else if (first > 0 && rng.Chance(0.3)) {
     absl::StrAppend(&out, "result ", at, "(T-1)\n", all);
   }

@@ -1,0 +1,140 @@
+// Aim: results and reductions of every s-th level keep a program in its tiles,
+// hold no level more, and have the bits of its points.
+// Method: random stencils with random ranges of time, in random tiles and in
+// points; the elements of tiles are counted.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/base/random.h"
+#include "tests/dsl/compile_tools.h"
+#include "tests/dsl/random_stencil.h"
+#include "tests/sim/serial.h"
+
+namespace dogged::dsl {
+namespace {
+
+using testing::HasSubstr;
+
+std::string RandomRange(int64_t least, int64_t last, Rng& rng) {
+  const int64_t first = least + rng.Below(last - least + 1);
+  return absl::StrCat("t = ", first, ":", last, ":", 1 + rng.Below(7));
+}
+
+// `stencil` with some of its levels behind.
+std::string WithSteps(const RandomStencil& stencil, Rng& rng) {
+  const int64_t last = stencil.order + stencil.steps - 1;
+  const std::string all = stencil.Ranges();
+  const std::string over = absl::StrCat("  over", all.substr(5));
+  const std::string at = absl::StrCat("f0", stencil.Indices({}));
+  const std::string some = RandomRange(0, last, rng);
+  const std::string late = RandomRange(1, last, rng);
+  return absl::StrCat(stencil.Text(), "result ", at, "(t)\n", all, "    ",
+                      RandomRange(0, last, rng), "\n",  //
+                      "reduce each(t) = norm2(", at, "(t))\n  for ", some, "\n",
+                      over, "result each(t) for ", some, "\n",  //
+                      "reduce before(t) = min(", at, "(t-1))\n  for ", late,
+                      "\n", over, "result before(t) for ", late, "\n",  //
+                      "reduce ever = max(", at, "(t))\n", over, "    ",
+                      RandomRange(0, last, rng), "\nresult ever\n");
+}
+
+TEST(Steps, OfRandomStencilsInRandomTiles) {
+  const auto [first, last] = SeedRange(32);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    const RandomStencil stencil(rng.Stream("stencil"));
+    const std::string text = WithSteps(stencil, rng);
+    SCOPED_TRACE(
+        absl::StrCat("DOGGED_TEST_SEEDS=", seed, ":", seed, "\n", text));
+    CompileOptions options = Options();
+    options.shape = TileShape{.widths = {}, .depth = 1 + rng.Below(8)};
+    for (size_t d = 0; d < stencil.extents.size(); ++d) {
+      options.shape->widths.push_back(1 + rng.Below(30));
+    }
+    const Job tiles = MustCompile(text, options);
+    EXPECT_THAT(tiles.lowering, HasSubstr("steps deep"));
+    ExpectOneDigest(text, Options(), *options.shape, nullptr);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Steps, OnlyWhatIsWantedIsKept) {
+  const std::string text = R"(
+boundary u(0)(t) = 1
+boundary u(99)(t) = 0
+boundary u(x)(0) = 0 where x > 0 and x < 99
+task relax
+  creates u(x)(t) as n
+  for  x = 1:98  t = 1:400
+  using u(x-1)(t-1) as west  u(x+1)(t-1) as east
+  code
+    n = 0.5*(west + east)
+  end code
+end task
+reduce total(t) = sum(u(x)(t)) for t = 100:400:50 over x = 0:99
+result u(x)(t) for x = 0:99 t = 3:400:100
+result total(t) for t = 100:400:50
+)";
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {100}, .depth = 32};
+  const Job job = MustCompile(text, options);
+  EXPECT_THAT(job.lowering, HasSubstr("32 steps deep"));
+  const absl::StatusOr<KernelTable> kernels =
+      LoadKernels(job, KernelRegistry(), nullptr);
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  const Relations relations(job.program);
+  int64_t largest = 0;
+  int64_t elements = 0;
+  const absl::StatusOr<int64_t> ran =
+      RunSerially(relations, *kernels, [&](const Label&, const Value& value) {
+        largest = std::max(largest, value.element_count());
+        elements += value.element_count();
+        return absl::OkStatus();
+      });
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  // u at 3, 103, 203 and 303, and seven sums.
+  EXPECT_EQ(largest, 100);
+  EXPECT_EQ(elements, 4 * 100 + 7);
+  // What the sums read: their trees have seven leaves.
+  int64_t leaves = 0;
+  for (const TaskClass& c : job.program.classes) {
+    if (c.name == "reduce total(t) leaf") leaves += c.domain.Count();
+  }
+  EXPECT_EQ(leaves, 7);
+  ExpectOneDigest(text, Options(), *options.shape, nullptr);
+}
+
+// Space has no steps in tiles, and some steps are beyond any range.
+TEST(Steps, ThatTilesLackRunPointByPoint) {
+  for (const char* ranges :
+       {"x = 0:20:2 t = 0:9", "x = 0:20 t = 0:9:2000000000000"}) {
+    const std::string text = absl::StrCat(R"(
+task one
+  creates u(x)(t) as n
+  for x = 0:20 t = 0:0
+  code
+    n = x
+  end code
+end task
+task step
+  creates u(x)(t) as n
+  for x = 0:20 t = 1:9
+  using u(x)(t-1) as c
+  code
+    n = c + 1
+  end code
+end task
+result u(x)(t) for )",
+                                          ranges, "\n");
+    EXPECT_THAT(MustCompile(text, Options()).lowering,
+                HasSubstr("point by point: the results of u are no box"));
+    ExpectOneDigest(text, Options(), {.widths = {9}, .depth = 2}, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace dogged::dsl
