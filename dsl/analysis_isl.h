@@ -91,6 +91,7 @@ class Analysis {
   void Need();
   bool NeededExactly(const isl::union_set& wanted);
   static bool IsThin(const isl::set& set);
+  bool IsForCondition(const CheckedTask& task) const;
   isl::union_map Requires() const;
   // Where text needs a point of a task, or a label.
   std::string PointText(const CheckedTask& task,

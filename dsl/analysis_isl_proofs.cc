@@ -5,6 +5,7 @@
 #include <isl/union_map.h>
 #include <isl/union_set.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -390,6 +391,16 @@ bool Analysis::IsThin(const isl::set& set) {
   return is_thin;
 }
 
+// True of what a loop would need that runs a given number of steps instead.
+bool Analysis::IsForCondition(const CheckedTask& task) const {
+  const std::vector<int32_t>& arrays = program_.condition_arrays;
+  return std::any_of(task.creates.begin(), task.creates.end(),
+                     [&arrays](const CheckedCreate& create) {
+                       return std::find(arrays.begin(), arrays.end(),
+                                        create.ref.array) != arrays.end();
+                     });
+}
+
 // Every task makes something that is wanted, or that another task reads: as
 // there is no cycle, following the readers ends at a result.
 void Analysis::Need() {
@@ -411,7 +422,7 @@ void Analysis::Need() {
     if (useless.is_empty()) continue;
     all = false;
     if (!Fails()) return;
-    if (IsThin(useless)) continue;
+    if (IsThin(useless) || IsForCondition(task)) continue;
     // A file holds what it holds.
     if (task.origin == CheckedTask::Origin::kInput &&
         !tasks_[k].domain.is_subset(useless)) {

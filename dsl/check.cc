@@ -443,7 +443,13 @@ CheckedProgram Check(const ast::Program& program, const CheckOptions& options,
     }
     const ast::Program written = WriteOutRepeat(program, is_given, diagnostics);
     if (diagnostics.HasErrors()) return {};
-    return Checker(options, diagnostics).Run(written);
+    CheckedProgram out = Checker(options, diagnostics).Run(written);
+    if (!is_given) return out;
+    for (const std::string& name : ArraysOf(program.repeats.front().until)) {
+      const int32_t array = out.FindArray(name);
+      if (array >= 0) out.condition_arrays.push_back(array);
+    }
+    return out;
   }
   return Checker(options, diagnostics).Run(program);
 }

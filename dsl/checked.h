@@ -214,6 +214,9 @@ struct CheckedProgram {
   std::vector<CheckedBoundary> boundaries;
   std::vector<CheckedResult> results;
   std::optional<CheckedRepeat> repeat;
+  // Read by the condition of a loop whose parameter is given, and so maybe by
+  // nobody else.
+  std::vector<int32_t> condition_arrays;
   // Every point of every task's domain is needed by a result. After Analyze.
   bool every_task_needed = false;
 

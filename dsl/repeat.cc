@@ -228,6 +228,15 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
   return program;
 }
 
+std::vector<std::string> ArraysOf(const ast::Expr& condition) {
+  Expr without = condition;
+  std::vector<ast::Use> uses;
+  TakeLabels(without, uses);
+  std::vector<std::string> out;
+  for (const ast::Use& use : uses) out.push_back(use.ref.array.text);
+  return out;
+}
+
 namespace {
 
 bool Mentions(const LinearForm& form, int32_t parameter) {

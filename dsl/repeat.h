@@ -5,6 +5,8 @@
 #define DOGGED_DSL_REPEAT_H_
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "dsl/ast.h"
@@ -22,6 +24,9 @@ inline constexpr absl::string_view kRoundIndex = "T'";
 // from outside, there is no loop, and the condition is left out.
 ast::Program WriteOutRepeat(ast::Program program, bool is_given,
                             Diagnostics& diagnostics);
+
+// The arrays that a condition names.
+std::vector<std::string> ArraysOf(const ast::Expr& condition);
 
 // Of a program that repeats: what must not be beyond the loop's parameter for a
 // point to be in `domain`, where one bound says so, x <= T + rest; for points
