@@ -9,6 +9,7 @@
 #include "dsl/repeat.h"
 #include "runtime/base/check.h"
 #include "runtime/graph/index_range.h"
+#include "runtime/graph/inverse_map.h"
 
 namespace dogged::dsl {
 namespace {
@@ -229,16 +230,25 @@ AffineExpr PointMaker::TimeOfPoints(const CheckedTask& task) {
 
 void PointMaker::AddResult(const CheckedResult& result) {
   std::optional<PointResult> made = ResultOf(result, program_);
-  if (made) {
+  const bool is_injective =
+      made && InverseMap(made->map, made->domain).IsInjective();
+  if (is_injective) {
     made->range = result.range;
     made->file = result.file;
     out_.results.push_back(*std::move(made));
     return;
   }
+  if (!made || made->time.is_exact) {
+    diagnostics_
+        .Error(Code::kRepeat, result.range,
+               "the rounds of these results can't be told apart")
+        .Help("as in  result u(:)(T),  and one more for each  u(:)(T-1)");
+    return;
+  }
   diagnostics_
-      .Error(Code::kRepeat, result.range,
-             "the rounds of these results can't be told apart")
-      .Help("as in  result u(:)(T)");
+      .Error(Code::kResult, result.range,
+             "these results may name a label twice")
+      .Help("give each index under  for  a place of its own");
 }
 
 void PointMaker::AddReduction(const CheckedTask& task, Domain domain) {

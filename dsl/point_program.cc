@@ -179,12 +179,14 @@ int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
 }
 
 Box LastBox(const PointResult& result) {
-  Box out = result.box;
-  if (!result.time.is_exact) return out;
-  const auto round = static_cast<size_t>(result.domain.size() - 1);
-  for (size_t i = 0; i < result.map.size(); ++i) {
-    if (result.map[i].coefficients[round] == 0) continue;
-    out.lower[static_cast<int>(i)] = out.upper[static_cast<int>(i)];
+  if (!result.time.is_exact) return result.box;
+  Domain last = result.domain;
+  Dimension& round = last.dimensions.back();
+  round.lower = round.upper;
+  Box out;
+  for (const IndexRange& range : RangesOf(last, result.map)) {
+    out.lower.push_back(range.lower);
+    out.upper.push_back(range.upper);
   }
   return out;
 }

@@ -102,8 +102,8 @@ Box HullOf(const Domain& domain);
 // A result set and the box that it covers.
 PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
 
-// The box of a result; of one that holds where a loop ends, as if it went on to
-// its last round.
+// The box of a result; of one that holds where a loop ends, what it is if that
+// is its last round.
 Box LastBox(const PointResult& result);
 
 // `result` with numbers. Of a program that repeats u(x)(T) is a result at every

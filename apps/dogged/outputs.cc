@@ -322,13 +322,18 @@ absl::Status WriteOutput(const Output& output, const Program& program,
   DOGGED_ASSIGN_OR_RETURN(const Value dense,
                           dsl::AssembleView(program, view, lookup));
   if (IsSeries(selection)) {
-    const Series series = {
+    Series series = {
         .selection = selection,
         .view = view,
         .dense = dense,
         .first = std::max(output.labels.lower.back(), view.lower.back()),
         .last = std::min(output.labels.upper.back(), view.upper.back()),
         .step = output.labels.step.back()};
+    if (selection.indices.empty()) {  // all of it, wherever a loop has ended
+      series.first = view.lower.back();
+      series.last = view.upper.back();
+      series.step = view.step.back();
+    }
     return selection.format == OutputFormat::kApng ? WriteAnimation(series)
                                                    : WriteImages(series);
   }

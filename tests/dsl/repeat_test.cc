@@ -245,6 +245,30 @@ TEST(Repeat, SaysWhatIsNoRoundsRange) {
       << diagnostics.ToString();
 }
 
+// u(6) is one of T = 6 and of T = 8, and no file says so in C++'s words.
+TEST(Repeat, SaysWhatResultsAreOfSeveralRounds) {
+  const std::string text =
+      "repeat T = 2:8:2 until u(0)(T) < 0\nboundary u(x)(0) = 1\n"
+      "task cool creates u(x)(t) as n for x = 0:5  t = 1:T using u(x)(t-1) as "
+      "a\ncode\nn = a - 0.25\nend code\nend task\n";
+  Diagnostics diagnostics("", "");
+  EXPECT_FALSE(Compile(text + "result u(x)(T-t) for x = 0:5 t = 0:2", Options(),
+                       KernelRegistry(), diagnostics)
+                   .ok());
+  EXPECT_NE(diagnostics.ToString().find(
+                "error[D027]: the rounds of these results can't be told apart"),
+            std::string::npos)
+      << diagnostics.ToString();
+  EXPECT_FALSE(Compile(text + "result u(x+y)(T) for x = 0:2 y = 0:2", Options(),
+                       KernelRegistry(), diagnostics)
+                   .ok());
+  EXPECT_NE(diagnostics.ToString().find("error[D0"), std::string::npos)
+      << diagnostics.ToString();
+  const std::string backwards = text + "result u(x)(T-x) for x = 0:2";
+  MustRun(backwards, Options());
+  ExpectOneDigest(backwards, Options(), {.widths = {9}, .depth = 2}, nullptr);
+}
+
 TEST(Repeat, RunsOnAgents) {
   Simulate(MustCompile(kRelax, Options()), {.agents = 4}, 5);
 }

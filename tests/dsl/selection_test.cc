@@ -248,6 +248,18 @@ TEST(Selection, OfALoopsEndIsOneStep) {
   EXPECT_THAT(out.labels[1].lower, ElementsAre(20000));
 }
 
+TEST(Selection, OfALoopsEndMayRunBackwards) {
+  const Outcome out = Select(
+      "repeat T = 4:60:4 until u(1)(T) < 0\nboundary u(x)(0) = x\n"
+      "task step creates u(x)(t) as n for x = 0:9 t = 1:T using u(x)(t-1) as c"
+      "\ncode\nn = c - 0.25\nend code\nend task\n"
+      "result u(x)(T-x) for x = 0:3\n",
+      {"u"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(0, 57));
+  EXPECT_THAT(out.labels[0].upper, ElementsAre(3, 60));
+}
+
 TEST(Selection, OfALoopIsWhatItsFirstRoundHas) {
   const Outcome out =
       Select(ReadApp("jacobi/jacobi.dog"), {"u(3)(4:9)(50)", "u(:)(:)(100)"});

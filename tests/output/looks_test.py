@@ -276,6 +276,32 @@ def animations(runs):
     assert len(frames) == 101 and delays == [50.0] * 100 + [1050.0]
 
 
+LOOP = """repeat T = 4:60:4 until u(1)(T) < 0
+boundary u(x)(0) = x
+task step
+  creates u(x)(t) as n
+  for  x = 0:9  t = 1:T
+  using u(x)(t-1) as c
+  code
+    n = c - 0.25
+  end code
+end task
+result u(x)(T-x) for x = 0:3 to "back.apng"
+"""
+
+
+def backwards(runs):
+    # It ends at T = 8: the steps are 5 to 8, not those before 60.
+    with open(runs.path("loop.dog"), "w", encoding="utf-8") as file:
+        file.write(LOOP)
+    done = subprocess.run([runs.dogged, "run", runs.path("loop.dog")],
+                          capture_output=True, text=True, cwd=runs.folder)
+    assert done.returncode == 0, done.stderr
+    assert "T = 8" in done.stderr, done.stderr
+    _, frames, _ = png(runs.path("back.apng"))
+    assert len(frames) == 4, len(frames)
+
+
 def refusals(runs):
     runs.refused("u(:)(:)(:)(:)", "x.vti", "has 4; fix an index, show the last "
                  "one as time in a .pvd, or write it to an .npy file")
@@ -296,7 +322,7 @@ def refusals(runs):
 
 
 def main(dogged):
-    for case in (images, series, animations, refusals):
+    for case in (images, series, animations, backwards, refusals):
         with tempfile.TemporaryDirectory() as folder:
             runs = Runs(dogged, folder)
             case(runs)
