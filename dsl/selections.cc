@@ -14,10 +14,11 @@ bool HasIndices(const std::string& selection) {
   return selection.find('(') != std::string::npos;
 }
 
-// Drops results that an earlier one covers, but for those with a file: that is
-// of the result as it stands. By position before: where it is now, or the one
-// that covers it.
-std::vector<int32_t> DropCovered(PointProgram& points) {
+// Drops results behind the first `own` that an earlier one covers; the
+// program's own stay, so that it has as many whatever its parameters are. By
+// position before: where it is now, or the one that covers it, but for those
+// with a file: that is of the result as it stands.
+std::vector<int32_t> DropCovered(size_t own, PointProgram& points) {
   std::vector<PointResult> kept;
   std::vector<int32_t> places;
   for (PointResult& result : points.results) {
@@ -28,7 +29,9 @@ std::vector<int32_t> DropCovered(PointProgram& points) {
                  Intersect(other.box, result.box) == result.box;
         });
     places.push_back(static_cast<int32_t>(covers - kept.begin()));
-    if (covers == kept.end()) kept.push_back(std::move(result));
+    if (covers == kept.end() || kept.size() < own) {
+      kept.push_back(std::move(result));
+    }
   }
   points.results = std::move(kept);
   return places;
@@ -104,9 +107,10 @@ void MarkSelections(size_t own_bytes, CheckedProgram& program) {
 PlacedResults PlaceResults(const std::vector<std::string>& selections,
                            PointProgram& points, Diagnostics& diagnostics) {
   const std::vector<PointResult> results = points.results;
-  const std::vector<int32_t> places = DropCovered(points);
   const auto count =
       std::count_if(selections.begin(), selections.end(), HasIndices);
+  const std::vector<int32_t> places =
+      DropCovered(results.size() - static_cast<size_t>(count), points);
   const std::vector<int32_t> own(places.begin(), places.end() - count);
   PlacedResults out;
   size_t next = own.size();

@@ -85,8 +85,7 @@ std::string RandomLoop(const RandomStencil& stencil, Rng& rng) {
     absl::StrAppend(&out, "reduce each(t) = max(", at, "(t))\n  for ", some,
                     over, "result each(t) for ", some);
   }
-  // A result that another one covers has no view: not two of one step.
-  if (first > 0 && rng.Chance(0.3)) {
+  if (rng.Chance(0.3)) {
     absl::StrAppend(&out, "result ", at, "(t)\n", all,
                     "    t = 0:T:", 1 + rng.Below(5), "\n");
   } else if (first > 0 && rng.Chance(0.3)) {
@@ -123,6 +122,16 @@ TEST(RepeatTiles, OfRandomLoopsAreTheirPoints) {
   if (last > first) {
     EXPECT_GE(2 * tiled, last - first + 1);
   }
+}
+
+// With the number of its last round a result may cover another one.
+TEST(RepeatTiles, HaveAsManyResultsWithoutALoop) {
+  const std::string text = std::string(kRelax) + "result u(5)(4)\n";
+  CompileOptions options = WithParameters({{"bound", "0.9"}});
+  const Ended ended = RunHere(MustCompile(text, options), 1);
+  EXPECT_EQ(ended.time, 4);
+  options.parameters.emplace_back("T", "4");
+  EXPECT_EQ(MustRun(text, options).digest.ToString(), ended.digest);
 }
 
 TEST(RepeatTiles, ThatCannotBeSayWhy) {
