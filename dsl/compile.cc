@@ -283,17 +283,6 @@ absl::Status CheckInputs(const PointProgram& points,
   return absl::OkStatus();
 }
 
-// Where results go is no part of a job.
-std::string WithoutFiles(std::string text, const ast::Program& tree) {
-  for (auto result = tree.results.rbegin(); result != tree.results.rend();
-       ++result) {
-    const SourceRange range = result->file_range;
-    text.erase(static_cast<size_t>(range.begin),
-               static_cast<size_t>(range.end - range.begin));
-  }
-  return text;
-}
-
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,

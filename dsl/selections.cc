@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "dsl/parser.h"
 
 namespace dogged::dsl {
 namespace {
@@ -102,6 +103,22 @@ void MarkSelections(size_t own_bytes, CheckedProgram& program) {
   for (CheckedResult& result : program.results) {
     result.is_selection = static_cast<size_t>(result.range.begin) >= own_bytes;
   }
+}
+
+std::string WithoutFiles(std::string text, const ast::Program& tree) {
+  for (auto result = tree.results.rbegin(); result != tree.results.rend();
+       ++result) {
+    const SourceRange range = result->file_range;
+    text.erase(static_cast<size_t>(range.begin),
+               static_cast<size_t>(range.end - range.begin));
+  }
+  return text;
+}
+
+std::string WithoutFiles(absl::string_view text) {
+  Diagnostics diagnostics("", std::string(text.data(), text.size()));
+  const ast::Program tree = Parse(diagnostics);
+  return WithoutFiles(diagnostics.text(), tree);
 }
 
 PlacedResults PlaceResults(const std::vector<std::string>& selections,

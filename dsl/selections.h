@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "dsl/ast.h"
 #include "dsl/checked.h"
 #include "dsl/diagnostics.h"
 #include "dsl/point_program.h"
@@ -45,6 +46,11 @@ struct PlacedResults {
 // `text` with a result behind it for each selection that has indices.
 std::string WithSelections(absl::string_view text,
                            const std::vector<std::string>& selections);
+
+// `text` without the names of the files that its results go to: they are no
+// part of a job.
+std::string WithoutFiles(std::string text, const ast::Program& tree);
+std::string WithoutFiles(absl::string_view text);
 
 // Marks results that come from behind `own_bytes`, where the program ends.
 void MarkSelections(size_t own_bytes, CheckedProgram& program);

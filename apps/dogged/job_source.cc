@@ -190,7 +190,9 @@ absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
   return out;
 }
 
-uint64_t TextHash(absl::string_view text) { return Hash64(text) | 1; }
+uint64_t TextHash(absl::string_view text) {
+  return Hash64(dsl::WithoutFiles(text)) | 1;
+}
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {

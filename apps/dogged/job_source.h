@@ -66,7 +66,8 @@ absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
                                        const dsl::TargetSize& target,
                                        const KernelSource& kernels);
 
-// Of a program as its file has it; never 0.
+// Of a program as its file has it, but for the names of files that results go
+// to; never 0.
 uint64_t TextHash(absl::string_view text);
 
 // A file as it is, but for a byte order mark. Errors: kNotFound.

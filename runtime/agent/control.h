@@ -40,7 +40,7 @@ enum class ControlType : uint8_t {
 struct SubmitRequest {
   SubmissionId submission;
   JobOptions options;
-  uint64_t text_hash = 0;  // of the program's text as the user wrote it
+  uint64_t text_hash = 0;  // of the program's text; 0: not told
   absl::string_view job;   // Job::Encode()
 
   Bytes Encode() const;

@@ -185,6 +185,35 @@ def case_tiles():
         check("digest", first["result_digest"], serial(*program(64)))
 
 
+def case_renamed_output():
+    """Where results go is no part of a job: with another file the same command
+    attaches to what runs, in the tiles that it has."""
+    with open(HEAT2D, encoding="utf-8") as file:
+        text = file.read().rstrip()
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        def program(name):
+            os.mkdir(os.path.join(folder, name))
+            path = os.path.join(folder, name, "heat2d.dog")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f'{text} to "{folder}/{name}.npy"\n')
+            return path, "-D", "N=1024", "-D", "T=1000"
+        cluster.start()
+        cluster.start()
+        client = subprocess.Popen(
+            [DOGGED, "run", *program("one"), "--cluster", cluster.addresses[0],
+             "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        cluster.await_status("a job", lambda s: s["jobs"])
+        cluster.start()
+        cluster.await_status("all three", lambda s: len(s["agents"]) == 3)
+        second, _ = cluster.run(*program("two"))
+        out, words = client.communicate(timeout=240)
+        check("exit status", client.returncode, 0, words)
+        check("job", json.loads(out)["job"], second["job"])
+        for name in ("one", "two"):
+            check(name, os.path.exists(f"{folder}/{name}.npy"), True)
+
+
 def case_many_jobs():
     """A hundred jobs, five at a time; what they held is freed once their
     clients have the results."""
