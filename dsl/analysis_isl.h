@@ -6,6 +6,7 @@
 #include <isl/cpp.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,9 +86,21 @@ class Analysis {
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
   void Coverage();
   void ReportMissing(int32_t array, const isl::set& piece);
+  // --- analysis_isl_order.cc ---
   void Order();
+  // Points of a task to what creates the labels that they read.
+  struct Dependence {
+    size_t reader = 0;
+    size_t maker = 0;
+    const CheckedRef* read = nullptr;
+  };
+  std::vector<Dependence> Dependences() const;
+  std::optional<int64_t> StepOf(const Dependence& dependence, int i) const;
+  bool IsOrdered(std::vector<Dependence> dependences) const;
+  bool Falls(const std::vector<Dependence>& ring) const;
   bool HasSchedule() const;
   void ReportCycle();
+  // --- analysis_isl_proofs.cc again ---
   void Need();
   bool NeededExactly(const isl::union_set& wanted);
   static bool IsThin(const isl::set& set);

@@ -1,6 +1,5 @@
 #include <isl/ctx.h>
 #include <isl/map.h>
-#include <isl/schedule.h>
 #include <isl/set.h>
 #include <isl/union_map.h>
 #include <isl/union_set.h>
@@ -11,23 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/analysis_isl.h"
-#include "dsl/cycle_search.h"
 
 namespace dogged::dsl {
 namespace {
 
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
-// Steps of isl on finding an order. They take longer than others: seconds, of
-// the knot in tests/dsl/analysis_test.cc. Gray-Scott's proof needs over 20'000.
-constexpr uint64_t kOrderOperationsMax = 30'000;
 // Steps of isl on finding the needed points, where not all are.
 constexpr uint64_t kNeededOperationsMax = 20'000;
-// Tasks that the search for a cycle visits.
-constexpr int64_t kCycleTasksMax = 100'000;
-
-isl::union_map Union(const isl::map& map) { return isl::union_map(map); }
-
 }  // namespace
 
 std::string Analysis::PointText(const CheckedTask& task,
@@ -279,100 +269,6 @@ void Analysis::Coverage() {
           }
         });
   }
-}
-
-// --- No cycle --------------------------------------------------------------
-
-// Tasks to the tasks that create what they use.
-isl::union_map Analysis::Requires() const {
-  isl::union_map out = isl::manage(
-      isl_union_map_empty(isl_set_get_space(tasks_[0].domain.get())));
-  for (size_t k = 0; k < tasks_.size(); ++k) {
-    for (size_t u = 0; u < tasks_[k].uses.size(); ++u) {
-      const int32_t array = program_.tasks[k].uses[u].ref.array;
-      for (size_t l = 0; l < tasks_.size(); ++l) {
-        for (size_t c = 0; c < tasks_[l].creates.size(); ++c) {
-          if (program_.tasks[l].creates[c].ref.array != array) continue;
-          out = out.unite(Union(
-              tasks_[k].uses[u].apply_range(tasks_[l].creates[c].reverse())));
-        }
-      }
-    }
-  }
-  return out;
-}
-
-// Whether isl finds a schedule that runs every task strictly after what it
-// requires: the proof. It may find none where one exists.
-bool Analysis::HasSchedule() const {
-  isl_union_map* before = Requires().reverse().release();  // first to second
-  isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
-  for (size_t k = 0; k < tasks_.size(); ++k) {
-    // What requires nothing is in no cycle.
-    if (tasks_[k].uses.empty()) continue;
-    points = isl_union_set_union(
-        points, isl_union_set_from_set(tasks_[k].domain.copy()));
-  }
-  before = isl_union_map_intersect_domain(before, isl_union_set_copy(points));
-  const isl::union_set all = isl::manage(points);
-  const isl::union_map order = isl::manage(before);
-  if (order.is_empty()) return true;
-  isl_schedule* schedule = isl_union_set_compute_schedule(
-      all.copy(), order.copy(),
-      isl_union_map_empty(isl_union_map_get_space(order.get())));
-  if (schedule == nullptr) return false;
-  isl_union_map* times = isl_schedule_get_map(schedule);
-  isl_schedule_free(schedule);
-  const isl::union_map earlier = isl::manage(
-      isl_union_map_lex_lt_union_map(isl_union_map_copy(times), times));
-  return order.is_subset(earlier);
-}
-
-void Analysis::Order() {
-  // The search for a schedule takes longer than all else where it finds none.
-  isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
-  const uint64_t bound = isl_ctx_get_max_operations(context);
-  isl_ctx_reset_operations(context);
-  isl_ctx_set_max_operations(context, kOrderOperationsMax);
-  bool is_proved = false;
-  try {
-    is_proved = HasSchedule();
-  } catch (const isl::exception&) {
-    // As if there were none.
-  }
-  isl_ctx_reset_error(context);
-  isl_ctx_reset_operations(context);
-  isl_ctx_set_max_operations(context, bound);
-  if (!is_proved && Fails()) ReportCycle();
-}
-
-void Analysis::ReportCycle() {
-  const CycleSearch search = FindCycle(program_, kCycleTasksMax);
-  if (search.cycle.empty()) {
-    is_good_ = true;
-    if (search.is_complete) return;
-    diagnostics_.Warning(Code::kNotProved, program_.tasks[0].range,
-                         "that no task waits for itself could not be proved");
-    return;
-  }
-  const auto text = [&](const Task& task) {
-    const CheckedTask& of =
-        program_.tasks[static_cast<size_t>(task.task_class)];
-    return absl::StrCat(of.name,
-                        PointText(of, {task.index.begin(), task.index.end()}));
-  };
-  const Task& first = search.cycle[0];
-  std::string chain;
-  for (size_t i = 1; i < search.cycle.size() && i < 4; ++i) {
-    absl::StrAppend(&chain, " -> ", text(search.cycle[i]));
-  }
-  if (search.cycle.size() > 4) chain += " -> ...";
-  const CheckedTask& of = program_.tasks[static_cast<size_t>(first.task_class)];
-  diagnostics_
-      .Error(Code::kCycle, of.range,
-             absl::StrCat("tasks wait for each other: ", text(first), chain,
-                          " -> ", text(first)))
-      .Help("a task may use only what is made before it, such as (t-1)");
 }
 
 // --- Need ------------------------------------------------------------------
