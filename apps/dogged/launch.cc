@@ -32,6 +32,11 @@ std::string EndWords(int status) {
   return CauseOfExit(WEXITSTATUS(status));
 }
 
+absl::Status DidNotStart(const LocalAgents::Process& process) {
+  return absl::UnavailableError(
+      absl::StrCat(process.name, " did not start; its words are above"));
+}
+
 }  // namespace
 
 void LocalAgents::End() {
@@ -60,7 +65,7 @@ void LocalAgents::EndAndForget() {
 std::vector<size_t> LocalAgents::Alive() const {
   std::vector<size_t> out;
   for (size_t i = 0; i < processes_.size(); ++i) {
-    if (processes_[i].alive) out.push_back(i);
+    if (processes_[i].alive && processes_[i].IsReady()) out.push_back(i);
   }
   return out;
 }
@@ -72,23 +77,54 @@ absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
   for (size_t i : Alive()) members.push_back(processes_[i].address);
   size_t joiner = processes_.size();
   for (int i = 0; i < count; ++i) {
-    DOGGED_RETURN_IF_ERROR(Spawn(/*joins=*/!members.empty() || i > 0));
+    const bool joins = !members.empty() || i > 0;
+    DOGGED_RETURN_IF_ERROR(Spawn(joins, deadline));
   }
   if (members.empty()) {
-    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[joiner], deadline));
+    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[joiner]));
     members.push_back(processes_[joiner].address);
     ++joiner;
   }
-  const std::string text = absl::StrJoin(members, "\n");
   for (size_t i = joiner; i < processes_.size(); ++i) {
-    // One that has ended is found below.
-    (void)send(processes_[i].fd, text.data(), text.size(), MSG_NOSIGNAL);
-    shutdown(processes_[i].fd, SHUT_WR);
+    TellMembers(processes_[i], members);
   }
   for (size_t i = joiner; i < processes_.size(); ++i) {
-    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[i], deadline));
+    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[i]));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> LocalAgents::StartOne(absl::Duration timeout) {
+  SystemClock clock;
+  std::vector<std::string> members;
+  for (size_t i : Alive()) members.push_back(processes_[i].address);
+  DOGGED_RETURN_IF_ERROR(Spawn(!members.empty(), clock.Now() + timeout));
+  if (!members.empty()) TellMembers(processes_.back(), members);
+  return processes_.size() - 1;
+}
+
+std::optional<absl::Status> LocalAgents::Started(size_t index,
+                                                 absl::Duration patience) {
+  Process& process = processes_[index];
+  SystemClock clock;
+  const absl::Time limit = std::min(clock.Now() + patience, process.deadline);
+  std::optional<absl::Status> out = Listen(process, limit);
+  if (!out.has_value() && clock.Now() < process.deadline) return std::nullopt;
+  if (!out.has_value()) out = AwaitReady(process);
+  if (!out->ok() && process.alive) {
+    kill(process.pid, SIGKILL);  // it is not to come after all
+    waitpid(process.pid, nullptr, 0);
+    process.alive = false;
+  }
+  return out;
+}
+
+void LocalAgents::TellMembers(const Process& process,
+                              const std::vector<std::string>& members) const {
+  const std::string text = absl::StrJoin(members, "\n");
+  // One that has ended is found later.
+  (void)send(process.fd, text.data(), text.size(), MSG_NOSIGNAL);
+  shutdown(process.fd, SHUT_WR);
 }
 
 std::vector<std::string> LocalAgents::ArgumentsOf(const std::string& name,
@@ -109,8 +145,9 @@ std::vector<std::string> LocalAgents::ArgumentsOf(const std::string& name,
   return out;
 }
 
-absl::Status LocalAgents::Spawn(bool joins) {
+absl::Status LocalAgents::Spawn(bool joins, absl::Time deadline) {
   Process process;
+  process.deadline = deadline;
   process.name = absl::StrCat("agent-", processes_.size() + 1);
   std::vector<std::string> arguments = ArgumentsOf(process.name, joins);
   std::vector<char*> argv;
@@ -149,15 +186,21 @@ absl::Status LocalAgents::Spawn(bool joins) {
   return absl::OkStatus();
 }
 
-absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
+absl::Status LocalAgents::AwaitReady(Process& process) {
+  const std::optional<absl::Status> out = Listen(process, process.deadline);
+  return out.has_value() ? *out : DidNotStart(process);
+}
+
+std::optional<absl::Status> LocalAgents::Listen(Process& process,
+                                                absl::Time limit) {
   SystemClock clock;
-  std::string said;
-  while (said.find('\n') == std::string::npos) {
-    const absl::Duration left = deadline - clock.Now();
+  while (process.said.find('\n') == std::string::npos) {
+    const absl::Duration left = limit - clock.Now();
     pollfd waiting = {.fd = process.fd, .events = POLLIN, .revents = 0};
     const int ready = poll(&waiting, 1,
                            static_cast<int>(std::max<int64_t>(
                                0, absl::ToInt64Milliseconds(left))));
+    if (ready == 0) return std::nullopt;
     if (ready < 0 && errno == EINTR) {
       if (IsInterrupted()) return absl::CancelledError("interrupted");
       continue;
@@ -166,8 +209,6 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
     const ssize_t size =
         ready > 0 ? read(process.fd, buffer, sizeof(buffer)) : 0;
     if (size <= 0) {
-      const std::string words =
-          absl::StrCat(process.name, " did not start; its words are above");
       int status = 0;
       // Its end comes as an error if it had not read all.
       if (ready > 0 && waitpid(process.pid, &status, 0) == process.pid) {
@@ -175,14 +216,14 @@ absl::Status LocalAgents::AwaitReady(Process& process, absl::Time deadline) {
         process.end = EndWords(status);
         if (WIFEXITED(status) &&
             WEXITSTATUS(status) == static_cast<int>(ExitCode::kNoRoom)) {
-          return absl::ResourceExhaustedError(words);
+          return absl::ResourceExhaustedError(DidNotStart(process).message());
         }
       }
-      return absl::UnavailableError(words);
+      return DidNotStart(process);
     }
-    said.append(buffer, static_cast<size_t>(size));
+    process.said.append(buffer, static_cast<size_t>(size));
   }
-  absl::string_view address = said;
+  absl::string_view address = process.said;
   address = address.substr(0, address.find('\n'));
   absl::ConsumePrefix(&address, "listening ");
   process.address = std::string(address);
@@ -205,7 +246,8 @@ std::vector<size_t> LocalAgents::Reap() {
   for (size_t i = 0; i < processes_.size(); ++i) {
     Process& process = processes_[i];
     int status = 0;
-    if (process.alive && waitpid(process.pid, &status, WNOHANG) > 0) {
+    if (process.alive && process.IsReady() &&
+        waitpid(process.pid, &status, WNOHANG) > 0) {
       process.alive = false;
       process.end = EndWords(status);
       out.push_back(i);

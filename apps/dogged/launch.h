@@ -6,10 +6,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
 namespace dogged {
@@ -35,7 +36,10 @@ class LocalAgents {
     bool alive = false;
     // Of a process that ended: "killed by signal 9", "exit status 1".
     std::string end;
-    int fd = -1;  // its input and output
+    int fd = -1;          // its input and output
+    std::string said;     // until it listens
+    absl::Time deadline;  // when it has to
+    bool IsReady() const { return !address.empty(); }
   };
 
   explicit LocalAgents(LaunchOptions options) : options_(std::move(options)) {}
@@ -49,23 +53,34 @@ class LocalAgents {
   // Errors: kUnavailable, with the name of who did not come up; kCancelled;
   //         kResourceExhausted if it says that it has no room.
   absl::Status Start(int count, absl::Duration timeout);
+  // Starts one more and does not wait for it; its position. Errors: as above.
+  absl::StatusOr<size_t> StartOne(absl::Duration timeout);
+  // None if processes()[index], which was started so, does not listen yet; what
+  // has come of it: as Start(). Waits no longer than `patience`.
+  std::optional<absl::Status> Started(size_t index, absl::Duration patience);
   // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);
   // Kills and reaps whoever is left.
   void End();
   // End(), and their directory goes.
   void EndAndForget();
-  // Notes who has ended since the last call; their positions.
+  // Notes who has ended since the last call; their positions. Those that never
+  // listened are not among them.
   std::vector<size_t> Reap();
 
   const std::vector<Process>& processes() const { return processes_; }
+  // Those that listen.
   std::vector<size_t> Alive() const;
 
  private:
   std::vector<std::string> ArgumentsOf(const std::string& name,
                                        bool joins) const;
-  absl::Status Spawn(bool joins);
-  absl::Status AwaitReady(Process& process, absl::Time deadline);
+  absl::Status Spawn(bool joins, absl::Time deadline);
+  void TellMembers(const Process& process,
+                   const std::vector<std::string>& members) const;
+  // None if it has not said yet that it listens, by `limit`.
+  std::optional<absl::Status> Listen(Process& process, absl::Time limit);
+  absl::Status AwaitReady(Process& process);
 
   LaunchOptions options_;
   std::vector<Process> processes_;

@@ -177,9 +177,11 @@ class ClusterRun {
       NotePlace(program_.job.program, time(), moment);
       progress.Update(clock_.Now(), moment);
       InjectFaults(progress);
+      TakeStarted(absl::ZeroDuration(), progress);
       NoteDeaths(progress);
     }
     compute_ = all_here - start_;
+    TakeStarted(kStartTimeout, progress);
     DOGGED_RETURN_IF_ERROR(NoteStatus());
     NoteDeaths(progress);
     return absl::OkStatus();
@@ -317,13 +319,12 @@ class ClusterRun {
       ++periodic_kills_;
       if (KillOne(progress)) {
         ++periodic_kills_done_;
-        AddOne("the replacement of --kill-every", progress);
+        AddOne("the replacement of --kill-every");
       }
     }
     while (joins_done_ < options_.join_at.size() &&
            IsDue(options_.join_at[joins_done_])) {
-      AddOne(absl::StrCat("--join-at ", options_.join_at[joins_done_].text),
-             progress);
+      AddOne(absl::StrCat("--join-at ", options_.join_at[joins_done_].text));
       ++joins_done_;
     }
   }
@@ -338,21 +339,40 @@ class ClusterRun {
     return true;
   }
 
-  // One more agent. The run goes on if that fails; it is said in the end.
-  void AddOne(absl::string_view why, ProgressPrinter& progress) {
-    const absl::Status started = agents_.Start(1, kStartTimeout);
-    if (!started.ok()) {
-      failed_joins_.push_back(
-          absl::StrCat(why, " did not happen: ", started.message(), "."));
-      return;
+  // One more agent, soon. The run goes on meanwhile, and if that fails; it is
+  // said in the end.
+  void AddOne(absl::string_view why) {
+    const absl::StatusOr<size_t> started = agents_.StartOne(kStartTimeout);
+    if (!started.ok()) return NoteFailedJoin(why, started.status());
+    starting_.push_back(
+        {.index = *started, .why = std::string(why), .losses = losses_.size()});
+  }
+
+  void NoteFailedJoin(absl::string_view why, const absl::Status& status) {
+    failed_joins_.push_back(
+        absl::StrCat(why, " did not happen: ", status.message(), "."));
+  }
+
+  // Those that are up by now, or within `patience` each.
+  void TakeStarted(absl::Duration patience, ProgressPrinter& progress) {
+    for (const Starting& one : std::exchange(starting_, {})) {
+      const auto started = agents_.Started(one.index, patience);
+      if (!started.has_value()) {
+        starting_.push_back(one);
+        continue;
+      }
+      if (!started->ok()) {
+        NoteFailedJoin(one.why, *started);
+        continue;
+      }
+      const LocalAgents::Process& process = agents_.processes()[one.index];
+      client_->AddAddress(process.address);
+      ++joined_;
+      if (one.losses > 0 && losses_[one.losses - 1].replaced_by.empty()) {
+        losses_[one.losses - 1].replaced_by = process.name;
+      }
+      progress.Say(absl::StrCat(process.name, " joined"));
     }
-    const LocalAgents::Process& process = agents_.processes().back();
-    client_->AddAddress(process.address);
-    ++joined_;
-    if (!losses_.empty() && losses_.back().replaced_by.empty()) {
-      losses_.back().replaced_by = process.name;
-    }
-    progress.Say(absl::StrCat(process.name, " joined"));
   }
 
   void NoteDeaths(ProgressPrinter& progress) {
@@ -386,6 +406,13 @@ class ClusterRun {
   absl::btree_set<AgentId> known_;  // agents of a cluster, alive once
   absl::btree_set<AgentId> lost_;   // of those, dead since
   bool nobody_to_kill_ = false;
+  // On its way; `losses` is how many there were when it was asked for.
+  struct Starting {
+    size_t index = 0;
+    std::string why;
+    size_t losses = 0;
+  };
+  std::vector<Starting> starting_;
   std::vector<std::string> failed_joins_;
   size_t kills_done_ = 0;
   size_t joins_done_ = 0;

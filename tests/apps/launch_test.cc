@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "apps/dogged/interrupt.h"
@@ -56,6 +58,51 @@ TEST(LocalAgents, ComeUpTogether) {
   ASSERT_EQ(processes.size(), 4u);
   EXPECT_EQ(ContentOf(folder / ("told." + std::to_string(processes[3].pid))),
             "here:1\n" + processes[1].address + "\n" + processes[2].address);
+}
+
+// Whoever starts it goes on meanwhile. It is none of the agents before it says
+// so, whatever becomes of it.
+TEST(LocalAgents, OneMoreIsNotWaitedFor) {
+  const TemporaryFolder folder;
+  LocalAgents agents(Scripted(folder, "echo listening here:1\ncat",
+                              "cat > told; mkfifo gate.$$\n"
+                              "read word < gate.$$\n$word\n"
+                              "echo listening there:1"));
+  ASSERT_TRUE(agents.Start(1, kTimeout).ok());
+  const auto start = [&agents] {
+    const absl::StatusOr<size_t> index = agents.StartOne(kTimeout);
+    EXPECT_TRUE(index.ok());
+    return *index;
+  };
+  const auto tell = [&](size_t index, const std::string& word) {
+    const std::string gate =
+        folder / ("gate." + std::to_string(agents.processes()[index].pid));
+    while (!std::filesystem::exists(gate)) {
+    }
+    std::ofstream(gate) << word << "\n";
+  };
+  const size_t good = start();
+  EXPECT_FALSE(agents.Started(good, absl::ZeroDuration()).has_value());
+  EXPECT_EQ(agents.Alive(), std::vector<size_t>{0});
+  tell(good, "true");
+  EXPECT_EQ(agents.Started(good, kTimeout), absl::OkStatus());
+  EXPECT_EQ(agents.processes()[good].address, "there:1");
+  EXPECT_EQ(ContentOf(folder / "told"), "here:1");
+
+  const size_t bad = start();
+  tell(bad, "exit 5");
+  EXPECT_EQ(agents.Started(bad, kTimeout),
+            absl::ResourceExhaustedError(
+                "agent-3 did not start; its words are above"));
+  const std::vector<size_t> ended = agents.Reap();
+  EXPECT_EQ(std::count(ended.begin(), ended.end(), bad), 0);
+
+  const absl::StatusOr<size_t> late = agents.StartOne(absl::ZeroDuration());
+  ASSERT_TRUE(late.ok());
+  EXPECT_EQ(
+      agents.Started(*late, kTimeout),
+      absl::UnavailableError("agent-4 did not start; its words are above"));
+  EXPECT_FALSE(agents.processes()[*late].alive);
 }
 
 TEST(LocalAgents, NameWhoDoesNotComeUp) {
