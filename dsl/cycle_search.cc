@@ -10,6 +10,9 @@
 namespace dogged::dsl {
 namespace {
 
+// A try visits at most so many times what it may visit of one class.
+constexpr int64_t kClassesMax = 4;
+
 // Depth first along `requires`, with a stack of its own: a cycle is an edge to
 // a task that is still on the path.
 class Search {
@@ -23,19 +26,21 @@ class Search {
         tasks_max_(tasks_max) {}
 
   CycleSearch Run() {
-    CycleSearch out;
+    CycleSearch out{.is_complete = true};
     for (size_t c = 0; c < program_.classes.size(); ++c) {
-      const bool went_on =
+      const auto k = static_cast<int32_t>(c);
+      if (!Requires(k)) continue;
+      entered_ = 0;
+      out.is_complete &=
           program_.classes[c].domain.ForEach([&](const IndexVector& index) {
-            return From(
-                {.task_class = static_cast<int32_t>(c), .index = index});
+            return From({.task_class = k, .index = index});
           });
-      if (!went_on) {
-        out.cycle = std::move(cycle_);
-        return out;
-      }
+      if (!cycle_.empty()) break;
+      // Where the bound was reached: nothing is known of what is on the path.
+      for (const Frame& frame : path_) is_done_.erase(frame.task);
+      path_.clear();
     }
-    out.is_complete = true;
+    out.cycle = std::move(cycle_);
     return out;
   }
 
@@ -46,9 +51,20 @@ class Search {
     size_t next = 0;
   };
 
+  // A task that requires nothing is in no cycle.
+  bool Requires(int32_t task_class) const {
+    return !checked_.tasks[static_cast<size_t>(task_class)].uses.empty();
+  }
+  // Each class may enter so many, all together a few times that.
+  bool IsAtBound() const {
+    return entered_ >= tasks_max_ ||
+           static_cast<int64_t>(is_done_.size()) >= kClassesMax * tasks_max_;
+  }
+
   // False to stop: a cycle was found, or the bound reached.
   bool From(const Task& start) {
     if (is_done_.contains(start)) return true;
+    if (IsAtBound()) return false;
     Enter(start);
     while (!path_.empty()) {
       Frame& top = path_.back();
@@ -58,9 +74,10 @@ class Search {
         continue;
       }
       const Task next = top.required[top.next++];
+      if (!Requires(next.task_class)) continue;
       const auto found = is_done_.find(next);
       if (found == is_done_.end()) {
-        if (static_cast<int64_t>(is_done_.size()) >= tasks_max_) return false;
+        if (IsAtBound()) return false;
         Enter(next);
       } else if (!found->second) {
         const auto first =
@@ -77,6 +94,7 @@ class Search {
 
   void Enter(const Task& task) {
     is_done_[task] = false;
+    ++entered_;
     Frame frame{.task = task, .required = {}, .next = 0};
     relations_.ForEachRequired(task, [&](int, const Label& label) {
       const auto producer = relations_.ProducerOf(label);
@@ -117,6 +135,7 @@ class Search {
   Relations relations_;
   bool last_first_;  // the order in which a task's inputs are followed
   int64_t tasks_max_;
+  int64_t entered_ = 0;                      // tasks, since the class began
   absl::flat_hash_map<Task, bool> is_done_;  // false: on the path
   std::vector<Frame> path_;
   std::vector<Task> cycle_;

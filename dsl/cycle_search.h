@@ -21,7 +21,8 @@ struct CycleSearch {
 };
 
 // Every label of `program`, which is analysed up to here, has one producer.
-// A few tries visit at most `tasks_max` tasks each.
+// A few tries visit at most `tasks_max` tasks of each class, and of all classes
+// a few times that.
 CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max);
 
 // The description as a graph::Program without kernels and results.
