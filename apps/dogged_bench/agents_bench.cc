@@ -42,6 +42,7 @@ struct Contender {
   const char* name;
   const char* flags;
   const char* ratio_to;  // one above; may be empty
+  int scale = 1;         // of N
 };
 constexpr Contender kContenders[] = {
     {"workers_2", "--agents 1 --workers 2", ""},
@@ -51,7 +52,10 @@ constexpr Contender kContenders[] = {
     {"workers_1", "--agents 1 --workers 1", ""},
     // One that joins when there is nothing left: till then the first is alone.
     {"agents_1", "--agents 1 --workers 1 --join-at 99%", "workers_1"},
-    {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1"}};
+    // So long that a third of a second, in which one comes up, is little of it.
+    {"agents_1_long", "--agents 1 --workers 1 --join-at 99%", "", 2},
+    {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1_long",
+     2}};
 
 // Processor time of agents that know each other and have no job.
 BenchRow Idle(int agents) {
@@ -81,7 +85,7 @@ std::vector<BenchRow> BenchAgents(const BenchOptions& options) {
           std::string(contender.name).find(options.only) == std::string::npos) {
         continue;
       }
-      const std::string json = RunDogged(n, contender.flags);
+      const std::string json = RunDogged(contender.scale * n, contender.flags);
       seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
                                       NumberOf(json, "tasks_needed"));
