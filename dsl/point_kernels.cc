@@ -139,6 +139,7 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
                   .stores = stores.data(),
                   .loads = loads.data(),
                   .strides = strides.data()});
+  for (Value& value : call.outputs) value.UnifyNans();
   return absl::OkStatus();
 }
 

@@ -164,6 +164,7 @@ class ReduceKernel : public Kernel {
     }
     call.outputs[0] =
         body_.step == ReduceBody::Step::kRoot ? partial.Root() : partial.Take();
+    call.outputs[0].UnifyNans();
     return absl::OkStatus();
   }
 

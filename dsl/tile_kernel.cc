@@ -341,6 +341,7 @@ class TileKernel : public Kernel {
       : program_(std::move(program)), role_(std::move(role)) {}
   absl::Status Run(KernelCall& call) const override {
     TileRun(*program_, role_, call).Run();
+    for (Value& value : call.outputs) value.UnifyNans();
     return absl::OkStatus();
   }
 

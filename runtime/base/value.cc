@@ -1,6 +1,7 @@
 #include "runtime/base/value.h"
 
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,18 @@ constexpr size_t kAlignment = 64;
 // Of a value whose data is aligned, and of one too small for that.
 constexpr size_t kHeaderBytes = 128;
 constexpr size_t kSmallHeaderBytes = 96;
+
+// `Count` is an integer as wide as T, so that the search, which mostly finds
+// none, runs on whole vectors.
+template <typename T, typename Count>
+void UnifyNansOf(absl::Span<T> numbers) {
+  Count nans = 0;
+  for (const T x : numbers) nans |= static_cast<Count>(x != x);
+  if (nans == 0) return;
+  for (T& x : numbers) {
+    if (x != x) x = std::numeric_limits<T>::quiet_NaN();
+  }
+}
 
 std::atomic<ValueMemory*>& CurrentMemory() {
   static std::atomic<ValueMemory*> memory{nullptr};
@@ -168,6 +181,14 @@ void Value::Free(Block* block) {
   }
   block->~Block();
   FreeBlock(block, total);
+}
+
+void Value::UnifyNans() {
+  if (type() == ElementType::kDouble) {
+    UnifyNansOf<double, int64_t>(mutable_span<double>());
+  } else if (type() == ElementType::kFloat) {
+    UnifyNansOf<float, int32_t>(mutable_span<float>());
+  }
 }
 
 void Value::Seal() { block_->digest = Hash128(view()); }

@@ -92,6 +92,9 @@ class Value {
     return {static_cast<T*>(block_->data),
             static_cast<size_t>(block_->bytes) / sizeof(T)};
   }
+  // Gives all NaNs the same bits. Sign and payload of one that arises are what
+  // compilers, and the order of operands, make of it.
+  void UnifyNans();
   // Computes the digest; the value is immutable from now on.
   void Seal();
   // XXH3-128 over the data, type and shape excluded.
