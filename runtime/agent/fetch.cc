@@ -273,8 +273,11 @@ void JobRun::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
 }
 
 void JobRun::SweepWanted(absl::Time now, Outbox& out) {
+  // After a change of view all are due: a million demands take their time.
+  constexpr int kAskedAtOnce = 1 << 14;
   auto& asks = wishes_.asks;
-  while (!asks.empty() && asks.begin()->first <= now) {
+  for (int i = 0;
+       i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= now; ++i) {
     const Label label = asks.extract(asks.begin()).value().second;
     if (wishes_.wanted.contains(label)) AskForWanted(now, label, out);
   }
