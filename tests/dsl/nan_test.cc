@@ -16,10 +16,12 @@ task start
   creates u(x)(0) as n  v(x)(0) as m  f(x)(0) as g
   for x = 0:15
   code
-    q = x == 0 ? zero/zero : x == 1 ? 1.0/zero - 1.0/zero : x == 2 ? sqrt(zero - 1.0) : x == 3 ? log(zero-1.0) : x == 4 ? fmod(1.0, zero) : x == 5 ? -(zero/zero) : x == 6 ? abs(-(zero/zero)) : 1.0*x
-    n = q
-    m = -q
-    g = float(q)
+    p = x == 0 ? zero/zero : x == 1 ? 1.0/zero - 1.0/zero : 1.0*x
+    q = x == 2 ? sqrt(zero - 1.0) : x == 3 ? log(zero - 1.0) : p
+    r = x == 4 ? fmod(1.0, zero) : x == 5 ? -(zero/zero) : q
+    n = r
+    m = -r
+    g = float(r)
   end code
 end task
 task step
