@@ -56,6 +56,7 @@ std::optional<int64_t> RoundGate::TakeResultCount() {
 }
 
 int64_t RoundGate::ResultsAt(const Label& label) const {
+  if (!is_loop_) return rounds_.ResultsAt(label);  // nothing changes
   const std::lock_guard lock(mutex_);
   return rounds_.ResultsAt(label);
 }
