@@ -82,4 +82,8 @@ std::string Name() {
                       openblas_get_corename());
 }
 
+const MicroKernels& SolveKernels() {
+  return MicroKernelsOf(openblas_get_corename());
+}
+
 }  // namespace dogged::blas

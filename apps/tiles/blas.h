@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "apps/tiles/micro_kernels.h"
+
 namespace dogged::blas {
 
 // A matrix within a larger one. The extents are arguments of the routines.
@@ -62,6 +64,8 @@ void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
 void SetUp();
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string Name();
+// What suits that core, for the solves of triangle.h.
+const MicroKernels& SolveKernels();
 
 }  // namespace dogged::blas
 

@@ -15,80 +15,62 @@ int64_t Half(int64_t n) {
   return (n / 2 + kTriangle - 1) / kTriangle * kTriangle;
 }
 
-// w = inverse(l), all of its n x n elements; n is at most kTriangle.
-void Invert(int64_t n, ConstMatrix l, Diagonal diagonal, Matrix w) {
-  for (int64_t i = 0; i < n; ++i) {
-    double* const row = w.row(i);
-    std::fill(row, row + n, 0.0);
-    for (int64_t k = 0; k < i; ++k) {
-      const double factor = l(i, k);
-      const double* const other = w.row(k);
-      for (int64_t j = 0; j <= k; ++j) row[j] -= factor * other[j];
-    }
-    const double pivot = diagonal == Diagonal::kUnit ? 1 : 1 / l(i, i);
-    for (int64_t j = 0; j < i; ++j) row[j] *= pivot;
-    row[i] = pivot;
-  }
+int64_t RoundUp(int64_t n, int64_t step) {
+  return (n + step - 1) / step * step;
 }
 
-// The inverses of the triangles on a diagonal, one under the other, and room
-// for a right-hand side of a triangle's rows or columns.
-class Inverses {
+// A lower triangle n x n as MicroKernels want it, in blocks of `size` rows, the
+// last of which is filled up with rows of the identity. What concerns row i and
+// column k of it is element i of row k of its block.
+class PackedTriangle {
  public:
-  Inverses(int64_t n, int64_t others, ConstMatrix l, Diagonal diagonal)
-      : content_(static_cast<size_t>(n * kTriangle)),
-        spare_(static_cast<size_t>(others * kTriangle)) {
-    for (int64_t at = 0; at < n; at += kTriangle) {
-      Invert(std::min(kTriangle, n - at), l.At(at, at), diagonal, Triangle(at));
+  PackedTriangle(int64_t n, ConstMatrix l, Diagonal diagonal, int64_t size)
+      : size_(size), l_(l), diagonal_(diagonal) {
+    const int64_t blocks = RoundUp(n, size) / size;
+    content_.resize(
+        static_cast<size_t>(blocks * (blocks + 1) / 2 * size * size));
+    double* out = content_.data();
+    for (int64_t first = 0; first < n; first += size) {
+      const int64_t rows = std::min(size, n - first);
+      for (int64_t k = 0; k < first; ++k) {
+        const double* const column = l.row(first) + k;
+        for (int64_t i = 0; i < rows; ++i) {
+          out[k * size + i] = -column[i * l.stride];
+        }
+      }
+      out += first * size;
+      Invert(first, rows, out);
+      out += size * size;
     }
   }
-  // That of the rows from `row` on.
-  Matrix Triangle(int64_t row) {
-    return {content_.data() + row * kTriangle, kTriangle};
-  }
-  Matrix Spare(int64_t stride) { return {spare_.data(), stride}; }
+
+  const double* data() const { return content_.data(); }
 
  private:
-  std::vector<double> content_;
-  std::vector<double> spare_;
+  // out(k, i) = w(i, k), w being the inverse of the triangle from row `first`.
+  void Invert(int64_t first, int64_t rows, double* out) const {
+    for (int64_t i = 0; i < size_; ++i) {
+      const bool has_pivot = i < rows && diagonal_ == Diagonal::kStored;
+      const double pivot = has_pivot ? 1 / l_(first + i, first + i) : 1;
+      for (int64_t k = 0; i < rows && k < i; ++k) {
+        double sum = 0;
+        for (int64_t q = k; q < i; ++q) {
+          sum -= l_(first + i, first + q) * out[k * size_ + q];
+        }
+        out[k * size_ + i] = sum * pivot;
+      }
+      out[i * size_ + i] = pivot;
+    }
+  }
+
+  int64_t size_;
+  ConstMatrix l_;
+  Diagonal diagonal_;
+  std::vector<double> content_;  // zero where nothing is written
 };
 
 void Copy(int64_t m, int64_t n, ConstMatrix from, Matrix to) {
   for (int64_t i = 0; i < m; ++i) std::copy_n(from.row(i), n, to.row(i));
-}
-
-// x(0:m-1, at:at+n-1) of SolveRightTransposed, whose columns before `at` count
-// no more.
-void SolveColumns(int64_t m, int64_t at, int64_t n, ConstMatrix l,
-                  Inverses& inverses, Matrix x) {
-  if (n <= kTriangle) {
-    const Matrix spare = inverses.Spare(n);
-    Copy(m, n, x.At(0, at), spare);
-    blas::ProductTransposed({m, n, n}, 1, spare, inverses.Triangle(at), 0,
-                            x.At(0, at));
-    return;
-  }
-  const int64_t half = Half(n);
-  SolveColumns(m, at, half, l, inverses, x);
-  blas::ProductTransposed({m, n - half, half}, -1, x.At(0, at),
-                          l.At(at + half, at), 1, x.At(0, at + half));
-  SolveColumns(m, at + half, n - half, l, inverses, x);
-}
-
-// x(at:at+m-1, 0:n-1) of SolveLeft, whose rows before `at` count no more.
-void SolveRows(int64_t at, int64_t m, int64_t n, ConstMatrix l,
-               Inverses& inverses, Matrix x) {
-  if (m <= kTriangle) {
-    const Matrix spare = inverses.Spare(n);
-    Copy(m, n, x.At(at, 0), spare);
-    blas::Product({m, n, m}, 1, inverses.Triangle(at), spare, 0, x.At(at, 0));
-    return;
-  }
-  const int64_t half = Half(m);
-  SolveRows(at, half, n, l, inverses, x);
-  blas::Product({m - half, n, half}, -1, l.At(at + half, at), x.At(at, 0), 1,
-                x.At(at + half, 0));
-  SolveRows(at + half, m - half, n, l, inverses, x);
 }
 
 std::optional<int64_t> FactorTriangle(int64_t n, Matrix a) {
@@ -110,17 +92,33 @@ std::optional<int64_t> FactorTriangle(int64_t n, Matrix a) {
 
 }  // namespace
 
-void SolveRightTransposed(int64_t m, int64_t n, ConstMatrix l, Matrix x) {
+void SolveRightTransposed(int64_t m, int64_t n, ConstMatrix l, Matrix x,
+                          const MicroKernels& kernels) {
   if (m == 0 || n == 0) return;
-  Inverses inverses(n, m, l, Diagonal::kStored);
-  SolveColumns(m, 0, n, l, inverses, x);
+  const PackedTriangle packed(n, l, Diagonal::kStored, kernels.columns);
+  const int64_t stride = RoundUp(n, kernels.columns);
+  std::vector<double> rows(static_cast<size_t>(kernels.rows * stride));
+  for (int64_t first = 0; first < m; first += kernels.rows) {
+    const int64_t count = std::min(kernels.rows, m - first);
+    Copy(count, n, x.At(first, 0), {rows.data(), stride});
+    kernels.solve_right(stride, packed.data(), rows.data());
+    Copy(count, n, Matrix{rows.data(), stride}, x.At(first, 0));
+  }
 }
 
-void SolveLeft(int64_t m, int64_t n, ConstMatrix l, Diagonal diagonal,
-               Matrix x) {
+void SolveLeft(int64_t m, int64_t n, ConstMatrix l, Diagonal diagonal, Matrix x,
+               const MicroKernels& kernels) {
   if (m == 0 || n == 0) return;
-  Inverses inverses(m, n, l, diagonal);
-  SolveRows(0, m, n, l, inverses, x);
+  const PackedTriangle packed(m, l, diagonal, kernels.rows);
+  const int64_t height = RoundUp(m, kernels.rows);
+  std::vector<double> columns(static_cast<size_t>(height * kernels.columns));
+  const Matrix part{columns.data(), kernels.columns};
+  for (int64_t first = 0; first < n; first += kernels.columns) {
+    const int64_t count = std::min(kernels.columns, n - first);
+    Copy(m, count, x.At(0, first), part);
+    kernels.solve_left(height, packed.data(), columns.data());
+    Copy(m, count, part, x.At(0, first));
+  }
 }
 
 std::optional<int64_t> FactorCholesky(int64_t n, Matrix a) {

@@ -1,9 +1,9 @@
-// Triangular solves and Cholesky within one tile, as products of matrices:
-// recursion halves the tile, and the small triangles that remain on the
-// diagonal are inverted, so that a solve with them is a product too. OpenBLAS's
-// own dtrsm and dpotrf run at a quarter of the speed of its dgemm here.
+// Triangular solves and Cholesky within one tile. Solves are products that keep
+// a block of the unknowns in registers; the small triangles on the diagonal are
+// inverted, so that a solve with them is a product too. Cholesky halves the
+// tile. OpenBLAS's own dtrsm and dpotrf are slower (docs/adr/0014-*).
 //
-// Error: the inverse of a triangle of kTriangle rows stands in for its solve,
+// Error: the inverse of a triangle of at most 16 rows stands in for its solve,
 // so the residual of a solve grows by at most that triangle's condition; for
 // the factors of the test matrices it is a few units of the last place, as
 // with dtrsm (see tests/tiles).
@@ -15,20 +15,23 @@
 #include <optional>
 
 #include "apps/tiles/blas.h"
+#include "apps/tiles/micro_kernels.h"
 
 namespace dogged {
 
-// Rows of the triangles that are inverted; the best of 32, 64 and 128.
+// Rows of the triangles in which Cholesky's recursion ends.
 inline constexpr int64_t kTriangle = 32;
 
 enum class Diagonal { kStored, kUnit };
 
 // x = x * inverse(l)', x being m x n and l lower triangular n x n.
 void SolveRightTransposed(int64_t m, int64_t n, blas::ConstMatrix l,
-                          blas::Matrix x);
+                          blas::Matrix x,
+                          const MicroKernels& kernels = blas::SolveKernels());
 // x = inverse(l) * x, x being m x n and l lower triangular m x m.
 void SolveLeft(int64_t m, int64_t n, blas::ConstMatrix l, Diagonal diagonal,
-               blas::Matrix x);
+               blas::Matrix x,
+               const MicroKernels& kernels = blas::SolveKernels());
 
 // a = l * l' in the lower triangle of a, n x n; what stands above is not read.
 // Returns the first pivot that is not positive and finite, if there is one:
