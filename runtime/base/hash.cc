@@ -1,6 +1,10 @@
 #include "runtime/base/hash.h"
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+// The same functions with the widest vectors that the processor has.
+#include <xxh_x86dispatch.h>
+#endif
 
 #include "absl/strings/str_format.h"
 

@@ -95,6 +95,7 @@ OUTSIDE = {
                    "runtime/exec/kernel_helper.cc",
                    "runtime/exec/kernel_library.cc", "tests/"],
     "tbb/": ["apps/dogged_bench/"],
+    "xxh_x86dispatch.h": ["runtime/base/hash.cc"],
     "xxhash.h": ["runtime/base/hash.cc"],
     "zlib.h": ["apps/output/apng.cc"],
 }
