@@ -19,55 +19,56 @@ int64_t RoundUp(int64_t n, int64_t step) {
   return (n + step - 1) / step * step;
 }
 
+// Room for `count` numbers, this thread's until its next call. Kept, because
+// fresh memory would cost a page fault for every 512 of them.
+double* Workspace(int64_t count) {
+  thread_local std::vector<double> room;
+  if (std::ssize(room) < count) room.resize(static_cast<size_t>(count));
+  return room.data();
+}
+
+// out(k, i) = inverse(l)(i, k), size x size; what is beyond the n x n elements
+// of l is that of the identity.
+void InvertTransposed(int64_t n, ConstMatrix l, Diagonal diagonal, int64_t size,
+                      Matrix out) {
+  std::fill_n(out.data, size * size, 0.0);
+  for (int64_t i = 0; i < size; ++i) {
+    const bool has_pivot = i < n && diagonal == Diagonal::kStored;
+    const double pivot = has_pivot ? 1 / l(i, i) : 1;
+    for (int64_t k = 0; i < n && k < i; ++k) {
+      double sum = 0;
+      for (int64_t q = k; q < i; ++q) sum -= l(i, q) * out(k, q);
+      out(k, i) = sum * pivot;
+    }
+    out(i, i) = pivot;
+  }
+}
+
+// How many numbers Pack() writes.
+int64_t PackedCount(int64_t n, int64_t size) {
+  const int64_t blocks = RoundUp(n, size) / size;
+  return blocks * (blocks + 1) / 2 * size * size;
+}
+
 // A lower triangle n x n as MicroKernels want it, in blocks of `size` rows, the
 // last of which is filled up with rows of the identity. What concerns row i and
 // column k of it is element i of row k of its block.
-class PackedTriangle {
- public:
-  PackedTriangle(int64_t n, ConstMatrix l, Diagonal diagonal, int64_t size)
-      : size_(size), l_(l), diagonal_(diagonal) {
-    const int64_t blocks = RoundUp(n, size) / size;
-    content_.resize(
-        static_cast<size_t>(blocks * (blocks + 1) / 2 * size * size));
-    double* out = content_.data();
-    for (int64_t first = 0; first < n; first += size) {
-      const int64_t rows = std::min(size, n - first);
-      for (int64_t k = 0; k < first; ++k) {
-        const double* const column = l.row(first) + k;
-        for (int64_t i = 0; i < rows; ++i) {
-          out[k * size + i] = -column[i * l.stride];
-        }
+void Pack(int64_t n, ConstMatrix l, Diagonal diagonal, int64_t size,
+          double* out) {
+  for (int64_t first = 0; first < n; first += size) {
+    const int64_t rows = std::min(size, n - first);
+    if (rows < size) std::fill_n(out, first * size, 0.0);
+    for (int64_t k = 0; k < first; ++k) {
+      const double* const column = l.row(first) + k;
+      for (int64_t i = 0; i < rows; ++i) {
+        out[k * size + i] = -column[i * l.stride];
       }
-      out += first * size;
-      Invert(first, rows, out);
-      out += size * size;
     }
+    out += first * size;
+    InvertTransposed(rows, l.At(first, first), diagonal, size, {out, size});
+    out += size * size;
   }
-
-  const double* data() const { return content_.data(); }
-
- private:
-  // out(k, i) = w(i, k), w being the inverse of the triangle from row `first`.
-  void Invert(int64_t first, int64_t rows, double* out) const {
-    for (int64_t i = 0; i < size_; ++i) {
-      const bool has_pivot = i < rows && diagonal_ == Diagonal::kStored;
-      const double pivot = has_pivot ? 1 / l_(first + i, first + i) : 1;
-      for (int64_t k = 0; i < rows && k < i; ++k) {
-        double sum = 0;
-        for (int64_t q = k; q < i; ++q) {
-          sum -= l_(first + i, first + q) * out[k * size_ + q];
-        }
-        out[k * size_ + i] = sum * pivot;
-      }
-      out[i * size_ + i] = pivot;
-    }
-  }
-
-  int64_t size_;
-  ConstMatrix l_;
-  Diagonal diagonal_;
-  std::vector<double> content_;  // zero where nothing is written
-};
+}
 
 void Copy(int64_t m, int64_t n, ConstMatrix from, Matrix to) {
   for (int64_t i = 0; i < m; ++i) std::copy_n(from.row(i), n, to.row(i));
@@ -95,28 +96,33 @@ std::optional<int64_t> FactorTriangle(int64_t n, Matrix a) {
 void SolveRightTransposed(int64_t m, int64_t n, ConstMatrix l, Matrix x,
                           const MicroKernels& kernels) {
   if (m == 0 || n == 0) return;
-  const PackedTriangle packed(n, l, Diagonal::kStored, kernels.columns);
   const int64_t stride = RoundUp(n, kernels.columns);
-  std::vector<double> rows(static_cast<size_t>(kernels.rows * stride));
+  const int64_t packed_count = PackedCount(n, kernels.columns);
+  double* const packed = Workspace(packed_count + kernels.rows * stride);
+  Pack(n, l, Diagonal::kStored, kernels.columns, packed);
+  const Matrix rows{packed + packed_count, stride};
+  std::fill_n(rows.data, kernels.rows * stride, 0.0);
   for (int64_t first = 0; first < m; first += kernels.rows) {
     const int64_t count = std::min(kernels.rows, m - first);
-    Copy(count, n, x.At(first, 0), {rows.data(), stride});
-    kernels.solve_right(stride, packed.data(), rows.data());
-    Copy(count, n, Matrix{rows.data(), stride}, x.At(first, 0));
+    Copy(count, n, x.At(first, 0), rows);
+    kernels.solve_right(stride, packed, rows.data);
+    Copy(count, n, rows, x.At(first, 0));
   }
 }
 
 void SolveLeft(int64_t m, int64_t n, ConstMatrix l, Diagonal diagonal, Matrix x,
                const MicroKernels& kernels) {
   if (m == 0 || n == 0) return;
-  const PackedTriangle packed(m, l, diagonal, kernels.rows);
   const int64_t height = RoundUp(m, kernels.rows);
-  std::vector<double> columns(static_cast<size_t>(height * kernels.columns));
-  const Matrix part{columns.data(), kernels.columns};
+  const int64_t packed_count = PackedCount(m, kernels.rows);
+  double* const packed = Workspace(packed_count + height * kernels.columns);
+  Pack(m, l, diagonal, kernels.rows, packed);
+  const Matrix part{packed + packed_count, kernels.columns};
+  std::fill_n(part.data, height * kernels.columns, 0.0);
   for (int64_t first = 0; first < n; first += kernels.columns) {
     const int64_t count = std::min(kernels.columns, n - first);
     Copy(m, count, x.At(0, first), part);
-    kernels.solve_left(height, packed.data(), columns.data());
+    kernels.solve_left(height, packed, part.data);
     Copy(m, count, part, x.At(0, first));
   }
 }
