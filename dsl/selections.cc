@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "dsl/parser.h"
 
 namespace dogged::dsl {
 namespace {
@@ -99,6 +98,12 @@ std::string WithSelections(absl::string_view text,
   return out;
 }
 
+absl::string_view WithoutSelections(
+    absl::string_view text, const std::vector<std::string>& selections) {
+  text.remove_suffix(WithSelections("", selections).size());
+  return text;
+}
+
 void MarkSelections(size_t own_bytes, CheckedProgram& program) {
   for (CheckedResult& result : program.results) {
     result.is_selection = static_cast<size_t>(result.range.begin) >= own_bytes;
@@ -113,12 +118,6 @@ std::string WithoutFiles(std::string text, const ast::Program& tree) {
                static_cast<size_t>(range.end - range.begin));
   }
   return text;
-}
-
-std::string WithoutFiles(absl::string_view text) {
-  Diagnostics diagnostics("", std::string(text.data(), text.size()));
-  const ast::Program tree = Parse(diagnostics);
-  return WithoutFiles(diagnostics.text(), tree);
 }
 
 PlacedResults PlaceResults(const std::vector<std::string>& selections,

@@ -47,10 +47,13 @@ struct PlacedResults {
 std::string WithSelections(absl::string_view text,
                            const std::vector<std::string>& selections);
 
+// What WithSelections() took, of what it gave.
+absl::string_view WithoutSelections(absl::string_view text,
+                                    const std::vector<std::string>& selections);
+
 // `text` without the names of the files that its results go to: they are no
 // part of a job.
 std::string WithoutFiles(std::string text, const ast::Program& tree);
-std::string WithoutFiles(absl::string_view text);
 
 // Marks results that come from behind `own_bytes`, where the program ends.
 void MarkSelections(size_t own_bytes, CheckedProgram& program);

@@ -35,7 +35,7 @@ class ClusterClient {
 
   // Gives the job to the cluster and starts to collect its results.
   // `relations` outlives the client.
-  // `text_hash` is that of the program as its file has it.
+  // `text_hash` is that of the program, see TextHash().
   absl::Status Submit(std::string encoded_job, SubmissionId submission,
                       const JobOptions& options, const Relations& relations,
                       uint64_t text_hash);

@@ -80,7 +80,7 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
   DOGGED_ASSIGN_OR_RETURN(LoadedProgram program,
                           LoadProgram(options.program, kernels));
   const dsl::TargetSize own = program.options.target;
-  for (const JobRecord& record : Candidates(replies, TextHash(program.text))) {
+  for (const JobRecord& record : Candidates(replies, TextHash(program))) {
     fill({.agents = record.options.agents, .workers = record.options.workers});
     const dsl::TargetSize size{.agents = options.program.agents,
                                .workers = options.program.workers};

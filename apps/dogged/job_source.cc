@@ -190,8 +190,10 @@ absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
   return out;
 }
 
-uint64_t TextHash(absl::string_view text) {
-  return Hash64(dsl::WithoutFiles(text)) | 1;
+uint64_t TextHash(const LoadedProgram& program) {
+  return Hash64(dsl::WithoutSelections(program.job.source,
+                                       program.options.selections)) |
+         1;
 }
 
 ExitCode ExitCodeOf(const absl::Status& status) {

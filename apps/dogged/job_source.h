@@ -66,9 +66,9 @@ absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
                                        const dsl::TargetSize& target,
                                        const KernelSource& kernels);
 
-// Of a program as its file has it, but for the names of files that results go
-// to; never 0.
-uint64_t TextHash(absl::string_view text);
+// Of a program as its file has it, with those that it includes, but for the
+// names of files that results go to; never 0.
+uint64_t TextHash(const LoadedProgram& program);
 
 // A file as it is, but for a byte order mark. Errors: kNotFound.
 absl::StatusOr<std::string> ReadText(const std::string& path);

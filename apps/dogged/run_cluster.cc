@@ -157,7 +157,7 @@ class ClusterRun {
     }
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(), submission_,
                                            job_options, relations_,
-                                           TextHash(program_.text)));
+                                           TextHash(program_)));
     absl::Time all_here;
     while (true) {
       DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));

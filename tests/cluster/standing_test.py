@@ -307,27 +307,44 @@ def case_stopped():
 
 
 def case_same_name():
-    """A second job of the same name with another text is refused while the
-    first one runs, which is not disturbed; other parameters are no other text.
+    """A second job of the same name with another text, or the same one that
+    includes another, is refused while the first one runs, which is not
+    disturbed; other parameters and outputs are no other text.
     """
     with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
         cluster.start()
         cluster.start()
         other = os.path.join(folder, "heat1d.dog")
         with open(HEAT) as file, open(other, "w") as copy:
-            copy.write(file.read() + "\n# another text\n")
+            text = file.read()
+            copy.write(text + "\n# another text\n")
+        own = os.path.join(folder, "own", "heat1d.dog")
+        part = os.path.join(folder, "own", "part.dog")
+        os.mkdir(os.path.dirname(own))
+        with open(own, "w") as file:
+            file.write('include "part.dog"\n')
+        with open(part, "w") as file:
+            file.write(text)
         client = subprocess.Popen(
-            [DOGGED, "run", HEAT, "-D", "N=1000001", "-D", "T=2000",
+            [DOGGED, "run", own, "-D", "N=1000001", "-D", "T=2000",
              "--agents", "8", "--cluster", cluster.addresses[0], "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cluster.await_status("the job", lambda s: s["jobs"], at=1)
         _, words = cluster.run(other, "-D", "N=101", at=1, expect=2)
         if "with another text" not in words:
             raise SystemExit(f"why was it refused? {words!r}")
-        cluster.run(HEAT, "-D", "N=101", at=1)
+        cluster.run(own, "-D", "N=101", "--output",
+                    "phi(3)(1)=" + os.path.join(folder, "phi.npy"), at=1)
+        with open(part, "a") as file:
+            file.write("# another part\n")
+        _, words = cluster.run(own, "-D", "N=101", at=1, expect=2)
+        if "with another text" not in words:
+            raise SystemExit(f"why was it refused? {words!r}")
         out, _ = client.communicate(timeout=120)
         check("exit status of the first", client.returncode, 0, out)
-        cluster.run(other, "-D", "N=101", at=1)  # now it is welcome
+        # Now they are welcome.
+        cluster.run(other, "-D", "N=101", at=1)
+        cluster.run(own, "-D", "N=101", at=1)
 
 
 def frames(rng):

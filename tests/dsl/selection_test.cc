@@ -203,6 +203,28 @@ TEST(Selection, FilesAreOfTheirResults) {
   EXPECT_EQ(Select(text, {"u(:)(1)"}).job.Encode(), out.job.Encode());
 }
 
+// The text that a job is known by: with what it includes, whatever is selected.
+TEST(Selection, TheTextIsThatOfAllFiles) {
+  std::string part = kRing;
+  const auto source = [&part](std::vector<std::string> selections) {
+    CompileOptions options = Options();
+    options.selections = selections;
+    options.read_file = [&part](const std::string&) { return part; };
+    Diagnostics diagnostics("", "");
+    const absl::StatusOr<Job> job =
+        Compile("include \"ring.dog\"\nresult u(:)(T) to \"u.npy\"\n", options,
+                KernelRegistry(), diagnostics);
+    EXPECT_TRUE(job.ok()) << diagnostics.ToString();
+    const absl::string_view own = WithoutSelections(job->source, selections);
+    return std::string(own.data(), own.size());
+  };
+  const std::string own = source({});
+  EXPECT_EQ(own, std::string(kRing) + "result u(:)(T) to \n");
+  EXPECT_EQ(source({"u(:)(1)", "u(3)(3)"}), own);
+  part += "# another\n";
+  EXPECT_NE(source({"u(:)(1)"}), own);
+}
+
 TEST(Selection, WrongOnesAreSaidInTheirOwnText) {
   const Outcome beyond =
       Select(kRing, {"u(:)(1)", "u(8:12)(2)", "u(1)", "v(1)(1)", "u(-1)(5)"});
