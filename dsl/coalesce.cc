@@ -167,6 +167,8 @@ void TileProgramMaker::AddResults() {
       }
       wanted.result.box.lower.push_back(result.box.lower[i]);
       wanted.result.box.upper.push_back(result.box.upper[i]);
+      wanted.result.step.push_back(result.step[static_cast<size_t>(i)]);
+      view.step[static_cast<size_t>(i)] = result.step[static_cast<size_t>(i)];
       const int32_t d = static_cast<int32_t>(ranges.size());
       const auto s = static_cast<size_t>(d);
       view.tile_index.push_back(d);

@@ -401,14 +401,9 @@ absl::Status Recognizer::FindLevels() {
   int64_t last = std::numeric_limits<int64_t>::min();
   for (const PointResult& result : points_.results) {
     const TileField& field = FieldOf(result.array);
-    bool is_box = result.is_grid;
-    for (int32_t i = 0; i < result.box.size(); ++i) {
-      const bool is_time = !field.is_static && i == time_;
-      is_box &= is_time || result.step[static_cast<size_t>(i)] == 1;
-    }
-    if (!is_box && result.level_step == 0) {
-      return No(
-          absl::StrCat("the results of ", NameOf(result.array), " are no box"));
+    if (!result.is_grid && result.level_step == 0) {
+      return No(absl::StrCat("the results of ", NameOf(result.array),
+                             " are no box, and no steps in one"));
     }
     if (!field.is_static) {
       last = std::max(last, result.box.upper[time_]);

@@ -295,7 +295,7 @@ void TileRun::AllocateResults(size_t first_output) {
     const TileResult& result = role_.results[r];
     const TileField& field = plan_.fields[static_cast<size_t>(result.field)];
     const IndexVector extents =
-        Intersect(plan_.Core(field, tile_), result.box).Extents();
+        result.CountsOf(result.WantedOf(plan_.Core(field, tile_)));
     const int64_t levels = result.CountWanted(first_, last_);
     if (!field.is_static && levels == 0) {
       call_.outputs[first_output + r] = Value::Allocate(field.element, {0});
@@ -319,19 +319,23 @@ void TileRun::WriteResults(int64_t level) {
     Value& value = call_.outputs[first_result_ + r];
     const IndexVector strides = RowMajor(value.shape());
     const int time = result.has_time ? field.time_position : -1;
-    Window window{.data = static_cast<char*>(value.mutable_data()),
-                  .box = Intersect(plan_.Core(field, tile_), result.box),
-                  .strides = {}};
+    const int64_t bytes = ElementBytes(field.element);
+    const Box wanted = result.WantedOf(plan_.Core(field, tile_));
+    if (wanted.IsEmpty()) continue;
+    const Window from =
+        EveryOf(fields_[f].At(level), wanted, result.step, bytes);
+    Window to{.data = static_cast<char*>(value.mutable_data()),
+              .box = from.box,
+              .strides = {}};
     for (int d = 0; d < strides.size(); ++d) {
-      if (d != time) window.strides.push_back(strides[d]);
+      if (d != time) to.strides.push_back(strides[d]);
     }
     if (time >= 0) {
       const int64_t at =
           (level - result.FirstWanted(first_)) / result.level_step;
-      window.data += at * strides[time] * ElementBytes(field.element);
+      to.data += at * strides[time] * bytes;
     }
-    CopyBox(fields_[f].At(level), window, window.box,
-            ElementBytes(field.element));
+    CopyBox(from, to, from.box, bytes);
   }
 }
 

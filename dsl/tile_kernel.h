@@ -18,7 +18,10 @@ namespace dogged::dsl {
 // where the block has no level that is wanted.
 struct TileResult {
   int32_t field = 0;
-  Box box;  // by entry of the field's dims
+  // By entry of the field's dims: those of a box that are so far apart, from
+  // its lower end on.
+  Box box;
+  IndexVector step;
   int64_t first_level = 0;
   int64_t last_level = 0;
   int64_t level_step = 1;  // between levels that are wanted, from the first on
@@ -32,6 +35,10 @@ struct TileResult {
   int64_t FirstWanted(int64_t first) const;
   // Levels of first ... last that are wanted.
   int64_t CountWanted(int64_t first, int64_t last) const;
+  // The least box that holds what is wanted of `core`.
+  Box WantedOf(const Box& core) const;
+  // How many points that has, if it is one of those.
+  IndexVector CountsOf(const Box& wanted) const;
 };
 
 // What one task class of a tile program does. In the order of its uses it is

@@ -17,6 +17,24 @@ int64_t TileResult::CountWanted(int64_t first, int64_t last) const {
   return FloorDiv(last, level_step) - CeilDiv(first, level_step) + 1;
 }
 
+Box TileResult::WantedOf(const Box& core) const {
+  Box out = Intersect(core, box);
+  for (int e = 0; e < out.size(); ++e) {
+    const int64_t ahead = out.lower[e] - box.lower[e];
+    out.lower[e] = box.lower[e] + CeilDiv(ahead, step[e]) * step[e];
+    if (out.upper[e] >= out.lower[e]) {
+      out.upper[e] -= (out.upper[e] - out.lower[e]) % step[e];
+    }
+  }
+  return out;
+}
+
+IndexVector TileResult::CountsOf(const Box& wanted) const {
+  IndexVector out = wanted.Extents();
+  for (int e = 0; e < out.size(); ++e) out[e] = CeilDiv(out[e], step[e]);
+  return out;
+}
+
 bool FitsPlan(const TileRole& role, const TilePlan& plan) {
   return std::all_of(
       role.results.begin(), role.results.end(), [&plan](const TileResult& r) {
@@ -35,6 +53,7 @@ void TileRole::Encode(Encoder& out) const {
     out.PutSigned(result.field);
     result.box.lower.Encode(out);
     result.box.upper.Encode(out);
+    result.step.Encode(out);
     out.PutSigned(result.first_level);
     out.PutSigned(result.last_level);
     out.PutSigned(result.level_step);
@@ -48,17 +67,22 @@ TileRole TileRole::Decode(Decoder& in) {
   if (kind > 2) in.Fail();
   if (in.ok()) out.kind = static_cast<Kind>(kind);
   out.gives_carry = in.GetBool();
-  out.results.resize(static_cast<size_t>(in.GetCount(6)));
+  out.results.resize(static_cast<size_t>(in.GetCount(7)));
   for (TileResult& result : out.results) {
     result.field = static_cast<int32_t>(in.GetSigned());
     result.box.lower = IndexVector::Decode(in);
     result.box.upper = IndexVector::Decode(in);
+    result.step = IndexVector::Decode(in);
     result.first_level = in.GetSigned();
     result.last_level = in.GetSigned();
     result.level_step = in.GetSigned();
     if (result.level_step < 1) in.Fail();
     result.has_time = in.GetBool();
     if (result.box.lower.size() != result.box.upper.size()) in.Fail();
+    if (result.box.lower.size() != result.step.size()) in.Fail();
+    for (const int64_t step : result.step) {
+      if (step < 1) in.Fail();
+    }
   }
   return out;
 }

@@ -42,6 +42,21 @@ inline Window DenseWindow(void* data, const Box& box) {
           .strides = RowMajor(box.Extents())};
 }
 
+// Those elements of `box`, which is not empty and lies in `window`, that are
+// `step` apart from its lower end on, numbered from 0 along each dimension.
+inline Window EveryOf(const Window& window, const Box& box,
+                      const IndexVector& step, int64_t element_bytes) {
+  Window out{.data = window.data + window.Offset(box.lower) * element_bytes,
+             .box = {},
+             .strides = {}};
+  for (int d = 0; d < box.size(); ++d) {
+    out.box.lower.push_back(0);
+    out.box.upper.push_back((box.upper[d] - box.lower[d]) / step[d]);
+    out.strides.push_back(window.strides[d] * step[d]);
+  }
+  return out;
+}
+
 // Copies the elements of `box`, which lies in both.
 inline void CopyBox(const Window& from, const Window& to, const Box& box,
                     int64_t element_bytes) {

@@ -88,6 +88,11 @@ std::string RandomLoop(const RandomStencil& stencil, Rng& rng) {
   if (rng.Chance(0.3)) {
     absl::StrAppend(&out, "result ", at, "(t)\n", all,
                     "    t = 0:T:", 1 + rng.Below(5), "\n");
+  } else if (rng.Chance(0.3)) {
+    std::string few = all;
+    const size_t end = few.find('\n', few.find("x0"));
+    few.insert(end, absl::StrCat(":", 1 + rng.Below(9)));
+    absl::StrAppend(&out, "result ", at, "(T)\n", few);
   } else if (first > 0 && rng.Chance(0.3)) {
     absl::StrAppend(&out, "result ", at, "(T-1)\n", all);
   }
