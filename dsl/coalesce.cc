@@ -62,6 +62,7 @@ class TileProgramMaker {
   void AddResultCreates(int64_t first_block, bool is_static,
                         std::optional<AffineExpr> block, TaskClass& task_class,
                         TileRole& role) const;
+  void AddStartResults(TaskClass& task_class, TileRole& role) const;
   bool IsEveryTaskNeeded() const;
   std::vector<int64_t> AffinityOf(const TileField& field,
                                   bool has_blocks) const;
@@ -312,6 +313,21 @@ void TileProgramMaker::AddStaticClass() {
   AddClass("static", std::move(task_class), std::move(role));
 }
 
+// One for each block that the start task computes.
+void TileProgramMaker::AddStartResults(TaskClass& task_class,
+                                       TileRole& role) const {
+  for (int64_t b = plan_.BlockOf(plan_.first_level); b <= 0; ++b) {
+    const size_t begin = role.results.size();
+    AddResultCreates(b, false, AffineExpr::Constant(b), task_class, role);
+    const int64_t last = plan_.base_level + b * plan_.depth;
+    for (size_t r = begin; r < role.results.size(); ++r) {
+      TileResult& result = role.results[r];
+      result.first_level = result.FirstWanted(last - plan_.depth + 1);
+      result.last_level = std::min(result.last_level, last);
+    }
+  }
+}
+
 void TileProgramMaker::AddStartClass() {
   TaskClass task_class{.name = "",
                        .domain = Tiles(0, -1),
@@ -335,7 +351,7 @@ void TileProgramMaker::AddStartClass() {
       task_class.creates.push_back({.array = strip, .map = TileMap(zero)});
     }
   }
-  AddResultCreates(0, false, zero, task_class, role);
+  AddStartResults(task_class, role);
   AddClass("start", std::move(task_class), std::move(role));
 }
 
@@ -449,32 +465,6 @@ absl::StatusOr<Program> TileProgramMaker::Make() {
 
 }  // namespace
 
-std::string TileBody::Encode() const {
-  Encoder out;
-  out.PutSigned(plan);
-  role.Encode(out);
-  return out.Take();
-}
-
-absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
-  Decoder in(body);
-  TileBody out;
-  out.plan = static_cast<int32_t>(in.GetSigned());
-  out.role = TileRole::Decode(in);
-  const absl::Status status = in.Finish("tile kernel");
-  if (!status.ok()) return status;
-  return out;
-}
-
-std::string ShapeText(const TilePlan& plan) {
-  const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
-                                  [](int64_t count) { return count == 1; });
-  return absl::StrCat(is_one ? "one tile" : absl::StrJoin(plan.counts, " x "),
-                      is_one ? " of " : " tiles of ",
-                      absl::StrJoin(plan.widths, " x "), " points, ",
-                      plan.depth, " steps deep");
-}
-
 absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,
                                  const std::optional<TileShape>& shape) {
@@ -492,7 +482,6 @@ absl::StatusOr<Program> Coalesce(const PointProgram& points,
   } else {
     ChooseTileShape(target, plan);
   }
-  if (points.repeat) DOGGED_RETURN_IF_ERROR(CheckFirstBlock(points, plan));
   return TileProgramMaker(points, plan, target).Make();
 }
 

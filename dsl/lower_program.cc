@@ -5,89 +5,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/halves.h"
 #include "dsl/lower.h"
 #include "dsl/lower_reductions.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
-
-// A program in two: what makes no use of reductions, and what does. Arrays
-// stand at the same positions in both.
-struct Halves {
-  PointProgram head;
-  PointProgram tail;
-  std::vector<PointReduction> between;  // of what the head makes
-  // By result set of each half: its position in the whole.
-  std::vector<size_t> head_results;
-  std::vector<size_t> tail_results;
-};
-
-// Arrays that reductions create, or tasks that read such arrays.
-std::vector<bool> LateArrays(const PointProgram& points) {
-  std::vector<bool> is_late(points.arrays.size(), false);
-  for (const PointReduction& reduction : points.reductions) {
-    is_late[static_cast<size_t>(reduction.array)] = true;
-  }
-  const auto is_any_late = [&is_late](const auto& refs) {
-    return std::any_of(refs.begin(), refs.end(), [&is_late](const auto& ref) {
-      return is_late[static_cast<size_t>(ref.array)];
-    });
-  };
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
-    for (const PointClass& c : points.classes) {
-      if (!is_any_late(c.uses) && !is_any_late(c.creates)) continue;
-      for (const Create& create : c.creates) {
-        if (is_late[static_cast<size_t>(create.array)]) continue;
-        is_late[static_cast<size_t>(create.array)] = true;
-        has_changed = true;
-      }
-    }
-  }
-  return is_late;
-}
-
-absl::StatusOr<Halves> Split(const PointProgram& points) {
-  const std::vector<bool> late = LateArrays(points);
-  const auto is_late = [&late](int32_t array) {
-    return late[static_cast<size_t>(array)];
-  };
-  Halves out{.head = points,
-             .tail = points,
-             .between = {},
-             .head_results = {},
-             .tail_results = {}};
-  for (PointProgram* half : {&out.head, &out.tail}) {
-    half->classes.clear();
-    half->reductions.clear();
-    half->results.clear();
-  }
-  for (const PointClass& c : points.classes) {
-    if (!is_late(c.creates.front().array)) {
-      out.head.classes.push_back(c);
-      continue;
-    }
-    for (const Use& use : c.uses) {
-      if (is_late(use.array)) continue;
-      return absl::UnimplementedError(
-          absl::StrCat("task ", c.name, " reads ",
-                       points.arrays[static_cast<size_t>(use.array)].name,
-                       " and what depends on a reduction"));
-    }
-    out.tail.classes.push_back(c);
-  }
-  for (const PointReduction& reduction : points.reductions) {
-    (is_late(reduction.source) ? out.tail.reductions : out.between)
-        .push_back(reduction);
-  }
-  for (size_t r = 0; r < points.results.size(); ++r) {
-    const bool in_tail = is_late(points.results[r].array);
-    (in_tail ? out.tail : out.head).results.push_back(points.results[r]);
-    (in_tail ? out.tail_results : out.head_results).push_back(r);
-  }
-  return out;
-}
 
 // Appends `tail` to `program`, arrays behind arrays.
 void Append(Program tail, Program& program) {
@@ -145,12 +69,14 @@ void OrderResults(const Halves& halves, Program& program) {
 absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
                                      const TargetSize& target,
                                      const std::optional<TileShape>& shape) {
-  if (points.repeat &&
-      !LateArrays(points)[static_cast<size_t>(points.repeat->array)]) {
-    return absl::UnimplementedError("its loop ends by what is no reduction");
+  absl::StatusOr<Halves> split = Split(points);
+  // Where a stencil is all there may be, what it lacks says more.
+  if (points.reductions.empty() && !points.repeat &&
+      (!split.ok() || split->tail.classes.empty())) {
+    return Coalesce(points, target, shape);
   }
-  if (points.reductions.empty()) return Coalesce(points, target, shape);
-  DOGGED_ASSIGN_OR_RETURN(Halves halves, Split(points));
+  DOGGED_RETURN_IF_ERROR(split.status());
+  Halves& halves = *split;
   const size_t wanted = halves.head.results.size();
   for (const PointReduction& reduction : halves.between) {
     DOGGED_ASSIGN_OR_RETURN(PointResult result,
@@ -177,12 +103,12 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
     const PointReduction& reduction = halves.between[r];
     const PointResult& result = halves.head.results[wanted + r];
     if (result.level_step > 0) {
-      AddRoundReduction(reduction, points, result, tiles[wanted + r],
+      AddRoundReduction(reduction, halves.head, result, tiles[wanted + r],
                         offset + reduction.array, program);
       continue;
     }
     DOGGED_RETURN_IF_ERROR(
-        AddTileReduction(reduction, points, views[wanted + r],
+        AddTileReduction(reduction, halves.head, views[wanted + r],
                          tiles[wanted + r], offset + reduction.array, program));
   }
   OrderResults(halves, program);

@@ -89,7 +89,7 @@ int64_t TilePlan::block_count() const {
 }
 
 int64_t TilePlan::BlockOf(int64_t level) const {
-  return level <= base_level ? 0 : CeilDiv(level - base_level, depth);
+  return CeilDiv(level - base_level, depth);
 }
 
 int64_t TilePlan::FirstLevelOf(int64_t block) const {

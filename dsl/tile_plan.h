@@ -121,8 +121,10 @@ struct TilePlan {
   int64_t levels_max() const {
     return std::max(depth, base_level - first_level + 1);
   }
-  // The step task that computes a level; 0 is the start task.
+  // The block of `depth` levels that a level is in. Step task b computes block
+  // b; the start task all to block 0, of which the first may lack levels.
   int64_t BlockOf(int64_t level) const;
+  // Of the task that computes a block.
   int64_t FirstLevelOf(int64_t block) const;
   int64_t LastLevelOf(int64_t block) const;
   // The points of a tile, all dimensions.

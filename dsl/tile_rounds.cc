@@ -10,9 +10,6 @@
 namespace dogged::dsl {
 namespace {
 
-// A block of at least so many levels is worth no tile.
-constexpr int64_t kDepthMax = 1024;
-
 int64_t CarriedMax(const TilePlan& plan) {
   int64_t out = 1;
   for (const TileField& field : plan.fields) {
@@ -48,17 +45,15 @@ absl::Status FitRounds(const PointProgram& points, TilePlan& plan) {
   DOGGED_CHECK(points.repeat.has_value()) << "no loop";
   const Repeat& repeat = *points.repeat;
   const int64_t carried = CarriedMax(plan);
-  if (repeat.step < carried || repeat.first < plan.first_level + carried - 1) {
-    return absl::UnimplementedError(
-        "a round has fewer steps than its tasks look back");
+  const int64_t begin = plan.first_level + carried - 1;
+  if (repeat.first < begin) {
+    return absl::UnimplementedError(absl::StrCat(
+        "its tasks look back ", carried, " steps, and its loop may end before ",
+        repeat.parameter, " = ", begin));
   }
   plan.round_first = repeat.first;
   plan.round_step = repeat.step;
   plan.last_level = repeat.last;
-  if (RoundDepths(plan, 1).front() > kDepthMax) {
-    return absl::UnimplementedError(
-        "a round can't be cut into blocks of several steps");
-  }
   for (const PointResult& result : points.results) {
     const TileField* const field = TimedField(points, result, plan);
     if (field == nullptr || IsInItsRound(result, field->time_position)) {
@@ -70,22 +65,7 @@ absl::Status FitRounds(const PointProgram& points, TilePlan& plan) {
   return absl::OkStatus();
 }
 
-absl::Status CheckFirstBlock(const PointProgram& points, const TilePlan& plan) {
-  for (const PointResult& result : points.results) {
-    const TileField* const field = TimedField(points, result, plan);
-    if (field == nullptr) continue;
-    const int32_t time = field->time_position;
-    if (result.varies[static_cast<size_t>(time)] &&
-        result.box.lower[time] <= plan.base_level - plan.depth) {
-      return absl::UnimplementedError(absl::StrCat(
-          "what is wanted of ", field->name, " begins before its first block"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 std::vector<int64_t> RoundDepths(const TilePlan& plan, int64_t limit) {
-  const int64_t least = CarriedMax(plan);
   std::set<int64_t> divisors;
   for (int64_t d = 1; d * d <= plan.round_step; ++d) {
     if (plan.round_step % d != 0) continue;
@@ -94,9 +74,8 @@ std::vector<int64_t> RoundDepths(const TilePlan& plan, int64_t limit) {
   }
   std::vector<int64_t> out;
   for (const int64_t d : divisors) {
-    if (d >= least && (d <= limit || out.empty())) out.push_back(d);
+    if (d <= limit || out.empty()) out.push_back(d);
   }
-  DOGGED_CHECK(!out.empty()) << "rounds of " << plan.round_step;
   return out;
 }
 

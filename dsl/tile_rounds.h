@@ -13,17 +13,12 @@
 namespace dogged::dsl {
 
 // Makes `plan` one of the loop of `points`, which has one. kUnimplemented, with
-// the reason as a clause, if a round is too short, or if a result or reduction
+// the reason as a clause, if it may end too early, or if a result or reduction
 // needs levels that its round does not reach.
 absl::Status FitRounds(const PointProgram& points, TilePlan& plan);
 
-// That what is wanted of several levels begins no earlier than what a block as
-// long as the others would hold in place of the first; once `plan` has its
-// shape. kUnimplemented otherwise.
-absl::Status CheckFirstBlock(const PointProgram& points, const TilePlan& plan);
-
-// The depths that blocks of a loop may have, up to `limit` or the least one;
-// ascending.
+// The depths that blocks of a loop may have, up to `limit`; 1 at least.
+// Ascending.
 std::vector<int64_t> RoundDepths(const TilePlan& plan, int64_t limit);
 
 // Where the start task of a loop's plan with this depth ends.

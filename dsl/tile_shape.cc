@@ -99,16 +99,12 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
 namespace {
 
 void SetDepth(int64_t depth, TilePlan& plan) {
-  int64_t carried_max = 1;
-  for (const TileField& field : plan.fields) {
-    carried_max = std::max(carried_max, field.carried);
-  }
   const int64_t levels =
       std::max<int64_t>(1, plan.last_level - plan.base_level);
   const int64_t levels_max =
       kReachEntriesMax / 2 /
       std::max<int64_t>(1, static_cast<int64_t>(plan.pieces.size()));
-  plan.depth = std::max(carried_max, std::min({depth, levels, levels_max}));
+  plan.depth = std::max<int64_t>(1, std::min({depth, levels, levels_max}));
   if (plan.round_step > 0) {
     plan.depth = RoundDepths(plan, plan.depth).back();
     plan.base_level = RoundBase(plan, plan.depth);
