@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -171,8 +172,16 @@ class RocksDbEngine : public Engine {
     }
     DOGGED_RETURN_IF_ERROR(lock_.Take(options_.directory));
     DOGGED_RETURN_IF_ERROR(CheckFormat(options_.directory));
-    DOGGED_RETURN_IF_ERROR(OpenDatabase());
-    thread_ = std::thread([this] { Work(); });
+    // Its threads and ours: the system may have none left.
+    try {
+      DOGGED_RETURN_IF_ERROR(OpenDatabase());
+      thread_ = std::thread([this] { Work(); });
+    } catch (const std::exception& exception) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("directory ", options_.directory,
+                       " can't be opened: no memory or no thread for it (",
+                       exception.what(), "); raise `ulimit -v`"));
+    }
     return absl::OkStatus();
   }
 

@@ -20,6 +20,7 @@
 #include "apps/dogged/memory.h"
 #include "apps/dogged/spill_engine.h"
 #include "apps/output/file.h"
+#include "apps/tiles/blas_kernels.h"
 #include "dsl/results.h"
 #include "kvstore/rocksdb_module.h"
 #include "routing/arena.h"
@@ -46,6 +47,12 @@ constexpr absl::string_view kFromInput = "-";
 // Under --memory, what is lent to others is at most this part of it: it can't
 // be evicted before they return it.
 constexpr int64_t kLentShareOfMemory = 8;
+// Addresses that an agent maps before it has any value, beside the stacks of
+// its threads; and those that RocksDB adds.
+constexpr int64_t kAgentAddresses = int64_t{224} << 20;
+constexpr int64_t kStorageAddresses = int64_t{128} << 20;
+// One that is told to leave has gone by then: twice what a handover may take.
+constexpr unsigned kLeaveSecondsMax = 20;
 
 // All that signal handlers know.
 struct SignalState {
@@ -61,6 +68,17 @@ SignalState& StateOfSignals() {
 extern "C" void HandleLeaveSignal(int) {
   StateOfSignals().leave = true;
   if (Server* server = StateOfSignals().server.load()) server->Leave();
+  alarm(kLeaveSecondsMax);
+}
+
+// The loop, or what this process waits for as it ends, is stuck.
+extern "C" void HandleOverdueLeave(int) {
+  constexpr absl::string_view kWords =
+      "error: told to leave 20 s ago, and something here does not return; ends "
+      "without it\n";
+  if (write(STDERR_FILENO, kWords.data(), kWords.size()) < 0) {
+  }
+  _exit(static_cast<int>(ExitCode::kFailed));
 }
 
 void InstallSignalHandlers() {
@@ -68,6 +86,8 @@ void InstallSignalHandlers() {
   action.sa_handler = HandleLeaveSignal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = HandleOverdueLeave;
+  sigaction(SIGALRM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
@@ -214,7 +234,9 @@ class AgentProcess {
                            .provider = {},
                            .limits = {}};
       transport_.reset();
-      DOGGED_ASSIGN_OR_RETURN(transport_, LoadFabricTransport("", fabric));
+      auto transport = LoadFabricTransport("", fabric);
+      if (!transport.ok()) return OrNoAddresses(transport.status());
+      transport_ = *std::move(transport);
       InstallSignalHandlers();  // what libfabric loads takes some of them over
       if (arena_ != nullptr) {
         transport_ = HostTransport::Wrap(id, std::move(transport_));
@@ -224,10 +246,12 @@ class AgentProcess {
         pool_ = std::make_unique<Pool>(
             PlaceWorkersHere(options_.workers),
             [poller = poller_.get()] { poller->Wake(); });
+        DOGGED_RETURN_IF_ERROR(pool_->status());
       }
       if (background_ == nullptr) {
         background_ = std::make_unique<BackgroundThread>(
             [poller = poller_.get()] { poller->Wake(); });
+        DOGGED_RETURN_IF_ERROR(background_->status());
       }
       bool again = false;
       DOGGED_RETURN_IF_ERROR(RunIncarnation(id, seeds, jobs, again));
@@ -272,7 +296,9 @@ class AgentProcess {
     DOGGED_ASSIGN_OR_RETURN(agent_options.self.topology_id,
                             TopologyIdOf(options_, host, id));
     Agent agent(std::move(agent_options), *transport_, *pool_, *background_,
-                {[this](const Job& job) { return kernels_.Load(job); },
+                {[this](const Job& job) {
+                   return kernels_.Load(job, options_.workers);
+                 },
                  [](const Program& program, const auto& lookup) {
                    return dsl::ResultDigest(program, lookup);
                  }});
@@ -399,6 +425,16 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
   return absl::OkStatus();
 }
 
+// Errors: kResourceExhausted.
+absl::Status CheckRoom(const AgentCommandOptions& options) {
+  const bool stores = !options.directory.empty() || options.memory_bytes > 0;
+  const std::string who =
+      absl::StrCat("an agent of ", options.workers, " --workers");
+  // The background's thread, RocksDB's and what libfabric may start.
+  return CheckAddresses(who, kAgentAddresses + (stores ? kStorageAddresses : 0),
+                        options.workers + (stores ? 6 : 2));
+}
+
 }  // namespace
 
 ExitCode AgentCommand(const AgentCommandOptions& options,
@@ -413,8 +449,9 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   }
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);
-  AgentProcess process(filled, environment);
-  const absl::Status status = process.Run();
+  absl::Status status = CheckRoom(filled);
+  if (status.ok()) status = SetUpBlas();
+  if (status.ok()) status = AgentProcess(filled, environment).Run();
   if (status.ok()) return ExitCode::kDone;
   std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
   switch (status.code()) {

@@ -55,7 +55,6 @@ KernelSource::KernelSource(const Environment& environment, Libraries libraries)
     : compiler_({.compiler = environment.compiler,
                  .cache_directory = environment.cache_directory}),
       libraries_(libraries) {
-  SetUpBlas();  // the class depends on it
   numeric_class_ = NumericClass(BlasName());
   AddBlasKernels(registry_);
 }
@@ -71,12 +70,18 @@ LoadLibrary KernelSource::load_library() const {
   };
 }
 
-absl::StatusOr<KernelTable> KernelSource::Load(const Job& job) const {
+absl::StatusOr<KernelTable> KernelSource::Load(const Job& job,
+                                               int workers) const {
   if (job.numeric_class != numeric_class_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the job's numeric class is \"", job.numeric_class,
         "\", this host's is \"", numeric_class_,
         "\": bits could differ; submit the job from a host of this class"));
+  }
+  for (const KernelSpec& spec : job.program.kernels) {
+    if (spec.kind != "native") continue;
+    DOGGED_RETURN_IF_ERROR(ReserveBlas(workers));
+    break;
   }
   return dsl::LoadKernels(job, registry_, compile(), load_library());
 }

@@ -21,6 +21,7 @@
 namespace dogged {
 
 // The kernels this binary knows by name, and the compiler for the others.
+// SetUpBlas() came before: the numeric class depends on it.
 class KernelSource {
  public:
   // Libraries of the user's own run in processes of their own, or in this one.
@@ -30,8 +31,9 @@ class KernelSource {
 
   const KernelRegistry& registry() const { return registry_; }
   const std::string& numeric_class() const { return numeric_class_; }
-  // Errors: kFailedPrecondition for a job of another numeric class.
-  absl::StatusOr<KernelTable> Load(const Job& job) const;
+  // For so many workers that run them. Errors: kFailedPrecondition for a job of
+  // another numeric class; kResourceExhausted, see ReserveBlas().
+  absl::StatusOr<KernelTable> Load(const Job& job, int workers) const;
   dsl::CompileSource compile() const;
   LoadLibrary load_library() const;
   // See KernelCompiler::Interrupt() and KernelHelpers::Interrupt().

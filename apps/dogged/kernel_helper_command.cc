@@ -1,6 +1,7 @@
 // The process in which kernels of a user's library run. See
 // runtime/exec/kernel_helper.h.
 #include <cstdio>
+#include <string>
 
 #include "absl/strings/numbers.h"
 #include "apps/dogged/commands.h"
@@ -13,7 +14,11 @@ ExitCode KernelHelperCommand(const char* parent) {
   int number = 0;
   // What a kernel prints is seen also if it does not return.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  SetUpBlas();  // its kernels may use it, and find it as agents do
+  // Its kernels may use it, and find it as agents do.
+  if (const absl::Status blas = SetUpBlas(); !blas.ok()) {
+    std::fprintf(stderr, "error: %s\n", std::string(blas.message()).c_str());
+    return ExitCode::kNoRoom;
+  }
   if (absl::SimpleAtoi(parent, &number) && ServeKernelCalls(number)) {
     return ExitCode::kDone;
   }

@@ -27,9 +27,13 @@
 namespace dogged {
 namespace {
 
-std::string EndWords(int status) {
-  if (WIFSIGNALED(status)) return CauseOfSignal(WTERMSIG(status));
-  return CauseOfExit(WEXITSTATUS(status));
+void NoteEnd(int status, LocalAgents::Process& process) {
+  process.alive = false;
+  process.end = WIFSIGNALED(status) ? CauseOfSignal(WTERMSIG(status))
+                                    : CauseOfExit(WEXITSTATUS(status));
+  process.lacked_room =
+      WIFEXITED(status) &&
+      WEXITSTATUS(status) == static_cast<int>(ExitCode::kNoRoom);
 }
 
 absl::Status DidNotStart(const LocalAgents::Process& process) {
@@ -212,10 +216,8 @@ std::optional<absl::Status> LocalAgents::Listen(Process& process,
       int status = 0;
       // Its end comes as an error if it had not read all.
       if (ready > 0 && waitpid(process.pid, &status, 0) == process.pid) {
-        process.alive = false;
-        process.end = EndWords(status);
-        if (WIFEXITED(status) &&
-            WEXITSTATUS(status) == static_cast<int>(ExitCode::kNoRoom)) {
+        NoteEnd(status, process);
+        if (process.lacked_room) {
           return absl::ResourceExhaustedError(DidNotStart(process).message());
         }
       }
@@ -248,8 +250,7 @@ std::vector<size_t> LocalAgents::Reap() {
     int status = 0;
     if (process.alive && process.IsReady() &&
         waitpid(process.pid, &status, WNOHANG) > 0) {
-      process.alive = false;
-      process.end = EndWords(status);
+      NoteEnd(status, process);
       out.push_back(i);
     }
   }

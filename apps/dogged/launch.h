@@ -34,8 +34,10 @@ class LocalAgents {
     pid_t pid = 0;
     std::string address;  // of its control port
     bool alive = false;
-    // Of a process that ended: "killed by signal 9", "exit status 1".
+    // Of a process that ended: "killed by signal 9", "exit status 1"; and
+    // whether that was for want of memory or disk.
     std::string end;
+    bool lacked_room = false;
     int fd = -1;          // its input and output
     std::string said;     // until it listens
     absl::Time deadline;  // when it has to

@@ -4,20 +4,23 @@
 #include <csignal>
 #include <cstdio>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/environment.h"
 #include "apps/dogged/flag_values.h"
-#include "dsl/diagnostics.h"
+#include "apps/dogged/job_source.h"
+#include "apps/dogged/memory.h"
+#include "apps/dogged/unknown_words.h"
+#include "apps/tiles/blas_kernels.h"
 #include "routing/planner.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
+
+// What a process maps that knows programs and has no tasks: OpenBLAS is most.
+constexpr int64_t kProgramAddresses = int64_t{96} << 20;
 
 // What the flags were given as, before they are parsed further.
 struct ProgramFlags {
@@ -406,45 +409,8 @@ class SimFlags {
   std::string seeds_;
 };
 
-// What is wrong with the first word, if it is no command; else nothing.
-std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
-  std::vector<std::string> names;
-  for (const CLI::App* command :
-       app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  const std::string word = argc > 1 ? argv[1] : "";
-  if (absl::StartsWith(word, "-") || absl::c_linear_search(names, word)) {
-    return "";
-  }
-  return absl::StrCat(word.empty() ? "which command?"
-                                   : absl::StrCat("there is no command ", word,
-                                                  dsl::DidYouMean(word, names)),
-                      "\nThere are ", absl::StrJoin(names, ", "),
-                      "; dogged COMMAND --help says more.");
-}
-
-// What is wrong with the first word that the command has no place for.
-std::string UnknownWord(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  const bool is_of_app = commands.empty() || commands[0]->remaining_size() == 0;
-  const CLI::App& command = is_of_app ? app : *commands[0];
-  const std::string of = is_of_app ? "dogged" : command.get_name();
-  const std::string word = command.remaining().front();
-  if (!absl::StartsWith(word, "-")) {
-    return absl::StrCat(of, " takes no word more: ", word);
-  }
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
-    }
-  }
-  const std::string flag = word.substr(0, word.find('='));
-  return absl::StrCat(of, " has no flag ", flag, dsl::DidYouMean(flag, names));
-}
-
 int Main(int argc, char** argv) {
+  PrepareForScarcity();
   if (argc > 2 && absl::string_view(argv[1]) == "kernel-helper") {
     return static_cast<int>(KernelHelperCommand(argv[2]));
   }
@@ -464,7 +430,7 @@ int Main(int argc, char** argv) {
   FormatFlags format(app);
   GraphFlags graph(app, environment);
   SimFlags sim(app, environment);
-  if (const std::string words = UnknownCommand(app, argc, argv);
+  if (const std::string words = UnknownCommand(app, argc > 1 ? argv[1] : "");
       !words.empty()) {
     std::fprintf(stderr, "error: %s\n", words.c_str());
     return static_cast<int>(ExitCode::kMistyped);
@@ -478,6 +444,15 @@ int Main(int argc, char** argv) {
     // Help and version are no errors; everything else is a mistyped command.
     const int code = app.exit(error);
     return code == 0 ? 0 : static_cast<int>(ExitCode::kMistyped);
+  }
+  if (run.parsed() || check.parsed() || graph.parsed() || sim.parsed()) {
+    // What these know of programs depends on it. An agent needs more.
+    absl::Status room = CheckAddresses("dogged", kProgramAddresses, 0);
+    if (room.ok()) room = SetUpBlas();
+    if (!room.ok()) {
+      std::fprintf(stderr, "error: %s\n", std::string(room.message()).c_str());
+      return static_cast<int>(ExitCodeOf(room));
+    }
   }
   absl::StatusOr<ExitCode> code = ExitCode::kMistyped;
   if (run.parsed()) code = run.Run();

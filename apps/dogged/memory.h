@@ -3,6 +3,9 @@
 #define DOGGED_APPS_DOGGED_MEMORY_H_
 
 #include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
 
 namespace dogged {
 
@@ -14,6 +17,18 @@ int64_t ResidentBytes();
 int64_t PeakResidentBytes();
 // Gives what the heap keeps of freed blocks back to the operating system.
 void ReturnFreedMemory();
+
+// Where addresses are limited (ulimit -v), the heap takes no more of them than
+// it needs. And whatever thread finds no memory, or no other thread, ends this
+// process with words and ExitCode::kNoRoom, not by abort(): in code that is not
+// ours nobody else could. Once, before there are threads.
+void PrepareForScarcity();
+// For a process that will map `bytes`, and start `threads`. Errors:
+// kResourceExhausted if its addresses are limited to less, with the limit that
+// would do; `who` needs them.
+absl::Status CheckAddresses(const std::string& who, int64_t bytes, int threads);
+// What failed to start: where addresses are limited, most likely for that.
+absl::Status OrNoAddresses(const absl::Status& status);
 
 }  // namespace dogged
 

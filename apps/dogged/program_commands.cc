@@ -207,7 +207,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
   filled.workers = 1;
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
-  const auto table = kernels.Load(program->job);
+  const auto table = kernels.Load(program->job, /*workers=*/1);
   if (!table.ok()) return ExitCodeOf(table.status());
   const auto expected = SerialDigests(program->job, *table);
   if (!expected.ok()) {
@@ -225,7 +225,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
     sim.faults = *faults;
     const SimOutcome outcome =
         Cluster(sim, encoded, [&kernels](const Job& job) {
-          return kernels.Load(job);
+          return kernels.Load(job, /*workers=*/1);
         }).Run();
     const std::string wrong = totals.Add(outcome, *expected);
     if (wrong.empty()) continue;

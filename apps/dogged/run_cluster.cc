@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -63,8 +64,13 @@ class ClusterRun {
     ProgressPrinter progress;
     progress_ = &progress;
     const absl::Status status = RunJob(progress);
+    NoteDeaths(progress);
     progress_ = nullptr;
-    return status;
+    return status.code() == absl::StatusCode::kUnavailable && EndedForRoom()
+               ? absl::ResourceExhaustedError(
+                     "no agent is left: they had no room; their words are "
+                     "above")
+               : status;
   }
 
   // The job is done for all who know of it. Agents find that out by themselves
@@ -298,6 +304,15 @@ class ClusterRun {
     return absl::OkStatus();
   }
 
+  // All own agents have ended, and some for want of memory or disk.
+  bool EndedForRoom() const {
+    const auto& processes = agents_.processes();
+    return agents_.Alive().empty() &&
+           absl::c_any_of(processes, [](const LocalAgents::Process& process) {
+             return process.lacked_room;
+           });
+  }
+
   bool IsDue(const When& when) const {
     if (when.share.has_value()) {
       return static_cast<double>(ledger_.tasks_done()) >=
@@ -444,7 +459,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
                       const Environment& environment, absl::Time wall_start) {
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   // Agents find what this compiles in the cache.
-  const auto table = kernels.Load(program.job);
+  const auto table = kernels.Load(program.job, /*workers=*/1);
   if (IsInterrupted()) {
     return SayError(
         absl::CancelledError("interrupted while compiling; nothing has run"));

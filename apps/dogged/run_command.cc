@@ -168,7 +168,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                      const KernelSource& kernels, absl::Time wall_start) {
   SystemClock clock;
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
-  const auto table = kernels.Load(program.job);
+  const auto table = kernels.Load(program.job, options.program.workers);
   if (IsInterrupted()) {
     return SayError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
@@ -293,9 +293,9 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   try {
     return RunOrThrow(options, environment);
   } catch (const std::bad_alloc&) {
-    return SayError(absl::ResourceExhaustedError(
+    return SayError(OrNoAddresses(absl::ResourceExhaustedError(
         absl::StrCat("no memory beyond the ", PeakResidentBytes(),
-                     " bytes that this process had")));
+                     " bytes that this process had"))));
   }
 }
 

@@ -126,7 +126,10 @@ int main(int argc, char** argv) {
     }
   }
   if (bench == nullptr) return Mistyped("");
-  dogged::SetUpBlas();
+  if (const absl::Status blas = dogged::SetUpBlas(); !blas.ok()) {
+    std::fprintf(stderr, "%s\n", blas.ToString().c_str());
+    return 1;
+  }
   const std::vector<dogged::BenchRow> rows = bench(options);
   const std::string text = json ? dogged::ToJson(rows) : dogged::ToTable(rows);
   std::fputs(text.c_str(), stdout);

@@ -1,19 +1,17 @@
 #include "apps/tiles/blas.h"
 
 #include <cblas.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-
-// OpenBLAS chooses its kernels with these when it is loaded; they are in every
-// build for several processors, and in no header.
-extern "C" {
-void gotoblas_dynamic_init(void) __attribute__((weak));
-void gotoblas_dynamic_quit(void) __attribute__((weak));
-}
+#include "runtime/base/check.h"
 
 namespace dogged::blas {
 namespace {
@@ -33,57 +31,166 @@ bool HasWideVectors() {
 #endif
 }
 
+// What is used of OpenBLAS. It is loaded when it is first needed, with one
+// thread: linked, it would start one for each processor before main(), and end
+// the process where one can't start, or try for ever.
+struct Routines {
+  decltype(&cblas_dgemm) dgemm = nullptr;
+  decltype(&cblas_dsyrk) dsyrk = nullptr;
+  decltype(&openblas_set_num_threads) set_num_threads = nullptr;
+  decltype(&openblas_get_corename) get_corename = nullptr;
+  decltype(&openblas_get_config) get_config = nullptr;
+  // It chooses its kernels with these as it is loaded; they are in every build
+  // for several processors, and in no header. Null: in another one.
+  void (*choose_core)() = nullptr;
+  void (*forget_core)() = nullptr;
+  // Its working memory: one block for each call that runs at a time.
+  void* (*take_block)(int) = nullptr;
+  void (*give_block)(void*) = nullptr;
+};
+
+constexpr char kLibrary[] = "libopenblas.so.0";
+// A block is no larger, in builds for several processors.
+constexpr size_t kBlockBytesMax = size_t{128} << 20;
+
+bool AreAddressesLimited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+template <typename Routine>
+void Find(void* library, const char* name, Routine*& routine) {
+  routine = reinterpret_cast<Routine*>(dlsym(library, name));
+}
+
+absl::StatusOr<Routines> Load() {
+  setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/1);
+  // For all: kernels of users may count on finding it.
+  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const std::string words = absl::StrCat("no OpenBLAS: ", dlerror());
+    if (!AreAddressesLimited()) return absl::FailedPreconditionError(words);
+    return absl::ResourceExhaustedError(absl::StrCat(
+        words, "; if `ulimit -v` is what it lacks, 64 MB more would do"));
+  }
+  Routines out;
+  Find(library, "cblas_dgemm", out.dgemm);
+  Find(library, "cblas_dsyrk", out.dsyrk);
+  Find(library, "openblas_set_num_threads", out.set_num_threads);
+  Find(library, "openblas_get_corename", out.get_corename);
+  Find(library, "openblas_get_config", out.get_config);
+  Find(library, "gotoblas_dynamic_init", out.choose_core);
+  Find(library, "gotoblas_dynamic_quit", out.forget_core);
+  Find(library, "blas_memory_alloc", out.take_block);
+  Find(library, "blas_memory_free", out.give_block);
+  if (out.dgemm == nullptr || out.dsyrk == nullptr ||
+      out.set_num_threads == nullptr || out.get_corename == nullptr ||
+      out.get_config == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(kLibrary, " is not OpenBLAS"));
+  }
+  return out;
+}
+
+const absl::StatusOr<Routines>& Loaded() {
+  static const absl::StatusOr<Routines> loaded = Load();
+  return loaded;
+}
+
+const Routines& OpenBlas() {
+  DOGGED_CHECK(Loaded().ok()) << Loaded().status().ToString();
+  return *Loaded();
+}
+
+// So many bytes of addresses are to be had, in one piece.
+bool CanMap(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  munmap(memory, bytes);
+  return true;
+}
+
 }  // namespace
 
 void Product(const Extents& extents, double factor, ConstMatrix a,
              ConstMatrix b, double keep, Matrix c) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, Int(extents.m),
-              Int(extents.n), Int(extents.k), factor, a.data, Int(a.stride),
-              b.data, Int(b.stride), keep, c.data, Int(c.stride));
+  OpenBlas().dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, Int(extents.m),
+                   Int(extents.n), Int(extents.k), factor, a.data,
+                   Int(a.stride), b.data, Int(b.stride), keep, c.data,
+                   Int(c.stride));
 }
 
 void ProductTransposed(const Extents& extents, double factor, ConstMatrix a,
                        ConstMatrix b, double keep, Matrix c) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, Int(extents.m),
-              Int(extents.n), Int(extents.k), factor, a.data, Int(a.stride),
-              b.data, Int(b.stride), keep, c.data, Int(c.stride));
+  OpenBlas().dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, Int(extents.m),
+                   Int(extents.n), Int(extents.k), factor, a.data,
+                   Int(a.stride), b.data, Int(b.stride), keep, c.data,
+                   Int(c.stride));
 }
 
 void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
                        ConstMatrix b, double keep, Matrix c) {
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, Int(extents.m),
-              Int(extents.n), Int(extents.k), factor, a.data, Int(a.stride),
-              b.data, Int(b.stride), keep, c.data, Int(c.stride));
+  OpenBlas().dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, Int(extents.m),
+                   Int(extents.n), Int(extents.k), factor, a.data,
+                   Int(a.stride), b.data, Int(b.stride), keep, c.data,
+                   Int(c.stride));
 }
 
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c) {
-  cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, Int(n), Int(k), -1.0,
-              a.data, Int(a.stride), 1.0, c.data, Int(c.stride));
+  OpenBlas().dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, Int(n), Int(k),
+                   -1.0, a.data, Int(a.stride), 1.0, c.data, Int(c.stride));
 }
 
-void SetUp() {
-  openblas_set_num_threads(1);
-  const absl::string_view core = openblas_get_corename();
+absl::Status SetUp() {
+  if (!Loaded().ok()) return Loaded().status();
+  const Routines& blas = OpenBlas();
+  blas.set_num_threads(1);
+  const absl::string_view core = blas.get_corename();
   const bool is_narrow = core == "Haswell" || core == "Zen";
   const bool can_choose =
-      gotoblas_dynamic_init != nullptr && gotoblas_dynamic_quit != nullptr;
-  if (!is_narrow || !can_choose || !HasWideVectors()) return;
+      blas.choose_core != nullptr && blas.forget_core != nullptr;
+  if (!is_narrow || !can_choose || !HasWideVectors()) return absl::OkStatus();
   // Does nothing if the user has set it: then the same kernels are chosen.
   setenv("OPENBLAS_CORETYPE", "SkylakeX", /*overwrite=*/0);
-  gotoblas_dynamic_quit();
-  gotoblas_dynamic_init();
+  blas.forget_core();
+  blas.choose_core();
+  return absl::OkStatus();
+}
+
+absl::Status Reserve(int callers) {
+  const Routines& blas = OpenBlas();
+  if (!AreAddressesLimited() || blas.take_block == nullptr ||
+      blas.give_block == nullptr) {
+    return absl::OkStatus();
+  }
+  absl::Status out;
+  std::vector<void*> blocks;
+  for (int i = 0; i < callers && out.ok(); ++i) {
+    if (CanMap(kBlockBytesMax)) {
+      blocks.push_back(blas.take_block(0));
+    } else {
+      out = absl::ResourceExhaustedError(absl::StrCat(
+          "no addresses for OpenBLAS, which takes ", kBlockBytesMax >> 20,
+          " MB for each worker: raise `ulimit -v` by ",
+          static_cast<size_t>(callers - i) * (kBlockBytesMax >> 20),
+          " MB, or use fewer --workers"));
+    }
+  }
+  for (void* block : blocks) blas.give_block(block);
+  return out;
 }
 
 std::string Name() {
   // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
   const std::vector<std::string> words =
-      absl::StrSplit(openblas_get_config(), ' ');
+      absl::StrSplit(OpenBlas().get_config(), ' ');
   return absl::StrCat(words[0], " ", words.size() > 1 ? words[1] : "", " ",
-                      openblas_get_corename());
+                      OpenBlas().get_corename());
 }
 
 const MicroKernels& SolveKernels() {
-  return MicroKernelsOf(openblas_get_corename());
+  return MicroKernelsOf(OpenBlas().get_corename());
 }
 
 }  // namespace dogged::blas

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "apps/tiles/micro_kernels.h"
 
 namespace dogged::blas {
@@ -57,11 +58,19 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 // c = c - a * a' in the lower triangle; c is n x n, a is n x k.
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
 
-// One thread a call, for workers each run their own; and the kernels for wide
-// vectors where the processor has them and OpenBLAS does not know it, unless
-// OPENBLAS_CORETYPE says otherwise (see docs/adr/0014). Once a process, before
-// the first call of the above, by the thread that will start the others.
-void SetUp();
+// Loads OpenBLAS. One thread a call, for workers each run their own; and the
+// kernels for wide vectors where the processor has them and OpenBLAS does not
+// know it, unless OPENBLAS_CORETYPE says otherwise (see docs/adr/0014). Once a
+// process, before the first call of the above, by the thread that will start
+// the others.
+//
+// Errors: kFailedPrecondition if it can't be loaded; kResourceExhausted if that
+//         may be so for want of addresses (ulimit -v).
+absl::Status SetUp();
+// Where addresses are limited: so many threads may call at a time from now on.
+// One that finds none for its call would try for ever. Errors:
+// kResourceExhausted, with how much would do.
+absl::Status Reserve(int callers);
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string Name();
 // What suits that core, for the solves of triangle.h.

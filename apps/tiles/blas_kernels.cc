@@ -179,7 +179,9 @@ void AddBlasKernels(KernelRegistry& registry) {
                 }});
 }
 
-void SetUpBlas() { blas::SetUp(); }
+absl::Status SetUpBlas() { return blas::SetUp(); }
+
+absl::Status ReserveBlas(int workers) { return blas::Reserve(workers); }
 
 std::string BlasName() { return blas::Name(); }
 

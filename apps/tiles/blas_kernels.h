@@ -19,6 +19,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "runtime/graph/kernel.h"
 
 namespace dogged {
@@ -32,7 +33,9 @@ namespace dogged {
 void AddBlasKernels(KernelRegistry& registry);
 
 // Once a process, before BlasName() and the first kernel: see blas::SetUp().
-void SetUpBlas();
+absl::Status SetUpBlas();
+// For so many workers that run kernels at a time: see blas::Reserve().
+absl::Status ReserveBlas(int workers);
 
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string BlasName();

@@ -19,6 +19,8 @@ class BackgroundThread : public Background {
   explicit BackgroundThread(std::function<void()> wake);
   // Drops what has not begun, waits for what has.
   ~BackgroundThread() override;
+  // Errors: kResourceExhausted if the system gave no thread.
+  const absl::Status& status() const { return thread_.status(); }
   void Submit(std::function<Rest()> work) override;
   void Poll() override;
 

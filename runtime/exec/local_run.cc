@@ -63,6 +63,7 @@ absl::Status LocalRun::Run(absl::Duration interval,
   WorkerThreads threads(options_.placement, [this](int worker) {
     Work(*workers_[static_cast<size_t>(worker)]);
   });
+  if (!threads.status().ok()) Finish(threads.status());
   std::unique_lock lock(finish_mutex_);
   while (!stop_.load()) {
     finished_.wait_for(lock, absl::ToChronoMicroseconds(interval));

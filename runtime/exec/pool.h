@@ -19,11 +19,14 @@ namespace dogged {
 class Pool : public Executor {
  public:
   // `on_completion` is called on a worker when Poll() has something after it
-  // had nothing: what wakes the loop thread. It must not call the pool.
+  // had nothing: what wakes the loop thread. It must not call the pool. If
+  // status() is an error, there are fewer workers than `placement` says.
   Pool(const WorkerPlacement& placement, std::function<void()> on_completion);
   // Waits for the kernels that run; what is queued is dropped.
   ~Pool() override;
 
+  // Errors: kResourceExhausted if the system gave too few threads.
+  const absl::Status& status() const { return threads_.status(); }
   // The most urgent task runs first, the newest among equals.
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;

@@ -1,6 +1,9 @@
 #include "runtime/exec/worker_threads.h"
 
+#include <system_error>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace dogged {
 
@@ -11,10 +14,18 @@ WorkerThreads::WorkerThreads(const WorkerPlacement& placement,
     const bool bound = placement.bind && !placement.os_cpus.empty();
     const int32_t cpu =
         bound ? placement.os_cpus[static_cast<size_t>(worker)] : 0;
-    threads_.emplace_back([this, worker, bound, cpu, bind = placement.bind] {
-      if (bound) bind(cpu);
-      body_(worker);
-    });
+    try {
+      threads_.emplace_back([this, worker, bound, cpu, bind = placement.bind] {
+        if (bound) bind(cpu);
+        body_(worker);
+      });
+    } catch (const std::system_error& error) {
+      status_ = absl::ResourceExhaustedError(absl::StrCat(
+          "no thread for worker ", worker + 1, " of ", placement.worker_count,
+          " (", error.code().message(),
+          "): use fewer --workers, or raise `ulimit -v` or `ulimit -u`"));
+      return;
+    }
   }
 }
 

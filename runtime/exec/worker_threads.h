@@ -7,13 +7,15 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "runtime/exec/cpu_layout.h"
 
 namespace dogged {
 
 class WorkerThreads {
  public:
-  // Runs body(worker) on one thread for each worker of `placement`.
+  // Runs body(worker) on one thread for each worker of `placement`; on fewer
+  // if status() is an error.
   WorkerThreads(const WorkerPlacement& placement,
                 std::function<void(int worker)> body);
   WorkerThreads(const WorkerThreads&) = delete;
@@ -21,8 +23,12 @@ class WorkerThreads {
   // Waits until all bodies have returned.
   ~WorkerThreads();
 
+  // Errors: kResourceExhausted if the system gave no thread for some worker.
+  const absl::Status& status() const { return status_; }
+
  private:
   const std::function<void(int)> body_;
+  absl::Status status_;
   std::vector<std::thread> threads_;
 };
 

@@ -29,7 +29,7 @@ struct Outcome {
 
 absl::StatusOr<Outcome> Factor(int64_t n, int64_t tile_rows,
                                const Value& input) {
-  SetUpBlas();
+  EXPECT_TRUE(SetUpBlas().ok());
   std::ifstream file(DOGGED_APPS_DIR "/cholesky/cholesky.dog");
   std::stringstream text;
   text << file.rdbuf();

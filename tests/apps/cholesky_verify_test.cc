@@ -40,7 +40,7 @@ class GiveCopies : public Kernel {
 class Factored {
  public:
   Factored(int64_t n, int64_t tile_rows) : n_(n), tile_rows_(tile_rows) {
-    SetUpBlas();
+    EXPECT_TRUE(SetUpBlas().ok());
     AddBlasKernels(registry_);
     job_.program = CholeskyProgram((n + tile_rows - 1) / tile_rows);
     tiles_ = GenerateTiles(n, tile_rows, registry_);

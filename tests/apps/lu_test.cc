@@ -17,7 +17,7 @@ namespace {
 class LuTest : public testing::Test {
  protected:
   LuTest() {
-    SetUpBlas();
+    EXPECT_TRUE(SetUpBlas().ok());
     AddBlasKernels(registry_);
   }
   absl::StatusOr<FactorRun> Run(int64_t n, int64_t columns,

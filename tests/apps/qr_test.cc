@@ -17,7 +17,7 @@ namespace {
 class QrTest : public testing::Test {
  protected:
   QrTest() {
-    SetUpBlas();
+    EXPECT_TRUE(SetUpBlas().ok());
     AddBlasKernels(registry_);
   }
   absl::StatusOr<FactorRun> Run(int64_t n, int64_t columns,

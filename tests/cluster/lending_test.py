@@ -100,8 +100,7 @@ def kill_costs_no_bit():
 
 def no_room_for_results():
     """A client without memory for what comes says how much has come."""
-    # 64 MB; what else the client needs is less than the limit, without the
-    # threads of OpenBLAS.
+    # 64 MB; what else the client needs is less than the limit.
     program = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
                "N=8000001", "-D", "T=2"]
     limit = 48 << 20
@@ -116,8 +115,7 @@ def no_room_for_results():
             done = subprocess.run(
                 [DOGGED, "run", *program, "--cluster", agents.addresses[0]],
                 capture_output=True, text=True, timeout=200,
-                preexec_fn=limit_data,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+                preexec_fn=limit_data)
             words = re.search(r"error: no memory for the \d+ results: beyond "
                               r"the (\d+) bytes", done.stderr)
             check(f"arena {arena}: exit status {done.returncode}, or words",

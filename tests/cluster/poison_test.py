@@ -382,6 +382,18 @@ def case_endless_agents():
         await_that("the helper has ended", lambda: has_ended(helper))
 
 
+def case_endless_here():
+    """A kernel that never returns within an agent: SIGTERM ends that one, too,
+    although nobody can stop the kernel."""
+    with Poison() as poison, Standing(DOGGED) as cluster:
+        cluster.start("--libraries", "here")
+        poison.start("endless", "--cluster", cluster.addresses[0],
+                     stderr=subprocess.DEVNULL)
+        check("where it runs", poison.speaker(), cluster.agents[0].pid)
+        cluster.agents[0].terminate()
+        check("exit status", cluster.agents[0].wait(120), 1)
+
+
 def case_killed():
     """A helper that is killed once costs a call, not the job. An agent that is
     killed leaves no helper."""

@@ -2,10 +2,14 @@
 // Method: real threads; gates instead of sleep.
 #include "runtime/exec/pool.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <condition_variable>
 #include <set>
 #include <stdexcept>
 
+#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "tests/exec/programs.h"
 
@@ -49,6 +53,22 @@ std::vector<Completion> Collect(Pool& pool, Bell& bell, size_t count) {
   }
   return out;
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// In a process that may have no more addresses.
+TEST(Pool, SaysWhatLacksWhereNoThreadCanStart) {
+  const auto start = [] {
+    const rlimit none{.rlim_cur = 1, .rlim_max = 1};
+    setrlimit(RLIMIT_AS, &none);
+    Pool pool(PlaceWorkers(FlatCpuLayout(1), 3), [] {});
+    const bool is_said =
+        pool.status().code() == absl::StatusCode::kResourceExhausted &&
+        absl::StrContains(pool.status().message(), "worker 1 of 3");
+    _exit(is_said ? 0 : 1);
+  };
+  EXPECT_EXIT(start(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 // Whoever submitted may be gone before the task runs: an agent that starts
 // again as another incarnation, a job that is cancelled.

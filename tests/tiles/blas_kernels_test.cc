@@ -28,7 +28,7 @@ double At(const Value& tile, int64_t i, int64_t j) {
 class BlasKernelsTest : public testing::Test {
  protected:
   BlasKernelsTest() {
-    SetUpBlas();
+    EXPECT_TRUE(SetUpBlas().ok());
     AddBlasKernels(registry_);
   }
   absl::StatusOr<Value> Run(absl::string_view name, std::vector<Value> in,

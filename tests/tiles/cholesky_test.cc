@@ -75,7 +75,7 @@ double Residual(const std::map<Label, Value>& factor, int64_t n,
 }
 
 TEST(Cholesky, IsRightForAnySizeAndEqualAtAnyWorkerCount) {
-  SetUpBlas();
+  EXPECT_TRUE(SetUpBlas().ok());
   for (const auto& [n, tile_size] : std::vector<std::pair<int64_t, int64_t>>{
            {1, 4}, {3, 4}, {64, 16}, {101, 16}, {130, 64}, {7, 1}}) {
     SCOPED_TRACE(testing::Message() << n << " by " << tile_size);

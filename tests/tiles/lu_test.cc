@@ -26,7 +26,7 @@ std::vector<double> Random(uint64_t seed, int64_t count) {
 }
 
 TEST(Lu, IsExactAndNoMultiplierExceedsOne) {
-  SetUpBlas();
+  EXPECT_TRUE(SetUpBlas().ok());
   for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{
            {1, 1}, {8, 8}, {9, 9}, {40, 7}, {64, 64}, {130, 65}, {300, 128}}) {
     SCOPED_TRACE(testing::Message() << m << " x " << n);

@@ -67,7 +67,7 @@ double Distance(const blas::Extents& extents, const std::vector<double>& left,
 }
 
 TEST(Reflectors, MakeAnOrthogonalFactor) {
-  SetUpBlas();
+  EXPECT_TRUE(SetUpBlas().ok());
   for (const double scale : {1.0, 1e-200, 1e200}) {
     for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{
              {1, 1}, {2, 1}, {8, 8}, {9, 9}, {30, 7}, {33, 32}, {90, 65}}) {

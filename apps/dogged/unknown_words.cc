@@ -1,0 +1,49 @@
+#include "apps/dogged/unknown_words.h"
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dsl/diagnostics.h"
+
+namespace dogged {
+
+std::string UnknownCommand(const CLI::App& app, absl::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (absl::StartsWith(word, "-") || absl::c_linear_search(names, word)) {
+    return "";
+  }
+  return absl::StrCat(word.empty() ? "which command?"
+                                   : absl::StrCat("there is no command ", word,
+                                                  dsl::DidYouMean(word, names)),
+                      "\nThere are ", absl::StrJoin(names, ", "),
+                      "; dogged COMMAND --help says more.");
+}
+
+std::string UnknownWord(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const bool is_of_app = commands.empty() || commands[0]->remaining_size() == 0;
+  const CLI::App& command = is_of_app ? app : *commands[0];
+  const std::string of = is_of_app ? "dogged" : command.get_name();
+  const std::string word = command.remaining().front();
+  if (!absl::StartsWith(word, "-")) {
+    return absl::StrCat(of, " takes no word more: ", word);
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  const std::string flag = word.substr(0, word.find('='));
+  return absl::StrCat(of, " has no flag ", flag, dsl::DidYouMean(flag, names));
+}
+
+}  // namespace dogged

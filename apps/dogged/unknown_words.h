@@ -1,0 +1,22 @@
+// What to say to words on the command line that nobody knows.
+#ifndef DOGGED_APPS_DOGGED_UNKNOWN_WORDS_H_
+#define DOGGED_APPS_DOGGED_UNKNOWN_WORDS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dogged {
+
+// What is wrong with `word`, the first one, if it is no command; else nothing.
+std::string UnknownCommand(const CLI::App& app, absl::string_view word);
+// What is wrong with the first word that the command has no place for.
+std::string UnknownWord(const CLI::App& app);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_UNKNOWN_WORDS_H_
