@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/checker.h"
 #include "dsl/print.h"
 #include "dsl/repeat.h"
@@ -136,10 +137,15 @@ void Checker::DeclareKernel(const ast::Kernel& declared) {
 void Checker::MatchNative(const ast::Kernel& declared) {
   const NativeKernel* native = options_.kernels->Find(declared.name.text);
   if (native == nullptr) {
-    diagnostics_.Error(Code::kKernel, declared.name.range,
-                       absl::StrCat("no kernel is called ", declared.name.text,
-                                    DidYouMean(declared.name.text,
-                                               options_.kernels->Names())));
+    diagnostics_
+        .Error(Code::kKernel, declared.name.range,
+               absl::StrCat(
+                   "no kernel is called ", declared.name.text,
+                   DidYouMean(declared.name.text, options_.kernels->Names())))
+        .Help(absl::StrCat("there are ",
+                           absl::StrJoin(options_.kernels->Names(), ", "),
+                           "; one of your own:  kernel ", declared.name.text,
+                           "(...) from \"mine.so\""));
     return;
   }
   int in = 0;

@@ -323,12 +323,15 @@ void Checker::Call(const ast::Call& call, Scope& scope, CheckedTask& task) {
   }
   task.body = CheckedTask::Body::kCall;
   if (kernel == nullptr) {
+    const bool is_native = options_.kernels != nullptr &&
+                           options_.kernels->Find(call.kernel.text) != nullptr;
     diagnostics_
         .Error(Code::kKernel, call.kernel.range,
                absl::StrCat("there is no kernel ", call.kernel.text,
                             DidYouMean(call.kernel.text, names)))
         .Help(absl::StrCat("declare it:  kernel ", call.kernel.text,
-                           "(in a, out b)"));
+                           "(in a, out b)",
+                           is_native ? "" : " from \"mine.so\""));
     return;
   }
   if (call.args.size() != kernel->formals.size()) {

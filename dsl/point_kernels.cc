@@ -341,15 +341,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
   const auto block_rank = static_cast<int>(body.block.size());
   if (content.type() != body.element) {
     return absl::InvalidArgumentError(
-        absl::StrCat("elements of type ", ElementName(content.type()),
-                     ", expected ", ElementName(body.element)));
+        absl::StrCat("holds elements of type ", ElementName(content.type()),
+                     ", the program wants ", ElementName(body.element),
+                     ": write it anew, or declare the array as ",
+                     ElementName(content.type())));
   }
   const bool fits = content.shape().size() == rank + block_rank ||
                     (block_rank == rank && content.shape().size() == rank);
   if (!fits) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", content.shape().size(), " dimensions, expected ",
-                     block_rank == rank ? rank : rank + block_rank));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has shape ", content.shape().ToString(), ", the program wants ",
+        block_rank == rank ? rank : rank + block_rank, " dimensions"));
   }
   DOGGED_RETURN_IF_ERROR(CheckExtents(body, content));
   return std::make_unique<InputKernel>(std::move(body), std::move(content));

@@ -216,6 +216,24 @@ TEST(Check, KernelsAreMatchedWithTheRegistry) {
   EXPECT_NE(check("scael(in a, out b, factor)").find("did you mean scale"),
             std::string::npos);
   EXPECT_NE(check("scale(in a, out b, out c)").find("D017"), std::string::npos);
+  EXPECT_NE(check("mine(in a, out b, factor)")
+                .find("there are scale; one of your own:  "
+                      "kernel mine(...) from \"mine.so\""),
+            std::string::npos);
+  const auto undeclared = [&](const std::string& kernel) {
+    CheckOptions options;
+    options.kernels = &registry;
+    return CheckText(absl::StrCat("array p(x = 0:9) : double [4]\n",
+                                  "task a creates p(x) as n for x = 0:9\n",
+                                  "call ", kernel, "(n)\nend task\n"),
+                     options)
+        .text;
+  };
+  EXPECT_NE(undeclared("scale").find("kernel scale(in a, out b)\n"),
+            std::string::npos);
+  EXPECT_NE(
+      undeclared("mine").find("kernel mine(in a, out b) from \"mine.so\"\n"),
+      std::string::npos);
 }
 
 TEST(Check, KernelsHaveTheElementsThatTheyAreFor) {

@@ -140,10 +140,20 @@ result w
               testing::ElementsAre(0, 8, 16, 4, 12, 20));
   // The box with its gaps is not what was asked for.
   options.inputs["v"] = Value::Allocate(ElementType::kDouble, {8, 4});
-  Diagnostics diagnostics("", "");
-  EXPECT_EQ(
-      Compile(kText, options, KernelRegistry(), diagnostics).status().message(),
-      "input v: has shape (8)(4), the program wants (3)(4)");
+  const auto refusal = [&] {
+    Diagnostics diagnostics("", "");
+    return std::string(Compile(kText, options, KernelRegistry(), diagnostics)
+                           .status()
+                           .message());
+  };
+  EXPECT_EQ(refusal(), "input v: has shape (8)(4), the program wants (3)(4)");
+  options.inputs["v"] = Value::Allocate(ElementType::kDouble, {12});
+  EXPECT_EQ(refusal(),
+            "input v: has shape (12), the program wants 2 dimensions");
+  options.inputs["v"] = Value::Allocate(ElementType::kInt64, {3, 4});
+  EXPECT_EQ(refusal(),
+            "input v: holds elements of type int64, the program wants double: "
+            "write it anew, or declare the array as int64");
 }
 
 TEST(CompileTest, ChosenTilesGiveTheSameBits) {
