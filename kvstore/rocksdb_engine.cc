@@ -27,6 +27,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -127,8 +128,11 @@ absl::Status CheckFormat(const std::string& directory) {
   std::string line;
   if (file && std::getline(file, line)) {
     if (line == kFormat) return absl::OkStatus();
+    // Of another version, or of anything.
+    constexpr size_t kShownMax = 40;
     return absl::FailedPreconditionError(
-        absl::StrCat("directory ", directory, " holds \"", line,
+        absl::StrCat("directory ", directory, " holds \"",
+                     absl::CHexEscape(line.substr(0, kShownMax)),
                      "\", this agent reads and writes \"", kFormat,
                      "\": give it another directory, or empty this one"));
   }

@@ -172,6 +172,11 @@ TEST(RocksDbEngine, RefusesAnotherFormat) {
   ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
                 AllOf(HasSubstr("\"dogged values 2\""),
                       HasSubstr("\"dogged values 1\"")));
+  // What anybody wrote there is shown in printable form, and not all of it.
+  std::ofstream(folder / "db/format") << "\x1b[2J" << std::string(1000, 'x');
+  ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
+                AllOf(HasSubstr("\"\\x1b[2Jx"), Not(HasSubstr("\x1b")),
+                      Not(HasSubstr(std::string(50, 'x')))));
 }
 
 TEST(RocksDbEngine, RefusesADirectoryOfSomethingElse) {
