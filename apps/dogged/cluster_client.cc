@@ -82,9 +82,13 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
     last = said;
     contact_.reset();
   }
-  return absl::UnavailableError(
-      absl::StrCat("no agent answers (", absl::StrJoin(addresses_, ", "),
-                   "): ", std::string(last.message())));
+  // The last one's message names its own address.
+  std::string all;
+  if (addresses_.size() > 1) {
+    all = absl::StrCat("no agent answers (", absl::StrJoin(addresses_, ", "),
+                       "): ");
+  }
+  return absl::UnavailableError(absl::StrCat(all, std::string(last.message())));
 }
 
 absl::Status ClusterClient::SayAll() {

@@ -30,7 +30,7 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
       std::filesystem::status(path, error);
   if (std::filesystem::exists(kind) &&
       !std::filesystem::is_regular_file(kind)) {
-    return absl::InvalidArgumentError(
+    return absl::NotFoundError(
         absl::StrCat(path, ": is no file; give the path of a program text"));
   }
   std::ifstream file(path, std::ios::binary);

@@ -130,13 +130,13 @@ def write_npy(path, rows):
             file.write(struct.pack(f"<{len(row)}d", *row))
 
 
-def refuse(word, *arguments):
-    """The run must fail, status 1, and say `word`."""
+def refuse(word, *arguments, status=1):
+    """The run must fail with `status`, and say `word`."""
     command = [DOGGED, "run", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    if done.returncode != 1 or word not in done.stderr:
-        raise SystemExit(f"exit status {done.returncode}, not 1 with {word!r}: "
-                         f"{' '.join(command)}\n{done.stderr}")
+    if done.returncode != status or word not in done.stderr:
+        raise SystemExit(f"exit status {done.returncode}, not {status} with "
+                         f"{word!r}: {' '.join(command)}\n{done.stderr}")
 
 
 def case_search():
@@ -288,9 +288,11 @@ def case_bad_input():
             file.write("task t creates a(x)(t) as n for x = 1:\n")
         run(bad, expect=3)
         run(os.path.join(folder, "none.dog"), expect=2)
+        refuse("is no file", folder, status=2)
         run(app("heat1d"), "-D", "M=3", expect=3)
         run(app("heat1d"), "-D", "N=x", expect=3)
-        run(app("heat1d"), "--cluster", "127.0.0.1:1", expect=4)
+        refuse("error: no agent answers at 127.0.0.1:1: ", app("heat1d"),
+               "--cluster", "127.0.0.1:1", status=4)
         run(app("heat1d"), "--agents", "2", "--kill-at", "99s", expect=2)
         run(app("heat1d"), "--nonsense", expect=2)
         # More points, more results than there can be; more than fit here.
