@@ -54,8 +54,8 @@ class Multicast {
   // See Streams::SetWants().
   void SetWants(Streams::Wants wants) { streams_.SetWants(std::move(wants)); }
 
-  // Sends `body` to all `targets`. This agent among them, and those that are
-  // not in the view, are left out and counted. With a `tag`, a destination
+  // Sends `body` to all `targets`. This agent among them is left out; those
+  // that are not in the view are, too, and counted. With a `tag`, a destination
   // that has the body takes no bytes of it.
   //
   // Shape:   `targets` in any order; doubles are taken once.

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -176,17 +175,12 @@ absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
   }
   TopologyId host_id = HashedHostId(host);
   if (!options.topology_file.empty()) {
-    std::ifstream file(options.topology_file);
-    const std::string text((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
-    if (!file) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(options.topology_file, ": can't be read"));
-    }
-    const auto site = SiteTopology::Parse(text, options.topology_base);
+    // Who mistyped is told so, whatever kind of error it is.
+    const auto text = ReadFile(options.topology_file, "description of a site");
+    if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
+    const auto site = SiteTopology::Parse(*text, options.topology_base);
     if (!site.ok()) return Annotate(site.status(), options.topology_file);
     const auto id = site->IdOf(host);
-    // Who mistyped is told so, whatever kind of error it is.
     if (!id.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(options.topology_file, ": ", id.status().message()));

@@ -110,6 +110,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
       if (!m.cause.empty()) agent["cause"] = m.cause;
       if (it != answered.end()) {
         agent["memory_bytes"] = it->second->memory_bytes;
+        agent["refused"] = it->second->refused;
       }
       out["agents"].push_back(agent);
     }

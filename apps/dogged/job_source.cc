@@ -23,7 +23,8 @@ constexpr size_t kTextBytesMax = size_t{16} << 20;
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadText(const std::string& path) {
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     absl::string_view what) {
   // Looked at first: to open a pipe is to wait for it.
   std::error_code error;
   const std::filesystem::file_status kind =
@@ -31,7 +32,7 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   if (std::filesystem::exists(kind) &&
       !std::filesystem::is_regular_file(kind)) {
     return absl::NotFoundError(
-        absl::StrCat(path, ": is no file; give the path of a program text"));
+        absl::StrCat(path, ": is no file; give the path of a ", what));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kTextBytesMax + 1, '\0');
@@ -44,11 +45,15 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   if (text.size() > kTextBytesMax) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": is larger than ", kTextBytesMax >> 20,
-                     " MB, which no program text is; is the path right?"));
+                     " MB, which no ", what, " is; is the path right?"));
   }
   // Some editors of Windows begin a text with this mark.
   if (absl::StartsWith(text, "\xef\xbb\xbf")) text.erase(0, 3);
   return text;
+}
+
+absl::StatusOr<std::string> ReadText(const std::string& path) {
+  return ReadFile(path, "program text");
 }
 
 KernelSource::KernelSource(const Environment& environment, Libraries libraries)

@@ -72,7 +72,12 @@ absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
 // names of files that results go to; never 0.
 uint64_t TextHash(const LoadedProgram& program);
 
-// A file as it is, but for a byte order mark. Errors: kNotFound.
+// A file of at most 16 MB as it is, but for a byte order mark; `what` it should
+// be is for messages. Errors: kNotFound, also for a directory, a device, a
+// pipe; kInvalidArgument for what is larger.
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     absl::string_view what);
+// The same of a program text.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 
 // The status for a user: printed by whoever returns it to main.

@@ -144,6 +144,7 @@ class Agent {
   std::vector<JobId> RunIds() const;
   // Null if the job is not known, or its value is not here.
   const JobRun* FindRun(JobId job) const;
+  // Messages that were malformed, or contradicted what came before.
   int64_t refused_count() const;
   int64_t bytes_sent() const { return packer_.bytes_sent(); }
   const Lending* lending() const { return lending_.get(); }

@@ -32,6 +32,7 @@ Bytes StatusReply::Encode() const {
   out.PutSigned(memory_bytes_peak);
   out.PutSigned(messages_sent);
   out.PutSigned(bytes_sent);
+  out.PutSigned(refused);
   out.PutVarint(members.size());
   for (const MemberStatus& m : members) {
     m.member.EncodeTo(out);
@@ -62,6 +63,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
   out.memory_bytes_peak = in.GetSigned();
   out.messages_sent = in.GetSigned();
   out.bytes_sent = in.GetSigned();
+  out.refused = in.GetSigned();
   const int64_t members = in.GetCount(8);
   for (int64_t i = 0; i < members && in.ok(); ++i) {
     MemberStatus m;

@@ -64,6 +64,8 @@ struct StatusReply {
   int64_t memory_bytes_peak = 0;
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
+  // Messages of agents, and connections of anybody, that made no sense.
+  int64_t refused = 0;
   std::vector<MemberStatus> members;
   // Stats are this agent's own.
   std::vector<JobSummary> jobs;

@@ -313,6 +313,7 @@ StatusReply Server::Status() const {
   std::tie(out.memory_bytes, out.memory_bytes_peak) = ports_.memory();
   out.messages_sent = agent_.messages_sent();
   out.bytes_sent = agent_.bytes_sent();
+  out.refused = agent_.refused_count() + ports_.control.refused_count();
   for (const Member& member : agent_.membership().view()->members()) {
     const bool suspect = agent_.membership().IsSuspect(member.id);
     out.members.push_back(

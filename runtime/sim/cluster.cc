@@ -346,6 +346,7 @@ void Cluster::CollectStats(const Node& node) {
     outcome_.loans += lending->loan_count();
   }
   outcome_.spared += node.agent->streams().spared_count();
+  outcome_.refused += node.agent->refused_count();
   const JobRun* run = node.agent->FindRun(job_id_);
   if (run == nullptr) return;
   outcome_.stats += run->stats();

@@ -99,6 +99,7 @@ struct SimOutcome {
   int64_t disk_bytes = 0;         // of all disks, at the end
   int64_t loans = 0;              // values lent to others of the host
   int64_t spared = 0;             // offered to who had them
+  int64_t refused = 0;            // messages that made no sense
 };
 
 // What a simulated job record calls its result digest.

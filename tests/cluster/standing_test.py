@@ -430,6 +430,9 @@ def case_foreign_bytes():
                             pass
                     except ConnectionResetError:
                         pass  # an end as well
+        agents = cluster.status()["agents"]
+        if max(agent["refused"] for agent in agents) < 30:
+            raise SystemExit(f"hardly anything was refused: {agents}")
         # Nothing that was sent became a job.
         check("jobs", sorted({j["program"] for j in cluster.status()["jobs"]}),
               ["heat1d"])
@@ -444,6 +447,16 @@ def ends(expect, says, *arguments, env=None, cwd=None):
         raise SystemExit(f"{arguments}: exit status {done.returncode}, not "
                          f"{expect}, or no {says!r}:\n{done.stdout}"
                          f"{done.stderr}")
+
+
+# Descriptions of a site that serve nobody; HERE is this host.
+BAD_SITES = (
+    ("switch a in b\nswitch b in a\nhost HERE in a\n", "a is within itself"),
+    ("host elsewhere in a\n", "is not among the 1 hosts named"),
+    ("host HERE id 01\nhost other id 01\n", "have one topology ID"),
+    ("host HERE id 08\n", "'8' is no digit of base 8"),
+    ("host HERE id " + 65 * "0" + "\n", "65 digits; 1 to 64 are possible"),
+    ("", "no host is named"))
 
 
 def case_bad_agents():
@@ -466,6 +479,15 @@ def case_bad_agents():
         ends(2, "--ready-file", "agent", "--ready-file",
              os.path.join(folder, "none", "ready"))
         ends(2, "", "agent", "--topology-id", "xyz")
+        for words, says in BAD_SITES:
+            with open(os.path.join(folder, "site"), "w") as file:
+                file.write(words.replace("HERE", socket.gethostname()))
+            ends(2, says, "agent", "--topology-base", 8, "--topology-file",
+                 file.name)
+        ends(2, "is no file", "agent", "--topology-file", folder)
+        ends(2, "is no file", "agent", "--topology-file", "/dev/zero")
+        ends(2, "none: can't be read", "agent", "--topology-file",
+             os.path.join(folder, "none"))
         for command in ("status", "cancel"):
             job = ["abc"] if command == "cancel" else []
             ends(4, "127.0.0.1:1", command, "--cluster", "127.0.0.1:1", *job)

@@ -18,6 +18,7 @@ struct Work {
   absl::Duration elapsed;       // virtual, mean
   int64_t loans = 0;
   int64_t spared = 0;
+  int64_t refused = 0;
 };
 
 Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
@@ -44,6 +45,7 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
         std::max(work.held_labels_max, outcome.held_labels_max);
     work.loans += outcome.loans;
     work.spared += outcome.spared;
+    work.refused += outcome.refused;
     work.elapsed += outcome.elapsed / static_cast<double>(last - first + 1);
     failed += outcome.status.ok() ? 0 : 1;
     if (failed > 3) break;
@@ -69,10 +71,12 @@ KernelLoader UpdatingLoader(int64_t* in_place) {
 }
 
 TEST(Cluster, RunsAStencilWithoutFaults) {
-  RunSeeds(Heat1dJob(101, 20, 8), {}, 5);
+  EXPECT_EQ(RunSeeds(Heat1dJob(101, 20, 8), {}, 5).refused, 0);
 }
 
-TEST(Cluster, RunsACholeskyWithoutFaults) { RunSeeds(CholeskyJob(8), {}, 5); }
+TEST(Cluster, RunsACholeskyWithoutFaults) {
+  EXPECT_EQ(RunSeeds(CholeskyJob(8), {}, 5).refused, 0);
+}
 
 // Agents learn of the job one after the other; those that begin late are told
 // what they missed instead of finding it out when patience ends.
@@ -81,7 +85,8 @@ TEST(Cluster, LateBeginnersAreToldWhatTheyMissed) {
 }
 
 TEST(Cluster, RunsAStencilUnderManyFaults) {
-  RunSeeds(Heat1dJob(101, 20, 8), {.faults = ManyFaults()}, 50);
+  const SimOptions options{.faults = ManyFaults()};
+  EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 50).refused, 0);
 }
 
 TEST(Cluster, RunsACholeskyUnderManyFaults) {
