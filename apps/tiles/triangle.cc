@@ -10,14 +10,12 @@ namespace {
 using blas::ConstMatrix;
 using blas::Matrix;
 
-// The rows of the first of two parts of `n` rows: whole triangles.
-int64_t Half(int64_t n) {
-  return (n / 2 + kTriangle - 1) / kTriangle * kTriangle;
-}
-
 int64_t RoundUp(int64_t n, int64_t step) {
   return (n + step - 1) / step * step;
 }
+
+// The rows of the first of two parts of `n` rows: whole triangles.
+int64_t Half(int64_t n) { return RoundUp(n / 2, kTriangle); }
 
 // Room for `count` numbers, this thread's until its next call. Kept, because
 // fresh memory would cost a page fault for every 512 of them.
