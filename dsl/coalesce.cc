@@ -88,7 +88,8 @@ std::vector<int64_t> TileProgramMaker::AffinityOf(const TileField& field,
   }
   std::vector<int64_t> out = SlabsOf(tiles, -1, target_);
   for (const PointArray& array : points_.arrays) {
-    if (array.name != field.name || array.place.empty() || field.is_static) {
+    if (array.name != field.name || array.place.empty() || field.is_static ||
+        plan_.IsAhead(field)) {
       continue;
     }
     for (int32_t i = 0; i < array.rank; ++i) {

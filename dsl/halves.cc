@@ -63,6 +63,46 @@ std::vector<bool> LateArrays(const PointProgram& points) {
   return is_late;
 }
 
+// Profiles that tiles compute for themselves and give to nobody: arrays of
+// fewer indices than space, or of time, the last index of what reads them.
+std::vector<bool> OwnProfiles(const PointProgram& points,
+                              const std::vector<bool>& late) {
+  const int32_t full = FullRank(points);
+  const auto rank = [&points](int32_t array) {
+    return points.arrays[static_cast<size_t>(array)].rank;
+  };
+  std::vector<bool> out(points.arrays.size(), false);
+  for (size_t a = 0; a < out.size(); ++a) {
+    out[a] = !late[a] && points.arrays[a].rank + 1 < full;
+  }
+  const auto follows_time = [&](const PointClass& c, const Use& use) {
+    const Create& create = c.creates.front();
+    if (rank(create.array) < full) {
+      return rank(create.array) + 1 == full &&
+             out[static_cast<size_t>(create.array)];
+    }
+    const int t = create.map.back().LastIndex();
+    return t >= 0 &&
+           std::any_of(use.map.begin(), use.map.end(),
+                       [t](const AffineExpr& expr) {
+                         return expr.coefficients[static_cast<size_t>(t)] != 0;
+                       });
+  };
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (const PointClass& c : points.classes) {
+      for (const Use& use : c.uses) {
+        const auto a = static_cast<size_t>(use.array);
+        if (late[a] || out[a] || points.arrays[a].rank + 1 != full) continue;
+        if (late[static_cast<size_t>(c.creates.front().array)]) continue;
+        if (!follows_time(c, use)) continue;
+        out[a] = has_changed = true;
+      }
+    }
+  }
+  return out;
+}
+
 // The values of `expr` at which a use of `c` reads; a few more perhaps, but
 // none that its array lacks.
 IndexRange ReadAt(const PointClass& c, const Use& use, const AffineExpr& expr,
@@ -137,12 +177,12 @@ std::optional<PointReduction> MakeTap(const PointClass& c, const Use& use,
   return tap;
 }
 
-// Lets `c` read taps instead of what the head makes.
-absl::Status TapHead(const std::vector<bool>& late, PointProgram& points,
+// Lets `c` read taps instead of what the head alone makes.
+absl::Status TapHead(const std::vector<bool>& is_behind, PointProgram& points,
                      PointClass& c, std::vector<PointReduction>& taps) {
   for (Use& use : c.uses) {
     const auto source = static_cast<size_t>(use.array);
-    if (source >= late.size() || late[source]) continue;
+    if (source >= is_behind.size() || is_behind[source]) continue;
     std::optional<PointReduction> tap = MakeTap(c, use, points);
     if (!tap) {
       return absl::UnimplementedError(absl::StrCat(
@@ -158,6 +198,38 @@ absl::Status TapHead(const std::vector<bool>& late, PointProgram& points,
     taps.push_back(*std::move(tap));
   }
   return absl::OkStatus();
+}
+
+// Adds the tasks of the head that make `wanted`, and all that these read.
+void CopyTasks(const PointProgram& points, std::vector<bool> wanted,
+               Halves& halves) {
+  std::vector<bool> is_result(points.arrays.size(), false);
+  for (const PointResult& result : points.results) {
+    const auto a = static_cast<size_t>(result.array);
+    if (result.is_whole_box && result.box == points.arrays[a].box) {
+      is_result[a] = true;
+    }
+  }
+  std::vector<bool> is_done(points.classes.size(), false);
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (size_t k = 0; k < is_done.size(); ++k) {
+      const PointClass& c = points.classes[k];
+      const bool is_wanted =
+          std::any_of(c.creates.begin(), c.creates.end(), [&](const auto& to) {
+            return wanted[static_cast<size_t>(to.array)];
+          });
+      if (is_done[k] || !is_wanted) continue;
+      for (const Use& use : c.uses) {
+        wanted[static_cast<size_t>(use.array)] = true;
+      }
+      for (const Create& create : c.creates) {
+        halves.has_spare |= !is_result[static_cast<size_t>(create.array)];
+      }
+      halves.tail.classes.push_back(c);
+      is_done[k] = has_changed = true;
+    }
+  }
 }
 
 // A stencil that waits for what all tiles make, is behind them as a whole.
@@ -183,22 +255,35 @@ absl::Status CheckStencil(const Halves& halves) {
 
 absl::StatusOr<Halves> Split(const PointProgram& points) {
   const std::vector<bool> late = LateArrays(points);
+  const std::vector<bool> own = OwnProfiles(points, late);
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];
   };
+  std::vector<bool> copied(late.size(), false);
+  const auto is_copied = [&](int32_t array) {
+    const auto a = static_cast<size_t>(array);
+    if (own[a]) copied[a] = true;
+    return own[a];
+  };
+  std::vector<bool> is_behind = late;
+  for (size_t a = 0; a < own.size(); ++a) {
+    if (own[a]) is_behind[a] = true;
+  }
   Halves out{.head = points,
              .tail = points,
              .between = {},
              .head_results = {},
-             .tail_results = {}};
+             .tail_results = {},
+             .has_spare = false};
   for (PointProgram* half : {&out.head, &out.tail}) {
     half->classes.clear();
     half->reductions.clear();
     half->results.clear();
   }
   for (const PointReduction& reduction : points.reductions) {
-    (is_late(reduction.source) ? out.tail.reductions : out.between)
-        .push_back(reduction);
+    const bool in_tail =
+        is_late(reduction.source) || is_copied(reduction.source);
+    (in_tail ? out.tail.reductions : out.between).push_back(reduction);
   }
   for (const PointClass& c : points.classes) {
     if (!is_late(c.creates.front().array)) {
@@ -206,15 +291,18 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
       continue;
     }
     PointClass& behind = out.tail.classes.emplace_back(c);
-    DOGGED_RETURN_IF_ERROR(TapHead(late, out.tail, behind, out.between));
+    for (const Use& use : behind.uses) is_copied(use.array);
+    DOGGED_RETURN_IF_ERROR(TapHead(is_behind, out.tail, behind, out.between));
   }
   out.head.arrays = out.tail.arrays;
   DOGGED_RETURN_IF_ERROR(CheckStencil(out));
   for (size_t r = 0; r < points.results.size(); ++r) {
-    const bool in_tail = is_late(points.results[r].array);
+    const int32_t array = points.results[r].array;
+    const bool in_tail = is_late(array) || is_copied(array);
     (in_tail ? out.tail : out.head).results.push_back(points.results[r]);
     (in_tail ? out.tail_results : out.head_results).push_back(r);
   }
+  CopyTasks(points, std::move(copied), out);
   return out;
 }
 

@@ -21,6 +21,9 @@ struct Halves {
   // By result set of each half: its position in the whole.
   std::vector<size_t> head_results;
   std::vector<size_t> tail_results;
+  // Profiles that the stencil reads, and that are wanted or read behind it,
+  // stand in both. Whether some of their tasks behind may be of no use.
+  bool has_spare = false;
 };
 
 // kUnimplemented, with the reason as a clause, if a task behind reads more of

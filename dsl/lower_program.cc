@@ -88,7 +88,7 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
   DOGGED_ASSIGN_OR_RETURN(Program tail, LowerPoints(halves.tail, target));
   // What the tail's results need is not all of it: only the analysis knows.
   program.every_task_needed &=
-      points.every_task_needed ||
+      (points.every_task_needed && !halves.has_spare) ||
       (halves.tail.classes.empty() && halves.tail.reductions.empty() &&
        std::all_of(halves.between.begin(), halves.between.end(),
                    [](const PointReduction& r) { return r.is_all_needed; }));

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/stencil_piece.h"
+#include "dsl/stencil_profiles.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
@@ -17,18 +18,6 @@ constexpr int64_t kLagMax = 8;
 
 absl::Status No(const std::string& reason) {
   return absl::UnimplementedError(reason);
-}
-
-// The only index that `expr` mentions, if it does so with factor 1.
-std::optional<int> SingleIndex(const AffineExpr& expr) {
-  std::optional<int> out;
-  for (int d = 0; d < kMaxIndices; ++d) {
-    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
-    if (factor == 0) continue;
-    if (factor != 1 || out.has_value()) return std::nullopt;
-    out = d;
-  }
-  return out;
 }
 
 // `expr` with `values[k]` for index k.
@@ -47,81 +36,51 @@ int SpaceCount(const AffineExpr& expr) {
   return count;
 }
 
-// For each index of a use, the dimension of space that it follows, given what
-// the task creates; shorter if one follows none.
-std::vector<int32_t> DimsOf(const Use& use, const Create& create,
-                            int32_t time) {
-  std::vector<int32_t> dims;
-  for (const AffineExpr& expr : use.map) {
-    const std::optional<int> k = SingleIndex(expr);
-    if (!k.has_value()) break;
-    for (int32_t i = 0; i < static_cast<int32_t>(create.map.size()); ++i) {
-      if (i != time && SingleIndex(create.map[static_cast<size_t>(i)]) == k) {
-        dims.push_back(i < time ? i : i - 1);
-      }
-    }
-  }
-  return dims;
-}
-
 class Recognizer {
  public:
-  Recognizer(const PointProgram& points, int32_t time_position)
-      : points_(points), time_(time_position) {}
+  explicit Recognizer(const PlacedProgram& placed)
+      : placed_(placed), points_(placed.points), dims_(placed.dims) {}
   absl::StatusOr<TilePlan> Run();
 
  private:
   absl::Status MakeFields();
-  absl::Status FindStaticDims();
+  void FindSpace();
   absl::Status Normalize(const PointClass& point_class);
   absl::Status AddDomain(const PointClass& point_class, Normal& normal);
   void AddConstraint(const Constraint& constraint, Normal& normal);
   absl::Status AddLoads(Normal& normal);
   absl::Status Sort();
   absl::Status FindLevels();
-  // Coordinate of index `position` of a field's label.
-  int32_t CoordinateOf(const TileField& field, int32_t position) const;
+  // By index of an array's labels.
+  const std::vector<int32_t>& CoordinatesOf(int32_t array) const {
+    return placed_.coordinates[static_cast<size_t>(array)];
+  }
   TileField& FieldOf(int32_t array) {
     return plan_.fields[static_cast<size_t>(
         field_of_array_[static_cast<size_t>(array)])];
   }
+  // As it is written.
   std::string NameOf(int32_t array) const {
-    return points_.arrays[static_cast<size_t>(array)].name;
+    const std::string& name = points_.arrays[static_cast<size_t>(array)].name;
+    return name.substr(0, name.find('\''));
   }
 
+  const PlacedProgram& placed_;
   const PointProgram& points_;
-  const int32_t time_;
-  int32_t dims_ = 0;  // of space
+  const int32_t dims_;  // of space
   TilePlan plan_;
   std::vector<int32_t> field_of_array_;  // -1: not created
   std::vector<Normal> normals_;
 };
 
-int32_t Recognizer::CoordinateOf(const TileField& field,
-                                 int32_t position) const {
-  if (field.is_static) return field.dims[static_cast<size_t>(position)] + 1;
-  if (position == time_) return 0;
-  return position < time_ ? position + 1 : position;
-}
-
 absl::Status Recognizer::MakeFields() {
-  std::vector<bool> is_created(points_.arrays.size(), false);
-  int32_t rank = 0;
-  for (const PointClass& point_class : points_.classes) {
-    for (const Create& create : point_class.creates) {
-      const auto a = static_cast<size_t>(create.array);
-      is_created[a] = true;
-      rank = std::max(rank, points_.arrays[a].rank);
-    }
-  }
-  dims_ = rank - 1;
-  if (dims_ < 1 || dims_ > 4 || time_ >= rank) {
+  if (dims_ < 1 || dims_ > 4) {
     return No("its labels don't have 2 to 5 indices");
   }
   field_of_array_.assign(points_.arrays.size(), -1);
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     const PointArray& array = points_.arrays[a];
-    if (!is_created[a]) continue;
+    if (!placed_.is_created[a]) continue;
     if (array.block_rank > 0) {
       return No(absl::StrCat("the values of ", array.name, " are blocks"));
     }
@@ -130,21 +89,20 @@ absl::Status Recognizer::MakeFields() {
     }
     TileField field{.name = array.name,
                     .element = array.element,
-                    .is_static = array.rank < rank,
+                    .is_static = true,
                     .dims = {},
-                    .time_position = time_,
+                    .time_position = array.rank,
                     .box = {},
                     .reach_below = {},
                     .reach_above = {}};
-    if (field.is_static) field.time_position = array.rank;
-    if (array.rank == 0) {
-      return No(absl::StrCat(array.name, " has no index"));
-    }
-    if (!field.is_static || array.rank == dims_) {
-      for (int32_t d = 0; d < dims_; ++d) field.dims.push_back(d);
-    }
     for (int32_t i = 0; i < array.rank; ++i) {
-      if (!field.is_static && i == time_) continue;
+      const int32_t c = placed_.coordinates[a][static_cast<size_t>(i)];
+      if (c == 0) {
+        field.is_static = false;
+        field.time_position = i;
+        continue;
+      }
+      field.dims.push_back(c - 1);
       field.box.lower.push_back(array.box.lower[i]);
       field.box.upper.push_back(array.box.upper[i]);
     }
@@ -154,29 +112,31 @@ absl::Status Recognizer::MakeFields() {
   return absl::OkStatus();
 }
 
-// An array with fewer indices than space has dimensions stands where the
-// tasks that read it say.
-absl::Status Recognizer::FindStaticDims() {
-  for (size_t a = 0; a < points_.arrays.size(); ++a) {
-    if (field_of_array_[a] < 0) continue;
-    TileField& field = FieldOf(static_cast<int32_t>(a));
-    if (!field.dims.empty()) continue;
-    for (const PointClass& point_class : points_.classes) {
-      const Create& create = point_class.creates.front();
-      if (points_.arrays[static_cast<size_t>(create.array)].rank <= dims_) {
-        continue;
-      }
-      for (const Use& use : point_class.uses) {
-        if (use.array != static_cast<int32_t>(a)) continue;
-        const std::vector<int32_t> dims = DimsOf(use, create, time_);
-        if (dims.size() == use.map.size()) field.dims = dims;
-      }
-    }
-    if (field.dims.empty()) {
-      return No(absl::StrCat(field.name, " has no fixed place in space"));
-    }
+// Around what depends on time, for that may be carried from tile to tile, and
+// what is wanted.
+void Recognizer::FindSpace() {
+  Box& space = plan_.space;
+  for (int32_t d = 0; d < dims_; ++d) {
+    space.lower.push_back(std::numeric_limits<int64_t>::max());
+    space.upper.push_back(std::numeric_limits<int64_t>::min());
   }
-  return absl::OkStatus();
+  const auto include = [&](const TileField& field) {
+    for (int e = 0; e < field.box.size(); ++e) {
+      const int32_t d = field.dims[static_cast<size_t>(e)];
+      space.lower[d] = std::min(space.lower[d], field.box.lower[e]);
+      space.upper[d] = std::max(space.upper[d], field.box.upper[e]);
+    }
+  };
+  for (const TileField& field : plan_.fields) {
+    if (!field.is_static) include(field);
+  }
+  for (const PointResult& result : points_.results) {
+    include(FieldOf(result.array));
+  }
+  for (int32_t d = 0; d < dims_; ++d) {
+    plan_.widths.push_back(space.upper[d] - space.lower[d] + 1);
+    plan_.counts.push_back(1);
+  }
 }
 
 void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
@@ -203,12 +163,12 @@ void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
 absl::Status Recognizer::AddDomain(const PointClass& point_class,
                                    Normal& normal) {
   const Create& create = point_class.creates.front();
-  const TileField& field = FieldOf(create.array);
+  const std::vector<int32_t>& coordinates = CoordinatesOf(create.array);
   normal.index.assign(point_class.domain.dimensions.size(), AffineExpr());
   normal.fixed.assign(static_cast<size_t>(dims_) + 1, std::nullopt);
   std::vector<bool> is_found(normal.index.size(), false);
   for (size_t i = 0; i < create.map.size(); ++i) {
-    const int32_t c = CoordinateOf(field, static_cast<int32_t>(i));
+    const int32_t c = coordinates[i];
     if (create.map[i].IsConstant()) {
       const int64_t value = create.map[i].constant;
       normal.fixed[static_cast<size_t>(c)] = value;
@@ -225,8 +185,15 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
     normal.index[static_cast<size_t>(*k)] =
         AffineExpr::Index(c, -create.map[i].constant);
   }
-  for (const bool found : is_found) {
-    if (!found) return No(absl::StrCat("task ", point_class.name));
+  const Box hull = HullOf(point_class.domain);
+  for (size_t k = 0; k < is_found.size(); ++k) {
+    if (is_found[k]) continue;
+    // Of a profile that is read at one value of the index.
+    const auto d = static_cast<int>(k);
+    if (hull.lower[d] != hull.upper[d]) {
+      return No(absl::StrCat("task ", point_class.name));
+    }
+    normal.index[k] = AffineExpr::Constant(hull.lower[d]);
   }
   for (size_t k = 0; k < point_class.domain.dimensions.size(); ++k) {
     const Dimension& dimension = point_class.domain.dimensions[k];
@@ -288,7 +255,7 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
                   .shifts = {}};
     for (size_t i = 0; i < use.map.size(); ++i) {
       const AffineExpr expr = Substitute(use.map[i], normal.index);
-      const int32_t c = CoordinateOf(field, static_cast<int32_t>(i));
+      const int32_t c = CoordinatesOf(use.array)[i];
       const std::optional<int64_t>& fixed =
           normal.fixed[static_cast<size_t>(c)];
       int64_t shift = expr.constant;
@@ -323,7 +290,8 @@ absl::Status Recognizer::Normalize(const PointClass& point_class) {
   normal.piece.is_static = FieldOf(first.array).is_static;
   for (const Create& create : point_class.creates) {
     const TileField& field = FieldOf(create.array);
-    if (create.map != first.map || field.dims != FieldOf(first.array).dims) {
+    if (create.map != first.map || field.dims != FieldOf(first.array).dims ||
+        field.is_static != normal.piece.is_static) {
       return No(absl::StrCat("task ", point_class.name,
                              " creates labels at different places"));
     }
@@ -395,8 +363,12 @@ absl::Status Recognizer::FindLevels() {
   int64_t first = std::numeric_limits<int64_t>::max();
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     if (field_of_array_[a] < 0) continue;
-    if (FieldOf(static_cast<int32_t>(a)).is_static) continue;
-    first = std::min(first, points_.arrays[a].box.lower[time_]);
+    const TileField& field = FieldOf(static_cast<int32_t>(a));
+    // A profile is read at the levels of others.
+    if (field.is_static || (plan_.IsAhead(field) && field.carried == 0)) {
+      continue;
+    }
+    first = std::min(first, points_.arrays[a].box.lower[field.time_position]);
   }
   int64_t last = std::numeric_limits<int64_t>::min();
   for (const PointResult& result : points_.results) {
@@ -406,9 +378,7 @@ absl::Status Recognizer::FindLevels() {
                              " are no box, and no steps in one"));
     }
     if (!field.is_static) {
-      last = std::max(last, result.box.upper[time_]);
-    } else if (static_cast<int32_t>(field.dims.size()) < dims_) {
-      return No(absl::StrCat("the result ", field.name, " has fewer indices"));
+      last = std::max(last, result.box.upper[field.time_position]);
     }
   }
   if (last < first) return No("no result depends on time");
@@ -421,22 +391,7 @@ absl::Status Recognizer::FindLevels() {
 
 absl::StatusOr<TilePlan> Recognizer::Run() {
   DOGGED_RETURN_IF_ERROR(MakeFields());
-  DOGGED_RETURN_IF_ERROR(FindStaticDims());
-  Box& space = plan_.space;
-  for (int32_t d = 0; d < dims_; ++d) {
-    space.lower.push_back(std::numeric_limits<int64_t>::max());
-    space.upper.push_back(std::numeric_limits<int64_t>::min());
-    for (const TileField& field : plan_.fields) {
-      for (size_t e = 0; e < field.dims.size(); ++e) {
-        const auto i = static_cast<int>(e);
-        if (field.dims[e] != d) continue;
-        space.lower[d] = std::min(space.lower[d], field.box.lower[i]);
-        space.upper[d] = std::max(space.upper[d], field.box.upper[i]);
-      }
-    }
-    plan_.widths.push_back(space.upper[d] - space.lower[d] + 1);
-    plan_.counts.push_back(1);
-  }
+  FindSpace();
   for (const PointClass& point_class : points_.classes) {
     DOGGED_RETURN_IF_ERROR(Normalize(point_class));
   }
@@ -459,7 +414,9 @@ absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
   }
   absl::Status reason = No("it has no tasks");
   for (int32_t time = rank - 1; time >= 0; --time) {
-    absl::StatusOr<TilePlan> plan = Recognizer(points, time).Run();
+    const absl::StatusOr<PlacedProgram> placed = PlaceProfiles(points, time);
+    absl::StatusOr<TilePlan> plan =
+        placed.ok() ? Recognizer(*placed).Run() : placed.status();
     if (plan.ok()) return plan;
     // What stands in the way of the usual order, time last, is the reason.
     if (time == rank - 1) reason = plan.status();

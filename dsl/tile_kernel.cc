@@ -102,7 +102,9 @@ Value TileRun::TakeScratch() {
           DenseWindow(const_cast<void*>(call_.inputs[input++].data()), box));
       continue;
     }
-    for (int64_t i = 0; i <= field.carried; ++i) {
+    const int64_t computed = plan_.IsAhead(field) ? last_ - first_ + 1 : 1;
+    for (int64_t i = 0; i < std::max<int64_t>(1, computed) + field.carried;
+         ++i) {
       fields_.back().ring.push_back(DenseWindow(nullptr, box));
       offsets.push_back(bytes);
       // One line more between windows, so that the rows of two levels don't

@@ -219,6 +219,10 @@ Reach ComputeReach(TilePlan& plan) {
     TileField& field = plan.fields[f];
     field.reach_below.assign(dims, 0);
     field.reach_above.assign(dims, 0);
+    const auto is_own = [&field](size_t d) {
+      return std::find(field.dims.begin(), field.dims.end(),
+                       static_cast<int32_t>(d)) != field.dims.end();
+    };
     for (size_t p = 0; p < plan.pieces.size(); ++p) {
       const auto& stores = plan.pieces[p].stores;
       if (std::find(stores.begin(), stores.end(), static_cast<int32_t>(f)) ==
@@ -227,6 +231,7 @@ Reach ComputeReach(TilePlan& plan) {
       }
       for (size_t row = 0; row < rows; ++row) {
         for (size_t d = 0; d < dims; ++d) {
+          if (!is_own(d)) continue;
           field.reach_below[d] =
               std::max(field.reach_below[d], reach.below[p][row][d]);
           field.reach_above[d] =

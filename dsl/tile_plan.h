@@ -60,7 +60,7 @@ struct TileField {
 };
 
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
-// dimensions e, `lag` levels ago.
+// dimensions e, `lag` levels ago. Of an input also coordinate -1, which is 0.
 struct TileLoad {
   bool is_input = false;  // of TilePlan::inputs, else of fields
   int32_t source = 0;
@@ -115,6 +115,17 @@ struct TilePlan {
   std::vector<TileInput> inputs;
 
   int dim_count() const { return space.size(); }
+  // Of a profile of time: what lacks a dimension of space has few values. A
+  // task computes them for all its levels before it begins with the others.
+  bool IsAhead(const TileField& field) const {
+    return !field.is_static &&
+           static_cast<int>(field.dims.size()) < dim_count();
+  }
+  bool IsAhead(const TilePiece& piece) const {
+    return std::any_of(
+        piece.stores.begin(), piece.stores.end(),
+        [this](int32_t f) { return IsAhead(fields[static_cast<size_t>(f)]); });
+  }
   // Step tasks per tile.
   int64_t block_count() const;
   // Levels of the longest block.

@@ -150,8 +150,9 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     return false;
   }
   return std::all_of(load.coordinates.begin(), load.coordinates.end(),
-                     [&plan](int32_t c) {
-                       return IsIn(c,
+                     [&](int32_t c) {
+                       return (load.is_input && c == -1) ||
+                              IsIn(c,
                                    static_cast<size_t>(plan.dim_count()) + 1);
                      }) &&
          std::all_of(load.shifts.begin(), load.shifts.end(), IsBounded) &&

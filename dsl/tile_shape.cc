@@ -70,6 +70,7 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
   double given_bytes = 0;
   double field_count = 0;
   for (const TileField& field : plan.fields) {
+    if (static_cast<int>(field.dims.size()) < plan.dim_count()) continue;
     const auto bytes = static_cast<double>(ElementBytes(field.element));
     held_bytes += bytes * static_cast<double>(field.carried + 1);
     given_bytes += bytes * static_cast<double>(field.carried);

@@ -33,14 +33,18 @@ bool Stores(const TilePiece& piece, int32_t field) {
 SweepOrder FindSweepOrder(const TilePlan& plan) {
   SweepOrder out;
   out.offsets.assign(plan.pieces.size(), 0);
+  const auto is_swept = [&plan](const TilePiece& piece) {
+    return !piece.is_static && !plan.IsAhead(piece);
+  };
   // Pieces stand after those that they read at the same level.
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
     const TilePiece& piece = plan.pieces[p];
+    if (!is_swept(piece)) continue;
     for (size_t l = 0; l < piece.loads.size(); ++l) {
       if (piece.loads[l].lag > 0 || piece.loads[l].is_input) continue;
       for (const int32_t m : piece.makers[l]) {
         const auto maker = static_cast<size_t>(m);
-        if (plan.pieces[maker].is_static) continue;
+        if (!is_swept(plan.pieces[maker])) continue;
         out.offsets[p] = std::max(out.offsets[p],
                                   out.offsets[maker] + ShiftOf(piece.loads[l]));
       }
@@ -51,12 +55,12 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
   };
   for (size_t q = 0; q < plan.pieces.size(); ++q) {
     const TilePiece& reader = plan.pieces[q];
-    if (reader.is_static) continue;
+    if (!is_swept(reader)) continue;
     for (size_t l = 0; l < reader.loads.size(); ++l) {
       const TileLoad& load = reader.loads[l];
       if (load.is_input) continue;
       const TileField& field = plan.fields[static_cast<size_t>(load.source)];
-      if (field.is_static) continue;
+      if (field.is_static || plan.IsAhead(field)) continue;
       const int64_t shift = ShiftOf(load);
       for (size_t p = 0; p < plan.pieces.size(); ++p) {
         if (!Stores(plan.pieces[p], load.source)) continue;
@@ -136,10 +140,12 @@ char* TileSweep::Place(const Window& window, int64_t element_bytes,
   for (size_t e = 0; e < coordinates.size(); ++e) {
     const auto c = coordinates[e];
     const auto d = static_cast<int>(e);
-    part.strides[begin + static_cast<size_t>(c)] = window.strides[d];
-    offset += (part.box.lower[c] + (shifts.empty() ? 0 : shifts[e]) -
-               window.box.lower[d]) *
-              window.strides[d];
+    int64_t at = shifts.empty() ? 0 : shifts[e];
+    if (c >= 0) {
+      part.strides[begin + static_cast<size_t>(c)] = window.strides[d];
+      at += part.box.lower[c];
+    }
+    offset += (at - window.box.lower[d]) * window.strides[d];
   }
   return window.data + offset * element_bytes;
 }
@@ -222,6 +228,19 @@ void TileSweep::RunStatic() {
   }
 }
 
+void TileSweep::RunAhead(int64_t first, int64_t last, int64_t block_last) {
+  for (int64_t level = first; level <= last; ++level) {
+    for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+      parts_.clear();
+      if (!plan_.IsAhead(plan_.pieces[p])) continue;
+      AddPart(p, level, block_last - level, 0);
+      for (const Part& part : parts_) {
+        RunSlice(part, part.box.lower[1], part.box.upper[1]);
+      }
+    }
+  }
+}
+
 void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last) {
   const Box space = plan_.Tile(tile_);
   if (program_.order.step > space.upper[0] - space.lower[0] && last > first) {
@@ -231,10 +250,12 @@ void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last) {
     }
     return;
   }
+  RunAhead(first, last, block_last);
   parts_.clear();
   for (int64_t level = first; level <= last; ++level) {
     for (size_t p = 0; p < plan_.pieces.size(); ++p) {
-      if (plan_.pieces[p].is_static) continue;
+      const TilePiece& piece = plan_.pieces[p];
+      if (piece.is_static || plan_.IsAhead(piece)) continue;
       AddPart(
           p, level, block_last - level,
           (level - first) * program_.order.step + program_.order.offsets[p]);

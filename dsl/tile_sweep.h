@@ -35,6 +35,8 @@ class TileSweep {
     std::vector<int64_t> store_steps;
     std::vector<int64_t> load_steps;
   };
+  // Those pieces that come before the others.
+  void RunAhead(int64_t first, int64_t last, int64_t block_last);
   // Appends the piece, unless it has no point here.
   void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
   // Appends an operand's strides: dimension e of the window follows coordinate

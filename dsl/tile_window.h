@@ -62,6 +62,10 @@ inline void CopyBox(const Window& from, const Window& to, const Box& box,
                     int64_t element_bytes) {
   if (box.IsEmpty()) return;
   const int last = box.size() - 1;
+  if (last < 0) {  // one number
+    std::memcpy(to.data, from.data, static_cast<size_t>(element_bytes));
+    return;
+  }
   const int64_t n = box.upper[last] - box.lower[last] + 1;
   IndexVector at = box.lower;
   while (true) {
@@ -91,6 +95,10 @@ inline void ZeroBox(const Window& window, const Box& box,
                     int64_t element_bytes) {
   if (box.IsEmpty()) return;
   const int last = box.size() - 1;
+  if (last < 0) {
+    std::memset(window.data, 0, static_cast<size_t>(element_bytes));
+    return;
+  }
   const int64_t n = box.upper[last] - box.lower[last] + 1;
   IndexVector at = box.lower;
   while (true) {

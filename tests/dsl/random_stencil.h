@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,16 @@ struct RandomStencil {
   int order = 1;
   bool has_coefficient = false;
   std::vector<std::vector<Read>> reads;  // by field
+  // More to read, in the same way for all fields: tasks, what stands under
+  // `using` and behind the sum, and that sum from what was before it.
+  struct Addition {
+    std::string tasks;
+    std::string uses;
+    std::string terms;
+    std::function<double(double sum, const std::vector<int64_t>& x, int64_t t)>
+        value;
+  };
+  Addition addition;
 
   explicit RandomStencil(Rng rng) {
     const int64_t dims = 1 + rng.Below(3);
@@ -78,7 +89,7 @@ struct RandomStencil {
   // With `last` steps: a number, or a parameter.
   std::string Text() const { return Text(absl::StrCat(order + steps - 1)); }
   std::string Text(const std::string& last) const {
-    std::string out;
+    std::string out = addition.tasks;
     for (int f = 0; f < fields; ++f) {
       for (int t = 0; t < order; ++t) {
         absl::StrAppend(&out, "task init", f, t, "\n  creates f", f,
@@ -120,6 +131,8 @@ struct RandomStencil {
         absl::StrAppend(&sum, " + ", absl::StrFormat("(%.17g)", own[r].factor),
                         "*u", r);
       }
+      absl::StrAppend(&out, addition.uses);
+      absl::StrAppend(&sum, addition.terms);
       if (has_coefficient) {
         absl::StrAppend(&out, "    k", Indices({}), " as k0\n");
         sum = absl::StrCat("k0*(", sum, ")");
@@ -163,6 +176,7 @@ inline std::vector<std::vector<double>> RandomStencil::Loops() const {
     }
     double sum = 0.125;
     for (const Read& read : reads[f]) sum += read.factor * read_at(read, x, t);
+    if (addition.value) sum = addition.value(sum, x, static_cast<int64_t>(t));
     if (!has_coefficient) return sum;
     return (0.5 + 0.25 * static_cast<double>(x[0] % 3)) * sum;
   };

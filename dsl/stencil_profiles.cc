@@ -1,0 +1,300 @@
+#include "dsl/stencil_profiles.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+// More ways to read profiles than a program has that somebody wrote.
+constexpr size_t kPlacesMax = 64;
+constexpr int32_t kFixed = -1;
+
+// What an index of an array follows: a coordinate, `offset` ahead of it; or
+// none, and it is `offset`.
+struct Follows {
+  int32_t coordinate = kFixed;
+  int64_t offset = 0;
+  friend auto operator<=>(const Follows&, const Follows&) = default;
+};
+using Place = std::vector<Follows>;
+
+// For each index of a class, what it follows.
+using Indices = std::vector<std::optional<Follows>>;
+
+class Placer {
+ public:
+  Placer(const PointProgram& points, int32_t time)
+      : points_(points), time_(time) {}
+  absl::StatusOr<PlacedProgram> Run();
+
+ private:
+  bool IsRecurrent(int32_t array) const;
+  bool IsProfile(int32_t array) const {
+    return points_.arrays[static_cast<size_t>(array)].rank <= out_.dims;
+  }
+  // The array that stands for `array` as it is read at `place`.
+  absl::StatusOr<int32_t> ArrayAt(int32_t array, const Place& place);
+  // The tasks of `c` that create such an array, which is create `k` of theirs.
+  absl::Status AddClass(const PointClass& c, size_t k, const Place& place,
+                        int32_t array);
+  absl::Status PlaceUses(PointClass& c);
+  Indices IndicesOf(const PointClass& c) const;
+  std::optional<Place> PlaceOf(const Use& use, const PointClass& c,
+                               const Indices& indices) const;
+  // All of space, in its order.
+  Place WholeSpace() const;
+
+  const PointProgram& points_;
+  const int32_t time_;
+  std::vector<std::vector<int32_t>> reads_;  // by array, arrays
+  std::map<std::pair<int32_t, Place>, int32_t> known_;
+  PlacedProgram out_;
+};
+
+// Whether an array depends on others of its own labels.
+bool Placer::IsRecurrent(int32_t array) const {
+  std::vector<bool> is_seen(reads_.size(), false);
+  std::vector<int32_t> open = {array};
+  while (!open.empty()) {
+    const auto a = static_cast<size_t>(open.back());
+    open.pop_back();
+    for (const int32_t source : reads_[a]) {
+      if (source == array) return true;
+      if (is_seen[static_cast<size_t>(source)]) continue;
+      is_seen[static_cast<size_t>(source)] = true;
+      open.push_back(source);
+    }
+  }
+  return false;
+}
+
+Place Placer::WholeSpace() const {
+  Place out;
+  for (int32_t d = 1; d <= out_.dims; ++d) out.push_back({.coordinate = d});
+  return out;
+}
+
+Indices Placer::IndicesOf(const PointClass& c) const {
+  Indices out(c.domain.dimensions.size());
+  const Create& create = c.creates.front();
+  const auto& own = out_.coordinates[static_cast<size_t>(create.array)];
+  for (size_t i = 0; i < create.map.size(); ++i) {
+    const std::optional<int> k = SingleIndex(create.map[i]);
+    if (!k) continue;
+    out[static_cast<size_t>(*k)] =
+        Follows{.coordinate = own[i], .offset = -create.map[i].constant};
+  }
+  const Box hull = HullOf(c.domain);
+  for (int k = 0; k < hull.size(); ++k) {
+    auto& index = out[static_cast<size_t>(k)];
+    if (!index && hull.lower[k] == hull.upper[k]) {
+      index = Follows{.coordinate = kFixed, .offset = hull.lower[k]};
+    }
+  }
+  return out;
+}
+
+// None if some index follows no coordinate, or two the same.
+std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
+                                     const Indices& indices) const {
+  Place out;
+  for (const AffineExpr& expr : use.map) {
+    Follows follows{.coordinate = kFixed, .offset = expr.constant};
+    for (size_t k = 0; k < indices.size(); ++k) {
+      const int64_t factor = expr.coefficients[k];
+      if (factor == 0) continue;
+      if (!indices[k]) return std::nullopt;
+      follows.offset += factor * indices[k]->offset;
+      if (indices[k]->coordinate == kFixed) continue;
+      if (factor != 1 || follows.coordinate != kFixed) return std::nullopt;
+      follows.coordinate = indices[k]->coordinate;
+      for (const Follows& other : out) {
+        if (other.coordinate == follows.coordinate) return std::nullopt;
+      }
+    }
+    out.push_back(follows);
+  }
+  // At the edge of space, which a task creates, a number is a distance.
+  const Create& create = c.creates.front();
+  const auto& own = out_.coordinates[static_cast<size_t>(create.array)];
+  bool is_whole_space = static_cast<int32_t>(out.size()) == out_.dims;
+  for (size_t i = 0; i < out.size() && is_whole_space; ++i) {
+    const auto coordinate = static_cast<int32_t>(i) + 1;
+    const auto at = std::find(own.begin(), own.end(), coordinate) - own.begin();
+    is_whole_space = out[i].coordinate == coordinate ||
+                     (out[i].coordinate == kFixed &&
+                      at < static_cast<ptrdiff_t>(own.size()) &&
+                      create.map[static_cast<size_t>(at)].IsConstant());
+  }
+  if (is_whole_space) return WholeSpace();
+  for (Follows& follows : out) {
+    // What is carried, or reached, is another matter than where it stands.
+    const bool is_far = follows.coordinate > 0 ||
+                        (follows.coordinate == 0 && IsRecurrent(use.array));
+    if (is_far) follows.offset = 0;
+  }
+  return out;
+}
+
+absl::Status Placer::PlaceUses(PointClass& c) {
+  const Indices indices = IndicesOf(c);
+  for (Use& use : c.uses) {
+    if (!IsProfile(use.array)) continue;
+    const std::optional<Place> place = PlaceOf(use, c, indices);
+    if (!place) {
+      return absl::UnimplementedError(
+          absl::StrCat("task ", c.name, " reads ",
+                       points_.arrays[static_cast<size_t>(use.array)].name,
+                       " not at a constant distance"));
+    }
+    AffineMap map;
+    for (size_t i = 0; i < use.map.size(); ++i) {
+      const Follows& follows = (*place)[i];
+      if (follows.coordinate == kFixed) continue;
+      map.push_back(use.map[i] - AffineExpr::Constant(follows.offset));
+    }
+    use.map = std::move(map);
+    DOGGED_ASSIGN_OR_RETURN(use.array, ArrayAt(use.array, *place));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Placer::AddClass(const PointClass& source, size_t k,
+                              const Place& place, int32_t array) {
+  PointClass c = source;
+  c.creates = {{.array = array, .map = {}}};
+  if (c.body == PointClass::Body::kCode) {
+    c.code.code.stores = {source.code.code.stores[k]};
+  }
+  for (size_t i = 0; i < place.size(); ++i) {
+    const AffineExpr& expr = source.creates[k].map[i];
+    const AffineExpr from = expr - AffineExpr::Constant(place[i].offset);
+    if (place[i].coordinate != kFixed) {
+      c.creates.front().map.push_back(from);
+      continue;
+    }
+    if (!c.domain.Narrow({.expr = from, .kind = Constraint::Kind::kZero})) {
+      return absl::OkStatus();
+    }
+  }
+  if (HullOf(c.domain).IsEmpty()) return absl::OkStatus();
+  DOGGED_RETURN_IF_ERROR(PlaceUses(c));
+  out_.points.classes.push_back(std::move(c));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
+  const auto [known, is_new] = known_.try_emplace({array, place}, array);
+  if (!is_new) return known->second;
+  const PointArray& source = points_.arrays[static_cast<size_t>(array)];
+  if (known_.size() > kPlacesMax) {
+    return absl::UnimplementedError(
+        absl::StrCat(source.name, " is read at too many places"));
+  }
+  // The first one has the name of the array.
+  auto at = static_cast<size_t>(array);
+  if (out_.is_created[at]) {
+    at = out_.points.arrays.size();
+    known->second = static_cast<int32_t>(at);
+    out_.points.arrays.push_back(source);
+    out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
+    out_.coordinates.emplace_back();
+    out_.is_created.push_back(false);
+  }
+  out_.is_created[at] = true;
+  const auto position = known->second;
+  PointArray& placed = out_.points.arrays[at];
+  const bool has_box = source.box.size() == source.rank;
+  placed.rank = 0;
+  placed.box = {};
+  for (size_t i = 0; i < place.size(); ++i) {
+    const auto [coordinate, offset] = place[i];
+    if (coordinate == kFixed) continue;
+    ++placed.rank;
+    out_.coordinates[at].push_back(coordinate);
+    if (!has_box) continue;
+    placed.box.lower.push_back(source.box.lower[static_cast<int>(i)] - offset);
+    placed.box.upper.push_back(source.box.upper[static_cast<int>(i)] - offset);
+  }
+  for (const PointClass& c : points_.classes) {
+    for (size_t k = 0; k < c.creates.size(); ++k) {
+      if (c.creates[k].array != array) continue;
+      DOGGED_RETURN_IF_ERROR(AddClass(c, k, place, position));
+    }
+  }
+  return position;
+}
+
+absl::StatusOr<PlacedProgram> Placer::Run() {
+  int32_t rank = 0;
+  out_.is_created.assign(points_.arrays.size(), false);
+  for (const PointClass& c : points_.classes) {
+    for (const Create& create : c.creates) {
+      rank = std::max(rank,
+                      points_.arrays[static_cast<size_t>(create.array)].rank);
+    }
+  }
+  out_.dims = rank - 1;
+  out_.points = points_;
+  out_.points.classes.clear();
+  out_.coordinates.resize(points_.arrays.size());
+  reads_.resize(points_.arrays.size());
+  for (const PointClass& c : points_.classes) {
+    for (const Create& create : c.creates) {
+      const auto a = static_cast<size_t>(create.array);
+      for (const Use& use : c.uses) reads_[a].push_back(use.array);
+      if (IsProfile(c.creates.front().array) != IsProfile(create.array)) {
+        return absl::UnimplementedError(absl::StrCat(
+            "task ", c.name, " creates labels at different places"));
+      }
+      if (IsProfile(create.array) || out_.is_created[a]) continue;
+      out_.is_created[a] = true;
+      for (int32_t i = 0; i < rank; ++i) {
+        out_.coordinates[a].push_back(i == time_ ? 0 : i < time_ ? i + 1 : i);
+      }
+    }
+  }
+  for (const PointResult& result : points_.results) {
+    const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
+    if (array.rank == rank) continue;
+    if (array.rank < out_.dims) {
+      return absl::UnimplementedError(
+          absl::StrCat("the result ", array.name, " has fewer indices"));
+    }
+    DOGGED_RETURN_IF_ERROR(ArrayAt(result.array, WholeSpace()).status());
+  }
+  for (const PointClass& source : points_.classes) {
+    if (IsProfile(source.creates.front().array)) continue;
+    PointClass c = source;
+    DOGGED_RETURN_IF_ERROR(PlaceUses(c));
+    out_.points.classes.push_back(std::move(c));
+  }
+  return std::move(out_);
+}
+
+}  // namespace
+
+std::optional<int> SingleIndex(const AffineExpr& expr) {
+  std::optional<int> out;
+  for (int d = 0; d < kMaxIndices; ++d) {
+    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
+    if (factor == 0) continue;
+    if (factor != 1 || out.has_value()) return std::nullopt;
+    out = d;
+  }
+  return out;
+}
+
+absl::StatusOr<PlacedProgram> PlaceProfiles(const PointProgram& points,
+                                            int32_t time) {
+  return Placer(points, time).Run();
+}
+
+}  // namespace dogged::dsl

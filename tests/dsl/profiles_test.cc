@@ -1,0 +1,238 @@
+// Aim: a stencil that reads arrays of time alone, or of fewer dimensions than
+// its own, runs in tiles, with the bits of its points.
+// Method: random stencils with random such arrays, computed or from files, read
+// at random places, against plain loops and in every way to run; a program with
+// all of it in loops, and on simulated agents.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/dsl/compile_tools.h"
+#include "tests/dsl/random_profiles.h"
+#include "tests/dsl/random_stencil.h"
+#include "tests/dsl/repeat_tools.h"
+
+namespace dogged::dsl {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Profiles, OfRandomStencilsAreTheirLoops) {
+  const KernelCache cache;
+  const auto [first, last] = SeedRange(48);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    RandomStencil stencil(rng.Stream("stencil"));
+    const RandomProfiles profiles(stencil, rng.Stream("profiles"));
+    stencil.addition = profiles.Addition();
+    const std::string text = stencil.Text();
+    SCOPED_TRACE(
+        absl::StrCat("DOGGED_TEST_SEEDS=", seed, ":", seed, "\n", text));
+    CompileOptions options = Options();
+    options.inputs = profiles.inputs();
+    const SerialOutcome out = MustRun(text, options);
+    const auto expected = stencil.Loops();
+    ASSERT_EQ(out.values.size(), expected.size());
+    for (size_t f = 0; f < expected.size(); ++f) {
+      ASSERT_THAT(out.values[f].span<double>(),
+                  testing::ElementsAreArray(expected[f]));
+    }
+    TileShape shape{.widths = {}, .depth = 1 + rng.Below(6)};
+    shape.slab_points = 1 + rng.Below(200);
+    for (size_t d = 0; d < stencil.extents.size(); ++d) {
+      shape.widths.push_back(1 + rng.Below(30));
+    }
+    options.shape = shape;
+    EXPECT_THAT(MustCompile(text, options).lowering, HasSubstr("steps deep"));
+    ExpectOneDigest(text, options, shape,
+                    seed <= 3 ? cache.Source() : CompileSource());
+    if (HasFailure()) return;
+  }
+}
+
+// A wave in a sponge, driven at a point and along an edge; what drives it
+// depends on its own past.
+constexpr char kWave[] = R"(
+param N = 19
+param M = 25
+param T = 12
+array source(t = 0:40) : double
+input source(t) for t = 0:40 else sin(0.3*t)
+boundary phase(0) = 0.5
+task turn
+  creates phase(t) as n
+  for t = 1:T
+  using
+    phase(t-1)  as before
+    source(t+1) as s
+  code
+    n = 0.5*before + s
+  end code
+end task
+task inflow
+  creates edge(y)(t) as n
+  for y = 0:M  t = 1:T
+  using phase(t) as p
+  code
+    n = p*sin(0.1*y)
+  end code
+end task
+task sponge
+  creates damp(i) as n
+  for i = 0:M
+  code
+    n = 1 - 0.001*i
+  end code
+end task
+boundary scale = 0.25
+boundary u(0)(y)(0) = 0
+boundary u(x)(y)(0) = 0 where x > 0
+task enter
+  creates u(0)(y)(t) as n
+  for y = 0:M  t = 1:T
+  using edge(y)(t) as e
+  code
+    n = e
+  end code
+end task
+task step
+  creates u(x)(y)(t) as n
+  for x = 1:N  y = 0:M  t = 1:T
+  using
+    u(x-1)(y)(t-1) as west
+    u(x)(y-1)(t-1) as south where y > 0 else 0
+    source(t-1) as s where x == 7 and y == 11 else 0
+    source(0) as first
+    damp(x) as a
+    damp(y) as b
+    scale as k
+  code
+    n = a*b*(0.5*(west + south) + k*s + first)
+  end code
+end task
+result u(:)(:)(T)
+)";
+
+constexpr char kBehind[] = R"(
+task share
+  creates part(t) as n
+  for t = 1:T
+  using
+    u(3)(4)(t) as u
+    source(t) as s
+    phase(t-1) as p
+  code
+    n = u + s*p
+  end code
+end task
+reduce energy = norm2(source(t)) over t = 0:T
+result part
+result energy
+result damp(:)
+result phase(:)
+)";
+
+CompileOptions Tiles() {
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {9, 10}, .depth = 3};
+  return options;
+}
+
+TEST(Profiles, StayInTilesInEveryPlace) {
+  const Job job = MustCompile(kWave, Tiles());
+  EXPECT_THAT(job.lowering, HasSubstr("2 x 2 tiles of 10 x 13 points, 3 st"));
+  ExpectOneDigest(kWave, Options(), *Tiles().shape, KernelCache().Source());
+}
+
+// What is wanted of them, or read behind the tiles, is made there once more.
+TEST(Profiles, AreThereBehindTilesToo) {
+  const std::string text = absl::StrCat(kWave, kBehind);
+  const Job job = MustCompile(text, Tiles());
+  EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
+  EXPECT_FALSE(job.program.every_task_needed);
+  ExpectOneDigest(text, Options(), *Tiles().shape, nullptr);
+  // All that is made twice is wanted.
+  const std::string all = absl::StrCat(kWave, "result damp(:)\n");
+  const Job whole = MustCompile(all, Tiles());
+  EXPECT_EQ(whole.program.every_task_needed,
+            MustCompile(all, Options()).program.every_task_needed);
+}
+
+TEST(Profiles, ReadInALoop) {
+  const std::string text = absl::StrReplaceAll(
+      absl::StrCat(kWave, "reduce top(t) = normmax(u(x)(y)(t)) for t = 3:T:3 ",
+                   "over x = 0:N y = 0:M\nresult phase(T)\n"),
+      {{"param T = 12", "repeat T = 3:30:3 until top(T) > 1.7"}});
+  const Job job = MustCompile(text, Tiles());
+  EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
+  CompileOptions points = Options();
+  points.coalesce = false;
+  const Ended expected = RunHere(MustCompile(text, points), 1);
+  const Ended ended = RunHere(job, 2);
+  EXPECT_GT(ended.time, 3);
+  EXPECT_LT(ended.time, 30);
+  EXPECT_EQ(ended.time, expected.time);
+  EXPECT_EQ(ended.digest, expected.digest);
+}
+
+// With one dimension of space, an array of one index may be of either.
+TEST(Profiles, OfOneIndexFollowWhatReadsThem) {
+  const std::string text = R"(
+param T = 90
+task make
+  creates w(i) as n
+  for i = 0:T
+  code
+    n = 1.0/(i + 1)
+  end code
+end task
+boundary u(x)(0) = x
+task step
+  creates u(x)(t) as n
+  for x = 0:30  t = 1:T
+  using
+    u(x-1)(t-1) as west where x > 0 else 0
+    w(x) as a
+    w(t) as b
+    w(T) as c
+  code
+    n = west*a + b - c
+  end code
+end task
+result u(:)(T)
+result w(:)
+)";
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {12}, .depth = 7};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              HasSubstr("2 tiles of 16 points, 7 steps deep"));
+  ExpectOneDigest(text, Options(), *options.shape, nullptr);
+}
+
+TEST(Profiles, ThatTilesLackRunPointByPoint) {
+  const auto how = [](const std::string& from, const std::string& to) {
+    const std::string text = absl::StrReplaceAll(kWave, {{from, to}});
+    ExpectOneDigest(text, Options(), *Tiles().shape, nullptr);
+    return MustCompile(text, Options()).lowering;
+  };
+  EXPECT_THAT(how("source(t-1) as s", "source(2*t) as s"),
+              HasSubstr("point by point: task step reads source not at a "
+                        "constant distance"));
+  EXPECT_THAT(
+      how("source(t-1) as s",
+          "phase(t-9) as late where t > 8 else 0\n    source(t-1) as s"),
+      HasSubstr("task step reads phase too many steps ago"));
+}
+
+TEST(Profiles, SurviveAllFaults) {
+  Simulate(MustCompile(absl::StrCat(kWave, kBehind), Tiles()),
+           {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
+}
+
+}  // namespace
+}  // namespace dogged::dsl

@@ -1,0 +1,183 @@
+// Arrays with fewer indices than time and space, from a seed, and reads of them
+// at any of their places: the same one along time, along a dimension of space,
+// and at a number.
+#ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
+#define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/base/random.h"
+#include "runtime/base/value.h"
+#include "tests/dsl/random_stencil.h"
+
+namespace dogged::dsl {
+
+class RandomProfiles {
+ public:
+  RandomProfiles(const RandomStencil& stencil, Rng rng)
+      : rng_(std::move(rng)), dims_(static_cast<int>(stencil.extents.size())) {
+    last_ = stencil.order + stencil.steps;
+    for (const int64_t extent : stencil.extents) {
+      last_ = std::max(last_, extent);
+    }
+    last_ += kRim;
+    for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddProfile();
+    for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
+  }
+
+  RandomStencil::Addition Addition() const {
+    return {.tasks = tasks_,
+            .uses = uses_,
+            .terms = terms_,
+            .value = [profiles = profiles_, reads = reads_](
+                         double sum, const std::vector<int64_t>& x, int64_t t) {
+              for (const Read& read : reads) {
+                std::vector<int64_t> at;
+                for (size_t i = 0; i < read.follows.size(); ++i) {
+                  const int f = read.follows[i];
+                  at.push_back(read.shift[i] +
+                               (f == kTime    ? t
+                                : f == kFixed ? 0
+                                              : x[static_cast<size_t>(f)]));
+                }
+                sum += read.factor * profiles[read.profile].At(at);
+              }
+              return sum;
+            }};
+  }
+  // By array, what files hold.
+  const std::map<std::string, Value>& inputs() const { return inputs_; }
+
+ private:
+  static constexpr int kTime = -1;
+  static constexpr int kFixed = -2;
+  static constexpr int64_t kRim = 5;
+
+  struct Profile {
+    int rank = 1;
+    bool is_recurrent = false;
+    double phase = 0;
+
+    double At(const std::vector<int64_t>& at) const {
+      if (!is_recurrent) {
+        double sum = phase;
+        for (size_t i = 0; i < at.size(); ++i) {
+          sum += 0.1 * static_cast<double>(i + 1) * static_cast<double>(at[i]);
+        }
+        return std::sin(sum);
+      }
+      double value = phase;
+      for (int64_t i = -kRim + 1; i <= at[0]; ++i) {
+        value = 0.5 * value + 0.1 * static_cast<double>(i);
+      }
+      return value;
+    }
+  };
+  struct Read {
+    size_t profile = 0;
+    std::vector<int> follows;
+    std::vector<int64_t> shift;
+    double factor = 0;
+  };
+
+  std::string Name(size_t p) const { return absl::StrCat("p", p); }
+
+  void AddProfile() {
+    const size_t p = profiles_.size();
+    Profile& made = profiles_.emplace_back();
+    made.phase = rng_.Unit();
+    made.rank = static_cast<int>(1 + rng_.Below(dims_));
+    made.is_recurrent = made.rank == 1 && rng_.Chance(0.25);
+    std::string indices;
+    std::string ranges;
+    std::string sum = absl::StrFormat("%.17g", made.phase);
+    Shape extents;
+    for (int i = 0; i < made.rank; ++i) {
+      absl::StrAppend(&indices, "(i", i, ")");
+      absl::StrAppend(&ranges, " i", i, " = ", -kRim, ":", last_);
+      absl::StrAppend(&sum, " + ", absl::StrFormat("%.17g", 0.1 * (i + 1)),
+                      "*i", i);
+      extents.push_back(last_ + kRim + 1);
+    }
+    const std::string head = absl::StrCat("task make", p, "\n  creates p", p);
+    const std::string end = "\n  end code\nend task\n";
+    if (made.is_recurrent) {
+      absl::StrAppend(
+          &tasks_, "boundary p", p, "(", -kRim,
+          ") = ", absl::StrFormat("%.17g", made.phase), "\n", head,
+          "(i) as n\n  for i = ", 1 - kRim, ":", last_, "\n  using p", p,
+          "(i-1) as before\n  code\n    n = 0.5*before + 0.1*i", end);
+    } else if (rng_.Chance(0.5)) {
+      absl::StrAppend(&tasks_, head, indices, " as n\n  for", ranges,
+                      "\n  code\n    n = sin(", sum, ")", end);
+    } else {
+      absl::StrAppend(&tasks_, "input p", p, indices, " for", ranges, "\n");
+      Value value = Value::Allocate(ElementType::kDouble, extents);
+      std::vector<int64_t> at(static_cast<size_t>(extents.size()), -kRim);
+      for (double& number : value.mutable_span<double>()) {
+        number = made.At(at);
+        size_t d = at.size() - 1;
+        while (d > 0 && at[d] == last_) at[d--] = -kRim;
+        ++at[d];
+      }
+      inputs_[Name(p)] = std::move(value);
+    }
+  }
+
+  void AddRead(int64_t number) {
+    Read read{.profile = static_cast<size_t>(
+                  rng_.Below(static_cast<int64_t>(profiles_.size()))),
+              .follows = {},
+              .shift = {},
+              .factor = rng_.Unit() - 0.5};
+    const Profile& profile = profiles_[read.profile];
+    absl::StrAppend(&uses_, "    ", Name(read.profile));
+    std::vector<int> free = {kTime};
+    for (int d = 0; d < dims_; ++d) free.push_back(d);
+    for (int i = 0; i < profile.rank; ++i) {
+      int follows = kFixed;
+      if (profile.is_recurrent) {
+        follows = rng_.Chance(0.2) ? kFixed : kTime;
+      } else if (rng_.Chance(0.85)) {
+        const auto pick =
+            static_cast<size_t>(rng_.Below(static_cast<int64_t>(free.size())));
+        follows = free[pick];
+        free.erase(free.begin() + static_cast<ptrdiff_t>(pick));
+      }
+      const int64_t shift =
+          rng_.Below(profile.is_recurrent && follows == kTime ? 3 : 5) - 2;
+      read.follows.push_back(follows);
+      read.shift.push_back(shift);
+      const std::string index = follows == kTime ? "t + "
+                                : follows == kFixed
+                                    ? ""
+                                    : absl::StrCat("x", follows, " + ");
+      absl::StrAppend(&uses_, "(", index, shift, ")");
+    }
+    absl::StrAppend(&uses_, " as r", number, "\n");
+    absl::StrAppend(&terms_, " + ", absl::StrFormat("(%.17g)", read.factor),
+                    "*r", number);
+    reads_.push_back(std::move(read));
+  }
+
+  Rng rng_;
+  const int dims_;
+  int64_t last_ = 0;  // of all indices
+  std::vector<Profile> profiles_;
+  std::vector<Read> reads_;
+  std::string tasks_;
+  std::string uses_;
+  std::string terms_;
+  std::map<std::string, Value> inputs_;
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
