@@ -13,6 +13,20 @@ namespace {
 // What bytes take that have to travel, in time: 100 MB/s.
 constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
 
+// Workers of all members on the host of `agent`; 0 if it is no member.
+int WorkersBeside(const Placement& placement, AgentId agent) {
+  const auto& members = placement.members();
+  const auto self =
+      std::find_if(members.begin(), members.end(),
+                   [&](const auto& m) { return m.agent == agent; });
+  if (self == members.end()) return 0;
+  int workers = 0;
+  for (const PlacementMember& member : members) {
+    if (member.host == self->host) workers += member.workers;
+  }
+  return workers;
+}
+
 }  // namespace
 
 void JobRun::AskForTasks(absl::Time now, Outbox& out) {
@@ -32,7 +46,10 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
         !stealing_.MayAsk(victim, now, now - limits_.sweep_interval)) {
       continue;
     }
-    SendTo(victim, JobMessage::kSteal, EncodeSteal({idle}), out);
+    const int64_t room = std::min<int64_t>(
+        idle, executor_.RunnableWorkers(WorkersBeside(placement_, self_)));
+    if (room == 0) return;
+    SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
   }
 }
 

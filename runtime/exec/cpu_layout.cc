@@ -25,8 +25,9 @@ int CpuDistance(const CpuLayout::Cpu& a, const CpuLayout::Cpu& b) {
 
 WorkerPlacement PlaceWorkers(const CpuLayout& layout, int worker_count) {
   DOGGED_CHECK(worker_count >= 1) << worker_count << " workers";
-  WorkerPlacement out{.worker_count = worker_count};
   const int cpu_count = std::max(layout.size(), 1);
+  WorkerPlacement out{.worker_count = worker_count,
+                      .processor_count = cpu_count};
   if (worker_count == layout.size()) {
     for (const CpuLayout::Cpu& cpu : layout.cpus) {
       out.os_cpus.push_back(cpu.os_index);

@@ -34,6 +34,7 @@ int CpuDistance(const CpuLayout::Cpu& a, const CpuLayout::Cpu& b);
 // How workers sit on processors.
 struct WorkerPlacement {
   int worker_count = 0;
+  int processor_count = 0;  // that this process may use
   // By worker: the processor to bind to, by os_index; empty if the operating
   // system is to choose.
   std::vector<int32_t> os_cpus;

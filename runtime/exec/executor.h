@@ -59,6 +59,12 @@ class Executor {
   // Submitted and not yet completed; completions that Poll() has not handed
   // out do not count.
   virtual int64_t unfinished_count() const = 0;
+  // How many workers could start at once without taking turns with others, on
+  // a host whose agents have `host_workers` in all; a snapshot. Where they are
+  // more than processors, an idle worker leaves its turn to another.
+  virtual int RunnableWorkers(int /*host_workers*/) const {
+    return worker_count();
+  }
   // Workers with nothing to run; a snapshot.
   int idle_workers() const {
     const int64_t idle = worker_count() - unfinished_count();

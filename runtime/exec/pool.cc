@@ -1,7 +1,11 @@
 #include "runtime/exec/pool.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+
+#include "runtime/exec/host_load.h"
 
 namespace dogged {
 
@@ -15,6 +19,15 @@ Pool::Pool(const WorkerPlacement& placement,
 Pool::~Pool() {
   stop_.store(true);
   queues_.WakeAll();
+}
+
+int Pool::RunnableWorkers(int host_workers) const {
+  if (host_workers <= placement_.processor_count) return worker_count();
+  const std::optional<int> runnable = RunnableThreads();
+  if (!runnable.has_value()) return worker_count();
+  // The caller's thread is one of them, and about to sleep.
+  return std::clamp(placement_.processor_count - (*runnable - 1), 0,
+                    worker_count());
 }
 
 void Pool::Submit(ReadyTask task) {

@@ -31,6 +31,7 @@ class Pool : public Executor {
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
   int worker_count() const override { return placement_.worker_count; }
+  int RunnableWorkers(int host_workers) const override;
   int64_t unfinished_count() const override { return unfinished_.load(); }
 
  private:

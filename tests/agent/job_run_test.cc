@@ -211,6 +211,24 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
 }
 
+// An idle worker of a host whose processors are taken is no room.
+TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
+  Program program = WideRelease(8);
+  for (Array& array : program.arrays) {
+    array.affinity_group = OneAgent::GroupAt(kPeer);
+    array.affinity_block =
+        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
+  }
+  OneAgent agent(std::move(program));
+  agent.tasks().runnable_workers = 0;
+  agent.Sent(kPeer, JobMessage::kSteal);
+  agent.Pass(absl::Seconds(1));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());
+  agent.tasks().runnable_workers = 1;
+  agent.Pass(absl::Seconds(1));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
+}
+
 // A thief that was stopped runs its task after all: its home has run it too,
 // and says so, for the thief can't know.
 TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {

@@ -27,10 +27,13 @@ class HeldTasks : public Executor {
   void Submit(ReadyTask task) override { tasks_.push_back(std::move(task)); }
   void Poll(std::vector<Completion>&) override {}
   int worker_count() const override { return 1; }
+  int RunnableWorkers(int) const override { return runnable_workers; }
   int64_t unfinished_count() const override {
     return static_cast<int64_t>(tasks_.size());
   }
   std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
+
+  int runnable_workers = 1;
 
  private:
   std::vector<ReadyTask> tasks_;

@@ -5,12 +5,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
+#include "runtime/exec/host_load.h"
 #include "tests/exec/programs.h"
 
 namespace dogged {
@@ -160,6 +165,43 @@ TEST(Pool, RunsTheMostUrgentFirst) {
   gate.Ring();
   Collect(pool, bell, 5);
   EXPECT_THAT(order, testing::ElementsAre(4, 2, 3, 1));
+}
+
+// Threads of this computer that hold its processors.
+class Spinners {
+ public:
+  explicit Spinners(int count) {
+    for (int i = 0; i < count; ++i) {
+      threads_.emplace_back([this] {
+        while (!stop_.load()) continue;
+      });
+    }
+  }
+  ~Spinners() {
+    stop_.store(true);
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+TEST(Pool, CountsProcessorsWhereWorkersTakeTurns) {
+  const Spinners spinners(2);
+  Pool pool(PlaceWorkers(FlatCpuLayout(2), 2), [] {});
+  EXPECT_EQ(pool.RunnableWorkers(/*host_workers=*/2), 2);
+  EXPECT_EQ(pool.RunnableWorkers(/*host_workers=*/3), 0);
+}
+
+TEST(HostLoad, ReadsWhatTheSystemSays) {
+  EXPECT_EQ(RunnableOf("0.20 0.18 0.12 3/80 11206\n"), 3);
+  for (const char* text : {"", "0.20", "0.20 0.18 0.12 80 11206",
+                           "0.20 0.18 0.12 x/80 11206",
+                           "0.20 0.18 0.12 -1/80 11206"}) {
+    EXPECT_EQ(RunnableOf(text), std::nullopt) << text;
+  }
+  EXPECT_GE(RunnableThreads().value_or(1), 1);
 }
 
 TEST(Pool, EndsWithTasksQueued) {
