@@ -300,7 +300,6 @@ absl::Status Recognizer::Normalize(const PointClass& point_class) {
   }
   DOGGED_RETURN_IF_ERROR(AddDomain(point_class, normal));
   DOGGED_RETURN_IF_ERROR(AddLoads(normal));
-  MakePieceCode(plan_, normal);
   FindHull(plan_, normal);
   normals_.push_back(std::move(normal));
   return absl::OkStatus();
@@ -395,6 +394,8 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   for (const PointClass& point_class : points_.classes) {
     DOGGED_RETURN_IF_ERROR(Normalize(point_class));
   }
+  WidenMasked(normals_);
+  for (Normal& normal : normals_) MakePieceCode(plan_, normal);
   FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());
   DOGGED_RETURN_IF_ERROR(FindLevels());

@@ -134,6 +134,29 @@ void FindHull(const TilePlan& plan, Normal& normal) {
   }
 }
 
+void WidenMasked(std::vector<Normal>& normals) {
+  for (Normal& normal : normals) {
+    if (normal.mask.IsAlways() || !normal.mask_all.empty() ||
+        normal.source->body == PointClass::Body::kInput ||
+        !normal.source->uses.empty()) {
+      continue;
+    }
+    const bool is_alone = std::none_of(
+        normals.begin(), normals.end(), [&normal](const Normal& other) {
+          const auto& stores = normal.piece.stores;
+          const bool shares = std::any_of(
+              other.piece.stores.begin(), other.piece.stores.end(),
+              [&stores](int32_t store) {
+                return std::find(stores.begin(), stores.end(), store) !=
+                       stores.end();
+              });
+          return &other != &normal && shares &&
+                 !Intersect(normal.hull, other.hull).IsEmpty();
+        });
+    if (is_alone) normal.mask = Guard();
+  }
+}
+
 void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
   const int32_t dims = plan.dim_count();
   for (Normal& normal : normals) {

@@ -29,6 +29,11 @@ void MakePieceCode(const TilePlan& plan, Normal& normal);
 // Fills in the hull, from what holds for single coordinates.
 void FindHull(const TilePlan& plan, Normal& normal);
 
+// Computes more than is asked for, where that spares a mask and nobody minds:
+// a boundary whose edges are wanted at the last step only gets them at all. A
+// piece may do so that reads nothing and has its hull to itself.
+void WidenMasked(std::vector<Normal>& normals);
+
 // Fills in makers and is_inward of all pieces; maker m is normals[m].
 void FindMakers(const TilePlan& plan, std::vector<Normal>& normals);
 

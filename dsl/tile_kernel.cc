@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/tile_carry.h"
 #include "dsl/tile_program.h"
 #include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
@@ -47,18 +48,16 @@ class TileRun {
   void RunLevels();
   // Sets up the rings, the static windows, and what the block before gave.
   Value TakeScratch();
-  void ReadInputs();
+  // True if no level but the last is looked at when the sweep is through.
+  bool IsSweptAway() const;
   void AllocateResults(size_t first_output);
   void WriteResults(int64_t level);
   bool IsGivenAsComputed(size_t f) const;
-  void AllocateGiven();
   void WriteCarry();
   bool IsResultLevel(int64_t level) const;
-  void ZeroUncovered(int64_t level);
-  Value AllocateCarry(const TileField& field, const Box& box) const;
-  void CopyCarry(const FieldLevels& levels, const TileField& field,
-                 int64_t last_level, const Box& box, Value& value,
-                 bool to_value) const;
+  // Of those fields whose level goes to the next task as computed, or of the
+  // others.
+  void ZeroUncovered(int64_t level, bool is_given);
 
   const TileProgram& program_;
   const TilePlan& plan_;
@@ -71,6 +70,8 @@ class TileRun {
   std::vector<FieldLevels> fields_;
   TileSweep sweep_{program_, tile_, fields_};
   size_t first_result_ = 0;  // among the outputs
+  bool is_swept_away_ = false;
+  TileCarry carry_{program_, tile_, fields_, call_};
 };
 
 void TileRun::RunStatic() {
@@ -88,9 +89,12 @@ void TileRun::RunStatic() {
   sweep_.RunStatic();
   AllocateResults(output);
   WriteResults(0);
+  for (Value& value : call_.outputs) value.UnifyNans();
 }
 
 Value TileRun::TakeScratch() {
+  is_swept_away_ = IsSweptAway();
+  const int64_t levels = last_ - first_ + 1;
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
   size_t input = 0;
@@ -102,14 +106,24 @@ Value TileRun::TakeScratch() {
           DenseWindow(const_cast<void*>(call_.inputs[input++].data()), box));
       continue;
     }
-    const int64_t computed = plan_.IsAhead(field) ? last_ - first_ + 1 : 1;
+    Window window = DenseWindow(nullptr, box);
+    int64_t points = box.Count();
+    if (is_swept_away_ && !plan_.IsAhead(field) && field.dims.size() > 1 &&
+        points > 0) {
+      const int64_t planes = box.Extents()[0];
+      const int64_t row = points / planes;
+      window.planes = std::min(planes, program_.order.Span(
+                                           levels, sweep_.SlabOf(row)));
+      points = window.planes * row;
+    }
+    const int64_t computed = plan_.IsAhead(field) ? levels : 1;
     for (int64_t i = 0; i < std::max<int64_t>(1, computed) + field.carried;
          ++i) {
-      fields_.back().ring.push_back(DenseWindow(nullptr, box));
+      fields_.back().ring.push_back(window);
       offsets.push_back(bytes);
       // One line more between windows, so that the rows of two levels don't
       // compete for the same sets of the cache.
-      bytes += (box.Count() * ElementBytes(field.element) + 63) / 64 * 64 + 192;
+      bytes += (points * ElementBytes(field.element) + 63) / 64 * 64 + 192;
     }
   }
   Value scratch = program_.scratch.Take(bytes);
@@ -127,58 +141,18 @@ Value TileRun::TakeScratch() {
   return scratch;
 }
 
-// Shape of what is carried: the levels, if there are several, then the box.
-Value TileRun::AllocateCarry(const TileField& field, const Box& box) const {
-  Shape shape;
-  if (field.carried > 1) shape.push_back(field.carried);
-  for (const int64_t extent : box.Extents()) shape.push_back(extent);
-  return Value::Allocate(field.element, shape);
-}
-
-// Copies the `carried` levels up to `last_level` between a ring and a value.
-void TileRun::CopyCarry(const FieldLevels& levels, const TileField& field,
-                        int64_t last_level, const Box& box, Value& value,
-                        bool to_value) const {
-  const int64_t element_bytes = ElementBytes(field.element);
-  for (int64_t i = 0; i < field.carried; ++i) {
-    const Window in_value =
-        DenseWindow(const_cast<char*>(static_cast<const char*>(value.data())) +
-                        i * box.Count() * element_bytes,
-                    box);
-    const Window& window = levels.At(last_level - field.carried + 1 + i);
-    if (to_value) {
-      CopyBox(window, in_value, box, element_bytes);
-    } else {
-      CopyBox(in_value, window, box, element_bytes);
-    }
-  }
-}
-
-void TileRun::ReadInputs() {
-  size_t input = 0;
-  for (const TileField& field : plan_.fields) input += field.is_static;
-  for (size_t f = 0; f < plan_.fields.size(); ++f) {
-    const TileField& field = plan_.fields[f];
-    if (field.is_static || field.carried == 0) continue;
-    CopyCarry(fields_[f], field, first_ - 1, plan_.Core(field, tile_),
-              call_.inputs[input++], false);
-    for (const IndexVector& delta : program_.directions) {
-      Value& strip = call_.inputs[input++];
-      IndexVector from = tile_;
-      for (int d = 0; d < delta.size(); ++d) from[d] -= delta[d];
-      if (!plan_.IsTile(from)) continue;
-      CopyCarry(fields_[f], field, first_ - 1, plan_.Strip(field, from, delta),
-                strip, false);
-    }
-  }
-}
-
 // Points of a label that no task creates still go out with their tile, and a
 // value has one digest.
-void TileRun::ZeroUncovered(int64_t level) {
+void TileRun::ZeroUncovered(int64_t level, bool is_given) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
-    if (field.is_static) continue;
+    const FieldLevels& levels = fields_[f];
+    const bool is_here =
+        levels.given.has_value() && level == levels.given_level;
+    if (field.is_static || is_here != is_given ||
+        levels.At(level).planes != Window::kAll) {
+      continue;
+    }
     std::vector<Box> open = {plan_.Core(field, tile_)};
     for (size_t p = 0; p < plan_.pieces.size() && !open.empty(); ++p) {
       const TilePiece& piece = plan_.pieces[p];
@@ -204,7 +178,11 @@ bool TileRun::IsResultLevel(int64_t level) const {
 // True if the last level of field f may be computed where it is given away:
 // nothing of it beyond the tile is needed, and all of it is stored.
 bool TileRun::IsGivenAsComputed(size_t f) const {
-  if (program_.has_masks || plan_.fields[f].carried != 1) return false;
+  const TileField& field = plan_.fields[f];
+  if (program_.has_masks || plan_.IsAhead(field) || field.carried != 1 ||
+      last_ < first_ || plan_.Core(field, tile_).IsEmpty()) {
+    return false;
+  }
   for (size_t p = 0; p < plan_.pieces.size(); ++p) {
     if (!Contains(plan_.pieces[p].stores, f)) continue;
     for (const auto* reach : {&program_.reach.below, &program_.reach.above}) {
@@ -216,27 +194,29 @@ bool TileRun::IsGivenAsComputed(size_t f) const {
   return true;
 }
 
-// Gives those fields a window in the value that the next task takes, which
-// spares a copy of the tile.
-void TileRun::AllocateGiven() {
-  size_t output = 0;
+bool TileRun::IsSweptAway() const {
+  if (!role_.gives_carry) return false;
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
-    if (field.is_static || field.carried == 0) continue;
-    const Box core = plan_.Core(field, tile_);
-    if (last_ >= first_ && IsGivenAsComputed(f) && !core.IsEmpty()) {
-      Value& value = call_.outputs[output];
-      value = AllocateCarry(field, core);
-      fields_[f].given = DenseWindow(value.mutable_data(), core);
-      fields_[f].given_level = last_;
+    if (field.is_static || plan_.IsAhead(field) || IsGivenAsComputed(f)) {
+      continue;
     }
-    output += 1 + program_.directions.size();
+    const bool is_wanted = std::any_of(
+        role_.results.begin(), role_.results.end(), [&](const auto& result) {
+          return result.field == static_cast<int32_t>(f) &&
+                 result.IsWanted(last_);
+        });
+    if (field.carried > 0 || is_wanted) return false;
   }
+  for (int64_t level = first_; level < last_; ++level) {
+    if (IsResultLevel(level)) return false;
+  }
+  return true;
 }
 
 void TileRun::RunLevels() {
   Value scratch = TakeScratch();
-  if (role_.kind == TileRole::Kind::kStep) ReadInputs();
+  if (role_.kind == TileRole::Kind::kStep) carry_.ListReads(first_ - 1);
   first_result_ = 0;
   if (role_.gives_carry) {
     for (const TileField& field : plan_.fields) {
@@ -245,17 +225,31 @@ void TileRun::RunLevels() {
     }
   }
   AllocateResults(first_result_);
-  if (role_.gives_carry) AllocateGiven();
+  if (role_.gives_carry) {
+    carry_.ListGiven(last_, [this](size_t f) { return IsGivenAsComputed(f); });
+    ZeroUncovered(last_, /*is_given=*/true);
+  }
   // A level that a result takes is whole before the next one begins.
   for (int64_t level = first_; level <= last_;) {
     int64_t to = level;
     while (to < last_ && !IsResultLevel(to)) ++to;
-    sweep_.RunLevels(level, to, last_);
-    if (!program_.has_masks) ZeroUncovered(to);
+    sweep_.RunLevels(
+        level, to, last_, [this](int64_t plane) { carry_.Read(plane); },
+        [this, to](int64_t plane) {
+          if (to == last_) carry_.Give(plane);
+        });
+    if (!is_swept_away_) carry_.Read(INT64_MAX);
+    if (!program_.has_masks) ZeroUncovered(to, /*is_given=*/false);
     WriteResults(to);
     level = to + 1;
   }
-  if (role_.gives_carry) WriteCarry();
+  for (size_t r = 0; r < role_.results.size(); ++r) {
+    call_.outputs[first_result_ + r].UnifyNans();
+  }
+  if (role_.gives_carry) {
+    if (!is_swept_away_) carry_.Read(INT64_MAX);
+    WriteCarry();
+  }
   program_.scratch.Give(std::move(scratch));
 }
 
@@ -268,27 +262,10 @@ void TileRun::WriteCarry() {
     // The last one is done.
     for (int64_t level = std::max(first_, last_ - carried + 1); level < last_;
          ++level) {
-      ZeroUncovered(level);
+      ZeroUncovered(level, /*is_given=*/false);
     }
   }
-  size_t output = 0;
-  for (size_t f = 0; f < plan_.fields.size(); ++f) {
-    const TileField& field = plan_.fields[f];
-    if (field.is_static || field.carried == 0) continue;
-    const auto give = [&](const Box& box) {
-      Value& value = call_.outputs[output++];
-      value = AllocateCarry(field, box);
-      CopyCarry(fields_[f], field, last_, box, value, true);
-    };
-    if (fields_[f].given.has_value()) {
-      ++output;
-    } else {
-      give(plan_.Core(field, tile_));
-    }
-    for (const IndexVector& delta : program_.directions) {
-      give(plan_.Strip(field, tile_, delta));
-    }
-  }
+  carry_.GiveAll();
 }
 
 void TileRun::AllocateResults(size_t first_output) {
@@ -347,7 +324,6 @@ class TileKernel : public Kernel {
       : program_(std::move(program)), role_(std::move(role)) {}
   absl::Status Run(KernelCall& call) const override {
     TileRun(*program_, role_, call).Run();
-    for (Value& value : call.outputs) value.UnifyNans();
     return absl::OkStatus();
   }
 

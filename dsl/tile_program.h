@@ -42,6 +42,10 @@ class ScratchPool {
   std::vector<Value> free_;  // at most one per worker
 };
 
+// What blocks give each other is copied so many planes at a time beyond what is
+// needed: each time costs some calls.
+constexpr int64_t kPlanesAtOnce = 4;
+
 // In which order a task computes its points: in slabs along the first
 // dimension of space, each as many levels deep as dependences let it, so that
 // what was just computed is still in the cache. Piece p at level l lags
@@ -49,6 +53,17 @@ class ScratchPool {
 struct SweepOrder {
   int64_t step = 0;
   std::vector<int64_t> offsets;  // by piece
+  // How far pieces read beyond their own points, and before them.
+  int64_t ahead = 0;
+  int64_t behind = 0;
+
+  // Of the last of `levels` levels.
+  int64_t LagMax(int64_t levels) const;
+  // Planes between the first that is read and the last that is written, for
+  // slabs of `slab` planes.
+  int64_t Span(int64_t levels, int64_t slab) const {
+    return LagMax(levels) + ahead + behind + kPlanesAtOnce + slab;
+  }
 };
 SweepOrder FindSweepOrder(const TilePlan& plan);
 

@@ -12,7 +12,7 @@ namespace dogged::dsl {
 namespace {
 
 // A nominal computer. Rounded: only ratios matter.
-constexpr double kNearCacheBytes = 640.0 * 1024;      // a core's own
+constexpr double kNearCacheBytes = 1024.0 * 1024;     // a core's own
 constexpr double kFarCacheBytes = 8.0 * 1024 * 1024;  // its share of the last
 constexpr double kPointNs = 0.3;                      // one point, data near
 constexpr double kFarPointNs = 0.5;                   // data far

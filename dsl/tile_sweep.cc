@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "runtime/base/check.h"
 #include "runtime/graph/affine.h"
 
 namespace dogged::dsl {
@@ -23,6 +24,12 @@ bool Stores(const TilePiece& piece, int32_t field) {
 }
 
 }  // namespace
+
+int64_t SweepOrder::LagMax(int64_t levels) const {
+  int64_t offset = 0;
+  for (const int64_t o : offsets) offset = std::max(offset, o);
+  return (levels - 1) * step + offset;
+}
 
 // With lag(l, p) = l * step + offsets[p], a slice of p at level l is computed
 // after all that it reads (makers m, k levels before, ahead by `shift`):
@@ -62,6 +69,8 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
       const TileField& field = plan.fields[static_cast<size_t>(load.source)];
       if (field.is_static || plan.IsAhead(field)) continue;
       const int64_t shift = ShiftOf(load);
+      out.ahead = std::max(out.ahead, shift);
+      out.behind = std::max(out.behind, -shift);
       for (size_t p = 0; p < plan.pieces.size(); ++p) {
         if (!Stores(plan.pieces[p], load.source)) continue;
         if (load.lag > 0) {
@@ -131,23 +140,32 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   return box;
 }
 
-char* TileSweep::Place(const Window& window, int64_t element_bytes,
-                       absl::Span<const int32_t> coordinates,
-                       absl::Span<const int64_t> shifts, Part& part) {
+TileSweep::Operand TileSweep::Place(const Window& window,
+                                    int64_t element_bytes,
+                                    absl::Span<const int32_t> coordinates,
+                                    absl::Span<const int64_t> shifts,
+                                    Part& part) {
   const size_t begin = part.strides.size();
   part.strides.resize(begin + static_cast<size_t>(part.box.size()), 0);
-  int64_t offset = 0;
+  Operand out{.data = window.data};
   for (size_t e = 0; e < coordinates.size(); ++e) {
     const auto c = coordinates[e];
     const auto d = static_cast<int>(e);
-    int64_t at = shifts.empty() ? 0 : shifts[e];
+    int64_t at = (shifts.empty() ? 0 : shifts[e]) - window.box.lower[d];
     if (c >= 0) {
       part.strides[begin + static_cast<size_t>(c)] = window.strides[d];
       at += part.box.lower[c];
     }
-    offset += (at - window.box.lower[d]) * window.strides[d];
+    const int64_t bytes = window.strides[d] * element_bytes;
+    if (c == 1) {
+      out.plane = at;
+      out.step = bytes;
+      out.planes = window.planes;
+    } else {
+      out.data += at * bytes;
+    }
   }
-  return window.data + offset * element_bytes;
+  return out;
 }
 
 void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
@@ -167,10 +185,6 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
     const int64_t bytes = ElementBytes(field.element);
     part.stores.push_back(
         Place(fields_[f].At(level), bytes, coordinates, {}, part));
-    part.store_steps.push_back(
-        part.strides[part.strides.size() -
-                     static_cast<size_t>(part.box.size()) + 1] *
-        bytes);
   }
   for (const TileLoad& load : piece.loads) {
     const auto s = static_cast<size_t>(load.source);
@@ -184,10 +198,6 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
                                                      : plan_.fields[s].element);
     part.loads.push_back(
         Place(window, bytes, load.coordinates, load.shifts, part));
-    part.load_steps.push_back(
-        part.strides[part.strides.size() -
-                     static_cast<size_t>(part.box.size()) + 1] *
-        bytes);
   }
   parts_.push_back(std::move(part));
 }
@@ -196,26 +206,33 @@ void TileSweep::RunSlice(const Part& part, int64_t first, int64_t last) {
   first = std::max(first, part.box.lower[1]);
   last = std::min(last, part.box.upper[1]);
   if (first > last) return;
-  const int64_t skipped = first - part.box.lower[1];
-  absl::InlinedVector<void*, 4> stores(part.stores.begin(), part.stores.end());
-  absl::InlinedVector<const void*, 12> loads(part.loads.begin(),
-                                             part.loads.end());
-  for (size_t s = 0; s < stores.size(); ++s) {
-    stores[s] = static_cast<char*>(stores[s]) + skipped * part.store_steps[s];
-  }
-  for (size_t l = 0; l < loads.size(); ++l) {
-    loads[l] =
-        static_cast<const char*>(loads[l]) + skipped * part.load_steps[l];
-  }
+  absl::InlinedVector<void*, 4> stores(part.stores.size());
+  absl::InlinedVector<const void*, 12> loads(part.loads.size());
   IndexVector lower = part.box.lower;
-  lower[1] = first;
   IndexVector count = part.box.Extents();
-  count[1] = last - first + 1;
-  part.function->Run({.lower = lower.begin(),
-                      .count = count.begin(),
-                      .stores = stores.data(),
-                      .loads = loads.data(),
-                      .strides = part.strides.data()});
+  while (first <= last) {
+    // As far as no operand comes back to its first plane.
+    int64_t planes = last - first + 1;
+    const auto place = [&](const Operand& operand) {
+      int64_t plane = operand.plane + first - part.box.lower[1];
+      if (operand.planes != Window::kAll) {
+        plane %= operand.planes;
+        planes = std::min(planes, operand.planes - plane);
+      }
+      return operand.data + plane * operand.step;
+    };
+    std::transform(part.stores.begin(), part.stores.end(), stores.begin(),
+                   place);
+    std::transform(part.loads.begin(), part.loads.end(), loads.begin(), place);
+    lower[1] = first;
+    count[1] = planes;
+    part.function->Run({.lower = lower.begin(),
+                        .count = count.begin(),
+                        .stores = stores.data(),
+                        .loads = loads.data(),
+                        .strides = part.strides.data()});
+    first += planes;
+  }
 }
 
 void TileSweep::RunStatic() {
@@ -241,24 +258,32 @@ void TileSweep::RunAhead(int64_t first, int64_t last, int64_t block_last) {
   }
 }
 
-void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last) {
+int64_t TileSweep::SlabOf(int64_t row) const {
+  return std::max<int64_t>(1, plan_.slab_points / row);
+}
+
+void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last,
+                          absl::FunctionRef<void(int64_t)> need,
+                          absl::FunctionRef<void(int64_t)> made) {
+  const SweepOrder& order = program_.order;
   const Box space = plan_.Tile(tile_);
-  if (program_.order.step > space.upper[0] - space.lower[0] && last > first) {
+  if (order.step > space.upper[0] - space.lower[0] && last > first) {
     // What one level reads of the one before is too far away for slabs.
-    for (int64_t level = first; level <= last; ++level) {
-      RunLevels(level, level, block_last);
+    const auto none_made = [](int64_t) {};
+    for (int64_t level = first; level < last; ++level) {
+      RunLevels(level, level, block_last, need, none_made);
     }
-    return;
+    return RunLevels(last, last, block_last, need, made);
   }
+  need(INT64_MIN / 2);  // no planes, but all of profiles
   RunAhead(first, last, block_last);
   parts_.clear();
   for (int64_t level = first; level <= last; ++level) {
     for (size_t p = 0; p < plan_.pieces.size(); ++p) {
       const TilePiece& piece = plan_.pieces[p];
       if (piece.is_static || plan_.IsAhead(piece)) continue;
-      AddPart(
-          p, level, block_last - level,
-          (level - first) * program_.order.step + program_.order.offsets[p]);
+      AddPart(p, level, block_last - level,
+              (level - first) * order.step + order.offsets[p]);
     }
   }
   if (parts_.empty()) return;
@@ -271,11 +296,22 @@ void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last) {
     const IndexVector extents = part.box.Extents();
     row = std::max(row, part.box.Count() / extents[1]);
   }
-  const int64_t slab = std::max<int64_t>(1, plan_.slab_points / row);
+  const int64_t levels = last - first + 1;
+  const int64_t lag_max = order.LagMax(levels);
+  int64_t slab = SlabOf(row);
+  for (const FieldLevels& field : fields_) {
+    for (const Window& window : field.ring) {
+      if (window.planes == Window::kAll) continue;
+      slab = std::min(slab, window.planes - order.Span(levels, 0));
+    }
+  }
+  DOGGED_CHECK(slab > 0) << "windows have too few planes for " << levels;
   for (int64_t at = begin; at <= end; at += slab) {
+    need(at + slab - 1 + order.ahead);
     for (const Part& part : parts_) {
       RunSlice(part, at - part.lag, at + slab - 1 - part.lag);
     }
+    made(at + slab - 1 - lag_max);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "dsl/tile_program.h"
 
 namespace dogged::dsl {
@@ -19,31 +20,43 @@ class TileSweep {
   // The points of a piece, all coordinates; empty if it has none here.
   Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
   void RunStatic();
-  // Levels first ... last of a block that ends with level `block_last`.
-  void RunLevels(int64_t first, int64_t last, int64_t block_last);
+  // Levels first ... last of a block that ends with level `block_last`. On its
+  // way it calls need(p) before it reads points of levels before `first` whose
+  // first coordinate is at most p, and made(p) after those of level `last` are
+  // there.
+  void RunLevels(int64_t first, int64_t last, int64_t block_last,
+                 absl::FunctionRef<void(int64_t)> need,
+                 absl::FunctionRef<void(int64_t)> made);
+  // Points along coordinate 1 of a slab whose points have `row` others beside
+  // them.
+  int64_t SlabOf(int64_t row) const;
 
  private:
+  // Where a part's points lie: those of the box's first plane in plane `plane`.
+  struct Operand {
+    char* data = nullptr;  // in plane 0
+    int64_t plane = 0;
+    int64_t step = 0;  // bytes between planes; 0 if all are the same
+    int64_t planes = Window::kAll;
+  };
   // One piece at one level. Its slices move along coordinate 1.
   struct Part {
     const BoxFunction* function = nullptr;
     Box box;
     int64_t lag = 0;  // behind the sweep
-    std::vector<void*> stores;
-    std::vector<const void*> loads;
+    std::vector<Operand> stores;
+    std::vector<Operand> loads;
     std::vector<int64_t> strides;
-    // Bytes that a step along coordinate 1 moves each operand.
-    std::vector<int64_t> store_steps;
-    std::vector<int64_t> load_steps;
   };
   // Those pieces that come before the others.
   void RunAhead(int64_t first, int64_t last, int64_t block_last);
   // Appends the piece, unless it has no point here.
   void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
   // Appends an operand's strides: dimension e of the window follows coordinate
-  // coordinates[e] + shifts[e]. Returns the element of the box's first point.
-  static char* Place(const Window& window, int64_t element_bytes,
-                     absl::Span<const int32_t> coordinates,
-                     absl::Span<const int64_t> shifts, Part& part);
+  // coordinates[e] + shifts[e].
+  static Operand Place(const Window& window, int64_t element_bytes,
+                       absl::Span<const int32_t> coordinates,
+                       absl::Span<const int64_t> shifts, Part& part);
   // The part's points whose coordinate 1 is in first ... last.
   static void RunSlice(const Part& part, int64_t first, int64_t last);
 

@@ -20,16 +20,23 @@ inline IndexVector RowMajor(const IndexVector& extents) {
   return strides;
 }
 
-// Elements of a box in memory: `data` is that of box.lower.
+// Elements of a box in memory: `data` is that of box.lower. A plane is what
+// has one index along the first dimension.
 struct Window {
+  static constexpr int64_t kAll = INT64_MAX;
   char* data = nullptr;
   Box box;
   IndexVector strides;
+  // Planes that are in memory at a time: plane i + planes takes the place of
+  // plane i. Fewer than all only if there is more than one dimension.
+  int64_t planes = kAll;
 
   int64_t Offset(const IndexVector& at) const {
     int64_t offset = 0;
     for (int d = 0; d < at.size(); ++d) {
-      offset += (at[d] - box.lower[d]) * strides[d];
+      int64_t index = at[d] - box.lower[d];
+      if (d == 0 && index >= planes) index %= planes;
+      offset += index * strides[d];
     }
     return offset;
   }

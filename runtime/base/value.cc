@@ -183,11 +183,13 @@ void Value::Free(Block* block) {
   FreeBlock(block, total);
 }
 
-void Value::UnifyNans() {
+void Value::UnifyNans(int64_t first, int64_t count) {
+  const auto at = static_cast<size_t>(first);
+  const auto n = static_cast<size_t>(count);
   if (type() == ElementType::kDouble) {
-    UnifyNansOf<double, int64_t>(mutable_span<double>());
+    UnifyNansOf<double, int64_t>(mutable_span<double>().subspan(at, n));
   } else if (type() == ElementType::kFloat) {
-    UnifyNansOf<float, int32_t>(mutable_span<float>());
+    UnifyNansOf<float, int32_t>(mutable_span<float>().subspan(at, n));
   }
 }
 

@@ -94,7 +94,9 @@ class Value {
   }
   // Gives all NaNs the same bits. Sign and payload of one that arises are what
   // compilers, and the order of operands, make of it.
-  void UnifyNans();
+  void UnifyNans() { UnifyNans(0, element_count()); }
+  // Of `count` elements from the first-th on.
+  void UnifyNans(int64_t first, int64_t count);
   // Computes the digest; the value is immutable from now on.
   void Seal();
   // XXH3-128 over the data, type and shape excluded.
