@@ -144,12 +144,12 @@ void WidenMasked(std::vector<Normal>& normals) {
     const bool is_alone = std::none_of(
         normals.begin(), normals.end(), [&normal](const Normal& other) {
           const auto& stores = normal.piece.stores;
-          const bool shares = std::any_of(
-              other.piece.stores.begin(), other.piece.stores.end(),
-              [&stores](int32_t store) {
-                return std::find(stores.begin(), stores.end(), store) !=
-                       stores.end();
-              });
+          const bool shares =
+              std::any_of(other.piece.stores.begin(), other.piece.stores.end(),
+                          [&stores](int32_t store) {
+                            return std::find(stores.begin(), stores.end(),
+                                             store) != stores.end();
+                          });
           return &other != &normal && shares &&
                  !Intersect(normal.hull, other.hull).IsEmpty();
         });

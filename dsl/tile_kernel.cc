@@ -112,8 +112,8 @@ Value TileRun::TakeScratch() {
         points > 0) {
       const int64_t planes = box.Extents()[0];
       const int64_t row = points / planes;
-      window.planes = std::min(planes, program_.order.Span(
-                                           levels, sweep_.SlabOf(row)));
+      window.planes =
+          std::min(planes, program_.order.Span(levels, sweep_.SlabOf(row)));
       points = window.planes * row;
     }
     const int64_t computed = plan_.IsAhead(field) ? levels : 1;

@@ -140,8 +140,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   return box;
 }
 
-TileSweep::Operand TileSweep::Place(const Window& window,
-                                    int64_t element_bytes,
+TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
                                     absl::Span<const int32_t> coordinates,
                                     absl::Span<const int64_t> shifts,
                                     Part& part) {

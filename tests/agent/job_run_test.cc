@@ -235,8 +235,7 @@ TEST(JobRun, SendsCopiesOfSomeLabelsAtATime) {
   int64_t sum = agent.run().stats().messages_sent;
   while (sent.empty() || sent.back() > 0) {
     agent.Pass(limits.copy_delay);
-    sent.push_back(
-        std::exchange(sum, agent.run().stats().messages_sent));
+    sent.push_back(std::exchange(sum, agent.run().stats().messages_sent));
     sent.back() = sum - sent.back();
   }
   for (const int64_t count : sent) EXPECT_LE(count, limits.copy_labels_max);

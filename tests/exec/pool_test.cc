@@ -196,9 +196,9 @@ TEST(Pool, CountsProcessorsWhereWorkersTakeTurns) {
 
 TEST(HostLoad, ReadsWhatTheSystemSays) {
   EXPECT_EQ(RunnableOf("0.20 0.18 0.12 3/80 11206\n"), 3);
-  for (const char* text : {"", "0.20", "0.20 0.18 0.12 80 11206",
-                           "0.20 0.18 0.12 x/80 11206",
-                           "0.20 0.18 0.12 -1/80 11206"}) {
+  for (const char* text :
+       {"", "0.20", "0.20 0.18 0.12 80 11206", "0.20 0.18 0.12 x/80 11206",
+        "0.20 0.18 0.12 -1/80 11206"}) {
     EXPECT_EQ(RunnableOf(text), std::nullopt) << text;
   }
   EXPECT_GE(RunnableThreads().value_or(1), 1);
