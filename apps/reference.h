@@ -22,6 +22,12 @@ std::vector<double> Advection1d(int64_t n, int64_t t);
 std::vector<double> Heat3d(int64_t n, int64_t t);
 // u(0:n-1)(0:n-1)(t) of apps/wave2d.
 std::vector<double> Wave2d(int64_t n, int64_t t);
+// p(0:n-1)(0:n-1)(t) of apps/acoustic2d, row by row, and heard(0:t).
+struct Sound {
+  std::vector<double> pressure;
+  std::vector<double> heard;
+};
+Sound Acoustic2d(int64_t n, int64_t t);
 // u(0:n-1)(0:n-1)(t) of apps/grayscott, then v.
 std::vector<double> GrayScott(int64_t n, int64_t t);
 // hz(0:n-1)(0:n-1)(t) of apps/maxwell2d.

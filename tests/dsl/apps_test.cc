@@ -114,6 +114,20 @@ TEST(AppsTest, Wave2d) {
               testing::ElementsAreArray(apps::Wave2d(43, 17)));
 }
 
+TEST(AppsTest, Acoustic2d) {
+  const SerialOutcome out =
+      RunEveryWay({.file = "acoustic2d/acoustic2d.dog",
+                   .parameters = {{"N", "90"}, {"T", "41"}},
+                   .shape = {.widths = {12, 33}, .depth = 4, .slab_points = 30},
+                   .lowering = "tiles of"});
+  const apps::Sound expected = apps::Acoustic2d(90, 41);
+  ASSERT_EQ(out.values.size(), 2u);
+  EXPECT_THAT(out.values[0].span<double>(),
+              testing::ElementsAreArray(expected.pressure));
+  EXPECT_THAT(out.values[1].span<double>(),
+              testing::ElementsAreArray(expected.heard));
+}
+
 TEST(AppsTest, GrayScott) {
   const SerialOutcome out =
       RunEveryWay({.file = "grayscott/grayscott.dog",
