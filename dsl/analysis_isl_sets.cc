@@ -91,10 +91,12 @@ void IslSets::AssumeParameters() {
       continue;
     }
     names.push_back(absl::StrCat("p", p));
+    const bool is_found = program_.repeat.has_value() &&
+                          program_.repeat->parameter == static_cast<int32_t>(p);
     if (parameter.definition) {
       absl::StrAppend(&assumption_, " and p", p, " = ",
                       Text(*parameter.definition));
-    } else {
+    } else if (!is_found) {
       absl::StrAppend(&assumption_, " and p", p,
                       " >= ", std::min(parameter.integer, kSymbolicMin));
     }
