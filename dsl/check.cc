@@ -451,7 +451,7 @@ CheckedProgram Check(const ast::Program& program, const CheckOptions& options,
     if (diagnostics.HasErrors()) return {};
     CheckedProgram out = Checker(options, diagnostics).Run(written);
     if (!is_given) return out;
-    for (const std::string& name : ArraysOf(program.repeats.front().until)) {
+    for (const std::string& name : ArraysOfCondition(program)) {
       const int32_t array = out.FindArray(name);
       if (array >= 0) out.condition_arrays.push_back(array);
     }

@@ -1,5 +1,7 @@
 #include "dsl/repeat.h"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,27 +130,47 @@ class Places {
   Diagnostics& diagnostics_;
 };
 
-// Takes the labels out of a condition: each becomes a name under `using`.
-void TakeLabels(Expr& expr, std::vector<ast::Use>& uses) {
-  if (expr.kind == Expr::Kind::kFunction &&
-      FindFunction(expr.text) == nullptr) {
+// The arrays of a program, by all that gives them values.
+std::set<std::string> ArrayNames(const ast::Program& program) {
+  std::set<std::string> out;
+  for (const ast::Array& a : program.arrays) out.insert(a.name.text);
+  for (const ast::Input& i : program.inputs) out.insert(i.ref.array.text);
+  for (const ast::Boundary& b : program.boundaries) {
+    out.insert(b.ref.array.text);
+  }
+  for (const ast::Task& task : program.tasks) {
+    for (const ast::Create& c : task.creates) out.insert(c.ref.array.text);
+  }
+  for (const ast::Reduction& r : program.reductions) {
+    out.insert(r.ref.array.text);
+  }
+  for (const ast::Parameter& p : program.parameters) out.erase(p.name.text);
+  return out;
+}
+
+// Takes the labels out of a condition: each becomes a name under `using`. A
+// label without indices is a name of `arrays`.
+void TakeLabels(const std::set<std::string>& arrays, Expr& expr,
+                std::vector<ast::Use>& uses) {
+  const bool is_bare =
+      expr.kind == Expr::Kind::kName && arrays.count(expr.text) > 0;
+  if (is_bare || (expr.kind == Expr::Kind::kFunction &&
+                  FindFunction(expr.text) == nullptr)) {
     ast::Use use;
     use.ref.array = {expr.text, expr.range};
     use.ref.index = std::move(expr.args);
     use.ref.is_slice.assign(use.ref.index.size(), false);
     use.ref.range = expr.range;
     use.name = {absl::StrCat(Print(use.ref)), expr.range};
-    for (const ast::Use& other : uses) {
-      if (other.name.text == use.name.text) {
-        expr = NameExpr(use.name.text, expr.range);
-        return;
-      }
-    }
+    const bool is_known =
+        std::any_of(uses.begin(), uses.end(), [&use](const ast::Use& other) {
+          return other.name.text == use.name.text;
+        });
     expr = NameExpr(use.name.text, expr.range);
-    uses.push_back(std::move(use));
+    if (!is_known) uses.push_back(std::move(use));
     return;
   }
-  for (Expr& arg : expr.args) TakeLabels(arg, uses);
+  for (Expr& arg : expr.args) TakeLabels(arrays, arg, uses);
 }
 
 ast::Dimension Rounds(const ast::Repeat& repeat) {
@@ -181,16 +203,18 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program) {
 
   ast::Task task;
   task.name = {std::string(kConditionArray), at};
-  task.creates.push_back({ConditionRef(repeat), {"ends", at}});
+  // What it creates has a name that no label has, even one without indices.
+  const std::string ends(kConditionArray);
+  task.creates.push_back({ConditionRef(repeat), {ends, at}});
   task.dimensions.push_back(Rounds(repeat));
   Expr condition = repeat.until;
   Rename(repeat.name.text, kRoundIndex, condition);
-  TakeLabels(condition, task.uses);
+  TakeLabels(ArrayNames(program), condition, task.uses);
   Expr value;
   value.kind = Expr::Kind::kConditional;
   value.range = at;
   value.args = {std::move(condition), Integer(1, at), Integer(0, at)};
-  task.code.push_back({{"ends", at}, std::move(value), at});
+  task.code.push_back({{ends, at}, std::move(value), at});
   task.range = at;
   program.tasks.push_back(std::move(task));
 
@@ -228,10 +252,10 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
   return program;
 }
 
-std::vector<std::string> ArraysOf(const ast::Expr& condition) {
-  Expr without = condition;
+std::vector<std::string> ArraysOfCondition(const ast::Program& program) {
+  Expr condition = program.repeats.front().until;
   std::vector<ast::Use> uses;
-  TakeLabels(without, uses);
+  TakeLabels(ArrayNames(program), condition, uses);
   std::vector<std::string> out;
   for (const ast::Use& use : uses) out.push_back(use.ref.array.text);
   return out;

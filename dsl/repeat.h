@@ -25,8 +25,8 @@ inline constexpr absl::string_view kRoundIndex = "T'";
 ast::Program WriteOutRepeat(ast::Program program, bool is_given,
                             Diagnostics& diagnostics);
 
-// The arrays that a condition names.
-std::vector<std::string> ArraysOf(const ast::Expr& condition);
+// The arrays that the condition of a program names, which repeats.
+std::vector<std::string> ArraysOfCondition(const ast::Program& program);
 
 // Of a program that repeats: what must not be beyond the loop's parameter for a
 // point to be in `domain`, where one bound says so, x <= T + rest; for points

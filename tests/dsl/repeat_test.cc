@@ -114,6 +114,22 @@ TEST(Repeat, OneRoundHasAnEnd) {
   EXPECT_EQ(MustRun(text, Options()).values[0].span<double>()[0], 0.125);
 }
 
+// What it compares with may be a label that has no index.
+TEST(Repeat, UntilALabelWithoutIndices) {
+  const Ended expected = RunHere(MustCompile(kRelax, Options()), 1);
+  for (const char* bound :
+       {"boundary limit = 0.01\n", "input limit else 0.01\n",
+        "task half creates limit as n using most as m code\nn = 0.01*m\n"
+        "end code end task\nreduce most = max(u(x)(0)) over x = 0:0\n"}) {
+    std::string text = absl::StrCat(kRelax, bound);
+    text.replace(text.find("< bound"), 7, "< limit");
+    const Job job = MustCompile(text, Options());
+    const Ended ended = RunHere(job, 2);
+    EXPECT_EQ(ended.time, expected.time) << job.lowering;
+    EXPECT_EQ(RunHere(job, 1).digest, ended.digest);
+  }
+}
+
 // Corners are wanted at the end alone.
 TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   for (const char* more : {"", "result change(T)\n"}) {
