@@ -1,10 +1,13 @@
 #include "dsl/parser.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "dsl/expression_parser.h"
+#include "dsl/print.h"
 
 namespace dogged::dsl {
 namespace {
@@ -396,7 +399,9 @@ class Parser : private ExpressionParser {
         Fail("an index stands in brackets of its own")
             .Help("write  phi(x)(t)  instead of  phi(x, t)");
       }
-      if (At(":")) {
+      if (At(":") && out.last.size() == out.index.size()) {
+        FailAtStep(out.index.back(), out.last.back());
+      } else if (At(":")) {
         Fail("a range can't stand here")
             .Help("name the index, and say  for x = ...");
       }
@@ -404,6 +409,18 @@ class Parser : private ExpressionParser {
     }
     out.range = Since(out.array.range);
     return out;
+  }
+
+  // Behind first:last in a result.
+  void FailAtStep(const ast::Expr& first,
+                  const std::optional<ast::Expr>& last) {
+    if (failed() || !last) return;
+    const std::string step = Peek(1).kind == Token::Kind::kInteger
+                                 ? absl::StrCat(Peek(1).integer)
+                                 : "2";
+    Fail("a step can't stand here")
+        .Help(absl::StrCat("name the index, and say  for x = ", Print(first),
+                           ":", Print(*last), ":", step));
   }
 
   std::vector<ast::Dimension> Dimensions() {
