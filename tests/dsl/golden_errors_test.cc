@@ -1,8 +1,9 @@
 // Aim: each diagnosis says exactly what its file in errors/ expects.
 // Method: the leading comment of errors/NAME.dog is the expected text, with an
 // optional first line "# args: -D N=3 --input A"; the whole file is parsed,
-// checked and analysed, and what Diagnostics prints is compared. With
-// --rewrite the comments are replaced by what is printed now.
+// checked and analysed, with --compile there also lowered, and what Diagnostics
+// prints is compared. With --rewrite the comments are replaced by what is
+// printed now.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "dsl/analysis.h"
+#include "dsl/analysis_isl.h"
 #include "dsl/check.h"
+#include "dsl/compile.h"
 #include "dsl/explain.h"
 #include "dsl/include.h"
 #include "dsl/parser.h"
@@ -71,7 +74,20 @@ CheckOptions Options(const std::string& args) {
   return options;
 }
 
+std::string DiagnoseAll(const std::string& name, const std::string& text) {
+  CompileOptions options;
+  options.file = name;
+  options.parameters = Options(Split(text).args).parameters;
+  options.analyze = AnalyzeWithIsl;
+  Diagnostics diagnostics("", "");
+  EXPECT_FALSE(Compile(text, options, KernelRegistry(), diagnostics).ok());
+  return diagnostics.ToString();
+}
+
 std::string Diagnose(const std::string& name, const std::string& text) {
+  if (Split(text).args.find("--compile") != std::string::npos) {
+    return DiagnoseAll(name, text);
+  }
   Diagnostics diagnostics = Include(name, text, [](const std::string& path) {
     const auto file = std::filesystem::path(DOGGED_ERRORS_DIR) / path;
     return std::filesystem::exists(file)
