@@ -92,7 +92,9 @@ class TypeChecker {
           .Error(Code::kUnknownName, e.range,
                  absl::StrCat("nothing here is called ", e.text,
                               DidYouMean(e.text, scope_.Names())))
-          .Help(scope_.unknown_help);
+          .Help(e.text == "pi" ? "give it:  param pi : double = "
+                                 "3.141592653589793"
+                               : scope_.unknown_help);
       return false;
     }
     entry->is_used = true;
