@@ -40,7 +40,7 @@ LocalRun::LocalRun(const Relations& relations, const KernelTable& kernels,
       needed_(relations),
       by_priority_(HasPriorities(relations.program())),
       gate_(relations),
-      result_count_(gate_.TakeResultCount().value_or(INT64_MAX)),
+      results_(gate_.TakeResultCount()),
       table_(relations),
       queues_(options_.placement, by_priority_),
       sources_(relations, needed_,
@@ -59,7 +59,7 @@ absl::Status LocalRun::Run() {
 
 absl::Status LocalRun::Run(absl::Duration interval,
                            absl::FunctionRef<bool(const LocalProgress&)> poll) {
-  if (result_count_.load() == 0) return absl::OkStatus();
+  if (results_.total() == 0) return absl::OkStatus();
   WorkerThreads threads(options_.placement, [this](int worker) {
     Work(*workers_[static_cast<size_t>(worker)]);
   });
@@ -76,7 +76,7 @@ absl::Status LocalRun::Run(absl::Duration interval,
 }
 
 LocalProgress LocalRun::Progress() const {
-  LocalProgress out{.results_bound = results_bound_.load()};
+  LocalProgress out{.results_bound = results_.bound()};
   std::tie(out.time, out.has_ended) = gate_.Time();
   for (const auto& worker : workers_) {
     out.tasks_executed += worker->executed.load(std::memory_order_relaxed);
@@ -190,10 +190,9 @@ void LocalRun::AwaitWork(Worker& worker) {
     if (auto record = TakeLeaf(worker, /*always=*/true)) {
       queues_.Push(worker.id, std::move(record));
     } else {
-      Finish(absl::InternalError(
-          absl::StrCat("nothing is left to run, but ",
-                       result_count_.load() - results_bound_.load(), " of ",
-                       result_count_.load(), " results are unbound")));
+      Finish(absl::InternalError(absl::StrCat(
+          "nothing is left to run, but ", results_.total() - results_.bound(),
+          " of ", results_.total(), " results are unbound")));
     }
     return;
   }
@@ -310,9 +309,8 @@ absl::Status LocalRun::BindOfLoop(Worker& worker, const Label& label,
   }
   for (auto& record : opened.tasks) Release(worker, std::move(record));
   if (opened.result_count.has_value()) {
-    result_count_.store(*opened.result_count);
     // Others may have delivered all of them before anybody knew how many.
-    if (results_bound_.load() == *opened.result_count) Finish(absl::OkStatus());
+    if (results_.SetTotal(*opened.result_count)) Finish(absl::OkStatus());
   }
   for (auto& [result, kept] : opened.results) {
     DOGGED_RETURN_IF_ERROR(
@@ -339,9 +337,7 @@ absl::Status LocalRun::DeliverResult(Worker& worker, const Label& label,
 
 void LocalRun::CountResults(int64_t count) {
   if (count == 0) return;
-  if (results_bound_.fetch_add(count) + count == result_count_.load()) {
-    Finish(absl::OkStatus());
-  }
+  if (results_.Add(count)) Finish(absl::OkStatus());
 }
 
 }  // namespace dogged

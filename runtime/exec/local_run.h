@@ -35,6 +35,7 @@
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/needed.h"
 #include "runtime/exec/ready_queues.h"
+#include "runtime/exec/result_count.h"
 #include "runtime/exec/round_gate.h"
 #include "runtime/exec/task_sources.h"
 #include "runtime/graph/kernel.h"
@@ -137,7 +138,7 @@ class LocalRun {
   const NeededTasks needed_;
   const bool by_priority_;
   RoundGate gate_;
-  std::atomic<int64_t> result_count_;
+  ResultCount results_;
   ActivationTable table_;
   ReadyQueues<Activation> queues_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -148,7 +149,6 @@ class LocalRun {
   std::atomic<int> waiting_count_{0};
 
   std::mutex result_mutex_;
-  std::atomic<int64_t> results_bound_{0};
 
   std::atomic<bool> stop_{false};
   std::mutex finish_mutex_;
