@@ -276,6 +276,35 @@ def animations(runs):
     assert len(frames) == 101 and delays == [50.0] * 100 + [1050.0]
 
 
+def windows(runs):
+    # Of a range of steps those, and the scale of those alone: yellow, the
+    # largest value, is in the last one, and in none before.
+    said = runs.run(("u(1)(:)(:)(1:2)", "window.apng"),
+                    ("u(1)(:)(:)(1)", "1.png"), ("u(1)(:)(:)(2)", "2.png"),
+                    ("u(1)(:)(:)(0:T)", "all.apng"))
+    assert "steps" not in said, said
+    _, _, delays = png(runs.path("window.apng"))
+    assert delays == [500.0, 1500.0], delays
+    frames = pixels(runs.path("window.apng"))
+    assert len(frames) == 2 and len(pixels(runs.path("all.apng"))) == 5
+    yellow, violet = bytes((253, 231, 37)), bytes((68, 1, 84))
+    cells = [{row[3*x:3*x + 3] for row in frame[60:300] for x in range(80, 700)}
+             for frame in frames]
+    assert violet in cells[0] and yellow not in cells[0]
+    assert yellow in cells[1] and violet not in cells[1]
+    # Each has the title of its step; the picture is as wide as its scale.
+    titles = [[row[:600] for row in frame[:40]] for frame in frames]
+    for t, title in zip((1, 2), titles):
+        [still] = pixels(runs.path(f"{t}.png"))
+        assert title == [row[:600] for row in still[:40]], t
+    assert titles[0] != titles[1]
+    # A window at the end of a long run: only what is selected counts.
+    said = runs.run(("f(:)(T-50:T)", "late.apng"), extra=("-D", "T=400"))
+    assert "steps" not in said, said
+    _, frames, _ = png(runs.path("late.apng"))
+    assert len(frames) == 51, len(frames)
+
+
 LOOP = """repeat T = 4:60:4 until u(1)(T) < 0
 boundary u(x)(0) = x
 task step
@@ -322,7 +351,7 @@ def refusals(runs):
 
 
 def main(dogged):
-    for case in (images, series, animations, backwards, refusals):
+    for case in (images, series, animations, windows, backwards, refusals):
         with tempfile.TemporaryDirectory() as folder:
             runs = Runs(dogged, folder)
             case(runs)
