@@ -110,11 +110,12 @@ Value TileRun::TakeScratch() {
     int64_t points = box.Count();
     if (is_swept_away_ && !plan_.IsAhead(field) && field.dims.size() > 1 &&
         points > 0) {
-      const int64_t planes = box.Extents()[0];
-      const int64_t row = points / planes;
-      window.planes =
-          std::min(planes, program_.order.Span(levels, sweep_.SlabOf(row)));
-      points = window.planes * row;
+      const int64_t row = points / box.Extents()[0];
+      const int64_t span = program_.order.Span(levels, sweep_.SlabOf(row));
+      if (span < box.Extents()[0]) {
+        window.planes = span;
+        points = span * row;
+      }
     }
     const int64_t computed = plan_.IsAhead(field) ? levels : 1;
     for (int64_t i = 0; i < std::max<int64_t>(1, computed) + field.carried;
@@ -195,7 +196,7 @@ bool TileRun::IsGivenAsComputed(size_t f) const {
 }
 
 bool TileRun::IsSweptAway() const {
-  if (!role_.gives_carry) return false;
+  if (!role_.gives_carry || !sweep_.GoesBySlabs()) return false;
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     if (field.is_static || plan_.IsAhead(field) || IsGivenAsComputed(f)) {

@@ -257,6 +257,11 @@ void TileSweep::RunAhead(int64_t first, int64_t last, int64_t block_last) {
   }
 }
 
+bool TileSweep::GoesBySlabs() const {
+  const Box space = plan_.Tile(tile_);
+  return program_.order.step <= space.upper[0] - space.lower[0];
+}
+
 int64_t TileSweep::SlabOf(int64_t row) const {
   return std::max<int64_t>(1, plan_.slab_points / row);
 }
@@ -265,9 +270,7 @@ void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last,
                           absl::FunctionRef<void(int64_t)> need,
                           absl::FunctionRef<void(int64_t)> made) {
   const SweepOrder& order = program_.order;
-  const Box space = plan_.Tile(tile_);
-  if (order.step > space.upper[0] - space.lower[0] && last > first) {
-    // What one level reads of the one before is too far away for slabs.
+  if (last > first && !GoesBySlabs()) {
     const auto none_made = [](int64_t) {};
     for (int64_t level = first; level < last; ++level) {
       RunLevels(level, level, block_last, need, none_made);

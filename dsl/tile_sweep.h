@@ -27,6 +27,9 @@ class TileSweep {
   void RunLevels(int64_t first, int64_t last, int64_t block_last,
                  absl::FunctionRef<void(int64_t)> need,
                  absl::FunctionRef<void(int64_t)> made);
+  // False if what one level reads of the one before is too far away for slabs:
+  // then each level is whole before the next one begins.
+  bool GoesBySlabs() const;
   // Points along coordinate 1 of a slab whose points have `row` others beside
   // them.
   int64_t SlabOf(int64_t row) const;
