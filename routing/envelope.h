@@ -27,6 +27,7 @@ enum class RoutingKind : uint8_t {
   kStreamOffer = 7,
   kStreamSegment = 8,
   kStreamPull = 9,
+  kReconcile = 10,
 };
 inline constexpr uint8_t kFirstFreeKind = 16;
 

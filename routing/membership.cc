@@ -44,10 +44,9 @@ void Membership::Advance(absl::Time now) {
 
 // --- Facts ---------------------------------------------------------------
 
-GossipNews Membership::Everything() const {
+GossipNews Membership::AllFacts() const {
   GossipNews news;
   for (const auto& [id, entry] : entries_) news.facts.push_back(entry.fact);
-  for (const auto& item : records_) news.records.emplace_back(item);
   return news;
 }
 
@@ -65,11 +64,7 @@ bool Membership::Merge(Decoder& decoder, GossipNews& fresh) {
   for (MemberFact& fact : news.facts) {
     if (MergeFact(fact)) fresh.facts.push_back(std::move(fact));
   }
-  for (auto& [key, record] : news.records) {
-    if (MergeRecord(key, record)) {
-      fresh.records.emplace_back(std::move(key), std::move(record));
-    }
-  }
+  MergeRecords(std::move(news.records), fresh);
   return true;
 }
 
@@ -87,7 +82,7 @@ bool Membership::MergeFact(MemberFact fact) {
       entry.forgotten = true;  // never met
     }
     entries_.emplace(id, std::move(entry));
-    state_digest_ = 0;
+    members_digest_ = 0;
     if (alive) RefreshView();
     return true;
   }
@@ -103,23 +98,6 @@ bool Membership::MergeFact(MemberFact fact) {
   return is_news;
 }
 
-bool Membership::MergeRecord(const std::string& key, GossipRecord record) {
-  auto [it, is_new] = records_.try_emplace(key);
-  GossipRecord& mine = it->second;
-  if (!is_new && std::make_pair(record.version, record.bytes.view()) <=
-                     std::make_pair(mine.version, mine.bytes.view())) {
-    return false;
-  }
-  // A sum takes one out and another in, whatever else there is.
-  if (!is_new) records_digest_ -= mine.HashAt(key);
-  mine = std::move(record);
-  records_digest_ += mine.HashAt(key);
-  ++hashed_count_;
-  state_digest_ = 0;
-  events_.push_back({.kind = MembershipEvent::Kind::kRecord, .key = key});
-  return true;
-}
-
 // The end of `id`, one way or the other; spread if `out` is given.
 void Membership::End(AgentId id, MemberState state, absl::string_view cause,
                      Outbox* out) {
@@ -132,7 +110,7 @@ void Membership::End(AgentId id, MemberState state, absl::string_view cause,
   entry.ended = awake_;
   if (was_alive && state == MemberState::kDead) fact.blob = Bytes();
   detector_.Remove(id);
-  state_digest_ = 0;
+  members_digest_ = 0;
   if (id == self_.id) {
     if (!leaving_) {
       declared_dead_ = true;
@@ -161,18 +139,22 @@ void Membership::RefreshView() {
     }
   }
   view_ = std::make_shared<const View>(std::move(members));
-  state_digest_ = 0;
+  members_digest_ = 0;
 }
 
-uint64_t Membership::StateDigest() const {
-  if (state_digest_ != 0) return state_digest_;
+uint64_t Membership::MembersDigest() const {
+  if (members_digest_ != 0) return members_digest_;
   uint64_t digest = 1;
   for (const auto& [id, entry] : entries_) {
     digest = Mix64(Mix64(digest, id.value()),
                    static_cast<uint64_t>(entry.fact.state));
   }
-  state_digest_ = Mix64(digest, records_digest_) | 1;
-  return state_digest_;
+  members_digest_ = digest | 1;
+  return members_digest_;
+}
+
+uint64_t Membership::StateDigest() const {
+  return Mix64(MembersDigest(), records_.sum());
 }
 
 // --- Sending -------------------------------------------------------------
@@ -182,7 +164,7 @@ void Membership::SendNews(AgentId to, const GossipNews& news, bool full,
   Encoder encoder;
   encoder.PutU8(
       static_cast<uint8_t>(full ? GossipForm::kFull : GossipForm::kNews));
-  encoder.PutU64(StateDigest());
+  PutDigests(encoder);
   news.EncodeTo(encoder);
   out.Send(to, RoutingKind::kGossip, JobId(), Bytes(encoder.Take()));
 }
@@ -246,9 +228,10 @@ void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
       ReceiveGossip(from, body, out);
       break;
     case RoutingKind::kGossipDigest:
-      if (decoder.GetU64() != StateDigest()) {
-        SendNews(from, Everything(), true, out);
-      }
+      ReceiveDigest(from, body, out);
+      break;
+    case RoutingKind::kReconcile:
+      ReceiveReconcile(from, body, out);
       break;
     case RoutingKind::kPing:
       ReceivePing(from, body, out);
@@ -291,7 +274,8 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
     }
     return;
   }
-  const uint64_t their_digest = decoder.GetU64();
+  const uint64_t their_members = decoder.GetU64();
+  const uint64_t their_records = decoder.GetU64();
   GossipNews fresh;
   if (!Merge(decoder, fresh) || declared_dead_) return;
   const bool is_small = view_->size() <= options_.push_all_max;
@@ -307,10 +291,11 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
       SendNews(fact.id, NewsOf(self_.id), false, out);
     }
   }
-  if ((is_full || is_newcomer) && StateDigest() != their_digest &&
-      view_->Contains(from)) {
-    SendNews(from, Everything(), is_full, out);
+  if (!(is_full || is_newcomer) || !view_->Contains(from)) return;
+  if (MembersDigest() != their_members) {
+    SendNews(from, AllFacts(), is_full, out);
   }
+  if (records_.sum() != their_records) SendReconcile(from, out);
 }
 
 // A ping: who asked for it (0: the sender), then the sender's own fact.
@@ -389,14 +374,13 @@ void Membership::RunDetector(Outbox& out) {
 void Membership::RunGossip(Outbox& out) {
   if (awake_ < next_gossip_) return;
   next_gossip_ = awake_ + options_.gossip_interval;
+  reconcile_bytes_ = options_.reconcile_bytes_max;
   if (blob_changed_ && view_->size() <= options_.push_all_max) {
     Spread(NewsOf(self_.id), AgentId(), out);
   }
   blob_changed_ = false;
   if (const AgentId peer = RandomPeer(); !peer.IsNone()) {
-    Encoder encoder;
-    encoder.PutU64(StateDigest());
-    out.Send(peer, RoutingKind::kGossipDigest, JobId(), Bytes(encoder.Take()));
+    SendDigest(peer, out);
   }
   std::vector<AgentId> dead;
   for (auto& [id, entry] : entries_) {
@@ -440,8 +424,10 @@ void Membership::Leave(absl::Time now, Outbox& out) {
 }
 
 std::string Membership::Snapshot() const {
+  GossipNews news = AllFacts();
+  news.records.assign(records().begin(), records().end());
   Encoder encoder;
-  Everything().EncodeTo(encoder);
+  news.EncodeTo(encoder);
   return encoder.Take();
 }
 
@@ -475,16 +461,6 @@ void Membership::SetBlob(Bytes blob) {
 Bytes Membership::BlobOf(AgentId id) const {
   auto it = entries_.find(id);
   return it == entries_.end() ? Bytes() : it->second.fact.blob;
-}
-
-void Membership::PutRecord(absl::Time now, absl::string_view key,
-                           uint64_t version, Bytes bytes, Outbox& out) {
-  Advance(now);
-  const std::string name(key);
-  const GossipRecord record{version, std::move(bytes)};
-  if (MergeRecord(name, record)) {
-    Spread({.facts = {}, .records = {{name, record}}}, AgentId(), out);
-  }
 }
 
 std::vector<MembershipEvent> Membership::TakeEvents() {

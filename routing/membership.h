@@ -6,8 +6,10 @@
 //   record: key -> (version, bytes); the larger (version, bytes) wins.
 //
 // A fact travels at once to everyone (to a few, in large views, who pass it
-// on), and two random agents compare all of their facts now and then, so any
-// message may be lost. To join, absorb the Snapshot() of any member.
+// on), and two random agents compare digests of all facts now and then, so any
+// message may be lost: where they differ all is told of members, of records
+// those that differ (reconcile.h). To join, absorb the Snapshot() of any
+// member.
 //
 // Time is counted only while Tick is being called: an agent that was stopped
 // for an hour suspects nobody when it goes on.
@@ -27,6 +29,7 @@
 #include "routing/failure_detector.h"
 #include "routing/gossip_codec.h"
 #include "routing/outbox.h"
+#include "routing/record_set.h"
 #include "routing/view.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/codec.h"
@@ -34,6 +37,8 @@
 #include "runtime/base/random.h"
 
 namespace dogged {
+
+struct ReconcileMessage;
 
 struct MembershipOptions {
   FailureDetectorTimes detector;
@@ -47,6 +52,9 @@ struct MembershipOptions {
   // Views up to this size: news go to all. Larger: to `fanout` at random.
   int push_all_max = 64;
   int fanout = 4;
+  // Of records that differ, and what it takes to find them, between two
+  // gossips: whatever is doubled or made up, it stays below that.
+  int64_t reconcile_bytes_max = 2 << 20;
 };
 
 struct MembershipEvent {
@@ -68,7 +76,8 @@ class Membership {
  public:
   Membership(Member self, const MembershipOptions& options, Rng rng);
 
-  // Messages of the kinds kGossip to kPingRequest; others are not for here.
+  // Messages of the kinds kGossip to kPingRequest, and kReconcile; others are
+  // not for here.
   void Receive(absl::Time now, AgentId from, uint8_t kind, const Bytes& body,
                Outbox& out);
   void Tick(absl::Time now, Outbox& out);
@@ -99,9 +108,7 @@ class Membership {
   void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
                  Bytes bytes, Outbox& out);
   // By key.
-  const absl::btree_map<std::string, GossipRecord>& records() const {
-    return records_;
-  }
+  const RecordSet::Map& records() const { return records_.records(); }
 
   // What happened since the last call, in order.
   std::vector<MembershipEvent> TakeEvents();
@@ -117,7 +124,7 @@ class Membership {
   // A hash of all facts except blobs; equal after convergence.
   uint64_t StateDigest() const;
   // Records hashed for it so far: one for each that came or changed.
-  int64_t hashed_count() const { return hashed_count_; }
+  int64_t hashed_count() const { return records_.hashed_count(); }
 
  private:
   // A fact and what only this agent keeps with it.
@@ -129,14 +136,15 @@ class Membership {
   };
 
   void Advance(absl::Time now);
-  GossipNews Everything() const;
+  GossipNews AllFacts() const;
   GossipNews NewsOf(AgentId id) const;
   // Merges encoded news; what was new is added to `fresh`. False: malformed.
   bool Merge(Decoder& decoder, GossipNews& fresh);
   bool MergeFact(MemberFact fact);
-  bool MergeRecord(const std::string& key, GossipRecord record);
   void End(AgentId id, MemberState state, absl::string_view cause, Outbox* out);
   void RefreshView();
+  // Of members alone; StateDigest() is of records, too.
+  uint64_t MembersDigest() const;
 
   void SendNews(AgentId to, const GossipNews& news, bool full,
                 Outbox& out) const;
@@ -152,12 +160,24 @@ class Membership {
   void RunGossip(Outbox& out);
   AgentId RandomPeer();
 
+  // --- membership_records.cc
+  void MergeRecords(std::vector<std::pair<std::string, GossipRecord>> records,
+                    GossipNews& fresh);
+  void PutDigests(Encoder& encoder) const;
+  void SendDigest(AgentId to, Outbox& out) const;
+  // Says what could be missing there, or here.
+  void SendReconcile(AgentId to, Outbox& out);
+  void SendReconcile(AgentId to, const ReconcileMessage& message, Outbox& out);
+  void ReceiveDigest(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveReconcile(AgentId from, const Bytes& body, Outbox& out);
+
   Member self_;
   MembershipOptions options_;
   Rng rng_;
   FailureDetector detector_;
   absl::btree_map<AgentId, Entry> entries_;
-  absl::btree_map<std::string, GossipRecord> records_;
+  RecordSet records_;
+  int64_t reconcile_bytes_ = 0;  // that may be sent until the next gossip
   std::shared_ptr<const View> view_;
   std::vector<MembershipEvent> events_;
   absl::Time last_now_ = absl::InfinitePast();
@@ -168,9 +188,7 @@ class Membership {
   bool blob_changed_ = false;
   bool declared_dead_ = false;
   bool leaving_ = false;
-  mutable uint64_t state_digest_ = 0;  // 0: to be computed
-  uint64_t records_digest_ = 0;        // the sum of their hashes
-  int64_t hashed_count_ = 0;
+  mutable uint64_t members_digest_ = 0;  // 0: to be computed
   int64_t refused_count_ = 0;
 };
 

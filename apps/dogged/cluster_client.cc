@@ -14,7 +14,6 @@ namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
-constexpr absl::Duration kStatusTimeout = absl::Seconds(1);
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
@@ -49,11 +48,12 @@ Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
-    std::vector<std::string> addresses) {
+    std::vector<std::string> addresses, absl::Duration patience) {
   std::unique_ptr<ClusterClient> out(new ClusterClient);
   out->addresses_ = std::move(addresses);
+  out->named_count_ = out->addresses_.size();
+  out->patience_ = patience;
   DOGGED_RETURN_IF_ERROR(out->FailOver(absl::OkStatus()));
-  out->PollStatus();  // learns the other members
   return out;
 }
 
@@ -289,18 +289,22 @@ void ClusterClient::AddAddress(std::string address) {
   }
 }
 
-std::vector<StatusReply> ClusterClient::PollStatus() {
+std::vector<StatusReply> ClusterClient::PollStatus(
+    const StatusRequest& request) {
   std::vector<StatusReply> out;
-  const std::vector<std::string> known = addresses_;
-  for (const std::string& address : known) {
-    auto& client = status_clients_[address];
+  const Bytes body = request.Encode();
+  // There may be more of them after each answer.
+  for (size_t i = 0; i < addresses_.size(); ++i) {
+    const absl::Duration patience =
+        i < named_count_ ? patience_ : kStatusPatience;
+    auto& client = status_clients_[addresses_[i]];
     if (client == nullptr) {
-      auto connected = ControlClient::Connect(address, kStatusTimeout);
+      auto connected = ControlClient::Connect(addresses_[i], patience);
       if (!connected.ok()) continue;
       client = *std::move(connected);
     }
     const auto frame =
-        client->Call(Type(ControlType::kStatus), "", kStatusTimeout);
+        client->Call(Type(ControlType::kStatus), body.view(), patience);
     if (!frame.ok()) {
       client.reset();
       continue;

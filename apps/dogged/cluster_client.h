@@ -4,6 +4,7 @@
 #ifndef DOGGED_APPS_DOGGED_CLUSTER_CLIENT_H_
 #define DOGGED_APPS_DOGGED_CLUSTER_CLIENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,11 +28,17 @@ namespace dogged {
 
 class ClusterClient {
  public:
-  // `addresses`: control ports of running agents, at least one of which
-  // answers. Errors: kUnavailable naming them; kNotFound for what is no
-  // address.
+  // Agents that don't say within this how they are, are left out.
+  static constexpr absl::Duration kStatusPatience = absl::Seconds(1);
+  // For the one that a user named and waits for.
+  static constexpr absl::Duration kNamedPatience = absl::Seconds(10);
+
+  // `addresses`: control ports of running agents, at least one of which takes
+  // the connection. They have `patience` to say how they are. Errors:
+  // kUnavailable naming them; kNotFound for what is no address.
   static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
-      std::vector<std::string> addresses);
+      std::vector<std::string> addresses,
+      absl::Duration patience = kStatusPatience);
 
   // Gives the job to the cluster and starts to collect its results.
   // `relations` outlives the client.
@@ -58,9 +65,14 @@ class ClusterClient {
   absl::StatusOr<bool> CopyLent();
   int64_t lent_count() const { return lent_count_; }  // ever
 
-  // Asks every known agent; those that do not answer are left out. Learns of
-  // new members.
-  std::vector<StatusReply> PollStatus();
+  // Asks every agent that is known, or that one of these knows; those that do
+  // not answer are left out.
+  std::vector<StatusReply> PollStatus(const StatusRequest& request = {});
+  // As PollStatus(), of the submission of this client alone.
+  std::vector<StatusReply> PollOwn() {
+    return PollStatus(
+        {.jobs = {.job = record_.job(), .submission = record_.submission}});
+  }
   // A new agent's control port.
   void AddAddress(std::string address);
   // Tells the cluster that the job has ended in this way.
@@ -89,6 +101,8 @@ class ClusterClient {
 
   SystemClock clock_;
   std::vector<std::string> addresses_;
+  size_t named_count_ = 0;   // those given to Connect(), in front
+  absl::Duration patience_;  // with these
   std::unique_ptr<ControlClient> contact_;
   std::map<std::string, std::unique_ptr<ControlClient>> status_clients_;
 

@@ -1,7 +1,9 @@
 // `dogged status` and `dogged cancel`.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -17,9 +19,14 @@
 namespace dogged {
 namespace {
 
-// A job over all agents that answered, and all its submissions.
+// Of those that have ended, unless all are wanted.
+constexpr int64_t kEndedShown = 20;
+
+// A job over all agents that answered, and all its submissions that run; if
+// none does, one of those that have ended.
 struct JobOverAll {
   std::map<SubmissionId, JobRecord> submissions;
+  int64_t submission_count = 0;
   JobStats stats;
   int64_t tasks_needed = 0;
   std::string note;
@@ -39,6 +46,8 @@ std::map<std::string, JobOverAll> JobsOf(
       // Submissions of a job share its run.
       if (counted.insert(hash).second) job.stats += summary.stats;
       job.tasks_needed = std::max(job.tasks_needed, summary.tasks_needed);
+      job.submission_count =
+          std::max(job.submission_count, summary.submissions);
       if (!summary.note.empty()) job.note = summary.note;
     }
   }
@@ -82,6 +91,37 @@ const JobRecord& Foremost(const JobOverAll& job) {
   return foremost->second;
 }
 
+// What a table of jobs shows.
+struct JobRows {
+  // By hash; first those that run, then the last that have ended, the last one
+  // first.
+  std::vector<std::pair<std::string, JobOverAll>> jobs;
+  int64_t left_out = 0;
+};
+
+JobRows RowsOf(const std::vector<StatusReply>& replies, int64_t ended_max) {
+  const std::map<std::string, JobOverAll> jobs = JobsOf(replies);
+  JobRows out;
+  for (const StatusReply& reply : replies) {
+    out.left_out = std::max(out.left_out, reply.jobs_known);
+  }
+  std::multimap<int64_t, std::string> ended;
+  for (const auto& [hash, job] : jobs) {
+    const JobRecord& record = Foremost(job);
+    if (record.state == JobState::kRunning) {
+      out.jobs.emplace_back(hash, job);
+    } else {
+      ended.emplace(-record.end_number, hash);
+    }
+  }
+  // Agents need not agree on the last ones.
+  for (const auto& [order, hash] : ended) {
+    if (ended_max-- > 0) out.jobs.emplace_back(hash, jobs.at(hash));
+  }
+  out.left_out = std::max<int64_t>(0, out.left_out - std::ssize(out.jobs));
+  return out;
+}
+
 // Of a job that is not done a lower bound: what lost agents did is not in it.
 double Share(const JobOverAll& job) {
   if (Foremost(job).state == JobState::kDone) return 1;
@@ -90,7 +130,8 @@ double Share(const JobOverAll& job) {
                            static_cast<double>(job.tasks_needed));
 }
 
-std::string StatusJson(const std::vector<StatusReply>& replies) {
+std::string StatusJson(const std::vector<StatusReply>& replies,
+                       const JobRows& rows) {
   nlohmann::ordered_json out;
   out["agents"] = nlohmann::ordered_json::array();
   std::map<AgentId, const StatusReply*> answered;
@@ -116,7 +157,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
     }
   }
   out["jobs"] = nlohmann::ordered_json::array();
-  for (const auto& [hash, job] : JobsOf(replies)) {
+  for (const auto& [hash, job] : rows.jobs) {
     const JobRecord& record = Foremost(job);
     out["jobs"].push_back(
         {{"job", hash},
@@ -124,7 +165,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
          {"state", std::string(JobStateName(record.state))},
          {"message", record.message},
          {"note", job.note},
-         {"submissions", job.submissions.size()},
+         {"submissions", job.submission_count},
          {"round", record.round + 1},
          {"result_digest", record.result_digest == Digest()
                                ? ""
@@ -133,14 +174,15 @@ std::string StatusJson(const std::vector<StatusReply>& replies) {
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed}});
   }
+  out["jobs_left_out"] = rows.left_out;
   return out.dump();
 }
 
-void PrintJobs(const std::map<std::string, JobOverAll>& jobs) {
-  if (jobs.empty()) return;
+void PrintJobs(const JobRows& rows) {
+  if (rows.jobs.empty() && rows.left_out == 0) return;
   std::printf("%-22s %-18s %-9s %9s  %s\n", "job", "program", "state",
               "progress", "words");
-  for (const auto& [hash, job] : jobs) {
+  for (const auto& [hash, job] : rows.jobs) {
     const JobRecord& record = Foremost(job);
     std::printf(
         "%-22s %-18s %-9s %7.0f %%  %s%s%s\n", hash.substr(0, 12).c_str(),
@@ -150,9 +192,13 @@ void PrintJobs(const std::map<std::string, JobOverAll>& jobs) {
                          : "",
         record.message.c_str(), job.note.c_str());
   }
+  if (rows.left_out > 0) {
+    std::printf("%lld more that ended: --all\n",
+                static_cast<long long>(rows.left_out));
+  }
 }
 
-void PrintStatus(const std::vector<StatusReply>& replies) {
+void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   std::map<AgentId, const StatusReply*> answered;
   for (const StatusReply& reply : replies) answered[reply.self] = &reply;
   std::set<AgentId> said;
@@ -174,7 +220,7 @@ void PrintStatus(const std::vector<StatusReply>& replies) {
                   m.cause.c_str());
     }
   }
-  PrintJobs(JobsOf(replies));
+  PrintJobs(rows);
 }
 
 ExitCode Tell(const absl::Status& status) {
@@ -184,8 +230,9 @@ ExitCode Tell(const absl::Status& status) {
 
 // Errors: kUnavailable if what listens at `address` does not answer.
 absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
-                                              const std::string& address) {
-  std::vector<StatusReply> replies = client.PollStatus();
+                                              const std::string& address,
+                                              const JobQuery& jobs) {
+  std::vector<StatusReply> replies = client.PollStatus({.jobs = jobs});
   if (replies.empty()) {
     return absl::UnavailableError(absl::StrCat(
         address,
@@ -198,22 +245,27 @@ absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
 }  // namespace
 
 ExitCode StatusCommand(const ClusterOptions& options) {
-  const auto client = ClusterClient::Connect({options.cluster});
+  const auto client =
+      ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
   if (!client.ok()) return Tell(client.status());
-  const auto replies = Poll(**client, options.cluster);
+  const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
+  const auto replies =
+      Poll(**client, options.cluster, {.ended_max = ended_max});
   if (!replies.ok()) return Tell(replies.status());
+  const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {
-    std::printf("%s\n", StatusJson(*replies).c_str());
+    std::printf("%s\n", StatusJson(*replies, rows).c_str());
   } else {
-    PrintStatus(*replies);
+    PrintStatus(*replies, rows);
   }
   return ExitCode::kDone;
 }
 
 ExitCode CancelCommand(const ClusterOptions& options) {
-  const auto client = ClusterClient::Connect({options.cluster});
+  const auto client =
+      ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
   if (!client.ok()) return Tell(client.status());
-  const auto replies = Poll(**client, options.cluster);
+  const auto replies = Poll(**client, options.cluster, {});
   if (!replies.ok()) return Tell(replies.status());
   std::map<std::string, JobOverAll> named;
   for (auto& [hash, job] : JobsOf(*replies)) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/dogged/cluster_client.h"
@@ -35,25 +37,19 @@ dsl::TargetSize SizeOf(const std::vector<StatusReply>& replies) {
       .workers = std::clamp<int64_t>((workers + agents - 1) / agents, 1, most)};
 }
 
-// Jobs of this text that can be attached to and say what they were cut for.
-std::vector<JobRecord> Candidates(const std::vector<StatusReply>& replies,
-                                  uint64_t text_hash) {
-  std::vector<JobRecord> out;
-  for (const StatusReply& reply : replies) {
+// One of the agents has it, running or done.
+bool HasResults(ClusterClient& client, const Digest& hash) {
+  const StatusRequest request{.jobs = {.job = JobId(hash.high)}};
+  for (const StatusReply& reply : client.PollStatus(request)) {
     for (const JobSummary& job : reply.jobs) {
-      const JobRecord& record = job.record;
-      const bool has_results =
-          record.state == JobState::kRunning || record.state == JobState::kDone;
-      const bool is_known = std::any_of(
-          out.begin(), out.end(),
-          [&](const JobRecord& other) { return other.hash == record.hash; });
-      if (record.text_hash == text_hash && has_results && !is_known &&
-          record.options.agents > 0 && record.options.workers > 0) {
-        out.push_back(record);
+      const JobState state = job.record.state;
+      if (job.record.hash == hash &&
+          (state == JobState::kRunning || state == JobState::kDone)) {
+        return true;
       }
     }
   }
-  return out;
+  return false;
 }
 
 }  // namespace
@@ -61,7 +57,8 @@ std::vector<JobRecord> Candidates(const std::vector<StatusReply>& replies,
 absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                                              const KernelSource& kernels) {
   const ProgramOptions given = options.program;
-  const auto client = ClusterClient::Connect({options.cluster});
+  const auto client =
+      ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
   if (!client.ok()) {
     std::fprintf(stderr, "error: %s\n",
                  std::string(client.status().message()).c_str());
@@ -80,12 +77,17 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
   DOGGED_ASSIGN_OR_RETURN(LoadedProgram program,
                           LoadProgram(options.program, kernels));
   const dsl::TargetSize own = program.options.target;
-  for (const JobRecord& record : Candidates(replies, TextHash(program))) {
-    fill({.agents = record.options.agents, .workers = record.options.workers});
+  std::set<std::pair<int, int>> sizes;
+  for (const StatusReply& reply :
+       (*client)->PollStatus({.jobs = {}, .text_hash = TextHash(program)})) {
+    sizes.insert(reply.sizes.begin(), reply.sizes.end());
+  }
+  for (const auto& [agents, workers] : sizes) {
+    fill({.agents = agents, .workers = workers});
     const dsl::TargetSize size{.agents = options.program.agents,
                                .workers = options.program.workers};
     absl::StatusOr<LoadedProgram> known = Retarget(program, size, kernels);
-    if (known.ok() && JobHash(known->job.Encode()) == record.hash) {
+    if (known.ok() && HasResults(**client, JobHash(known->job.Encode()))) {
       return known;
     }
   }

@@ -256,6 +256,8 @@ class ClusterFlags {
           ->envname("DOGGED_CLUSTER");
     }
     status_.add_flag("--json", options_.json, "print one JSON object");
+    status_.add_flag("--all", options_.all,
+                     "all jobs that ended, not only the last 20");
     cancel_.add_option("JOB", options_.job, "first digits of the job's hash")
         ->required();
   }

@@ -98,7 +98,8 @@ struct AgentCommandOptions {
 struct ClusterOptions {
   std::string cluster;
   bool json = false;
-  std::string job;  // of cancel
+  bool all = false;  // also of many jobs
+  std::string job;   // of cancel
 };
 
 struct SimCommandOptions {

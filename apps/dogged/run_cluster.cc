@@ -283,7 +283,7 @@ class ClusterRun {
   // Takes in what the agents say; an error if the job has failed.
   absl::Status NoteStatus() {
     note_.clear();
-    const std::vector<StatusReply> replies = client_->PollStatus();
+    const std::vector<StatusReply> replies = client_->PollOwn();
     alive_ = static_cast<int>(replies.size());
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());

@@ -345,17 +345,6 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
   return record.job();
 }
 
-void Agent::Conclude(absl::Time now, JobRecord record) {
-  const auto known = FindRecord(record.Key());
-  if (known.has_value() && known->round >= record.round) {
-    record.round = known->round;
-    record.is_last_round |= known->is_last_round;
-  }
-  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
-                        outbox_);
-  ApplyRecord(now, record);
-}
-
 void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   // A stale record never revives a job: what counts is the newest of each.
   index_.Note(record);

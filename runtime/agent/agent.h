@@ -85,9 +85,8 @@ class Agent {
   void RunOnce(absl::Time now);
   // When RunOnce wants to be called again if nothing arrives.
   absl::Time next_wake() const { return next_wake_; }
-  // The last pass had messages or completions, and a worker has nothing to do:
-  // the next ones may be close, and whoever looks out for them takes no core
-  // from a task.
+  // The last pass brought something and a worker is idle: the next message may
+  // be close, and whoever looks out for it takes no core from a task.
   bool ExpectsMore() const {
     return (!arrivals_.empty() || had_completions_) &&
            executor_.unfinished_count() < executor_.worker_count();
@@ -127,8 +126,7 @@ class Agent {
                                uint64_t text_hash = 0);
   // A new state of a known submission: done, cancelled, failed.
   void Conclude(absl::Time now, JobRecord record);
-  // What a new incarnation of this agent goes on with: submissions that run,
-  // and their encoded jobs.
+  // For a new incarnation: submissions that run, and their encoded jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
   // The client's wish for result labels; see JobRun::Want().
   //
@@ -136,7 +134,8 @@ class Agent {
   //         still being fetched.
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
   std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
-  std::vector<JobSummary> Jobs() const;
+  std::vector<JobSummary> Jobs(const JobQuery& query) const;
+  const JobIndex& job_index() const { return index_; }
   // Jobs that are not over and forgotten: what a pass of the loop looks at.
   size_t active_count() const { return jobs_.size(); }
   // What another agent last said that it did: it lives, or has left lately.
@@ -219,6 +218,7 @@ class Agent {
   void CheckNumericClasses(absl::Time now);
   void FailJob(absl::Time now, JobId job, const absl::Status& status);
   std::string NoteOf(const Entry& entry) const;
+  JobSummary Summarize(JobRecord record) const;
   // Frees what jobs that are over hold, the results last.
   void ForgetJobs(absl::Time now);
   void ForgetJob(JobId job);

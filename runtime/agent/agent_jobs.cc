@@ -185,6 +185,23 @@ Agent::Entry* Agent::FindEntry(absl::Time now, JobId job) {
   return &entry;
 }
 
+void Agent::Conclude(absl::Time now, JobRecord record) {
+  const auto known = FindRecord(record.Key());
+  if (known.has_value() && known->round >= record.round) {
+    record.round = known->round;
+    record.is_last_round |= known->is_last_round;
+  }
+  if (record.state != JobState::kRunning) {
+    // Whoever says it again means the same end.
+    const bool is_known = known.has_value() && known->end_number > 0;
+    record.end_number =
+        is_known ? known->end_number : index_.last_end_number() + 1;
+  }
+  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
+                        outbox_);
+  ApplyRecord(now, record);
+}
+
 void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
   for (JobRecord& record : RunningRecords(job)) {
     record.state = JobState::kFailed;
@@ -286,29 +303,50 @@ void Agent::ReportFailures(absl::Time now) {
   }
 }
 
-std::vector<JobSummary> Agent::Jobs() const {
+JobSummary Agent::Summarize(JobRecord record) const {
+  JobSummary out{.record = std::move(record)};
+  const JobIndex::Known& known = *index_.Find(out.record.job());
+  out.submissions = known.submissions;
+  // However it has come to be known: a loop of the job is one.
+  std::tie(out.record.round, out.record.is_last_round) = known.round;
+  auto it = jobs_.find(out.record.job());
+  if (it == jobs_.end() || it->second.job == nullptr) {
+    index_.FillIn(out);
+  } else {
+    out.tasks_needed = it->second.tasks_needed;
+    out.results_needed = it->second.results_needed;
+    if (out.record.state == JobState::kRunning) out.note = NoteOf(it->second);
+    out.stats =
+        it->second.run != nullptr ? it->second.run->stats() : it->second.stats;
+  }
+  if (out.record.options.tasks_needed > 0) {
+    out.tasks_needed = out.record.options.tasks_needed;
+  }
+  return out;
+}
+
+std::vector<JobSummary> Agent::Jobs(const JobQuery& query) const {
+  std::vector<std::pair<JobId, SubmissionId>> named;
+  const auto add_ended = [&](JobId job) {
+    named.emplace_back(job, index_.Foremost(job));
+  };
+  if (!query.submission.IsNone()) {
+    named.emplace_back(query.job, query.submission);
+  } else if (query.job.IsNone()) {
+    named.assign(index_.running().begin(), index_.running().end());
+    for (const JobId job : index_.LastEnded(query.ended_max)) add_ended(job);
+  } else {
+    for (const SubmissionId submission : index_.RunningOf(query.job)) {
+      named.emplace_back(query.job, submission);
+    }
+    if (named.empty()) add_ended(query.job);
+  }
   std::vector<JobSummary> out;
-  for (const auto& [key, gossiped] : membership_.records()) {
-    auto decoded = JobRecord::Decode(gossiped.bytes.view());
-    if (!decoded.ok()) continue;
-    JobSummary summary{.record = *std::move(decoded)};
-    const JobRecord& record = summary.record;
-    auto it = jobs_.find(record.job());
-    if (it == jobs_.end() || it->second.job == nullptr) {
-      index_.FillIn(summary);
-    } else {
-      summary.tasks_needed = it->second.tasks_needed;
-      summary.results_needed = it->second.results_needed;
-      if (record.state == JobState::kRunning) {
-        summary.note = NoteOf(it->second);
-      }
-      summary.stats = it->second.run != nullptr ? it->second.run->stats()
-                                                : it->second.stats;
-    }
-    if (record.options.tasks_needed > 0) {
-      summary.tasks_needed = record.options.tasks_needed;
-    }
-    out.push_back(std::move(summary));
+  for (const auto& [job, submission] : named) {
+    const JobIndex::Known* known = index_.Find(job);
+    if (known == nullptr) continue;
+    auto record = FindRecord(JobRecord::KeyOf(known->hash, submission));
+    if (record.has_value()) out.push_back(Summarize(*std::move(record)));
   }
   return out;
 }

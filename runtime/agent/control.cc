@@ -25,6 +25,26 @@ absl::StatusOr<SubmitRequest> SubmitRequest::Decode(absl::string_view body) {
   return out;
 }
 
+Bytes StatusRequest::Encode() const {
+  Encoder out;
+  out.PutId(jobs.job);
+  out.PutId(jobs.submission);
+  out.PutSigned(jobs.ended_max);
+  out.PutU64(text_hash);
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<StatusRequest> StatusRequest::Decode(absl::string_view body) {
+  Decoder in(body);
+  StatusRequest out;
+  out.jobs.job = in.GetId<JobId>();
+  out.jobs.submission = in.GetId<SubmissionId>();
+  out.jobs.ended_max = in.GetSigned();
+  out.text_hash = in.GetU64();
+  DOGGED_RETURN_IF_ERROR(in.Finish("status request"));
+  return out;
+}
+
 Bytes StatusReply::Encode() const {
   Encoder out;
   out.PutId(self);
@@ -50,7 +70,14 @@ Bytes StatusReply::Encode() const {
     job.stats.Encode(out);
     out.PutSigned(job.tasks_needed);
     out.PutSigned(job.results_needed);
+    out.PutSigned(job.submissions);
     out.PutString(job.note);
+  }
+  out.PutSigned(jobs_known);
+  out.PutVarint(sizes.size());
+  for (const auto& [agents, workers] : sizes) {
+    out.PutVarint(static_cast<uint64_t>(agents));
+    out.PutVarint(static_cast<uint64_t>(workers));
   }
   return Bytes(out.Take());
 }
@@ -84,8 +111,19 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     job.stats = JobStats::Decode(in);
     job.tasks_needed = in.GetSigned();
     job.results_needed = in.GetSigned();
+    job.submissions = in.GetSigned();
     job.note = std::string(in.GetString());
     out.jobs.push_back(std::move(job));
+  }
+  out.jobs_known = in.GetSigned();
+  const int64_t sizes = in.GetCount(2);
+  for (int64_t i = 0; i < sizes && in.ok(); ++i) {
+    const uint64_t agents = in.GetVarint();
+    const uint64_t workers = in.GetVarint();
+    if (agents > JobOptions::kTargetMax || workers > JobOptions::kTargetMax) {
+      in.Fail();
+    }
+    out.sizes.emplace_back(agents, workers);
   }
   DOGGED_RETURN_IF_ERROR(in.Finish("status"));
   return out;

@@ -27,7 +27,7 @@ enum class ControlType : uint8_t {
   kLifeLine = 4,
   kSubmit = 5,     // SubmitRequest; answered by kSubmitted
   kSubmitted = 6,  // the job's ID
-  kStatus = 7,     // empty; answered by kStatusReply
+  kStatus = 7,     // StatusRequest; answered by kStatusReply
   kStatusReply = 8,
   kWant = 9,       // WantRequest; answered by kValues, as they come
   kValues = 10,    // ValuesReply
@@ -57,6 +57,15 @@ struct MemberStatus {
   std::vector<std::pair<JobId, JobStats>> stats;
 };
 
+struct StatusRequest {
+  JobQuery jobs;
+  // Of a program's text: what its jobs were cut for is wanted, too. 0: not.
+  uint64_t text_hash = 0;
+
+  Bytes Encode() const;
+  static absl::StatusOr<StatusRequest> Decode(absl::string_view body);
+};
+
 // What one agent says of itself and of all.
 struct StatusReply {
   AgentId self;
@@ -67,8 +76,11 @@ struct StatusReply {
   // Messages of agents, and connections of anybody, that made no sense.
   int64_t refused = 0;
   std::vector<MemberStatus> members;
-  // Stats are this agent's own.
+  // Those that were asked for. Stats are this agent's own.
   std::vector<JobSummary> jobs;
+  int64_t jobs_known = 0;  // however many were asked for
+  // Of jobs of the text that was asked for: agents, workers of each.
+  std::vector<std::pair<int, int>> sizes;
 
   Bytes Encode() const;
   static absl::StatusOr<StatusReply> Decode(absl::string_view body);

@@ -73,6 +73,7 @@ Bytes JobRecord::Encode() const {
   out.PutBool(is_delivered);
   out.PutSigned(round);
   out.PutBool(is_last_round);
+  out.PutSigned(end_number);
   return Bytes(out.Take());
 }
 
@@ -94,7 +95,10 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   out.is_delivered = in.GetBool();
   out.round = in.GetSigned();
   out.is_last_round = in.GetBool();
-  if (out.round < 0 || out.round >> 50 != 0) in.Fail();
+  out.end_number = in.GetSigned();
+  for (const int64_t number : {out.round, out.end_number}) {
+    if (number < 0 || number >> 50 != 0) in.Fail();
+  }
   DOGGED_RETURN_IF_ERROR(in.Finish("job record"));
   out.state = static_cast<JobState>(state);
   return out;

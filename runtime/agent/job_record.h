@@ -40,6 +40,9 @@ struct JobRecord {
   bool is_last_round = false;
   // Done, and the client that submitted it has the results.
   bool is_delivered = false;
+  // When it ended, among those whose end the one who says so knew of: greater
+  // than theirs. 0: not told.
+  int64_t end_number = 0;
 
   JobId job() const { return JobId(hash.high); }
   // The key of the record in membership gossip. Those of a job's submissions
@@ -56,12 +59,23 @@ struct JobRecord {
   static absl::StatusOr<JobRecord> Decode(absl::string_view bytes);
 };
 
-// One job as this agent sees it.
+// Which jobs are to be told of: one, or all that run and of the others the last
+// ones that ended.
+struct JobQuery {
+  JobId job;                // of this one alone, if given
+  SubmissionId submission;  // and if given, its record for this one alone
+  int64_t ended_max = 0;    // else so many jobs that have ended
+};
+
+// One job as this agent sees it: of those that run a summary for each
+// submission that does, of others one for all.
 struct JobSummary {
   JobRecord record;
   JobStats stats;            // this agent's own
   int64_t tasks_needed = 0;  // 0 while the job value is not here, if not told
   int64_t results_needed = 0;
+  // Of the job, this one included.
+  int64_t submissions = 1;
   std::string note;  // what it waits for, for people; mostly empty
 };
 

@@ -145,9 +145,7 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
       return;
     }
     case ControlType::kStatus:
-      SendFrame(ports_.control, from, ControlType::kStatusReply,
-                Status().Encode());
-      return;
+      return HandleStatus(from, body);
     case ControlType::kWant:
       return HandleWant(now, from, body);
     case ControlType::kReturned: {
@@ -173,6 +171,13 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
   }
   SendError(from, absl::InvalidArgumentError(absl::StrCat(
                       "no request of type ", static_cast<int>(event.type))));
+}
+
+void Server::HandleStatus(ConnectionId from, absl::string_view body) {
+  const auto request = StatusRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  SendFrame(ports_.control, from, ControlType::kStatusReply,
+            Status(*request).Encode());
 }
 
 void Server::HandleWant(absl::Time now, ConnectionId from,
@@ -307,7 +312,7 @@ void Server::LogEvents() {
   }
 }
 
-StatusReply Server::Status() const {
+StatusReply Server::Status(const StatusRequest& request) const {
   StatusReply out;
   out.self = agent_.id();
   std::tie(out.memory_bytes, out.memory_bytes_peak) = ports_.memory();
@@ -323,7 +328,9 @@ StatusReply Server::Status() const {
     if (member.state == "left") member.stats = agent_.StatsOf(member.member.id);
     out.members.push_back(std::move(member));
   }
-  out.jobs = agent_.Jobs();
+  out.jobs = agent_.Jobs(request.jobs);
+  out.jobs_known = agent_.job_index().job_count();
+  out.sizes = agent_.job_index().SizesOf(request.text_hash);
   return out;
 }
 

@@ -72,6 +72,7 @@ class Server {
   void Wait();
   void HandleControl(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
+  void HandleStatus(ConnectionId from, absl::string_view body);
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
   void KeepLifeLines();
@@ -82,7 +83,7 @@ class Server {
             ValuesReply& reply);
   void TakeBack(ConnectionId client, uint64_t number);
   void LogEvents();
-  StatusReply Status() const;
+  StatusReply Status(const StatusRequest& request) const;
   void SendError(ConnectionId connection, const absl::Status& status);
 
   Agent& agent_;

@@ -358,7 +358,7 @@ void Cluster::AwaitDone() {
   bool all = true;
   for (const auto& node : nodes_) {
     if (node->agent == nullptr || node->leaving) continue;
-    for (const JobSummary& summary : node->agent->Jobs()) {
+    for (const JobSummary& summary : node->agent->Jobs({.job = job_id_})) {
       outcome_.record = summary.record;
       all &= summary.record.state == JobState::kDone;
     }
@@ -395,7 +395,7 @@ void Cluster::PollClient() {
     live_before_ += Value::LiveBytes() - live;
   }
   if (contact_ != nullptr && contact_->agent != nullptr) {
-    for (const JobSummary& summary : contact_->agent->Jobs()) {
+    for (const JobSummary& summary : contact_->agent->Jobs({.job = job_id_})) {
       if (rounds_->Raise(summary.record.round, summary.record.is_last_round)) {
         ListResults();
       }

@@ -128,9 +128,32 @@ TEST(JobIndex, AnAgentForgetsWhatIsOver) {
     agent.RunOnce(now + absl::Seconds(5));
     EXPECT_LE(active_max, 100u);
     EXPECT_EQ(agent.active_count(), 0u);
-    EXPECT_EQ(agent.Jobs().size(), kJobs);
+    const uint64_t jobs = is_one_program ? 1 : kJobs;
+    const auto all = agent.Jobs({.ended_max = INT64_MAX});
+    ASSERT_EQ(all.size(), jobs);
+    EXPECT_EQ(all[0].submissions * static_cast<int64_t>(jobs), kJobs);
+    EXPECT_EQ(agent.job_index().job_count(), static_cast<int64_t>(jobs));
+    // The last ones first.
+    const auto last = agent.Jobs({.ended_max = 20});
+    ASSERT_EQ(last.size(), std::min<uint64_t>(20, jobs));
+    for (uint64_t i = 0; i < last.size() && !is_one_program; ++i) {
+      EXPECT_EQ(last[i].record.job(), JobId(kJobs - i));
+    }
+    EXPECT_TRUE(agent.Jobs({}).empty());  // none runs
+    agent.Conclude(now, RecordOf(5, kJobs + 1, JobState::kRunning));
+    ASSERT_EQ(agent.Jobs({}).size(), 1u);
+    const SubmissionId newest(kJobs + 1);
+    EXPECT_EQ(agent.Jobs({})[0].record.submission, newest);
+    const auto one = agent.Jobs({.job = JobId(5), .submission = newest});
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].record.submission, newest);
+    EXPECT_EQ(agent.Jobs({.job = JobId(5)}).size(), 1u);
+    EXPECT_TRUE(agent.Jobs({.job = JobId(kJobs + 7)}).empty());
+    EXPECT_TRUE(
+        agent.Jobs({.job = JobId(5), .submission = SubmissionId(kJobs + 7)})
+            .empty());
     EXPECT_LE(agent.membership().hashed_count(),
-              static_cast<int64_t>(2 * kJobs));
+              static_cast<int64_t>(2 * kJobs + 1));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "routing/control_frame.h"
 #include "routing/envelope.h"
+#include "routing/reconcile.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/messages.h"
@@ -58,6 +59,13 @@ TEST(Wire, FramesOfTheControlPort) {
   }
   const JobRecord negative{.options = {.tasks_needed = -1}};
   EXPECT_FALSE(JobRecord::Decode(negative.Encode().view()).ok());
+  const StatusRequest status{
+      .jobs = {.job = JobId(5), .submission = SubmissionId(6), .ended_max = 20},
+      .text_hash = 7};
+  EXPECT_EQ(Hex(status.Encode().view()),
+            Golden("0500000000000000 0600000000000000 28 0700000000000000"));
+  EXPECT_TRUE(StatusRequest::Decode(status.Encode().view()).ok());
+  EXPECT_FALSE(StatusRequest::Decode("").ok());
   const Loan loan{.number = 1,
                   .offset = 64,
                   .type = ElementType::kFloat,
@@ -127,6 +135,22 @@ TEST(Wire, MessagesAboutJobs) {
   EXPECT_EQ(Hex(EncodePublish(kLabel, value).view()),
             Golden("01 02 04 01") + Hex(of_value.view()) +
                 Golden("00 00 08 000000000000f03f"));
+}
+
+TEST(Wire, Reconcile) {
+  ReconcileMessage message;
+  message.has_more = true;
+  message.sums = {
+      {.range = {.bits = 2, .prefix = 3}, .ways = 1, .sums = {4, 5}}};
+  message.prints = {{.range = {}, .prints = {{.place = 6, .hash = 7}}}};
+  message.wanted = {8};
+  message.records = {{"k", {9, Bytes(std::string("b"))}}};
+  EXPECT_EQ(Hex(message.Encode().view()),
+            Golden("01 01 02 0300000000000000 01 0400000000000000 "
+                   "0500000000000000 01 00 0000000000000000 01 "
+                   "0600000000000000 0700000000000000 01 0800000000000000 "
+                   "00 01 016b 09 0162"));
+  EXPECT_TRUE(ReconcileMessage::Decode(message.Encode().view()).ok());
 }
 
 TEST(Wire, Members) {

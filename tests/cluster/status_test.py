@@ -165,4 +165,47 @@ def case_cancelled():
             raise SystemExit(f"not as it was: {job}")
 
 
+def case_many():
+    """Of jobs that ended the last 20 are shown, and the others counted; all are
+    listed on demand, whichever agent is asked, one that came late included.
+    One that still runs is always there."""
+    running = (HEAT, "-D", "N=400001", "-D", "T=1000000")
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        names = []
+        for i in range(23):
+            report, _ = cluster.run(HEAT, "-D", f"N={1001 + i}", "-D", "T=2",
+                                    at=i % 2)
+            names.append(report["job"])
+        cluster.start()
+        endless = client(cluster, *running)
+        for at in range(3):
+            cluster.await_status("one that runs", at=at, wanted=lambda s:
+                                 s["jobs"] and
+                                 s["jobs"][0]["state"] == "running")
+            status = cluster.status(at)
+            check("the last ones", [job["job"] for job in status["jobs"][1:]],
+                  names[:2:-1])
+            check("left out", status["jobs_left_out"], 3)
+            done = subprocess.run(
+                [DOGGED, "status", "--cluster", cluster.addresses[at]],
+                capture_output=True, text=True, check=True, timeout=60)
+            check("last line", done.stdout.split("\n")[-2],
+                  "3 more that ended: --all", done.stdout)
+            done = subprocess.run(
+                [DOGGED, "status", "--cluster", cluster.addresses[at], "--all",
+                 "--json"],
+                capture_output=True, text=True, check=True, timeout=60)
+            status = json.loads(done.stdout)
+            check("all", [job["job"] for job in status["jobs"][1:]],
+                  names[::-1])
+            check("none left out", status["jobs_left_out"], 0)
+        # What ended long ago is attached to, with its tiles.
+        again, _ = cluster.run(HEAT, "-D", "N=1001", "-D", "T=2")
+        check("the same job", again["job"], names[0], again)
+        endless.terminate()
+        endless.communicate(timeout=60)
+
+
 globals()["case_" + CASE]()

@@ -7,164 +7,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <deque>
 #include <map>
-#include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "routing/site_topology.h"
 #include "runtime/base/random.h"
+#include "tests/routing/membership_network.h"
 
 namespace dogged {
 namespace {
 
 using Kind = MembershipEvent::Kind;
-
-Member MemberOf(uint64_t number) {
-  Member member;
-  member.id = AgentId(number * 1000 + 7);
-  member.host = absl::StrCat("host", number % 3);
-  member.topology_id =
-      ExtendTopologyId(HashedHostId(member.host), {}, member.id);
-  member.fabric_address = absl::StrCat("fabric", number);
-  member.control_address = absl::StrCat("control", number);
-  member.workers = 2;
-  return member;
-}
-
-class Network {
- public:
-  explicit Network(uint64_t seed) : rng_(seed) {}
-
-  struct Node {
-    std::unique_ptr<Membership> membership;
-    absl::Time wake = absl::InfinitePast();
-    bool running = true;
-    std::map<Kind, int> events;
-    std::vector<MembershipEvent> log;
-  };
-
-  AgentId Add(uint64_t number, const MembershipOptions& options = {}) {
-    const Member member = MemberOf(number);
-    nodes_[member.id].membership = std::make_unique<Membership>(
-        member, options, Rng(member.id.value()).Stream("test"));
-    return member.id;
-  }
-  // As processes do: what `by` answers arrives later, at Absorb().
-  std::string Ask(AgentId id, AgentId by) {
-    EXPECT_TRUE(of(by).Admit(now, of(id).Snapshot()).ok());
-    return of(by).Snapshot();
-  }
-  void Absorb(AgentId id, const std::string& snapshot) {
-    Outbox out;
-    ASSERT_TRUE(of(id).Absorb(now, snapshot, out).ok());
-    Post(id, out);
-  }
-  void Join(AgentId id, AgentId by) { Absorb(id, Ask(id, by)); }
-  Membership& of(AgentId id) { return *nodes_.at(id).membership; }
-  Node& node(AgentId id) { return nodes_.at(id); }
-  void Kill(AgentId id) { nodes_.erase(id); }
-
-  void Post(AgentId from, Outbox& out) {
-    for (Outbox::Wish& wish : out.wishes) {
-      const int copies = rng_.Chance(loss) ? 0 : rng_.Chance(doubling) ? 2 : 1;
-      for (int i = 0; i < copies; ++i) {
-        const absl::Time at = now + absl::Microseconds(50 + rng_.Below(jitter));
-        letters_.emplace(at, Letter{from, wish.to, wish.kind, wish.body});
-      }
-    }
-    nodes_.at(from).wake = std::min(nodes_.at(from).wake, out.wake);
-    for (MembershipEvent& event : of(from).TakeEvents()) {
-      ++nodes_.at(from).events[event.kind];
-      nodes_.at(from).log.push_back(event);
-    }
-  }
-
-  void RunFor(absl::Duration span) {
-    const absl::Time end = now + span;
-    while (true) {
-      absl::Time next = end;
-      if (!letters_.empty()) next = std::min(next, letters_.begin()->first);
-      for (auto& [id, node] : nodes_) {
-        if (node.running) next = std::min(next, std::max(node.wake, now));
-      }
-      now = std::max(now, next);
-      if (now >= end) return;
-      Deliver();
-      for (auto& [id, node] : nodes_) {
-        if (!node.running || node.wake > now) continue;
-        node.wake = absl::InfiniteFuture();
-        Outbox out;
-        node.membership->Tick(now, out);
-        Post(id, out);
-      }
-    }
-  }
-
-  // All running agents have exactly the view of all running agents.
-  std::string Disagreement() {
-    std::vector<AgentId> ids;
-    for (auto& [id, node] : nodes_) ids.push_back(id);
-    for (auto& [id, node] : nodes_) {
-      std::vector<AgentId> seen;
-      for (const Member& member : node.membership->view()->members()) {
-        seen.push_back(member.id);
-      }
-      if (seen != ids) {
-        return absl::StrCat("agent ", id.ToString(), " sees ", seen.size(),
-                            " of ", ids.size());
-      }
-    }
-    return "";
-  }
-
-  absl::Time now = absl::UnixEpoch() + absl::Hours(5);
-  double loss = 0;
-  double doubling = 0;
-  int64_t jitter = 100;  // microseconds
-  std::set<std::pair<AgentId, AgentId>> cut;
-
- private:
-  struct Letter {
-    AgentId from, to;
-    uint8_t kind;
-    Bytes body;
-  };
-  void Deliver() {
-    while (!letters_.empty() && letters_.begin()->first <= now) {
-      const Letter letter = letters_.begin()->second;
-      letters_.erase(letters_.begin());
-      auto it = nodes_.find(letter.to);
-      if (it == nodes_.end() || cut.contains({letter.from, letter.to})) {
-        continue;
-      }
-      if (!it->second.running) {  // stopped: the system keeps it
-        held_[letter.to].push_back(letter);
-        continue;
-      }
-      Hand(letter);
-    }
-    for (auto& [id, held] : held_) {
-      if (!nodes_.contains(id) || !nodes_.at(id).running) continue;
-      for (const Letter& letter : std::exchange(held, {})) Hand(letter);
-    }
-  }
-  void Hand(const Letter& letter) {
-    Outbox out;
-    of(letter.to).Receive(now, letter.from, letter.kind, letter.body, out);
-    Post(letter.to, out);
-  }
-
-  Rng rng_;
-  std::map<AgentId, Node> nodes_;
-  std::multimap<absl::Time, Letter> letters_;
-  std::map<AgentId, std::deque<Letter>> held_;
-};
 
 TEST(Membership, NewcomerIsKnownToAllAtOnce) {
   Network network(1);
