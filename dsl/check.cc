@@ -232,8 +232,10 @@ void Checker::Input(const ast::Input& declared) {
   const CheckedArray& array = ArrayAt(ref->array);
   const std::string name = array.name;
   task.creates.push_back({.ref = *ref, .name = name});
-  const bool has_file =
-      options_.assume_input_files || options_.input_files.count(name) > 0;
+  const bool must_have = !declared.else_call && !declared.else_value;
+  const bool has_file = options_.assume_input_files ||
+                        options_.input_files.count(name) > 0 ||
+                        (options_.may_lack_inputs && must_have);
   if (declared.else_call) {
     Call(*declared.else_call, scope, task);
   } else if (declared.else_value) {

@@ -26,6 +26,8 @@ struct CheckOptions {
   std::set<std::string> input_files;
   // Takes every input as coming from a file: to check without any.
   bool assume_input_files = false;
+  // Those that have no file and nothing behind 'else', too.
+  bool may_lack_inputs = false;
   // Where native kernels are looked up; null: names are not looked up.
   const KernelRegistry* kernels = nullptr;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/interpreter.h"
+#include "dsl/job_inputs.h"
 #include "dsl/lower.h"
 #include "dsl/lower_program.h"
 #include "dsl/parser.h"
@@ -270,25 +271,13 @@ absl::Status CheckResults(const PointProgram& points,
   return absl::OkStatus();
 }
 
-// What files hold fits what the program declares, tiled or not.
-absl::Status CheckInputs(const PointProgram& points,
-                         const std::vector<JobInput>& inputs) {
-  for (const PointClass& c : points.classes) {
-    if (c.body != PointClass::Body::kInput) continue;
-    const JobInput& input = inputs[static_cast<size_t>(c.input.position)];
-    DOGGED_RETURN_IF_ERROR(
-        Annotate(MakeInputKernel(c.input, input.content).status(),
-                 absl::StrCat("input ", input.array)));
-  }
-  return absl::OkStatus();
-}
-
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
                                     const KernelRegistry& registry,
                                     Diagnostics& diagnostics,
-                                    PlacedResults& placed) {
+                                    PlacedResults& placed,
+                                    ProgramFacts& facts) {
   diagnostics = Include(options.file, text, options.read_file);
   const size_t own_bytes = diagnostics.text().size();
   if (!options.selections.empty()) {
@@ -308,6 +297,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   if (diagnostics.HasErrors()) return wrong;
   CheckOptions check{.parameters = options.parameters,
                      .input_files = {},
+                     .may_lack_inputs = options.may_lack_inputs,
                      .kernels = &registry};
   for (const auto& input : options.inputs) {
     check.input_files.insert(input.first);
@@ -340,15 +330,8 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   }
   job.source = WithoutFiles(whole_text, tree);
   job.parameters = options.parameters;
-  for (const std::string& array : points.inputs) {
-    const auto it = options.inputs.find(array);
-    if (it == options.inputs.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", array, " has no file"));
-    }
-    job.inputs.push_back({.array = array, .content = it->second});
-  }
-  DOGGED_RETURN_IF_ERROR(CheckInputs(points, job.inputs));
+  facts.footprint = FootprintOf(points);
+  DOGGED_RETURN_IF_ERROR(AddInputs(points, options, job, facts));
   job.numeric_class = options.numeric_class;
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;
@@ -359,11 +342,14 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,
                             const KernelRegistry& registry,
-                            Diagnostics& diagnostics, PlacedResults* placed) {
+                            Diagnostics& diagnostics, PlacedResults* placed,
+                            ProgramFacts* facts) {
   DOGGED_CHECK(options.analyze != nullptr) << "no analysis";
   PlacedResults results;
+  ProgramFacts known;
   const absl::StatusOr<Job> job =
-      CompileTogether(text, options, registry, diagnostics, results);
+      CompileTogether(text, options, registry, diagnostics, results, known);
+  if (facts != nullptr) *facts = known;
   if (placed != nullptr) *placed = std::move(results);
   if (job.ok() || options.selections.empty()) return job;
   // The program's mistake, or that of a selection?
@@ -371,7 +357,7 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   fewer.selections.clear();
   Diagnostics found(options.file, "");
   const absl::StatusOr<Job> alone =
-      CompileTogether(text, fewer, registry, found, results);
+      CompileTogether(text, fewer, registry, found, results, known);
   if (!alone.ok()) {
     diagnostics = std::move(found);
     return alone;
@@ -379,7 +365,7 @@ absl::StatusOr<Job> Compile(absl::string_view text,
   SelectionErrors errors(options.selections);
   for (size_t k = 0; k < options.selections.size(); ++k) {
     fewer.selections = {options.selections[k]};
-    if (!CompileTogether(text, fewer, registry, found, results).ok()) {
+    if (!CompileTogether(text, fewer, registry, found, results, known).ok()) {
       errors.Add(k, found);
     }
   }

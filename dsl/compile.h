@@ -14,6 +14,7 @@
 #include "dsl/check.h"
 #include "dsl/coalesce.h"
 #include "dsl/diagnostics.h"
+#include "dsl/footprint.h"
 #include "dsl/include.h"
 #include "dsl/library_kernel.h"
 #include "dsl/selections.h"
@@ -31,6 +32,8 @@ struct CompileOptions {
   std::optional<TileShape> shape;
   bool compiled = true;  // generated C, else the interpreter; the same bits
   TargetSize target;
+  // An input without a file and 'else' is no error. Such a job can't run.
+  bool may_lack_inputs = false;
   // More results, as 'phi(:)(50)' or 'phi(5:20)(50)'. A bare name stands for
   // the program's own result of that array.
   std::vector<std::string> selections;
@@ -41,17 +44,29 @@ struct CompileOptions {
   AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
 };
 
+// What Compile knows of a program beyond the job.
+struct ProgramFacts {
+  Footprint footprint;
+  struct Input {
+    std::string array;
+    ElementType element = ElementType::kDouble;
+    Shape shape;  // see WantedShape()
+  };
+  std::vector<Input> lacking;  // see CompileOptions::may_lack_inputs
+};
+
 // Parses, checks, analyses and lowers `text`. Messages for the user are in
 // `diagnostics`, which is made anew for `text`; with errors there the status
 // is kInvalidArgument, or kNotFound if only selections are wrong, in whose text
 // the messages then point. Job::lowering says in words what became of the
-// program: the tiles' shape, or why it runs point by point. `placed`, if not
-// null, gets what selections and files of results are.
+// program: the tiles' shape, or why it runs point by point. `placed` and
+// `facts`, if not null, get what selections and files of results are, and more.
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,
                             const KernelRegistry& registry,
                             Diagnostics& diagnostics,
-                            PlacedResults* placed = nullptr);
+                            PlacedResults* placed = nullptr,
+                            ProgramFacts* facts = nullptr);
 
 // The kernels of a job, by position in its program. Compiles the job's C
 // source through `compile`; without it, or if that can't be done here, kernels

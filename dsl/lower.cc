@@ -107,6 +107,14 @@ void PointMaker::AddArray(const CheckedArray& array) {
   if (static_cast<int32_t>(array.lower.size()) == array.rank) {
     point.box = {IndexVector(array.lower), IndexVector(array.upper)};
   }
+  for (const ast::Expr& extent : array.block) {
+    point.elements *= std::max<int64_t>(
+        1, EvaluateInteger(extent,
+                           {point.box.lower.begin(),
+                            static_cast<size_t>(point.box.lower.size())},
+                           program_)
+               .value_or(1));
+  }
   if (!array.place.empty() && point.place.empty()) {
     diagnostics_
         .Error(Code::kNotSupported, array.place.front().range,

@@ -308,27 +308,41 @@ std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
   return std::make_unique<CodeKernel>(std::move(body), std::move(function));
 }
 
-// A larger array than the program takes is refused as well: silently using a
-// corner of it would compute something else than was meant.
-static absl::Status CheckExtents(const InputBody& body, const Value& content) {
-  if (body.box.IsEmpty()) return absl::OkStatus();
-  const DenseLayout layout = LayoutOf(body, content);
+static Shape WantedShape(const InputBody& body, int rank, bool is_product) {
   IndexVector count = body.box.Extents();
   for (int d = 0; d < count.size(); ++d) {
     count[d] = CeilDiv(count[d], body.step[static_cast<size_t>(d)]);
   }
   const Shape last = Shapes(body.shapes).At(body.box.upper)[0];
   Shape expected;
-  for (int d = 0; d < layout.extents.size(); ++d) {
+  for (int d = 0; d < rank; ++d) {
     if (d >= count.size()) {
       expected.push_back(last[d - count.size()]);
-    } else if (layout.is_product && !body.block.empty()) {
+    } else if (is_product && !body.block.empty()) {
       expected.push_back((count[d] - 1) * body.block[static_cast<size_t>(d)] +
                          last[d]);
     } else {
       expected.push_back(count[d]);
     }
   }
+  return expected;
+}
+
+Shape WantedShape(const InputBody& body) {
+  const int rank = body.box.size();
+  const auto block_rank = static_cast<int>(body.block.size());
+  if (body.box.IsEmpty()) return {};
+  const bool is_product = block_rank == 0 || block_rank == rank;
+  return WantedShape(body, is_product ? rank : rank + block_rank, is_product);
+}
+
+// A larger array than the program takes is refused as well: silently using a
+// corner of it would compute something else than was meant.
+static absl::Status CheckExtents(const InputBody& body, const Value& content) {
+  if (body.box.IsEmpty()) return absl::OkStatus();
+  const DenseLayout layout = LayoutOf(body, content);
+  const Shape expected =
+      WantedShape(body, layout.extents.size(), layout.is_product);
   if (layout.extents == expected) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("has shape ", content.shape().ToString(),

@@ -80,6 +80,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
 // kInvalidArgument if `registry` has no such kernel of these formals.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
     NativeBody body, const KernelRegistry& registry);
+// Of a dense array that fits; blocks of as many dimensions as there are indices
+// are put together.
+Shape WantedShape(const InputBody& body);
 // `native` has the formals of `body`.
 std::unique_ptr<Kernel> MakeNativeKernel(NativeBody body, NativeKernel native);
 

@@ -23,6 +23,7 @@ struct PointArray {
   int32_t rank = 0;
   ElementType element = ElementType::kDouble;
   int32_t block_rank = 0;  // 0: scalars
+  int64_t elements = 1;    // of a value; of blocks that of the first label
   Box box;                 // of all labels; empty if unknown
   // From the `place` clause; empty: chosen here. As Array::affinity_block.
   std::vector<int64_t> place;

@@ -1,0 +1,171 @@
+// Aim: what a run takes, as it is told before, is what a reader of the program
+// would say. Method: small programs, numbers by hand.
+#include "dsl/footprint.h"
+
+#include "gmock/gmock.h"
+#include "tests/dsl/compile_tools.h"
+
+namespace dogged::dsl {
+namespace {
+
+ProgramFacts FactsOf(const std::string& text, const CompileOptions& options,
+                     const KernelRegistry& registry = {}) {
+  Diagnostics diagnostics("", "");
+  ProgramFacts out;
+  const auto job = Compile(text, options, registry, diagnostics, nullptr, &out);
+  EXPECT_TRUE(job.ok()) << job.status() << diagnostics.ToString();
+  return out;
+}
+
+TEST(Footprint, AStencilHasTwoLevelsInUse) {
+  CompileOptions options = Options();
+  options.parameters = {{"N", "1001"}, {"T", "50"}};
+  const std::string text = ReadApp("heat1d/heat1d.dog");
+  for (const bool coalesce : {true, false}) {
+    options.coalesce = coalesce;
+    options.selections.clear();
+    Footprint out = FactsOf(text, options).footprint;
+    EXPECT_EQ(out.results, 8 * 1001);
+    EXPECT_EQ(out.in_use, 2 * 8 * 1001);
+    EXPECT_EQ(out.inputs, 0);
+    EXPECT_EQ(out.unknown, "");
+    // Half of another level; what is wanted twice is there once.
+    options.selections = {"phi(0:499)(20)", "phi(10:20)(50)", "phi(:)(50)"};
+    out = FactsOf(text, options).footprint;
+    EXPECT_EQ(out.results, 8 * (1001 + 500));
+  }
+}
+
+TEST(Footprint, BlocksCountWhole) {
+  const std::string text = R"(
+param T = 5
+array a(i = 0:3)(j = 0:i)(t = 0:T) : double [10, i+2]
+kernel make(out n)
+kernel twice(in p, out n)
+task start
+  creates a(i)(j)(0) as n
+  for i = 0:3  j = 0:i
+  call make(n)
+end task
+task step
+  creates a(i)(j)(t) as n
+  for i = 0:3  j = 0:i  t = 1:T
+  using a(i)(j)(t-1) as p
+  call twice(p, n)
+end task
+result a(i)(j)(T) for i = 0:3  j = 0:i
+)";
+  KernelRegistry registry;
+  registry.Add({.name = "make", .out_count = 1});
+  registry.Add({.name = "twice", .in_count = 1, .out_count = 1});
+  const Footprint out = FactsOf(text, Options(), registry).footprint;
+  // Ten blocks, each as large as the first one.
+  EXPECT_EQ(out.results, 10 * 8 * 20);
+  EXPECT_EQ(out.in_use, 2 * 10 * 8 * 20);
+}
+
+TEST(Footprint, OfAWavefrontTwoRowsAreInUse) {
+  CompileOptions options = Options();
+  options.parameters = {{"N", "50"}};
+  const Footprint out =
+      FactsOf(ReadApp("wavefront/wavefront.dog"), options).footprint;
+  EXPECT_EQ(out.results, 8);
+  EXPECT_EQ(out.in_use, 2 * 8 * 50);
+  EXPECT_EQ(out.unknown, "");
+}
+
+TEST(Footprint, OfWhatIsMadeOfItselfAnyhowNothingIsKnown) {
+  const std::string text = R"(
+param N = 8
+task first
+  creates a(0)(y) as n
+  for y = 0:N-1
+  code
+    n = y
+  end code
+end task
+task others
+  creates a(x)(y) as n
+  for x = 1:N-1  y = 0:N-1
+  using a(0)(x) as m
+  code
+    n = m
+  end code
+end task
+result a(N-1)(:)
+)";
+  EXPECT_EQ(FactsOf(text, Options()).footprint.unknown, "a");
+}
+
+TEST(Footprint, WhatFollowsNoVersionsIsThereWhole) {
+  const std::string text = R"(
+param N = 8
+task first
+  creates a(x)(y) as n
+  for x = 0:N-1  y = 0:N-1
+  code
+    n = x + y
+  end code
+end task
+task second
+  creates b(x)(y) as n
+  for x = 0:N-1  y = 0:N-1
+  using a(y)(x) as m
+  code
+    n = m
+  end code
+end task
+result b(:)(:)
+)";
+  const Footprint out = FactsOf(text, Options()).footprint;
+  EXPECT_EQ(out.results, 8 * 64);
+  EXPECT_EQ(out.in_use, 8 * 64);
+  EXPECT_EQ(out.unknown, "");
+}
+
+TEST(Footprint, ALoopHasTheResultsOfItsLastRound) {
+  CompileOptions options = Options();
+  options.parameters = {{"N", "20"}};
+  const Footprint out =
+      FactsOf(ReadApp("jacobi/jacobi.dog"), options).footprint;
+  EXPECT_GE(out.results, 8 * 18 * 18);
+  EXPECT_LE(out.results, 8 * 22 * 22);
+  EXPECT_GE(out.in_use, 2 * 8 * 18 * 18);
+  EXPECT_LE(out.in_use, 4 * 8 * 22 * 22);
+  EXPECT_EQ(out.unknown, "");
+}
+
+TEST(Footprint, InputsThatLackAreNamed) {
+  const std::string text = R"(
+param N = 9
+input a(i) for i = 0:N-1
+input b(i)(j) for i = 0:N-1  j = 0:2
+input c(i) for i = 0:N-1 else 1
+task t
+  creates s(i) as n
+  for i = 0:N-1
+  using a(i) as x  b(i)(1) as y  c(i) as z
+  code
+    n = x + y + z
+  end code
+end task
+result s(:)
+)";
+  CompileOptions options = Options();
+  Diagnostics diagnostics("", "");
+  EXPECT_FALSE(Compile(text, options, KernelRegistry(), diagnostics).ok());
+  EXPECT_THAT(diagnostics.ToString(), testing::HasSubstr("--input a=FILE"));
+  options.may_lack_inputs = true;
+  for (const bool coalesce : {true, false}) {
+    options.coalesce = coalesce;
+    const ProgramFacts facts = FactsOf(text, options);
+    ASSERT_EQ(facts.lacking.size(), 2u);
+    EXPECT_EQ(facts.lacking[0].array, "a");
+    EXPECT_EQ(facts.lacking[0].shape.ToString(), "(9)");
+    EXPECT_EQ(facts.lacking[1].shape.ToString(), "(9)(3)");
+    EXPECT_EQ(facts.footprint.inputs, 8 * (9 + 27));
+  }
+}
+
+}  // namespace
+}  // namespace dogged::dsl
