@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/spill_engine.h"
@@ -90,8 +91,13 @@ void InstallSignalHandlers() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-std::pair<int64_t, int64_t> MemoryOfThisProcess() {
-  return {ResidentBytes(), PeakResidentBytes()};
+std::function<Server::Memory()> MemoryUpTo(int64_t limit) {
+  return [limit] {
+    return Server::Memory{.now = ResidentBytes(),
+                          .peak = PeakResidentBytes(),
+                          .limit = limit,
+                          .host = PhysicalBytes()};
+  };
 }
 
 // Of HOST:PORT or [IPV6]:PORT, without brackets.
@@ -314,7 +320,7 @@ class AgentProcess {
                           .transport = *transport_,
                           .control = *control_,
                           .poller = *poller_,
-                          .memory = MemoryOfThisProcess});
+                          .memory = MemoryUpTo(options_.memory_bytes)});
     StateOfSignals().server = &server;
     if (StateOfSignals().leave) server.Leave();  // it came before
     DOGGED_RETURN_IF_ERROR(SayReady());
@@ -435,8 +441,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment) {
   const absl::Status mistyped = CheckAgentOptions(options);
   if (!mistyped.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(mistyped.message()).c_str());
+    SayError(mistyped.message());
     return mistyped.code() == absl::StatusCode::kInvalidArgument
                ? ExitCode::kMistyped
                : ExitCode::kNoAgents;
@@ -447,7 +452,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   if (status.ok()) status = SetUpBlas();
   if (status.ok()) status = AgentProcess(filled, environment).Run();
   if (status.ok()) return ExitCode::kDone;
-  std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+  SayError(status.message());
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:

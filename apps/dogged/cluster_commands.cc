@@ -13,7 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/commands.h"
-#include "apps/dogged/job_source.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/report.h"
 
 namespace dogged {
@@ -223,11 +223,6 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   PrintJobs(rows);
 }
 
-ExitCode Tell(const absl::Status& status) {
-  std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
-  return ExitCodeOf(status);
-}
-
 // Errors: kUnavailable if what listens at `address` does not answer.
 absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
                                               const std::string& address,
@@ -247,11 +242,11 @@ absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
 ExitCode StatusCommand(const ClusterOptions& options) {
   const auto client =
       ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
-  if (!client.ok()) return Tell(client.status());
+  if (!client.ok()) return SayError(client.status());
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
   const auto replies =
       Poll(**client, options.cluster, {.ended_max = ended_max});
-  if (!replies.ok()) return Tell(replies.status());
+  if (!replies.ok()) return SayError(replies.status());
   const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {
     std::printf("%s\n", StatusJson(*replies, rows).c_str());
@@ -264,19 +259,17 @@ ExitCode StatusCommand(const ClusterOptions& options) {
 ExitCode CancelCommand(const ClusterOptions& options) {
   const auto client =
       ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
-  if (!client.ok()) return Tell(client.status());
+  if (!client.ok()) return SayError(client.status());
   const auto replies = Poll(**client, options.cluster, {});
-  if (!replies.ok()) return Tell(replies.status());
+  if (!replies.ok()) return SayError(replies.status());
   std::map<std::string, JobOverAll> named;
   for (auto& [hash, job] : JobsOf(*replies)) {
     if (!absl::StartsWith(hash, options.job)) continue;
     if (Foremost(job).state == JobState::kRunning) named[hash] = job;
   }
   if (named.size() > 1) {
-    std::fprintf(stderr,
-                 "error: more than one running job starts with \"%s\"; give "
-                 "more digits\n",
-                 options.job.c_str());
+    SayError(absl::StrCat("more than one running job starts with \"",
+                          options.job, "\"; give more digits"));
     return ExitCode::kMistyped;
   }
   int cancelled = 0;
@@ -292,10 +285,9 @@ ExitCode CancelCommand(const ClusterOptions& options) {
     }
   }
   if (cancelled > 0) return ExitCode::kDone;
-  std::fprintf(stderr,
-               "error: no running job starts with %s; `dogged status "
-               "--cluster %s` lists them\n",
-               options.job.c_str(), options.cluster.c_str());
+  SayError(absl::StrCat("no running job starts with ", options.job,
+                        "; `dogged status --cluster ", options.cluster,
+                        "` lists them"));
   return ExitCode::kMistyped;
 }
 

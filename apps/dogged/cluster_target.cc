@@ -1,7 +1,6 @@
 #include "apps/dogged/cluster_target.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <set>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "apps/dogged/cluster_client.h"
+#include "apps/dogged/errors.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -60,8 +60,7 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
   const auto client =
       ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
   if (!client.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(client.status().message()).c_str());
+    SayError(client.status().message());
     return client.status();
   }
   const std::vector<StatusReply> replies = (*client)->PollStatus();

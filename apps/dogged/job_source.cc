@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/errors.h"
 #include "apps/output/npy.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/numeric_class.h"
@@ -139,7 +140,7 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
   dsl::PlacedResults placed;
   DOGGED_ASSIGN_OR_RETURN(
       out.job, dsl::Compile(out.text, out.options, kernels.registry(),
-                            diagnostics, &placed));
+                            diagnostics, &placed, &out.facts));
   out.outputs.resize(placed.selections.size());
   DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
   if (!out.writes_results) return absl::OkStatus();
@@ -151,7 +152,7 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels) {
   const auto fail = [](const absl::Status& status) {
-    std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+    SayError(status.message());
     return status;
   };
   LoadedProgram out;
@@ -164,6 +165,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.file = options.file;
   out.options.parameters = options.definitions;
   out.options.coalesce = options.coalesce;
+  out.options.may_lack_inputs = options.may_lack_inputs;
   out.options.compiled = options.compiled;
   out.options.target = {.agents = options.agents, .workers = options.workers};
   out.options.numeric_class = kernels.numeric_class();

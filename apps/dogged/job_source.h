@@ -56,6 +56,7 @@ struct LoadedProgram {
   Job job;
   std::vector<Output> outputs;
   bool writes_results = false;  // as ProgramOptions
+  dsl::ProgramFacts facts;
 };
 
 // Reads the file and the inputs, and compiles. What is wrong has been printed

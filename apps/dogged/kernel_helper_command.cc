@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/errors.h"
 #include "apps/tiles/blas_kernels.h"
 #include "runtime/exec/helper_process.h"
 
@@ -16,13 +17,13 @@ ExitCode KernelHelperCommand(const char* parent) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   // Its kernels may use it, and find it as agents do.
   if (const absl::Status blas = SetUpBlas(); !blas.ok()) {
-    std::fprintf(stderr, "error: %s\n", std::string(blas.message()).c_str());
+    SayError(blas.message());
     return ExitCode::kNoRoom;
   }
   if (absl::SimpleAtoi(parent, &number) && ServeKernelCalls(number)) {
     return ExitCode::kDone;
   }
-  std::fprintf(stderr, "error: kernel-helper is for agents alone\n");
+  SayError("kernel-helper is for agents alone");
   return ExitCode::kMistyped;
 }
 

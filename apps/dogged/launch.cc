@@ -34,6 +34,8 @@ void NoteEnd(int status, LocalAgents::Process& process) {
   process.lacked_room =
       WIFEXITED(status) &&
       WEXITSTATUS(status) == static_cast<int>(ExitCode::kNoRoom);
+  process.left = WIFEXITED(status) &&
+                 WEXITSTATUS(status) == static_cast<int>(ExitCode::kDone);
 }
 
 absl::Status DidNotStart(const LocalAgents::Process& process) {

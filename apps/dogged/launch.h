@@ -35,9 +35,10 @@ class LocalAgents {
     std::string address;  // of its control port
     bool alive = false;
     // Of a process that ended: "killed by signal 9", "exit status 1"; and
-    // whether that was for want of memory or disk.
+    // whether that was for want of memory or disk, or it was told to leave.
     std::string end;
     bool lacked_room = false;
+    bool left = false;
     int fd = -1;          // its input and output
     std::string said;     // until it listens
     absl::Time deadline;  // when it has to

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/environment.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/flag_values.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
@@ -434,25 +435,26 @@ int Main(int argc, char** argv) {
   SimFlags sim(app, environment);
   if (const std::string words = UnknownCommand(app, argc > 1 ? argv[1] : "");
       !words.empty()) {
-    std::fprintf(stderr, "error: %s\n", words.c_str());
+    SayError(words);
     return static_cast<int>(ExitCode::kMistyped);
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
-    std::fprintf(stderr, "error: %s\n", UnknownWord(app).c_str());
+    SayError(UnknownWord(app));
     return static_cast<int>(ExitCode::kMistyped);
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is a mistyped command.
-    const int code = app.exit(error);
-    return code == 0 ? 0 : static_cast<int>(ExitCode::kMistyped);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    SayError(absl::StrCat(error.what(), "; ", HelpWords(app)));
+    return static_cast<int>(ExitCode::kMistyped);
   }
   if (run.parsed() || check.parsed() || graph.parsed() || sim.parsed()) {
     // What these know of programs depends on it. An agent needs more.
     absl::Status room = CheckAddresses("dogged", kProgramAddresses, 0);
     if (room.ok()) room = SetUpBlas();
     if (!room.ok()) {
-      std::fprintf(stderr, "error: %s\n", std::string(room.message()).c_str());
+      SayError(room.message());
       return static_cast<int>(ExitCodeOf(room));
     }
   }
@@ -466,8 +468,7 @@ int Main(int argc, char** argv) {
   if (graph.parsed()) code = graph.Run();
   if (sim.parsed()) code = sim.Run();
   if (code.ok()) return static_cast<int>(*code);
-  std::fprintf(stderr, "error: %s\n",
-               std::string(code.status().message()).c_str());
+  SayError(code.status().message());
   return static_cast<int>(ExitCode::kMistyped);
 }
 

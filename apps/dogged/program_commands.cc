@@ -11,7 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/job_source.h"
+#include "apps/dogged/room.h"
 #include "dsl/explain.h"
 #include "dsl/results.h"
 #include "runtime/graph/rounds.h"
@@ -51,6 +53,7 @@ ExitCode CheckCommand(const ProgramOptions& options,
   const KernelSource kernels(environment);
   ProgramOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, options.agents);
+  filled.may_lack_inputs = true;
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const Program p = WholeProgram(program->job.program);
@@ -68,6 +71,12 @@ ExitCode CheckCommand(const ProgramOptions& options,
         static_cast<long long>(
             ProgramAt(program->job.program, repeat->first).TaskCount()));
   }
+  std::printf("%s\n", FootprintSentence(program->facts.footprint).c_str());
+  for (const dsl::ProgramFacts::Input& input : program->facts.lacking) {
+    std::printf("a run wants --input %s=FILE.npy, of shape %s, %s\n",
+                input.array.c_str(), input.shape.ToString().c_str(),
+                std::string(ElementName(input.element)).c_str());
+  }
   for (const KernelSpec& spec : p.kernels) {
     if (!options.emit_c || spec.kind != "c") continue;
     std::fwrite(spec.body.data(), 1, spec.body.size(), stdout);
@@ -78,8 +87,7 @@ ExitCode CheckCommand(const ProgramOptions& options,
 ExitCode ExplainCommand(const std::string& code) {
   const std::string text = dsl::Explain(code);
   if (text.empty()) {
-    std::fprintf(stderr, "error: %s is no code; they go from D001 to D027\n",
-                 code.c_str());
+    SayError(absl::StrCat(code, " is no code; they go from D001 to D027"));
     return ExitCode::kMistyped;
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -197,8 +205,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
                     const Environment& environment) {
   const auto faults = FaultPlan::Parse(options.faults);
   if (!faults.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(faults.status().message()).c_str());
+    SayError(faults.status().message());
     return ExitCode::kMistyped;
   }
   const KernelSource kernels(environment, KernelSource::Libraries::kHere);
@@ -208,11 +215,10 @@ ExitCode SimCommand(const SimCommandOptions& options,
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const auto table = kernels.Load(program->job, /*workers=*/1);
-  if (!table.ok()) return ExitCodeOf(table.status());
+  if (!table.ok()) return SayError(table.status());
   const auto expected = SerialDigests(program->job, *table);
   if (!expected.ok()) {
-    std::fprintf(stderr, "error: %s\n",
-                 std::string(expected.status().message()).c_str());
+    SayError(expected.status().message());
     return ExitCode::kFailed;
   }
   SimTotals totals;
@@ -229,9 +235,8 @@ ExitCode SimCommand(const SimCommandOptions& options,
         }).Run();
     const std::string wrong = totals.Add(outcome, *expected);
     if (wrong.empty()) continue;
-    std::fprintf(stderr, "seed %llu: %s\n  replay: %s\n",
-                 static_cast<unsigned long long>(seed), wrong.c_str(),
-                 ReplayCommand(options, seed).c_str());
+    SayError(absl::StrCat("seed ", seed, ": ", wrong,
+                          "\n  replay: ", ReplayCommand(options, seed)));
   }
   const std::string words = options.json
                                 ? totals.ToJson(program->job.program.name)

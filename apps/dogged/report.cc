@@ -18,6 +18,7 @@ std::string RunReport::ToJson() const {
   out["tasks_per_agent"] = tasks_per_agent;
   out["agents_started"] = agents_started;
   out["agents_joined"] = agents_joined;
+  out["agents_left"] = agents_left;
   out["agents_lost"] = losses.size();
   out["losses"] = nlohmann::ordered_json::array();
   for (const Loss& loss : losses) {
@@ -41,6 +42,7 @@ std::string RunReport::ToJson() const {
   out["result_digest"] = result_digest.ToString();
   if (gflops > 0) out["gflops"] = gflops;
   out["seed"] = seed;
+  if (!outputs_failed.empty()) out["outputs_failed"] = outputs_failed;
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;
   if (solve_error.has_value()) out["solve_error"] = *solve_error;

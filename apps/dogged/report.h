@@ -26,6 +26,7 @@ struct RunReport {
   std::vector<int64_t> tasks_per_agent;
   int agents_started = 0;
   int agents_joined = 0;
+  int agents_left = 0;
   std::vector<Loss> losses;
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
@@ -42,6 +43,7 @@ struct RunReport {
   Digest result_digest;
   double gflops = 0;  // 0: the kernels declare no flops
   uint64_t seed = 0;
+  std::vector<std::string> outputs_failed;  // files not written
   std::optional<bool> check_passed;
   std::optional<double> residual;
   std::optional<double> solve_error;

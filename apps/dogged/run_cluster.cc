@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/cluster_client.h"
+#include "apps/dogged/departures.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/launch.h"
+#include "apps/dogged/memory.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/run_outcome.h"
 #include "runtime/base/clock.h"
@@ -56,7 +58,8 @@ class ClusterRun {
         rng_(options.seed),
         // Not by the seed: a job that was run before is to run again.
         submission_(Rng(environment.entropy).Stream("submission").Next() | 1),
-        tasks_needed_(NeededTasks(relations_).count()) {}
+        tasks_needed_(NeededTasks(relations_).count()),
+        departures_(tasks_needed_) {}
 
   absl::Status Run() {
     DOGGED_RETURN_IF_ERROR(Connect());
@@ -119,8 +122,9 @@ class ClusterRun {
     report.agents_joined = joined_;
     report.seed = options_.seed;
     ledger_.Fill(report);
-    report.losses = losses_;
-    ledger_.ShareRedone(lost_ids_, report);
+    report.agents_left = left_;
+    report.losses = departures_.losses();
+    ledger_.ShareRedone(departures_.lost(), report);
     return report;
   }
 
@@ -150,17 +154,13 @@ class ClusterRun {
 
  private:
   absl::Status RunJob(ProgressPrinter& progress) {
-    JobOptions job_options{.replicas = options_.replicas,
+    JobOptions job_options{.replicas = Replicas(),
                            .search_only = options_.search_only,
                            .agents = options_.program.agents,
                            .workers = options_.program.workers};
     // Of a loop it is not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;
-    if (job_options.replicas == 0) {
-      job_options.replicas =
-          options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
-    }
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(), submission_,
                                            job_options, relations_,
                                            TextHash(program_)));
@@ -193,6 +193,11 @@ class ClusterRun {
     return absl::OkStatus();
   }
 
+  int Replicas() const {
+    if (options_.replicas > 0) return options_.replicas;
+    return options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
+  }
+
   // `when` becomes the time when all had come.
   absl::StatusOr<bool> HasAllForGood(absl::Time& when) {
     if (!client_->HasAll()) return false;
@@ -214,9 +219,17 @@ class ClusterRun {
     DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses));
     AwaitViews();
     const std::vector<StatusReply> replies = client_->PollStatus();
-    for (const StatusReply& reply : replies) NoteMembers(reply, nullptr);
+    if (!options_.cluster.empty()) {
+      const AgentsRoom agents = RoomOf(replies);
+      DOGGED_RETURN_IF_ERROR(
+          SayRoom({.footprint = program_.facts.footprint,
+                   .here = static_cast<double>(PhysicalBytes()),
+                   .replicas = Replicas(),
+                   .agents = &agents}));
+    }
+    NoteMembers(replies, nullptr);
     started_ = options_.cluster.empty() ? options_.program.agents
-                                        : static_cast<int>(known_.size());
+                                        : departures_.known_count();
     joined_ = 0;
     return absl::OkStatus();
   }
@@ -241,27 +254,20 @@ class ClusterRun {
 
   // Who came and who went, as agents say. Our own agents are processes, which
   // say it better.
-  void NoteMembers(const StatusReply& reply, ProgressPrinter* progress) {
-    for (const MemberStatus& m : reply.members) {
-      ledger_.NoteAddress(m.member.id, m.member.control_address);
-      if (!options_.cluster.empty() && m.state == "alive" &&
-          known_.insert(m.member.id).second) {
-        ++joined_;
-      }
-      if (options_.cluster.empty() || m.state != "dead" ||
-          !known_.contains(m.member.id) || !lost_.insert(m.member.id).second) {
-        continue;
-      }
-      losses_.push_back({.who = m.member.control_address,
-                         .after = clock_.Now() - start_,
-                         .cause = m.cause,
-                         .needed = tasks_needed_});
-      lost_ids_.push_back(m.member.id);
-      if (progress != nullptr) {
-        progress->Say(absl::StrCat("lost ", m.member.control_address, " (",
-                                   m.cause, ")"));
+  void NoteMembers(const std::vector<StatusReply>& replies,
+                   ProgressPrinter* progress) {
+    for (const StatusReply& reply : replies) {
+      for (const MemberStatus& m : reply.members) {
+        ledger_.NoteAddress(m.member.id, m.member.control_address);
       }
     }
+    if (options_.cluster.empty()) return;
+    for (const Loss& loss : departures_.Note(replies, clock_.Now() - start_)) {
+      if (progress == nullptr) continue;
+      progress->Say(absl::StrCat("lost ", loss.who, " (", loss.cause, ")"));
+    }
+    joined_ = departures_.known_count() - started_;
+    left_ = departures_.left_count();
   }
 
   // Until our agents know one another, within reason: a job that starts before
@@ -285,9 +291,9 @@ class ClusterRun {
     note_.clear();
     const std::vector<StatusReply> replies = client_->PollOwn();
     alive_ = static_cast<int>(replies.size());
+    NoteMembers(replies, progress_);
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
-      NoteMembers(reply, progress_);
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
         if (!job.note.empty()) note_ = job.note;
@@ -359,8 +365,9 @@ class ClusterRun {
   void AddOne(absl::string_view why) {
     const absl::StatusOr<size_t> started = agents_.StartOne(kStartTimeout);
     if (!started.ok()) return NoteFailedJoin(why, started.status());
-    starting_.push_back(
-        {.index = *started, .why = std::string(why), .losses = losses_.size()});
+    starting_.push_back({.index = *started,
+                         .why = std::string(why),
+                         .losses = departures_.losses().size()});
   }
 
   void NoteFailedJoin(absl::string_view why, const absl::Status& status) {
@@ -383,9 +390,7 @@ class ClusterRun {
       const LocalAgents::Process& process = agents_.processes()[one.index];
       client_->AddAddress(process.address);
       ++joined_;
-      if (one.losses > 0 && losses_[one.losses - 1].replaced_by.empty()) {
-        losses_[one.losses - 1].replaced_by = process.name;
-      }
+      if (one.losses > 0) departures_.Replace(one.losses - 1, process.name);
       progress.Say(absl::StrCat(process.name, " joined"));
     }
   }
@@ -393,11 +398,13 @@ class ClusterRun {
   void NoteDeaths(ProgressPrinter& progress) {
     for (size_t index : agents_.Reap()) {
       const auto& process = agents_.processes()[index];
-      losses_.push_back({.who = process.name,
-                         .after = clock_.Now() - start_,
-                         .cause = process.end,
-                         .needed = tasks_needed_});
-      lost_ids_.push_back(ledger_.AgentAt(process.address));
+      if (process.left) {
+        ++left_;
+        progress.Say(absl::StrCat(process.name, " left"));
+        continue;
+      }
+      departures_.Lose(process.name, ledger_.AgentAt(process.address),
+                       process.end, clock_.Now() - start_);
       progress.Say(absl::StrCat("lost ", process.name, " (", process.end, ")"));
     }
   }
@@ -416,10 +423,7 @@ class ClusterRun {
   absl::Time start_;
   absl::Duration compute_;
   ProgressPrinter* progress_ = nullptr;  // while the job runs
-  std::vector<Loss> losses_;
-  std::vector<AgentId> lost_ids_;   // of losses_, by position
-  absl::btree_set<AgentId> known_;  // agents of a cluster, alive once
-  absl::btree_set<AgentId> lost_;   // of those, dead since
+  Departures departures_;
   bool nobody_to_kill_ = false;
   // On its way; `losses` is how many there were when it was asked for.
   struct Starting {
@@ -435,22 +439,11 @@ class ClusterRun {
   int periodic_kills_done_ = 0;
   int started_ = 0;
   int joined_ = 0;
+  int left_ = 0;
   int alive_ = 0;
   std::string note_;  // what agents say the job waits for
   std::string said_note_;
 };
-
-}  // namespace
-
-namespace {
-
-ExitCode SayError(const absl::Status& status) {
-  const bool interrupted = status.code() == absl::StatusCode::kCancelled;
-  std::fprintf(stderr, "%s%s\n", interrupted ? "" : "error: ",
-               std::string(status.message()).c_str());
-  return status.code() == absl::StatusCode::kAborted ? ExitCode::kFailed
-                                                     : ExitCodeOf(status);
-}
 
 }  // namespace
 
@@ -488,7 +481,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   run.End(code == ExitCode::kDone);
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {
-    std::fprintf(stderr, "error: %s\n", omissions.c_str());
+    SayError(omissions);
     if (code == ExitCode::kDone) return ExitCode::kMistyped;
   }
   return code;

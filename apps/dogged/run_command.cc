@@ -7,12 +7,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "apps/cholesky/verify.h"
 #include "apps/dogged/cluster_target.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/errors.h"
+#include "apps/dogged/flag_values.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/progress_printer.h"
+#include "apps/dogged/room.h"
 #include "apps/dogged/run_outcome.h"
 #include "apps/lu/verify.h"
 #include "apps/output/words.h"
@@ -57,33 +61,14 @@ absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
   return absl::OkStatus();
 }
 
-// The results come here, whoever computes them: kResourceExhausted if this
-// computer can't hold them. Blocks count as one number each.
-absl::Status CheckRoom(const Program& program) {
-  double bytes = 0;
-  for (const ResultView& view : program.views) {
-    const auto set = static_cast<size_t>(view.result_set);
-    const auto array = static_cast<size_t>(program.results[set].array);
-    double elements = 1;
-    for (size_t d = 0; d < view.lower.size(); ++d) {
-      elements *= static_cast<double>(view.Count(d));
-    }
-    bytes += elements *
-             static_cast<double>(ElementBytes(program.arrays[array].element));
+// What lacks of all that was asked for; empty if nothing does.
+std::string MissingOf(const RunReport& report) {
+  if (!report.outputs_failed.empty()) {
+    return absl::StrCat(absl::StrJoin(report.outputs_failed, ", "),
+                        report.outputs_failed.size() == 1 ? " is" : " are",
+                        " not written");
   }
-  const auto room = static_cast<double>(PhysicalBytes());
-  if (bytes <= room) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrFormat(
-      "the results take %.3g bytes, this computer has %.3g; want less, or use "
-      "smaller parameters",
-      bytes, room));
-}
-
-ExitCode SayError(const absl::Status& status) {
-  const bool interrupted = status.code() == absl::StatusCode::kCancelled;
-  std::fprintf(stderr, "%s%s\n", interrupted ? "" : "error: ",
-               std::string(status.message()).c_str());
-  return ExitCodeOf(status);
+  return report.check_passed.value_or(true) ? "" : "the check failed";
 }
 
 ExitCode SayStopped(const LoadedProgram& program, int64_t done,
@@ -108,6 +93,14 @@ LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time) {
   return out;
 }
 
+absl::Status SayRoom(const RunRoom& room) {
+  DOGGED_ASSIGN_OR_RETURN(const std::string warning, JudgeRoom(room));
+  if (!warning.empty()) {
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  }
+  return absl::OkStatus();
+}
+
 void NotePlace(const Program& program, int64_t time, Progress& progress) {
   if (!program.repeat.has_value()) return;
   progress.place = absl::StrCat(program.repeat->parameter, " = ", time);
@@ -125,7 +118,11 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
       if (IsInterrupted()) break;
       const absl::Status written =
           WriteOutput(output, program.job.program, lookup);
-      if (!written.ok()) code = SayError(written);
+      if (written.ok()) continue;
+      SayError(written.message());
+      code = absl::IsResourceExhausted(written) ? ExitCode::kNoRoom
+                                                : ExitCode::kMistyped;
+      report.outputs_failed.push_back(output.selection.path);
     }
   }
   if (IsInterrupted()) {
@@ -145,7 +142,12 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     if (!serial.ok()) return SayError(serial.status());
     report.check_passed = serial->digest == digest;
     if (!*report.check_passed) code = ExitCode::kFailed;
-    std::fprintf(stderr, "%s\n", CheckSentence(digest, serial->digest).c_str());
+    const std::string words = CheckSentence(digest, serial->digest);
+    if (*report.check_passed) {
+      std::fprintf(stderr, "%s\n", words.c_str());
+    } else {
+      SayError(words);
+    }
   }
   if (options.json) {
     std::printf("%s\n", report.ToJson().c_str());
@@ -158,7 +160,8 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         DoneSentence({.elapsed = absl::Seconds(report.compute_seconds),
                       .agents_lost = static_cast<int32_t>(report.losses.size()),
                       .redone = report.tasks_recomputed,
-                      .needed = report.tasks_needed})
+                      .needed = report.tasks_needed,
+                      .missing = MissingOf(report)})
             .c_str());
   }
   return code;
@@ -200,10 +203,10 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   }
   deferred.reset();
   if (!status.ok()) {
-    std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+    const ExitCode code = SayError(status);
     return status.code() == absl::StatusCode::kInvalidArgument
                ? ExitCode::kFailed
-               : ExitCodeOf(status);
+               : code;
   }
   RunReport report{.job = JobHash(program.job.Encode()).ToString(),
                    .program = program.job.program.name};
@@ -250,6 +253,27 @@ absl::StatusOr<LoadedProgram> Load(RunOptions& options,
   return LoadProgram(program, kernels);
 }
 
+// Of a run that brings what it needs: an error if there is no room for it, a
+// warning where it may be short.
+absl::Status CheckRoom(const RunOptions& options, const LoadedProgram& program,
+                       const Environment& environment, bool is_embedded) {
+  const auto here = static_cast<double>(PhysicalBytes());
+  AgentsRoom agents{.agents = options.program.agents,
+                    .unbounded = here,
+                    .unbounded_share = 1};
+  DOGGED_ASSIGN_OR_RETURN(const int64_t bound,
+                          ParseBytes(environment.memory, "DOGGED_MEMORY"));
+  if (bound > 0) {
+    agents.bounded = static_cast<double>(bound) * agents.agents;
+    agents.unbounded_share = 0;
+  }
+  return SayRoom({.footprint = program.facts.footprint,
+                  .here = here,
+                  .replicas = options.replicas == 0 ? 2 : options.replicas,
+                  .agents = is_embedded ? nullptr : &agents,
+                  .agents_are_here = true});
+}
+
 ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   SystemClock clock;
   const absl::Time wall_start = clock.Now();
@@ -259,18 +283,13 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   if (!filled.cluster.empty() &&
       (!filled.kill_at.empty() || !filled.join_at.empty() ||
        filled.kill_every_seconds > 0)) {
-    std::fprintf(stderr,
-                 "error: --kill-at, --kill-every and --join-at are for agents "
-                 "that this command starts, not for those of --cluster\n");
+    SayError(
+        "--kill-at, --kill-every and --join-at are for agents that this "
+        "command starts, not for those of --cluster");
     return ExitCode::kMistyped;
   }
   const auto program = Load(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
-  if (const absl::Status room = CheckRoom(WholeProgram(program->job.program));
-      !room.ok()) {
-    std::fprintf(stderr, "error: %s\n", std::string(room.message()).c_str());
-    return ExitCodeOf(room);
-  }
   if (!filled.json && !filled.seed_given) {
     std::fprintf(stderr, "seed %llu\n",
                  static_cast<unsigned long long>(filled.seed));
@@ -281,6 +300,11 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
                         filled.kill_every_seconds == 0 && !filled.search_only &&
                         environment.memory.empty() &&
                         environment.directory.empty();
+  if (filled.cluster.empty()) {
+    const absl::Status room =
+        CheckRoom(filled, *program, environment, embedded);
+    if (!room.ok()) return SayError(room);
+  }
   return embedded
              ? RunEmbedded(filled, *program, kernels, wall_start)
              : RunOnCluster(filled, *program, kernels, environment, wall_start);

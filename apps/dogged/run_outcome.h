@@ -6,6 +6,7 @@
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/options.h"
 #include "apps/dogged/report.h"
+#include "apps/dogged/room.h"
 #include "apps/output/words.h"
 #include "dsl/results.h"
 
@@ -14,6 +15,8 @@ namespace dogged {
 // The program whose results a run has given; of a loop, that which ends at
 // `time`, and says so.
 LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time);
+// Warns where memory may be short. Errors: as JudgeRoom().
+absl::Status SayRoom(const RunRoom& room);
 // Of a loop it is not known how much is left, but how far it has come.
 void NotePlace(const Program& program, int64_t time, Progress& progress);
 

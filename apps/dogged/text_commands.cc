@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/commands.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/job_source.h"
 #include "apps/output/file.h"
 #include "apps/output/graph_picture.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr size_t kPictureTasksMax = 300;
 
 ExitCode Complain(const absl::Status& status) {
-  std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+  SayError(status.message());
   return ExitCode::kMistyped;
 }
 
@@ -182,6 +183,7 @@ ExitCode GraphCommand(const GraphOptions& options,
   const KernelSource kernels(environment);
   ProgramOptions points = options.program;
   points.coalesce = false;
+  points.may_lack_inputs = true;
   const auto program = LoadProgram(points, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const Relations relations(program->job.program);

@@ -27,6 +27,14 @@ std::string UnknownCommand(const CLI::App& app, absl::string_view word) {
                       "; dogged COMMAND --help says more.");
 }
 
+std::string HelpWords(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return absl::StrCat(
+      "dogged ",
+      commands.empty() ? "" : absl::StrCat(commands[0]->get_name(), " "),
+      "--help says more");
+}
+
 std::string UnknownWord(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   const bool is_of_app = commands.empty() || commands[0]->remaining_size() == 0;

@@ -14,6 +14,8 @@ namespace dogged {
 
 // What is wrong with `word`, the first one, if it is no command; else nothing.
 std::string UnknownCommand(const CLI::App& app, absl::string_view word);
+// Where to read on about the command, or all of them.
+std::string HelpWords(const CLI::App& app);
 // What is wrong with the first word that the command has no place for.
 std::string UnknownWord(const CLI::App& app);
 

@@ -165,7 +165,12 @@ std::string LossSentence(const Loss& loss) {
 }
 
 std::string DoneSentence(const Ending& ending) {
-  std::string text = absl::StrCat("done in ", HumanElapsed(ending.elapsed));
+  const std::string elapsed = HumanElapsed(ending.elapsed);
+  if (!ending.missing.empty()) {
+    return absl::StrCat("computed in ", elapsed,
+                        ", but not done: ", ending.missing);
+  }
+  std::string text = absl::StrCat("done in ", elapsed);
   if (ending.agents_lost > 0) {
     absl::StrAppend(&text, "   agents lost ", ending.agents_lost);
   }

@@ -73,9 +73,11 @@ struct Ending {
   int32_t agents_lost = 0;
   int64_t redone = 0;
   int64_t needed = 0;
+  std::string missing = "";  // what was asked for and lacks
 };
 
-// "done in 10.4 s   agents lost 2   redone 0.6 %".
+// "done in 10.4 s   agents lost 2   redone 0.6 %"; or, where something lacks,
+// "computed in 10.4 s, but not done: heat.npy is not written".
 std::string DoneSentence(const Ending& ending);
 
 // "result heat.npy (40 kB)".

@@ -50,6 +50,8 @@ Bytes StatusReply::Encode() const {
   out.PutId(self);
   out.PutSigned(memory_bytes);
   out.PutSigned(memory_bytes_peak);
+  out.PutSigned(memory_limit);
+  out.PutSigned(host_bytes);
   out.PutSigned(messages_sent);
   out.PutSigned(bytes_sent);
   out.PutSigned(refused);
@@ -88,6 +90,8 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
   out.self = in.GetId<AgentId>();
   out.memory_bytes = in.GetSigned();
   out.memory_bytes_peak = in.GetSigned();
+  out.memory_limit = in.GetSigned();
+  out.host_bytes = in.GetSigned();
   out.messages_sent = in.GetSigned();
   out.bytes_sent = in.GetSigned();
   out.refused = in.GetSigned();

@@ -71,6 +71,8 @@ struct StatusReply {
   AgentId self;
   int64_t memory_bytes = 0;  // of this process, now
   int64_t memory_bytes_peak = 0;
+  int64_t memory_limit = 0;  // of its values, the rest goes to disk; 0: none
+  int64_t host_bytes = 0;    // memory of its computer
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   // Messages of agents, and connections of anybody, that made no sense.

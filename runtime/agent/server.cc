@@ -315,7 +315,11 @@ void Server::LogEvents() {
 StatusReply Server::Status(const StatusRequest& request) const {
   StatusReply out;
   out.self = agent_.id();
-  std::tie(out.memory_bytes, out.memory_bytes_peak) = ports_.memory();
+  const Memory memory = ports_.memory();
+  out.memory_bytes = memory.now;
+  out.memory_bytes_peak = memory.peak;
+  out.memory_limit = memory.limit;
+  out.host_bytes = memory.host;
   out.messages_sent = agent_.messages_sent();
   out.bytes_sent = agent_.bytes_sent();
   out.refused = agent_.refused_count() + ports_.control.refused_count();

@@ -23,13 +23,20 @@ namespace dogged {
 
 class Server {
  public:
+  // Bytes: of this process now and at most, what its values may take (0: no
+  // bound), and of this computer.
+  struct Memory {
+    int64_t now = 0;
+    int64_t peak = 0;
+    int64_t limit = 0;
+    int64_t host = 0;
+  };
   struct Ports {
     Clock& clock;
     Transport& transport;
     ControlPort& control;
     Poller& poller;  // watches the transport's and the control port's fds
-    // {now, peak} bytes of memory of this process.
-    std::function<std::pair<int64_t, int64_t>()> memory;
+    std::function<Memory()> memory;
   };
   enum class End {
     kLeft,          // by Leave()

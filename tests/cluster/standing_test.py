@@ -10,6 +10,7 @@ usage: standing_test.py DOGGED SOURCE_DIR CASE
 import json
 import os
 import random
+import re
 import resource
 import signal
 import socket
@@ -447,6 +448,10 @@ def ends(expect, says, *arguments, env=None, cwd=None):
         raise SystemExit(f"{arguments}: exit status {done.returncode}, not "
                          f"{expect}, or no {says!r}:\n{done.stdout}"
                          f"{done.stderr}")
+    # One voice: "error: ...", or "FILE:LINE:COLUMN: error[D...]: ...".
+    if expect != 0 and not re.search(r"^(\S+: )?error(\[D\d+\])?: ",
+                                     done.stderr, re.MULTILINE):
+        raise SystemExit(f"{arguments}: no error:\n{done.stderr}")
 
 
 # Descriptions of a site that serve nobody; HERE is this host.
@@ -538,6 +543,10 @@ def case_bad_flags():
     ends(2, "no command frob\n", "frob")
     ends(2, "no command rnu; did you mean run?\nThere are run, ", "rnu", HEAT)
     ends(2, "which command?", *())
+    ends(2, "; dogged run --help says more\n", "run")
+    ends(2, "; dogged run --help says more\n", "run", HEAT, "--agents", 0)
+    ends(2, "; dogged status --help says more\n", "status")
+    ends(2, "is no code", "explain", "D999")
     ends(2, "run has no flag --agnets; did you mean --agents?\n", "run", HEAT,
          "--agnets=3")
     ends(2, "run has no flag --frob\n", "run", HEAT, "--frob", "3")
@@ -554,6 +563,15 @@ def case_bad_flags():
                            text=True, check=True).stdout
     if not words.startswith("heat1d: 5001 values wanted; "):
         raise SystemExit(f"check said {words!r}")
+    check("memory", words.splitlines()[1].split(";")[0],
+          "memory: results 40 kB, in use meanwhile about 80 kB")
+    lacks = os.path.join(SOURCE, "tests", "dsl", "errors",
+                         "input_without_file.dog")
+    words = subprocess.run([DOGGED, "check", lacks], capture_output=True,
+                           text=True, check=True).stdout
+    if "\na run wants --input a=FILE.npy, of shape (" not in words:
+        raise SystemExit(f"check said {words!r}")
+    ends(3, "input a has no file", "run", lacks)
     with tempfile.TemporaryDirectory() as folder:
         ends(2, "ends in .svg", "graph", HEAT, "--at", "phi(3)(4)", "-o",
              os.path.join(folder, "g.pdf"))
@@ -635,6 +653,28 @@ def case_bad_files():
         ends(2, "two outputs", "run", HEAT, "--output", "phi=a.npy",
              "--output", "phi(:)(0)=a.npy", cwd=folder)
         ends(3, "2^40", "run", HEAT, "-D", "N=1099511627776")
+        # Known only as it is written: the status and the last line say so.
+        for extra in ((), ("--json",)):
+            done = subprocess.run(
+                [DOGGED, "run", HEAT, "--kernels", "interpreted", "--output",
+                 "phi(0:9)(100)=small.npy", "--output", "phi=big.npy", *extra],
+                capture_output=True, text=True, timeout=60, cwd=folder,
+                preexec_fn=lambda: resource.setrlimit(
+                    resource.RLIMIT_FSIZE, (4096, 4096)))
+            check("exit status", done.returncode, 5, done.stderr)
+            last = done.stdout.splitlines()[-1]
+            if extra:
+                check("files", json.loads(last)["outputs_failed"],
+                      ["big.npy"])
+            else:
+                check("last line", re.sub(r"in \S+ s,", "in TIME,", last),
+                      "computed in TIME, but not done: big.npy is not written")
+            if "error: big.npy: " not in done.stderr:
+                raise SystemExit(done.stderr)
+            check("small.npy", os.path.exists(
+                os.path.join(folder, "small.npy")), True)
+            check("big.npy", os.path.exists(os.path.join(folder, "big.npy")),
+                  False)
 
 
 def case_interrupts():

@@ -10,6 +10,7 @@ usage: status_test.py DOGGED SOURCE_DIR CASE
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -31,6 +32,22 @@ def client(cluster, *arguments, at=0):
     return subprocess.Popen(
         [DOGGED, "run", *arguments, "--cluster", cluster.addresses[at]],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def children(pid):
+    """Of a process, in the order of their start."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append((int(fields[19]), int(name)))
+    return [child for _, child in sorted(found)]
 
 
 def row(cluster, at=0):
@@ -121,6 +138,26 @@ def case_left():
             if counts["tasks_executed"] < counts["tasks_needed"]:
                 raise SystemExit(f"tasks are missing: {counts}")
         check("lost agents", report["agents_lost"], 0, report)
+        check("agents that left", report["agents_left"], 1, report)
+    # One that the run has started is no loss, either.
+    run = subprocess.Popen(
+        [DOGGED, "run", HEAT, "-D", "N=2001", "-D", "T=800", "--coalesce",
+         "off", "--agents", "3", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = ""
+    for line in run.stderr:  # the first line of progress
+        words += line
+        if "alive 3/3" in line:
+            break
+    os.kill(children(run.pid)[1], signal.SIGTERM)
+    out, more = run.communicate(timeout=240)
+    words += more
+    check("exit status", run.returncode, 0, words)
+    report = json.loads(out)
+    check("own agents", (report["agents_left"], report["agents_lost"],
+                         report["losses"]), (1, 0, []), words)
+    if "agent-2 left" not in words or "lost" in words:
+        raise SystemExit(words)
 
 
 def case_needed():

@@ -115,6 +115,10 @@ TEST(Words, Ends) {
                           .needed = 500000}),
             "done in 10.4 s   agents lost 2   redone 0.60 %");
   EXPECT_EQ(DoneSentence({.elapsed = absl::Seconds(1)}), "done in 1.0 s");
+  EXPECT_EQ(DoneSentence({.elapsed = absl::Seconds(1),
+                          .agents_lost = 1,
+                          .missing = "heat.npy is not written"}),
+            "computed in 1.0 s, but not done: heat.npy is not written");
   EXPECT_EQ(ResultSentence("heat.npy", 40136), "result heat.npy (40 kB)");
   const Digest digest = {.low = 2, .high = 1};
   EXPECT_EQ(CheckSentence(digest, digest),
