@@ -197,6 +197,39 @@ void Analysis::DefaultResult() {
   program_.results.push_back(std::move(result));
 }
 
+// True if each point of the indices that `result` gives has labels, which are
+// those of `points`; else it is said. A ":" may have less for some of them.
+bool Analysis::IsThere(const CheckedResult& result, const isl::set& named,
+                       const isl::set& points) {
+  const auto own = static_cast<unsigned>(
+      result.domain.dimensions.size() -
+      static_cast<size_t>(
+          std::count(result.is_slice.begin(), result.is_slice.end(), true)));
+  const isl::set found = isl::manage(isl_set_project_out(
+      isl_set_reset_tuple_id(points.copy()), isl_dim_set, own,
+      static_cast<unsigned>(isl_set_dim(points.get(), isl_dim_set)) - own));
+  const isl::set missing =
+      isl::manage(isl_set_reset_tuple_id(named.copy())).subtract(found);
+  if (missing.is_empty()) return true;
+  if (!Fails()) return false;
+  std::vector<int64_t> first = FirstPoint(missing);
+  first.resize(result.domain.dimensions.size());
+  const IndexVector at =
+      Apply(Instantiate(result.ref, program_), ToIndex(first));
+  std::string label =
+      program_.arrays[static_cast<size_t>(result.ref.array)].name;
+  for (size_t i = 0; i < result.is_slice.size(); ++i) {
+    absl::StrAppend(
+        &label, "(",
+        result.is_slice[i] ? ":" : absl::StrCat(at[static_cast<int>(i)]), ")");
+  }
+  diagnostics_
+      .Error(Code::kOutOfRange, result.range,
+             absl::StrCat("there is no ", label, ", which is a result"))
+      .Help("shrink the range of the result, or widen that of a task");
+  return false;
+}
+
 // Gives every ":" an index with the range that the array has there.
 void Analysis::ResolveResult(CheckedResult& result) {
   for (size_t i = 0; i < result.ref.index.size(); ++i) {
@@ -217,6 +250,7 @@ void Analysis::ResolveResult(CheckedResult& result) {
   }
   const size_t own = names.size();
   const size_t count = own + static_cast<size_t>(slices);
+  const isl::set named = sets_.Points("R", result.domain);
   const auto array_names = IndexNames(result.ref.array);
   for (size_t i = 0; i < result.ref.index.size(); ++i) {
     result.ref.index[i].dims.resize(count);
@@ -231,6 +265,7 @@ void Analysis::ResolveResult(CheckedResult& result) {
           .intersect_domain(sets_.Points("R", result.domain))
           .intersect_range(WholeArray(result.ref.array, result.is_slice))
           .domain();
+  if (!IsThere(result, named, points)) return;
   const auto domain = sets_.DomainOf(points, names);
   if (!domain) {
     if (Fails()) {

@@ -46,6 +46,8 @@ class Analysis {
   void AddTask(int32_t k);
   void Results();
   void DefaultResult();
+  bool IsThere(const CheckedResult& result, const isl::set& named,
+               const isl::set& points);
   void ResolveResult(CheckedResult& result);
   void Extents();
 
