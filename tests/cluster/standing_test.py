@@ -327,7 +327,7 @@ def case_same_name():
         with open(part, "w") as file:
             file.write(text)
         client = subprocess.Popen(
-            [DOGGED, "run", own, "-D", "N=1000001", "-D", "T=2000",
+            [DOGGED, "run", own, "-D", "N=1000001", "-D", "T=10000",
              "--agents", "8", "--cluster", cluster.addresses[0], "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cluster.await_status("the job", lambda s: s["jobs"], at=1)
