@@ -56,9 +56,6 @@ struct JobLimits {
   // growing back to R copies takes from others.
   absl::Duration copy_delay = absl::Milliseconds(10);
   int64_t copy_bytes_max = 16 << 20;
-  // And no more than so many labels: each copy is some messages, which take
-  // both agents 50 us together, and is to take little of the time of a loop.
-  int64_t copy_labels_max = 32;
   // So many labels after the last cut (CopyQueue) there is another one.
   int64_t copy_cut_labels = 4096;
   // An agent that has not taken so many bytes yet hears only what is bound, and

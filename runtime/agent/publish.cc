@@ -11,7 +11,7 @@ namespace {
 
 // Of a wide graph many labels are in use at one moment: cuts copy no more than
 // one label in so many.
-constexpr int64_t kLabelsPerCutCopy = 8;
+constexpr int64_t kLabelsPerCutCopy = 16;
 
 }  // namespace
 
@@ -167,7 +167,6 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
 
 void JobRun::QueueCopies(absl::Time now, const Label& label) {
   if (HoldersOf(label).size() > 1) {
-    shard_.Find(label)->awaits_copies = true;
     copy_queue_.labels.emplace_back(now + limits_.copy_delay, label);
     ++copy_queue_.since_cut;
   }
@@ -187,20 +186,16 @@ bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
   int64_t budget = limits_.copy_bytes_max;
   int64_t copied = 0;
-  bool has_room = true;
   const bool is_cut = copy_queue_.since_cut >= copy_queue_.cut_after;
   const auto is_due = [&] {
     return is_cut ||
            (now >= copy_queue_.next && copy_queue_.labels.front().first <= now);
   };
-  while (has_room && !copy_queue_.labels.empty() && is_due()) {
+  while (budget > 0 && !copy_queue_.labels.empty() && is_due()) {
     const Label label = copy_queue_.labels.front().second;
     copy_queue_.labels.pop_front();
-    Entry* entry = shard_.Find(label);
-    if (entry == nullptr) continue;
-    entry->awaits_copies = false;
-    if (!entry->is_home || entry->value.IsNone()) continue;
-    ScheduleAnnounce(now, *entry);
+    const Entry* entry = shard_.Find(label);
+    if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
     if (IsUsedUp(label, *entry)) continue;
     absl::btree_set<AgentId> targets;
     AddMissingReplicas(label, *entry, targets);
@@ -208,7 +203,6 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
     SendValue(std::move(targets), label, out, Sending::kCopy);
     ++copied;
-    has_room = budget > 0 && (is_cut || copied < limits_.copy_labels_max);
   }
   if (is_cut) {
     copy_queue_.since_cut = 0;
@@ -244,7 +238,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   }
   if (IsUsedUp(label, *entry)) return ScheduleAnnounce(now, *entry);
   absl::btree_set<AgentId> targets = RemoteConsumerHomes(label, *entry);
-  if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
+  AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
     // Only local consumers are left: nothing to say until the view changes.
     shard_.AnnounceAt(*entry, absl::InfiniteFuture());

@@ -3,7 +3,6 @@
 // part in a job; its peers are the messages that the test writes and reads.
 #include "runtime/agent/job_run.h"
 
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -210,36 +209,6 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
     asked.push_back(DecodeDemand(body).value().label);
   }
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
-}
-
-// Copies leave time for other things: some labels at a time get theirs, and
-// nobody is told of the others meanwhile.
-TEST(JobRun, SendsCopiesOfSomeLabelsAtATime) {
-  constexpr int64_t kLabels = 200;
-  Program program = WideRelease(kLabels);
-  for (Array& array : program.arrays) {
-    array.affinity_group = OneAgent::GroupAt(kSelf);
-    array.affinity_block =
-        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
-  }
-  OneAgent agent(std::move(program), {.replicas = 2});
-  for (int i = 0; i < 100 && agent.run().stats().tasks_done <= kLabels; ++i) {
-    for (ReadyTask& task : agent.tasks().TakeAll()) {
-      agent.Complete(std::move(task), {Sealed(Value::Scalar(1))});
-    }
-    agent.Pass(absl::ZeroDuration());
-  }
-  ASSERT_EQ(agent.run().stats().tasks_done, kLabels + 1);
-  const JobLimits limits;
-  std::vector<int64_t> sent;
-  int64_t sum = agent.run().stats().messages_sent;
-  while (sent.empty() || sent.back() > 0) {
-    agent.Pass(limits.copy_delay);
-    sent.push_back(std::exchange(sum, agent.run().stats().messages_sent));
-    sent.back() = sum - sent.back();
-  }
-  for (const int64_t count : sent) EXPECT_LE(count, limits.copy_labels_max);
-  EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), int64_t{0}), kLabels);
 }
 
 // An idle worker of a host whose processors are taken is no room.
