@@ -26,6 +26,16 @@ Program Fan(int64_t width) {
   return program;
 }
 
+// `program` with all its labels at home at `agent`.
+Program AllAt(AgentId agent, Program program) {
+  for (Array& array : program.arrays) {
+    array.affinity_group = OneAgent::GroupAt(agent);
+    array.affinity_block =
+        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
+  }
+  return program;
+}
+
 TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
   for (const int64_t width : {3, 1000}) {
     SCOPED_TRACE(width);
@@ -213,13 +223,7 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
 
 // An idle worker of a host whose processors are taken is no room.
 TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
-  Program program = WideRelease(8);
-  for (Array& array : program.arrays) {
-    array.affinity_group = OneAgent::GroupAt(kPeer);
-    array.affinity_block =
-        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
-  }
-  OneAgent agent(std::move(program));
+  OneAgent agent(AllAt(kPeer, WideRelease(8)));
   agent.tasks().runnable_workers = 0;
   agent.Sent(kPeer, JobMessage::kSteal);
   agent.Pass(absl::Seconds(1));
@@ -232,13 +236,7 @@ TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
 // A thief that was stopped runs its task after all: its home has run it too,
 // and says so, for the thief can't know.
 TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
-  Program program = WideRelease(8);
-  for (Array& array : program.arrays) {
-    array.affinity_group = OneAgent::GroupAt(kSelf);
-    array.affinity_block =
-        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
-  }
-  OneAgent agent(std::move(program));
+  OneAgent agent(AllAt(kSelf, WideRelease(8)));
   const auto run_all = [&agent] {
     std::vector<Task> ran;
     for (ReadyTask& task : agent.tasks().TakeAll()) {
