@@ -15,7 +15,11 @@ namespace dogged {
 namespace {
 
 constexpr absl::string_view kNames[kMulticastPlanCount] = {
-    "auto", "prefix", "flat", "binomial", "chain", "agents", "twotrees"};
+    "auto",  "prefix", "flat",     "binomial",
+    "chain", "agents", "twotrees", "knomial"};
+
+// More hops than this from one agent cost more than the level that they save.
+constexpr int kKnomialRadix = 4;
 
 class PrefixPlanner : public Planner {
  public:
@@ -51,19 +55,29 @@ class FlatPlanner : public Planner {
   }
 };
 
-class BinomialPlanner : public Planner {
+// Of k agents that have it, the one with the whole list keeps a kth of it for
+// itself and gives a kth to each of the others, the farthest first; and so on.
+class KnomialPlanner : public Planner {
  public:
+  explicit KnomialPlanner(size_t radix) : radix_(radix) {}
   std::vector<Branch> Split(const PlanScene&,
                             absl::Span<const AgentId> targets) const override {
     std::vector<Branch> branches;
     while (!targets.empty()) {
-      const size_t near = targets.size() / 2;
-      const absl::Span<const AgentId> far = targets.subspan(near);
-      branches.push_back({far[0], {far.begin(), far.end()}});
-      targets = targets.first(near);
+      // A kth of all, this agent counted, rounded up.
+      const size_t part = targets.size() / radix_ + 1;
+      for (size_t i = 1; i < radix_ && !targets.empty(); ++i) {
+        const size_t near = targets.size() - std::min(part, targets.size());
+        const absl::Span<const AgentId> far = targets.subspan(near);
+        branches.push_back({far[0], {far.begin(), far.end()}});
+        targets = targets.first(near);
+      }
     }
     return branches;
   }
+
+ private:
+  size_t radix_;
 };
 
 class ChainPlanner : public Planner {
@@ -217,10 +231,11 @@ void Planner::Order(const PlanScene& scene, int,
 const Planner& PlannerOf(MulticastPlan plan) {
   static const PrefixPlanner prefix;
   static const FlatPlanner flat;
-  static const BinomialPlanner binomial;
+  static const KnomialPlanner binomial(2);
   static const ChainPlanner chain;
   static const AgentPlanner agents;
   static const TwoTreesPlanner two_trees;
+  static const KnomialPlanner knomial(kKnomialRadix);
   switch (plan) {
     case MulticastPlan::kAuto:
       break;
@@ -236,6 +251,8 @@ const Planner& PlannerOf(MulticastPlan plan) {
       return agents;
     case MulticastPlan::kTwoTrees:
       return two_trees;
+    case MulticastPlan::kKnomial:
+      return knomial;
   }
   DOGGED_CHECK(false) << "no planner " << static_cast<int>(plan);
   return flat;
@@ -257,9 +274,13 @@ MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
                                : MulticastPlan::kTwoTrees;
   }
   if (bytes > kWholeBytesMax) return MulticastPlan::kChain;
-  return targets * (bytes + kHeaderBytes) <= kFlatBytesMax
-             ? MulticastPlan::kFlat
-             : MulticastPlan::kBinomial;
+  const auto fits = [bytes](int64_t copies) {
+    return copies * (bytes + kHeaderBytes) <= kFlatBytesMax;
+  };
+  if (fits(targets)) return MulticastPlan::kFlat;
+  const int64_t levels = DigitsFor(targets + 1, kKnomialRadix);
+  return fits((kKnomialRadix - 1) * levels) ? MulticastPlan::kKnomial
+                                            : MulticastPlan::kBinomial;
 }
 
 int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,

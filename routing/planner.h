@@ -26,11 +26,12 @@ enum class MulticastPlan : uint8_t {
   kChain = 4,     // one after another
   kAgents = 5,    // an agent for each subtree [AG]
   kTwoTrees = 6,  // half of the body along each of two binary trees
+  kKnomial = 7,   // fourths of the list, the far ones first
 };
-inline constexpr int kMulticastPlanCount = 7;
+inline constexpr int kMulticastPlanCount = 8;
 
-// "auto", "prefix", "flat", "binomial", "chain", "agents", "twotrees";
-// kInvalidArgument naming them all otherwise.
+// "auto", "prefix", "flat", "binomial", "chain", "agents", "twotrees",
+// "knomial"; kInvalidArgument naming them all otherwise.
 absl::StatusOr<MulticastPlan> ParseMulticastPlan(absl::string_view text);
 absl::string_view MulticastPlanName(MulticastPlan plan);
 // All of them.

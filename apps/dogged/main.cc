@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/environment.h"
 #include "apps/dogged/errors.h"
@@ -144,7 +145,7 @@ class RunFlags {
         ->envname("DOGGED_CLUSTER");
     command_
         .add_option("--multicast", options_.multicast,
-                    "auto, prefix, flat, binomial, chain, agents or twotrees")
+                    absl::StrJoin(MulticastPlanNames(), ", "))
         ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
   }
@@ -208,7 +209,7 @@ class AgentFlags {
                         "gets HOST:PORT once this agent listens");
     command_
         .add_option("--multicast", options_.multicast,
-                    "auto, prefix, flat, binomial, chain, agents or twotrees")
+                    absl::StrJoin(MulticastPlanNames(), ", "))
         ->check(CLI::IsMember(MulticastPlanNames()))
         ->capture_default_str();
     command_

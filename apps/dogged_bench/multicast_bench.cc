@@ -294,9 +294,9 @@ double TimeMpi(int hosts, int ranks, int64_t bytes) {
 }
 
 constexpr MulticastPlan kPlans[] = {
-    MulticastPlan::kFlat,  MulticastPlan::kPrefix, MulticastPlan::kBinomial,
-    MulticastPlan::kChain, MulticastPlan::kAgents, MulticastPlan::kTwoTrees,
-    MulticastPlan::kAuto};
+    MulticastPlan::kFlat,    MulticastPlan::kPrefix, MulticastPlan::kBinomial,
+    MulticastPlan::kChain,   MulticastPlan::kAgents, MulticastPlan::kTwoTrees,
+    MulticastPlan::kKnomial, MulticastPlan::kAuto};
 
 class Contest {
  public:

@@ -146,6 +146,13 @@ TEST(Planner, TreesAreWhatTheySay) {
       if (plan == MulticastPlan::kBinomial && count > 0) {
         EXPECT_EQ(latest, DigitsFor(count + 1, 2));
       }
+      if (plan == MulticastPlan::kKnomial && count > 0) {
+        const int levels = DigitsFor(count + 1, 4);
+        EXPECT_LE(deepest, levels);
+        for (const auto& [id, sends] : tree.sends) {
+          EXPECT_LE(sends, 3 * levels);
+        }
+      }
     }
   }
 }
@@ -211,7 +218,7 @@ TEST(Planner, NamesReadBack) {
   }
   EXPECT_EQ(ParseMulticastPlan("tree").status().message(),
             "multicast plan \"tree\": none of auto, prefix, flat, binomial, "
-            "chain, agents, twotrees");
+            "chain, agents, twotrees, knomial");
 }
 
 // A root switch without destinations over two leaves with 3 and 1 of them:
@@ -301,7 +308,8 @@ TEST(Planner, TheDefaultGoesBySizeAndGroup) {
            {1 << 20, 1, 16, MulticastPlan::kFlat},
            {1 << 20, 7, 1, MulticastPlan::kFlat},
            {64, 3, 16, MulticastPlan::kFlat},
-           {64, 15, 16, MulticastPlan::kBinomial},
+           {64, 15, 16, MulticastPlan::kKnomial},
+           {1024, 15, 16, MulticastPlan::kBinomial},
            {2048, 3, 16, MulticastPlan::kBinomial},
            {2049, 3, 16, MulticastPlan::kChain},
            {1 << 20, 64, 100, MulticastPlan::kChain},

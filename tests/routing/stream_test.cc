@@ -22,9 +22,9 @@ namespace dogged {
 namespace {
 
 constexpr MulticastPlan kPlans[] = {
-    MulticastPlan::kPrefix, MulticastPlan::kFlat,   MulticastPlan::kBinomial,
-    MulticastPlan::kChain,  MulticastPlan::kAgents, MulticastPlan::kTwoTrees,
-    MulticastPlan::kAuto};
+    MulticastPlan::kPrefix,  MulticastPlan::kFlat,   MulticastPlan::kBinomial,
+    MulticastPlan::kChain,   MulticastPlan::kAgents, MulticastPlan::kTwoTrees,
+    MulticastPlan::kKnomial, MulticastPlan::kAuto};
 
 // Agents on a network with a clock.
 class Net {
