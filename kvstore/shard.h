@@ -79,6 +79,8 @@ struct Entry {
   bool producer_reported = false;
   // Its bytes, or where they are, have left this agent.
   bool is_exposed = false;
+  // Its copies are yet to be sent: nobody is reminded of them.
+  bool awaits_copies = false;
 };
 
 class Shard {

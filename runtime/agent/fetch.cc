@@ -163,6 +163,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     Value value;
   };
   std::vector<AtHand> at_hand;
+  std::vector<Label> lacking;
   bool settled = false;
   relations_.ForEachRequired(task, [&](int use, const Label& label) {
     if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
@@ -173,7 +174,15 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
       at_hand.push_back({use, entry->value});
     } else if (IsHome(label) && !pursuit.certain && marks_.IsRetired(label)) {
       settled = true;
-    } else if (IsHome(label)) {
+    } else {
+      lacking.push_back(label);
+    }
+  });
+  // Then it is forgotten, so nothing may be looked for on its behalf: it would
+  // be again for each path that leads here.
+  if (settled) return BelieveDone(task);
+  for (const Label& label : lacking) {
+    if (IsHome(label)) {
       if (pursuit.certain) ReopenIfGone(label);
       open_.Add({.label = label,
                  .depth = pursuit.depth + 1,
@@ -186,14 +195,10 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
                            .certain = pursuit.certain}),
              out);
     }
-  });
-  if (settled) {
-    BelieveDone(task);
-    return;
   }
   for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
   if (pursuits_.size() > limits_.pursuits_max) {
-    DropTask(pursuits_.Shallowest());
+    DropTask(pursuits_.LeastUrgent());
   }
 }
 

@@ -56,6 +56,8 @@ struct JobLimits {
   // growing back to R copies takes from others.
   absl::Duration copy_delay = absl::Milliseconds(10);
   int64_t copy_bytes_max = 16 << 20;
+  // More labels than so many that are due at a time wait for a cut (CopyQueue).
+  int64_t copy_labels_max = 32;
   // So many labels after the last cut (CopyQueue) there is another one.
   int64_t copy_cut_labels = 4096;
   // An agent that has not taken so many bytes yet hears only what is bound, and

@@ -51,6 +51,7 @@ JobRun::JobRun(JobParts parts)
                activations_),
       lending_(parts.lending),
       open_(limits_.open_demands_max),
+      copy_queue_(limits_),
       credit_(limits_.credit_bytes, std::move(parts.queued_bytes), multicast_),
       search_(limits_.claims_max),
       root_(relations_) {}
@@ -268,7 +269,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
          failure_.ok()) {
     if (!open_.empty()) {
       if (++expanded > kExpandedAtOnce) return out.WakeAt(now);
-      Expand(now, open_.TakeDeepest(), out);
+      Expand(now, open_.TakeFirst(), out);
       continue;
     }
     if (AwaitsOffers(now)) break;

@@ -22,6 +22,7 @@
 #include "kvstore/shard.h"
 #include "routing/multicast.h"
 #include "routing/outbox.h"
+#include "runtime/agent/copy_queue.h"
 #include "runtime/agent/credit.h"
 #include "runtime/agent/handover.h"
 #include "runtime/agent/job_options.h"
@@ -156,6 +157,7 @@ class JobRun {
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
   void SendCopies(absl::Time now, Outbox& out);
+  void StopAwaitingCopies(absl::Time now, Entry& entry);
   void ScheduleAnnounce(absl::Time now, Entry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
 

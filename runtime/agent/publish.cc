@@ -7,13 +7,6 @@
 #include "runtime/base/status.h"
 
 namespace dogged {
-namespace {
-
-// Of a wide graph many labels are in use at one moment: cuts copy no more than
-// one label in so many.
-constexpr int64_t kLabelsPerCutCopy = 16;
-
-}  // namespace
 
 void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
                         Outbox& out) {
@@ -167,8 +160,8 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
 
 void JobRun::QueueCopies(absl::Time now, const Label& label) {
   if (HoldersOf(label).size() > 1) {
-    copy_queue_.labels.emplace_back(now + limits_.copy_delay, label);
-    ++copy_queue_.since_cut;
+    shard_.Find(label)->awaits_copies = true;
+    copy_queue_.Add(now, label);
   }
 }
 
@@ -184,34 +177,33 @@ bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
 }
 
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
-  int64_t budget = limits_.copy_bytes_max;
-  int64_t copied = 0;
-  const bool is_cut = copy_queue_.since_cut >= copy_queue_.cut_after;
-  const auto is_due = [&] {
-    return is_cut ||
-           (now >= copy_queue_.next && copy_queue_.labels.front().first <= now);
-  };
-  while (budget > 0 && !copy_queue_.labels.empty() && is_due()) {
-    const Label label = copy_queue_.labels.front().second;
-    copy_queue_.labels.pop_front();
-    const Entry* entry = shard_.Find(label);
+  const bool is_busy =
+      !in_flight_.empty() || now < last_progress_ + limits_.copy_delay;
+  copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
+    Entry* entry = shard_.Find(label);
+    if (entry == nullptr) return false;
+    if (entry->is_home && !entry->value.IsNone() && !IsUsedUp(label, *entry)) {
+      return true;
+    }
+    StopAwaitingCopies(now, *entry);
+    return false;
+  });
+  while (const std::optional<Label> label = copy_queue_.Take()) {
+    Entry* entry = shard_.Find(*label);
     if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
-    if (IsUsedUp(label, *entry)) continue;
+    StopAwaitingCopies(now, *entry);
     absl::btree_set<AgentId> targets;
-    AddMissingReplicas(label, *entry, targets);
+    AddMissingReplicas(*label, *entry, targets);
     if (targets.empty()) continue;
-    budget -= entry->value.bytes() * static_cast<int64_t>(targets.size());
-    SendValue(std::move(targets), label, out, Sending::kCopy);
-    ++copied;
+    copy_queue_.NoteSent(entry->value.bytes() * std::ssize(targets));
+    SendValue(std::move(targets), *label, out, Sending::kCopy);
   }
-  if (is_cut) {
-    copy_queue_.since_cut = 0;
-    copy_queue_.cut_after =
-        std::max(limits_.copy_cut_labels, kLabelsPerCutCopy * copied);
-  }
-  if (copy_queue_.labels.empty()) return;
-  if (now >= copy_queue_.next) copy_queue_.next = now + limits_.copy_delay;
-  out.WakeAt(copy_queue_.next);
+  out.WakeAt(copy_queue_.NextPass());
+}
+
+void JobRun::StopAwaitingCopies(absl::Time now, Entry& entry) {
+  entry.awaits_copies = false;
+  if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
 }
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) {
@@ -238,7 +230,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   }
   if (IsUsedUp(label, *entry)) return ScheduleAnnounce(now, *entry);
   absl::btree_set<AgentId> targets = RemoteConsumerHomes(label, *entry);
-  AddMissingReplicas(label, *entry, targets);
+  if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
     // Only local consumers are left: nothing to say until the view changes.
     shard_.AnnounceAt(*entry, absl::InfiniteFuture());

@@ -4,19 +4,28 @@
 #include <iterator>
 
 namespace dogged {
+namespace {
+
+// Of a demand or a pursuit.
+template <typename T>
+Urgency UrgencyOf(const T& one) {
+  return {one.certain, one.depth};
+}
+
+}  // namespace
 
 void OpenDemands::Add(OpenDemand demand) {
   const auto known = place_of_.find(demand.label);
   if (known != place_of_.end()) {
     OpenDemand& open = by_place_[known->second];
-    open.certain |= demand.certain;
     open.passed_on |= demand.passed_on;
-    if (open.depth >= demand.depth) return;
-    demand.certain = open.certain;
+    if (UrgencyOf(demand) <= known->second.first) return;
+    demand.certain |= open.certain;
+    demand.depth = std::max(demand.depth, open.depth);
     demand.passed_on = open.passed_on;
     by_place_.erase(known->second);
   }
-  const Place place{demand.depth, sequence_++};
+  const Place place{UrgencyOf(demand), sequence_++};
   place_of_[demand.label] = place;
   by_place_.emplace(place, std::move(demand));
   if (size() > count_max_) {
@@ -25,10 +34,10 @@ void OpenDemands::Add(OpenDemand demand) {
   }
 }
 
-OpenDemand OpenDemands::TakeDeepest() {
-  const auto deepest = std::prev(by_place_.end());
-  const OpenDemand open = deepest->second;
-  by_place_.erase(deepest);
+OpenDemand OpenDemands::TakeFirst() {
+  const auto first = std::prev(by_place_.end());
+  const OpenDemand open = first->second;
+  by_place_.erase(first);
   place_of_.erase(open.label);
   return open;
 }
@@ -41,16 +50,16 @@ const Pursuit* Pursuits::Find(const Task& task) const {
 void Pursuits::Put(const Task& task, const Pursuit& pursuit) {
   auto [it, inserted] = by_task_.emplace(task, pursuit);
   if (!inserted) {
-    by_depth_.erase({it->second.depth, task});
+    by_urgency_.erase({UrgencyOf(it->second), task});
     it->second = pursuit;
   }
-  by_depth_.insert({pursuit.depth, task});
+  by_urgency_.insert({UrgencyOf(pursuit), task});
 }
 
 void Pursuits::Erase(const Task& task) {
   const auto it = by_task_.find(task);
   if (it == by_task_.end()) return;
-  by_depth_.erase({it->second.depth, task});
+  by_urgency_.erase({UrgencyOf(it->second), task});
   by_task_.erase(it);
 }
 

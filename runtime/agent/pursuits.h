@@ -1,6 +1,7 @@
 // What the backward search still has to do at one agent: labels that somebody
 // demands and nobody has looked at yet, and tasks that are demanded and wait
-// for inputs. Both bounded: the shallowest goes first, for whoever needs it
+// for inputs. What is needed for certain comes before guesses, then what is
+// deeper. Both are bounded: what comes last is dropped, for whoever needs it
 // asks again.
 //
 // Data structures: no messages, no clock. Used by one thread.
@@ -20,6 +21,11 @@
 
 namespace dogged {
 
+// Whether something is needed for certain, and how deep it is. Guesses may keep
+// one another busy for long; a chain that begins at an unbound result ends at
+// tasks that can run.
+using Urgency = std::pair<bool, int32_t>;
+
 // A label that somebody demands and nobody has bound, still to be looked at.
 struct OpenDemand {
   Label label;
@@ -33,15 +39,15 @@ class OpenDemands {
  public:
   explicit OpenDemands(int64_t count_max) : count_max_(count_max) {}
 
-  // One place a label: the deeper one, with what either says.
+  // One place a label: the more urgent one, with what either says.
   void Add(OpenDemand demand);
-  // Among equally deep ones the newest. There is one.
-  OpenDemand TakeDeepest();
+  // The most urgent one, the newest of several. There is one.
+  OpenDemand TakeFirst();
   bool empty() const { return by_place_.empty(); }
   int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
 
  private:
-  using Place = std::pair<int32_t, uint64_t>;  // depth, sequence
+  using Place = std::pair<Urgency, uint64_t>;  // and sequence
   const int64_t count_max_;
   uint64_t sequence_ = 0;
   absl::btree_map<Place, OpenDemand> by_place_;
@@ -65,7 +71,7 @@ class Pursuits {
   void Erase(const Task& task);
   int64_t size() const { return static_cast<int64_t>(by_task_.size()); }
   // There is one.
-  Task Shallowest() const { return by_depth_.begin()->second; }
+  Task LeastUrgent() const { return by_urgency_.begin()->second; }
   // Those whose time has come: the longest due, up to `count_max` of them, in
   // that order.
   std::vector<Task> Due(absl::Time now, int64_t count_max) const;
@@ -75,7 +81,7 @@ class Pursuits {
 
  private:
   absl::flat_hash_map<Task, Pursuit> by_task_;
-  absl::btree_set<std::pair<int32_t, Task>> by_depth_;
+  absl::btree_set<std::pair<Urgency, Task>> by_urgency_;
 };
 
 }  // namespace dogged

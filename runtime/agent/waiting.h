@@ -1,5 +1,5 @@
 // What waits in a JobRun beside its tasks: results that clients want, what
-// other agents may find in their directories, copies, reports. Plain data.
+// other agents may find in their directories, reports. Plain data.
 #ifndef DOGGED_RUNTIME_AGENT_WAITING_H_
 #define DOGGED_RUNTIME_AGENT_WAITING_H_
 
@@ -32,17 +32,6 @@ struct Offers {
   absl::btree_set<AgentId> others;  // who may be reading theirs
   absl::Time end = absl::InfinitePast();
   absl::Time limit = absl::InfinitePast();  // of `end`
-};
-
-// Bound labels that get their copies at these times, but for those that are
-// used up by then. What is used up waits for copies of what was made of it, so
-// now and then all labels that are in use at one moment get theirs: a cut,
-// behind which everything can go.
-struct CopyQueue {
-  std::deque<std::pair<absl::Time, Label>> labels;
-  absl::Time next = absl::InfinitePast();  // when some may go
-  int64_t since_cut = 0;                   // labels
-  int64_t cut_after = 0;                   // so many
 };
 
 // That a task's outputs are durable, so that it needs this label no more.

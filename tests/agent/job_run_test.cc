@@ -221,6 +221,50 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
 }
 
+// y(t) needs a(t), which is at home here, and x(t) of the third agent.
+Program TwoInputs() {
+  ProgramBuilder b("inputs");
+  const AffineExpr t = AffineExpr::Index(0);
+  const Domain steps = Domain::Box({{"t", 0, 9}});
+  const int32_t a = AddRow(b, "a", kSelf);
+  const int32_t x = AddRow(b, "x", kThird);
+  const int32_t y = AddRow(b, "y", kSelf);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  b.AddClass(
+      {.name = "x", .domain = steps, .creates = {{x, {t}}}, .kernel = add});
+  b.AddClass({.name = "a",
+              .domain = steps,
+              .creates = {{a, {t}}},
+              .uses = {{x, {t}, {}}},
+              .kernel = add});
+  b.AddClass({.name = "y",
+              .domain = steps,
+              .creates = {{y, {t}}},
+              .uses = {{x, {t}, {}}, {a, {t}, {}}},
+              .kernel = add});
+  b.AddResult(y, steps);
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+// A guess ends at what was dropped: that task was done. If it asked for the
+// others all the same, then each of many paths to it would.
+TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
+  OneAgent agent(TwoInputs());
+  agent.Receive(kPeer, JobMessage::kMarks,
+                EncodeMarks({.retired = {{{.array = 0, .index = {0}}, 5}}}));
+  const auto demand_y = [&](int64_t step, bool certain) {
+    agent.Receive(kPeer, JobMessage::kDemand,
+                  EncodeDemand({.label = {.array = 2, .index = {step}},
+                                .depth = 1,
+                                .certain = certain}));
+    return agent.Sent(kThird, JobMessage::kDemand).size();
+  };
+  EXPECT_EQ(demand_y(6, false), 2) << "for y(6), and for a(6)";
+  EXPECT_EQ(demand_y(4, false), 0) << "a(4) was dropped";
+  EXPECT_EQ(demand_y(4, true), 2) << "for y(4), and to make a(4) again";
+}
+
 // An idle worker of a host whose processors are taken is no room.
 TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
   OneAgent agent(AllAt(kPeer, WideRelease(8)));

@@ -1,0 +1,71 @@
+// What the backward search does next: what is needed for certain, then what is
+// deepest; and what it forgets when there is too much.
+#include "runtime/agent/pursuits.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dogged {
+namespace {
+
+using ::testing::ElementsAre;
+
+Label At(int64_t i) { return {.array = 0, .index = {i}}; }
+
+Task TaskAt(int64_t i) { return {.task_class = 0, .index = {i}}; }
+
+std::vector<int64_t> TakeAll(OpenDemands& open) {
+  std::vector<int64_t> taken;
+  while (!open.empty()) taken.push_back(open.TakeFirst().label.index[0]);
+  return taken;
+}
+
+TEST(OpenDemands, TheCertainComesBeforeTheDeep) {
+  OpenDemands open(100);
+  open.Add({.label = At(0), .depth = 9});
+  open.Add({.label = At(1), .depth = 1, .certain = true});
+  open.Add({.label = At(2), .depth = 2, .certain = true});
+  open.Add({.label = At(3), .depth = 10});
+  open.Add({.label = At(4), .depth = 10});
+  EXPECT_THAT(TakeAll(open), ElementsAre(2, 1, 4, 3, 0));
+}
+
+TEST(OpenDemands, ALabelHasOnePlaceTheMoreUrgentOne) {
+  OpenDemands open(100);
+  open.Add({.label = At(0), .depth = 5, .passed_on = true});
+  open.Add({.label = At(1), .depth = 7});
+  open.Add({.label = At(0), .depth = 2, .certain = true});
+  open.Add({.label = At(0), .depth = 9});
+  EXPECT_EQ(open.size(), 2);
+  const OpenDemand first = open.TakeFirst();
+  EXPECT_EQ(first.label, At(0));
+  EXPECT_TRUE(first.certain);
+  EXPECT_TRUE(first.passed_on);
+  EXPECT_EQ(first.depth, 5);
+  EXPECT_THAT(TakeAll(open), ElementsAre(1));
+}
+
+TEST(OpenDemands, ForgetsTheLeastUrgent) {
+  OpenDemands open(3);
+  open.Add({.label = At(0), .depth = 1, .certain = true});
+  for (int i = 1; i < 10; ++i) open.Add({.label = At(i), .depth = i});
+  EXPECT_THAT(TakeAll(open), ElementsAre(0, 9, 8));
+}
+
+TEST(Pursuits, TheLeastUrgentIsTheShallowestGuess) {
+  Pursuits pursuits;
+  pursuits.Put(TaskAt(0), {.depth = 1, .certain = true});
+  pursuits.Put(TaskAt(1), {.depth = 7});
+  pursuits.Put(TaskAt(2), {.depth = 3});
+  EXPECT_EQ(pursuits.LeastUrgent(), TaskAt(2));
+  pursuits.Put(TaskAt(2), {.depth = 3, .certain = true});
+  EXPECT_EQ(pursuits.LeastUrgent(), TaskAt(1));
+  pursuits.Erase(TaskAt(1));
+  EXPECT_EQ(pursuits.LeastUrgent(), TaskAt(0));
+  EXPECT_EQ(pursuits.size(), 2);
+}
+
+}  // namespace
+}  // namespace dogged
