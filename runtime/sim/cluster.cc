@@ -79,6 +79,11 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
             ? 0
             : JobLimits{}.credit_bytes;
   }
+  if (options_.job_limits.copy_labels_max < 0) {
+    Rng limits = Rng(options.seed).Stream("copies");
+    options_.job_limits.copy_labels_max =
+        limits.Chance(0.5) ? JobLimits{}.copy_labels_max : limits.Below(4);
+  }
   if (options_.arena_bytes < 0) {
     // None, too little for all, or enough.
     constexpr int64_t kSizes[] = {0, 2048, 1 << 18, 1 << 18};
