@@ -55,8 +55,20 @@ std::optional<int64_t> Marks::NewestBound(const Label& label) const {
 }
 
 void Marks::NoteRetired(const Label& label) {
-  retired_.Raise(RowOf(label), VersionOf(label));
+  const Label row = RowOf(label);
+  retired_.Raise(row, VersionOf(label));
   reopened_.erase(label);
+  if (doubts_.empty()) return;
+  const auto doubt = doubts_.find(row);
+  if (doubt != doubts_.end() && doubt->second <= VersionOf(label)) {
+    doubts_.erase(doubt);
+  }
+}
+
+bool Marks::IsDoubted(const Label& label) const {
+  if (doubts_.empty()) return false;
+  const auto doubt = doubts_.find(RowOf(label));
+  return doubt != doubts_.end() && VersionOf(label) <= doubt->second;
 }
 
 bool Marks::IsRetired(const Label& label) const {
@@ -137,6 +149,7 @@ void Marks::Forget(absl::FunctionRef<bool(const Label& row)> moved) {
                  [&](const auto& known) { return moved(RowOf(known.first)); });
   absl::erase_if(given_up_,
                  [&](const Label& label) { return moved(RowOf(label)); });
+  absl::erase_if(doubts_, [&](const auto& row) { return moved(row.first); });
   absl::erase_if(kept_, [&](const auto& row) { return moved(row.first); });
 }
 

@@ -53,6 +53,13 @@ class Marks {
   bool IsGivenUp(const Label& label) const { return given_up_.contains(label); }
   bool TakeGivenUp(const Label& label) { return given_up_.erase(label) > 0; }
 
+  // `row` came here because its home died, as far as `version`: what is not
+  // held of it may be lost, and need not have been durable. It was, once this
+  // agent has dropped as much.
+  void Doubt(const Label& row, int64_t version) { doubts_[row] = version; }
+  bool IsDoubted(const Label& label) const;
+  bool HasDoubts() const { return !doubts_.empty(); }
+
   // --- made again
   // Neither bound nor dropped, from now until it is dropped again. It is kept
   // as long as the pin below it; to the end if that pin's time is over.
@@ -75,7 +82,8 @@ class Marks {
   // Takes out those of the row of `label` that need not be kept any more.
   std::vector<Label> TakeExpired(const Label& label);
   std::vector<Label> TakeAllKept();
-  // Forgets what is reopened, kept or given up of rows that `moved` says so of.
+  // Forgets what is reopened, doubted, kept or given up of rows that `moved`
+  // says so of.
   void Forget(absl::FunctionRef<bool(const Label& row)> moved);
 
   // Whole rows, for handing over; labels with zero at their version index.
@@ -103,7 +111,8 @@ class Marks {
   DoneMarks bound_;
   DoneMarks retired_;
   absl::flat_hash_set<Label> given_up_;
-  absl::flat_hash_map<Label, bool> reopened_;  // true: to the end
+  absl::flat_hash_map<Label, int64_t> doubts_;  // rows
+  absl::flat_hash_map<Label, bool> reopened_;   // true: to the end
   absl::flat_hash_map<Label, absl::btree_set<int64_t>> kept_;  // by row
 };
 

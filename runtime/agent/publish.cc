@@ -107,9 +107,9 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
       const Label first = relations_.FirstCreated(task);
       const Entry* output = shard_.Find(first);
       const bool is_here = output != nullptr && !output->value.IsNone();
-      const bool durable = is_here
-                               ? output->producer_reported || !output->is_home
-                               : !marks_.IsGivenUp(first);
+      const bool durable =
+          is_here ? output->producer_reported || !IsHome(first)
+                  : !marks_.IsGivenUp(first) && !marks_.IsDoubted(first);
       if (durable) done.insert(task);
       return true;
     }
@@ -232,9 +232,15 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   absl::btree_set<AgentId> targets = RemoteConsumerHomes(label, *entry);
   if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
-    // Only local consumers are left: nothing to say until the view changes.
-    shard_.AnnounceAt(*entry, absl::InfiniteFuture());
-    return;
+    // Only local consumers are left: nothing to say until the view changes, or
+    // what is said of them can be believed again.
+    if (marks_.HasDoubts()) {
+      ScheduleAnnounce(now, *entry);
+    } else {
+      shard_.AnnounceAt(*entry, absl::InfiniteFuture());
+    }
+    const Value value = entry->value;
+    return TellLocalConsumers(label, value, self_, out);
   }
   ScheduleAnnounce(now, *entry);
   SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);

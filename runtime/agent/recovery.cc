@@ -18,6 +18,13 @@ void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
   if (lost) rebuild_after_ = now + Patience();
   ReviewHandovers(now, before, out);
   marks_.Forget([this](const Label& row) { return !IsHome(row); });
+  if (lost) {
+    for (const auto& [row, version] : marks_.BoundRows([&](const Label& r) {
+           return IsHome(r) && !placement_.Contains(before.Home(KeyOf(r)));
+         })) {
+      marks_.Doubt(row, version);
+    }
+  }
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     ReviewEntry(now, label, before, out);

@@ -23,7 +23,7 @@ class CopyQueueTest : public testing::Test {
     for (int64_t i = first; i < first + count; ++i) queue_.Add(now_, At(i));
   }
   // The first indices of what one pass takes, `time` later.
-  std::vector<int64_t> Pass(absl::Duration time, int64_t bytes_each = 8) {
+  std::vector<int64_t> Pass(absl::Duration time, int64_t bytes_each = 1) {
     now_ += time;
     queue_.BeginPass(now_, is_busy_, [this](const Label& label) {
       return !used_up_.contains(label.index[0]);
@@ -44,7 +44,7 @@ class CopyQueueTest : public testing::Test {
   const JobLimits limits_{.copy_delay = absl::Milliseconds(10),
                           .copy_bytes_max = 1000,
                           .copy_labels_max = 4,
-                          .copy_cut_labels = 100};
+                          .copy_cut_labels = 400};
   CopyQueue queue_{limits_};
   absl::Time now_ = absl::UnixEpoch();
   bool is_busy_ = true;
@@ -65,34 +65,34 @@ TEST_F(CopyQueueTest, FewGoWhenTheyAreOldEnough) {
 // A part of them would be worth nothing.
 TEST_F(CopyQueueTest, ManyWaitForACut) {
   MakeFirstCut();
-  Add(0, 50);
+  Add(0, 200);
   used_up_ = {7};
-  // The first cut, of one label, allows the next one a quarter of a millisecond
-  // later.
-  std::vector<int64_t> taken = Pass(absl::Milliseconds(10));
-  EXPECT_THAT(taken, SizeIs(49));
-  Add(50, 40);
-  // 49 labels took 1.2 ms, so the next one is 12 ms later.
+  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(199));
+  Add(200, 40);
+  // 199 labels take 2.4 ms, so the next cut is 24 ms later.
+  EXPECT_THAT(Pass(absl::Milliseconds(10)), IsEmpty());
   EXPECT_THAT(Pass(absl::Milliseconds(10)), IsEmpty());
   EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(40));
 }
 
 TEST_F(CopyQueueTest, ManyLabelsMakeACutToo) {
   MakeFirstCut();
-  Add(0, 99);
+  Add(0, 399);
   EXPECT_THAT(Pass(absl::ZeroDuration()), IsEmpty());
-  Add(99, 1);
-  EXPECT_THAT(Pass(absl::ZeroDuration()), SizeIs(100));
+  Add(399, 1);
+  EXPECT_THAT(Pass(absl::ZeroDuration()), SizeIs(400));
   // The next one after 16 times as many as it copied.
-  Add(0, 1599);
+  Add(400, 6399);
   EXPECT_THAT(Pass(absl::ZeroDuration()), IsEmpty());
+  Add(6799, 1);
+  EXPECT_THAT(Pass(absl::ZeroDuration()), testing::Not(IsEmpty()));
 }
 
 TEST_F(CopyQueueTest, AnIdleAgentNeedNotWait) {
   MakeFirstCut();
-  Add(0, 50);
-  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(50));
-  Add(0, 50);
+  Add(0, 200);
+  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(200));
+  Add(200, 50);
   EXPECT_THAT(Pass(absl::Milliseconds(10)), IsEmpty());
   is_busy_ = false;
   EXPECT_THAT(Pass(absl::ZeroDuration()), SizeIs(50));

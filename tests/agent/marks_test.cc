@@ -132,5 +132,23 @@ TEST_F(MarksTest, ForgetsRowsThatMoved) {
   EXPECT_TRUE(marks_.IsKept(Phi(4, 8)));
 }
 
+// What came with a death is believed again once as much was dropped here.
+TEST_F(MarksTest, DoubtsEndWhereTheRowIsDropped) {
+  DropUpTo(3, 6);
+  EXPECT_FALSE(marks_.HasDoubts());
+  marks_.Doubt(Phi(3, 0), 6);
+  EXPECT_TRUE(marks_.IsDoubted(Phi(3, 5)));
+  EXPECT_TRUE(marks_.IsDoubted(Phi(3, 6)));
+  EXPECT_FALSE(marks_.IsDoubted(Phi(3, 7)));
+  EXPECT_FALSE(marks_.IsDoubted(Phi(4, 5)));
+  marks_.NoteRetired(Phi(3, 5));
+  EXPECT_TRUE(marks_.IsDoubted(Phi(3, 5)));
+  marks_.NoteRetired(Phi(3, 6));
+  EXPECT_FALSE(marks_.HasDoubts());
+  marks_.Doubt(Phi(2, 0), 1);
+  marks_.Forget([](const Label& row) { return row.index[0] == 2; });
+  EXPECT_FALSE(marks_.HasDoubts());
+}
+
 }  // namespace
 }  // namespace dogged

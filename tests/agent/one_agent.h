@@ -97,6 +97,11 @@ class OneAgent {
     run_.Tick(now_, out_);
     run_.Feed(now_, out_);
   }
+  // All others die.
+  void StayAlone() {
+    run_.SetMembers(now_, {{.agent = kSelf, .host = kSelf.ToString()}}, out_);
+    run_.Feed(now_, out_);
+  }
   // The bodies of messages of `kind` to `to` since the last call.
   std::vector<std::string> Sent(AgentId to, JobMessage kind) {
     std::vector<std::string> bodies;

@@ -150,5 +150,35 @@ TEST(Retire, WhatIsNeededForCertainIsMadeAgain) {
   EXPECT_EQ(agent.run().held_count(), 1) << "until its row is further";
 }
 
+// u(t) needs u(t-1), and its home dies. That u(8) was bound does not say that
+// u(5) is durable, for which u(4) is needed; that u(8) can go does.
+TEST(Retire, AMarkOfTheDeadDropsNothing) {
+  ProgramBuilder b("row");
+  const AffineExpr t = AffineExpr::Index(0);
+  const int32_t u = AddRow(b, "u", kPeer);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  b.AddClass({.name = "first",
+              .creates = {{u, {AffineExpr::Constant(0)}}},
+              .kernel = add});
+  b.AddClass({.name = "next",
+              .domain = Domain::Box({{"t", 1, 20}}),
+              .creates = {{u, {t}}},
+              .uses = {{u, {t - AffineExpr::Constant(1)}, {}}},
+              .kernel = add});
+  b.AddResult(u, Domain::Box({{"t", 20, 20}}));
+  b.SetEveryTaskNeeded();
+  OneAgent agent(std::move(b).Build().value(), {.replicas = 3});
+  for (const int64_t step : {4, 8}) {
+    agent.Receive(kPeer, JobMessage::kPublish,
+                  EncodePublish({.array = 0, .index = {step}}, One()));
+  }
+  agent.StayAlone();
+  EXPECT_EQ(agent.run().held_count(), 2);
+  RunNext(agent, {.task_class = 1, .index = {9}});
+  EXPECT_EQ(agent.run().held_count(), 2) << "u(4) and u(9)";
+  for (int i = 0; i < 10; ++i) agent.Pass(absl::Seconds(1));
+  EXPECT_EQ(agent.run().held_count(), 1) << "u(9)";
+}
+
 }  // namespace
 }  // namespace dogged
