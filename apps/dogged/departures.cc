@@ -36,8 +36,7 @@ std::vector<Loss> Departures::Note(const std::vector<StatusReply>& replies,
 
 void Departures::Lose(const std::string& who, AgentId agent,
                       const std::string& cause, absl::Duration after) {
-  losses_.push_back(
-      {.who = who, .after = after, .cause = cause, .needed = tasks_needed_});
+  losses_.push_back({.who = who, .after = after, .cause = cause});
   lost_.push_back(agent);
 }
 
@@ -45,6 +44,13 @@ int Departures::left_count() const {
   return static_cast<int>(
       std::count_if(left_.begin(), left_.end(),
                     [this](AgentId id) { return known_.contains(id); }));
+}
+
+int Departures::alive_count() const {
+  return known_count() - left_count() -
+         static_cast<int>(
+             std::count_if(lost_.begin(), lost_.end(),
+                           [this](AgentId id) { return known_.contains(id); }));
 }
 
 void Departures::Replace(size_t position, const std::string& by) {

@@ -6,7 +6,6 @@
 #define DOGGED_APPS_DOGGED_DEPARTURES_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,6 @@ namespace dogged {
 
 class Departures {
  public:
-  explicit Departures(int64_t tasks_needed) : tasks_needed_(tasks_needed) {}
-
   // What the agents of a cluster say, `after` the start; those that died and
   // were alive once are lost. Returns the new losses.
   std::vector<Loss> Note(const std::vector<StatusReply>& replies,
@@ -36,12 +33,13 @@ class Departures {
   int known_count() const { return static_cast<int>(known_.size()); }
   // Took leave, of these.
   int left_count() const;
+  // Neither left nor lost, of these: whether they answer or not.
+  int alive_count() const;
   const std::vector<Loss>& losses() const { return losses_; }
   // Of losses(), by position; none if not known.
   const std::vector<AgentId>& lost() const { return lost_; }
 
  private:
-  const int64_t tasks_needed_;
   absl::btree_set<AgentId> known_;
   absl::btree_set<AgentId> left_;
   std::vector<Loss> losses_;

@@ -20,6 +20,7 @@ std::string RunReport::ToJson() const {
   out["agents_joined"] = agents_joined;
   out["agents_left"] = agents_left;
   out["agents_lost"] = losses.size();
+  out["replicas"] = replicas;
   out["losses"] = nlohmann::ordered_json::array();
   for (const Loss& loss : losses) {
     out["losses"].push_back({{"who", loss.who},
@@ -125,6 +126,7 @@ void AgentLedger::ShareRedone(const std::vector<AgentId>& lost,
   };
   for (size_t i = 0; i < report.losses.size() && i < lost.size(); ++i) {
     report.losses[i].redone = part(i + 1) - part(i);
+    report.losses[i].needed = report.tasks_needed;
   }
 }
 

@@ -27,6 +27,7 @@ struct RunReport {
   int agents_started = 0;
   int agents_joined = 0;
   int agents_left = 0;
+  int replicas = 1;
   std::vector<Loss> losses;
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
@@ -65,7 +66,8 @@ class AgentLedger {
   AgentId AgentAt(const std::string& address) const;
   // Nothing tells what was run again for one loss from what was for another:
   // each loss gets the part of tasks_recomputed that the tasks which the lost
-  // agent had run are of those of all lost. `lost` by position in the losses.
+  // agent had run are of those of all lost. `lost` by position in the losses,
+  // which also get what is needed.
   void ShareRedone(const std::vector<AgentId>& lost, RunReport& report) const;
   int64_t tasks_done() const { return TotalStats().tasks_done; }
 

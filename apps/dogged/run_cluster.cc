@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/departures.h"
 #include "apps/dogged/errors.h"
+#include "apps/dogged/fault_schedule.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/launch.h"
 #include "apps/dogged/memory.h"
@@ -59,7 +62,7 @@ class ClusterRun {
         // Not by the seed: a job that was run before is to run again.
         submission_(Rng(environment.entropy).Stream("submission").Next() | 1),
         tasks_needed_(NeededTasks(relations_).count()),
-        departures_(tasks_needed_) {}
+        faults_(options) {}
 
   absl::Status Run() {
     DOGGED_RETURN_IF_ERROR(Connect());
@@ -115,11 +118,10 @@ class ClusterRun {
                      .program = program_.job.program.name};
     report.results_lent = client_->lent_count();
     report.compute_seconds = absl::ToDoubleSeconds(compute_);
-    report.tasks_needed = client_->rounds().IsLoop()
-                              ? client_->rounds().TaskCount()
-                              : tasks_needed_;
+    report.tasks_needed = TasksNeeded();
     report.agents_started = started_;
     report.agents_joined = joined_;
+    report.replicas = std::min(Replicas(), started_ + joined_);
     report.seed = options_.seed;
     ledger_.Fill(report);
     report.agents_left = left_;
@@ -131,24 +133,7 @@ class ClusterRun {
   // What was asked for and did not happen, and why; empty if all did.
   std::string Omissions() const {
     std::vector<std::string> out = failed_joins_;
-    const auto say = [&out, this](absl::string_view flag,
-                                  absl::string_view text) {
-      out.push_back(
-          absl::StrCat(flag, text.empty() ? "" : " ", text, " did not happen: ",
-                       nobody_to_kill_ && flag != "--join-at"
-                           ? "there was one agent left, which is not killed"
-                           : "the run was over before",
-                       "."));
-    };
-    for (size_t i = kills_done_; i < options_.kill_at.size(); ++i) {
-      say("--kill-at", options_.kill_at[i].text);
-    }
-    for (size_t i = joins_done_; i < options_.join_at.size(); ++i) {
-      say("--join-at", options_.join_at[i].text);
-    }
-    if (options_.kill_every_seconds > 0 && periodic_kills_done_ == 0) {
-      say("--kill-every", "");
-    }
+    absl::c_move(faults_.Omissions(nobody_to_kill_), std::back_inserter(out));
     return absl::StrJoin(out, " ");
   }
 
@@ -176,10 +161,12 @@ class ClusterRun {
         progress.Say(absl::StrCat("the job waits: ", note_));
       }
       said_note_ = note_;
+      const int alive = AliveCount();
       Progress moment{.done = std::min(tasks_needed_, ledger_.tasks_done()),
                       .needed = tasks_needed_,
-                      .alive = alive_,
-                      .wanted = std::max(alive_, started_)};
+                      .alive = alive,
+                      .silent = std::max(0, alive - answered_),
+                      .wanted = std::max(alive, started_)};
       NotePlace(program_.job.program, time(), moment);
       progress.Update(clock_.Now(), moment);
       InjectFaults(progress);
@@ -193,9 +180,21 @@ class ClusterRun {
     return absl::OkStatus();
   }
 
+  // Tasks that the results need; of a loop those of its rounds so far.
+  int64_t TasksNeeded() const {
+    return NeededAt(program_.job.program, time(), tasks_needed_);
+  }
+
   int Replicas() const {
     if (options_.replicas > 0) return options_.replicas;
     return options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
+  }
+
+  // One that does not answer may be slow: our own agents are processes, of
+  // others their members know.
+  int AliveCount() const {
+    return options_.cluster.empty() ? static_cast<int>(agents_.Alive().size())
+                                    : departures_.alive_count();
   }
 
   // `when` becomes the time when all had come.
@@ -231,6 +230,8 @@ class ClusterRun {
     started_ = options_.cluster.empty() ? options_.program.agents
                                         : departures_.known_count();
     joined_ = 0;
+    SayReplicas(options_.replicas,
+                started_ + static_cast<int>(options_.join_at.size()));
     return absl::OkStatus();
   }
 
@@ -238,7 +239,7 @@ class ClusterRun {
   std::string StopWords() const {
     const std::string share =
         HumanPercent(static_cast<double>(ledger_.tasks_done()) /
-                     static_cast<double>(std::max<int64_t>(1, tasks_needed_)));
+                     static_cast<double>(std::max<int64_t>(1, TasksNeeded())));
     if (options_.cluster.empty()) {
       return absl::StrCat("interrupted: stopped ", program_.job.program.name,
                           " at ", share, " and its ", agents_.Alive().size(),
@@ -290,7 +291,7 @@ class ClusterRun {
   absl::Status NoteStatus() {
     note_.clear();
     const std::vector<StatusReply> replies = client_->PollOwn();
-    alive_ = static_cast<int>(replies.size());
+    answered_ = static_cast<int>(replies.size());
     NoteMembers(replies, progress_);
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
@@ -319,34 +320,17 @@ class ClusterRun {
            });
   }
 
-  bool IsDue(const When& when) const {
-    if (when.share.has_value()) {
-      return static_cast<double>(ledger_.tasks_done()) >=
-             *when.share * static_cast<double>(tasks_needed_);
-    }
-    return clock_.Now() - start_ >= absl::Seconds(when.seconds);
-  }
-
   void InjectFaults(ProgressPrinter& progress) {
-    while (kills_done_ < options_.kill_at.size() &&
-           IsDue(options_.kill_at[kills_done_])) {
-      if (!KillOne(progress)) break;
-      ++kills_done_;
+    const RunMoment now{.tasks_done = ledger_.tasks_done(),
+                        .tasks_needed = TasksNeeded(),
+                        .elapsed = clock_.Now() - start_};
+    while (faults_.IsKillDue(now) && KillOne(progress)) faults_.NoteKill();
+    if (faults_.TakePeriodicKill(now) && KillOne(progress)) {
+      faults_.NotePeriodicKill();
+      AddOne("the replacement of --kill-every");
     }
-    if (options_.kill_every_seconds > 0 &&
-        clock_.Now() - start_ >=
-            (periodic_kills_ + 1) *
-                absl::Seconds(options_.kill_every_seconds)) {
-      ++periodic_kills_;
-      if (KillOne(progress)) {
-        ++periodic_kills_done_;
-        AddOne("the replacement of --kill-every");
-      }
-    }
-    while (joins_done_ < options_.join_at.size() &&
-           IsDue(options_.join_at[joins_done_])) {
-      AddOne(absl::StrCat("--join-at ", options_.join_at[joins_done_].text));
-      ++joins_done_;
+    while (const std::optional<std::string> when = faults_.TakeJoin(now)) {
+      AddOne(absl::StrCat("--join-at ", *when));
     }
   }
 
@@ -417,13 +401,14 @@ class ClusterRun {
   LocalAgents agents_;
   Rng rng_;
   const SubmissionId submission_;
-  const int64_t tasks_needed_;
+  const int64_t tasks_needed_;  // of a loop, for all rounds that may come
   std::unique_ptr<ClusterClient> client_;
   AgentLedger ledger_;
   absl::Time start_;
   absl::Duration compute_;
   ProgressPrinter* progress_ = nullptr;  // while the job runs
   Departures departures_;
+  FaultSchedule faults_;
   bool nobody_to_kill_ = false;
   // On its way; `losses` is how many there were when it was asked for.
   struct Starting {
@@ -433,14 +418,10 @@ class ClusterRun {
   };
   std::vector<Starting> starting_;
   std::vector<std::string> failed_joins_;
-  size_t kills_done_ = 0;
-  size_t joins_done_ = 0;
-  int periodic_kills_ = 0;
-  int periodic_kills_done_ = 0;
   int started_ = 0;
   int joined_ = 0;
   int left_ = 0;
-  int alive_ = 0;
+  int answered_ = 0;  // agents, when they were last asked
   std::string note_;  // what agents say the job waits for
   std::string said_note_;
 };

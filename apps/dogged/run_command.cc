@@ -101,6 +101,18 @@ absl::Status SayRoom(const RunRoom& room) {
   return absl::OkStatus();
 }
 
+void SayReplicas(int asked, int agents) {
+  const std::string warning = ReplicasSentence(asked, agents);
+  if (!warning.empty()) {
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  }
+}
+
+int64_t NeededAt(const Program& program, int64_t time, int64_t needed) {
+  return program.repeat.has_value() ? ProgramAt(program, time).TaskCount()
+                                    : needed;
+}
+
 void NotePlace(const Program& program, int64_t time, Progress& progress) {
   if (!program.repeat.has_value()) return;
   progress.place = absl::StrCat(program.repeat->parameter, " = ", time);
@@ -173,6 +185,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   const auto table = kernels.Load(program.job, options.program.workers);
   if (IsInterrupted()) {
+  SayReplicas(options.replicas, /*agents=*/1);
     return SayError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
@@ -198,8 +211,10 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     });
   }
   if (IsInterrupted() && !status.ok()) {
-    return SayStopped(program, run.Progress().tasks_executed,
-                      run.needed_count());
+    const LocalProgress now = run.Progress();
+    return SayStopped(
+        program, now.tasks_executed,
+        NeededAt(program.job.program, now.time, run.needed_count()));
   }
   deferred.reset();
   if (!status.ok()) {
@@ -229,9 +244,8 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     return it->second;
   };
   const LoadedProgram ended = EndedProgram(program, done.time);
-  report.tasks_needed = program.job.program.repeat.has_value()
-                            ? ended.job.program.TaskCount()
-                            : run.needed_count();
+  report.tasks_needed =
+      NeededAt(program.job.program, done.time, run.needed_count());
   const auto digest = dsl::ResultDigest(ended.job.program, lookup);
   if (!digest.ok()) return SayError(digest.status());
   report.result_digest = *digest;

@@ -17,6 +17,11 @@ namespace dogged {
 LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time);
 // Warns where memory may be short. Errors: as JudgeRoom().
 absl::Status SayRoom(const RunRoom& room);
+// Warns if a run with so many agents keeps fewer copies than --replicas says.
+void SayReplicas(int asked, int agents);
+// Tasks that the results need: `needed`; of a loop that has come to `time`,
+// those of its rounds so far, for nobody knows how many there will be.
+int64_t NeededAt(const Program& program, int64_t time, int64_t needed);
 // Of a loop it is not known how much is left, but how far it has come.
 void NotePlace(const Program& program, int64_t time, Progress& progress);
 

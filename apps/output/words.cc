@@ -122,6 +122,9 @@ std::string ProgressLine(const Progress& progress, const Pace& pace,
   if (progress.wanted > 1 || progress.alive > 1) {
     parts.push_back(
         absl::StrCat("   alive ", progress.alive, "/", progress.wanted));
+    if (progress.silent > 0) {
+      parts.back() += absl::StrCat(", ", progress.silent, " silent");
+    }
   }
   std::string line;
   for (const std::string& part : parts) {
@@ -162,6 +165,13 @@ std::string LossSentence(const Loss& loss) {
     absl::StrAppend(&text, "; ", loss.replaced_by, " took its place");
   }
   return text;
+}
+
+std::string ReplicasSentence(int32_t asked, int32_t agents) {
+  if (asked <= agents) return "";
+  return absl::StrCat("--replicas ", asked, " with ", agents,
+                      agents == 1 ? " agent" : " agents", " keeps ", agents,
+                      agents == 1 ? " copy" : " copies", " of each value");
 }
 
 std::string DoneSentence(const Ending& ending) {

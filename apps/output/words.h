@@ -31,7 +31,8 @@ std::string HumanElapsed(absl::Duration elapsed);
 struct Progress {
   int64_t done = 0;    // of the needed tasks
   int64_t needed = 0;  // 0 while it is not known
-  int32_t alive = 1;   // agents
+  int32_t alive = 1;   // agents, as far as is known
+  int32_t silent = 0;  // of these, that did not answer when last asked
   int32_t wanted = 1;
   std::string place = "";  // how far a loop has come, "T = 700"
 };
@@ -42,9 +43,10 @@ struct Pace {
   std::optional<absl::Duration> left;  // till all is done
 };
 
-// "[#####...] 66 %  331 k/500 k   48 k tasks/s   left 0:03   alive 3/4", at
-// most `columns` wide: a narrow terminal gets a shorter bar, then none, then
-// less to read. Agents are left out where there is one.
+// "[#####...] 66 %  331 k/500 k   48 k tasks/s   left 0:03   alive 3/4", or
+// "alive 3/4, 2 silent", at most `columns` wide: a narrow terminal gets a
+// shorter bar, then none, then less to read. Agents are left out where there is
+// one.
 std::string ProgressLine(const Progress& progress, const Pace& pace,
                          int columns);
 
@@ -66,6 +68,10 @@ inline constexpr absl::string_view kCauseSilence = "stopped answering";
 // "lost agent-2 (killed by signal 9 after 5.0 s): 0.24 % of the work redone;
 // agent-5 took its place".
 std::string LossSentence(const Loss& loss);
+
+// "--replicas 4 with 3 agents keeps 3 copies of each value"; empty if there are
+// as many agents as copies were asked for.
+std::string ReplicasSentence(int32_t asked, int32_t agents);
 
 // How a run ended.
 struct Ending {

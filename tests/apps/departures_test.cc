@@ -37,7 +37,7 @@ std::vector<std::string> NamesOf(const std::vector<Loss>& losses) {
 constexpr absl::Duration kAfter = absl::Seconds(2);
 
 TEST(Departures, WhoDiedIsLostOnce) {
-  Departures departures(100);
+  Departures departures;
   departures.Note({ReplyOf(1, {"alive", "alive", "alive"})}, kAfter);
   const std::vector<StatusReply> replies = {
       ReplyOf(1, {"alive", "alive", "dead"}),
@@ -47,9 +47,12 @@ TEST(Departures, WhoDiedIsLostOnce) {
   EXPECT_THAT(departures.Note(replies, kAfter), IsEmpty());
   ASSERT_THAT(NamesOf(departures.losses()), ElementsAre("agent 3"));
   EXPECT_EQ(departures.losses()[0].cause, "its connection closed");
-  EXPECT_EQ(departures.losses()[0].needed, 100);
   EXPECT_THAT(departures.lost(), ElementsAre(AgentId(3)));
   EXPECT_EQ(departures.known_count(), 3);
+  EXPECT_EQ(departures.alive_count(), 2);
+  // Nobody answers: that is no death.
+  departures.Note({}, kAfter);
+  EXPECT_EQ(departures.alive_count(), 2);
 }
 
 // 2 left; 3, who is killed a little later, saw its process end first.
@@ -57,7 +60,7 @@ TEST(Departures, WhoLeftIsNotLostWhateverOneSays) {
   const StatusReply knows = ReplyOf(1, {"alive", "left", "alive"});
   const StatusReply guesses = ReplyOf(3, {"alive", "dead", "alive"});
   for (const bool together : {true, false}) {
-    Departures departures(100);
+    Departures departures;
     departures.Note({ReplyOf(1, {"alive", "alive", "alive"})}, kAfter);
     if (together) {
       EXPECT_THAT(departures.Note({guesses, knows}, kAfter), IsEmpty());
@@ -67,6 +70,7 @@ TEST(Departures, WhoLeftIsNotLostWhateverOneSays) {
     }
     EXPECT_THAT(departures.losses(), IsEmpty());
     EXPECT_EQ(departures.left_count(), 1);
+    EXPECT_EQ(departures.alive_count(), 2);
     EXPECT_THAT(departures.Note({guesses}, kAfter), IsEmpty());
     departures.Note({ReplyOf(1, {"alive", "left", "dead"})}, kAfter);
     EXPECT_THAT(NamesOf(departures.losses()), ElementsAre("agent 3"));
@@ -75,14 +79,15 @@ TEST(Departures, WhoLeftIsNotLostWhateverOneSays) {
 }
 
 TEST(Departures, WhoWasGoneBeforeIsNoMatter) {
-  Departures departures(100);
+  Departures departures;
   departures.Note({ReplyOf(1, {"alive", "dead"})}, kAfter);
   EXPECT_THAT(departures.losses(), IsEmpty());
   EXPECT_EQ(departures.known_count(), 1);
+  EXPECT_EQ(departures.alive_count(), 1);
 }
 
 TEST(Departures, TheFirstReplacementCounts) {
-  Departures departures(100);
+  Departures departures;
   departures.Lose("agent-2", AgentId(2), "killed by signal 9", kAfter);
   departures.Replace(0, "agent-3");
   departures.Replace(0, "agent-4");

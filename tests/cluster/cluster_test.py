@@ -158,6 +158,33 @@ def case_all_but_one():
         check_equal("agents lost", report["agents_lost"], 3, report)
 
 
+def case_loop():
+    """A share of the tasks of a loop is one of its rounds so far: a loop that
+    ends long before its last round has its kill, too."""
+    program = (app("jacobi"), "-D", "N=400", "-D", "bound=0.008")
+    serial = run(*program)["result_digest"]
+    for seed in SEEDS:
+        report = run(*program, "--agents", 3, "--seed", seed, "--kill-at",
+                     "40%", "--join-at", "60%")
+        check_equal("digest", report["result_digest"], serial, report)
+        check_equal("agents lost", report["agents_lost"], 1, report)
+        check_equal("agents joined", report["agents_joined"], 1, report)
+
+
+def case_replicas():
+    """More copies than agents can't be; that is said."""
+    for agents, replicas, kept in ((3, 4, 3), (1, 2, 1), (3, 3, 3)):
+        done = subprocess.run(
+            [DOGGED, "run", app("heat1d"), "--agents", str(agents),
+             "--replicas", str(replicas), "--json"],
+            capture_output=True, text=True, timeout=240)
+        check_equal("exit status", done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        check_equal("replicas", report["replicas"], kept, report)
+        check_equal("warning", f"warning: --replicas {replicas} with" in
+                    done.stderr, kept < replicas, done.stderr)
+
+
 def case_cluster():
     """A cluster that stands: submit, lose the agent one talks to, ask again,
     leave on SIGTERM, nothing left."""

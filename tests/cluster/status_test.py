@@ -160,6 +160,30 @@ def case_left():
         raise SystemExit(words)
 
 
+def case_silent():
+    """Who does not answer may be slow, and is alive for all that one knows."""
+    run = subprocess.Popen(
+        [DOGGED, "run", HEAT, "-D", "N=400001", "-D", "T=1000000", "--agents",
+         "3"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    stopped = None
+    words = ""
+    try:
+        for line in run.stderr:
+            words += line
+            if "alive 3/3, 1 silent" in line:
+                break
+            if "alive 3/3" in line and stopped is None:
+                stopped = children(run.pid)[1]
+                os.kill(stopped, signal.SIGSTOP)
+        else:
+            raise SystemExit(f"the run has ended\n{words}")
+    finally:
+        if stopped is not None:
+            os.kill(stopped, signal.SIGCONT)
+        run.terminate()
+        run.communicate(timeout=60)
+
+
 def case_needed():
     """Tasks that no result needs are not counted as needed."""
     with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:

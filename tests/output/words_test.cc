@@ -87,6 +87,15 @@ TEST(Words, ProgressLineAtTheEnds) {
   EXPECT_EQ(ProgressLine({.done = 17, .needed = 0}, {}, 60), "17 tasks");
 }
 
+// Who does not answer may be slow; whether it lives is another matter.
+TEST(Words, ProgressLineTellsSilentFromDead) {
+  EXPECT_EQ(
+      ProgressLine({.done = 17, .alive = 3, .silent = 3, .wanted = 3}, {}, 60),
+      "17 tasks   alive 3/3, 3 silent");
+  EXPECT_EQ(ProgressLine({.done = 17, .alive = 0, .wanted = 3}, {}, 60),
+            "17 tasks   alive 0/3");
+}
+
 TEST(Words, LossSentence) {
   EXPECT_EQ(LossSentence({.who = "agent-2",
                           .after = absl::Seconds(5),
@@ -119,6 +128,12 @@ TEST(Words, Ends) {
                           .agents_lost = 1,
                           .missing = "heat.npy is not written"}),
             "computed in 1.0 s, but not done: heat.npy is not written");
+  EXPECT_EQ(ReplicasSentence(0, 1), "");
+  EXPECT_EQ(ReplicasSentence(3, 3), "");
+  EXPECT_EQ(ReplicasSentence(4, 3),
+            "--replicas 4 with 3 agents keeps 3 copies of each value");
+  EXPECT_EQ(ReplicasSentence(2, 1),
+            "--replicas 2 with 1 agent keeps 1 copy of each value");
   EXPECT_EQ(ResultSentence("heat.npy", 40136), "result heat.npy (40 kB)");
   const Digest digest = {.low = 2, .high = 1};
   EXPECT_EQ(CheckSentence(digest, digest),
