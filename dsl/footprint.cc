@@ -59,24 +59,26 @@ class Levels {
   int32_t Of(size_t array) const { return index_[array]; }
 
  private:
-  // Every task that makes the array reads it at an earlier one only.
+  // No task that makes the array reads it at a later one, and some read it at
+  // an earlier one: where tasks take turns, the second sort reads what the
+  // first one made.
   int32_t OwnLevel(int32_t array) const {
     const int32_t rank = points_.arrays[static_cast<size_t>(array)].rank;
     for (int32_t level = rank - 1; level >= 0; --level) {
       const auto v = static_cast<size_t>(level);
-      bool is_read = false;
-      bool goes_on = true;
+      bool looks_back = false;
+      bool looks_ahead = false;
       for (const PointClass& c : points_.classes) {
         for (const Create& create : c.creates) {
           for (const Use& use : c.uses) {
             if (create.array != array || use.array != array) continue;
             const AffineExpr step = create.map[v] - use.map[v];
-            is_read = true;
-            goes_on = goes_on && step.IsConstant() && step.constant > 0;
+            looks_back |= step.IsConstant() && step.constant > 0;
+            looks_ahead |= !step.IsConstant() || step.constant < 0;
           }
         }
       }
-      if (is_read && goes_on) return level;
+      if (looks_back && !looks_ahead) return level;
     }
     return -1;
   }

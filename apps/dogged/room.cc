@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "apps/output/words.h"
 
 namespace dogged {
@@ -131,11 +134,15 @@ std::string FootprintSentence(const dsl::Footprint& footprint) {
     absl::StrAppend(&out, ", inputs ", Bytes1(footprint.inputs),
                     " at each agent");
   }
-  absl::StrAppend(&out, ", in use meanwhile about ", Bytes1(footprint.in_use));
-  if (!footprint.unknown.empty()) {
-    absl::StrAppend(&out, " and what is read of ", footprint.unknown,
-                    ", for which there is no bound");
+  std::vector<std::string> in_use;
+  if (footprint.in_use > 0 || footprint.unknown.empty()) {
+    in_use.push_back(absl::StrCat("about ", Bytes1(footprint.in_use)));
   }
+  if (!footprint.unknown.empty()) {
+    in_use.push_back(absl::StrCat("what is read of ", footprint.unknown,
+                                  ", for which no bound is known"));
+  }
+  absl::StrAppend(&out, ", in use meanwhile ", absl::StrJoin(in_use, " and "));
   absl::StrAppend(&out, "; agents on several hosts keep two copies");
   return out;
 }

@@ -120,7 +120,10 @@ TEST(Room, Sentence) {
             "several hosts keep two copies");
   EXPECT_THAT(FootprintSentence({.results = 1, .inputs = 2, .unknown = "v"}),
               AllOf(HasSubstr("inputs 2 B at each agent"),
-                    HasSubstr("what is read of v, for which")));
+                    HasSubstr("in use meanwhile what is read of v, for which "
+                              "no bound is known; agents")));
+  EXPECT_THAT(FootprintSentence({.in_use = 9, .unknown = "v"}),
+              HasSubstr("in use meanwhile about 9 B and what is read of v, "));
 }
 
 }  // namespace

@@ -74,6 +74,40 @@ TEST(Footprint, OfAWavefrontTwoRowsAreInUse) {
   EXPECT_EQ(out.unknown, "");
 }
 
+// Red reads the step before, black what red made of this one.
+TEST(Footprint, WhereTasksTakeTurnsTwoLevelsAreInUse) {
+  const std::string text = R"(
+param N = 32
+param T = 9
+boundary u(0)(t) = 1
+boundary u(N-1)(t) = 0
+boundary u(x)(0) = 0.5 where x > 0 and x < N-1
+task red
+  creates u(x)(t) as n
+  for  x = 1:N-2  t = 1:T
+  where x % 2 == 0
+  using u(x-1)(t-1) as west  u(x+1)(t-1) as east
+  code
+    n = 0.5*(west + east)
+  end code
+end task
+task black
+  creates u(x)(t) as n
+  for  x = 1:N-2  t = 1:T
+  where x % 2 == 1
+  using u(x-1)(t) as west  u(x+1)(t) as east
+  code
+    n = 0.5*(west + east)
+  end code
+end task
+result u(x)(T) for x = 1:N-2
+)";
+  const Footprint out = FactsOf(text, Options()).footprint;
+  EXPECT_EQ(out.results, 8 * 30);
+  EXPECT_EQ(out.in_use, 2 * 8 * 32);
+  EXPECT_EQ(out.unknown, "");
+}
+
 TEST(Footprint, OfWhatIsMadeOfItselfAnyhowNothingIsKnown) {
   const std::string text = R"(
 param N = 8
