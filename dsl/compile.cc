@@ -14,7 +14,6 @@
 #include "dsl/parser.h"
 #include "dsl/point_kernels.h"
 #include "dsl/reduce_kernel.h"
-#include "dsl/results.h"
 #include "dsl/size_limits.h"
 #include "dsl/stencil.h"
 #include "dsl/tile_kernel.h"
@@ -27,7 +26,9 @@
 namespace dogged::dsl {
 namespace {
 
-constexpr int64_t kAllLevels = int64_t{1} << 40;
+// Of a task in a serial run: it goes on in steps that can be told, which cost
+// one copy of all of space each.
+constexpr int64_t kSerialLevels = 32;
 constexpr absl::string_view kInterpreted = "kernels: interpreted";
 
 // "apps/heat1d/heat1d.dog" is heat1d.
@@ -403,18 +404,20 @@ struct RanJob {
 // Runs `job` in this thread.
 absl::StatusOr<RanJob> RunJob(const Job& job, const KernelRegistry& registry,
                               const CompileSource& compile,
-                              const LoadLibrary& load) {
+                              const LoadLibrary& load,
+                              const SerialProgress& progress = nullptr) {
   DOGGED_ASSIGN_OR_RETURN(const KernelTable kernels,
                           LoadKernels(job, registry, compile, load));
   const Relations relations(job.program);
   RanJob out;
-  DOGGED_ASSIGN_OR_RETURN(
-      const int64_t time,
-      RunSerially(relations, kernels,
-                  [&](const Label& label, const Value& value) {
-                    out.values[label] = value;
-                    return absl::OkStatus();
-                  }));
+  DOGGED_ASSIGN_OR_RETURN(const int64_t time,
+                          RunSerially(
+                              relations, kernels,
+                              [&](const Label& label, const Value& value) {
+                                out.values[label] = value;
+                                return absl::OkStatus();
+                              },
+                              progress));
   out.program = job.program.repeat.has_value() ? ProgramAt(job.program, time)
                                                : job.program;
   return out;
@@ -432,16 +435,18 @@ absl::StatusOr<Value> Find(const absl::flat_hash_map<Label, Value>& values,
 absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
                                         CompileOptions options,
                                         const KernelRegistry& registry,
-                                        Diagnostics& diagnostics) {
+                                        Diagnostics& diagnostics,
+                                        const SerialProgress& progress) {
   options.compiled = false;
   options.target = {};
-  // One tile over all of space and time: no rims, no copies; what is left is
-  // the loop over the points of each level.
-  options.shape = TileShape{.widths = {}, .depth = kAllLevels};
+  // One tile over all of space: no rims; what is left is the loop over the
+  // points of each level.
+  options.shape = TileShape{.widths = {}, .depth = kSerialLevels};
   DOGGED_ASSIGN_OR_RETURN(const Job job,
                           Compile(text, options, registry, diagnostics));
-  DOGGED_ASSIGN_OR_RETURN(const RanJob ran,
-                          RunJob(job, registry, nullptr, options.load_library));
+  DOGGED_ASSIGN_OR_RETURN(
+      const RanJob ran,
+      RunJob(job, registry, nullptr, options.load_library, progress));
   const auto find = [&ran](const Label& label) {
     return Find(ran.values, label);
   };

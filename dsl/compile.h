@@ -17,6 +17,7 @@
 #include "dsl/footprint.h"
 #include "dsl/include.h"
 #include "dsl/library_kernel.h"
+#include "dsl/results.h"
 #include "dsl/selections.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
@@ -85,12 +86,12 @@ struct SerialOutcome {
 };
 
 // The same computation in this thread, interpreted, a stencil in one tile that
-// holds everything: what --check compares with. `options.shape`, `target` and
-// `compiled` don't count.
-absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
-                                        CompileOptions options,
-                                        const KernelRegistry& registry,
-                                        Diagnostics& diagnostics);
+// holds all of space: what --check compares with. `options.shape`, `target` and
+// `compiled` don't count. For `progress` see RunSerially().
+absl::StatusOr<SerialOutcome> SerialRun(
+    absl::string_view text, CompileOptions options,
+    const KernelRegistry& registry, Diagnostics& diagnostics,
+    const SerialProgress& progress = nullptr);
 
 // The digest of the results that a run of `job` in this thread gives.
 absl::StatusOr<Digest> DigestOf(const Job& job, const KernelRegistry& registry,

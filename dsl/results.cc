@@ -227,12 +227,17 @@ class SerialRunner {
  public:
   SerialRunner(
       const Relations& relations, const KernelTable& kernels,
-      absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver)
+      absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver,
+      const SerialProgress& progress)
       : relations_(relations),
         program_(relations.program()),
         kernels_(kernels),
         deliver_(deliver),
-        rounds_(relations) {}
+        progress_(progress),
+        rounds_(relations) {
+    const bool is_known = program_.every_task_needed && !rounds_.IsLoop();
+    if (is_known) tasks_needed_ = rounds_.TaskCount();
+  }
 
   absl::StatusOr<int64_t> Run() {
     while (const std::optional<Label> condition = rounds_.Condition()) {
@@ -295,6 +300,9 @@ class SerialRunner {
       return Annotate(s, absl::StrCat("task ", program_.TaskText(task)));
     }
     done_.insert(task);
+    if (progress_) {
+      progress_(static_cast<int64_t>(done_.size()), tasks_needed_);
+    }
     absl::Status status;
     relations_.ForEachCreated(task, [&](int create, const Label& label) {
       Value& value = outputs[static_cast<size_t>(create)];
@@ -324,6 +332,8 @@ class SerialRunner {
   const Program& program_;
   const KernelTable& kernels_;
   const absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver_;
+  const SerialProgress& progress_;
+  int64_t tasks_needed_ = 0;
   Rounds rounds_;
   absl::flat_hash_map<Label, Bound> bound_;
   absl::flat_hash_map<Label, Value> kept_;  // results, if the loop ends soon
@@ -334,8 +344,9 @@ class SerialRunner {
 
 absl::StatusOr<int64_t> RunSerially(
     const Relations& relations, const KernelTable& kernels,
-    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver) {
-  return SerialRunner(relations, kernels, deliver).Run();
+    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver,
+    const SerialProgress& progress) {
+  return SerialRunner(relations, kernels, deliver, progress).Run();
 }
 
 }  // namespace dogged::dsl

@@ -3,6 +3,9 @@
 #ifndef DOGGED_DSL_RESULTS_H_
 #define DOGGED_DSL_RESULTS_H_
 
+#include <cstdint>
+#include <functional>
+
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/hash.h"
@@ -29,13 +32,17 @@ absl::StatusOr<Value> AssembleView(const Program& program,
 absl::StatusOr<Digest> ResultDigest(const Program& program,
                                     ResultLookup lookup);
 
+// Takes how many tasks a serial run has run, of how many; 0 while nobody knows.
+using SerialProgress = std::function<void(int64_t done, int64_t needed)>;
+
 // Runs the tasks that results need, one after another in this thread, depth
 // first, and gives each result to `deliver`, sealed; a loop round by round. The
 // oracle of --check and of tests. Returns where a loop has ended; 0 without
-// one.
+// one. Says after each task how far it is, if there is a `progress`.
 absl::StatusOr<int64_t> RunSerially(
     const Relations& relations, const KernelTable& kernels,
-    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver);
+    absl::FunctionRef<absl::Status(const Label&, const Value&)> deliver,
+    const SerialProgress& progress = nullptr);
 
 }  // namespace dogged::dsl
 

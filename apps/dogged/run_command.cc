@@ -71,11 +71,12 @@ std::string MissingOf(const RunReport& report) {
   return report.check_passed.value_or(true) ? "" : "the check failed";
 }
 
-ExitCode SayStopped(const LoadedProgram& program, int64_t done,
-                    int64_t needed) {
+ExitCode SayStopped(const Program& program, const LocalRun& run) {
+  const LocalProgress now = run.Progress();
+  const int64_t needed = NeededAt(program, now.time, run.needed_count());
   return SayError(absl::CancelledError(absl::StrCat(
-      "interrupted: stopped ", program.job.program.name, " at ",
-      HumanPercent(static_cast<double>(done) /
+      "interrupted: stopped ", program.name, " at ",
+      HumanPercent(static_cast<double>(now.tasks_executed) /
                    static_cast<double>(std::max<int64_t>(1, needed))),
       "; nothing was written")));
 }
@@ -146,10 +147,14 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
   if (!judged.ok()) return SayError(judged);
   if (options.check) {
     dsl::Diagnostics diagnostics(options.program.file, program.text);
+    SystemClock clock;
     std::optional<ProgressPrinter> waiting(std::in_place);
     waiting->Wait("check: running it again, serially");
-    const auto serial = dsl::SerialRun(program.text, program.options,
-                                       kernels.registry(), diagnostics);
+    const auto serial = dsl::SerialRun(
+        program.text, program.options, kernels.registry(), diagnostics,
+        [&](int64_t done, int64_t needed) {
+          waiting->Update(clock.Now(), {.done = done, .needed = needed});
+        });
     waiting.reset();
     if (!serial.ok()) return SayError(serial.status());
     report.check_passed = serial->digest == digest;
@@ -181,11 +186,11 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
 
 ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                      const KernelSource& kernels, absl::Time wall_start) {
+  SayReplicas(options.replicas, /*agents=*/1);
   SystemClock clock;
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   const auto table = kernels.Load(program.job, options.program.workers);
   if (IsInterrupted()) {
-  SayReplicas(options.replicas, /*agents=*/1);
     return SayError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
@@ -211,10 +216,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     });
   }
   if (IsInterrupted() && !status.ok()) {
-    const LocalProgress now = run.Progress();
-    return SayStopped(
-        program, now.tasks_executed,
-        NeededAt(program.job.program, now.time, run.needed_count()));
+    return SayStopped(program.job.program, run);
   }
   deferred.reset();
   if (!status.ok()) {

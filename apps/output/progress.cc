@@ -30,7 +30,11 @@ Pace ProgressMeter::PaceNow() const {
 std::string ProgressMeter::Draw() const {
   // The last column stays free: some terminals wrap when it is written.
   const int columns = options_.is_terminal ? options_.columns - 1 : 1000;
-  return ProgressLine(last_, PaceNow(), columns);
+  const std::string front =
+      waited_for_.empty() ? "" : absl::StrCat(waited_for_, "   ");
+  return absl::StrCat(
+      front,
+      ProgressLine(last_, PaceNow(), columns - static_cast<int>(front.size())));
 }
 
 std::string ProgressMeter::Update(absl::Time now, const Progress& progress) {
@@ -69,8 +73,8 @@ std::string ProgressMeter::Update(absl::Time now, const Progress& progress) {
 }
 
 std::string ProgressMeter::Wait(absl::string_view what) {
+  waited_for_ = std::string(what);
   if (!options_.is_terminal) return absl::StrCat(what, "\n");
-  is_waiting_ = true;
   is_line_open_ = true;
   return absl::StrCat(kRewrite, what);
 }
@@ -83,7 +87,7 @@ std::string ProgressMeter::Note(absl::string_view sentence) {
 std::string ProgressMeter::Finish() {
   if (!is_line_open_) return "";
   is_line_open_ = false;
-  if (is_waiting_) return std::string(kRewrite);
+  if (!waited_for_.empty()) return std::string(kRewrite);
   return absl::StrCat(kRewrite, Draw(), "\n");
 }
 

@@ -33,8 +33,8 @@ class ProgressMeter {
   // line is too young, or if nothing has changed elsewhere than on a terminal.
   std::string Update(absl::Time now, const Progress& progress);
 
-  // What is waited for, in place of the progress line; nothing may be updated
-  // any more. On a terminal Finish() wipes it away.
+  // What is waited for; stands in front of the progress line, if there is one.
+  // On a terminal Finish() wipes it away.
   std::string Wait(absl::string_view what);
 
   // A sentence on a line of its own, above the progress line.
@@ -57,8 +57,8 @@ class ProgressMeter {
   Progress last_;
   std::optional<absl::Time> written_at_;
   bool is_line_open_ = false;
-  bool is_waiting_ = false;
   std::string plain_line_;
+  std::string waited_for_;
 };
 
 }  // namespace dogged

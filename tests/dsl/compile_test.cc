@@ -78,6 +78,21 @@ TEST(CompileTest, Heat2dIsItsReference) {
                   cache.Source());
 }
 
+TEST(CompileTest, ASerialRunTellsHowFarItIs) {
+  CompileOptions options = Options();
+  options.parameters = {{"N", "31"}, {"T", "100"}};
+  Diagnostics diagnostics("", "");
+  std::vector<int64_t> moments;
+  const auto out = SerialRun(ReadApp("heat1d/heat1d.dog"), options,
+                             KernelRegistry(), diagnostics,
+                             [&moments](int64_t done, int64_t needed) {
+                               moments.push_back(done);
+                               EXPECT_EQ(needed, 5);
+                             });
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(moments, testing::ElementsAre(1, 2, 3, 4, 5));
+}
+
 TEST(CompileTest, WavefrontIsItsReference) {
   const std::string text = ReadApp("wavefront/wavefront.dog");
   CompileOptions options = Options();

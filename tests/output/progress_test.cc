@@ -35,6 +35,21 @@ TEST(ProgressMeter, WhatIsWaitedForIsWipedAwayOnATerminal) {
   EXPECT_EQ(plain.Finish(), "");
 }
 
+TEST(ProgressMeter, WhatIsWaitedForHasProgress) {
+  ProgressMeter terminal({.is_terminal = true, .columns = 40});
+  EXPECT_EQ(terminal.Wait("check: running"), "\r\x1b[Kcheck: running");
+  EXPECT_EQ(terminal.Update(At(0), {.done = 1, .needed = 4}),
+            "\r\x1b[Kcheck: running   [##........] 25 %  1/4");
+  EXPECT_EQ(terminal.Finish(), "\r\x1b[K");
+  ProgressMeter plain({});
+  EXPECT_EQ(plain.Wait("check: running"), "check: running\n");
+  EXPECT_EQ(plain.Update(At(0), {.done = 1, .needed = 4}), "");
+  EXPECT_EQ(plain.Update(At(2), {.done = 3, .needed = 4}),
+            "check: running   [########################........] 75 %  3/4   "
+            "1 tasks/s   left 0:01\n");
+  EXPECT_EQ(plain.Finish(), "");
+}
+
 TEST(ProgressMeter, WritesPlainLinesEveryTwoSeconds) {
   ProgressMeter meter({});
   std::string out;
