@@ -293,16 +293,23 @@ class Parser : private ExpressionParser {
     if (Accept("using")) Uses(out);
     Body(out);
     if (Accept("cost")) out.cost = Expression();
-    if (!failed() && !At("end")) {
-      Fail(absl::StrCat("expected 'end task', found ", Shown(Peek())))
-          .Help(
-              "a task is  creates, for, where, using, code or call, cost  "
-              "in this order");
-    }
+    if (!failed() && !At("end")) FailInTask("'end task'", out);
     Expect("end", "and 'task' behind a task");
     Expect("task", "behind 'end'");
     out.range = Since(begin);
     return out;
+  }
+
+  void FailInTask(absl::string_view expected, const ast::Task& task) {
+    const ast::Create& last = task.creates.back();
+    const bool is_second = At("creates");
+    Fail(absl::StrCat("expected ", expected, ", found ", Shown(Peek())))
+        .Help(is_second
+                  ? absl::StrCat("one 'creates' is for all:  creates ",
+                                 Print(last.ref), " as ", last.name.text,
+                                 "  and the next label behind it")
+                  : "a task is  creates, for, where, using, code or call, "
+                    "cost  in this order");
   }
 
   ast::Name TakeAs() {
@@ -331,12 +338,7 @@ class Parser : private ExpressionParser {
       out.call = CallClause();
       return;
     }
-    if (!failed() && !At("code")) {
-      Fail(absl::StrCat("expected 'code' or 'call', found ", Shown(Peek())))
-          .Help(
-              "a task is  creates, for, where, using, code or call, cost  "
-              "in this order");
-    }
+    if (!failed() && !At("code")) FailInTask("'code' or 'call'", out);
     Expect("code", "and what the task computes");
     SetInCode(true);
     while (!failed() && !At("end")) out.code.push_back(CodeStatement());

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/functions.h"
 #include "dsl/print.h"
+#include "dsl/type_check.h"
 
 namespace dogged::dsl {
 namespace {
@@ -173,6 +174,34 @@ void TakeLabels(const std::set<std::string>& arrays, Expr& expr,
   for (Expr& arg : expr.args) TakeLabels(arrays, arg, uses);
 }
 
+// A name in a condition is a label without indices, which is a name under
+// `using` by now, or a parameter. False if one is neither, and that is said.
+bool CheckNames(const Expr& expr, const ast::Program& program,
+                const std::set<std::string>& arrays,
+                const std::vector<ast::Use>& uses, Diagnostics& diagnostics) {
+  const auto is_its = [&expr](const auto& named) {
+    return named.name.text == expr.text;
+  };
+  if (expr.kind == Expr::Kind::kName && expr.text != kRoundIndex &&
+      std::none_of(uses.begin(), uses.end(), is_its) &&
+      std::none_of(program.parameters.begin(), program.parameters.end(),
+                   is_its)) {
+    std::vector<std::string> known(arrays.begin(), arrays.end());
+    for (const ast::Parameter& p : program.parameters) {
+      known.push_back(p.name.text);
+    }
+    SayUnknownName(expr, known,
+                   absl::StrCat("a condition is of labels, as in  change(",
+                                program.repeats.front().name.text,
+                                ") < 0.1,  and of parameters"),
+                   diagnostics);
+    return false;
+  }
+  return std::all_of(expr.args.begin(), expr.args.end(), [&](const Expr& arg) {
+    return CheckNames(arg, program, arrays, uses, diagnostics);
+  });
+}
+
 ast::Dimension Rounds(const ast::Repeat& repeat) {
   ast::Dimension out;
   out.name = {std::string(kRoundIndex), repeat.range};
@@ -190,8 +219,10 @@ ast::Ref ConditionRef(const ast::Repeat& repeat) {
   return out;
 }
 
-void AddCondition(const ast::Repeat& repeat, ast::Program& program) {
+void AddCondition(const ast::Repeat& repeat, ast::Program& program,
+                  Diagnostics& diagnostics) {
   const SourceRange at = repeat.until.range;
+  const std::set<std::string> arrays = ArrayNames(program);
   ast::Array array;
   array.name = {std::string(kConditionArray), at};
   array.indices.push_back(Rounds(repeat));
@@ -209,7 +240,8 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program) {
   task.dimensions.push_back(Rounds(repeat));
   Expr condition = repeat.until;
   Rename(repeat.name.text, kRoundIndex, condition);
-  TakeLabels(ArrayNames(program), condition, task.uses);
+  TakeLabels(arrays, condition, task.uses);
+  if (!CheckNames(condition, program, arrays, task.uses, diagnostics)) return;
   Expr value;
   value.kind = Expr::Kind::kConditional;
   value.range = at;
@@ -248,7 +280,7 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
     program.repeats.clear();
     return program;
   }
-  AddCondition(repeat, program);
+  AddCondition(repeat, program, diagnostics);
   return program;
 }
 

@@ -88,13 +88,7 @@ class TypeChecker {
   bool Name(Expr& e) {
     Scope::Entry* entry = scope_.Find(e.text);
     if (entry == nullptr) {
-      diagnostics_
-          .Error(Code::kUnknownName, e.range,
-                 absl::StrCat("nothing here is called ", e.text,
-                              DidYouMean(e.text, scope_.Names())))
-          .Help(e.text == "pi" ? "give it:  param pi : double = "
-                                 "3.141592653589793"
-                               : scope_.unknown_help);
+      SayUnknownName(e, scope_.Names(), scope_.unknown_help, diagnostics_);
       return false;
     }
     entry->is_used = true;
@@ -253,6 +247,17 @@ std::vector<std::string> Scope::Names() const {
   std::vector<std::string> out;
   for (const Entry& entry : entries) out.push_back(entry.name);
   return out;
+}
+
+void SayUnknownName(const Expr& name, const std::vector<std::string>& known,
+                    std::string help, Diagnostics& diagnostics) {
+  diagnostics
+      .Error(Code::kUnknownName, name.range,
+             absl::StrCat("nothing here is called ", name.text,
+                          DidYouMean(name.text, known)))
+      .Help(name.text == "pi" ? "give it:  param pi : double = "
+                                "3.141592653589793"
+                              : std::move(help));
 }
 
 bool CheckTypes(Expr& expr, Scope& scope, Diagnostics& diagnostics) {

@@ -33,6 +33,11 @@ struct Scope {
   std::vector<std::string> Names() const;
 };
 
+// Says that `name` is none of `known`.
+void SayUnknownName(const ast::Expr& name,
+                    const std::vector<std::string>& known, std::string help,
+                    Diagnostics& diagnostics);
+
 // Resolves and types `expr` in `scope`. False after an error, which has been
 // reported.
 bool CheckTypes(ast::Expr& expr, Scope& scope, Diagnostics& diagnostics);
