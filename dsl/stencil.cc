@@ -52,8 +52,8 @@ class Recognizer {
   absl::Status Sort();
   absl::Status FindLevels();
   // By index of an array's labels.
-  const std::vector<int32_t>& CoordinatesOf(int32_t array) const {
-    return placed_.coordinates[static_cast<size_t>(array)];
+  const std::vector<Along>& AlongOf(int32_t array) const {
+    return placed_.along[static_cast<size_t>(array)];
   }
   TileField& FieldOf(int32_t array) {
     return plan_.fields[static_cast<size_t>(
@@ -96,7 +96,7 @@ absl::Status Recognizer::MakeFields() {
                     .reach_below = {},
                     .reach_above = {}};
     for (int32_t i = 0; i < array.rank; ++i) {
-      const int32_t c = placed_.coordinates[a][static_cast<size_t>(i)];
+      const int32_t c = placed_.along[a][static_cast<size_t>(i)].coordinate;
       if (c == 0) {
         field.is_static = false;
         field.time_position = i;
@@ -163,14 +163,13 @@ void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
 absl::Status Recognizer::AddDomain(const PointClass& point_class,
                                    Normal& normal) {
   const Create& create = point_class.creates.front();
-  const std::vector<int32_t>& coordinates = CoordinatesOf(create.array);
   normal.index.assign(point_class.domain.dimensions.size(), AffineExpr());
   normal.fixed.assign(static_cast<size_t>(dims_) + 1, std::nullopt);
   std::vector<bool> is_found(normal.index.size(), false);
   for (size_t i = 0; i < create.map.size(); ++i) {
-    const int32_t c = coordinates[i];
+    const auto [c, factor] = AlongOf(create.array)[i];
     if (create.map[i].IsConstant()) {
-      const int64_t value = create.map[i].constant;
+      const int64_t value = create.map[i].constant / factor;
       normal.fixed[static_cast<size_t>(c)] = value;
       normal.piece.at_least.push_back(AffineExpr::Index(c, -value));
       normal.piece.at_least.push_back(AffineExpr::Index(c, -value) * -1);
@@ -183,7 +182,8 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
     }
     is_found[static_cast<size_t>(*k)] = true;
     normal.index[static_cast<size_t>(*k)] =
-        AffineExpr::Index(c, -create.map[i].constant);
+        AffineExpr::Index(c) * factor -
+        AffineExpr::Constant(create.map[i].constant);
   }
   const Box hull = HullOf(point_class.domain);
   for (size_t k = 0; k < is_found.size(); ++k) {
@@ -231,10 +231,14 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
     TileLoad load{.is_input = true,
                   .source = static_cast<int32_t>(plan_.inputs.size()),
                   .coordinates = {},
-                  .shifts = {}};
+                  .shifts = {},
+                  .factors = {}};
     for (const AffineExpr& expr : normal.index) {
-      load.coordinates.push_back(expr.LastIndex());
+      const int c = expr.LastIndex();
+      load.coordinates.push_back(c);
       load.shifts.push_back(expr.constant);
+      load.factors.push_back(c < 0 ? 1
+                                   : expr.coefficients[static_cast<size_t>(c)]);
     }
     plan_.inputs.push_back({.position = source.input.position,
                             .element = source.input.element,
@@ -252,18 +256,21 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
     }
     TileLoad load{.source = field_of_array_[static_cast<size_t>(use.array)],
                   .coordinates = {},
-                  .shifts = {}};
+                  .shifts = {},
+                  .factors = {}};
     for (size_t i = 0; i < use.map.size(); ++i) {
       const AffineExpr expr = Substitute(use.map[i], normal.index);
-      const int32_t c = CoordinatesOf(use.array)[i];
+      const auto [c, factor] = AlongOf(use.array)[i];
       const std::optional<int64_t>& fixed =
           normal.fixed[static_cast<size_t>(c)];
-      int64_t shift = expr.constant;
-      if (expr.IsConstant() && fixed.has_value()) {
-        shift -= *fixed;
-      } else if (SingleIndex(expr) != c) {
+      const AffineExpr here = expr.IsConstant() && fixed.has_value()
+                                  ? AffineExpr::Constant(*fixed)
+                                  : AffineExpr::Index(c);
+      const AffineExpr ahead = expr - here * factor;
+      if (!ahead.IsConstant() || ahead.constant % factor != 0) {
         return No(absl::StrCat(what, " not at a constant distance"));
       }
+      const int64_t shift = ahead.constant / factor;
       if (c != 0) {
         load.coordinates.push_back(c);
         load.shifts.push_back(shift);

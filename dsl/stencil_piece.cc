@@ -10,8 +10,10 @@ namespace dogged::dsl {
 namespace {
 
 // How an address moves along the innermost coordinate.
-Step StepOf(const std::vector<int32_t>& coordinates, int32_t innermost) {
-  if (!coordinates.empty() && coordinates.back() == innermost) {
+Step StepOf(const std::vector<int32_t>& coordinates,
+            const std::vector<int64_t>& factors, int32_t innermost) {
+  if (!coordinates.empty() && coordinates.back() == innermost &&
+      (factors.empty() || factors.back() == 1)) {
     return Step::kUnit;
   }
   const bool is_there = std::find(coordinates.begin(), coordinates.end(),
@@ -28,7 +30,7 @@ void AddStores(const TilePlan& plan, const std::vector<int32_t>& stored,
     std::vector<int32_t> own;
     for (const int32_t d : field.dims) own.push_back(d + 1);
     piece.code.stores.push_back({.element = field.element,
-                                 .step = StepOf(own, dims),
+                                 .step = StepOf(own, {}, dims),
                                  .node = stored[s]});
   }
 }
@@ -47,9 +49,10 @@ void MakePieceCode(const TilePlan& plan, Normal& normal) {
   CodeBuilder builder(code);
   for (const TileLoad& load : normal.piece.loads) {
     const auto s = static_cast<size_t>(load.source);
-    code.loads.push_back({.element = load.is_input ? plan.inputs[s].element
-                                                   : plan.fields[s].element,
-                          .step = StepOf(load.coordinates, dims)});
+    code.loads.push_back(
+        {.element =
+             load.is_input ? plan.inputs[s].element : plan.fields[s].element,
+         .step = StepOf(load.coordinates, load.factors, dims)});
   }
   std::vector<int32_t> coordinates;
   for (int c = 0; c <= dims; ++c) coordinates.push_back(builder.Index(c));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,12 +16,15 @@ namespace {
 
 // More ways to read profiles than a program has that somebody wrote.
 constexpr size_t kPlacesMax = 64;
+// Nor does it go through one in larger steps.
+constexpr int64_t kFactorMax = int64_t{1} << 16;
 constexpr int32_t kFixed = -1;
 
-// What an index of an array follows: a coordinate, `offset` ahead of it; or
-// none, and it is `offset`.
+// What an index of an array follows: `factor` times a coordinate, `offset`
+// ahead of that; or none, and it is `offset`.
 struct Follows {
   int32_t coordinate = kFixed;
+  int64_t factor = 1;
   int64_t offset = 0;
   friend auto operator<=>(const Follows&, const Follows&) = default;
 };
@@ -58,6 +63,16 @@ class Placer {
   PlacedProgram out_;
 };
 
+// The coordinates at which `follows` is in lower ... upper.
+std::pair<int64_t, int64_t> Within(const Follows& follows, int64_t lower,
+                                   int64_t upper) {
+  lower -= follows.offset;
+  upper -= follows.offset;
+  if (follows.factor < 0) std::tie(lower, upper) = std::pair(-upper, -lower);
+  const int64_t step = std::abs(follows.factor);
+  return {CeilDiv(lower, step), FloorDiv(upper, step)};
+}
+
 // Whether an array depends on others of its own labels.
 bool Placer::IsRecurrent(int32_t array) const {
   std::vector<bool> is_seen(reads_.size(), false);
@@ -84,18 +99,19 @@ Place Placer::WholeSpace() const {
 Indices Placer::IndicesOf(const PointClass& c) const {
   Indices out(c.domain.dimensions.size());
   const Create& create = c.creates.front();
-  const auto& own = out_.coordinates[static_cast<size_t>(create.array)];
+  const auto& own = out_.along[static_cast<size_t>(create.array)];
   for (size_t i = 0; i < create.map.size(); ++i) {
     const std::optional<int> k = SingleIndex(create.map[i]);
     if (!k) continue;
-    out[static_cast<size_t>(*k)] =
-        Follows{.coordinate = own[i], .offset = -create.map[i].constant};
+    out[static_cast<size_t>(*k)] = Follows{.coordinate = own[i].coordinate,
+                                           .factor = own[i].factor,
+                                           .offset = -create.map[i].constant};
   }
   const Box hull = HullOf(c.domain);
   for (int k = 0; k < hull.size(); ++k) {
     auto& index = out[static_cast<size_t>(k)];
     if (!index && hull.lower[k] == hull.upper[k]) {
-      index = Follows{.coordinate = kFixed, .offset = hull.lower[k]};
+      index = Follows{.offset = hull.lower[k]};
     }
   }
   return out;
@@ -106,15 +122,17 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
                                      const Indices& indices) const {
   Place out;
   for (const AffineExpr& expr : use.map) {
-    Follows follows{.coordinate = kFixed, .offset = expr.constant};
+    Follows follows{.offset = expr.constant};
     for (size_t k = 0; k < indices.size(); ++k) {
       const int64_t factor = expr.coefficients[k];
       if (factor == 0) continue;
       if (!indices[k]) return std::nullopt;
       follows.offset += factor * indices[k]->offset;
       if (indices[k]->coordinate == kFixed) continue;
-      if (factor != 1 || follows.coordinate != kFixed) return std::nullopt;
+      if (follows.coordinate != kFixed) return std::nullopt;
       follows.coordinate = indices[k]->coordinate;
+      follows.factor = factor * indices[k]->factor;
+      if (std::abs(follows.factor) > kFactorMax) return std::nullopt;
       for (const Follows& other : out) {
         if (other.coordinate == follows.coordinate) return std::nullopt;
       }
@@ -123,22 +141,30 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
   }
   // At the edge of space, which a task creates, a number is a distance.
   const Create& create = c.creates.front();
-  const auto& own = out_.coordinates[static_cast<size_t>(create.array)];
+  const auto& own = out_.along[static_cast<size_t>(create.array)];
   bool is_whole_space = static_cast<int32_t>(out.size()) == out_.dims;
   for (size_t i = 0; i < out.size() && is_whole_space; ++i) {
     const auto coordinate = static_cast<int32_t>(i) + 1;
-    const auto at = std::find(own.begin(), own.end(), coordinate) - own.begin();
-    is_whole_space = out[i].coordinate == coordinate ||
+    const auto at = std::find_if(own.begin(), own.end(),
+                                 [coordinate](const Along& along) {
+                                   return along.coordinate == coordinate;
+                                 }) -
+                    own.begin();
+    is_whole_space = (out[i].coordinate == coordinate && out[i].factor == 1) ||
                      (out[i].coordinate == kFixed &&
                       at < static_cast<ptrdiff_t>(own.size()) &&
                       create.map[static_cast<size_t>(at)].IsConstant());
   }
   if (is_whole_space) return WholeSpace();
   for (Follows& follows : out) {
-    // What is carried, or reached, is another matter than where it stands.
+    // What is carried, or reached, is another matter than where it stands: of
+    // steps that go along with the coordinate only the rest counts.
     const bool is_far = follows.coordinate > 0 ||
                         (follows.coordinate == 0 && IsRecurrent(use.array));
-    if (is_far) follows.offset = 0;
+    if (is_far && follows.factor > 0) {
+      follows.offset -=
+          FloorDiv(follows.offset, follows.factor) * follows.factor;
+    }
   }
   return out;
 }
@@ -177,6 +203,9 @@ absl::Status Placer::AddClass(const PointClass& source, size_t k,
     const AffineExpr& expr = source.creates[k].map[i];
     const AffineExpr from = expr - AffineExpr::Constant(place[i].offset);
     if (place[i].coordinate != kFixed) {
+      const bool is_between =
+          from.IsConstant() && from.constant % place[i].factor != 0;
+      if (is_between) return absl::OkStatus();
       c.creates.front().map.push_back(from);
       continue;
     }
@@ -205,7 +234,7 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
     known->second = static_cast<int32_t>(at);
     out_.points.arrays.push_back(source);
     out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
-    out_.coordinates.emplace_back();
+    out_.along.emplace_back();
     out_.is_created.push_back(false);
   }
   out_.is_created[at] = true;
@@ -215,13 +244,16 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
   placed.rank = 0;
   placed.box = {};
   for (size_t i = 0; i < place.size(); ++i) {
-    const auto [coordinate, offset] = place[i];
-    if (coordinate == kFixed) continue;
+    if (place[i].coordinate == kFixed) continue;
     ++placed.rank;
-    out_.coordinates[at].push_back(coordinate);
+    out_.along[at].push_back(
+        {.coordinate = place[i].coordinate, .factor = place[i].factor});
     if (!has_box) continue;
-    placed.box.lower.push_back(source.box.lower[static_cast<int>(i)] - offset);
-    placed.box.upper.push_back(source.box.upper[static_cast<int>(i)] - offset);
+    const auto d = static_cast<int>(i);
+    const auto [lower, upper] =
+        Within(place[i], source.box.lower[d], source.box.upper[d]);
+    placed.box.lower.push_back(lower);
+    placed.box.upper.push_back(upper);
   }
   for (const PointClass& c : points_.classes) {
     for (size_t k = 0; k < c.creates.size(); ++k) {
@@ -244,7 +276,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
   out_.dims = rank - 1;
   out_.points = points_;
   out_.points.classes.clear();
-  out_.coordinates.resize(points_.arrays.size());
+  out_.along.resize(points_.arrays.size());
   reads_.resize(points_.arrays.size());
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {
@@ -257,7 +289,8 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
       if (IsProfile(create.array) || out_.is_created[a]) continue;
       out_.is_created[a] = true;
       for (int32_t i = 0; i < rank; ++i) {
-        out_.coordinates[a].push_back(i == time_ ? 0 : i < time_ ? i + 1 : i);
+        out_.along[a].push_back(
+            {.coordinate = i == time_ ? 0 : i < time_ ? i + 1 : i});
       }
     }
   }

@@ -1,7 +1,7 @@
 // Profiles: arrays with fewer indices than time and space, such as source(t),
 // damp(x) or inflow(y)(t) of a stencil u(x)(y)(t). What their indices follow is
 // said by the tasks that read them, and one may be read in several ways:
-// damp(x)*damp(y). Internal to stencil.
+// damp(x)*damp(y), source(2*t). Internal to stencil.
 #ifndef DOGGED_DSL_STENCIL_PROFILES_H_
 #define DOGGED_DSL_STENCIL_PROFILES_H_
 
@@ -17,14 +17,20 @@ namespace dogged::dsl {
 // The only index that `expr` mentions, if it does so with factor 1.
 std::optional<int> SingleIndex(const AffineExpr& expr);
 
+// An index of labels that is `factor` times a coordinate: 0 for time, from 1 on
+// for space.
+struct Along {
+  int32_t coordinate = 0;
+  int64_t factor = 1;
+};
+
 // A program in which every array follows coordinates: one with another name for
 // each other way in which a profile is read. A profile that does not depend on
 // earlier values of its own is read at the time at which it stands.
 struct PlacedProgram {
-  PointProgram points;
-  // By array and index: the coordinate that it follows, 0 for time, from 1 on
-  // for space. Empty if no task creates the array.
-  std::vector<std::vector<int32_t>> coordinates;
+  PointProgram points;  // the boxes of arrays are of coordinates
+  // By array and index. Empty if no task creates the array.
+  std::vector<std::vector<Along>> along;
   std::vector<bool> is_created;
   int32_t dims = 0;  // of space
 };

@@ -60,13 +60,15 @@ struct TileField {
 };
 
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
-// dimensions e, `lag` levels ago. Of an input also coordinate -1, which is 0.
+// dimensions e, `lag` levels ago. Of an input element (factor[e]*coordinate[e] +
+// shift[e]), and there is coordinate -1, which is 0.
 struct TileLoad {
   bool is_input = false;  // of TilePlan::inputs, else of fields
   int32_t source = 0;
   int32_t lag = 0;
   std::vector<int32_t> coordinates;
   std::vector<int64_t> shifts;
+  std::vector<int64_t> factors;  // of an input; else there are none
 };
 
 // A task class, or what is computed of it at one level in one tile.

@@ -12,6 +12,9 @@ namespace {
 // Indices stay below 2^40; ends of boxes may be one beyond.
 constexpr int64_t kExtentMax = (int64_t{1} << 40) + 1;
 
+// Times an index.
+constexpr int64_t kFactorMax = int64_t{1} << 16;
+
 bool IsBounded(int64_t value) {
   return value >= -kExtentMax && value <= kExtentMax;
 }
@@ -73,6 +76,7 @@ void EncodePiece(const TilePiece& piece, Encoder& out) {
     out.PutSigned(load.lag);
     PutIntegers(out, load.coordinates);
     PutIntegers(out, load.shifts);
+    if (load.is_input) PutIntegers(out, load.factors);
   }
   out.PutBool(piece.is_static);
   for (const auto& makers : piece.makers) PutIntegers(out, makers);
@@ -95,6 +99,7 @@ TilePiece DecodePiece(Decoder& in, int dim_count) {
     load.lag = static_cast<int32_t>(in.GetSigned());
     load.coordinates = GetIntegers<int32_t>(in);
     load.shifts = GetIntegers<int64_t>(in);
+    if (load.is_input) load.factors = GetIntegers<int64_t>(in);
   }
   out.is_static = in.GetBool();
   for (size_t l = 0; l < out.loads.size() && in.ok(); ++l) {
@@ -145,6 +150,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     levels_back = field.carried;
   }
   if (load.coordinates.size() != rank || load.shifts.size() != rank ||
+      load.factors.size() != (load.is_input ? rank : 0) ||
       load.lag < 0 || load.lag > levels_back ||
       piece.code.loads[l].element != element) {
     return false;
@@ -156,6 +162,10 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
                                    static_cast<size_t>(plan.dim_count()) + 1);
                      }) &&
          std::all_of(load.shifts.begin(), load.shifts.end(), IsBounded) &&
+         std::all_of(load.factors.begin(), load.factors.end(),
+                     [](int64_t factor) {
+                       return factor >= -kFactorMax && factor <= kFactorMax;
+                     }) &&
          std::all_of(piece.makers[l].begin(), piece.makers[l].end(),
                      [&plan](int32_t maker) {
                        return IsIn(maker, plan.pieces.size());

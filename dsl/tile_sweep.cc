@@ -143,6 +143,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
 TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
                                     absl::Span<const int32_t> coordinates,
                                     absl::Span<const int64_t> shifts,
+                                    absl::Span<const int64_t> factors,
                                     Part& part) {
   const size_t begin = part.strides.size();
   part.strides.resize(begin + static_cast<size_t>(part.box.size()), 0);
@@ -150,16 +151,21 @@ TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
   for (size_t e = 0; e < coordinates.size(); ++e) {
     const auto c = coordinates[e];
     const auto d = static_cast<int>(e);
+    const int64_t factor = factors.empty() ? 1 : factors[e];
     int64_t at = (shifts.empty() ? 0 : shifts[e]) - window.box.lower[d];
     if (c >= 0) {
-      part.strides[begin + static_cast<size_t>(c)] = window.strides[d];
-      at += part.box.lower[c];
+      part.strides[begin + static_cast<size_t>(c)] =
+          factor * window.strides[d];
+      at += factor * part.box.lower[c];
     }
     const int64_t bytes = window.strides[d] * element_bytes;
     if (c == 1) {
-      out.plane = at;
-      out.step = bytes;
+      out.step = factor * bytes;
       out.planes = window.planes;
+    }
+    // Planes that take turns are counted.
+    if (c == 1 && out.planes != Window::kAll) {
+      out.plane = at;
     } else {
       out.data += at * bytes;
     }
@@ -183,7 +189,7 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
     for (const int32_t d : field.dims) coordinates.push_back(d + 1);
     const int64_t bytes = ElementBytes(field.element);
     part.stores.push_back(
-        Place(fields_[f].At(level), bytes, coordinates, {}, part));
+        Place(fields_[f].At(level), bytes, coordinates, {}, {}, part));
   }
   for (const TileLoad& load : piece.loads) {
     const auto s = static_cast<size_t>(load.source);
@@ -196,7 +202,7 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
                                                      : plan_.fields[s].element);
     part.loads.push_back(
-        Place(window, bytes, load.coordinates, load.shifts, part));
+        Place(window, bytes, load.coordinates, load.shifts, load.factors, part));
   }
   parts_.push_back(std::move(part));
 }

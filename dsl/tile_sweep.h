@@ -55,11 +55,12 @@ class TileSweep {
   void RunAhead(int64_t first, int64_t last, int64_t block_last);
   // Appends the piece, unless it has no point here.
   void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
-  // Appends an operand's strides: dimension e of the window follows coordinate
-  // coordinates[e] + shifts[e].
+  // Appends an operand's strides: dimension e of the window is at factors[e] *
+  // coordinate coordinates[e] + shifts[e]; without factors, they are 1.
   static Operand Place(const Window& window, int64_t element_bytes,
                        absl::Span<const int32_t> coordinates,
-                       absl::Span<const int64_t> shifts, Part& part);
+                       absl::Span<const int64_t> shifts,
+                       absl::Span<const int64_t> factors, Part& part);
   // The part's points whose coordinate 1 is in first ... last.
   static void RunSlice(const Part& part, int64_t first, int64_t last);
 

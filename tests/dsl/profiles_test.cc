@@ -165,6 +165,27 @@ TEST(Profiles, AreThereBehindTilesToo) {
 
 TEST(Profiles, ReadInALoop) {
   const std::string text = absl::StrReplaceAll(
+// In larger steps, and backwards: from tasks, from files, of its own past.
+TEST(Profiles, ReadAtDistancesThatVary) {
+  const std::string text = absl::StrReplaceAll(
+      kWave, {{"boundary phase(0)", "boundary phase(-2)"},
+              {"for t = 1:T\n  using\n    phase(t-1)",
+               "for t = -1:2*T+1\n  using\n    phase(t-1)"},
+              {"source(t+1) as s", "source(t+2) as s"},
+              {"source(t-1) as s", "source(3*t+1) as s"},
+              {"source(0) as first", "source(T-t) as first"},
+              {"phase(t) as p", "phase(2*t+1) as p"},
+              {"damp(x) as a", "damp(N-x) as a"},
+              {"damp(i) as n\n  for i = 0:M", "damp(i) as n\n  for i = 0:3*M"},
+              {"damp(y) as b", "damp(3*y) as b"}});
+  const Job job = MustCompile(text, Tiles());
+  EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
+  ExpectOneDigest(text, Options(), *Tiles().shape, KernelCache().Source());
+  const std::string behind = absl::StrCat(text, kBehind);
+  EXPECT_THAT(MustCompile(behind, Tiles()).lowering, HasSubstr("3 steps deep"));
+  ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
+}
+
       absl::StrCat(kWave, "reduce top(t) = normmax(u(x)(y)(t)) for t = 3:T:3 ",
                    "over x = 0:N y = 0:M\nresult phase(T)\n"),
       {{"param T = 12", "repeat T = 3:30:3 until top(T) > 1.7"}});
@@ -220,7 +241,7 @@ TEST(Profiles, ThatTilesLackRunPointByPoint) {
     ExpectOneDigest(text, Options(), *Tiles().shape, nullptr);
     return MustCompile(text, Options()).lowering;
   };
-  EXPECT_THAT(how("source(t-1) as s", "source(2*t) as s"),
+  EXPECT_THAT(how("source(t-1) as s", "source(x+t) as s"),
               HasSubstr("point by point: task step reads source not at a "
                         "constant distance"));
   EXPECT_THAT(

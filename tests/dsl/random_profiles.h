@@ -1,6 +1,6 @@
 // Arrays with fewer indices than time and space, from a seed, and reads of them
 // at any of their places: the same one along time, along a dimension of space,
-// and at a number.
+// at a number, in its steps, in larger ones, and backwards.
 #ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 #define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 
@@ -27,7 +27,8 @@ class RandomProfiles {
     for (const int64_t extent : stencil.extents) {
       last_ = std::max(last_, extent);
     }
-    last_ += kRim;
+    first_ = -last_ - kRim;
+    last_ = 2 * last_ + kRim;
     for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddProfile();
     for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
   }
@@ -43,9 +44,10 @@ class RandomProfiles {
                 for (size_t i = 0; i < read.follows.size(); ++i) {
                   const int f = read.follows[i];
                   at.push_back(read.shift[i] +
-                               (f == kTime    ? t
-                                : f == kFixed ? 0
-                                              : x[static_cast<size_t>(f)]));
+                               read.step[i] *
+                                   (f == kTime    ? t
+                                    : f == kFixed ? 0
+                                                  : x[static_cast<size_t>(f)]));
                 }
                 sum += read.factor * profiles[read.profile].At(at);
               }
@@ -83,6 +85,7 @@ class RandomProfiles {
   struct Read {
     size_t profile = 0;
     std::vector<int> follows;
+    std::vector<int64_t> step;
     std::vector<int64_t> shift;
     double factor = 0;
   };
@@ -101,10 +104,10 @@ class RandomProfiles {
     Shape extents;
     for (int i = 0; i < made.rank; ++i) {
       absl::StrAppend(&indices, "(i", i, ")");
-      absl::StrAppend(&ranges, " i", i, " = ", -kRim, ":", last_);
+      absl::StrAppend(&ranges, " i", i, " = ", first_, ":", last_);
       absl::StrAppend(&sum, " + ", absl::StrFormat("%.17g", 0.1 * (i + 1)),
                       "*i", i);
-      extents.push_back(last_ + kRim + 1);
+      extents.push_back(last_ - first_ + 1);
     }
     const std::string head = absl::StrCat("task make", p, "\n  creates p", p);
     const std::string end = "\n  end code\nend task\n";
@@ -120,11 +123,11 @@ class RandomProfiles {
     } else {
       absl::StrAppend(&tasks_, "input p", p, indices, " for", ranges, "\n");
       Value value = Value::Allocate(ElementType::kDouble, extents);
-      std::vector<int64_t> at(static_cast<size_t>(extents.size()), -kRim);
+      std::vector<int64_t> at(static_cast<size_t>(extents.size()), first_);
       for (double& number : value.mutable_span<double>()) {
         number = made.At(at);
         size_t d = at.size() - 1;
-        while (d > 0 && at[d] == last_) at[d--] = -kRim;
+        while (d > 0 && at[d] == last_) at[d--] = first_;
         ++at[d];
       }
       inputs_[Name(p)] = std::move(value);
@@ -135,6 +138,7 @@ class RandomProfiles {
     Read read{.profile = static_cast<size_t>(
                   rng_.Below(static_cast<int64_t>(profiles_.size()))),
               .follows = {},
+              .step = {},
               .shift = {},
               .factor = rng_.Unit() - 0.5};
     const Profile& profile = profiles_[read.profile];
@@ -155,10 +159,17 @@ class RandomProfiles {
           rng_.Below(profile.is_recurrent && follows == kTime ? 3 : 5) - 2;
       read.follows.push_back(follows);
       read.shift.push_back(shift);
-      const std::string index = follows == kTime ? "t + "
-                                : follows == kFixed
-                                    ? ""
-                                    : absl::StrCat("x", follows, " + ");
+      const int64_t step = rng_.Chance(0.7)                        ? 1
+                           : profile.is_recurrent || rng_.Chance(0.6) ? 2
+                                                                      : -1;
+      read.step.push_back(step);
+      const std::string index =
+          follows == kFixed ? ""
+                            : absl::StrCat(step, "*",
+                                           follows == kTime
+                                               ? "t"
+                                               : absl::StrCat("x", follows),
+                                           " + ");
       absl::StrAppend(&uses_, "(", index, shift, ")");
     }
     absl::StrAppend(&uses_, " as r", number, "\n");
@@ -169,7 +180,8 @@ class RandomProfiles {
 
   Rng rng_;
   const int dims_;
-  int64_t last_ = 0;  // of all indices
+  int64_t first_ = 0;  // of all indices
+  int64_t last_ = 0;
   std::vector<Profile> profiles_;
   std::vector<Read> reads_;
   std::string tasks_;

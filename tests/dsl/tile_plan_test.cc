@@ -137,6 +137,14 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
        }},
       {"shift",
        [&](auto& p, int64_t n) { last_piece(p).loads[0].shifts[0] = n; }},
+      {"factor",
+       [](auto& p, int64_t n) {
+         for (TilePiece& piece : p.pieces) {
+           for (TileLoad& load : piece.loads) {
+             if (load.is_input) load.factors[0] = n;
+           }
+         }
+       }},
       {"maker",
        [&](auto& p, int64_t n) { last_piece(p).makers[0][0] = Near(n); }}};
   const std::vector<int64_t> ends = {
