@@ -13,17 +13,16 @@ Value TileCarry::Allocate(const TileField& field, const Box& box) {
   return Value::Allocate(field.element, shape);
 }
 
+Box TileCarry::Planes(const Part& part, int64_t from, int64_t to) {
+  Box out = part.box;
+  out.lower[0] = std::max(out.lower[0], from + 1);
+  out.upper[0] = std::min(out.upper[0], to);
+  return out;
+}
+
 void TileCarry::Copy(const Part& part, int64_t last_level, bool to_value,
-                     int64_t from, int64_t to) const {
+                     const Box& box) const {
   const TileField& field = plan_.fields[part.field];
-  Box planes = part.box;
-  if (!plan_.IsAhead(field)) {
-    planes.lower[0] = std::max(planes.lower[0], from + 1);
-    planes.upper[0] = std::min(planes.upper[0], to);
-    if (planes.lower[0] > planes.upper[0]) return;
-  } else if (from != INT64_MIN) {
-    return;  // all of it went the first time
-  }
   const int64_t element_bytes = ElementBytes(field.element);
   for (int64_t i = 0; i < field.carried; ++i) {
     char* const data =
@@ -33,9 +32,9 @@ void TileCarry::Copy(const Part& part, int64_t last_level, bool to_value,
     const Window& window =
         fields_[part.field].At(last_level - field.carried + 1 + i);
     if (to_value) {
-      CopyBox(window, in_value, planes, element_bytes);
+      CopyBox(window, in_value, box, element_bytes);
     } else {
-      CopyBox(in_value, window, planes, element_bytes);
+      CopyBox(in_value, window, box, element_bytes);
     }
   }
 }
@@ -47,18 +46,25 @@ void TileCarry::ListReads(int64_t level) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     if (field.is_static || field.carried == 0) continue;
-    reads_.push_back({.field = f,
-                      .box = plan_.Core(field, tile_),
-                      .value = &call_.inputs[input++]});
+    std::vector<Part>& parts = plan_.IsAhead(field) ? profiles_ : reads_;
+    parts.push_back({.field = f,
+                     .box = plan_.Core(field, tile_),
+                     .value = &call_.inputs[input++]});
     for (const IndexVector& delta : program_.directions) {
       Value& strip = call_.inputs[input++];
       IndexVector from = tile_;
       for (int d = 0; d < delta.size(); ++d) from[d] -= delta[d];
       if (!plan_.IsTile(from)) continue;
-      reads_.push_back({.field = f,
-                        .box = plan_.Strip(field, from, delta),
-                        .value = &strip});
+      parts.push_back({.field = f,
+                       .box = plan_.Strip(field, from, delta),
+                       .value = &strip});
     }
+  }
+}
+
+void TileCarry::ReadProfiles() {
+  for (const Part& part : profiles_) {
+    Copy(part, read_level_, /*to_value=*/false, part.box);
   }
 }
 
@@ -66,13 +72,12 @@ void TileCarry::Read(int64_t last) {
   if (last <= read_to_) return;
   if (last < INT64_MAX - kPlanesAtOnce) last += kPlanesAtOnce;
   for (const Part& part : reads_) {
-    Copy(part, read_level_, /*to_value=*/false, read_to_, last);
+    Copy(part, read_level_, /*to_value=*/false, Planes(part, read_to_, last));
   }
   read_to_ = last;
 }
 
-void TileCarry::ListGiven(int64_t level,
-                          absl::FunctionRef<bool(size_t)> as_computed) {
+void TileCarry::ListGiven(int64_t level, const std::vector<bool>& as_computed) {
   given_level_ = level;
   size_t output = 0;
   const auto add = [&](size_t f, Box box, std::vector<Part>& parts) {
@@ -83,7 +88,7 @@ void TileCarry::ListGiven(int64_t level,
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     if (field.is_static || field.carried == 0) continue;
-    const bool is_computed_there = as_computed(f);
+    const bool is_computed_there = as_computed[f];
     add(f, plan_.Core(field, tile_), is_computed_there ? cores_ : copies_);
     if (is_computed_there) {
       const Part& core = cores_.back();
@@ -107,7 +112,8 @@ void TileCarry::Give(int64_t last) {
     core.value->UnifyNans((first - core.box.lower[0]) * plane, count * plane);
   }
   for (const Part& strip : strips_) {
-    Copy(strip, given_level_, /*to_value=*/true, given_to_, last);
+    Copy(strip, given_level_, /*to_value=*/true,
+         Planes(strip, given_to_, last));
   }
   given_to_ = last;
 }
@@ -115,7 +121,7 @@ void TileCarry::Give(int64_t last) {
 void TileCarry::GiveAll() {
   Give(INT64_MAX);
   for (const Part& part : copies_) {
-    Copy(part, given_level_, /*to_value=*/true, INT64_MIN, INT64_MAX);
+    Copy(part, given_level_, /*to_value=*/true, part.box);
     part.value->UnifyNans();
   }
 }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "dsl/tile_program.h"
 #include "runtime/graph/kernel.h"
 
@@ -28,13 +27,15 @@ class TileCarry {
 
   // The call's inputs are levels up to `level`, which is to be read.
   void ListReads(int64_t level);
-  // Reads planes up to `last` at least; all of profiles, however small `last`.
+  // Reads all of profiles, which are computed before there are planes.
+  void ReadProfiles();
+  // Reads planes up to `last` at least, of all other fields.
   void Read(int64_t last);
 
   // The call's outputs are to be levels up to `level`. Fields that are given
   // `as_computed`, of one level, get a window in the value that the next task
   // takes, which spares a copy of the tile.
-  void ListGiven(int64_t level, absl::FunctionRef<bool(size_t)> as_computed);
+  void ListGiven(int64_t level, const std::vector<bool>& as_computed);
   // Planes up to `last` of fields that are given as computed are there.
   void Give(int64_t last);
   // All planes of all fields are there.
@@ -48,16 +49,19 @@ class TileCarry {
     Value* value = nullptr;
   };
   static Value Allocate(const TileField& field, const Box& box);
-  // The planes after plane `from` and up to plane `to`.
-  void Copy(const Part& part, int64_t last_level, bool to_value, int64_t from,
-            int64_t to) const;
+  // The part's planes after plane `from` and up to plane `to`.
+  static Box Planes(const Part& part, int64_t from, int64_t to);
+  // The points of `box`, at the levels that are carried.
+  void Copy(const Part& part, int64_t last_level, bool to_value,
+            const Box& box) const;
 
   const TileProgram& program_;
   const TilePlan& plan_;
   const IndexVector& tile_;
   std::vector<FieldLevels>& fields_;
   KernelCall& call_;
-  std::vector<Part> reads_;
+  std::vector<Part> profiles_;
+  std::vector<Part> reads_;  // of the other fields
   int64_t read_level_ = 0;
   int64_t read_to_ = INT64_MIN;  // plane
   // Given as computed: what goes to this tile's next task, and what is copied

@@ -70,6 +70,7 @@ class TileRun {
   std::vector<FieldLevels> fields_;
   TileSweep sweep_{program_, tile_, fields_};
   size_t first_result_ = 0;  // among the outputs
+  std::vector<bool> is_given_as_computed_;  // by field
   bool is_swept_away_ = false;
   TileCarry carry_{program_, tile_, fields_, call_};
 };
@@ -199,7 +200,7 @@ bool TileRun::IsSweptAway() const {
   if (!role_.gives_carry || !sweep_.GoesBySlabs()) return false;
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
-    if (field.is_static || plan_.IsAhead(field) || IsGivenAsComputed(f)) {
+    if (field.is_static || plan_.IsAhead(field) || is_given_as_computed_[f]) {
       continue;
     }
     const bool is_wanted = std::any_of(
@@ -216,8 +217,14 @@ bool TileRun::IsSweptAway() const {
 }
 
 void TileRun::RunLevels() {
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    is_given_as_computed_.push_back(role_.gives_carry && IsGivenAsComputed(f));
+  }
   Value scratch = TakeScratch();
-  if (role_.kind == TileRole::Kind::kStep) carry_.ListReads(first_ - 1);
+  if (role_.kind == TileRole::Kind::kStep) {
+    carry_.ListReads(first_ - 1);
+    carry_.ReadProfiles();
+  }
   first_result_ = 0;
   if (role_.gives_carry) {
     for (const TileField& field : plan_.fields) {
@@ -227,7 +234,7 @@ void TileRun::RunLevels() {
   }
   AllocateResults(first_result_);
   if (role_.gives_carry) {
-    carry_.ListGiven(last_, [this](size_t f) { return IsGivenAsComputed(f); });
+    carry_.ListGiven(last_, is_given_as_computed_);
     ZeroUncovered(last_, /*is_given=*/true);
   }
   // A level that a result takes is whole before the next one begins.

@@ -154,8 +154,7 @@ TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
     const int64_t factor = factors.empty() ? 1 : factors[e];
     int64_t at = (shifts.empty() ? 0 : shifts[e]) - window.box.lower[d];
     if (c >= 0) {
-      part.strides[begin + static_cast<size_t>(c)] =
-          factor * window.strides[d];
+      part.strides[begin + static_cast<size_t>(c)] = factor * window.strides[d];
       at += factor * part.box.lower[c];
     }
     const int64_t bytes = window.strides[d] * element_bytes;
@@ -201,8 +200,8 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
             : fields_[s].At(level - load.lag);
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
                                                      : plan_.fields[s].element);
-    part.loads.push_back(
-        Place(window, bytes, load.coordinates, load.shifts, load.factors, part));
+    part.loads.push_back(Place(window, bytes, load.coordinates, load.shifts,
+                               load.factors, part));
   }
   parts_.push_back(std::move(part));
 }
@@ -283,7 +282,6 @@ void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last,
     }
     return RunLevels(last, last, block_last, need, made);
   }
-  need(INT64_MIN / 2);  // no planes, but all of profiles
   RunAhead(first, last, block_last);
   parts_.clear();
   for (int64_t level = first; level <= last; ++level) {
