@@ -40,9 +40,6 @@ struct TileBody {
   static absl::StatusOr<TileBody> Decode(absl::string_view body);
 };
 
-// "32 x 64 tiles of 128 x 64 points, 16 steps deep".
-std::string ShapeText(const TilePlan& plan);
-
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_COALESCE_H_

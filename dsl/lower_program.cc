@@ -1,10 +1,12 @@
 #include "dsl/lower_program.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/halves.h"
 #include "dsl/lower.h"
 #include "dsl/lower_reductions.h"
@@ -114,6 +116,16 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
   OrderResults(halves, program);
   DOGGED_RETURN_IF_ERROR(program.Validate());
   return program;
+}
+
+// "32 x 64 tiles of 128 x 64 points, 16 steps deep".
+std::string ShapeText(const TilePlan& plan) {
+  const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
+                                  [](int64_t count) { return count == 1; });
+  return absl::StrCat(is_one ? "one tile" : absl::StrJoin(plan.counts, " x "),
+                      is_one ? " of " : " tiles of ",
+                      absl::StrJoin(plan.widths, " x "), " points, ",
+                      plan.depth, " steps deep");
 }
 
 }  // namespace
