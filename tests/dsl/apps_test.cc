@@ -167,6 +167,30 @@ TEST(AppsTest, Life) {
               testing::ElementsAreArray(apps::Life(34, 12)));
 }
 
+// Fewer planes than a chosen tile is deep.
+TEST(AppsTest, ThinFirstDimensions) {
+  const KernelCache cache;
+  const auto run = [&cache](const std::string& file, const std::string& n,
+                            const std::string& t) {
+    CompileOptions options = Options();
+    options.parameters = {{"N", n}, {"T", t}};
+    const std::string text = ReadApp(file);
+    SerialOutcome out = MustRun(text, options);
+    for (const int64_t workers : {1, 6}) {
+      options.target = {.agents = workers, .workers = 1};
+      const Job job = MustCompile(text, options);
+      EXPECT_THAT(job.lowering, testing::HasSubstr("steps deep"));
+      EXPECT_EQ(MustDigest(job, nullptr), out.digest.ToString());
+      EXPECT_EQ(MustDigest(job, cache.Source()), out.digest.ToString());
+    }
+    return out;
+  };
+  EXPECT_THAT(run("heat2d/heat2d.dog", "20", "400").values[0].span<double>(),
+              testing::ElementsAreArray(apps::Heat2d(20, 400)));
+  EXPECT_THAT(run("life/life.dog", "10", "100").values[0].span<int64_t>(),
+              testing::ElementsAreArray(apps::Life(10, 100)));
+}
+
 TEST(AppsTest, SmithWaterman) {
   const SerialOutcome out =
       RunEveryWay({.file = "smithwaterman/smithwaterman.dog",

@@ -83,12 +83,12 @@ TEST(CompileTest, ASerialRunTellsHowFarItIs) {
   options.parameters = {{"N", "31"}, {"T", "100"}};
   Diagnostics diagnostics("", "");
   std::vector<int64_t> moments;
-  const auto out = SerialRun(ReadApp("heat1d/heat1d.dog"), options,
-                             KernelRegistry(), diagnostics,
-                             [&moments](int64_t done, int64_t needed) {
-                               moments.push_back(done);
-                               EXPECT_EQ(needed, 5);
-                             });
+  const auto out =
+      SerialRun(ReadApp("heat1d/heat1d.dog"), options, KernelRegistry(),
+                diagnostics, [&moments](int64_t done, int64_t needed) {
+                  moments.push_back(done);
+                  EXPECT_EQ(needed, 5);
+                });
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_THAT(moments, testing::ElementsAre(1, 2, 3, 4, 5));
 }
@@ -402,25 +402,12 @@ TEST(CompileTest, RandomStencilsAreTheirLoops) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     Rng rng(seed);
     const RandomStencil stencil(rng.Stream("stencil"));
-    const std::string text = stencil.Text();
-    SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", text));
+    SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", stencil.Text()));
     CompileOptions options = Options();
     options.analyze = TrustProgram;
-    const SerialOutcome out = MustRun(text, options);
-    const auto expected = stencil.Loops();
-    ASSERT_EQ(out.values.size(), expected.size());
-    for (size_t f = 0; f < expected.size(); ++f) {
-      ASSERT_THAT(out.values[f].span<double>(),
-                  testing::ElementsAreArray(expected[f]));
-    }
-    TileShape shape{.widths = {}, .depth = 1 + rng.Below(6)};
-    shape.slab_points = 1 + rng.Below(200);
-    for (size_t d = 0; d < stencil.extents.size(); ++d) {
-      shape.widths.push_back(1 + rng.Below(30));
-    }
     // Compiling takes most of the time: a few are enough.
-    ExpectOneDigest(text, options, shape,
-                    seed <= 4 ? cache.Source() : CompileSource());
+    ExpectItsLoops(stencil, options, ShapeFor(stencil, rng),
+                   seed <= 4 ? cache.Source() : CompileSource());
     if (HasFailure()) return;
   }
 }

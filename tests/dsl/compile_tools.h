@@ -13,8 +13,11 @@
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
 #include "dsl/results.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/random.h"
 #include "runtime/exec/kernel_library.h"
+#include "tests/dsl/random_stencil.h"
 
 namespace dogged::dsl {
 
@@ -100,6 +103,35 @@ inline void ExpectOneDigest(const std::string& text, CompileOptions options,
   if (compile != nullptr) {
     EXPECT_EQ(MustDigest(points, compile), serial) << "points, compiled";
   }
+}
+
+// Random tiles for `stencil`.
+inline TileShape ShapeFor(const RandomStencil& stencil, Rng& rng) {
+  TileShape out{.widths = {}, .depth = 1 + rng.Below(6)};
+  out.slab_points = 1 + rng.Below(200);
+  for (size_t d = 0; d < stencil.extents.size(); ++d) {
+    out.widths.push_back(1 + rng.Below(30));
+  }
+  return out;
+}
+
+// `stencil` is a program of tiles, and has the bits of its loops in every way
+// to run, in tiles of `shape`.
+inline void ExpectItsLoops(const RandomStencil& stencil, CompileOptions options,
+                           const TileShape& shape,
+                           const CompileSource& compile) {
+  const std::string text = stencil.Text();
+  const SerialOutcome out = MustRun(text, options);
+  const auto expected = stencil.Loops();
+  ASSERT_EQ(out.values.size(), expected.size());
+  for (size_t f = 0; f < expected.size(); ++f) {
+    ASSERT_THAT(out.values[f].span<double>(),
+                testing::ElementsAreArray(expected[f]));
+  }
+  ExpectOneDigest(text, options, shape, compile);
+  options.shape = shape;
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr("steps deep"));
 }
 
 }  // namespace dogged::dsl

@@ -30,27 +30,12 @@ TEST(Profiles, OfRandomStencilsAreTheirLoops) {
     RandomStencil stencil(rng.Stream("stencil"));
     const RandomProfiles profiles(stencil, rng.Stream("profiles"));
     stencil.addition = profiles.Addition();
-    const std::string text = stencil.Text();
-    SCOPED_TRACE(
-        absl::StrCat("DOGGED_TEST_SEEDS=", seed, ":", seed, "\n", text));
+    SCOPED_TRACE(absl::StrCat("DOGGED_TEST_SEEDS=", seed, ":", seed, "\n",
+                              stencil.Text()));
     CompileOptions options = Options();
     options.inputs = profiles.inputs();
-    const SerialOutcome out = MustRun(text, options);
-    const auto expected = stencil.Loops();
-    ASSERT_EQ(out.values.size(), expected.size());
-    for (size_t f = 0; f < expected.size(); ++f) {
-      ASSERT_THAT(out.values[f].span<double>(),
-                  testing::ElementsAreArray(expected[f]));
-    }
-    TileShape shape{.widths = {}, .depth = 1 + rng.Below(6)};
-    shape.slab_points = 1 + rng.Below(200);
-    for (size_t d = 0; d < stencil.extents.size(); ++d) {
-      shape.widths.push_back(1 + rng.Below(30));
-    }
-    options.shape = shape;
-    EXPECT_THAT(MustCompile(text, options).lowering, HasSubstr("steps deep"));
-    ExpectOneDigest(text, options, shape,
-                    seed <= 3 ? cache.Source() : CompileSource());
+    ExpectItsLoops(stencil, options, ShapeFor(stencil, rng),
+                   seed <= 3 ? cache.Source() : CompileSource());
     if (HasFailure()) return;
   }
 }
@@ -165,6 +150,21 @@ TEST(Profiles, AreThereBehindTilesToo) {
 
 TEST(Profiles, ReadInALoop) {
   const std::string text = absl::StrReplaceAll(
+      absl::StrCat(kWave, "reduce top(t) = normmax(u(x)(y)(t)) for t = 3:T:3 ",
+                   "over x = 0:N y = 0:M\nresult phase(T)\n"),
+      {{"param T = 12", "repeat T = 3:30:3 until top(T) > 1.7"}});
+  const Job job = MustCompile(text, Tiles());
+  EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
+  CompileOptions points = Options();
+  points.coalesce = false;
+  const Ended expected = RunHere(MustCompile(text, points), 1);
+  const Ended ended = RunHere(job, 2);
+  EXPECT_GT(ended.time, 3);
+  EXPECT_LT(ended.time, 30);
+  EXPECT_EQ(ended.time, expected.time);
+  EXPECT_EQ(ended.digest, expected.digest);
+}
+
 // In larger steps, and backwards: from tasks, from files, of its own past.
 TEST(Profiles, ReadAtDistancesThatVary) {
   const std::string text = absl::StrReplaceAll(
@@ -184,21 +184,6 @@ TEST(Profiles, ReadAtDistancesThatVary) {
   const std::string behind = absl::StrCat(text, kBehind);
   EXPECT_THAT(MustCompile(behind, Tiles()).lowering, HasSubstr("3 steps deep"));
   ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
-}
-
-      absl::StrCat(kWave, "reduce top(t) = normmax(u(x)(y)(t)) for t = 3:T:3 ",
-                   "over x = 0:N y = 0:M\nresult phase(T)\n"),
-      {{"param T = 12", "repeat T = 3:30:3 until top(T) > 1.7"}});
-  const Job job = MustCompile(text, Tiles());
-  EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
-  CompileOptions points = Options();
-  points.coalesce = false;
-  const Ended expected = RunHere(MustCompile(text, points), 1);
-  const Ended ended = RunHere(job, 2);
-  EXPECT_GT(ended.time, 3);
-  EXPECT_LT(ended.time, 30);
-  EXPECT_EQ(ended.time, expected.time);
-  EXPECT_EQ(ended.digest, expected.digest);
 }
 
 // With one dimension of space, an array of one index may be of either.
