@@ -73,12 +73,10 @@ extern "C" void HandleLeaveSignal(int) {
 
 // The loop, or what this process waits for as it ends, is stuck.
 extern "C" void HandleOverdueLeave(int) {
-  constexpr absl::string_view kWords =
+  EndWith(
       "error: told to leave 20 s ago, and something here does not return; ends "
-      "without it\n";
-  if (write(STDERR_FILENO, kWords.data(), kWords.size()) < 0) {
-  }
-  _exit(static_cast<int>(ExitCode::kFailed));
+      "without it\n",
+      ExitCode::kFailed);
 }
 
 void InstallSignalHandlers() {

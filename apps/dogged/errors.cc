@@ -1,5 +1,7 @@
 #include "apps/dogged/errors.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 
@@ -18,6 +20,13 @@ ExitCode SayError(const absl::Status& status) {
     SayError(status.message());
   }
   return ExitCodeOf(status);
+}
+
+void EndWith(absl::string_view words, ExitCode code) {
+  // Nothing can be done where even standard error is gone.
+  if (write(STDERR_FILENO, words.data(), words.size()) < 0) {
+  }
+  _exit(static_cast<int>(code));
 }
 
 }  // namespace dogged

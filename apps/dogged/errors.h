@@ -13,6 +13,9 @@ void SayError(absl::string_view what);
 // With the exit status that goes with it. An interrupt is no error, and has
 // words of its own.
 ExitCode SayError(const absl::Status& status);
+// Writes `words` to standard error and ends the process; fit for handlers of
+// signals, and without memory.
+[[noreturn]] void EndWith(absl::string_view words, ExitCode code);
 
 }  // namespace dogged
 

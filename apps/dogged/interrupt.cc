@@ -1,11 +1,10 @@
 #include "apps/dogged/interrupt.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstring>
 
+#include "apps/dogged/errors.h"
 #include "apps/dogged/options.h"
 
 namespace dogged {
@@ -31,12 +30,8 @@ extern "C" void HandleInterrupt(int) {
     kernels->Interrupt();
   }
   if (state.deferred && first) return;
-  const char* words =
-      state.deferred ? "interrupted twice\n" : state.words.load();
-  // Nothing can be done where even standard error is gone.
-  if (write(STDERR_FILENO, words, std::strlen(words)) < 0) {
-  }
-  _exit(static_cast<int>(ExitCode::kInterrupted));
+  EndWith(state.deferred ? "interrupted twice\n" : state.words.load(),
+          ExitCode::kInterrupted);
 }
 
 }  // namespace

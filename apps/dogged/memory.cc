@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/errors.h"
 #include "apps/dogged/options.h"
 
 namespace dogged {
@@ -66,9 +67,7 @@ const char* Lacking() {
                           "has had; bound what values take with --memory\n",
                           lacking,
                           static_cast<long long>(PeakResidentBytes() >> 10));
-  if (write(STDERR_FILENO, words, static_cast<size_t>(length)) < 0) {
-  }
-  _exit(static_cast<int>(ExitCode::kNoRoom));
+  EndWith({words, static_cast<size_t>(length)}, ExitCode::kNoRoom);
 }
 
 }  // namespace
