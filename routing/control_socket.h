@@ -122,26 +122,39 @@ struct ControlFrame {
   Bytes body;
 };
 
-class ControlClient {
+// A connection to an agent, as a client has it.
+class ControlCaller {
+ public:
+  virtual ~ControlCaller() = default;
+
+  // Errors: kUnavailable if the connection broke, kDeadlineExceeded; after
+  // either the caller is of no more use.
+  virtual absl::Status Send(uint8_t type, absl::string_view body,
+                            absl::Duration timeout) = 0;
+  // The next frame. Errors as of Send, but after kDeadlineExceeded it may be
+  // called again; kInvalidArgument for bytes that are no frame.
+  virtual absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) = 0;
+  // Send, then Receive.
+  virtual absl::StatusOr<ControlFrame> Call(uint8_t type,
+                                            absl::string_view body,
+                                            absl::Duration timeout) = 0;
+};
+
+class ControlClient : public ControlCaller {
  public:
   // Errors: kInvalidArgument for a malformed address; kUnavailable, naming
   // the address, if nobody answers there within `timeout`.
   static absl::StatusOr<std::unique_ptr<ControlClient>> Connect(
       absl::string_view address, absl::Duration timeout);
-  ~ControlClient();
+  ~ControlClient() override;
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
-  // Errors: kUnavailable if the connection broke, kDeadlineExceeded; after
-  // either the client is of no more use.
   absl::Status Send(uint8_t type, absl::string_view body,
-                    absl::Duration timeout);
-  // The next frame. Errors as of Send, but after kDeadlineExceeded it may be
-  // called again; kInvalidArgument for bytes that are no frame.
-  absl::StatusOr<ControlFrame> Receive(absl::Duration timeout);
-  // Send, then Receive.
+                    absl::Duration timeout) override;
+  absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) override;
   absl::StatusOr<ControlFrame> Call(uint8_t type, absl::string_view body,
-                                    absl::Duration timeout);
+                                    absl::Duration timeout) override;
   const std::string& address() const { return address_; }
 
  private:

@@ -48,8 +48,10 @@ Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
-    std::vector<std::string> addresses, absl::Duration patience) {
+    std::vector<std::string> addresses, absl::Duration patience,
+    ConnectControl connect) {
   std::unique_ptr<ClusterClient> out(new ClusterClient);
+  out->connect_ = std::move(connect);
   out->addresses_ = std::move(addresses);
   out->named_count_ = out->addresses_.size();
   out->patience_ = patience;
@@ -63,7 +65,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   last_loan_ = 0;
   absl::Status last = why;
   for (const std::string& address : addresses_) {
-    auto client = ControlClient::Connect(address, kConnectTimeout);
+    auto client = connect_(address, kConnectTimeout);
     if (client.status().code() == absl::StatusCode::kInvalidArgument) {
       return absl::NotFoundError(std::string(client.status().message()));
     }
@@ -299,7 +301,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
         i < named_count_ ? patience_ : kStatusPatience;
     auto& client = status_clients_[addresses_[i]];
     if (client == nullptr) {
-      auto connected = ControlClient::Connect(addresses_[i], patience);
+      auto connected = connect_(addresses_[i], patience);
       if (!connected.ok()) continue;
       client = *std::move(connected);
     }

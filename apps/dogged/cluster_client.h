@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "routing/control_socket.h"
 #include "routing/shared_memory.h"
@@ -25,6 +27,11 @@
 #include "runtime/graph/rounds.h"
 
 namespace dogged {
+
+// As ControlClient::Connect().
+using ConnectControl =
+    std::function<absl::StatusOr<std::unique_ptr<ControlCaller>>(
+        absl::string_view address, absl::Duration timeout)>;
 
 class ClusterClient {
  public:
@@ -38,7 +45,8 @@ class ClusterClient {
   // kUnavailable naming them; kNotFound for what is no address.
   static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
       std::vector<std::string> addresses,
-      absl::Duration patience = kStatusPatience);
+      absl::Duration patience = kStatusPatience,
+      ConnectControl connect = ControlClient::Connect);
 
   // Gives the job to the cluster and starts to collect its results.
   // `relations` outlives the client.
@@ -99,12 +107,13 @@ class ClusterClient {
   // The results can be asked for once it is known which these are.
   void ListResults();
 
+  ConnectControl connect_;
   SystemClock clock_;
   std::vector<std::string> addresses_;
   size_t named_count_ = 0;   // those given to Connect(), in front
   absl::Duration patience_;  // with these
-  std::unique_ptr<ControlClient> contact_;
-  std::map<std::string, std::unique_ptr<ControlClient>> status_clients_;
+  std::unique_ptr<ControlCaller> contact_;
+  std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
 
   std::string encoded_job_;
   JobOptions options_;
