@@ -34,7 +34,7 @@ class TileProgramMaker {
   TileProgramMaker(const PointProgram& points, const TilePlan& plan,
                    const TargetSize& target)
       : points_(points), plan_(plan), target_(target) {}
-  absl::StatusOr<Program> Make();
+  Program Make();
 
  private:
   int32_t dims() const { return plan_.dim_count(); }
@@ -51,6 +51,7 @@ class TileProgramMaker {
     return AffineExpr::Index(dims()) * plan_.depth +
            AffineExpr::Constant(plan_.base_level);
   }
+  void AddStaticUses();
   void AddStaticClass();
   void AddStartClass();
   void AddStepClasses();
@@ -76,6 +77,7 @@ class TileProgramMaker {
   std::vector<int32_t> window_arrays_;
   std::vector<int32_t> core_arrays_;
   std::vector<std::vector<int32_t>> strip_arrays_;
+  std::vector<Use> static_uses_;  // windows, and labels that are given
   std::vector<WantedResult> wanted_;
 };
 
@@ -121,6 +123,7 @@ void TileProgramMaker::AddArrays() {
     window_arrays_.push_back(-1);
     core_arrays_.push_back(-1);
     strip_arrays_.emplace_back();
+    if (field.given) continue;
     if (field.is_static) {
       window_arrays_.back() =
           AddArray(field.name + "'tile", field.element, false, false, field);
@@ -297,6 +300,24 @@ void TileProgramMaker::AddResultCreates(int64_t first_block, bool is_static,
   }
 }
 
+// Arrays that are given come behind the ones here.
+void TileProgramMaker::AddStaticUses() {
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    const TileField& field = plan_.fields[f];
+    Use use{
+        .array = window_arrays_[f], .map = TileMap(std::nullopt), .guard = {}};
+    if (field.given) {
+      use.map.clear();
+      for (const int64_t index : *field.given) {
+        use.map.push_back(AffineExpr::Constant(index));
+      }
+      use.array = static_cast<int32_t>(program_.arrays.size());
+      for (size_t a = 0; points_.arrays[a].name != field.name; ++a) ++use.array;
+    }
+    if (use.array >= 0) static_uses_.push_back(std::move(use));
+  }
+}
+
 void TileProgramMaker::AddStaticClass() {
   TaskClass task_class{.name = "",
                        .domain = Tiles(0, -1),
@@ -333,18 +354,13 @@ void TileProgramMaker::AddStartClass() {
   TaskClass task_class{.name = "",
                        .domain = Tiles(0, -1),
                        .creates = {},
-                       .uses = {},
+                       .uses = static_uses_,
                        .priority = {}};
   TileRole role{.kind = TileRole::Kind::kStart,
                 .gives_carry = plan_.block_count() > 0,
                 .results = {}};
   const AffineExpr zero = AffineExpr::Constant(0);
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
-    if (window_arrays_[f] >= 0) {
-      task_class.uses.push_back({.array = window_arrays_[f],
-                                 .map = TileMap(std::nullopt),
-                                 .guard = {}});
-    }
     if (core_arrays_[f] < 0) continue;
     task_class.creates.push_back(
         {.array = core_arrays_[f], .map = TileMap(zero)});
@@ -374,16 +390,11 @@ void TileProgramMaker::AddStepClasses() {
     TaskClass task_class{.name = "",
                          .domain = Tiles(first_block, last_block),
                          .creates = {},
-                         .uses = {},
+                         .uses = static_uses_,
                          .priority = block * -1};
     TileRole role{.kind = TileRole::Kind::kStep,
                   .gives_carry = first_block < last,
                   .results = {}};
-    for (const int32_t array : window_arrays_) {
-      if (array < 0) continue;
-      task_class.uses.push_back(
-          {.array = array, .map = TileMap(std::nullopt), .guard = {}});
-    }
     for (size_t f = 0; f < plan_.fields.size(); ++f) {
       if (core_arrays_[f] < 0) continue;
       const AffineExpr before = block + AffineExpr::Constant(-1);
@@ -445,7 +456,7 @@ bool TileProgramMaker::IsEveryTaskNeeded() const {
   return false;
 }
 
-absl::StatusOr<Program> TileProgramMaker::Make() {
+Program TileProgramMaker::Make() {
   program_.name = points_.name;
   program_.repeat = points_.repeat;
   directions_ = plan_.Directions();
@@ -455,12 +466,11 @@ absl::StatusOr<Program> TileProgramMaker::Make() {
       {.name = "plan", .kind = "tile-plan", .body = plan.Take()});
   AddArrays();
   AddResults();
+  AddStaticUses();
   AddStaticClass();
   AddStartClass();
   AddStepClasses();
   program_.every_task_needed = IsEveryTaskNeeded();
-  // A loop's condition comes behind.
-  if (!program_.repeat) DOGGED_RETURN_IF_ERROR(program_.Validate());
   return std::move(program_);
 }
 

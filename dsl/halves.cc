@@ -24,10 +24,38 @@ int32_t FullRank(const PointProgram& points) {
   return rank;
 }
 
+// Arrays that can be made before any step: what has time is no source of them.
+std::vector<bool> EarlyArrays(const PointProgram& points) {
+  const int32_t full = FullRank(points);
+  std::vector<bool> out;
+  for (const PointArray& array : points.arrays) {
+    out.push_back(array.rank < full);
+  }
+  if (points.repeat) out[static_cast<size_t>(points.repeat->array)] = false;
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    const auto follow = [&](int32_t made, int32_t read) {
+      if (!out[static_cast<size_t>(made)] || out[static_cast<size_t>(read)]) {
+        return;
+      }
+      out[static_cast<size_t>(made)] = false;
+      has_changed = true;
+    };
+    for (const PointReduction& r : points.reductions) follow(r.array, r.source);
+    for (const PointClass& c : points.classes) {
+      for (const Create& create : c.creates) {
+        for (const Use& use : c.uses) follow(create.array, use.array);
+      }
+    }
+  }
+  return out;
+}
+
 // Arrays that no tile can make: those of reductions and of a loop's condition,
 // and those with fewer indices than what their tasks read; and what depends on
-// such arrays.
-std::vector<bool> LateArrays(const PointProgram& points) {
+// such arrays, unless tiles with time can be given the `early` ones.
+std::vector<bool> LateArrays(const PointProgram& points,
+                             const std::vector<bool>& early) {
   std::vector<bool> is_late(points.arrays.size(), false);
   const int32_t full = FullRank(points);
   const auto rank = [&points](const auto& ref) {
@@ -44,15 +72,23 @@ std::vector<bool> LateArrays(const PointProgram& points) {
                     [&](const Use& use) { return rank(use) == full; });
     if (is_narrow) is_late[static_cast<size_t>(c.creates.front().array)] = true;
   }
-  const auto is_any_late = [&is_late](const auto& refs) {
-    return std::any_of(refs.begin(), refs.end(), [&is_late](const auto& ref) {
-      return is_late[static_cast<size_t>(ref.array)];
+  const auto creates_late = [&is_late](const PointClass& c) {
+    return std::any_of(c.creates.begin(), c.creates.end(),
+                       [&is_late](const Create& create) {
+                         return is_late[static_cast<size_t>(create.array)];
+                       });
+  };
+  const auto waits = [&](const PointClass& c) {
+    const bool can_be_given = rank(c.creates.front()) == full;
+    return std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
+      const auto a = static_cast<size_t>(use.array);
+      return is_late[a] && !(can_be_given && early[a]);
     });
   };
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const PointClass& c : points.classes) {
-      if (!is_any_late(c.uses) && !is_any_late(c.creates)) continue;
+      if (!waits(c) && !creates_late(c)) continue;
       for (const Create& create : c.creates) {
         if (is_late[static_cast<size_t>(create.array)]) continue;
         is_late[static_cast<size_t>(create.array)] = true;
@@ -254,7 +290,7 @@ absl::Status CheckStencil(const Halves& halves) {
 }  // namespace
 
 absl::StatusOr<Halves> Split(const PointProgram& points) {
-  const std::vector<bool> late = LateArrays(points);
+  const std::vector<bool> late = LateArrays(points, EarlyArrays(points));
   const std::vector<bool> own = OwnProfiles(points, late);
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];
@@ -295,6 +331,12 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
     DOGGED_RETURN_IF_ERROR(TapHead(is_behind, out.tail, behind, out.between));
   }
   out.head.arrays = out.tail.arrays;
+  for (const PointClass& c : out.head.classes) {
+    for (const Use& use : c.uses) {
+      if (!is_late(use.array)) continue;
+      out.head.arrays[static_cast<size_t>(use.array)].is_given = true;
+    }
+  }
   DOGGED_RETURN_IF_ERROR(CheckStencil(out));
   for (size_t r = 0; r < points.results.size(); ++r) {
     const int32_t array = points.results[r].array;

@@ -2,7 +2,9 @@
 // it, point by point: all that depends on reductions, the condition of a loop,
 // and what is made of the stencil's values and has fewer indices. What comes
 // between them are reductions, and taps: single points of space that tasks
-// behind read, as reductions of one point. Internal to lower_program.
+// behind read, as reductions of one point. Of what stands behind and depends on
+// nothing that has time, the stencil is given numbers. Internal to
+// lower_program.
 #ifndef DOGGED_DSL_HALVES_H_
 #define DOGGED_DSL_HALVES_H_
 

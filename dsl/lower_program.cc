@@ -114,7 +114,6 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
                          tiles[wanted + r], offset + reduction.array, program));
   }
   OrderResults(halves, program);
-  DOGGED_RETURN_IF_ERROR(program.Validate());
   return program;
 }
 
@@ -147,6 +146,7 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
   }
   absl::StatusOr<Program> program = CoalesceHead(points, target, shape);
   if (program.ok()) {
+    DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));
     how = ShapeText(plan);

@@ -27,6 +27,8 @@ struct PointArray {
   Box box;                 // of all labels; empty if unknown
   // From the `place` clause; empty: chosen here. As Array::affinity_block.
   std::vector<int64_t> place;
+  // Its labels are made outside of this program, before any step.
+  bool is_given = false;
 };
 
 struct PointClass {

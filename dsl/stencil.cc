@@ -90,6 +90,7 @@ absl::Status Recognizer::MakeFields() {
     TileField field{.name = array.name,
                     .element = array.element,
                     .is_static = true,
+                    .given = placed_.given[a],
                     .dims = {},
                     .time_position = array.rank,
                     .box = {},
@@ -253,6 +254,9 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
     const TileField& field = FieldOf(use.array);
     if (normal.piece.is_static && !field.is_static) {
       return No(absl::StrCat(what, ", which depends on time"));
+    }
+    if (normal.piece.is_static && field.given) {
+      return No(absl::StrCat(what, ", which is made of what all tiles hold"));
     }
     TileLoad load{.source = field_of_array_[static_cast<size_t>(use.array)],
                   .coordinates = {},

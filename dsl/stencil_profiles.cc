@@ -142,7 +142,9 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
   // At the edge of space, which a task creates, a number is a distance.
   const Create& create = c.creates.front();
   const auto& own = out_.along[static_cast<size_t>(create.array)];
-  bool is_whole_space = static_cast<int32_t>(out.size()) == out_.dims;
+  bool is_whole_space =
+      static_cast<int32_t>(out.size()) == out_.dims &&
+      !points_.arrays[static_cast<size_t>(use.array)].is_given;
   for (size_t i = 0; i < out.size() && is_whole_space; ++i) {
     const auto coordinate = static_cast<int32_t>(i) + 1;
     const auto at = std::find_if(own.begin(), own.end(),
@@ -179,6 +181,16 @@ absl::Status Placer::PlaceUses(PointClass& c) {
           absl::StrCat("task ", c.name, " reads ",
                        points_.arrays[static_cast<size_t>(use.array)].name,
                        " not at a constant distance"));
+    }
+    const PointArray& source = points_.arrays[static_cast<size_t>(use.array)];
+    const bool is_number = std::all_of(
+        place->begin(), place->end(),
+        [](const Follows& follows) { return follows.coordinate == kFixed; });
+    if (source.is_given && !is_number) {
+      return absl::UnimplementedError(
+          absl::StrCat("task ", c.name, " reads ", source.name,
+                       ", which is made of what all tiles hold, not at a "
+                       "number"));
     }
     AffineMap map;
     for (size_t i = 0; i < use.map.size(); ++i) {
@@ -233,11 +245,18 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
     at = out_.points.arrays.size();
     known->second = static_cast<int32_t>(at);
     out_.points.arrays.push_back(source);
-    out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
+    if (!source.is_given) {
+      out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
+    }
     out_.along.emplace_back();
     out_.is_created.push_back(false);
+    out_.given.emplace_back();
   }
   out_.is_created[at] = true;
+  if (source.is_given) {
+    IndexVector& label = out_.given[at].emplace();
+    for (const Follows& follows : place) label.push_back(follows.offset);
+  }
   const auto position = known->second;
   PointArray& placed = out_.points.arrays[at];
   const bool has_box = source.box.size() == source.rank;
@@ -277,6 +296,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
   out_.points = points_;
   out_.points.classes.clear();
   out_.along.resize(points_.arrays.size());
+  out_.given.resize(points_.arrays.size());
   reads_.resize(points_.arrays.size());
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {
@@ -289,8 +309,9 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
       if (IsProfile(create.array) || out_.is_created[a]) continue;
       out_.is_created[a] = true;
       for (int32_t i = 0; i < rank; ++i) {
-        out_.along[a].push_back(
-            {.coordinate = i == time_ ? 0 : i < time_ ? i + 1 : i});
+        out_.along[a].push_back({.coordinate = i == time_  ? 0
+                                               : i < time_ ? i + 1
+                                                           : i});
       }
     }
   }

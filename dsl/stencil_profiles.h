@@ -32,6 +32,9 @@ struct PlacedProgram {
   // By array and index. Empty if no task creates the array.
   std::vector<std::vector<Along>> along;
   std::vector<bool> is_created;
+  // By array: of one that is given, the indices of the label that it stands
+  // for; it has the name of the array of that.
+  std::vector<std::optional<IndexVector>> given;
   int32_t dims = 0;  // of space
 };
 

@@ -69,7 +69,7 @@ class TileRun {
   int64_t last_ = 0;
   std::vector<FieldLevels> fields_;
   TileSweep sweep_{program_, tile_, fields_};
-  size_t first_result_ = 0;  // among the outputs
+  size_t first_result_ = 0;                 // among the outputs
   std::vector<bool> is_given_as_computed_;  // by field
   bool is_swept_away_ = false;
   TileCarry carry_{program_, tile_, fields_, call_};
@@ -79,7 +79,7 @@ void TileRun::RunStatic() {
   size_t output = 0;
   for (const TileField& field : plan_.fields) {
     fields_.emplace_back();
-    if (!field.is_static) continue;
+    if (!field.is_static || field.given) continue;
     const Box box = plan_.Window(field, tile_);
     Value& value = call_.outputs[output++];
     value = Value::Allocate(field.element, box.Extents());

@@ -42,11 +42,12 @@ struct TileResult {
 };
 
 // What one task class of a tile program does. In the order of its uses it is
-// given: every static field's window; then, a step only, for each carried
-// field its own core of the block before and a strip from tile - delta for
-// each direction delta. In the order of its creates it gives: a static task
-// every static field's window; others, if `gives_carry`, each carried field's
-// core and a strip for each direction; then the results.
+// given: unless it is a static one, every static field's window; then, a step
+// only, for each carried field its own core of the block before and a strip
+// from tile - delta for each direction delta. In the order of its creates it
+// gives: a static task every static field's window that is not given; others,
+// if `gives_carry`, each carried field's core and a strip for each direction;
+// then the results.
 struct TileRole {
   enum class Kind : uint8_t { kStatic = 0, kStart = 1, kStep = 2 };
   Kind kind = Kind::kStep;

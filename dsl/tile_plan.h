@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct TileField {
   ElementType element = ElementType::kDouble;
   // Without time: computed once per tile, with its rim.
   bool is_static = false;
+  // A static one without dimensions may be made elsewhere: of the array, the
+  // label with these indices.
+  std::optional<IndexVector> given = std::nullopt;
   // The space dimension (from 0) of each index but time, in their order.
   std::vector<int32_t> dims;
   // Where time stands among the indices of the user's label.
@@ -60,8 +64,8 @@ struct TileField {
 };
 
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
-// dimensions e, `lag` levels ago. Of an input element (factor[e]*coordinate[e] +
-// shift[e]), and there is coordinate -1, which is 0.
+// dimensions e, `lag` levels ago. Of an input element (factor[e] *
+// coordinate[e] + shift[e]), and there is coordinate -1, which is 0.
 struct TileLoad {
   bool is_input = false;  // of TilePlan::inputs, else of fields
   int32_t source = 0;

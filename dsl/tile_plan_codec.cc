@@ -45,6 +45,8 @@ void EncodeField(const TileField& field, Encoder& out) {
   out.PutString(field.name);
   out.PutU8(static_cast<uint8_t>(field.element));
   out.PutBool(field.is_static);
+  out.PutBool(field.given.has_value());
+  if (field.given) field.given->Encode(out);
   PutIntegers(out, field.dims);
   out.PutSigned(field.time_position);
   PutBox(out, field.box);
@@ -56,6 +58,7 @@ TileField DecodeField(Decoder& in) {
   out.name = std::string(in.GetString());
   out.element = GetElement(in);
   out.is_static = in.GetBool();
+  if (in.GetBool()) out.given = IndexVector::Decode(in);
   out.dims = GetIntegers<int32_t>(in);
   out.time_position = static_cast<int32_t>(in.GetSigned());
   out.box = GetBox(in);
@@ -125,6 +128,7 @@ bool IsValidField(const TileField& field, const TilePlan& plan) {
   }
   return field.box.size() == static_cast<int>(field.dims.size()) &&
          field.carried >= 0 && field.carried <= 16 &&
+         (!field.given || (field.is_static && field.dims.empty())) &&
          IsIn(field.time_position, field.dims.size() + 1);
 }
 
@@ -145,14 +149,15 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     rank = static_cast<size_t>(plan.inputs[source].box.size());
   } else {
     const TileField& field = plan.fields[source];
+    // Static pieces are computed before anything can be given.
+    if (piece.is_static && field.given) return false;
     element = field.element;
     rank = field.dims.size();
     levels_back = field.carried;
   }
   if (load.coordinates.size() != rank || load.shifts.size() != rank ||
-      load.factors.size() != (load.is_input ? rank : 0) ||
-      load.lag < 0 || load.lag > levels_back ||
-      piece.code.loads[l].element != element) {
+      load.factors.size() != (load.is_input ? rank : 0) || load.lag < 0 ||
+      load.lag > levels_back || piece.code.loads[l].element != element) {
     return false;
   }
   return std::all_of(load.coordinates.begin(), load.coordinates.end(),
@@ -181,6 +186,7 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   for (size_t s = 0; s < piece.stores.size(); ++s) {
     const int32_t field = piece.stores[s];
     if (!IsIn(field, plan.fields.size()) ||
+        plan.fields[static_cast<size_t>(field)].given ||
         piece.code.stores[s].element !=
             plan.fields[static_cast<size_t>(field)].element) {
       return false;

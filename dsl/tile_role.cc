@@ -38,10 +38,12 @@ IndexVector TileResult::CountsOf(const Box& wanted) const {
 bool FitsPlan(const TileRole& role, const TilePlan& plan) {
   return std::all_of(
       role.results.begin(), role.results.end(), [&plan](const TileResult& r) {
-        return r.field >= 0 &&
-               r.field < static_cast<int64_t>(plan.fields.size()) &&
-               r.box.size() ==
-                   plan.fields[static_cast<size_t>(r.field)].box.size();
+        if (r.field < 0 ||
+            r.field >= static_cast<int64_t>(plan.fields.size())) {
+          return false;
+        }
+        const TileField& field = plan.fields[static_cast<size_t>(r.field)];
+        return !field.given && r.box.size() == field.box.size();
       });
 }
 

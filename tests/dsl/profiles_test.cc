@@ -186,6 +186,99 @@ TEST(Profiles, ReadAtDistancesThatVary) {
   ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
 }
 
+// What has no time comes first, and what is made of all of it.
+constexpr char kGiven[] = R"(
+param N = 40
+param T = 20
+input k(x) for x = 0:N else 1 + x % 3
+reduce total = sum(k(x)) over x = 0:N
+task share
+  creates part(j) as n
+  for j = 0:1
+  using total as all
+  code
+    n = j - 1/all
+  end code
+end task
+task invert
+  creates scale as n
+  using total as all
+  code
+    n = 1/all
+  end code
+end task
+task start
+  creates u(x)(0) as n
+  for x = 0:N
+  using scale as s
+  code
+    n = s*x
+  end code
+end task
+task step
+  creates u(x)(t) as n
+  for x = 0:N  t = 1:T
+  using
+    u(x-1)(t-1) as west where x > 0 else 0
+    u(x+1)(t-1) as east where x < N else 0
+    k(x)    as c
+    total   as all
+    scale   as s
+    part(0) as first
+    part(1) as last
+  code
+    n = c*(west + east)*s + 0.001*all + first*last
+  end code
+end task
+reduce heat(t) = norm2(u(x)(t)) for t = 5:T:5 over x = 0:N
+result u(:)(T)
+result heat(T)
+result total
+)";
+
+CompileOptions GivenTiles() {
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {12}, .depth = 5};
+  return options;
+}
+
+TEST(Profiles, NumbersOfWhatHasNoTimeAreGiven) {
+  EXPECT_THAT(MustCompile(kGiven, GivenTiles()).lowering,
+              HasSubstr("3 tiles of 14 points, 5 steps deep"));
+  ExpectOneDigest(kGiven, Options(), *GivenTiles().shape,
+                  KernelCache().Source());
+}
+
+TEST(Profiles, GivenNumbersInALoop) {
+  const std::string text = absl::StrReplaceAll(
+      kGiven, {{"param T = 20", "repeat T = 5:50:5 until heat(T) > 0.56"}});
+  const Job job = MustCompile(text, GivenTiles());
+  EXPECT_THAT(job.lowering, HasSubstr("5 steps deep"));
+  CompileOptions points = Options();
+  points.coalesce = false;
+  const Ended expected = RunHere(MustCompile(text, points), 1);
+  const Ended ended = RunHere(job, 2);
+  EXPECT_EQ(ended.time, expected.time);
+  EXPECT_EQ(ended.digest, expected.digest);
+}
+
+TEST(Profiles, GivenNumbersSurviveAllFaults) {
+  Simulate(MustCompile(kGiven, GivenTiles()),
+           {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
+}
+
+TEST(Profiles, WhatIsGivenIsANumber) {
+  const std::string text = absl::StrReplaceAll(
+      kGiven, {{"creates scale as n\n  using",
+                "creates scale(x) as n\n  for x = 0:N\n  using"},
+               {"scale as s\n  code", "scale(x) as s\n  code"},
+               {"scale   as s", "scale(x) as s"}});
+  EXPECT_THAT(MustCompile(text, GivenTiles()).lowering,
+              HasSubstr("point by point: task start reads scale, which is made "
+                        "of what all tiles hold, not at a number"));
+  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+}
+
 // With one dimension of space, an array of one index may be of either.
 TEST(Profiles, OfOneIndexFollowWhatReadsThem) {
   const std::string text = R"(

@@ -1,6 +1,7 @@
 // Arrays with fewer indices than time and space, from a seed, and reads of them
 // at any of their places: the same one along time, along a dimension of space,
-// at a number, in its steps, in larger ones, and backwards.
+// at a number, in its steps, in larger ones, and backwards. And numbers that
+// are made of all of an array that has no time, and read everywhere.
 #ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 #define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 
@@ -31,13 +32,17 @@ class RandomProfiles {
     last_ = 2 * last_ + kRim;
     for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddProfile();
     for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
+    if (rng_.Chance(0.3)) AddNumberOfProfile();
+    if (stencil.has_coefficient && rng_.Chance(0.5)) {
+      AddNumberOfCoefficient(stencil);
+    }
   }
 
   RandomStencil::Addition Addition() const {
     return {.tasks = tasks_,
             .uses = uses_,
             .terms = terms_,
-            .value = [profiles = profiles_, reads = reads_](
+            .value = [profiles = profiles_, reads = reads_, numbers = numbers_](
                          double sum, const std::vector<int64_t>& x, int64_t t) {
               for (const Read& read : reads) {
                 std::vector<int64_t> at;
@@ -51,6 +56,7 @@ class RandomProfiles {
                 }
                 sum += read.factor * profiles[read.profile].At(at);
               }
+              for (const double number : numbers) sum += number;
               return sum;
             }};
   }
@@ -159,17 +165,16 @@ class RandomProfiles {
           rng_.Below(profile.is_recurrent && follows == kTime ? 3 : 5) - 2;
       read.follows.push_back(follows);
       read.shift.push_back(shift);
-      const int64_t step = rng_.Chance(0.7)                        ? 1
+      const int64_t step = rng_.Chance(0.7)                           ? 1
                            : profile.is_recurrent || rng_.Chance(0.6) ? 2
                                                                       : -1;
       read.step.push_back(step);
       const std::string index =
-          follows == kFixed ? ""
-                            : absl::StrCat(step, "*",
-                                           follows == kTime
-                                               ? "t"
-                                               : absl::StrCat("x", follows),
-                                           " + ");
+          follows == kFixed
+              ? ""
+              : absl::StrCat(
+                    step, "*",
+                    follows == kTime ? "t" : absl::StrCat("x", follows), " + ");
       absl::StrAppend(&uses_, "(", index, shift, ")");
     }
     absl::StrAppend(&uses_, " as r", number, "\n");
@@ -178,12 +183,57 @@ class RandomProfiles {
     reads_.push_back(std::move(read));
   }
 
+  // The largest of a source's labels, or what a task makes of it.
+  void AddNumber(const std::string& source, const std::string& ranges,
+                 double value) {
+    const std::string q = absl::StrCat("q", numbers_.size());
+    absl::StrAppend(&tasks_, "reduce ", q, " = max(", source, ") over", ranges,
+                    "\n");
+    const bool is_made = rng_.Chance(0.5);
+    if (is_made) {
+      absl::StrAppend(&tasks_, "task half", q, "\n  creates h", q,
+                      " as n\n  using ", q,
+                      " as m\n  code\n    n = 0.5*m\n  end code\nend task\n");
+    }
+    absl::StrAppend(&uses_, "    ", is_made ? "h" : "", q, " as v", q, "\n");
+    absl::StrAppend(&terms_, " + v", q);
+    numbers_.push_back(is_made ? 0.5 * value : value);
+  }
+
+  void AddNumberOfProfile() {
+    const auto p =
+        static_cast<size_t>(rng_.Below(static_cast<int64_t>(profiles_.size())));
+    std::string source = Name(p);
+    std::string ranges;
+    std::vector<int64_t> at;
+    for (int i = 0; i < profiles_[p].rank; ++i) {
+      at.push_back(rng_.Below(4));
+      absl::StrAppend(&source, "(i", i, ")");
+      absl::StrAppend(&ranges, " i", i, " = ", at.back(), ":",
+                      i == 0 ? at.back() + 9 : at.back());
+    }
+    double value = profiles_[p].At(at);
+    for (int64_t k = 0; k < 9; ++k) {
+      ++at[0];
+      value = std::max(value, profiles_[p].At(at));
+    }
+    AddNumber(source, ranges, value);
+  }
+
+  void AddNumberOfCoefficient(const RandomStencil& stencil) {
+    const std::string all = stencil.Ranges();
+    const int64_t most = std::min<int64_t>(2, stencil.extents[0] - 1);
+    AddNumber(absl::StrCat("k", stencil.Indices({})), all.substr(5),
+              0.5 + 0.25 * static_cast<double>(most));
+  }
+
   Rng rng_;
   const int dims_;
   int64_t first_ = 0;  // of all indices
   int64_t last_ = 0;
   std::vector<Profile> profiles_;
   std::vector<Read> reads_;
+  std::vector<double> numbers_;
   std::string tasks_;
   std::string uses_;
   std::string terms_;

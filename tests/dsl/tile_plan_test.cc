@@ -175,6 +175,53 @@ TEST(TilePlanTest, BlocksHaveSoManyLevels) {
   EXPECT_FALSE(IsTaken(out.view()));
 }
 
+// Nobody computes what is given, and what is computed before all else reads
+// none of it.
+TEST(TilePlanTest, WhatIsGivenComesFromElsewhere) {
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {9}, .depth = 2};
+  const Job job = MustCompile(R"(
+input k(x) for x = 0:20 else x
+reduce total = sum(k(x)) over x = 0:20
+boundary scale = 0.25
+boundary u(x)(0) = x
+task step
+  creates u(x)(t) as n
+  for x = 0:20  t = 1:4
+  using
+    u(x)(t-1) as c
+    total     as m
+    scale     as s
+  code
+    n = c*s + m
+  end code
+end task
+result u(:)(4)
+)",
+                              options);
+  const std::string& bytes = job.program.kernels.front().body;
+  ASSERT_TRUE(IsTaken(bytes)) << job.lowering;
+  const auto is_taken_with = [&bytes](auto change) {
+    Decoder in(bytes);
+    TilePlan plan = TilePlan::Decode(in);
+    change(plan);
+    Encoder out;
+    plan.Encode(out);
+    return IsTaken(out.view());
+  };
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TileField& field : plan.fields) {
+      if (field.name == "scale") field.given = IndexVector();
+    }
+  }));
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TilePiece& piece : plan.pieces) piece.is_static = true;
+  }));
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TileField& field : plan.fields) field.is_static = false;
+  }));
+}
+
 // One level more than is kept is none: the sweep would divide by zero.
 TEST(TilePlanTest, WhatIsNotKeptCannotBeRead) {
   const std::string bytes = PlanBytes();
