@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/agent/homes.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 
@@ -245,6 +246,10 @@ void Agent::HandleEvents(absl::Time now) {
         break;
       case MembershipEvent::Kind::kRecord: {
         const auto it = membership_.records().find(event.key);
+        if (IsHomesKey(event.key)) {
+          ApplyHomes(now, event.key);
+          break;
+        }
         const auto record = JobRecord::Decode(it->second.bytes.view());
         if (record.ok()) {
           ApplyRecord(now, *record);
@@ -271,7 +276,7 @@ void Agent::HandleEvents(absl::Time now) {
   if (lending_ != nullptr) lending_->SetView(now, *placed_view_);
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) {
-      entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
+      entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
     }
   }
 }
@@ -339,6 +344,12 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
   Entry& entry = jobs_[record.job()];
   entry.hash = record.hash;
   if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
+  auto homes = ProposeHomes(membership_.records(), record, job,
+                            PlacementOf(job, record.hash).members);
+  if (homes.has_value()) {
+    membership_.PutRecord(now, HomesKey(record.hash), homes->version,
+                          std::move(homes->bytes), outbox_);
+  }
   membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
                         outbox_);
   ApplyRecord(now, record);
@@ -449,25 +460,6 @@ std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
     out.emplace_back(job, JobStats::Decode(in));
   }
   if (!in.ok()) out.clear();
-  return out;
-}
-
-std::vector<JobId> Agent::RunIds() const {
-  std::vector<JobId> out;
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.run != nullptr) out.push_back(job);
-  }
-  return out;
-}
-
-std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {
-  std::vector<std::pair<JobRecord, Bytes>> out;
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.encoded.empty()) continue;
-    for (JobRecord& record : RunningRecords(job)) {
-      out.emplace_back(std::move(record), entry.encoded);
-    }
-  }
   return out;
 }
 

@@ -222,8 +222,8 @@ class Agent {
   // Frees what jobs that are over hold, the results last.
   void ForgetJobs(absl::Time now);
   void ForgetJob(JobId job);
-  // What it did stays known.
-  void EndRun(Entry& entry);
+  void EndRun(Entry& entry);  // what it did stays known
+  void ApplyHomes(absl::Time now, const std::string& key);  // see homes.h
   // --- agent_finish.cc
   // A job ends by itself once its results are durable.
   void FinishJobs(absl::Time now);
@@ -242,8 +242,8 @@ class Agent {
   void RefreshBlob(absl::Time now);
   void TellStats();
   void TakeLeave(absl::Time now);
-  // Who takes part in running `job`: members of its numeric class.
-  std::vector<PlacementMember> PlacementMembers(const Job& job) const;
+  // Who takes part in running `job`: members of its numeric class; and where.
+  PlacementView PlacementOf(const Job& job, const Digest& hash) const;
   // Somebody else would take over what this agent holds of the job.
   bool HasHeirs(const Entry& entry) const;
 

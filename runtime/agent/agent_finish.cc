@@ -48,7 +48,8 @@ void Agent::FinishJobs(absl::Time now) {
     }
     if (entry.finish != nullptr) continue;
     entry.durable_since = std::min(entry.durable_since, now);
-    const std::vector<PlacementMember> members = PlacementMembers(*entry.job);
+    const std::vector<PlacementMember> members =
+        PlacementOf(*entry.job, entry.hash).members;
     const auto turn =
         std::find_if(members.begin(), members.end(),
                      [this](const auto& m) { return m.agent == id(); });

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/agent/agent.h"
+#include "runtime/agent/homes.h"
 
 namespace dogged {
 namespace {
@@ -20,7 +21,7 @@ constexpr int64_t kResultsKeptBytesMax = 256 << 20;
 
 }  // namespace
 
-std::vector<PlacementMember> Agent::PlacementMembers(const Job& job) const {
+PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
   std::vector<PlacementMember> out;
   bool has_heirs = false;
   for (const Member& member : membership_.view()->members()) {
@@ -37,7 +38,8 @@ std::vector<PlacementMember> Agent::PlacementMembers(const Job& job) const {
                              }),
               out.end());
   }
-  return out;
+  return {.members = std::move(out),
+          .salts = SaltsOf(membership_.records(), hash)};
 }
 
 bool Agent::HasHeirs(const Entry& entry) const {
@@ -81,12 +83,21 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
-  entry.run->SetMembers(now, PlacementMembers(*entry.job), outbox_);
+  entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
   // One who may have something to offer says so when he has.
   if (options_.keeps_values) {
     entry.run->Recall();
   } else {
     entry.run->TellStart(outbox_);
+  }
+}
+
+void Agent::ApplyHomes(absl::Time now, const std::string& key) {
+  const auto known = membership_.records().find(key);
+  refused_count_ += DecodeHomes(known->second.bytes.view()).ok() ? 0 : 1;
+  for (auto& [id, entry] : jobs_) {
+    if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
+    entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
   }
 }
 
@@ -321,6 +332,25 @@ JobSummary Agent::Summarize(JobRecord record) const {
   }
   if (out.record.options.tasks_needed > 0) {
     out.tasks_needed = out.record.options.tasks_needed;
+  }
+  return out;
+}
+
+std::vector<JobId> Agent::RunIds() const {
+  std::vector<JobId> out;
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.run != nullptr) out.push_back(job);
+  }
+  return out;
+}
+
+std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {
+  std::vector<std::pair<JobRecord, Bytes>> out;
+  for (const auto& [job, entry] : jobs_) {
+    if (entry.encoded.empty()) continue;
+    for (JobRecord& record : RunningRecords(job)) {
+      out.emplace_back(std::move(record), entry.encoded);
+    }
   }
   return out;
 }

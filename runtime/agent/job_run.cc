@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/affinity.h"
 
 namespace dogged {
 namespace {
@@ -58,13 +59,7 @@ JobRun::JobRun(JobParts parts)
 
 uint64_t JobRun::KeyOf(const Label& label) const {
   const Array& array = job_->program.arrays[static_cast<size_t>(label.array)];
-  uint64_t key = static_cast<uint64_t>(array.affinity_group);
-  for (int i = 0; i < label.index.size(); ++i) {
-    const int64_t block = array.affinity_block[static_cast<size_t>(i)];
-    if (block == 0) continue;
-    key = Mix64(key, static_cast<uint64_t>(FloorDiv(label.index[i], block)));
-  }
-  return key;
+  return AffinityKey(array, label.index);
 }
 
 AgentId JobRun::HomeOf(const Label& label) const {

@@ -59,7 +59,7 @@ class JobRun {
   void Pause() { paused_ = true; }
   // Tasks that run here, or elsewhere for this agent.
   int64_t executing_count() const;
-  void SetMembers(absl::Time now, std::vector<PlacementMember>, Outbox& out);
+  void SetMembers(absl::Time now, PlacementView view, Outbox& out);
   void ExpectHandover(absl::Time now, AgentId leaver);
   void TellStart(Outbox& out);
   // A message of kind JobMessage from `from`, which may be this agent.

@@ -7,10 +7,10 @@
 
 namespace dogged {
 
-void JobRun::SetMembers(absl::Time now, std::vector<PlacementMember> members,
-                        Outbox& out) {
+void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   const Placement before = std::exchange(
-      placement_, Placement(std::move(members), options_.replicas + 1));
+      placement_, Placement(std::move(view.members), options_.replicas + 1,
+                            std::move(view.salts)));
   if (!failure_.ok()) return;
   const bool lost = std::any_of(
       before.members().begin(), before.members().end(),

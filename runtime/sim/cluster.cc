@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
+#include "runtime/sim/cluster_node.h"
 
 namespace dogged {
 
@@ -41,24 +42,6 @@ Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests) {
   return Hash128(out.Take());
 }
 
-struct Cluster::Node {
-  AgentId id;
-  std::string host;
-  std::unique_ptr<SimNetwork::Endpoint> transport;
-  std::unique_ptr<SimExecutor> executor;
-  std::unique_ptr<SimBackground> background;
-  std::shared_ptr<SimDisk> disk;
-  std::unique_ptr<SimEngine> engine;
-  SimArena* arena = nullptr;     // null: none
-  int64_t live_bytes = 0;        // of values
-  std::unique_ptr<Agent> agent;  // null: dead
-  bool paused = false;
-  bool woken = false;  // a RunNode event is in the queue
-  bool leaving = false;
-  absl::Time told_to_leave;
-  bool foreign = false;  // of another numeric class than the job
-};
-
 Cluster::Cluster(const SimOptions& options, std::string encoded_job,
                  KernelLoader load_kernels)
     : options_(options),
@@ -89,6 +72,9 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
     constexpr int64_t kSizes[] = {0, 2048, 1 << 18, 1 << 18};
     options_.arena_bytes =
         kSizes[Rng(options.seed).Stream("arena").Below(std::size(kSizes))];
+  }
+  if (!options_.gathers_first.has_value()) {
+    options_.gathers_first = Rng(options.seed).Stream("gathers").Chance(0.5);
   }
 }
 
@@ -262,8 +248,7 @@ void Cluster::Rebirth(Node& node) {
   Node* reborn = AddNode(node.disk, node.arena);
   JoinCluster(*reborn);
   // It still has the job value, if nothing else.
-  (void)reborn->agent->Submit(queue_.now(), encoded_job_, SubmissionId(1),
-                              options_.job);
+  Submit(*reborn);
 }
 
 Cluster::Node* Cluster::RandomNode() {
@@ -359,87 +344,6 @@ void Cluster::CollectStats(const Node& node) {
   if (node.foreign) outcome_.foreign_tasks += run->stats().tasks_executed;
 }
 
-void Cluster::AwaitDone() {
-  bool all = true;
-  for (const auto& node : nodes_) {
-    if (node->agent == nullptr || node->leaving) continue;
-    for (const JobSummary& summary : node->agent->Jobs({.job = job_id_})) {
-      outcome_.record = summary.record;
-      all &= summary.record.state == JobState::kDone;
-    }
-    all &= node->agent->FindRun(job_id_) != nullptr;
-  }
-  if (all) {
-    finished_ = true;
-  } else {
-    queue_.After(absl::Milliseconds(20), [this] { AwaitDone(); });
-  }
-}
-
-void Cluster::ListResults() {
-  if (!rounds_->HasEnded()) return;
-  rounds_->ForEachDemanded([this](const Label& label) {
-    missing_.emplace(label, false);
-    return true;
-  });
-}
-
-// The client: asks one agent for all results that it misses, and another one
-// when that one is gone.
-void Cluster::PollClient() {
-  // Agents that it has turned away from may still answer.
-  for (const auto& node : nodes_) {
-    if (node->agent == nullptr) continue;
-    const int64_t live = Value::LiveBytes();
-    for (auto& [label, value] : node->agent->TakeWanted(job_id_)) {
-      if (missing_.erase(label) == 0) continue;
-      // What the bytes are now, not what they were said to be.
-      outcome_.results[label] = Hash128(value.view());
-    }
-    node->live_bytes += Value::LiveBytes() - live;
-    live_before_ += Value::LiveBytes() - live;
-  }
-  if (contact_ != nullptr && contact_->agent != nullptr) {
-    for (const JobSummary& summary : contact_->agent->Jobs({.job = job_id_})) {
-      if (rounds_->Raise(summary.record.round, summary.record.is_last_round)) {
-        ListResults();
-      }
-      if (summary.record.state == JobState::kFailed) {
-        outcome_.status =
-            absl::Status(summary.record.code, summary.record.message);
-        finished_ = true;
-        return;
-      }
-    }
-  }
-  if (missing_.empty() && rounds_->HasEnded()) {
-    finished_ = true;
-    return;
-  }
-  if (contact_ == nullptr || contact_->agent == nullptr || contact_->leaving ||
-      contact_->paused) {
-    contact_ = RandomNode();
-    for (auto& [label, asked] : missing_) asked = false;
-    if (contact_ != nullptr) {
-      // The job may have died with the last one before anybody else had it.
-      (void)contact_->agent->Submit(queue_.now(), encoded_job_, SubmissionId(1),
-                                    options_.job);
-    }
-  }
-  if (contact_ != nullptr) {
-    std::vector<Label> labels;
-    for (auto& [label, asked] : missing_) {
-      if (!asked) labels.push_back(label);
-    }
-    if (!labels.empty() &&
-        contact_->agent->Want(queue_.now(), job_id_, labels).ok()) {
-      for (auto& [label, asked] : missing_) asked = true;
-      Wake(*contact_);
-    }
-  }
-  queue_.After(absl::Milliseconds(20), [this] { PollClient(); });
-}
-
 SimOutcome Cluster::Run() {
   const std::string context = absl::StrCat("seed ", options_.seed);
   SetCheckContext(context.c_str());
@@ -449,20 +353,15 @@ SimOutcome Cluster::Run() {
   outcome_.tasks_needed = job_->program.TaskCount();
   rounds_ = std::make_unique<Rounds>(*relations_);
   ListResults();
+  job_id_ = JobId(JobHash(encoded_job_).high);
   Node* first = AddNode();
-  const absl::StatusOr<JobId> id = first->agent->Submit(
-      queue_.now(), encoded_job_, SubmissionId(1), options_.job);
-  DOGGED_CHECK(id.ok()) << id.status().ToString();
-  job_id_ = *id;
+  if (!*options_.gathers_first) Submit(*first);
   for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
-  ScheduleFaults();
-  queue_.After(absl::Milliseconds(1), [this] {
-    if (options_.client_stays) {
-      PollClient();
-    } else {
-      AwaitDone();
-    }
-  });
+  if (*options_.gathers_first) {
+    SubmitToAll();
+  } else {
+    Begin();
+  }
   // Long enough for one agent to do all of it several times.
   const absl::Time limit =
       queue_.now() + options_.time_max +

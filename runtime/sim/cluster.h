@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct SimOptions {
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
+  // All agents know one another when the job is submitted, else the first one
+  // has it before the others join. None: drawn.
+  std::optional<bool> gathers_first;
   uint64_t seed = 1;
   JobOptions job;
   FaultPlan faults;
@@ -137,6 +141,11 @@ class Cluster {
   Node* RandomNode();
   void ScheduleFaults();
   void ScheduleFault(int count, std::function<void()> fault);
+  // --- cluster_client.cc
+  void Submit(Node& node);
+  // As soon as all agents know one another.
+  void SubmitToAll();
+  void Begin();
   void PollClient();
   // What the client misses, once it is known where a loop ends.
   void ListResults();

@@ -59,7 +59,7 @@ class OneAgent {
       members.push_back({.id = agent, .host = agent.ToString()});
     }
     multicast_.SetView(std::make_shared<View>(std::move(members)));
-    run_.SetMembers(now_, Placed(), out_);
+    run_.SetMembers(now_, {.members = Placed(), .salts = nullptr}, out_);
     Pass(2 * limits_.handover_max);  // nobody has anything to hand over
   }
 

@@ -14,6 +14,8 @@ namespace {
 
 struct Work {
   double executed_per_needed = 0;
+  // Of the agent that executed most, by an even share; the mean.
+  double most_per_share = 0;
   int64_t held_labels_max = 0;  // at any agent
   absl::Duration elapsed;       // virtual, mean
   int64_t loans = 0;
@@ -46,7 +48,14 @@ Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
     work.loans += outcome.loans;
     work.spared += outcome.spared;
     work.refused += outcome.refused;
-    work.elapsed += outcome.elapsed / static_cast<double>(last - first + 1);
+    const double runs = static_cast<double>(last - first + 1);
+    work.elapsed += outcome.elapsed / runs;
+    int64_t most = 0;
+    for (const JobStats& stats : outcome.agent_stats) {
+      most = std::max(most, stats.tasks_executed);
+    }
+    work.most_per_share += static_cast<double>(most * options.agents) /
+                           static_cast<double>(outcome.tasks_needed) / runs;
     failed += outcome.status.ok() ? 0 : 1;
     if (failed > 3) break;
   }
@@ -81,7 +90,8 @@ TEST(Cluster, RunsACholeskyWithoutFaults) {
 // Agents learn of the job one after the other; those that begin late are told
 // what they missed instead of finding it out when patience ends.
 TEST(Cluster, LateBeginnersAreToldWhatTheyMissed) {
-  EXPECT_LT(RunSeeds(CholeskyJob(8), {}, 20).elapsed, absl::Milliseconds(500));
+  EXPECT_LT(RunSeeds(CholeskyJob(8), {.gathers_first = false}, 20).elapsed,
+            absl::Milliseconds(500));
 }
 
 TEST(Cluster, RunsAStencilUnderManyFaults) {
@@ -120,9 +130,33 @@ TEST(Cluster, WhoHasAValueTakesNoBytes) {
   EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 25).spared, 0);
 }
 
-// Placement alone leaves some of four agents with far more than their share.
+// Those who are there when a job is submitted have even shares of it, if nobody
+// gives tasks away.
+TEST(Cluster, HomesAreEven) {
+  SimOptions options{.agents = 4,
+                     .gathers_first = true,
+                     .job_limits = {.given_task_min = absl::Hours(1)}};
+  const Job stencil = Heat1dJob(256, 40, 8);
+  const Work even = RunSeeds(stencil, options, 10);
+  EXPECT_LT(even.most_per_share, 1.03);
+  EXPECT_LT(RunSeeds(CholeskyJob(12), options, 10).most_per_share, 1.05);
+  options.gathers_first = false;
+  const Work uneven = RunSeeds(stencil, options, 10);
+  EXPECT_GT(uneven.most_per_share, 1.2);
+  EXPECT_LT(even.elapsed, 0.85 * uneven.elapsed);
+}
+
+// Some begin a job before they hear of its homes, and go by the hash alone.
+TEST(Cluster, HomesMayComeLate) {
+  SimOptions options{.agents = 5, .gathers_first = true};
+  options.faults.network.drop = 0.3;
+  RunSeeds(CholeskyJob(8), options, 40);
+  RunSeeds(Heat1dJob(101, 20, 8), options, 40);
+}
+
+// A hash alone leaves some of four agents with far more than their share.
 TEST(Cluster, IdleAgentsTakeTasks) {
-  SimOptions options{.agents = 4};
+  SimOptions options{.agents = 4, .gathers_first = false};
   const Job stencil = Heat1dJob(401, 40, 16);
   const Work calm = RunSeeds(stencil, options, 5);
   EXPECT_LT(calm.executed_per_needed, 1.01);

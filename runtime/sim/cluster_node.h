@@ -1,0 +1,40 @@
+// A node of a simulated cluster: an agent and its ports.
+#ifndef DOGGED_RUNTIME_SIM_CLUSTER_NODE_H_
+#define DOGGED_RUNTIME_SIM_CLUSTER_NODE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "runtime/agent/agent.h"
+#include "runtime/sim/background.h"
+#include "runtime/sim/cluster.h"
+#include "runtime/sim/disk.h"
+#include "runtime/sim/executor.h"
+#include "runtime/sim/network.h"
+#include "runtime/sim/shared_memory.h"
+
+namespace dogged {
+
+struct Cluster::Node {
+  AgentId id;
+  std::string host;
+  std::unique_ptr<SimNetwork::Endpoint> transport;
+  std::unique_ptr<SimExecutor> executor;
+  std::unique_ptr<SimBackground> background;
+  std::shared_ptr<SimDisk> disk;
+  std::unique_ptr<SimEngine> engine;
+  SimArena* arena = nullptr;     // null: none
+  int64_t live_bytes = 0;        // of values
+  std::unique_ptr<Agent> agent;  // null: dead
+  bool paused = false;
+  bool woken = false;  // a RunNode event is in the queue
+  bool leaving = false;
+  absl::Time told_to_leave;
+  bool foreign = false;  // of another numeric class than the job
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_SIM_CLUSTER_NODE_H_
