@@ -10,6 +10,7 @@
 #include "routing/envelope.h"
 #include "routing/reconcile.h"
 #include "runtime/agent/control.h"
+#include "runtime/agent/homes.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/messages.h"
 
@@ -80,6 +81,13 @@ TEST(Wire, FramesOfTheControlPort) {
                    "01 40 0800000000000000 0900000000000000 01 01 06"));
   EXPECT_TRUE(ValuesReply::Decode(values.Encode().view()).ok());
   EXPECT_EQ(Hex(ReturnedNotice{.number = 300}.Encode().view()), Golden("ac02"));
+}
+
+TEST(Wire, HomesOfAJob) {
+  EXPECT_EQ(Hex(EncodeHomes({{7, 1}, {5, 255}}).view()),
+            Golden("02 0500000000000000 ff 0700000000000000 01"));
+  EXPECT_EQ(HomesKey({.low = 1, .high = 2}),
+            "homes/00000000000000020000000000000001");
 }
 
 TEST(Wire, EnvelopesOfTheFabric) {
