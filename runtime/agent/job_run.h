@@ -157,7 +157,6 @@ class JobRun {
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
   void SendCopies(absl::Time now, Outbox& out);
-  void StopAwaitingCopies(absl::Time now, Entry& entry);
   void ScheduleAnnounce(absl::Time now, Entry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
@@ -221,8 +220,7 @@ class JobRun {
   void Drop(const Label& label, Outbox& out);
 
   // --- storage.cc: disk, memory, sending
-  // Its value, now or once loaded, to those who have credit; the others hear
-  // that it is bound.
+  // Its value, once loaded, to those who have credit; others hear of it.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out, Sending why = Sending::kPublication);
   void AdvanceStorage(absl::Time now, Outbox& out);

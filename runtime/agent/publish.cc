@@ -177,6 +177,11 @@ bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
 }
 
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
+  // From here on it is spoken of, if nobody answers.
+  const auto stop_waiting = [&](Entry& entry) {
+    entry.awaits_copies = false;
+    if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
+  };
   const bool is_busy =
       !in_flight_.empty() || now < last_progress_ + limits_.copy_delay;
   copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
@@ -185,13 +190,13 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     if (entry->is_home && !entry->value.IsNone() && !IsUsedUp(label, *entry)) {
       return true;
     }
-    StopAwaitingCopies(now, *entry);
+    stop_waiting(*entry);
     return false;
   });
   while (const std::optional<Label> label = copy_queue_.Take()) {
     Entry* entry = shard_.Find(*label);
     if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
-    StopAwaitingCopies(now, *entry);
+    stop_waiting(*entry);
     absl::btree_set<AgentId> targets;
     AddMissingReplicas(*label, *entry, targets);
     if (targets.empty()) continue;
@@ -199,11 +204,6 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     SendValue(std::move(targets), *label, out, Sending::kCopy);
   }
   out.WakeAt(copy_queue_.NextPass());
-}
-
-void JobRun::StopAwaitingCopies(absl::Time now, Entry& entry) {
-  entry.awaits_copies = false;
-  if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
 }
 
 void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) {

@@ -99,7 +99,8 @@ class OneAgent {
   }
   // All others die.
   void StayAlone() {
-    run_.SetMembers(now_, {{.agent = kSelf, .host = kSelf.ToString()}}, out_);
+    run_.SetMembers(
+        now_, {.members = {{.agent = kSelf, .host = kSelf.ToString()}}}, out_);
     run_.Feed(now_, out_);
   }
   // The bodies of messages of `kind` to `to` since the last call.
