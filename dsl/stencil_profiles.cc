@@ -16,8 +16,6 @@ namespace {
 
 // More ways to read profiles than a program has that somebody wrote.
 constexpr size_t kPlacesMax = 64;
-// Nor does it go through one in larger steps.
-constexpr int64_t kFactorMax = int64_t{1} << 16;
 constexpr int32_t kFixed = -1;
 
 // What an index of an array follows: `factor` times a coordinate, `offset`

@@ -63,6 +63,9 @@ struct TileField {
   std::vector<int64_t> reach_above;
 };
 
+// The largest factor of a coordinate.
+inline constexpr int64_t kFactorMax = int64_t{1} << 16;
+
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
 // dimensions e, `lag` levels ago. Of an input element (factor[e] *
 // coordinate[e] + shift[e]), and there is coordinate -1, which is 0.

@@ -12,9 +12,6 @@ namespace {
 // Indices stay below 2^40; ends of boxes may be one beyond.
 constexpr int64_t kExtentMax = (int64_t{1} << 40) + 1;
 
-// Times an index.
-constexpr int64_t kFactorMax = int64_t{1} << 16;
-
 bool IsBounded(int64_t value) {
   return value >= -kExtentMax && value <= kExtentMax;
 }
