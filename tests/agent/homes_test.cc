@@ -3,9 +3,15 @@
 #include "runtime/agent/homes.h"
 
 #include <map>
+#include <memory>
 
 #include "gmock/gmock.h"
+#include "runtime/agent/agent.h"
 #include "runtime/graph/affinity.h"
+#include "runtime/sim/background.h"
+#include "runtime/sim/event_queue.h"
+#include "runtime/sim/executor.h"
+#include "runtime/sim/network.h"
 #include "tests/sim/programs.h"
 
 namespace dogged {
@@ -80,9 +86,81 @@ TEST(Homes, AreChosenOncePerRun) {
   Put(RecordOf(job, JobState::kDone), records);
   const auto second = propose(2);
   ASSERT_TRUE(second.has_value()) << "it runs again, among others";
+  EXPECT_GT(second->version, first->version);
   EXPECT_TRUE(records.Put(HomesKey(RecordOf(job).hash), *second));
   const auto [most, all] = MostOf(job, records, Members(2, 4));
   EXPECT_LE(4 * most, all + 8);
+}
+
+// The agent under test and one that never speaks; a job of one key, whose home
+// the other is by hash alone.
+TEST(Homes, WhatComesLateIsAChangeOfView) {
+  const Job job = Heat1dJob(8, 1, 8);
+  const JobRecord record = RecordOf(job);
+  const uint64_t key = TasksByKey(job.program, 10).front().key;
+  const auto members = Members(1, 2);
+  const Placement placement(members, 1);
+  const AgentId other = placement.Home(key);
+  const AgentId self = placement.members()[0].agent == other
+                           ? placement.members()[1].agent
+                           : placement.members()[0].agent;
+  uint8_t salt = 1;
+  while (placement.members()[placement.RanksWith(key, salt)[0]].agent != self) {
+    ++salt;
+  }
+
+  EventQueue queue;
+  SimNetwork network(queue, NetworkFaults{}, Rng(1));
+  SimNetwork::Endpoint transport(network, self, [] {});
+  SimExecutor executor(
+      queue, 1, absl::Milliseconds(1), Rng(2), [] {}, nullptr);
+  SimBackground background(queue, absl::Milliseconds(1), Rng(3), [] {});
+  AgentOptions options;
+  options.self = {.id = self,
+                  .topology_id = *TopologyId::Parse("02"),
+                  .host = "here",
+                  .workers = 1};
+  options.job_limits.handover_max = absl::Milliseconds(1);
+  Agent agent(std::move(options), transport, executor, background,
+              {LoadMixKernels, nullptr});
+  Membership silent({.id = other,
+                     .topology_id = *TopologyId::Parse("01"),
+                     .host = "there",
+                     .workers = 1},
+                    {}, Rng(4));
+  const auto pass = [&](absl::Duration time) {
+    for (const absl::Time end = queue.now() + time; queue.now() < end;) {
+      queue.After(absl::Milliseconds(1), [] {});
+      queue.RunNext();
+      agent.RunOnce(queue.now());
+    }
+  };
+  const auto join = [&] {
+    const absl::Status joined = agent.Join(queue.now(), silent.Snapshot());
+    EXPECT_TRUE(joined.ok()) << joined;
+  };
+  join();
+  pass(absl::Milliseconds(2));
+  const auto submitted =
+      agent.Submit(queue.now(), job.Encode(), record.submission, {});
+  ASSERT_TRUE(submitted.ok()) << submitted.status();
+  pass(absl::Milliseconds(50));
+  ASSERT_NE(agent.FindRun(*submitted), nullptr);
+  EXPECT_EQ(agent.FindRun(*submitted)->stats().tasks_executed, 0);
+
+  Outbox out;
+  silent.PutRecord(queue.now(), HomesKey(record.hash), 0,
+                   EncodeHomes({{key, salt}}), out);
+  join();
+  pass(absl::Milliseconds(50));
+  EXPECT_EQ(agent.FindRun(*submitted)->stats().tasks_executed, 16);
+  EXPECT_EQ(agent.membership().view()->size(), 2) << "nobody died of it";
+
+  const int64_t refused = agent.refused_count();
+  silent.PutRecord(queue.now(), HomesKey(record.hash), 1, Bytes("x"), out);
+  join();
+  pass(absl::Milliseconds(2));
+  EXPECT_EQ(agent.refused_count(), refused + 1);
 }
 
 TEST(Homes, ManyKeysNeedNone) {

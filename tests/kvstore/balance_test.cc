@@ -124,6 +124,21 @@ TEST(Balance, CopiesAreAboutEven) {
   }
 }
 
+// What is read across slabs comes from the same agent more often.
+TEST(Balance, NeighboursAreKeptTogether) {
+  int64_t together = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    Rng rng(seed);
+    const auto loads = EqualLoads(32);
+    const Placement placement = Balanced(Members(rng, 4, 1), 2, loads);
+    for (size_t i = 1; i < loads.size(); ++i) {
+      together +=
+          placement.Home(loads[i - 1].key) == placement.Home(loads[i].key);
+    }
+  }
+  EXPECT_GT(together, 50 * 31 / 2) << "a hash keeps a quarter of them";
+}
+
 // The salts were chosen for all; who dies is inherited by all others alike.
 TEST(Balance, ADeathLeavesTheOthersAboutEven) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
