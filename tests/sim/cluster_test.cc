@@ -220,9 +220,9 @@ TEST(Cluster, WithoutCreditValuesAreAskedFor) {
 // short nothing is old enough to be copied, but for cuts.
 TEST(Cluster, CutsBoundWhatWaitsForCopies) {
   SimOptions options{.agents = 2, .task_time = absl::Microseconds(20)};
-  const Job job = WavefrontJob(80);
+  const Job job = WavefrontJob(200);
   options.job_limits.pin_interval = 1 << 20;
-  options.job_limits.copy_labels_max = 1 << 20;  // no cuts because of age
+  options.job_limits.copy_delay = absl::Seconds(1);
   options.job_limits.copy_cut_labels = INT64_MAX;
   const int64_t without = RunSeeds(job, options, 3).held_labels_max;
   options.job_limits.copy_cut_labels = 256;
