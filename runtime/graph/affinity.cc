@@ -2,29 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "runtime/base/hash.h"
 #include "runtime/graph/index_range.h"
+#include "runtime/graph/saturating.h"
 
 namespace dogged {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 // Rows that are counted one by one, of one part of a domain and of all.
 constexpr int64_t kRowsMax = 1 << 12;
 constexpr int64_t kRowsInAllMax = 1 << 17;
-
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  return a > kMax - b ? kMax : a + b;
-}
-
-int64_t SaturatingMul(int64_t a, int64_t b) {
-  int64_t out;
-  return __builtin_mul_overflow(a, b, &out) ? kMax : out;
-}
 
 uint64_t WithBlock(uint64_t key, int64_t block_number) {
   return Mix64(key, static_cast<uint64_t>(block_number));

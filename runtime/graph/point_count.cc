@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/numeric/int128.h"
+#include "runtime/graph/saturating.h"
 
 namespace dogged {
 namespace {
@@ -17,16 +18,6 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kPeriodMax = 1 << 12;
 // What is remembered for each dimension; about 100 MB in all.
 constexpr size_t kMemoMax = 1 << 18;
-
-int64_t SaturatingMul(int64_t a, int64_t b) {
-  int64_t out;
-  return __builtin_mul_overflow(a, b, &out) ? kMax : out;
-}
-
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  int64_t out;
-  return __builtin_add_overflow(a, b, &out) ? kMax : out;
-}
 
 int64_t Remainder(int64_t a, int64_t modulus) {
   const int64_t r = a % modulus;
