@@ -243,7 +243,7 @@ class AgentProcess {
       if (pool_ == nullptr) {
         pool_ = std::make_unique<Pool>(
             PlaceWorkersHere(options_.workers),
-            [poller = poller_.get()] { poller->Wake(); });
+            [poller = poller_.get()] { poller->Wake(); }, &turn_);
         DOGGED_RETURN_IF_ERROR(pool_->status());
       }
       if (background_ == nullptr) {
@@ -318,6 +318,7 @@ class AgentProcess {
                           .transport = *transport_,
                           .control = *control_,
                           .poller = *poller_,
+                          .turn = turn_,
                           .memory = MemoryUpTo(options_.memory_bytes)});
     StateOfSignals().server = &server;
     if (StateOfSignals().leave) server.Leave();  // it came before
@@ -379,7 +380,9 @@ class AgentProcess {
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<ControlPort> control_;
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<Pool> pool_;  // after the poller: its workers wake it
+  LoopTurn turn_;
+  // After the poller and the turn, which its workers use.
+  std::unique_ptr<Pool> pool_;
   std::unique_ptr<BackgroundThread> background_;  // likewise
   bool said_ready_ = false;
 };

@@ -1,6 +1,7 @@
 // From task to task between agents of one host, and from one task to tasks of
 // all of them: real processes, as `dogged run` starts them. Kernels stamp the
 // time (stamps.cc), so each hop is a sample of its own.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/stamps.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
 
@@ -20,22 +22,25 @@ namespace {
 constexpr char kChain[] = R"(
 param N
 param WORDS
-param PID
 param PAUSE
+param BENCH
+param FD
 array x(i = 0:N) : int64 [WORDS]  place i
-kernel stamp(out b, number, number) from "dogged-bench-stamps.so"
-kernel stamp_after(in a, out b, number, number) from "dogged-bench-stamps.so"
+kernel stamp(out b, number, number, number, number) from
+  "dogged-bench-stamps.so"
+kernel stamp_after(in a, out b, number, number, number, number) from
+  "dogged-bench-stamps.so"
 task first
   creates x(0) as b
-  call stamp(b, PID, PAUSE)
+  call stamp(b, PAUSE, BENCH, FD, 0)
 end task
 task hop
   creates x(i) as b
   for i = 1:N
   using x(i-1) as a
-  call stamp_after(a, b, PID, PAUSE)
+  call stamp_after(a, b, PAUSE, BENCH, FD, i)
 end task
-result x(:)
+result x(N)
 )";
 
 // A task in each round, and tasks of all agents that read what it made. Rounds
@@ -43,96 +48,95 @@ result x(:)
 constexpr char kToAll[] = R"(
 param ROUNDS
 param WORDS
-param PID
+param BENCH
+param FD
 array s(r = 0:ROUNDS) : int64 [WORDS]  place r
 array c(r = 0:ROUNDS)(j = 0:31) : int64 [2]  place r, j
-kernel stamp(out b, number, number) from "dogged-bench-stamps.so"
-kernel stamp_after(in a, out b, number, number) from "dogged-bench-stamps.so"
+kernel stamp(out b, number, number, number, number) from
+  "dogged-bench-stamps.so"
+kernel stamp_after(in a, out b, number, number, number, number) from
+  "dogged-bench-stamps.so"
 task first
   creates s(0) as b
-  call stamp(b, PID, 20000000)
+  call stamp(b, 20000000, BENCH, FD, 0)
 end task
 task next
   creates s(r) as b
   for r = 1:ROUNDS
   using c(r-1)(0) as a
-  call stamp_after(a, b, PID, 20000000)
+  call stamp_after(a, b, 20000000, BENCH, FD, 33*r)
 end task
 task read
   creates c(r)(j) as b
   for r = 0:ROUNDS  j = 0:31
   using s(r) as a
-  call stamp_after(a, b, PID, 0)
+  call stamp_after(a, b, 0, BENCH, FD, 33*r + 1 + j)
 end task
-result s(:)
 result c(:)(:)
 )";
 
-struct Stamps {
-  double start = 0;  // microseconds
-  double end = 0;
-  bool first_agent = false;
-};
+// Memory of this process in which kernels leave their stamps.
+class StampMemory {
+ public:
+  StampMemory() : fd_(memfd_create("dogged-bench-stamps", MFD_CLOEXEC)) {
+    constexpr size_t kBytes = kStampsMax * sizeof(Stamps);
+    DOGGED_CHECK(fd_ >= 0 && ftruncate(fd_, kBytes) == 0);
+    void* const memory =
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    DOGGED_CHECK(memory != MAP_FAILED);
+    stamps_ = static_cast<const Stamps*>(memory);
+  }
+  // For the life of the process: agents may still write.
+  static const StampMemory& Get() {
+    static const StampMemory memory;
+    return memory;
+  }
+  const Stamps& operator[](int64_t i) const { return stamps_[i]; }
+  dsl::ParameterValues With(dsl::ParameterValues parameters) const {
+    parameters.emplace_back("BENCH", absl::StrCat(getpid()));
+    parameters.emplace_back("FD", absl::StrCat(fd_));
+    return parameters;
+  }
 
-Stamps StampsOf(const Value& value) {
-  const auto words = value.span<int64_t>();
-  Stamps out{.start = 5e-4 * static_cast<double>(words[0]),
-             .end = 5e-4 * static_cast<double>(words[words.size() > 1]),
-             .first_agent = words[0] % 2 == 1};
-  return out;
-}
+ private:
+  const int fd_;
+  const Stamps* stamps_ = nullptr;
+};
 
 // Microseconds from the end of a task to the start of the next one, `remote`
 // or on the same agent. `pause`: each spins that long, in microseconds.
 std::vector<double> Hops(AgentsRun& agents, int64_t count, int64_t words,
                          double pause, bool remote) {
-  const auto text = [](auto number) { return absl::StrCat(number); };
-  const auto outcome =
-      agents.Run(kChain, {{"N", text(count)},
-                          {"WORDS", text(words)},
-                          {"PID", text(agents.processes().front().pid)},
-                          {"PAUSE", text(static_cast<int64_t>(1000 * pause))}});
+  const StampMemory& stamps = StampMemory::Get();
+  DOGGED_CHECK(count < static_cast<int64_t>(kStampsMax));
+  (void)agents.Run(
+      kChain, stamps.With({{"N", absl::StrCat(count)},
+                           {"WORDS", absl::StrCat(words)},
+                           {"PAUSE", absl::StrCat(static_cast<int64_t>(1000 * pause))}}));
   std::vector<double> out;
-  const Stamps* last = nullptr;
-  std::vector<Stamps> all;
-  for (const auto& [label, value] : outcome.results) {
-    all.push_back(StampsOf(value));
-  }
-  for (const Stamps& stamps : all) {
-    if (last != nullptr &&
-        (last->first_agent != stamps.first_agent) == remote) {
-      // A stamp alone stands after the spinning.
-      const double spun = words > 1 ? 0 : pause;
-      out.push_back(stamps.start - last->end - spun);
-    }
-    last = &stamps;
-  }
   // The first ones find connections and caches cold.
-  out.erase(out.begin(), out.begin() + static_cast<ptrdiff_t>(out.size() / 8));
+  for (int64_t i = count / 8; i < count; ++i) {
+    if ((stamps[i].pid != stamps[i + 1].pid) != remote) continue;
+    out.push_back(
+        1e-3 * static_cast<double>(stamps[i + 1].start - stamps[i].end));
+  }
   return out;
 }
 
 // Microseconds from the end of a task until the last of 32 tasks, wherever
 // they are, starts with its value.
 std::vector<double> ToAll(AgentsRun& agents, int64_t rounds, int64_t words) {
-  const auto outcome = agents.Run(
-      kToAll, {{"ROUNDS", absl::StrCat(rounds)},
-               {"WORDS", absl::StrCat(words)},
-               {"PID", absl::StrCat(agents.processes().front().pid)}});
-  std::map<int64_t, double> made;
-  std::map<int64_t, double> last;
-  for (const auto& [label, value] : outcome.results) {
-    const Stamps stamps = StampsOf(value);
-    const int64_t round = label.index[0];
-    if (label.index.size() == 1) {
-      made[round] = stamps.end;
-    } else {
-      last[round] = std::max(last[round], stamps.start);
-    }
-  }
+  const StampMemory& stamps = StampMemory::Get();
+  (void)agents.Run(kToAll,
+                   stamps.With({{"ROUNDS", absl::StrCat(rounds)},
+                                {"WORDS", absl::StrCat(words)}}));
   std::vector<double> out;
-  for (const auto& [round, end] : made) {
-    if (round > 1) out.push_back(last[round] - end);
+  for (int64_t round = 2; round <= rounds; ++round) {
+    int64_t last = 0;
+    for (int64_t j = 1; j <= 32; ++j) {
+      last = std::max(last, stamps[33 * round + j].start);
+    }
+    out.push_back(1e-3 * static_cast<double>(last - stamps[33 * round].end));
   }
   return out;
 }

@@ -1,12 +1,16 @@
 // Kernels of the hop benchmark: a library that jobs carry to the agents. They
-// read the clock, so their values differ in each run: for tasks that run once.
+// write down when they ran, in memory of the benchmark: values of their own
+// would be more for the agents to carry while it measures them.
 //
-// Numbers: the process whose stamps are odd, nanoseconds to spin. A stamp is a
-// monotonic time in nanoseconds, doubled, plus that bit. A value begins with
-// the stamp of its task's start; if it is longer, the one of its end follows.
+// Numbers: nanoseconds to spin; process and descriptor of the memory; which
+// record of it.
+#include "apps/dogged_bench/stamps.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -25,19 +29,31 @@ int64_t Nanos() {
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
-int64_t Stamp(int64_t nanos, const double* numbers) {
-  return 2 * nanos + (getpid() == static_cast<pid_t>(numbers[0]) ? 1 : 0);
+// Mapped once: a process serves one benchmark.
+dogged::Stamps* Memory(const double* numbers) {
+  static void* const memory = [numbers]() -> void* {
+    char path[64];
+    std::snprintf(path, sizeof(path), "/proc/%ld/fd/%ld",
+                  static_cast<long>(numbers[1]), static_cast<long>(numbers[2]));
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return MAP_FAILED;
+    void* const out = mmap(nullptr, dogged::kStampsMax * sizeof(dogged::Stamps),
+                           PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return out;
+  }();
+  return memory == MAP_FAILED ? nullptr : static_cast<dogged::Stamps*>(memory);
 }
 
 int Fill(Block* out, const double* numbers) {
   const int64_t start = Nanos();
-  while (Nanos() - start < static_cast<int64_t>(numbers[1])) {
+  dogged::Stamps* const memory = Memory(numbers);
+  if (memory == nullptr) return 1;
+  dogged::Stamps& stamps = memory[static_cast<int64_t>(numbers[3])];
+  while (Nanos() - start < static_cast<int64_t>(numbers[0])) {
   }
-  const int64_t count = out[0].extents[0];
-  auto* words = static_cast<int64_t*>(out[0].data);
-  std::memset(words, 0, static_cast<size_t>(8 * count));
-  words[0] = Stamp(count > 1 ? start : Nanos(), numbers);
-  if (count > 1) words[1] = Stamp(Nanos(), numbers);
+  std::memset(out[0].data, 0, static_cast<size_t>(8 * out[0].extents[0]));
+  stamps = {.pid = getpid(), .start = start, .end = Nanos()};
   return 0;
 }
 

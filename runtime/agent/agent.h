@@ -88,7 +88,7 @@ class Agent {
   // The last pass brought something and a worker is idle: the next message may
   // be close, and whoever looks out for it takes no core from a task.
   bool ExpectsMore() const {
-    return (!arrivals_.empty() || had_completions_) &&
+    return (!arrivals_.empty() || had_completions_) && !executor_.LooksOut() &&
            executor_.unfinished_count() < executor_.worker_count();
   }
 

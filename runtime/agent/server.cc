@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
@@ -49,37 +50,60 @@ Server::~Server() {
 }
 
 Server::End Server::Run() {
+  std::unique_lock turn = ports_.turn.Take();
+  ports_.turn.SetLoop(this);
+  const absl::Cleanup give_up = [this] { ports_.turn.SetLoop(nullptr); };
   while (true) {
-    const absl::Time now = ports_.clock.Now();
-    if (leave_) agent_.Leave(now);
-    HandleControl(now);
-    agent_.RunOnce(now);
-    LogEvents();
-    KeepLifeLines();
-    SendWanted();
+    HandleControl(ports_.clock.Now());
+    Pass();
     if (agent_.declared_dead()) return End::kDeclaredDead;
     if (agent_.IsGone()) return End::kLeft;
-    // What was just queued on the control port goes out before sleeping.
-    HandleControl(now);
-    Wait();
+    if (agent_.ExpectsMore() && LookOut()) continue;
+    if (!ports_.transport.PrepareToWait()) continue;
+    sleeps_until_ = agent_.next_wake();
+    turn.unlock();
+    ports_.poller.Wait(
+        std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now()));
+    turn.lock();
   }
 }
 
-void Server::Wait() {
+void Server::Pass() {
+  const absl::Time now = ports_.clock.Now();
+  if (leave_) agent_.Leave(now);
+  agent_.RunOnce(now);
+  LogEvents();
+  KeepLifeLines();
+  SendWanted();
+  // What was just queued on the control port goes out before sleeping.
+  HandleControl(now);
+}
+
+void Server::PassForSleeper() {
+  const auto has_ended = [this] {
+    return agent_.declared_dead() || agent_.IsGone();
+  };
+  if (!has_ended()) Pass();
+  // The sleeper's to see, as are deadlines before its own.
+  if (has_ended() || agent_.next_wake() < sleeps_until_) ports_.poller.Wake();
+}
+
+void Server::HandBack() {
+  if (!ports_.transport.PrepareToWait()) ports_.poller.Wake();
+}
+
+bool Server::LookOut() {
   absl::Time now = ports_.clock.Now();
-  if (agent_.ExpectsMore()) {
-    const absl::Time limit = std::min(now + kSpin, agent_.next_wake());
-    while (now < limit) {
-      for (int i = 0; i < kLooks; ++i) {
-        if (ports_.transport.HasArrivals()) return;
-      }
-      if (ports_.poller.Wait(absl::ZeroDuration())) return;
-      std::this_thread::yield();  // whoever has work goes first
-      now = ports_.clock.Now();
+  const absl::Time limit = std::min(now + kSpin, agent_.next_wake());
+  while (now < limit) {
+    for (int i = 0; i < kLooks; ++i) {
+      if (ports_.transport.HasArrivals()) return true;
     }
+    if (ports_.poller.Wait(absl::ZeroDuration())) return true;
+    std::this_thread::yield();  // whoever has work goes first
+    now = ports_.clock.Now();
   }
-  if (!ports_.transport.PrepareToWait()) return;
-  ports_.poller.Wait(std::max(absl::ZeroDuration(), agent_.next_wake() - now));
+  return false;
 }
 
 void Server::HandleControl(absl::Time now) {

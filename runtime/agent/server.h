@@ -18,10 +18,11 @@
 #include "runtime/agent/agent.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/clock.h"
+#include "runtime/exec/loop_turn.h"
 
 namespace dogged {
 
-class Server {
+class Server : private LoopTurn::Loop {
  public:
   // Bytes: of this process now and at most, what its values may take (0: no
   // bound), and of this computer.
@@ -36,6 +37,7 @@ class Server {
     Transport& transport;
     ControlPort& control;
     Poller& poller;  // watches the transport's and the control port's fds
+    LoopTurn& turn;  // of those that run this loop
     std::function<Memory()> memory;
   };
   enum class End {
@@ -46,7 +48,7 @@ class Server {
   // `agent` outlives the server.
   Server(Agent& agent, Ports ports);
   // Closes its life lines: what they say is no news of the next incarnation.
-  ~Server();
+  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -75,8 +77,13 @@ class Server {
     bool may_borrow = false;
   };
 
-  // Until something is to be done, or the agent wants to be called.
-  void Wait();
+  // Receives, works and answers, once.
+  void Pass();
+  void PassForSleeper() override;
+  void HandBack() override;
+  bool HasArrivals() const override { return ports_.transport.HasArrivals(); }
+  // Looks for what may be close for a short while: true once it is there.
+  bool LookOut();
   void HandleControl(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleStatus(ConnectionId from, absl::string_view body);
@@ -96,6 +103,8 @@ class Server {
   Agent& agent_;
   Ports ports_;
   std::atomic<bool> leave_{false};
+  // Until then the loop's thread sleeps, if nobody wakes it.
+  absl::Time sleeps_until_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;

@@ -2,7 +2,7 @@
 // threads stands behind it in production; the simulation runs kernels inline
 // and completes them in virtual time.
 //
-// One thread submits and polls.
+// One thread at a time submits and polls.
 #ifndef DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 #define DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 
@@ -65,6 +65,8 @@ class Executor {
   virtual int RunnableWorkers(int /*host_workers*/) const {
     return worker_count();
   }
+  // An idle worker looks out for messages, so nobody else need; a snapshot.
+  virtual bool LooksOut() const { return false; }
   // Workers with nothing to run; a snapshot.
   int idle_workers() const {
     const int64_t idle = worker_count() - unfinished_count();

@@ -10,9 +10,10 @@
 namespace dogged {
 
 Pool::Pool(const WorkerPlacement& placement,
-           std::function<void()> on_completion)
+           std::function<void()> on_completion, LoopTurn* turn)
     : placement_(placement),
       on_completion_(std::move(on_completion)),
+      turn_(turn),
       queues_(placement, /*by_priority=*/true),
       threads_(placement, [this](int worker) { Work(worker); }) {}
 
@@ -51,13 +52,32 @@ void Pool::Poll(std::vector<Completion>& completions) {
 }
 
 void Pool::Work(int worker) {
+  bool passed = false;  // and has not handed back yet
   while (!stop_.load()) {
-    if (std::unique_ptr<ReadyTask> task = queues_.Take(worker)) {
-      Complete(Execute(*task));
-    } else {
-      queues_.AwaitWork([this] { return stop_.load(); });
+    std::unique_ptr<ReadyTask> task = queues_.Take(worker);
+    if (task == nullptr) {
+      AwaitWork(passed);
+      continue;
     }
+    if (std::exchange(passed, false)) turn_->HandBack();
+    passed = Complete(Execute(*task));
   }
+  if (passed) turn_->HandBack();
+}
+
+void Pool::AwaitWork(bool& passed) {
+  const auto is_over = [this] { return stop_.load(); };
+  if (turn_ == nullptr) return queues_.AwaitWork(is_over);
+  looking_out_.fetch_add(1);
+  const bool found = queues_.LookOut(is_over, [&] {
+    const bool has_arrivals = turn_->TryArrivals();
+    passed |= has_arrivals;
+    return has_arrivals;
+  });
+  looking_out_.fetch_sub(1);
+  if (found) return;
+  if (std::exchange(passed, false)) turn_->HandBack();
+  queues_.Sleep(is_over);
 }
 
 Completion Pool::Execute(ReadyTask& task) {
@@ -76,7 +96,7 @@ Completion Pool::Execute(ReadyTask& task) {
   return out;
 }
 
-void Pool::Complete(Completion completion) {
+bool Pool::Complete(Completion completion) {
   bool was_empty;
   {
     const std::lock_guard lock(mutex_);
@@ -84,7 +104,11 @@ void Pool::Complete(Completion completion) {
     completions_.push_back(std::move(completion));
     unfinished_.fetch_sub(1);
   }
-  if (was_empty) on_completion_();
+  // Whoever has more to run leaves it to the loop's thread to go on.
+  const bool passed =
+      turn_ != nullptr && queues_.IsEmpty() && turn_->TryPass();
+  if (was_empty && !passed) on_completion_();
+  return passed;
 }
 
 }  // namespace dogged

@@ -1,5 +1,6 @@
 // Pool: the Executor port over worker threads. Kernels run and outputs are
-// sealed on the workers; the loop thread submits and polls.
+// sealed on the workers; the loop submits and polls, on its own thread or on a
+// worker that has nothing to run.
 #ifndef DOGGED_RUNTIME_EXEC_POOL_H_
 #define DOGGED_RUNTIME_EXEC_POOL_H_
 
@@ -11,6 +12,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/loop_turn.h"
 #include "runtime/exec/ready_queues.h"
 #include "runtime/exec/worker_threads.h"
 
@@ -19,9 +21,12 @@ namespace dogged {
 class Pool : public Executor {
  public:
   // `on_completion` is called on a worker when Poll() has something after it
-  // had nothing: what wakes the loop thread. It must not call the pool. If
-  // status() is an error, there are fewer workers than `placement` says.
-  Pool(const WorkerPlacement& placement, std::function<void()> on_completion);
+  // had nothing: what wakes the loop thread. It must not call the pool. With a
+  // `turn`, which outlives the pool, a worker with nothing to run makes a pass
+  // of the loop instead where it can. If status() is an error, there are fewer
+  // workers than `placement` says.
+  Pool(const WorkerPlacement& placement, std::function<void()> on_completion,
+       LoopTurn* turn = nullptr);
   // Waits for the kernels that run; what is queued is dropped.
   ~Pool() override;
 
@@ -33,19 +38,25 @@ class Pool : public Executor {
   int worker_count() const override { return placement_.worker_count; }
   int RunnableWorkers(int host_workers) const override;
   int64_t unfinished_count() const override { return unfinished_.load(); }
+  bool LooksOut() const override { return looking_out_.load() > 0; }
 
  private:
   void Work(int worker);
+  // Returns when there may be work. Has `passed`, or does: made a pass.
+  void AwaitWork(bool& passed);
   Completion Execute(ReadyTask& task);
-  void Complete(Completion completion);
+  // True if this worker made a pass to hand it over.
+  bool Complete(Completion completion);
 
   const WorkerPlacement placement_;
   const std::function<void()> on_completion_;
+  LoopTurn* const turn_;  // may be null
   SystemClock clock_;
   ReadyQueues<ReadyTask> queues_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> unfinished_{0};
-  int next_worker_ = 0;  // of the loop thread
+  std::atomic<int> looking_out_{0};
+  int next_worker_ = 0;  // of the loop
   std::mutex mutex_;
   std::vector<Completion> completions_;  // under mutex_
   WorkerThreads threads_;                // last: they use all of the above

@@ -59,24 +59,38 @@ class ReadyQueues {
     }
     return true;
   }
-  // Returns when `is_over` may hold or a deque may have an item; looks for up
-  // to kSpin, then sleeps.
-  void AwaitWork(absl::FunctionRef<bool()> is_over) {
+  // Looks until `is_over` may hold or a deque may have an item: true. False if
+  // there is nothing kSpin after `act`, which is called now and then, last did
+  // something.
+  bool LookOut(absl::FunctionRef<bool()> is_over,
+               absl::FunctionRef<bool()> act) {
     SystemClock clock;
-    const absl::Time limit = clock.Now() + kSpin;
+    absl::Time limit = clock.Now() + kSpin;
     do {
       for (int i = 0; i < 16; ++i) {
-        if (is_over() || !IsEmpty()) return;
+        if (is_over() || !IsEmpty()) return true;
         CpuRelax();
       }
-      std::this_thread::yield();  // more workers than processors, perhaps
+      if (act()) {
+        limit = clock.Now() + kSpin;
+      } else {
+        std::this_thread::yield();  // more workers than processors, perhaps
+      }
     } while (clock.Now() < limit);
+    return false;
+  }
+  // Sleeps until `is_over` may hold or a deque may have an item.
+  void Sleep(absl::FunctionRef<bool()> is_over) {
     const uint64_t ticket = sleepers_.PrepareWait();
     if (is_over() || !IsEmpty()) {
       sleepers_.CancelWait();
     } else {
       sleepers_.Wait(ticket);
     }
+  }
+  // Looks, then sleeps.
+  void AwaitWork(absl::FunctionRef<bool()> is_over) {
+    if (!LookOut(is_over, [] { return false; })) Sleep(is_over);
   }
   void WakeOne() { sleepers_.NotifyOne(); }
   void WakeAll() { sleepers_.NotifyAll(); }

@@ -1,0 +1,64 @@
+// LoopTurn: whose turn it is to run an agent's loop. The loop's own thread has
+// it but while it sleeps; then a worker with nothing to run makes passes in its
+// place, and so goes from its last task to the next without another thread that
+// would have to wake up first. From its first pass on it looks out for messages
+// as well, until it hands that back. Thread-safe.
+#ifndef DOGGED_RUNTIME_EXEC_LOOP_TURN_H_
+#define DOGGED_RUNTIME_EXEC_LOOP_TURN_H_
+
+#include <mutex>
+
+namespace dogged {
+
+class LoopTurn {
+ public:
+  // What a worker may do of the loop, while it has the turn.
+  class Loop {
+   public:
+    virtual ~Loop() = default;
+    // One pass. The loop's thread sleeps on, or is woken if it has to act; no
+    // message wakes it until HandBack().
+    virtual void PassForSleeper() = 0;
+    virtual void HandBack() = 0;
+    // There is reason for a pass. Cheap.
+    virtual bool HasArrivals() const = 0;
+  };
+
+  // --- the loop's thread, which holds the lock unless it sleeps
+  std::unique_lock<std::mutex> Take() { return std::unique_lock(mutex_); }
+  // `loop` is run by workers as well from now on, until SetLoop(nullptr).
+  // Whoever calls has the turn.
+  void SetLoop(Loop* loop) { loop_ = loop; }
+
+  // --- workers
+  // False if somebody else has the turn, who may have to be told: no pass.
+  bool TryPass() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || loop_ == nullptr) return false;
+    loop_->PassForSleeper();
+    return true;
+  }
+  // A pass if there is reason for one. False: none.
+  bool TryArrivals() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || loop_ == nullptr || !loop_->HasArrivals()) {
+      return false;
+    }
+    loop_->PassForSleeper();
+    return true;
+  }
+  // Whoever made a pass has something to run, or goes to sleep. If somebody
+  // else has the turn, he has the looking out as well.
+  void HandBack() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && loop_ != nullptr) loop_->HandBack();
+  }
+
+ private:
+  std::mutex mutex_;
+  Loop* loop_ = nullptr;  // under mutex_
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_EXEC_LOOP_TURN_H_
