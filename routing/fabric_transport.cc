@@ -145,6 +145,7 @@ class FabricTransport : public Transport {
   std::map<std::string, fi_addr_t> addresses_;
   int epoll_fd_ = -1;
   int timer_fd_ = -1;
+  bool is_armed_ = false;
   int64_t dropped_count_ = 0;
 };
 
@@ -374,6 +375,7 @@ void FabricTransport::ArmTimer() {
         std::max(first - clock_.Now(), absl::Microseconds(10)));
   }
   timerfd_settime(timer_fd_, 0, &when, nullptr);
+  is_armed_ = first != absl::InfiniteFuture();
 }
 
 // --- Receiving -----------------------------------------------------------
@@ -409,8 +411,10 @@ void FabricTransport::Poll(std::vector<Arrival>& arrivals) {
     PostReceives();
   }
   PostReceives();
-  uint64_t ignored = 0;
-  (void)!read(timer_fd_, &ignored, sizeof(ignored));
+  if (is_armed_) {
+    uint64_t ignored = 0;
+    (void)!read(timer_fd_, &ignored, sizeof(ignored));
+  }
   bool any_queued = false;
   absl::Time now = absl::InfinitePast();
   for (auto& [id, peer] : peers_) {
@@ -419,7 +423,7 @@ void FabricTransport::Poll(std::vector<Arrival>& arrivals) {
     if (peer.retry_at <= now) Push(peer, now);
     any_queued = any_queued || !peer.queue.empty();
   }
-  if (any_queued) ArmTimer();
+  if (any_queued || is_armed_) ArmTimer();
 }
 
 void FabricTransport::Complete(const fi_cq_msg_entry& entry,

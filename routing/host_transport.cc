@@ -262,7 +262,7 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
   region_.sleeps.store(0, std::memory_order_relaxed);
   char rings[64];
   if (rang_) {
-    while (read(bell_read_, rings, sizeof(rings)) > 0) {
+    while (read(bell_read_, rings, sizeof(rings)) == sizeof(rings)) {
     }
     rang_ = false;
   }

@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,18 +18,24 @@ namespace dogged {
 absl::StatusOr<std::unique_ptr<Poller>> Poller::Create() {
   const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   const int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (epoll_fd < 0 || wake_fd < 0) {
-    if (epoll_fd >= 0) close(epoll_fd);
-    if (wake_fd >= 0) close(wake_fd);
+  const int timer_fd =
+      timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (epoll_fd < 0 || wake_fd < 0 || timer_fd < 0) {
+    const int error = errno;
+    for (const int fd : {epoll_fd, wake_fd, timer_fd}) {
+      if (fd >= 0) close(fd);
+    }
     return absl::ResourceExhaustedError(
-        absl::StrCat("no descriptors left for a poller: error ", errno));
+        absl::StrCat("no descriptors left for a poller: error ", error));
   }
-  std::unique_ptr<Poller> poller(new Poller(epoll_fd, wake_fd));
+  std::unique_ptr<Poller> poller(new Poller(epoll_fd, wake_fd, timer_fd));
   poller->Watch(wake_fd);
+  poller->Watch(timer_fd);
   return poller;
 }
 
 Poller::~Poller() {
+  close(timer_fd_);
   close(wake_fd_);
   close(epoll_fd_);
 }
@@ -55,9 +62,10 @@ bool Poller::Wait(absl::Duration timeout) {
   epoll_event ready[8];
   const int count = epoll_wait(epoll_fd_, ready, 8, timeout_ms);
   for (int i = 0; i < count; ++i) {
-    if (ready[i].data.fd != wake_fd_) continue;
+    const int fd = ready[i].data.fd;
+    if (fd != wake_fd_ && fd != timer_fd_) continue;
     uint64_t ignored = 0;
-    (void)!read(wake_fd_, &ignored, sizeof(ignored));
+    (void)!read(fd, &ignored, sizeof(ignored));
   }
   return count > 0;
 }
@@ -65,6 +73,13 @@ bool Poller::Wait(absl::Duration timeout) {
 void Poller::Wake() {
   const uint64_t one = 1;
   (void)!write(wake_fd_, &one, sizeof(one));
+}
+
+void Poller::WakeAfter(absl::Duration delay) {
+  itimerspec when{};
+  when.it_value =
+      absl::ToTimespec(std::max(delay, absl::Nanoseconds(1)));  // 0: never
+  timerfd_settime(timer_fd_, 0, &when, nullptr);
 }
 
 }  // namespace dogged

@@ -31,11 +31,16 @@ class Poller {
   // Ends the present Wait, or the next one. From any thread, and from signal
   // handlers.
   void Wake();
+  // The same after `delay`, which is finite; the last call counts. Costs a
+  // thread that is not the sleeper less than to wake him for a new timeout.
+  void WakeAfter(absl::Duration delay);
 
  private:
-  Poller(int epoll_fd, int wake_fd) : epoll_fd_(epoll_fd), wake_fd_(wake_fd) {}
+  Poller(int epoll_fd, int wake_fd, int timer_fd)
+      : epoll_fd_(epoll_fd), wake_fd_(wake_fd), timer_fd_(timer_fd) {}
   int epoll_fd_;
   int wake_fd_;
+  int timer_fd_;
 };
 
 }  // namespace dogged

@@ -84,8 +84,10 @@ void Server::PassForSleeper() {
     return agent_.declared_dead() || agent_.IsGone();
   };
   if (!has_ended()) Pass();
-  // The sleeper's to see, as are deadlines before its own.
-  if (has_ended() || agent_.next_wake() < sleeps_until_) ports_.poller.Wake();
+  if (has_ended()) return ports_.poller.Wake();  // the sleeper's to see
+  if (agent_.next_wake() >= sleeps_until_) return;
+  sleeps_until_ = agent_.next_wake();
+  ports_.poller.WakeAfter(sleeps_until_ - ports_.clock.Now());
 }
 
 void Server::HandBack() {

@@ -90,7 +90,7 @@ OUTSIDE = {
     "sys/socket.h": SOCKETS + ["apps/dogged/launch.cc",
                                "runtime/exec/helper_process.cc",
                                "runtime/exec/kernel_helper.cc"],
-    "sys/timerfd.h": ["routing/fabric_transport.cc"],
+    "sys/timerfd.h": ["routing/fabric_transport.cc", "routing/poller.cc"],
     "sys/uio.h": SOCKETS,
     "sys/wait.h": ["apps/dogged/launch.cc", "apps/dogged_bench/",
                    "runtime/exec/kernel_helper.cc",
