@@ -21,7 +21,7 @@ struct ArenaOptions {
   // 0: as much as this computer has memory.
   int64_t bytes = 0;
   // Shorter values come from the heap, and travel inside messages.
-  int64_t value_bytes_min = 16 * 1024;
+  int64_t value_bytes_min = 8 * 1024;
   // Distinguishes this arena from all others.
   uint64_t token = 0;
 };

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kPeersMax = 32;  // of one host; others go the other way
 constexpr uint64_t kRingBytes = 64 << 10;  // a power of two
 // Longer messages would fill a ring; they go the other way.
-constexpr int64_t kMessageBytesMax = 8 << 10;
+constexpr int64_t kMessageBytesMax = 12 << 10;
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 
