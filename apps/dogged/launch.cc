@@ -100,13 +100,28 @@ absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
   return absl::OkStatus();
 }
 
+void LocalAgents::Prepare(int count) {
+  for (int i = 0; i < count; ++i) {
+    // Who can't start now may later.
+    if (!Spawn(/*joins=*/true, absl::InfiniteFuture()).ok()) return;
+    prepared_.push_back(processes_.size() - 1);
+  }
+}
+
 absl::StatusOr<size_t> LocalAgents::StartOne(absl::Duration timeout) {
   SystemClock clock;
   std::vector<std::string> members;
   for (size_t i : Alive()) members.push_back(processes_[i].address);
-  DOGGED_RETURN_IF_ERROR(Spawn(!members.empty(), clock.Now() + timeout));
-  if (!members.empty()) TellMembers(processes_.back(), members);
-  return processes_.size() - 1;
+  size_t index = processes_.size();
+  if (members.empty() || prepared_.empty()) {
+    DOGGED_RETURN_IF_ERROR(Spawn(!members.empty(), clock.Now() + timeout));
+  } else {
+    index = prepared_.front();
+    prepared_.pop_front();
+    processes_[index].deadline = clock.Now() + timeout;
+  }
+  if (!members.empty()) TellMembers(processes_[index], members);
+  return index;
 }
 
 std::optional<absl::Status> LocalAgents::Started(size_t index,

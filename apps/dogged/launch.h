@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ class LocalAgents {
   // Errors: kUnavailable, with the name of who did not come up; kCancelled;
   //         kResourceExhausted if it says that it has no room.
   absl::Status Start(int count, absl::Duration timeout);
+  // Brings up to `count` processes up that StartOne() lets join: what libfabric
+  // takes for its start, a third of a second, is over by then.
+  void Prepare(int count);
   // Starts one more and does not wait for it; its position. Errors: as above.
   absl::StatusOr<size_t> StartOne(absl::Duration timeout);
   // None if processes()[index], which was started so, does not listen yet; what
@@ -87,6 +91,7 @@ class LocalAgents {
 
   LaunchOptions options_;
   std::vector<Process> processes_;
+  std::deque<size_t> prepared_;  // positions of those that wait for a word
 };
 
 }  // namespace dogged

@@ -212,6 +212,7 @@ class ClusterRun {
       for (const auto& process : agents_.processes()) {
         addresses.push_back(process.address);
       }
+      agents_.Prepare(static_cast<int>(options_.join_at.size()));
     } else {
       addresses.push_back(options_.cluster);
     }
