@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -19,9 +20,12 @@ namespace dogged {
 namespace {
 
 constexpr size_t kPeersMax = 32;  // of one host; others go the other way
-constexpr uint64_t kRingBytes = 64 << 10;  // a power of two
+constexpr uint64_t kRingBytes = 256 << 10;  // a power of two
 // Longer messages would fill a ring; they go the other way.
-constexpr int64_t kMessageBytesMax = 12 << 10;
+constexpr int64_t kMessageBytesMax = kRingBytes / 4;
+// So much is held for a peer, and so long while it has not mapped this region.
+constexpr int64_t kHeldBytesMax = 8 << 20;
+constexpr absl::Duration kMapTime = absl::Milliseconds(50);
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 
@@ -30,7 +34,9 @@ uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 // What an agent writes and its peers read.
 struct HostTransport::Region {
   struct Ring {
-    std::atomic<uint64_t> reader;               // an AgentId; 0: free
+    std::atomic<uint64_t> reader;  // an AgentId; 0: free
+    // The writer holds messages: its bell is to be rung when there is room.
+    std::atomic<uint32_t> is_full;
     alignas(64) std::atomic<uint64_t> written;  // bytes, ever
     alignas(64) char bytes[kRingBytes];         // u64 length, the message
   };
@@ -57,6 +63,10 @@ struct HostTransport::Peer {
   // Slots in the peer's; none until it has set them up.
   const Region::Ring* theirs = nullptr;
   const Region::Mark* their_mark = nullptr;
+  std::deque<Bytes> held;
+  int64_t held_bytes = 0;
+  // Without a slot in its region by then it is reached the other way.
+  absl::Time map_deadline;
 
   // Finds them anew if the peer has given them to another: it took this agent
   // for dead. `own` is this agent's region.
@@ -78,7 +88,8 @@ struct HostTransport::Peer {
 };
 
 std::unique_ptr<Transport> HostTransport::Wrap(AgentId self,
-                                               std::unique_ptr<Transport> far) {
+                                               std::unique_ptr<Transport> far,
+                                               Clock& clock) {
   const int64_t bytes = SharedFile::kHeaderBytes + sizeof(Region);
   std::unique_ptr<SharedFile> file = SharedFile::Create(bytes, self.value());
   int bell[2] = {-1, -1};
@@ -98,15 +109,18 @@ std::unique_ptr<Transport> HostTransport::Wrap(AgentId self,
           << "waiting descriptor of the host's agents: error " << errno;
     }
   }
-  return std::unique_ptr<Transport>(new HostTransport(
-      self, std::move(far), std::move(file), bell[0], bell[1], epoll_fd));
+  return std::unique_ptr<Transport>(
+      new HostTransport(self, std::move(far), clock, std::move(file), bell[0],
+                        bell[1], epoll_fd));
 }
 
 HostTransport::HostTransport(AgentId self, std::unique_ptr<Transport> far,
+                             Clock& clock,
                              std::unique_ptr<SharedFile> file, int bell_read,
                              int bell_write, int epoll_fd)
     : self_(self),
       far_(std::move(far)),
+      clock_(clock),
       file_(std::move(file)),
       region_(*new (file_->memory() + SharedFile::kHeaderBytes) Region),
       bell_read_(bell_read),
@@ -150,8 +164,11 @@ void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   entry->mark = slot;
   region_.marks[slot].read.store(0);
   region_.rings[slot].written.store(0);
+  region_.rings[slot].is_full.store(0);
   region_.marks[slot].writer.store(peer.value());
   region_.rings[slot].reader.store(peer.value());
+  (void)!write(entry->bell, "!", 1);  // it may hold messages for this moment
+  entry->map_deadline = clock_.Now() + kMapTime;
   entry->region = reinterpret_cast<const Region*>((*file)->memory() +
                                                   SharedFile::kHeaderBytes);
   entry->file = *std::move(file);
@@ -173,11 +190,16 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
   if (peer.their_mark == nullptr) return false;
   Region::Ring& ring = region_.rings[peer.ring];
   const uint64_t written = ring.written.load(std::memory_order_relaxed);
-  const uint64_t read = peer.their_mark->read.load(std::memory_order_acquire);
   const auto length = static_cast<uint64_t>(message.size());
-  if (written - read > kRingBytes ||
-      kRingBytes - (written - read) < Padded(length)) {
-    return false;
+  const auto has_room = [&] {
+    const uint64_t read = peer.their_mark->read.load(std::memory_order_seq_cst);
+    return written - read <= kRingBytes &&
+           kRingBytes - (written - read) >= Padded(length);
+  };
+  // Before the second look, as the reader makes room before it looks at that.
+  if (!has_room()) {
+    ring.is_full.store(1, std::memory_order_seq_cst);
+    if (!has_room()) return false;
   }
   const auto put = [&](uint64_t at, const void* from, uint64_t size) {
     at %= kRingBytes;
@@ -199,11 +221,40 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
 
 void HostTransport::Send(AgentId to, Bytes message) {
   const auto it = peers_.find(to);
-  if (it != peers_.end() && it->second->file != nullptr &&
-      message.size() <= kMessageBytesMax && Push(*it->second, message)) {
-    return;
+  if (it == peers_.end() || it->second->file == nullptr ||
+      message.size() > kMessageBytesMax) {
+    return far_->Send(to, std::move(message));
   }
-  far_->Send(to, std::move(message));
+  Peer& peer = *it->second;
+  if (peer.held.empty() && Push(peer, message)) return;
+  const bool has_ring =
+      peer.their_mark != nullptr || clock_.Now() < peer.map_deadline;
+  if (!has_ring || peer.held_bytes + message.size() > kHeldBytesMax) {
+    return far_->Send(to, std::move(message));
+  }
+  peer.held_bytes += message.size();
+  peer.held.push_back(std::move(message));
+}
+
+void HostTransport::PushHeld(AgentId to, Peer& peer) {
+  while (!peer.held.empty()) {
+    Bytes& message = peer.held.front();
+    if (!Push(peer, message)) {
+      if (peer.their_mark != nullptr || clock_.Now() < peer.map_deadline) {
+        return;
+      }
+      far_->Send(to, message);
+    }
+    peer.held_bytes -= message.size();
+    peer.held.pop_front();
+  }
+  region_.rings[peer.ring].is_full.store(0, std::memory_order_relaxed);
+}
+
+int64_t HostTransport::queued_bytes(AgentId peer) const {
+  const auto it = peers_.find(peer);
+  const int64_t held = it == peers_.end() ? 0 : it->second->held_bytes;
+  return held + far_->queued_bytes(peer);
 }
 
 void HostTransport::Pull(AgentId from, Peer& peer,
@@ -241,7 +292,11 @@ void HostTransport::Pull(AgentId from, Peer& peer,
     arrivals.resize(before);
     return;
   }
-  mark.store(read, std::memory_order_release);
+  if (read == mark.load(std::memory_order_relaxed)) return;
+  mark.store(read, std::memory_order_seq_cst);
+  if (peer.theirs->is_full.load(std::memory_order_seq_cst) != 0) {
+    (void)!write(peer.bell, "!", 1);
+  }
 }
 
 bool HostTransport::HasArrivals() const {
@@ -267,7 +322,9 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
     rang_ = false;
   }
   for (auto& [id, peer] : peers_) {
-    if (peer->file != nullptr) Pull(id, *peer, arrivals);
+    if (peer->file == nullptr) continue;
+    Pull(id, *peer, arrivals);
+    if (!peer->held.empty()) PushHeld(id, *peer);
   }
   far_->Poll(arrivals);
 }

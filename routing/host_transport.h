@@ -1,11 +1,14 @@
-// HostTransport: small messages between agents of one host through memory that
-// both map; all others through another transport. Each agent writes its own
-// region only: rings with what it has to say, and how far it has read the
-// rings of others. A doorbell, a pipe, wakes who sleeps.
+// HostTransport: messages between agents of one host through memory that both
+// map; all others through another transport. Each agent writes its own region
+// only: rings with what it has to say, and how far it has read the rings of
+// others. A doorbell, a pipe, wakes who sleeps.
 //
-// Whoever can't map the other's region, or whose ring is full, is reached the
-// other way; messages may overtake each other, as the port allows. What comes
-// from a ring is copied before it is looked at, and checked as any message.
+// What finds no room in a ring is held until the reader has made some, and for
+// a moment where the other has yet to map this region: the first message that
+// goes the other way costs libfabric some 30 ms. Whoever does not map it, and
+// what is longer than a quarter of a ring, is reached the other way; messages
+// may overtake each other then, as the port allows. What comes from a ring is
+// copied before it is looked at, and checked as any message.
 #ifndef DOGGED_ROUTING_HOST_TRANSPORT_H_
 #define DOGGED_ROUTING_HOST_TRANSPORT_H_
 
@@ -17,14 +20,16 @@
 #include "absl/container/btree_map.h"
 #include "routing/shared_file.h"
 #include "routing/transport.h"
+#include "runtime/base/clock.h"
 
 namespace dogged {
 
 class HostTransport : public Transport {
  public:
-  // `far` itself if memory can't be shared here.
+  // `far` itself if memory can't be shared here. `clock` outlives it.
   static std::unique_ptr<Transport> Wrap(AgentId self,
-                                         std::unique_ptr<Transport> far);
+                                         std::unique_ptr<Transport> far,
+                                         Clock& clock);
   ~HostTransport() override;
   HostTransport(const HostTransport&) = delete;
   HostTransport& operator=(const HostTransport&) = delete;
@@ -34,9 +39,7 @@ class HostTransport : public Transport {
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
   void ForgetPeer(AgentId peer) override;
   std::string address() const override { return address_; }
-  int64_t queued_bytes(AgentId peer) const override {
-    return far_->queued_bytes(peer);
-  }
+  int64_t queued_bytes(AgentId peer) const override;
   int wait_fd() const override {
     return epoll_fd_ >= 0 ? epoll_fd_ : far_->wait_fd();
   }
@@ -53,13 +56,17 @@ class HostTransport : public Transport {
   struct Peer;
 
   HostTransport(AgentId self, std::unique_ptr<Transport> far,
-                std::unique_ptr<SharedFile> file, int bell_read, int bell_write,
-                int epoll_fd);
+                Clock& clock, std::unique_ptr<SharedFile> file,
+                int bell_read, int bell_write, int epoll_fd);
+  // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
+  // Held messages that can go now, and what has waited for too long.
+  void PushHeld(AgentId to, Peer& peer);
   void Pull(AgentId from, Peer& peer, std::vector<Arrival>& arrivals);
 
   const AgentId self_;
   const std::unique_ptr<Transport> far_;
+  Clock& clock_;
   const std::unique_ptr<SharedFile> file_;
   Region& region_;
   const int bell_read_;

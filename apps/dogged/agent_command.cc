@@ -237,7 +237,7 @@ class AgentProcess {
       transport_ = *std::move(transport);
       InstallSignalHandlers();  // what libfabric loads takes some of them over
       if (arena_ != nullptr) {
-        transport_ = HostTransport::Wrap(id, std::move(transport_));
+        transport_ = HostTransport::Wrap(id, std::move(transport_), clock_);
       }
       if (transport_->wait_fd() >= 0) poller_->Watch(transport_->wait_fd());
       if (pool_ == nullptr) {

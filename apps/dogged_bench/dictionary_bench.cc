@@ -53,7 +53,7 @@ class Asker {
     auto transport = LoadFabricTransport(
         "", {.self = id, .host = "127.0.0.1", .provider = {}, .limits = {}});
     DOGGED_CHECK(transport.ok()) << transport.status().ToString();
-    transport_ = HostTransport::Wrap(id, *std::move(transport));
+    transport_ = HostTransport::Wrap(id, *std::move(transport), clock_);
     poller_->Watch(transport_->wait_fd());
     AgentOptions options;
     options.self.id = id;
