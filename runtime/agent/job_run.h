@@ -233,10 +233,10 @@ class JobRun {
   // --- recovery.cc: changes of view, and time
   void ReviewHandovers(absl::Time now, const Placement& before, Outbox& out);
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
+  void AskAllAgain(absl::Time now);
   void DropMovedTasks();
   void ListResults();
-  void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
-                   Outbox& out);
+  void ReviewEntry(absl::Time now, const Label&, const Placement&, Outbox&);
   void PublishToNew(absl::Time now, const Label& label, const Entry& entry,
                     const Placement& before, Outbox& out);
   // Tells the homes of rows that `moved` says so of how far they are.

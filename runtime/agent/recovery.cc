@@ -39,12 +39,7 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   search_.claims.Forget([this](const Task& task, AgentId holder) {
     return !placement_.Contains(holder) || !IsMine(task);
   });
-  pursuits_.CheckAllAt(now);
-  wishes_.asks.clear();
-  for (const auto& [label, interval] : wishes_.wanted) {
-    wishes_.asks.emplace(now, label);
-  }
-  next_sweep_ = now;
+  AskAllAgain(now);
   leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
   root_.leaves_until = root_.LeavesUntil();
   ListResults();
@@ -166,6 +161,7 @@ void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   handover_.EndAwait(peer);  // who has just started has nothing to give
   handover_.Owe(peer);
   if (offers_.others.erase(peer) > 0) NoteOffer(now);
+  AskAllAgain(now);
   HandOverMarks([&](const Label& row) { return HomeOf(row) == peer; }, out);
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
@@ -185,6 +181,18 @@ void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
     stats_.bytes_resent += entry.value.bytes();
     SendValue({peer}, label, out);
   }
+}
+
+// Homes have changed, or have heard nothing: what was asked so far says nothing
+// about how soon they answer.
+void JobRun::AskAllAgain(absl::Time now) {
+  pursuits_.CheckAllAt(now);
+  wishes_.asks.clear();
+  for (auto& [label, interval] : wishes_.wanted) {
+    interval = 2 * limits_.sweep_interval;
+    wishes_.asks.emplace(now, label);
+  }
+  next_sweep_ = now;
 }
 
 void JobRun::HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,

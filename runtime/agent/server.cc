@@ -61,9 +61,10 @@ Server::End Server::Run() {
     if (agent_.ExpectsMore() && LookOut()) continue;
     if (!ports_.transport.PrepareToWait()) continue;
     sleeps_until_ = agent_.next_wake();
+    const absl::Duration timeout =
+        std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now());
     turn.unlock();
-    ports_.poller.Wait(
-        std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now()));
+    ports_.poller.Wait(timeout);
     turn.lock();
   }
 }

@@ -6,6 +6,7 @@
 #ifndef DOGGED_RUNTIME_EXEC_LOOP_TURN_H_
 #define DOGGED_RUNTIME_EXEC_LOOP_TURN_H_
 
+#include <atomic>
 #include <mutex>
 
 namespace dogged {
@@ -40,21 +41,31 @@ class LoopTurn {
   }
   // A pass if there is reason for one. False: none.
   bool TryArrivals() {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || loop_ == nullptr || !loop_->HasArrivals()) {
-      return false;
+    {
+      const std::unique_lock lock(mutex_, std::try_to_lock);
+      if (!lock.owns_lock() || loop_ == nullptr) return false;
+      if (loop_->HasArrivals()) {
+        loop_->PassForSleeper();
+        return true;
+      }
     }
-    loop_->PassForSleeper();
-    return true;
+    // One who met this look at the lock left it to whoever had the turn.
+    if (is_handed_back_.exchange(false)) HandBack();
+    return false;
   }
   // Whoever made a pass has something to run, or goes to sleep. If somebody
-  // else has the turn, he has the looking out as well.
+  // else has the turn, he has the looking out as well: the loop's thread says
+  // that it sleeps, a worker with a pass hands back in his turn.
   void HandBack() {
+    is_handed_back_.store(true);
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock() && loop_ != nullptr) loop_->HandBack();
+    if (!lock.owns_lock()) return;
+    is_handed_back_.store(false);
+    if (loop_ != nullptr) loop_->HandBack();
   }
 
  private:
+  std::atomic<bool> is_handed_back_{false};  // but not to anybody
   std::mutex mutex_;
   Loop* loop_ = nullptr;  // under mutex_
 };

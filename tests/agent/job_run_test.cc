@@ -221,6 +221,28 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
 }
 
+// What was asked of one who had not begun was lost; the next time would be
+// seconds later.
+TEST(JobRun, AsksAgainWhoHasJustStarted) {
+  OneAgent agent(TwoOutputs());
+  const Label wanted{.array = 2, .index = {50}};  // at home at the third
+  const auto asked = [&] {
+    int count = 0;
+    for (const std::string& body : agent.Sent(kThird, JobMessage::kDemand)) {
+      count += DecodeDemand(body).value().label == wanted ? 1 : 0;
+    }
+    return count;
+  };
+  agent.Want(wanted);
+  for (int i = 0; i < 100; ++i) agent.Pass(absl::Milliseconds(100));
+  EXPECT_GT(asked(), 1);
+  agent.Pass(absl::Milliseconds(100));
+  EXPECT_EQ(asked(), 0);  // it asks ever more seldom
+  agent.Receive(kThird, JobMessage::kStarted, {});
+  agent.Pass(absl::ZeroDuration());
+  EXPECT_GT(asked(), 0);
+}
+
 // y(t) needs a(t), which is at home here, and x(t) of the third agent.
 Program TwoInputs() {
   ProgramBuilder b("inputs");

@@ -97,6 +97,7 @@ class OneAgent {
     run_.Tick(now_, out_);
     run_.Feed(now_, out_);
   }
+  void Want(const Label& label) { run_.Want(now_, label, out_); }
   // All others die.
   void StayAlone() {
     run_.SetMembers(

@@ -239,6 +239,14 @@ TEST(ControlSocket, ErrorsNameTheAddress) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST(Poller, WakesWhenTheLastAlarmSaysSo) {
+  std::unique_ptr<Poller> poller = *Poller::Create();
+  poller->WakeAfter(absl::Hours(1));
+  poller->WakeAfter(absl::ZeroDuration());
+  EXPECT_TRUE(poller->Wait(absl::InfiniteDuration()));
+  EXPECT_FALSE(poller->Wait(absl::ZeroDuration()));  // once
+}
+
 TEST(Poller, WakesFromAnotherThread) {
   std::unique_ptr<Poller> poller = *Poller::Create();
   EXPECT_FALSE(poller->Wait(absl::Milliseconds(1)));
