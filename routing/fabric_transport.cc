@@ -370,12 +370,10 @@ void FabricTransport::ArmTimer() {
     }
   }
   itimerspec when{};
-  if (first != absl::InfiniteFuture()) {
-    when.it_value = absl::ToTimespec(
-        std::max(first - clock_.Now(), absl::Microseconds(10)));
-  }
-  timerfd_settime(timer_fd_, 0, &when, nullptr);
   is_armed_ = first != absl::InfiniteFuture();
+  const auto delay = std::max(first - clock_.Now(), absl::Microseconds(10));
+  if (is_armed_) when.it_value = absl::ToTimespec(delay);
+  timerfd_settime(timer_fd_, 0, &when, nullptr);
 }
 
 // --- Receiving -----------------------------------------------------------
@@ -411,19 +409,17 @@ void FabricTransport::Poll(std::vector<Arrival>& arrivals) {
     PostReceives();
   }
   PostReceives();
-  if (is_armed_) {
-    uint64_t ignored = 0;
-    (void)!read(timer_fd_, &ignored, sizeof(ignored));
-  }
-  bool any_queued = false;
+  uint64_t ignored = 0;
+  if (is_armed_) (void)!read(timer_fd_, &ignored, sizeof(ignored));
+  bool must_arm = is_armed_;
   absl::Time now = absl::InfinitePast();
   for (auto& [id, peer] : peers_) {
     if (peer.queue.empty()) continue;
     if (now == absl::InfinitePast()) now = clock_.Now();
     if (peer.retry_at <= now) Push(peer, now);
-    any_queued = any_queued || !peer.queue.empty();
+    must_arm = must_arm || !peer.queue.empty();
   }
-  if (any_queued || is_armed_) ArmTimer();
+  if (must_arm) ArmTimer();
 }
 
 void FabricTransport::Complete(const fi_cq_msg_entry& entry,

@@ -110,24 +110,23 @@ std::unique_ptr<Transport> HostTransport::Wrap(AgentId self,
     }
   }
   return std::unique_ptr<Transport>(
-      new HostTransport(self, std::move(far), clock, std::move(file), bell[0],
-                        bell[1], epoll_fd));
+      new HostTransport(self, std::move(far), clock, std::move(file),
+                        {bell[0], bell[1]}, epoll_fd));
 }
 
 HostTransport::HostTransport(AgentId self, std::unique_ptr<Transport> far,
-                             Clock& clock,
-                             std::unique_ptr<SharedFile> file, int bell_read,
-                             int bell_write, int epoll_fd)
+                             Clock& clock, std::unique_ptr<SharedFile> file,
+                             std::pair<int, int> bell, int epoll_fd)
     : self_(self),
       far_(std::move(far)),
       clock_(clock),
       file_(std::move(file)),
       region_(*new (file_->memory() + SharedFile::kHeaderBytes) Region),
-      bell_read_(bell_read),
-      bell_write_(bell_write),
+      bell_read_(bell.first),
+      bell_write_(bell.second),
       epoll_fd_(epoll_fd),
       address_(absl::StrCat(far_->address(), std::string(1, kOtherWay),
-                            bell_write, std::string(1, kOtherWay),
+                            bell_write_, std::string(1, kOtherWay),
                             file_->address())) {}
 
 HostTransport::~HostTransport() {

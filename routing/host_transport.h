@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -55,9 +56,9 @@ class HostTransport : public Transport {
   struct Region;
   struct Peer;
 
-  HostTransport(AgentId self, std::unique_ptr<Transport> far,
-                Clock& clock, std::unique_ptr<SharedFile> file,
-                int bell_read, int bell_write, int epoll_fd);
+  HostTransport(AgentId self, std::unique_ptr<Transport> far, Clock& clock,
+                std::unique_ptr<SharedFile> file, std::pair<int, int> bell,
+                int epoll_fd);
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
   // Held messages that can go now, and what has waited for too long.

@@ -110,15 +110,17 @@ std::vector<double> Hops(AgentsRun& agents, int64_t count, int64_t words,
   const StampMemory& stamps = StampMemory::Get();
   DOGGED_CHECK(count < static_cast<int64_t>(kStampsMax));
   (void)agents.Run(
-      kChain, stamps.With({{"N", absl::StrCat(count)},
-                           {"WORDS", absl::StrCat(words)},
-                           {"PAUSE", absl::StrCat(static_cast<int64_t>(1000 * pause))}}));
+      kChain,
+      stamps.With(
+          {{"N", absl::StrCat(count)},
+           {"WORDS", absl::StrCat(words)},
+           {"PAUSE", absl::StrCat(static_cast<int64_t>(1000 * pause))}}));
   std::vector<double> out;
   // The first ones find connections and caches cold.
   for (int64_t i = count / 8; i < count; ++i) {
     if ((stamps[i].pid != stamps[i + 1].pid) != remote) continue;
-    out.push_back(
-        1e-3 * static_cast<double>(stamps[i + 1].start - stamps[i].end));
+    out.push_back(1e-3 *
+                  static_cast<double>(stamps[i + 1].start - stamps[i].end));
   }
   return out;
 }
@@ -127,9 +129,8 @@ std::vector<double> Hops(AgentsRun& agents, int64_t count, int64_t words,
 // they are, starts with its value.
 std::vector<double> ToAll(AgentsRun& agents, int64_t rounds, int64_t words) {
   const StampMemory& stamps = StampMemory::Get();
-  (void)agents.Run(kToAll,
-                   stamps.With({{"ROUNDS", absl::StrCat(rounds)},
-                                {"WORDS", absl::StrCat(words)}}));
+  (void)agents.Run(kToAll, stamps.With({{"ROUNDS", absl::StrCat(rounds)},
+                                        {"WORDS", absl::StrCat(words)}}));
   std::vector<double> out;
   for (int64_t round = 2; round <= rounds; ++round) {
     int64_t last = 0;
@@ -172,6 +173,33 @@ double PipeHop() {
   return 1e6 * seconds / kRounds / 2;
 }
 
+// One way, after the writer has spun for 2 ms while the reader slept.
+double PipeHopFromSleep() {
+  int there[2], back[2];
+  DOGGED_CHECK(pipe(there) == 0 && pipe(back) == 0);
+  SystemClock clock;
+  std::vector<double> out;
+  std::thread reader([&] {
+    absl::Time sent;
+    while (read(there[0], &sent, sizeof(sent)) == sizeof(sent)) {
+      out.push_back(absl::ToDoubleMicroseconds(clock.Now() - sent));
+      if (write(back[1], &sent, sizeof(sent)) != sizeof(sent)) return;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const absl::Time end = clock.Now() + absl::Milliseconds(2);
+    while (clock.Now() < end) {
+    }
+    absl::Time sent = clock.Now();
+    DOGGED_CHECK(write(there[1], &sent, sizeof(sent)) == sizeof(sent));
+    DOGGED_CHECK(read(back[0], &sent, sizeof(sent)) == sizeof(sent));
+  }
+  close(there[1]);
+  reader.join();
+  for (int fd : {there[0], back[0], back[1]}) close(fd);
+  return Median(std::move(out));
+}
+
 void AddRow(const std::string& name, const std::vector<double>& samples,
             std::vector<BenchRow>& rows) {
   for (const auto& [suffix, share] :
@@ -203,6 +231,12 @@ std::vector<BenchRow> BenchHop(const BenchOptions& options) {
                   .value = PipeHop(),
                   .unit = "us",
                   .samples = 5000,
+                  .ratio_to = "",
+                  .ratio = 0});
+  rows.push_back({.name = "pipe_hop_from_sleep",
+                  .value = PipeHopFromSleep(),
+                  .unit = "us",
+                  .samples = 300,
                   .ratio_to = "",
                   .ratio = 0});
   AgentsRun lending(2, 1);

@@ -105,8 +105,7 @@ bool Pool::Complete(Completion completion) {
     unfinished_.fetch_sub(1);
   }
   // Whoever has more to run leaves it to the loop's thread to go on.
-  const bool passed =
-      turn_ != nullptr && queues_.IsEmpty() && turn_->TryPass();
+  const bool passed = turn_ != nullptr && queues_.IsEmpty() && turn_->TryPass();
   if (was_empty && !passed) on_completion_();
   return passed;
 }

@@ -102,7 +102,8 @@ TEST(LoopTurn, WorkersGoOnWithoutTheLoopsThread) {
   };
   turn.SetLoop(&loop);
   std::atomic<int> wakes{0};
-  pool.emplace(PlaceWorkers(FlatCpuLayout(2), 1), [&] { ++wakes; }, &turn);
+  pool.emplace(
+      PlaceWorkers(FlatCpuLayout(2), 1), [&] { ++wakes; }, &turn);
   pool->Submit(TaskOf(add, 0));
   for (int seen = 0; seen < kTasks; seen = done.load()) done.wait(seen);
   pool.reset();
