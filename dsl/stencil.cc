@@ -1,6 +1,7 @@
 #include "dsl/stencil.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@ namespace dogged::dsl {
 namespace {
 
 constexpr int64_t kLagMax = 8;
+constexpr char kFar[] = " in steps that are too large";
 
 absl::Status No(const std::string& reason) {
   return absl::UnimplementedError(reason);
@@ -50,6 +52,7 @@ class Recognizer {
   void AddConstraint(const Constraint& constraint, Normal& normal);
   absl::Status AddLoads(Normal& normal);
   absl::Status Sort();
+  absl::Status CheckGiven() const;
   absl::Status FindLevels();
   // By index of an array's labels.
   const std::vector<Along>& AlongOf(int32_t array) const {
@@ -91,6 +94,7 @@ absl::Status Recognizer::MakeFields() {
                     .element = array.element,
                     .is_static = true,
                     .given = placed_.given[a],
+                    .is_table = placed_.is_table[a],
                     .dims = {},
                     .time_position = array.rank,
                     .box = {},
@@ -233,14 +237,7 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
                   .source = static_cast<int32_t>(plan_.inputs.size()),
                   .coordinates = {},
                   .shifts = {},
-                  .factors = {}};
-    for (const AffineExpr& expr : normal.index) {
-      const int c = expr.LastIndex();
-      load.coordinates.push_back(c);
-      load.shifts.push_back(expr.constant);
-      load.factors.push_back(c < 0 ? 1
-                                   : expr.coefficients[static_cast<size_t>(c)]);
-    }
+                  .at = normal.index};
     plan_.inputs.push_back({.position = source.input.position,
                             .element = source.input.element,
                             .box = source.input.box});
@@ -255,13 +252,21 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
     if (normal.piece.is_static && !field.is_static) {
       return No(absl::StrCat(what, ", which depends on time"));
     }
-    if (normal.piece.is_static && field.given) {
-      return No(absl::StrCat(what, ", which is made of what all tiles hold"));
-    }
     TileLoad load{.source = field_of_array_[static_cast<size_t>(use.array)],
                   .coordinates = {},
                   .shifts = {},
-                  .factors = {}};
+                  .at = {}};
+    if (field.is_table) {
+      for (const AffineExpr& expr : use.map) {
+        load.at.push_back(Substitute(expr, normal.index));
+        for (const int64_t factor : load.at.back().coefficients) {
+          if (std::abs(factor) > kFactorMax)
+            return No(absl::StrCat(what, kFar));
+        }
+      }
+      normal.piece.loads.push_back(std::move(load));
+      continue;
+    }
     for (size_t i = 0; i < use.map.size(); ++i) {
       const AffineExpr expr = Substitute(use.map[i], normal.index);
       const auto [c, factor] = AlongOf(use.array)[i];
@@ -359,6 +364,18 @@ absl::Status Recognizer::Sort() {
   return absl::OkStatus();
 }
 
+// Static fields are computed before anything can be given.
+absl::Status Recognizer::CheckGiven() const {
+  const std::vector<bool> needs_given = NeedGiven(plan_);
+  for (size_t p = 0; p < needs_given.size(); ++p) {
+    const TilePiece& piece = plan_.pieces[p];
+    if (!needs_given[p] || !piece.is_static || plan_.IsTable(piece)) continue;
+    return No(absl::StrCat("task ", piece.code.name,
+                           " reads what is made of what all tiles hold"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Recognizer::FindLevels() {
   int64_t carried_max = 0;
   for (const TilePiece& piece : plan_.pieces) {
@@ -409,6 +426,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   for (Normal& normal : normals_) MakePieceCode(plan_, normal);
   FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());
+  DOGGED_RETURN_IF_ERROR(CheckGiven());
   DOGGED_RETURN_IF_ERROR(FindLevels());
   if (!HasRoomForReach(plan_)) return No("its first step comes too late");
   ComputeReach(plan_);

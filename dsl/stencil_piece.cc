@@ -10,15 +10,25 @@ namespace dogged::dsl {
 namespace {
 
 // How an address moves along the innermost coordinate.
-Step StepOf(const std::vector<int32_t>& coordinates,
-            const std::vector<int64_t>& factors, int32_t innermost) {
-  if (!coordinates.empty() && coordinates.back() == innermost &&
-      (factors.empty() || factors.back() == 1)) {
+Step StepOf(const std::vector<int32_t>& coordinates, int32_t innermost) {
+  if (!coordinates.empty() && coordinates.back() == innermost) {
     return Step::kUnit;
   }
   const bool is_there = std::find(coordinates.begin(), coordinates.end(),
                                   innermost) != coordinates.end();
   return is_there ? Step::kStrided : Step::kNone;
+}
+
+Step StepOf(const TileLoad& load, int32_t innermost) {
+  if (load.at.empty()) return StepOf(load.coordinates, innermost);
+  Step out = Step::kNone;
+  for (const AffineExpr& expr : load.at) {
+    const int64_t factor = expr.coefficients[static_cast<size_t>(innermost)];
+    if (factor == 0) continue;
+    const bool is_unit = factor == 1 && &expr == &load.at.back();
+    out = is_unit && out == Step::kNone ? Step::kUnit : Step::kStrided;
+  }
+  return out;
 }
 
 // Stores node stored[s] in field piece.stores[s].
@@ -30,7 +40,7 @@ void AddStores(const TilePlan& plan, const std::vector<int32_t>& stored,
     std::vector<int32_t> own;
     for (const int32_t d : field.dims) own.push_back(d + 1);
     piece.code.stores.push_back({.element = field.element,
-                                 .step = StepOf(own, {}, dims),
+                                 .step = StepOf(own, dims),
                                  .node = stored[s]});
   }
 }
@@ -49,10 +59,9 @@ void MakePieceCode(const TilePlan& plan, Normal& normal) {
   CodeBuilder builder(code);
   for (const TileLoad& load : normal.piece.loads) {
     const auto s = static_cast<size_t>(load.source);
-    code.loads.push_back(
-        {.element =
-             load.is_input ? plan.inputs[s].element : plan.fields[s].element,
-         .step = StepOf(load.coordinates, load.factors, dims)});
+    code.loads.push_back({.element = load.is_input ? plan.inputs[s].element
+                                                   : plan.fields[s].element,
+                          .step = StepOf(load, dims)});
   }
   std::vector<int32_t> coordinates;
   for (int c = 0; c <= dims; ++c) coordinates.push_back(builder.Index(c));
@@ -187,6 +196,7 @@ void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
                     (shift < 0 && *fixed <= plan.space.upper[i] &&
                      plan.space.upper[i] - target < kEdgeWidth);
       }
+      const bool is_table = plan.IsTable(load);
       const bool is_static =
           plan.fields[static_cast<size_t>(load.source)].is_static;
       for (size_t m = 0; m < normals.size(); ++m) {
@@ -198,7 +208,7 @@ void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
         Box made = normals[m].hull;
         if (is_static) made.lower[0] = read.lower[0];
         if (is_static) made.upper[0] = read.upper[0];
-        if (!Intersect(read, made).IsEmpty()) {
+        if (is_table || !Intersect(read, made).IsEmpty()) {
           makers.push_back(static_cast<int32_t>(m));
         }
       }

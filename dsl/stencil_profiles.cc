@@ -47,6 +47,10 @@ class Placer {
   // The tasks of `c` that create such an array, which is create `k` of theirs.
   absl::Status AddClass(const PointClass& c, size_t k, const Place& place,
                         int32_t array);
+  // The table that has the labels of `array`, which `reader` reads.
+  absl::StatusOr<int32_t> TableOf(int32_t array, const std::string& reader);
+  // A new array like `source`, that tasks create.
+  int32_t AddArray(const PointArray& source);
   absl::Status PlaceUses(PointClass& c);
   Indices IndicesOf(const PointClass& c) const;
   std::optional<Place> PlaceOf(const Use& use, const PointClass& c,
@@ -58,8 +62,19 @@ class Placer {
   const int32_t time_;
   std::vector<std::vector<int32_t>> reads_;  // by array, arrays
   std::map<std::pair<int32_t, Place>, int32_t> known_;
+  std::map<int32_t, int32_t> tables_;
   PlacedProgram out_;
 };
+
+// The tasks of `source`, as far as they make create `k`, which is `create`.
+PointClass OnlyCreate(const PointClass& source, size_t k, Create create) {
+  PointClass out = source;
+  out.creates = {std::move(create)};
+  if (out.body == PointClass::Body::kCode) {
+    out.code.code.stores = {source.code.code.stores[k]};
+  }
+  return out;
+}
 
 // The coordinates at which `follows` is in lower ... upper.
 std::pair<int64_t, int64_t> Within(const Follows& follows, int64_t lower,
@@ -171,24 +186,26 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
 
 absl::Status Placer::PlaceUses(PointClass& c) {
   const Indices indices = IndicesOf(c);
+  const bool is_table =
+      out_.is_table[static_cast<size_t>(c.creates.front().array)];
   for (Use& use : c.uses) {
     if (!IsProfile(use.array)) continue;
     const std::optional<Place> place = PlaceOf(use, c, indices);
-    if (!place) {
-      return absl::UnimplementedError(
-          absl::StrCat("task ", c.name, " reads ",
-                       points_.arrays[static_cast<size_t>(use.array)].name,
-                       " not at a constant distance"));
-    }
     const PointArray& source = points_.arrays[static_cast<size_t>(use.array)];
-    const bool is_number = std::all_of(
-        place->begin(), place->end(),
-        [](const Follows& follows) { return follows.coordinate == kFixed; });
+    const bool is_number =
+        place.has_value() &&
+        std::all_of(place->begin(), place->end(), [](const Follows& follows) {
+          return follows.coordinate == kFixed;
+        });
     if (source.is_given && !is_number) {
       return absl::UnimplementedError(
           absl::StrCat("task ", c.name, " reads ", source.name,
                        ", which is made of what all tiles hold, not at a "
                        "number"));
+    }
+    if (!place || (is_table && !is_number)) {
+      DOGGED_ASSIGN_OR_RETURN(use.array, TableOf(use.array, c.name));
+      continue;
     }
     AffineMap map;
     for (size_t i = 0; i < use.map.size(); ++i) {
@@ -204,11 +221,7 @@ absl::Status Placer::PlaceUses(PointClass& c) {
 
 absl::Status Placer::AddClass(const PointClass& source, size_t k,
                               const Place& place, int32_t array) {
-  PointClass c = source;
-  c.creates = {{.array = array, .map = {}}};
-  if (c.body == PointClass::Body::kCode) {
-    c.code.code.stores = {source.code.code.stores[k]};
-  }
+  PointClass c = OnlyCreate(source, k, {.array = array, .map = {}});
   for (size_t i = 0; i < place.size(); ++i) {
     const AffineExpr& expr = source.creates[k].map[i];
     const AffineExpr from = expr - AffineExpr::Constant(place[i].offset);
@@ -229,6 +242,47 @@ absl::Status Placer::AddClass(const PointClass& source, size_t k,
   return absl::OkStatus();
 }
 
+int32_t Placer::AddArray(const PointArray& source) {
+  const size_t at = out_.points.arrays.size();
+  out_.points.arrays.push_back(source);
+  if (!source.is_given) {
+    out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
+  }
+  out_.along.emplace_back();
+  out_.is_created.push_back(true);
+  out_.is_table.push_back(false);
+  out_.given.emplace_back();
+  return static_cast<int32_t>(at);
+}
+
+absl::StatusOr<int32_t> Placer::TableOf(int32_t array,
+                                        const std::string& reader) {
+  const auto [known, is_new] = tables_.try_emplace(array, -1);
+  if (!is_new) return known->second;
+  const PointArray& source = points_.arrays[static_cast<size_t>(array)];
+  if (IsRecurrent(array)) {
+    return absl::UnimplementedError(
+        absl::StrCat("task ", reader, " reads ", source.name,
+                     ", which is made of itself, not at a constant distance"));
+  }
+  const int32_t out = known->second = AddArray(source);
+  const auto at = static_cast<size_t>(out);
+  out_.is_table[at] = true;
+  for (int32_t i = 0; i < source.rank; ++i) {
+    out_.along[at].push_back({.coordinate = out_.dims - source.rank + i + 1});
+  }
+  for (const PointClass& c : points_.classes) {
+    for (size_t k = 0; k < c.creates.size(); ++k) {
+      if (c.creates[k].array != array) continue;
+      PointClass made =
+          OnlyCreate(c, k, {.array = out, .map = c.creates[k].map});
+      DOGGED_RETURN_IF_ERROR(PlaceUses(made));
+      out_.points.classes.push_back(std::move(made));
+    }
+  }
+  return out;
+}
+
 absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
   const auto [known, is_new] = known_.try_emplace({array, place}, array);
   if (!is_new) return known->second;
@@ -240,15 +294,8 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
   // The first one has the name of the array.
   auto at = static_cast<size_t>(array);
   if (out_.is_created[at]) {
-    at = out_.points.arrays.size();
-    known->second = static_cast<int32_t>(at);
-    out_.points.arrays.push_back(source);
-    if (!source.is_given) {
-      out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
-    }
-    out_.along.emplace_back();
-    out_.is_created.push_back(false);
-    out_.given.emplace_back();
+    known->second = AddArray(source);
+    at = static_cast<size_t>(known->second);
   }
   out_.is_created[at] = true;
   if (source.is_given) {
@@ -284,6 +331,7 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
 absl::StatusOr<PlacedProgram> Placer::Run() {
   int32_t rank = 0;
   out_.is_created.assign(points_.arrays.size(), false);
+  out_.is_table.assign(points_.arrays.size(), false);
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {
       rank = std::max(rank,

@@ -42,7 +42,9 @@ void TileCarry::Copy(const Part& part, int64_t last_level, bool to_value,
 void TileCarry::ListReads(int64_t level) {
   read_level_ = level;
   size_t input = 0;
-  for (const TileField& field : plan_.fields) input += field.is_static;
+  for (const TileField& field : plan_.fields) {
+    input += field.is_static && !field.is_table;
+  }
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     if (field.is_static || field.carried == 0) continue;

@@ -48,6 +48,13 @@ class TileRun {
   void RunLevels();
   // Sets up the rings, the static windows, and what the block before gave.
   Value TakeScratch();
+  // Sets up windows of what this task reads of tables, without memory; how many
+  // bytes they take.
+  int64_t SizeTables();
+  void PlaceTables(char* memory);
+  static int64_t BytesOf(const TileField& field, const Box& box) {
+    return (box.Count() * ElementBytes(field.element) + 63) / 64 * 64;
+  }
   // True if no level but the last is looked at when the sweep is through.
   bool IsSweptAway() const;
   void AllocateResults(size_t first_output);
@@ -79,7 +86,7 @@ void TileRun::RunStatic() {
   size_t output = 0;
   for (const TileField& field : plan_.fields) {
     fields_.emplace_back();
-    if (!field.is_static || field.given) continue;
+    if (!field.is_static || field.given || field.is_table) continue;
     const Box box = plan_.Window(field, tile_);
     Value& value = call_.outputs[output++];
     value = Value::Allocate(field.element, box.Extents());
@@ -87,10 +94,56 @@ void TileRun::RunStatic() {
     std::memset(value.mutable_data(), 0, static_cast<size_t>(value.bytes()));
     fields_.back().ring.push_back(DenseWindow(value.mutable_data(), box));
   }
-  sweep_.RunStatic();
+  Value scratch = program_.scratch.Take(SizeTables());
+  PlaceTables(static_cast<char*>(scratch.mutable_data()));
+  sweep_.RunStatic(/*tables_only=*/false);
+  program_.scratch.Give(std::move(scratch));
   AllocateResults(output);
   WriteResults(0);
   for (Value& value : call_.outputs) value.UnifyNans();
+}
+
+int64_t TileRun::SizeTables() {
+  std::vector<Box> boxes = EmptyBoxes(plan_);
+  const auto set_window = [&](size_t f) {
+    fields_[f].ring = {DenseWindow(nullptr, boxes[f])};
+  };
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    if (plan_.fields[f].is_table) set_window(f);
+  }
+  // Those who read a table stand behind those who make it.
+  for (size_t p = plan_.pieces.size(); p-- > 0;) {
+    const TilePiece& piece = plan_.pieces[p];
+    const bool is_table = plan_.IsTable(piece);
+    if (is_table) set_window(static_cast<size_t>(piece.stores.front()));
+    const bool reads_tables = std::any_of(
+        piece.loads.begin(), piece.loads.end(),
+        [this](const TileLoad& load) { return plan_.IsTable(load); });
+    if (!reads_tables) continue;
+    const bool is_static_task = role_.kind == TileRole::Kind::kStatic;
+    if (is_table || (piece.is_static && is_static_task)) {
+      AddReads(plan_, piece, sweep_.PieceBox(p, 0, 0), boxes);
+    }
+    if (piece.is_static || is_static_task) continue;
+    for (int64_t level = first_; level <= last_; ++level) {
+      AddReads(plan_, piece, sweep_.PieceBox(p, level, last_ - level), boxes);
+    }
+  }
+  int64_t bytes = 0;
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    if (plan_.fields[f].is_table) bytes += BytesOf(plan_.fields[f], boxes[f]);
+  }
+  return bytes;
+}
+
+void TileRun::PlaceTables(char* memory) {
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    const TileField& field = plan_.fields[f];
+    if (!field.is_table) continue;
+    Window& window = fields_[f].ring.front();
+    window.data = memory;
+    memory += BytesOf(field, window.box);
+  }
 }
 
 Value TileRun::TakeScratch() {
@@ -102,6 +155,7 @@ Value TileRun::TakeScratch() {
   for (const TileField& field : plan_.fields) {
     const Box box = plan_.Window(field, tile_);
     fields_.emplace_back();
+    if (field.is_table) continue;
     if (field.is_static) {
       fields_.back().ring.push_back(
           DenseWindow(const_cast<void*>(call_.inputs[input++].data()), box));
@@ -128,10 +182,11 @@ Value TileRun::TakeScratch() {
       bytes += (points * ElementBytes(field.element) + 63) / 64 * 64 + 192;
     }
   }
-  Value scratch = program_.scratch.Take(bytes);
+  Value scratch = program_.scratch.Take(bytes + SizeTables());
   if (program_.has_masks) {
     std::memset(scratch.mutable_data(), 0, static_cast<size_t>(bytes));
   }
+  PlaceTables(static_cast<char*>(scratch.mutable_data()) + bytes);
   size_t next = 0;
   for (size_t f = 0; f < fields_.size(); ++f) {
     if (plan_.fields[f].is_static) continue;
@@ -225,6 +280,7 @@ void TileRun::RunLevels() {
     carry_.ListReads(first_ - 1);
     carry_.ReadProfiles();
   }
+  sweep_.RunStatic(/*tables_only=*/true);
   first_result_ = 0;
   if (role_.gives_carry) {
     for (const TileField& field : plan_.fields) {

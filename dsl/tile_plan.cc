@@ -169,6 +169,64 @@ std::vector<IndexVector> TilePlan::Directions() const {
   }
 }
 
+std::vector<Box> EmptyBoxes(const TilePlan& plan) {
+  std::vector<Box> out(plan.fields.size());
+  for (size_t f = 0; f < out.size(); ++f) {
+    for (size_t e = 0; e < plan.fields[f].dims.size(); ++e) {
+      out[f].lower.push_back(0);
+      out[f].upper.push_back(-1);
+    }
+  }
+  return out;
+}
+
+void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
+              std::vector<Box>& tables) {
+  if (points.IsEmpty()) return;
+  for (const TileLoad& load : piece.loads) {
+    if (!plan.IsTable(load)) continue;
+    Box read;
+    for (const AffineExpr& expr : load.at) {
+      int64_t lower = expr.constant;
+      int64_t upper = expr.constant;
+      for (int c = 0; c < points.size(); ++c) {
+        const int64_t factor = expr.coefficients[static_cast<size_t>(c)];
+        lower += factor * (factor > 0 ? points.lower[c] : points.upper[c]);
+        upper += factor * (factor > 0 ? points.upper[c] : points.lower[c]);
+      }
+      read.lower.push_back(lower);
+      read.upper.push_back(upper);
+    }
+    const auto f = static_cast<size_t>(load.source);
+    read = Intersect(read, plan.fields[f].box);
+    if (read.IsEmpty()) continue;
+    Box& all = tables[f];
+    const bool is_first = all.IsEmpty();
+    for (int e = 0; e < all.size(); ++e) {
+      all.lower[e] =
+          is_first ? read.lower[e] : std::min(all.lower[e], read.lower[e]);
+      all.upper[e] =
+          is_first ? read.upper[e] : std::max(all.upper[e], read.upper[e]);
+    }
+  }
+}
+
+std::vector<bool> NeedGiven(const TilePlan& plan) {
+  std::vector<bool> out;
+  std::vector<bool> tables(plan.fields.size(), false);
+  for (const TilePiece& piece : plan.pieces) {
+    out.push_back(std::any_of(
+        piece.loads.begin(), piece.loads.end(), [&](const TileLoad& load) {
+          const auto f = static_cast<size_t>(load.source);
+          return !load.is_input &&
+                 (plan.fields[f].given.has_value() || tables[f]);
+        }));
+    if (!plan.IsTable(piece) || !out.back()) continue;
+    tables[static_cast<size_t>(piece.stores.front())] = true;
+  }
+  return out;
+}
+
 bool HasRoomForReach(const TilePlan& plan) {
   const auto pieces = static_cast<int64_t>(plan.pieces.size());
   return plan.levels_max() <= kReachEntriesMax / std::max<int64_t>(1, pieces);
@@ -191,6 +249,7 @@ Reach ComputeReach(TilePlan& plan) {
     const TilePiece& piece = plan.pieces[p];
     for (size_t l = 0; l < piece.loads.size(); ++l) {
       const TileLoad& load = piece.loads[l];
+      if (plan.IsTable(load)) continue;
       // What a static piece needs, it needs once: row 0 stands for all.
       for (const int32_t maker : piece.makers[l]) {
         const auto m = static_cast<size_t>(maker);

@@ -52,6 +52,9 @@ struct TileField {
   // A static one without dimensions may be made elsewhere: of the array, the
   // label with these indices.
   std::optional<IndexVector> given = std::nullopt;
+  // A static one that does not lie in space: its coordinates are indices of its
+  // own. Each task makes for itself the part that it reads, and has no rim.
+  bool is_table = false;
   // The space dimension (from 0) of each index but time, in their order.
   std::vector<int32_t> dims;
   // Where time stands among the indices of the user's label.
@@ -67,15 +70,14 @@ struct TileField {
 inline constexpr int64_t kFactorMax = int64_t{1} << 16;
 
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
-// dimensions e, `lag` levels ago. Of an input element (factor[e] *
-// coordinate[e] + shift[e]), and there is coordinate -1, which is 0.
+// dimensions e, `lag` levels ago; of an input or a table element (at[e]).
 struct TileLoad {
   bool is_input = false;  // of TilePlan::inputs, else of fields
   int32_t source = 0;
   int32_t lag = 0;
   std::vector<int32_t> coordinates;
   std::vector<int64_t> shifts;
-  std::vector<int64_t> factors;  // of an input; else there are none
+  std::vector<AffineExpr> at;  // from the piece's coordinates
 };
 
 // A task class, or what is computed of it at one level in one tile.
@@ -135,6 +137,13 @@ struct TilePlan {
         piece.stores.begin(), piece.stores.end(),
         [this](int32_t f) { return IsAhead(fields[static_cast<size_t>(f)]); });
   }
+  bool IsTable(const TilePiece& piece) const {
+    return !piece.stores.empty() &&
+           fields[static_cast<size_t>(piece.stores.front())].is_table;
+  }
+  bool IsTable(const TileLoad& load) const {
+    return !load.is_input && fields[static_cast<size_t>(load.source)].is_table;
+  }
   // Step tasks per tile.
   int64_t block_count() const;
   // Levels of the longest block.
@@ -177,6 +186,17 @@ Reach ComputeReach(TilePlan& plan);
 // Levels of a block, times pieces: more than ComputeReach() should make.
 inline constexpr int64_t kReachEntriesMax = int64_t{1} << 21;
 bool HasRoomForReach(const TilePlan& plan);
+
+// An empty box by field, of as many dimensions as the field has.
+std::vector<Box> EmptyBoxes(const TilePlan& plan);
+// Extends `tables`, a box by field, by what `piece` reads of tables at
+// `points`, all coordinates.
+void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
+              std::vector<Box>& tables);
+
+// By piece: whether it needs numbers that are given, for itself or for tables.
+// Pieces stand after those that make the tables they read.
+std::vector<bool> NeedGiven(const TilePlan& plan);
 
 // `box`, given by the entries of field.dims, from a box over all dimensions.
 Box Project(const Box& box, const std::vector<int32_t>& dims);

@@ -44,6 +44,7 @@ void EncodeField(const TileField& field, Encoder& out) {
   out.PutBool(field.is_static);
   out.PutBool(field.given.has_value());
   if (field.given) field.given->Encode(out);
+  out.PutBool(field.is_table);
   PutIntegers(out, field.dims);
   out.PutSigned(field.time_position);
   PutBox(out, field.box);
@@ -56,6 +57,7 @@ TileField DecodeField(Decoder& in) {
   out.element = GetElement(in);
   out.is_static = in.GetBool();
   if (in.GetBool()) out.given = IndexVector::Decode(in);
+  out.is_table = in.GetBool();
   out.dims = GetIntegers<int32_t>(in);
   out.time_position = static_cast<int32_t>(in.GetSigned());
   out.box = GetBox(in);
@@ -76,7 +78,8 @@ void EncodePiece(const TilePiece& piece, Encoder& out) {
     out.PutSigned(load.lag);
     PutIntegers(out, load.coordinates);
     PutIntegers(out, load.shifts);
-    if (load.is_input) PutIntegers(out, load.factors);
+    out.PutVarint(load.at.size());
+    for (const AffineExpr& expr : load.at) expr.Encode(out);
   }
   out.PutBool(piece.is_static);
   for (const auto& makers : piece.makers) PutIntegers(out, makers);
@@ -99,7 +102,8 @@ TilePiece DecodePiece(Decoder& in, int dim_count) {
     load.lag = static_cast<int32_t>(in.GetSigned());
     load.coordinates = GetIntegers<int32_t>(in);
     load.shifts = GetIntegers<int64_t>(in);
-    if (load.is_input) load.factors = GetIntegers<int64_t>(in);
+    load.at.resize(static_cast<size_t>(in.GetCount()));
+    for (AffineExpr& expr : load.at) expr = AffineExpr::Decode(in);
   }
   out.is_static = in.GetBool();
   for (size_t l = 0; l < out.loads.size() && in.ok(); ++l) {
@@ -126,7 +130,17 @@ bool IsValidField(const TileField& field, const TilePlan& plan) {
   return field.box.size() == static_cast<int>(field.dims.size()) &&
          field.carried >= 0 && field.carried <= 16 &&
          (!field.given || (field.is_static && field.dims.empty())) &&
+         (!field.is_table || (field.is_static && !field.given)) &&
          IsIn(field.time_position, field.dims.size() + 1);
+}
+
+// The coordinates that there are, with factors of which products are no harm.
+bool IsValidIndex(const AffineExpr& expr, const TilePlan& plan) {
+  return IsBounded(expr.constant) && expr.LastIndex() <= plan.dim_count() &&
+         std::all_of(expr.coefficients.begin(), expr.coefficients.end(),
+                     [](int64_t factor) {
+                       return factor >= -kFactorMax && factor <= kFactorMax;
+                     });
 }
 
 // Load l of `piece` reads what is there: its source, of the type that the code
@@ -146,28 +160,33 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     rank = static_cast<size_t>(plan.inputs[source].box.size());
   } else {
     const TileField& field = plan.fields[source];
-    // Static pieces are computed before anything can be given.
-    if (piece.is_static && field.given) return false;
+    // Tables are made of what all of space can have.
+    if (plan.IsTable(piece) && !field.is_table &&
+        !(field.is_static && field.dims.empty())) {
+      return false;
+    }
     element = field.element;
     rank = field.dims.size();
     levels_back = field.carried;
   }
-  if (load.coordinates.size() != rank || load.shifts.size() != rank ||
-      load.factors.size() != (load.is_input ? rank : 0) || load.lag < 0 ||
+  const bool is_elsewhere = load.is_input || plan.IsTable(load);
+  const size_t rank_in_space = is_elsewhere ? 0 : rank;
+  if (load.coordinates.size() != rank_in_space ||
+      load.shifts.size() != rank_in_space ||
+      load.at.size() != (is_elsewhere ? rank : 0) || load.lag < 0 ||
       load.lag > levels_back || piece.code.loads[l].element != element) {
     return false;
   }
   return std::all_of(load.coordinates.begin(), load.coordinates.end(),
                      [&](int32_t c) {
-                       return (load.is_input && c == -1) ||
-                              IsIn(c,
+                       return IsIn(c,
                                    static_cast<size_t>(plan.dim_count()) + 1);
                      }) &&
-         std::all_of(load.shifts.begin(), load.shifts.end(), IsBounded) &&
-         std::all_of(load.factors.begin(), load.factors.end(),
-                     [](int64_t factor) {
-                       return factor >= -kFactorMax && factor <= kFactorMax;
-                     }) &&
+         std::all_of(load.shifts.begin(), load.shifts.end(),
+                     [](int64_t shift) { return IsBounded(shift); }) &&
+         std::all_of(
+             load.at.begin(), load.at.end(),
+             [&](const AffineExpr& at) { return IsValidIndex(at, plan); }) &&
          std::all_of(piece.makers[l].begin(), piece.makers[l].end(),
                      [&plan](int32_t maker) {
                        return IsIn(maker, plan.pieces.size());
@@ -189,8 +208,35 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
       return false;
     }
   }
+  const bool has_table = std::any_of(
+      piece.stores.begin(), piece.stores.end(),
+      [&](int32_t f) { return plan.fields[static_cast<size_t>(f)].is_table; });
+  if (has_table && (!piece.is_static || piece.stores.size() != 1)) return false;
   for (size_t l = 0; l < piece.loads.size(); ++l) {
     if (!IsValidLoad(piece, l, plan)) return false;
+  }
+  return true;
+}
+
+// What is computed before anything is given takes none of it, and each piece
+// stands after those that make the tables it reads.
+bool IsValidOrder(const TilePlan& plan) {
+  const std::vector<bool> needs_given = NeedGiven(plan);
+  std::vector<size_t> made(plan.fields.size(), 0);  // by field: last piece + 1
+  for (size_t p = 0; p < plan.pieces.size(); ++p) {
+    for (const int32_t f : plan.pieces[p].stores) {
+      made[static_cast<size_t>(f)] = p + 1;
+    }
+  }
+  for (size_t p = 0; p < plan.pieces.size(); ++p) {
+    const TilePiece& piece = plan.pieces[p];
+    if (piece.is_static && !plan.IsTable(piece) && needs_given[p]) return false;
+    for (size_t l = 0; l < piece.loads.size(); ++l) {
+      const TileLoad& load = piece.loads[l];
+      if (plan.IsTable(load) && made[static_cast<size_t>(load.source)] > p) {
+        return false;
+      }
+    }
   }
   return true;
 }
@@ -234,7 +280,8 @@ bool IsValid(const TilePlan& plan) {
          std::all_of(plan.fields.begin(), plan.fields.end(),
                      [&](const auto& f) { return IsValidField(f, plan); }) &&
          std::all_of(plan.pieces.begin(), plan.pieces.end(),
-                     [&](const auto& p) { return IsValidPiece(p, plan); });
+                     [&](const auto& p) { return IsValidPiece(p, plan); }) &&
+         IsValidOrder(plan);
 }
 
 }  // namespace

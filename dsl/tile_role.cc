@@ -43,7 +43,8 @@ bool FitsPlan(const TileRole& role, const TilePlan& plan) {
           return false;
         }
         const TileField& field = plan.fields[static_cast<size_t>(r.field)];
-        return !field.given && r.box.size() == field.box.size();
+        return !field.given && !field.is_table &&
+               r.box.size() == field.box.size();
       });
 }
 

@@ -113,10 +113,15 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
       const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
       const auto e = static_cast<int>(entry);
       // A field without this dimension has one point in it.
-      box.lower[d + 1] =
-          is_own ? std::max(box.lower[d + 1], window.lower[e]) : 0;
-      box.upper[d + 1] =
-          is_own ? std::min(box.upper[d + 1], window.upper[e]) : 0;
+      if (!is_own) {
+        box.lower[d + 1] = box.upper[d + 1] = 0;
+      } else if (field.is_table) {
+        box.lower[d + 1] = window.lower[e];
+        box.upper[d + 1] = window.upper[e];
+      } else {
+        box.lower[d + 1] = std::max(box.lower[d + 1], window.lower[e]);
+        box.upper[d + 1] = std::min(box.upper[d + 1], window.upper[e]);
+      }
     }
   }
   if (!piece.levels.Holds({level})) box.upper[0] = box.lower[0] - 1;
@@ -143,7 +148,6 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
 TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
                                     absl::Span<const int32_t> coordinates,
                                     absl::Span<const int64_t> shifts,
-                                    absl::Span<const int64_t> factors,
                                     Part& part) {
   const size_t begin = part.strides.size();
   part.strides.resize(begin + static_cast<size_t>(part.box.size()), 0);
@@ -151,15 +155,12 @@ TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
   for (size_t e = 0; e < coordinates.size(); ++e) {
     const auto c = coordinates[e];
     const auto d = static_cast<int>(e);
-    const int64_t factor = factors.empty() ? 1 : factors[e];
-    int64_t at = (shifts.empty() ? 0 : shifts[e]) - window.box.lower[d];
-    if (c >= 0) {
-      part.strides[begin + static_cast<size_t>(c)] = factor * window.strides[d];
-      at += factor * part.box.lower[c];
-    }
+    part.strides[begin + static_cast<size_t>(c)] = window.strides[d];
+    const int64_t at = (shifts.empty() ? 0 : shifts[e]) - window.box.lower[d] +
+                       part.box.lower[c];
     const int64_t bytes = window.strides[d] * element_bytes;
     if (c == 1) {
-      out.step = factor * bytes;
+      out.step = bytes;
       out.planes = window.planes;
     }
     // Planes that take turns are counted.
@@ -170,6 +171,26 @@ TileSweep::Operand TileSweep::Place(const Window& window, int64_t element_bytes,
     }
   }
   return out;
+}
+
+TileSweep::Operand TileSweep::PlaceAt(const Window& window,
+                                      int64_t element_bytes,
+                                      absl::Span<const AffineExpr> at,
+                                      Part& part) {
+  const size_t begin = part.strides.size();
+  part.strides.resize(begin + static_cast<size_t>(part.box.size()), 0);
+  int64_t first = 0;
+  for (size_t e = 0; e < at.size(); ++e) {
+    const auto d = static_cast<int>(e);
+    for (int c = 0; c < part.box.size(); ++c) {
+      part.strides[begin + static_cast<size_t>(c)] +=
+          at[e].coefficients[static_cast<size_t>(c)] * window.strides[d];
+    }
+    first += (at[e].Evaluate(part.box.lower) - window.box.lower[d]) *
+             window.strides[d];
+  }
+  return {.data = window.data + first * element_bytes,
+          .step = part.strides[begin + 1] * element_bytes};
 }
 
 void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
@@ -188,7 +209,7 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
     for (const int32_t d : field.dims) coordinates.push_back(d + 1);
     const int64_t bytes = ElementBytes(field.element);
     part.stores.push_back(
-        Place(fields_[f].At(level), bytes, coordinates, {}, {}, part));
+        Place(fields_[f].At(level), bytes, coordinates, {}, part));
   }
   for (const TileLoad& load : piece.loads) {
     const auto s = static_cast<size_t>(load.source);
@@ -200,8 +221,10 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
             : fields_[s].At(level - load.lag);
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
                                                      : plan_.fields[s].element);
-    part.loads.push_back(Place(window, bytes, load.coordinates, load.shifts,
-                               load.factors, part));
+    part.loads.push_back(
+        load.is_input || plan_.IsTable(load)
+            ? PlaceAt(window, bytes, load.at, part)
+            : Place(window, bytes, load.coordinates, load.shifts, part));
   }
   parts_.push_back(std::move(part));
 }
@@ -239,10 +262,12 @@ void TileSweep::RunSlice(const Part& part, int64_t first, int64_t last) {
   }
 }
 
-void TileSweep::RunStatic() {
+void TileSweep::RunStatic(bool tables_only) {
   for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+    const TilePiece& piece = plan_.pieces[p];
     parts_.clear();
-    if (plan_.pieces[p].is_static) AddPart(p, 0, 0, 0);
+    if (!piece.is_static || (tables_only && !plan_.IsTable(piece))) continue;
+    AddPart(p, 0, 0, 0);
     for (const Part& part : parts_) {
       RunSlice(part, part.box.lower[1], part.box.upper[1]);
     }

@@ -19,7 +19,8 @@ class TileSweep {
 
   // The points of a piece, all coordinates; empty if it has none here.
   Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
-  void RunStatic();
+  // What does not depend on time; of that only tables, if so asked for.
+  void RunStatic(bool tables_only);
   // Levels first ... last of a block that ends with level `block_last`. On its
   // way it calls need(p) before it reads points of levels before `first` whose
   // first coordinate is at most p, and made(p) after those of level `last` are
@@ -55,12 +56,14 @@ class TileSweep {
   void RunAhead(int64_t first, int64_t last, int64_t block_last);
   // Appends the piece, unless it has no point here.
   void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
-  // Appends an operand's strides: dimension e of the window is at factors[e] *
-  // coordinate coordinates[e] + shifts[e]; without factors, they are 1.
+  // Appends an operand's strides: dimension e of the window is at coordinate
+  // coordinates[e] + shifts[e].
   static Operand Place(const Window& window, int64_t element_bytes,
                        absl::Span<const int32_t> coordinates,
-                       absl::Span<const int64_t> shifts,
-                       absl::Span<const int64_t> factors, Part& part);
+                       absl::Span<const int64_t> shifts, Part& part);
+  // The same with dimension e at at[e], of a window that has all its planes.
+  static Operand PlaceAt(const Window& window, int64_t element_bytes,
+                         absl::Span<const AffineExpr> at, Part& part);
   // The part's points whose coordinate 1 is in first ... last.
   static void RunSlice(const Part& part, int64_t first, int64_t last);
 

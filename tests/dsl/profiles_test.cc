@@ -152,7 +152,9 @@ TEST(Profiles, ReadInALoop) {
   const std::string text = absl::StrReplaceAll(
       absl::StrCat(kWave, "reduce top(t) = normmax(u(x)(y)(t)) for t = 3:T:3 ",
                    "over x = 0:N y = 0:M\nresult phase(T)\n"),
-      {{"param T = 12", "repeat T = 3:30:3 until top(T) > 1.7"}});
+      {{"param T = 12", "repeat T = 3:30:3 until top(T) > 7"},
+       {"source(0) as first",
+        "source(30+x-t) as first where x <= t + 10 else 0"}});
   const Job job = MustCompile(text, Tiles());
   EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
   CompileOptions points = Options();
@@ -184,6 +186,93 @@ TEST(Profiles, ReadAtDistancesThatVary) {
   const std::string behind = absl::StrCat(text, kBehind);
   EXPECT_THAT(MustCompile(behind, Tiles()).lowering, HasSubstr("3 steps deep"));
   ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
+}
+
+// At sums of indices: from a file, from tasks, and what is made of such.
+std::string Travelling() {
+  constexpr char kRing[] = R"(
+task circle
+  creates ring(i)(d) as n
+  for i = 0:T  d = -M:N where i + d < M
+  using
+    source(i+1) as s
+    slope(i-d)  as w where i >= d else 2
+    damp(3)     as a
+    scale       as k
+  code
+    n = 1 - 0.001*d*s*a + k*w
+  end code
+end task
+task slant
+  creates slope(i) as n
+  for i = 0:2*M+T
+  using damp(i) as a where i <= M else 0.5
+  code
+    n = 0.25*a + 0.01*i
+  end code
+end task
+boundary ring(i)(d) = 0.75 where i + d >= M
+)";
+  return absl::StrReplaceAll(
+      absl::StrCat(kWave, kRing),
+      {{"source(t-1) as s where",
+        "source(x+t) as here\n    source(t-1) as s where"},
+       {"source(0) as first", "source(x-t) as first where x >= t else 0.5"},
+       {"damp(x) as a", "damp(x+y) as a where x + y <= M else 1"},
+       {"damp(y) as b",
+        "ring(t)(x-y) as b\n    slope(2*y-x+t) as c where 2*y + t >= x else 1"},
+       {"n = a*b*(0.5", "n = a*b*(c*here + 0.5"}});
+}
+
+TEST(Profiles, ReadAtSumsOfIndices) {
+  const std::string text = Travelling();
+  EXPECT_THAT(MustCompile(text, Tiles()).lowering,
+              HasSubstr("2 x 2 tiles of 10 x 13 points, 3 st"));
+  ExpectOneDigest(text, Options(), *Tiles().shape, KernelCache().Source());
+  const std::string behind = absl::StrCat(text, kBehind, "result ring\n");
+  EXPECT_THAT(MustCompile(behind, Tiles()).lowering, HasSubstr("3 steps deep"));
+  ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
+}
+
+TEST(Profiles, AtSumsSurviveAllFaults) {
+  Simulate(MustCompile(Travelling(), Tiles()),
+           {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
+}
+
+// One that is laid out in rows takes all that lies between two points of a
+// tile: tiles are long where that is less.
+TEST(Profiles, AtSumsAreReckonedWith) {
+  const std::string text = R"(
+input table(i) for i = 0:999999 else i % 7
+boundary u(x)(y)(0) = 0
+task step
+  creates u(x)(y)(t) as n
+  for x = 0:999  y = 0:999  t = 1:500
+  using
+    u(x)(y)(t-1) as c
+    u(x-1)(y)(t-1) as west where x > 0 else 0
+    u(x)(y-1)(t-1) as south where y > 0 else 0
+    table(1000*x+y) as k
+  code
+    n = k + 0.3*(c + west + south)
+  end code
+end task
+result u(:)(:)(500)
+)";
+  const auto rows = [](const std::string& program) {
+    CompileOptions options = Options();
+    options.target = {.agents = 2, .workers = 2};
+    const Job job = MustCompile(program, options);
+    Decoder in(job.program.kernels.front().body);
+    return TilePlan::Decode(in).widths;
+  };
+  const std::vector<int64_t> by_rows = rows(text);
+  const std::vector<int64_t> by_columns =
+      rows(absl::StrReplaceAll(text, {{"1000*x+y", "x+1000*y"}}));
+  ASSERT_EQ(by_rows.size(), 2U);
+  ASSERT_EQ(by_columns.size(), 2U);
+  EXPECT_LT(by_rows[0], by_rows[1]);
+  EXPECT_GT(by_columns[0], by_columns[1]);
 }
 
 // What has no time comes first, and what is made of all of it.
@@ -319,9 +408,15 @@ TEST(Profiles, ThatTilesLackRunPointByPoint) {
     ExpectOneDigest(text, Options(), *Tiles().shape, nullptr);
     return MustCompile(text, Options()).lowering;
   };
-  EXPECT_THAT(how("source(t-1) as s", "source(x+t) as s"),
-              HasSubstr("point by point: task step reads source not at a "
-                        "constant distance"));
+  EXPECT_THAT(
+      how("source(t-1) as s",
+          "phase(x+t) as p where x + t <= T else 0\n    source(t-1) as s"),
+      HasSubstr("point by point: task step reads phase, which is made of "
+                "itself, not at a constant distance"));
+  EXPECT_THAT(how("source(t-1) as s",
+                  "source(70000*x+t) as far where x < 0 else 0\n"
+                  "    source(t-1) as s"),
+              HasSubstr("task step reads source in steps that are too large"));
   EXPECT_THAT(
       how("source(t-1) as s",
           "phase(t-9) as late where t > 8 else 0\n    source(t-1) as s"),

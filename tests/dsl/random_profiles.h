@@ -1,7 +1,8 @@
 // Arrays with fewer indices than time and space, from a seed, and reads of them
 // at any of their places: the same one along time, along a dimension of space,
-// at a number, in its steps, in larger ones, and backwards. And numbers that
-// are made of all of an array that has no time, and read everywhere.
+// at a number, at sums of these, in its steps, in larger ones, and backwards.
+// And numbers that are made of all of an array that has no time, and read
+// everywhere.
 #ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 #define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 
@@ -46,15 +47,15 @@ class RandomProfiles {
                          double sum, const std::vector<int64_t>& x, int64_t t) {
               for (const Read& read : reads) {
                 std::vector<int64_t> at;
-                for (size_t i = 0; i < read.follows.size(); ++i) {
-                  const int f = read.follows[i];
-                  at.push_back(read.shift[i] +
-                               read.step[i] *
-                                   (f == kTime    ? t
-                                    : f == kFixed ? 0
-                                                  : x[static_cast<size_t>(f)]));
+                for (const Index& index : read.index) {
+                  at.push_back(index.shift);
+                  for (const auto& [follows, step] : index.terms) {
+                    at.back() += step * (follows == kTime
+                                             ? t
+                                             : x[static_cast<size_t>(follows)]);
+                  }
                 }
-                sum += read.factor * profiles[read.profile].At(at);
+                sum += read.factor * ValueOf(profiles, read.profile, at);
               }
               for (const double number : numbers) sum += number;
               return sum;
@@ -65,13 +66,13 @@ class RandomProfiles {
 
  private:
   static constexpr int kTime = -1;
-  static constexpr int kFixed = -2;
   static constexpr int64_t kRim = 5;
 
   struct Profile {
     int rank = 1;
     bool is_recurrent = false;
     double phase = 0;
+    int part = -1;  // a profile whose half is added, at the first indices
 
     double At(const std::vector<int64_t>& at) const {
       if (!is_recurrent) {
@@ -88,13 +89,25 @@ class RandomProfiles {
       return value;
     }
   };
+  struct Index {
+    std::vector<std::pair<int, int64_t>> terms;  // what it follows, in steps
+    int64_t shift = 0;
+  };
   struct Read {
     size_t profile = 0;
-    std::vector<int> follows;
-    std::vector<int64_t> step;
-    std::vector<int64_t> shift;
+    std::vector<Index> index;
     double factor = 0;
   };
+
+  static double ValueOf(const std::vector<Profile>& profiles, size_t p,
+                        std::vector<int64_t> at) {
+    const Profile& profile = profiles[p];
+    const double own = profile.At(at);
+    if (profile.part < 0) return own;
+    const auto part = static_cast<size_t>(profile.part);
+    at.resize(static_cast<size_t>(profiles[part].rank));
+    return own + 0.5 * ValueOf(profiles, part, std::move(at));
+  }
 
   std::string Name(size_t p) const { return absl::StrCat("p", p); }
 
@@ -124,8 +137,10 @@ class RandomProfiles {
           "(i) as n\n  for i = ", 1 - kRim, ":", last_, "\n  using p", p,
           "(i-1) as before\n  code\n    n = 0.5*before + 0.1*i", end);
     } else if (rng_.Chance(0.5)) {
-      absl::StrAppend(&tasks_, head, indices, " as n\n  for", ranges,
-                      "\n  code\n    n = sin(", sum, ")", end);
+      const std::string part = AddPart(made);
+      absl::StrAppend(&tasks_, head, indices, " as n\n  for", ranges, part,
+                      "\n  code\n    n = sin(", sum, ")",
+                      part.empty() ? "" : " + 0.5*w", end);
     } else {
       absl::StrAppend(&tasks_, "input p", p, indices, " for", ranges, "\n");
       Value value = Value::Allocate(ElementType::kDouble, extents);
@@ -140,42 +155,64 @@ class RandomProfiles {
     }
   }
 
+  // Makes another profile a part of this one, or none.
+  std::string AddPart(Profile& made) {
+    for (size_t q = 0; q + 1 < profiles_.size(); ++q) {
+      const Profile& part = profiles_[q];
+      if (part.is_recurrent || part.rank > made.rank || rng_.Chance(0.4)) {
+        continue;
+      }
+      made.part = static_cast<int>(q);
+      std::string out = absl::StrCat("\n  using ", Name(q));
+      for (int i = 0; i < part.rank; ++i) absl::StrAppend(&out, "(i", i, ")");
+      return out + " as w";
+    }
+    return "";
+  }
+
+  // A step that leaves the index in its range, with what it follows before.
+  int64_t StepFor(const Index& index, bool is_recurrent) {
+    if (!index.terms.empty()) {
+      const int64_t first = index.terms.front().second;
+      return first < 0 || (first == 1 && rng_.Chance(0.5)) ? 1 : -1;
+    }
+    if (rng_.Chance(0.7)) return 1;
+    return is_recurrent || rng_.Chance(0.6) ? 2 : -1;
+  }
+
   void AddRead(int64_t number) {
     Read read{.profile = static_cast<size_t>(
                   rng_.Below(static_cast<int64_t>(profiles_.size()))),
-              .follows = {},
-              .step = {},
-              .shift = {},
+              .index = {},
               .factor = rng_.Unit() - 0.5};
     const Profile& profile = profiles_[read.profile];
     absl::StrAppend(&uses_, "    ", Name(read.profile));
-    std::vector<int> free = {kTime};
-    for (int d = 0; d < dims_; ++d) free.push_back(d);
     for (int i = 0; i < profile.rank; ++i) {
-      int follows = kFixed;
-      if (profile.is_recurrent) {
-        follows = rng_.Chance(0.2) ? kFixed : kTime;
-      } else if (rng_.Chance(0.85)) {
+      Index index;
+      std::vector<int> free = {kTime};
+      if (!profile.is_recurrent) {
+        for (int d = 0; d < dims_; ++d) free.push_back(d);
+      }
+      // Where all of them follow one each, others do so rarely.
+      const double more = profile.is_recurrent ? 0.0 : 0.2;
+      for (double chance = 0.85; !free.empty() && rng_.Chance(chance);
+           chance = index.terms.size() < 2 ? more : 0) {
         const auto pick =
             static_cast<size_t>(rng_.Below(static_cast<int64_t>(free.size())));
-        follows = free[pick];
+        index.terms.emplace_back(free[pick],
+                                 StepFor(index, profile.is_recurrent));
         free.erase(free.begin() + static_cast<ptrdiff_t>(pick));
       }
-      const int64_t shift =
-          rng_.Below(profile.is_recurrent && follows == kTime ? 3 : 5) - 2;
-      read.follows.push_back(follows);
-      read.shift.push_back(shift);
-      const int64_t step = rng_.Chance(0.7)                           ? 1
-                           : profile.is_recurrent || rng_.Chance(0.6) ? 2
-                                                                      : -1;
-      read.step.push_back(step);
-      const std::string index =
-          follows == kFixed
-              ? ""
-              : absl::StrCat(
-                    step, "*",
-                    follows == kTime ? "t" : absl::StrCat("x", follows), " + ");
-      absl::StrAppend(&uses_, "(", index, shift, ")");
+      const bool looks_back = profile.is_recurrent && !index.terms.empty();
+      index.shift = rng_.Below(looks_back ? 3 : 5) - 2;
+      absl::StrAppend(&uses_, "(");
+      for (const auto& [follows, step] : index.terms) {
+        absl::StrAppend(&uses_, step, "*",
+                        follows == kTime ? "t" : absl::StrCat("x", follows),
+                        " + ");
+      }
+      absl::StrAppend(&uses_, index.shift, ")");
+      read.index.push_back(std::move(index));
     }
     absl::StrAppend(&uses_, " as r", number, "\n");
     absl::StrAppend(&terms_, " + ", absl::StrFormat("(%.17g)", read.factor),
@@ -212,10 +249,10 @@ class RandomProfiles {
       absl::StrAppend(&ranges, " i", i, " = ", at.back(), ":",
                       i == 0 ? at.back() + 9 : at.back());
     }
-    double value = profiles_[p].At(at);
+    double value = ValueOf(profiles_, p, at);
     for (int64_t k = 0; k < 9; ++k) {
       ++at[0];
-      value = std::max(value, profiles_[p].At(at));
+      value = std::max(value, ValueOf(profiles_, p, at));
     }
     AddNumber(source, ranges, value);
   }

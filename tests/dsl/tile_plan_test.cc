@@ -99,6 +99,15 @@ int32_t Near(int64_t n) {
       std::clamp<int64_t>(n, Limits::min(), Limits::max()));
 }
 
+TileLoad& InputLoad(TilePlan& plan) {
+  for (TilePiece& piece : plan.pieces) {
+    for (TileLoad& load : piece.loads) {
+      if (load.is_input) return load;
+    }
+  }
+  return plan.pieces.front().loads.front();
+}
+
 TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
   const std::string bytes = PlanBytes();
   using Change = std::function<void(TilePlan&, int64_t)>;
@@ -138,13 +147,8 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
       {"shift",
        [&](auto& p, int64_t n) { last_piece(p).loads[0].shifts[0] = n; }},
       {"factor",
-       [](auto& p, int64_t n) {
-         for (TilePiece& piece : p.pieces) {
-           for (TileLoad& load : piece.loads) {
-             if (load.is_input) load.factors[0] = n;
-           }
-         }
-       }},
+       [](auto& p, int64_t n) { InputLoad(p).at[0].coefficients[1] = n; }},
+      {"index", [](auto& p, int64_t n) { InputLoad(p).at[1].constant = n; }},
       {"maker",
        [&](auto& p, int64_t n) { last_piece(p).makers[0][0] = Near(n); }}};
   const std::vector<int64_t> ends = {
@@ -219,6 +223,69 @@ result u(:)(4)
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
     for (TileField& field : plan.fields) field.is_static = false;
+  }));
+}
+
+// A task makes what it reads of a table, backwards from those who read it.
+TEST(TilePlanTest, TablesAreMadeBeforeTheyAreRead) {
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {9}, .depth = 2};
+  const Job job = MustCompile(R"(
+task first
+  creates a(i) as n
+  for i = 0:60
+  code
+    n = i
+  end code
+end task
+task second
+  creates b(i) as n
+  for i = 0:30
+  using a(2*i) as v
+  code
+    n = v + 1
+  end code
+end task
+boundary u(x)(0) = x
+task step
+  creates u(x)(t) as n
+  for x = 0:20  t = 1:4
+  using
+    u(x)(t-1) as c
+    b(x+t)    as s
+  code
+    n = c + s
+  end code
+end task
+result u(:)(4)
+)",
+                              options);
+  const std::string& bytes = job.program.kernels.front().body;
+  ASSERT_TRUE(IsTaken(bytes)) << job.lowering;
+  const auto is_taken_with = [&bytes](auto change) {
+    Decoder in(bytes);
+    TilePlan plan = TilePlan::Decode(in);
+    change(plan);
+    Encoder out;
+    plan.Encode(out);
+    return IsTaken(out.view());
+  };
+  EXPECT_TRUE(is_taken_with([](TilePlan&) {}));
+  EXPECT_FALSE(is_taken_with(
+      [](TilePlan& plan) { std::swap(plan.pieces[0], plan.pieces[1]); }));
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TileField& field : plan.fields) field.is_table = false;
+  }));
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TileField& field : plan.fields) field.is_table = true;
+  }));
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TilePiece& piece : plan.pieces) piece.is_static = false;
+  }));
+  EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
+    for (TilePiece& piece : plan.pieces) {
+      for (TileLoad& load : piece.loads) load.at.clear();
+    }
   }));
 }
 
