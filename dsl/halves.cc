@@ -53,9 +53,11 @@ std::vector<bool> EarlyArrays(const PointProgram& points) {
 
 // Arrays that no tile can make: those of reductions and of a loop's condition,
 // and those with fewer indices than what their tasks read; and what depends on
-// such arrays, unless tiles with time can be given the `early` ones.
+// such arrays, unless tiles can be given the `early` ones: those with time, and
+// those that are `held`.
 std::vector<bool> LateArrays(const PointProgram& points,
-                             const std::vector<bool>& early) {
+                             const std::vector<bool>& early,
+                             const std::vector<bool>& held) {
   std::vector<bool> is_late(points.arrays.size(), false);
   const int32_t full = FullRank(points);
   const auto rank = [&points](const auto& ref) {
@@ -79,7 +81,9 @@ std::vector<bool> LateArrays(const PointProgram& points,
                        });
   };
   const auto waits = [&](const PointClass& c) {
-    const bool can_be_given = rank(c.creates.front()) == full;
+    const bool can_be_given =
+        rank(c.creates.front()) == full ||
+        held[static_cast<size_t>(c.creates.front().array)];
     return std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
       const auto a = static_cast<size_t>(use.array);
       return is_late[a] && !(can_be_given && early[a]);
@@ -97,6 +101,32 @@ std::vector<bool> LateArrays(const PointProgram& points,
     }
   }
   return is_late;
+}
+
+// Early arrays of which tasks with time read more than numbers, and what these
+// are made of.
+std::vector<bool> HeldArrays(const PointProgram& points,
+                             const std::vector<bool>& early,
+                             const std::vector<bool>& late) {
+  const int32_t full = FullRank(points);
+  std::vector<bool> out(points.arrays.size(), false);
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (const PointClass& c : points.classes) {
+      const auto made = static_cast<size_t>(c.creates.front().array);
+      const bool has_time = points.arrays[made].rank == full && !late[made];
+      if (!has_time && !out[made]) continue;
+      for (const Use& use : c.uses) {
+        const auto a = static_cast<size_t>(use.array);
+        const bool is_number =
+            std::all_of(use.map.begin(), use.map.end(),
+                        [](const AffineExpr& e) { return e.IsConstant(); });
+        if (is_number || !early[a] || out[a]) continue;
+        out[a] = has_changed = true;
+      }
+    }
+  }
+  return out;
 }
 
 // Profiles that tiles compute for themselves and give to nobody: arrays of
@@ -268,6 +298,42 @@ void CopyTasks(const PointProgram& points, std::vector<bool> wanted,
   }
 }
 
+// By array: how often, on the way to it, something is made of what all tiles
+// hold of an array.
+absl::StatusOr<std::vector<int32_t>> StagesOf(const Halves& halves) {
+  const std::vector<PointArray>& arrays = halves.tail.arrays;
+  std::vector<int32_t> out(arrays.size(), 0);
+  bool has_changed = true;
+  int32_t highest = 0;
+  const auto follow = [&](int32_t made, int32_t read, int32_t more) {
+    const int32_t stage = out[static_cast<size_t>(read)] + more;
+    int32_t& own = out[static_cast<size_t>(made)];
+    if (own >= stage) return;
+    own = stage;
+    highest = std::max(highest, stage);
+    has_changed = true;
+  };
+  while (has_changed && highest <= kStagesMax) {
+    has_changed = false;
+    for (const auto* half : {&halves.head, &halves.tail}) {
+      for (const PointClass& c : half->classes) {
+        for (const Create& create : c.creates) {
+          for (const Use& use : c.uses) follow(create.array, use.array, 0);
+        }
+      }
+      for (const PointReduction& r : half->reductions) {
+        follow(r.array, r.source, 0);
+      }
+    }
+    for (const PointReduction& r : halves.between) {
+      follow(r.array, r.source, 1);
+    }
+  }
+  if (highest <= kStagesMax) return out;
+  return absl::UnimplementedError(
+      "some array is made of what all tiles hold of itself");
+}
+
 // A stencil that waits for what all tiles make, is behind them as a whole.
 absl::Status CheckStencil(const Halves& halves) {
   const std::vector<PointArray>& arrays = halves.tail.arrays;
@@ -290,7 +356,10 @@ absl::Status CheckStencil(const Halves& halves) {
 }  // namespace
 
 absl::StatusOr<Halves> Split(const PointProgram& points) {
-  const std::vector<bool> late = LateArrays(points, EarlyArrays(points));
+  const std::vector<bool> early = EarlyArrays(points);
+  std::vector<bool> late =
+      LateArrays(points, early, std::vector<bool>(early.size(), false));
+  late = LateArrays(points, early, HeldArrays(points, early, late));
   const std::vector<bool> own = OwnProfiles(points, late);
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];
@@ -331,10 +400,13 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
     DOGGED_RETURN_IF_ERROR(TapHead(is_behind, out.tail, behind, out.between));
   }
   out.head.arrays = out.tail.arrays;
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<int32_t> stages, StagesOf(out));
   for (const PointClass& c : out.head.classes) {
     for (const Use& use : c.uses) {
       if (!is_late(use.array)) continue;
-      out.head.arrays[static_cast<size_t>(use.array)].is_given = true;
+      const auto a = static_cast<size_t>(use.array);
+      out.head.arrays[a].is_given = true;
+      out.head.arrays[a].stage = stages[a];
     }
   }
   DOGGED_RETURN_IF_ERROR(CheckStencil(out));

@@ -27,8 +27,10 @@ struct PointArray {
   Box box;                 // of all labels; empty if unknown
   // From the `place` clause; empty: chosen here. As Array::affinity_block.
   std::vector<int64_t> place;
-  // Its labels are made outside of this program, before any step.
+  // Its labels are made outside of this program, before any step, of arrays
+  // that tiles make at lower stages (see TileField).
   bool is_given = false;
+  int32_t stage = 0;
 };
 
 struct PointClass {

@@ -52,7 +52,7 @@ class Recognizer {
   void AddConstraint(const Constraint& constraint, Normal& normal);
   absl::Status AddLoads(Normal& normal);
   absl::Status Sort();
-  absl::Status CheckGiven() const;
+  void FindStages();
   absl::Status FindLevels();
   // By index of an array's labels.
   const std::vector<Along>& AlongOf(int32_t array) const {
@@ -95,6 +95,7 @@ absl::Status Recognizer::MakeFields() {
                     .is_static = true,
                     .given = placed_.given[a],
                     .is_table = placed_.is_table[a],
+                    .stage = array.stage,
                     .dims = {},
                     .time_position = array.rank,
                     .box = {},
@@ -364,16 +365,28 @@ absl::Status Recognizer::Sort() {
   return absl::OkStatus();
 }
 
-// Static fields are computed before anything can be given.
-absl::Status Recognizer::CheckGiven() const {
-  const std::vector<bool> needs_given = NeedGiven(plan_);
-  for (size_t p = 0; p < needs_given.size(); ++p) {
-    const TilePiece& piece = plan_.pieces[p];
-    if (!needs_given[p] || !piece.is_static || plan_.IsTable(piece)) continue;
-    return No(absl::StrCat("task ", piece.code.name,
-                           " reads what is made of what all tiles hold"));
+// Static fields follow what they are made of; numbers that are given have their
+// stages.
+void Recognizer::FindStages() {
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (const TilePiece& piece : plan_.pieces) {
+      if (!piece.is_static) continue;
+      int32_t stage = 0;
+      const auto at_least = [&](int32_t field) {
+        stage = std::max(stage, plan_.fields[static_cast<size_t>(field)].stage);
+      };
+      for (const TileLoad& load : piece.loads) {
+        if (!load.is_input) at_least(load.source);
+      }
+      for (const int32_t store : piece.stores) at_least(store);
+      for (const int32_t store : piece.stores) {
+        int32_t& own = plan_.fields[static_cast<size_t>(store)].stage;
+        has_changed |= own < stage;
+        own = stage;
+      }
+    }
   }
-  return absl::OkStatus();
 }
 
 absl::Status Recognizer::FindLevels() {
@@ -426,7 +439,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   for (Normal& normal : normals_) MakePieceCode(plan_, normal);
   FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());
-  DOGGED_RETURN_IF_ERROR(CheckGiven());
+  FindStages();
   DOGGED_RETURN_IF_ERROR(FindLevels());
   if (!HasRoomForReach(plan_)) return No("its first step comes too late");
   ComputeReach(plan_);

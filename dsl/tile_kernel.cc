@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,8 @@ class TileRun {
   void RunLevels();
   // Sets up the rings, the static windows, and what the block before gave.
   Value TakeScratch();
+  // The window of a static field, the last one so far, that is an input.
+  void TakeWindow(const TileField& field, size_t input);
   // Sets up windows of what this task reads of tables, without memory; how many
   // bytes they take.
   int64_t SizeTables();
@@ -83,10 +86,15 @@ class TileRun {
 };
 
 void TileRun::RunStatic() {
+  size_t input = 0;
   size_t output = 0;
   for (const TileField& field : plan_.fields) {
     fields_.emplace_back();
-    if (!field.is_static || field.given || field.is_table) continue;
+    if (IsTaken(field, role_)) TakeWindow(field, input++);
+    if (!field.is_static || field.given || field.is_table ||
+        field.stage != role_.stage) {
+      continue;
+    }
     const Box box = plan_.Window(field, tile_);
     Value& value = call_.outputs[output++];
     value = Value::Allocate(field.element, box.Extents());
@@ -96,11 +104,16 @@ void TileRun::RunStatic() {
   }
   Value scratch = program_.scratch.Take(SizeTables());
   PlaceTables(static_cast<char*>(scratch.mutable_data()));
-  sweep_.RunStatic(/*tables_only=*/false);
+  sweep_.RunStatic(role_.stage);
   program_.scratch.Give(std::move(scratch));
   AllocateResults(output);
   WriteResults(0);
   for (Value& value : call_.outputs) value.UnifyNans();
+}
+
+void TileRun::TakeWindow(const TileField& field, size_t input) {
+  void* const data = const_cast<void*>(call_.inputs[input].data());
+  fields_.back().ring.push_back(DenseWindow(data, plan_.Window(field, tile_)));
 }
 
 int64_t TileRun::SizeTables() {
@@ -121,7 +134,8 @@ int64_t TileRun::SizeTables() {
         [this](const TileLoad& load) { return plan_.IsTable(load); });
     if (!reads_tables) continue;
     const bool is_static_task = role_.kind == TileRole::Kind::kStatic;
-    if (is_table || (piece.is_static && is_static_task)) {
+    if (is_table || (piece.is_static && is_static_task &&
+                     plan_.StageOf(piece) == role_.stage)) {
       AddReads(plan_, piece, sweep_.PieceBox(p, 0, 0), boxes);
     }
     if (piece.is_static || is_static_task) continue;
@@ -155,12 +169,8 @@ Value TileRun::TakeScratch() {
   for (const TileField& field : plan_.fields) {
     const Box box = plan_.Window(field, tile_);
     fields_.emplace_back();
-    if (field.is_table) continue;
-    if (field.is_static) {
-      fields_.back().ring.push_back(
-          DenseWindow(const_cast<void*>(call_.inputs[input++].data()), box));
-      continue;
-    }
+    if (IsTaken(field, role_)) TakeWindow(field, input++);
+    if (field.is_static) continue;
     Window window = DenseWindow(nullptr, box);
     int64_t points = box.Count();
     if (is_swept_away_ && !plan_.IsAhead(field) && field.dims.size() > 1 &&
@@ -280,7 +290,7 @@ void TileRun::RunLevels() {
     carry_.ListReads(first_ - 1);
     carry_.ReadProfiles();
   }
-  sweep_.RunStatic(/*tables_only=*/true);
+  sweep_.RunStatic(std::nullopt);
   first_result_ = 0;
   if (role_.gives_carry) {
     for (const TileField& field : plan_.fields) {

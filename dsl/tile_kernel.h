@@ -42,21 +42,29 @@ struct TileResult {
 };
 
 // What one task class of a tile program does. In the order of its uses it is
-// given: unless it is a static one, every static field's window; then, a step
-// only, for each carried field its own core of the block before and a strip
-// from tile - delta for each direction delta. In the order of its creates it
-// gives: a static task every static field's window that is not given; others,
-// if `gives_carry`, each carried field's core and a strip for each direction;
-// then the results.
+// given: every static field's window or number (a static task those of stages
+// below its own, and numbers also of its own); then, a step only, for each
+// carried field its own core of the block before and a strip from tile - delta
+// for each direction delta. In the order of its creates it gives: a static task
+// the windows of its stage; others, if `gives_carry`, each carried field's core
+// and a strip for each direction; then the results.
 struct TileRole {
   enum class Kind : uint8_t { kStatic = 0, kStart = 1, kStep = 2 };
   Kind kind = Kind::kStep;
   bool gives_carry = false;
+  int32_t stage = 0;  // of a static one
   std::vector<TileResult> results;
 
   void Encode(Encoder& out) const;
   static TileRole Decode(Decoder& in);
 };
+
+// Whether a task of that role is given a static field as a window or a number.
+inline bool IsTaken(const TileField& field, const TileRole& role) {
+  if (!field.is_static || field.is_table) return false;
+  return role.kind != TileRole::Kind::kStatic || field.stage < role.stage ||
+         (field.given && field.stage == role.stage);
+}
 
 // Whether the results of a role, which may be anybody's, are of the plan.
 bool FitsPlan(const TileRole& role, const TilePlan& plan);

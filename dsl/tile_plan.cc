@@ -211,22 +211,6 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
   }
 }
 
-std::vector<bool> NeedGiven(const TilePlan& plan) {
-  std::vector<bool> out;
-  std::vector<bool> tables(plan.fields.size(), false);
-  for (const TilePiece& piece : plan.pieces) {
-    out.push_back(std::any_of(
-        piece.loads.begin(), piece.loads.end(), [&](const TileLoad& load) {
-          const auto f = static_cast<size_t>(load.source);
-          return !load.is_input &&
-                 (plan.fields[f].given.has_value() || tables[f]);
-        }));
-    if (!plan.IsTable(piece) || !out.back()) continue;
-    tables[static_cast<size_t>(piece.stores.front())] = true;
-  }
-  return out;
-}
-
 bool HasRoomForReach(const TilePlan& plan) {
   const auto pieces = static_cast<int64_t>(plan.pieces.size());
   return plan.levels_max() <= kReachEntriesMax / std::max<int64_t>(1, pieces);

@@ -55,6 +55,10 @@ struct TileField {
   // A static one that does not lie in space: its coordinates are indices of its
   // own. Each task makes for itself the part that it reads, and has no rim.
   bool is_table = false;
+  // Static fields are computed in stages: a number that is given may be made of
+  // what all tiles have of fields of lower stages, and what reads it has its
+  // stage or a higher one.
+  int32_t stage = 0;
   // The space dimension (from 0) of each index but time, in their order.
   std::vector<int32_t> dims;
   // Where time stands among the indices of the user's label.
@@ -156,6 +160,10 @@ struct TilePlan {
   // Of the task that computes a block.
   int64_t FirstLevelOf(int64_t block) const;
   int64_t LastLevelOf(int64_t block) const;
+  // Of a static piece.
+  int32_t StageOf(const TilePiece& piece) const {
+    return fields[static_cast<size_t>(piece.stores.front())].stage;
+  }
   // The points of a tile, all dimensions.
   Box Tile(const IndexVector& tile) const;
   // `field`'s points in a tile, and those with the rim around it.
@@ -183,6 +191,9 @@ struct Reach {
 };
 Reach ComputeReach(TilePlan& plan);
 
+// More stages than a program has that somebody wrote.
+inline constexpr int32_t kStagesMax = 64;
+
 // Levels of a block, times pieces: more than ComputeReach() should make.
 inline constexpr int64_t kReachEntriesMax = int64_t{1} << 21;
 bool HasRoomForReach(const TilePlan& plan);
@@ -193,10 +204,6 @@ std::vector<Box> EmptyBoxes(const TilePlan& plan);
 // `points`, all coordinates.
 void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
               std::vector<Box>& tables);
-
-// By piece: whether it needs numbers that are given, for itself or for tables.
-// Pieces stand after those that make the tables they read.
-std::vector<bool> NeedGiven(const TilePlan& plan);
 
 // `box`, given by the entries of field.dims, from a box over all dimensions.
 Box Project(const Box& box, const std::vector<int32_t>& dims);

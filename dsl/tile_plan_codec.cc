@@ -45,6 +45,7 @@ void EncodeField(const TileField& field, Encoder& out) {
   out.PutBool(field.given.has_value());
   if (field.given) field.given->Encode(out);
   out.PutBool(field.is_table);
+  out.PutSigned(field.stage);
   PutIntegers(out, field.dims);
   out.PutSigned(field.time_position);
   PutBox(out, field.box);
@@ -58,6 +59,7 @@ TileField DecodeField(Decoder& in) {
   out.is_static = in.GetBool();
   if (in.GetBool()) out.given = IndexVector::Decode(in);
   out.is_table = in.GetBool();
+  out.stage = static_cast<int32_t>(in.GetSigned());
   out.dims = GetIntegers<int32_t>(in);
   out.time_position = static_cast<int32_t>(in.GetSigned());
   out.box = GetBox(in);
@@ -131,6 +133,7 @@ bool IsValidField(const TileField& field, const TilePlan& plan) {
          field.carried >= 0 && field.carried <= 16 &&
          (!field.given || (field.is_static && field.dims.empty())) &&
          (!field.is_table || (field.is_static && !field.given)) &&
+         IsIn(field.stage, field.is_static ? kStagesMax + 1 : 1) &&
          IsIn(field.time_position, field.dims.size() + 1);
 }
 
@@ -194,7 +197,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
 }
 
 bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
-  if (piece.code.index_count != plan.dim_count() + 1 ||
+  if (piece.code.index_count != plan.dim_count() + 1 || piece.stores.empty() ||
       piece.code.loads.size() != piece.loads.size() ||
       piece.code.stores.size() != piece.stores.size()) {
     return false;
@@ -218,10 +221,9 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   return true;
 }
 
-// What is computed before anything is given takes none of it, and each piece
-// stands after those that make the tables it reads.
+// What a static piece reads is there at its stage, and each piece stands after
+// those that make the tables it reads.
 bool IsValidOrder(const TilePlan& plan) {
-  const std::vector<bool> needs_given = NeedGiven(plan);
   std::vector<size_t> made(plan.fields.size(), 0);  // by field: last piece + 1
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
     for (const int32_t f : plan.pieces[p].stores) {
@@ -230,10 +232,18 @@ bool IsValidOrder(const TilePlan& plan) {
   }
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
     const TilePiece& piece = plan.pieces[p];
-    if (piece.is_static && !plan.IsTable(piece) && needs_given[p]) return false;
-    for (size_t l = 0; l < piece.loads.size(); ++l) {
-      const TileLoad& load = piece.loads[l];
-      if (plan.IsTable(load) && made[static_cast<size_t>(load.source)] > p) {
+    for (const int32_t f : piece.stores) {
+      const TileField& field = plan.fields[static_cast<size_t>(f)];
+      if (field.is_static != piece.is_static) return false;
+      if (field.stage != plan.StageOf(piece)) return false;
+    }
+    for (const TileLoad& load : piece.loads) {
+      if (load.is_input) continue;
+      const auto f = static_cast<size_t>(load.source);
+      const TileField& field = plan.fields[f];
+      if (field.is_table && made[f] > p) return false;
+      if (piece.is_static &&
+          (!field.is_static || field.stage > plan.StageOf(piece))) {
         return false;
       }
     }

@@ -37,12 +37,16 @@ IndexVector TileResult::CountsOf(const Box& wanted) const {
 
 bool FitsPlan(const TileRole& role, const TilePlan& plan) {
   return std::all_of(
-      role.results.begin(), role.results.end(), [&plan](const TileResult& r) {
+      role.results.begin(), role.results.end(), [&](const TileResult& r) {
         if (r.field < 0 ||
             r.field >= static_cast<int64_t>(plan.fields.size())) {
           return false;
         }
         const TileField& field = plan.fields[static_cast<size_t>(r.field)];
+        if (role.kind == TileRole::Kind::kStatic &&
+            (!field.is_static || field.stage != role.stage)) {
+          return false;
+        }
         return !field.given && !field.is_table &&
                r.box.size() == field.box.size();
       });
@@ -51,6 +55,7 @@ bool FitsPlan(const TileRole& role, const TilePlan& plan) {
 void TileRole::Encode(Encoder& out) const {
   out.PutU8(static_cast<uint8_t>(kind));
   out.PutBool(gives_carry);
+  out.PutSigned(stage);
   out.PutVarint(results.size());
   for (const TileResult& result : results) {
     out.PutSigned(result.field);
@@ -70,6 +75,7 @@ TileRole TileRole::Decode(Decoder& in) {
   if (kind > 2) in.Fail();
   if (in.ok()) out.kind = static_cast<Kind>(kind);
   out.gives_carry = in.GetBool();
+  out.stage = static_cast<int32_t>(in.GetSigned());
   out.results.resize(static_cast<size_t>(in.GetCount(7)));
   for (TileResult& result : out.results) {
     result.field = static_cast<int32_t>(in.GetSigned());

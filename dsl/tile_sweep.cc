@@ -262,11 +262,14 @@ void TileSweep::RunSlice(const Part& part, int64_t first, int64_t last) {
   }
 }
 
-void TileSweep::RunStatic(bool tables_only) {
+void TileSweep::RunStatic(std::optional<int32_t> stage) {
   for (size_t p = 0; p < plan_.pieces.size(); ++p) {
     const TilePiece& piece = plan_.pieces[p];
     parts_.clear();
-    if (!piece.is_static || (tables_only && !plan_.IsTable(piece))) continue;
+    if (!piece.is_static ||
+        (!plan_.IsTable(piece) && plan_.StageOf(piece) != stage)) {
+      continue;
+    }
     AddPart(p, 0, 0, 0);
     for (const Part& part : parts_) {
       RunSlice(part, part.box.lower[1], part.box.upper[1]);

@@ -3,6 +3,7 @@
 #define DOGGED_DSL_TILE_SWEEP_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -19,8 +20,8 @@ class TileSweep {
 
   // The points of a piece, all coordinates; empty if it has none here.
   Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
-  // What does not depend on time; of that only tables, if so asked for.
-  void RunStatic(bool tables_only);
+  // Tables, and the static pieces of a stage, if there is one.
+  void RunStatic(std::optional<int32_t> stage);
   // Levels first ... last of a block that ends with level `block_last`. On its
   // way it calls need(p) before it reads points of levels before `first` whose
   // first coordinate is at most p, and made(p) after those of level `last` are

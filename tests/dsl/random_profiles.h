@@ -1,8 +1,7 @@
 // Arrays with fewer indices than time and space, from a seed, and reads of them
 // at any of their places: the same one along time, along a dimension of space,
 // at a number, at sums of these, in its steps, in larger ones, and backwards.
-// And numbers that are made of all of an array that has no time, and read
-// everywhere.
+// And numbers made of all of an array that has no time, read everywhere.
 #ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 #define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 
@@ -33,7 +32,7 @@ class RandomProfiles {
     last_ = 2 * last_ + kRim;
     for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddProfile();
     for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
-    if (rng_.Chance(0.3)) AddNumberOfProfile();
+    if (rng_.Chance(0.3)) AddNumberOfProfile(stencil);
     if (stencil.has_coefficient && rng_.Chance(0.5)) {
       AddNumberOfCoefficient(stencil);
     }
@@ -57,7 +56,10 @@ class RandomProfiles {
                 }
                 sum += read.factor * ValueOf(profiles, read.profile, at);
               }
-              for (const double number : numbers) sum += number;
+              for (const Number& number : numbers) {
+                const double k = 0.5 + 0.25 * static_cast<double>(x[0] % 3);
+                sum += number.is_spread ? k * number.value : number.value;
+              }
               return sum;
             }};
   }
@@ -97,6 +99,11 @@ class RandomProfiles {
     size_t profile = 0;
     std::vector<Index> index;
     double factor = 0;
+  };
+
+  struct Number {
+    double value = 0;
+    bool is_spread = false;  // times the coefficient
   };
 
   static double ValueOf(const std::vector<Profile>& profiles, size_t p,
@@ -220,9 +227,10 @@ class RandomProfiles {
     reads_.push_back(std::move(read));
   }
 
-  // The largest of a source's labels, or what a task makes of it.
+  // The largest of a source's labels, or what a task makes of it; or an array
+  // that is made of that number and the coefficient.
   void AddNumber(const std::string& source, const std::string& ranges,
-                 double value) {
+                 double value, const RandomStencil& stencil) {
     const std::string q = absl::StrCat("q", numbers_.size());
     absl::StrAppend(&tasks_, "reduce ", q, " = max(", source, ") over", ranges,
                     "\n");
@@ -232,12 +240,22 @@ class RandomProfiles {
                       " as n\n  using ", q,
                       " as m\n  code\n    n = 0.5*m\n  end code\nend task\n");
     }
-    absl::StrAppend(&uses_, "    ", is_made ? "h" : "", q, " as v", q, "\n");
+    std::string used = absl::StrCat(is_made ? "h" : "", q);
+    const bool is_spread = stencil.has_coefficient && rng_.Chance(0.4);
+    if (is_spread) {
+      const std::string at = stencil.Indices({});
+      absl::StrAppend(&tasks_, "task spread", q, "\n  creates s", q, at,
+                      " as n\n", stencil.Ranges(), "  using k", at, " as k0  ",
+                      used, " as m\n  code\n    n = k0*m\n  end code\n",
+                      "end task\n");
+      used = absl::StrCat("s", q, at);
+    }
+    absl::StrAppend(&uses_, "    ", used, " as v", q, "\n");
     absl::StrAppend(&terms_, " + v", q);
-    numbers_.push_back(is_made ? 0.5 * value : value);
+    numbers_.push_back({is_made ? 0.5 * value : value, is_spread});
   }
 
-  void AddNumberOfProfile() {
+  void AddNumberOfProfile(const RandomStencil& stencil) {
     const auto p =
         static_cast<size_t>(rng_.Below(static_cast<int64_t>(profiles_.size())));
     std::string source = Name(p);
@@ -254,14 +272,14 @@ class RandomProfiles {
       ++at[0];
       value = std::max(value, ValueOf(profiles_, p, at));
     }
-    AddNumber(source, ranges, value);
+    AddNumber(source, ranges, value, stencil);
   }
 
   void AddNumberOfCoefficient(const RandomStencil& stencil) {
     const std::string all = stencil.Ranges();
     const int64_t most = std::min<int64_t>(2, stencil.extents[0] - 1);
     AddNumber(absl::StrCat("k", stencil.Indices({})), all.substr(5),
-              0.5 + 0.25 * static_cast<double>(most));
+              0.5 + 0.25 * static_cast<double>(most), stencil);
   }
 
   Rng rng_;
@@ -270,7 +288,7 @@ class RandomProfiles {
   int64_t last_ = 0;
   std::vector<Profile> profiles_;
   std::vector<Read> reads_;
-  std::vector<double> numbers_;
+  std::vector<Number> numbers_;
   std::string tasks_;
   std::string uses_;
   std::string terms_;
