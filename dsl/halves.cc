@@ -24,6 +24,12 @@ int32_t FullRank(const PointProgram& points) {
   return rank;
 }
 
+// Whether it reads one label, the same everywhere.
+bool IsNumber(const Use& use) {
+  return std::all_of(use.map.begin(), use.map.end(),
+                     [](const AffineExpr& expr) { return expr.IsConstant(); });
+}
+
 // Arrays that can be made before any step: what has time is no source of them.
 std::vector<bool> EarlyArrays(const PointProgram& points) {
   const int32_t full = FullRank(points);
@@ -118,10 +124,7 @@ std::vector<bool> HeldArrays(const PointProgram& points,
       if (!has_time && !out[made]) continue;
       for (const Use& use : c.uses) {
         const auto a = static_cast<size_t>(use.array);
-        const bool is_number =
-            std::all_of(use.map.begin(), use.map.end(),
-                        [](const AffineExpr& e) { return e.IsConstant(); });
-        if (is_number || !early[a] || out[a]) continue;
+        if (IsNumber(use) || !early[a] || out[a]) continue;
         out[a] = has_changed = true;
       }
     }
@@ -130,7 +133,8 @@ std::vector<bool> HeldArrays(const PointProgram& points,
 }
 
 // Profiles that tiles compute for themselves and give to nobody: arrays of
-// fewer indices than space, or of time, the last index of what reads them.
+// fewer indices than space, or of time, the last index of what reads them; and
+// those that no tile can give, for their labels follow one another.
 std::vector<bool> OwnProfiles(const PointProgram& points,
                               const std::vector<bool>& late) {
   const int32_t full = FullRank(points);
@@ -154,6 +158,12 @@ std::vector<bool> OwnProfiles(const PointProgram& points,
                          return expr.coefficients[static_cast<size_t>(t)] != 0;
                        });
   };
+  const auto follows_itself = [](const PointClass& c, const Use& use) {
+    return !IsNumber(use) && std::any_of(c.creates.begin(), c.creates.end(),
+                                         [&use](const Create& create) {
+                                           return create.array == use.array;
+                                         });
+  };
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const PointClass& c : points.classes) {
@@ -161,7 +171,7 @@ std::vector<bool> OwnProfiles(const PointProgram& points,
         const auto a = static_cast<size_t>(use.array);
         if (late[a] || out[a] || points.arrays[a].rank + 1 != full) continue;
         if (late[static_cast<size_t>(c.creates.front().array)]) continue;
-        if (!follows_time(c, use)) continue;
+        if (!follows_time(c, use) && !follows_itself(c, use)) continue;
         out[a] = has_changed = true;
       }
     }

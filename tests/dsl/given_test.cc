@@ -174,6 +174,28 @@ TEST(Given, StagesSurviveAllFaults) {
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }
 
+// What is made of itself along space is made behind the tiles, where all else
+// stays in them.
+TEST(Given, NumbersOfWhatIsMadeOfItself) {
+  const std::string text = absl::StrReplaceAll(absl::StrCat(kGiven, R"(
+boundary grow(-1) = 0.5
+task add
+  creates grow(i) as n
+  for i = 0:2*N
+  using grow(i-1) as before
+  code
+    n = 0.5*before + i
+  end code
+end task
+reduce high = max(grow(i)) over i = 0:9
+result grow(:)
+)"),
+                                               {{"scale   as s", "high as s"}});
+  EXPECT_THAT(MustCompile(text, GivenTiles()).lowering,
+              HasSubstr("3 tiles of 14 points, 5 steps deep"));
+  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+}
+
 // Array by array it goes round, though no label waits for itself.
 TEST(Given, StagesEnd) {
   const std::string text = R"(
