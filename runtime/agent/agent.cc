@@ -113,6 +113,9 @@ void Agent::RunOnce(absl::Time now) {
     for (auto& [id, entry] : jobs_) SortWanted(id, entry);
     ReportFailures(now);
     RefreshBlob(now);
+    for (auto& [id, entry] : jobs_) {
+      if (entry.run != nullptr) entry.run->SendBulks(outbox_);
+    }
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
   } while (!messages_.empty());
 

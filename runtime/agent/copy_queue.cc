@@ -7,7 +7,7 @@ namespace {
 
 // What the messages of one copy take each of two agents, and which part of its
 // time cuts may take.
-constexpr absl::Duration kCopyTime = absl::Microseconds(12);
+constexpr absl::Duration kCopyTime = absl::Microseconds(4);
 constexpr int64_t kCutsShare = 10;  // a tenth
 // Of a wide graph many labels are in use at one moment: cuts copy no more than
 // one label in so many because of their number alone.

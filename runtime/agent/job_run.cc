@@ -29,6 +29,17 @@ int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
   return std::max(least, std::min(count * workers, kQueuedMax));
 }
 
+// The task that a message about a label names, if it does.
+const Task* TaskOf(const DoneBody& body) { return &body.task; }
+template <typename Body>
+const Task* TaskOf(const Body& body) {
+  if constexpr (requires { body.task; }) {
+    return body.task.has_value() ? &*body.task : nullptr;
+  } else {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 JobRun::JobRun(JobParts parts)
@@ -53,6 +64,7 @@ JobRun::JobRun(JobParts parts)
       lending_(parts.lending),
       open_(limits_.open_demands_max),
       copy_queue_(limits_),
+      bulks_(limits_.bulk_bytes_max),
       credit_(limits_.credit_bytes, std::move(parts.queued_bytes), multicast_),
       search_(limits_.claims_max),
       root_(relations_) {}
@@ -344,11 +356,10 @@ void JobRun::Fail(absl::Status status) {
   if (failure_.ok()) failure_ = std::move(status);
 }
 
-void JobRun::SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out) {
-  if (to.IsNone()) return;
-  ++stats_.messages_sent;
-  stats_.bytes_sent += body.size();
-  out.Send(to, static_cast<uint8_t>(kind), id_, std::move(body));
+void JobRun::SendTo(AgentId to, JobMessage kind, const Bytes& body,
+                    Outbox& out) {
+  if (to.IsNone() || bulks_.Add({to}, kind, body.view())) return;
+  Send({to}, kind, body, out);
 }
 
 void JobRun::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
@@ -356,10 +367,28 @@ void JobRun::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
   targets.erase(self_);
   targets.erase(AgentId());
   if (targets.empty()) return;
-  const std::vector<AgentId> list(targets.begin(), targets.end());
-  stats_.messages_sent += static_cast<int64_t>(list.size());
-  stats_.bytes_sent += body.size() * static_cast<int64_t>(list.size());
-  multicast_.Start(list, static_cast<uint8_t>(kind), id_, body, out, tag);
+  const Bulks::Targets list(targets.begin(), targets.end());
+  // With a tag it is offered first: long, and whoever has it takes no bytes.
+  if (tag.empty() && bulks_.Add(list, kind, body.view())) return;
+  Send(list, kind, body, out, tag);
+}
+
+void JobRun::Send(absl::Span<const AgentId> targets, JobMessage kind,
+                  const Bytes& body, Outbox& out, const Bytes& tag) {
+  stats_.messages_sent += std::ssize(targets);
+  stats_.bytes_sent += body.size() * std::ssize(targets);
+  const auto message = static_cast<uint8_t>(kind);
+  if (targets.size() == 1 && tag.empty()) {
+    out.Send(targets[0], message, id_, body);
+  } else {
+    multicast_.Start(targets, message, id_, body, out, tag);
+  }
+}
+
+void JobRun::SendBulks(Outbox& out) {
+  for (Bulks::Bulk& bulk : bulks_.TakeAll()) {
+    Send(bulk.targets, bulk.kind, Bytes(std::move(bulk.bodies)), out);
+  }
 }
 
 // Labels and tasks from outside are checked before anything reads them.
@@ -375,42 +404,48 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
   const auto refuse = [] {
     return absl::InvalidArgumentError("message about no label of this job");
   };
+  // Acts on all that a message says, or on nothing.
+  const auto for_each = [&](const auto& bodies, auto act) -> absl::Status {
+    if (!bodies.ok()) return bodies.status();
+    for (const auto& b : *bodies) {
+      const Task* task = TaskOf(b);
+      if (!IsKnown(b.label)) return refuse();
+      if (task != nullptr && !relations_.IsTask(*task)) return refuse();
+    }
+    for (const auto& b : *bodies) {
+      if (failure_.ok()) act(b);
+    }
+    return absl::OkStatus();
+  };
   switch (static_cast<JobMessage>(kind)) {
     case JobMessage::kPublish: {
-      const absl::StatusOr<PublishBody> decoded = DecodePublish(body);
+      const auto decoded = DecodePublish(body);
       if (decoded.status().code() == absl::StatusCode::kResourceExhausted) {
         Fail(decoded.status());
       }
-      if (!decoded.ok()) return decoded.status();
-      if (!IsKnown(decoded->label)) return refuse();
-      HandlePublish(now, from, *decoded, out);
-      return absl::OkStatus();
+      return for_each(decoded, [&](const PublishBody& b) {
+        HandlePublish(now, from, b, out);
+      });
     }
-    case JobMessage::kAnnounce: {
-      DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
-      if (!IsKnown(b.label)) return refuse();
-      HandleAnnounce(from, b, out);
-      return absl::OkStatus();
-    }
-    case JobMessage::kStored: {
-      DOGGED_ASSIGN_OR_RETURN(const AnnounceBody b, DecodeAnnounce(body));
-      if (!IsKnown(b.label)) return refuse();
-      HandleStored(now, from, b, out);
-      return absl::OkStatus();
-    }
-    case JobMessage::kDemand: {
-      DOGGED_ASSIGN_OR_RETURN(const DemandBody b, DecodeDemand(body));
-      if (!IsKnown(b.label)) return refuse();
-      if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
-      HandleDemand(from, b, out);
-      return absl::OkStatus();
-    }
-    case JobMessage::kDone: {
-      DOGGED_ASSIGN_OR_RETURN(const DoneBody b, DecodeDone(body));
-      if (!IsKnown(b.label) || !relations_.IsTask(b.task)) return refuse();
-      ConsumerDone(b.label, b.task, out);
-      return absl::OkStatus();
-    }
+    case JobMessage::kAnnounce:
+      return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
+        HandleAnnounce(from, b, out);
+      });
+    case JobMessage::kStored:
+      return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
+        HandleStored(now, from, b, out);
+      });
+    case JobMessage::kDemand:
+      return for_each(DecodeDemand(body),
+                      [&](const DemandBody& b) { HandleDemand(from, b, out); });
+    case JobMessage::kDone:
+      return for_each(DecodeDone(body), [&](const DoneBody& b) {
+        ConsumerDone(b.label, b.task, out);
+      });
+    case JobMessage::kRetired:
+      return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
+        HandleRetired(from, b, out);
+      });
     case JobMessage::kLookup:
     case JobMessage::kAnswer:
     case JobMessage::kClaim:
@@ -427,13 +462,6 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     }
     case JobMessage::kLend:
       break;  // the agent's: ReceiveLent() follows
-    case JobMessage::kRetired: {
-      DOGGED_ASSIGN_OR_RETURN(const RetiredBody b, DecodeRetired(body));
-      if (!IsKnown(b.label)) return refuse();
-      if (b.task.has_value() && !relations_.IsTask(*b.task)) return refuse();
-      HandleRetired(from, b, out);
-      return absl::OkStatus();
-    }
   }
   return absl::InvalidArgumentError(
       absl::StrCat("no message of kind ", static_cast<int>(kind)));

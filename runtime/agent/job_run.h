@@ -2,15 +2,14 @@
 // exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
 // clocks or sockets; the agent calls it from its loop.
 //
-// docs/ARCHITECTURE.md, "The protocol", tells how it works. It is written in
-// several files; the private part below says what is where.
+// docs/ARCHITECTURE.md, "The protocol", tells how it works. The private part
+// says what is in which file.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "kvstore/shard.h"
 #include "routing/multicast.h"
 #include "routing/outbox.h"
+#include "runtime/agent/bulks.h"
 #include "runtime/agent/copy_queue.h"
 #include "runtime/agent/credit.h"
 #include "runtime/agent/handover.h"
@@ -57,8 +57,7 @@ class JobRun {
   void SetKernels(std::shared_ptr<const KernelTable> kernels);
   // No task starts from now on; what is ready waits to move away.
   void Pause() { paused_ = true; }
-  // Tasks that run here, or elsewhere for this agent.
-  int64_t executing_count() const;
+  int64_t executing_count() const;  // tasks; also elsewhere, for this agent
   void SetMembers(absl::Time now, PlacementView view, Outbox& out);
   void ExpectHandover(absl::Time now, AgentId leaver);
   void TellStart(Outbox& out);
@@ -76,12 +75,12 @@ class JobRun {
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void Tick(absl::Time now, Outbox& out);
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
+  void SendBulks(Outbox& out);             // at the end of a pass
 
   // The client's wish for a result; TakeWanted() hands it out once it is here.
   void Want(absl::Time now, const Label& label, Outbox& out);
   std::vector<std::pair<Label, Value>> TakeWanted();
-  // Offers what the agent's directory holds of this job.
-  void Recall();
+  void Recall();  // offers what the agent's directory holds of this job
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
   // The job has ended: what is on disk and elsewhere too goes.
   void ConcludeStorage() { storage_.Conclude(); }
@@ -107,9 +106,8 @@ class JobRun {
   AgentId HomeOf(const Task& task) const;
   bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
   bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
-  // Who holds `label`, home first. RankOf: the place of `agent`, or -1.
-  absl::Span<const AgentId> HoldersOf(const Label& label) const;
-  int RankOf(const Label& label, AgentId agent) const;
+  absl::Span<const AgentId> HoldersOf(const Label& label) const;  // home first
+  int RankOf(const Label& label, AgentId agent) const;  // there; -1: no holder
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
   void DropTask(const Task& task);
@@ -128,9 +126,11 @@ class JobRun {
   bool StartNextLeaf();
   void CheckMemory(const Completion& completion);
   void Fail(absl::Status status);
-  void SendTo(AgentId to, JobMessage kind, Bytes body, Outbox& out);
+  void SendTo(AgentId to, JobMessage kind, const Bytes& body, Outbox& out);
   void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
                  const Bytes& body, Outbox& out, const Bytes& tag = {});
+  void Send(absl::Span<const AgentId> targets, JobMessage kind,
+            const Bytes& body, Outbox& out, const Bytes& tag = {});
 
   // --- publish.cc: binding and copies
   void BindOutput(absl::Time now, const Label& label, const Value& value,
@@ -152,7 +152,6 @@ class JobRun {
                                                const Entry& entry) const;
   void AddMissingReplicas(const Label& label, const Entry& entry,
                           absl::btree_set<AgentId>& targets) const;
-  // A little later: what was used up meanwhile needs none.
   void QueueCopies(absl::Time now, const Label& label);
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
@@ -278,6 +277,7 @@ class JobRun {
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;
+  Bulks bulks_;
   Credit credit_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;

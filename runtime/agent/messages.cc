@@ -1,5 +1,9 @@
 #include "runtime/agent/messages.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
 
@@ -34,6 +38,20 @@ std::vector<std::pair<Label, int64_t>> GetRows(Decoder& in) {
   return out;
 }
 
+// One body after the other.
+template <typename Body>
+absl::StatusOr<std::vector<Body>> DecodeAll(
+    absl::string_view bodies, absl::string_view what,
+    absl::FunctionRef<Body(Decoder&)> decode) {
+  Decoder in(bodies);
+  std::vector<Body> out;
+  do {
+    out.push_back(decode(in));
+  } while (in.ok() && in.remaining() > 0);
+  DOGGED_RETURN_IF_ERROR(in.status(what));
+  return out;
+}
+
 }  // namespace
 
 Bytes EncodePublish(const Label& label, const Value& value) {
@@ -43,12 +61,20 @@ Bytes EncodePublish(const Label& label, const Value& value) {
   return Bytes(out.Take());
 }
 
-absl::StatusOr<PublishBody> DecodePublish(absl::string_view body) {
-  Decoder in(body);
-  PublishBody out;
-  out.label = Label::Decode(in);
-  DOGGED_ASSIGN_OR_RETURN(out.value, Value::Decode(in));
-  DOGGED_RETURN_IF_ERROR(in.Finish("publish"));
+absl::StatusOr<std::vector<PublishBody>> DecodePublish(absl::string_view body) {
+  absl::Status bad_value;
+  auto out = DecodeAll<PublishBody>(body, "publish", [&](Decoder& in) {
+    PublishBody one{.label = Label::Decode(in)};
+    absl::StatusOr<Value> value = Value::Decode(in);
+    if (value.ok()) {
+      one.value = *std::move(value);
+    } else {
+      bad_value = value.status();
+      in.Fail();
+    }
+    return one;
+  });
+  if (!bad_value.ok()) return bad_value;
   return out;
 }
 
@@ -108,14 +134,15 @@ Bytes EncodeAnnounce(const AnnounceBody& body) {
   return Bytes(out.Take());
 }
 
-absl::StatusOr<AnnounceBody> DecodeAnnounce(absl::string_view body) {
-  Decoder in(body);
-  AnnounceBody out;
-  out.label = Label::Decode(in);
-  out.digest.low = in.GetU64();
-  out.digest.high = in.GetU64();
-  DOGGED_RETURN_IF_ERROR(in.Finish("announce"));
-  return out;
+absl::StatusOr<std::vector<AnnounceBody>> DecodeAnnounce(
+    absl::string_view body) {
+  return DecodeAll<AnnounceBody>(body, "announce", [](Decoder& in) {
+    AnnounceBody out;
+    out.label = Label::Decode(in);
+    out.digest.low = in.GetU64();
+    out.digest.high = in.GetU64();
+    return out;
+  });
 }
 
 Bytes EncodeDemand(const DemandBody& body) {
@@ -129,17 +156,17 @@ Bytes EncodeDemand(const DemandBody& body) {
   return Bytes(out.Take());
 }
 
-absl::StatusOr<DemandBody> DecodeDemand(absl::string_view body) {
-  Decoder in(body);
-  DemandBody out;
-  out.label = Label::Decode(in);
-  out.task = GetTask(in);
-  out.depth = static_cast<int32_t>(in.GetSigned());
-  out.certain = in.GetBool();
-  out.insist = in.GetBool();
-  out.lazy = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("demand"));
-  return out;
+absl::StatusOr<std::vector<DemandBody>> DecodeDemand(absl::string_view body) {
+  return DecodeAll<DemandBody>(body, "demand", [](Decoder& in) {
+    DemandBody out;
+    out.label = Label::Decode(in);
+    out.task = GetTask(in);
+    out.depth = static_cast<int32_t>(in.GetSigned());
+    out.certain = in.GetBool();
+    out.insist = in.GetBool();
+    out.lazy = in.GetBool();
+    return out;
+  });
 }
 
 Bytes EncodeDone(const DoneBody& body) {
@@ -149,13 +176,13 @@ Bytes EncodeDone(const DoneBody& body) {
   return Bytes(out.Take());
 }
 
-absl::StatusOr<DoneBody> DecodeDone(absl::string_view body) {
-  Decoder in(body);
-  DoneBody out;
-  out.label = Label::Decode(in);
-  out.task = Task::Decode(in);
-  DOGGED_RETURN_IF_ERROR(in.Finish("done"));
-  return out;
+absl::StatusOr<std::vector<DoneBody>> DecodeDone(absl::string_view body) {
+  return DecodeAll<DoneBody>(body, "done", [](Decoder& in) {
+    DoneBody out;
+    out.label = Label::Decode(in);
+    out.task = Task::Decode(in);
+    return out;
+  });
 }
 
 Bytes EncodeRetired(const RetiredBody& body) {
@@ -183,13 +210,13 @@ absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body) {
   return out;
 }
 
-absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body) {
-  Decoder in(body);
-  RetiredBody out;
-  out.label = Label::Decode(in);
-  out.task = GetTask(in);
-  DOGGED_RETURN_IF_ERROR(in.Finish("retired"));
-  return out;
+absl::StatusOr<std::vector<RetiredBody>> DecodeRetired(absl::string_view body) {
+  return DecodeAll<RetiredBody>(body, "retired", [](Decoder& in) {
+    RetiredBody out;
+    out.label = Label::Decode(in);
+    out.task = GetTask(in);
+    return out;
+  });
 }
 
 Bytes EncodeLookup(const LookupBody& body) {

@@ -1,6 +1,10 @@
 // What agents say to each other about one job. The envelope names the job;
 // the bodies here name labels and tasks. Every message is a hint: it may be
 // lost, doubled, late, or about a view that has passed.
+//
+// The first six kinds, kPublish to kStored, speak of labels: of one or of many,
+// one body after the other (bulks.h gathers them). One that is malformed makes
+// the whole message so.
 #ifndef DOGGED_RUNTIME_AGENT_MESSAGES_H_
 #define DOGGED_RUNTIME_AGENT_MESSAGES_H_
 
@@ -10,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "routing/envelope.h"
 #include "runtime/agent/loan.h"
 #include "runtime/base/bytes.h"
@@ -57,6 +62,11 @@ enum class JobMessage : uint8_t {
   kSteal = kFirstFreeKind + 13,
   kGiven = kFirstFreeKind + 14,
 };
+
+// Of labels, so that one message may speak of many.
+inline bool IsAboutLabels(JobMessage kind) {
+  return kind <= JobMessage::kStored;
+}
 
 struct PublishBody {
   Label label;
@@ -121,18 +131,22 @@ struct StealBody {
   int64_t count = 0;
 };
 
+// One body of the kinds that speak of labels; and all that a message of them
+// holds, at least one.
 Bytes EncodePublish(const Label& label, const Value& value);
-absl::StatusOr<PublishBody> DecodePublish(absl::string_view body);
+absl::StatusOr<std::vector<PublishBody>> DecodePublish(absl::string_view body);
+Bytes EncodeAnnounce(const AnnounceBody& body);
+absl::StatusOr<std::vector<AnnounceBody>> DecodeAnnounce(
+    absl::string_view body);
+Bytes EncodeDemand(const DemandBody& body);
+absl::StatusOr<std::vector<DemandBody>> DecodeDemand(absl::string_view body);
+Bytes EncodeDone(const DoneBody& body);
+absl::StatusOr<std::vector<DoneBody>> DecodeDone(absl::string_view body);
+Bytes EncodeRetired(const RetiredBody& body);
+absl::StatusOr<std::vector<RetiredBody>> DecodeRetired(absl::string_view body);
+
 Bytes EncodeLend(const LendBody& body);
 absl::StatusOr<LendBody> DecodeLend(absl::string_view body);
-Bytes EncodeAnnounce(const AnnounceBody& body);
-absl::StatusOr<AnnounceBody> DecodeAnnounce(absl::string_view body);
-Bytes EncodeDemand(const DemandBody& body);
-absl::StatusOr<DemandBody> DecodeDemand(absl::string_view body);
-Bytes EncodeDone(const DoneBody& body);
-absl::StatusOr<DoneBody> DecodeDone(absl::string_view body);
-Bytes EncodeRetired(const RetiredBody& body);
-absl::StatusOr<RetiredBody> DecodeRetired(absl::string_view body);
 Bytes EncodeMarks(const MarksBody& body);
 absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body);
 Bytes EncodeLookup(const LookupBody& body);

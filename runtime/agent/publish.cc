@@ -281,20 +281,26 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
 }
 
 bool JobRun::Lacks(absl::string_view announce) const {
-  const absl::StatusOr<AnnounceBody> body = DecodeAnnounce(announce);
-  if (!body.ok() || !IsKnown(body->label)) return false;  // it is refused
-  const Label& label = body->label;
-  const Entry* entry = shard_.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) return false;
-  if (RankOf(label, self_) >= 0 || wishes_.wanted.contains(label)) return true;
-  // A home of consumers may have used it up, or keep it with their inputs.
-  const auto needs_nothing = [&](const Task& task, int use) {
-    if (!IsPursued(task) && (!IsMine(task) || IsDone(task))) return true;
-    if (IsComplete(task)) return true;
-    const std::vector<int> missing = activations_.MissingUses(task);
-    return std::find(missing.begin(), missing.end(), use) == missing.end();
+  const auto lacks = [this](const AnnounceBody& body) {
+    const Label& label = body.label;
+    if (!IsKnown(label)) return false;
+    const Entry* entry = shard_.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) return false;
+    if (RankOf(label, self_) >= 0 || wishes_.wanted.contains(label)) {
+      return true;
+    }
+    // A home of consumers may have used it up, or keep it with their inputs.
+    const auto needs_nothing = [&](const Task& task, int use) {
+      if (!IsPursued(task) && (!IsMine(task) || IsDone(task))) return true;
+      if (IsComplete(task)) return true;
+      const std::vector<int> missing = activations_.MissingUses(task);
+      return std::find(missing.begin(), missing.end(), use) == missing.end();
+    };
+    return !relations_.ForEachConsumer(label, needs_nothing);
   };
-  return !relations_.ForEachConsumer(label, needs_nothing);
+  const auto bodies = DecodeAnnounce(announce);
+  // One that is malformed is refused.
+  return bodies.ok() && std::any_of(bodies->begin(), bodies->end(), lacks);
 }
 
 void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,

@@ -48,14 +48,11 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
     credit_.Use(agent, entry->value.bytes());
   }
   const Bytes body = EncodePublish(label, entry->value);
+  Bytes tag;
   if (why == Sending::kCopy && body.size() > limits_.offer_bytes_min) {
-    SendToAll(std::move(targets), JobMessage::kPublish, body, out,
-              EncodeAnnounce({label, entry->value.digest()}));
-  } else if (targets.size() == 1) {
-    SendTo(*targets.begin(), JobMessage::kPublish, body, out);
-  } else {
-    SendToAll(std::move(targets), JobMessage::kPublish, body, out);
+    tag = EncodeAnnounce({label, entry->value.digest()});
   }
+  SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
 }
 
 absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,

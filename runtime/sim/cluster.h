@@ -69,9 +69,12 @@ struct SimOptions {
   int hosts = 4;
   // A pin interval of zero is drawn: in half of the seeds a small one. So is
   // credit below zero: in a quarter of the seeds there is none. Of copies below
-  // zero in half of the seeds hardly any go without a cut.
-  JobLimits job_limits = {
-      .pin_interval = 0, .copy_labels_max = -1, .credit_bytes = -1};
+  // zero in half of the seeds hardly any go without a cut. Of bulks below zero
+  // in a third of the seeds each is of one label, in a third of a few.
+  JobLimits job_limits = {.pin_interval = 0,
+                          .copy_labels_max = -1,
+                          .credit_bytes = -1,
+                          .bulk_bytes_max = -1};
   // Each agent has a directory, which it finds again when it comes back.
   bool directories = false;
   // Agents write values even without directories, if memory is short.

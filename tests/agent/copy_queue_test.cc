@@ -65,12 +65,11 @@ TEST_F(CopyQueueTest, FewGoWhenTheyAreOldEnough) {
 // A part of them would be worth nothing.
 TEST_F(CopyQueueTest, ManyWaitForACut) {
   MakeFirstCut();
-  Add(0, 200);
+  Add(0, 399);
   used_up_ = {7};
-  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(199));
-  Add(200, 40);
-  // 199 labels take 2.4 ms, so the next cut is 24 ms later.
-  EXPECT_THAT(Pass(absl::Milliseconds(10)), IsEmpty());
+  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(398));
+  Add(400, 40);
+  // 398 labels take 1.6 ms, so the next cut is 16 ms later.
   EXPECT_THAT(Pass(absl::Milliseconds(10)), IsEmpty());
   EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(40));
 }
@@ -90,9 +89,9 @@ TEST_F(CopyQueueTest, ManyLabelsMakeACutToo) {
 
 TEST_F(CopyQueueTest, AnIdleAgentNeedNotWait) {
   MakeFirstCut();
-  Add(0, 200);
-  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(200));
-  Add(200, 50);
+  Add(0, 399);
+  EXPECT_THAT(Pass(absl::Milliseconds(10)), SizeIs(399));
+  Add(400, 50);
   EXPECT_THAT(Pass(absl::Milliseconds(10)), IsEmpty());
   is_busy_ = false;
   EXPECT_THAT(Pass(absl::ZeroDuration()), SizeIs(50));

@@ -215,8 +215,8 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   agent.Receive(kPeer, JobMessage::kDemand,
                 EncodeDemand({.label = {.array = 1, .index = {50}}}));
   std::vector<Label> asked;
-  for (const std::string& body : agent.Sent(kThird, JobMessage::kDemand)) {
-    asked.push_back(DecodeDemand(body).value().label);
+  for (const DemandBody& demand : agent.Demanded(kThird)) {
+    asked.push_back(demand.label);
   }
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
 }
@@ -280,7 +280,7 @@ TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
                   EncodeDemand({.label = {.array = 2, .index = {step}},
                                 .depth = 1,
                                 .certain = certain}));
-    return agent.Sent(kThird, JobMessage::kDemand).size();
+    return agent.Demanded(kThird).size();
   };
   EXPECT_EQ(demand_y(6, false), 2) << "for y(6), and for a(6)";
   EXPECT_EQ(demand_y(4, false), 0) << "a(4) was dropped";
@@ -352,6 +352,150 @@ TEST(JobRun, ReleasesAClaimForWhicheverOutputCame) {
     agent.Receive(kPeer, JobMessage::kPublish,
                   EncodePublish(bound, Sealed(Value::Scalar(1))));
     EXPECT_TRUE(claims(kThird, wanted)) << "who had it is through";
+  }
+}
+
+// Rows at home at the peer, of which this agent has copies.
+Program Rows() {
+  ProgramBuilder b("rows");
+  const AffineExpr t = AffineExpr::Index(0);
+  const int32_t x = AddRow(b, "x", kPeer);
+  b.AddClass({.name = "x",
+              .domain = Domain::Box({{"t", 0, 999}}),
+              .creates = {{x, {t}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(x, Domain::Box({{"t", 0, 999}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+Label RowAt(int64_t t) { return {.array = 0, .index = {t}}; }
+
+Bytes CopyOf(int64_t t) {
+  return EncodePublish(RowAt(t), Value::Scalar(static_cast<double>(t)));
+}
+
+TEST(JobRun, CopiesOfManyLabelsAreFewMessages) {
+  OneAgent agent(AllAt(kSelf, Rows()), {.replicas = 2});
+  int64_t made = 0;
+  int64_t messages = 0;
+  int64_t labels = 0;
+  const auto pass = [&](absl::Duration time) {
+    agent.Pass(time);
+    for (const auto& [to, bodies] : agent.AllSent(JobMessage::kPublish)) {
+      ++messages;
+      labels += std::ssize(DecodePublish(bodies).value());
+    }
+  };
+  for (auto tasks = agent.tasks().TakeAll(); !tasks.empty();
+       tasks = agent.tasks().TakeAll()) {
+    for (ReadyTask& task : tasks) {
+      agent.Complete(std::move(task), {Sealed(Value::Scalar(1))});
+      ++made;
+    }
+    pass(absl::ZeroDuration());
+  }
+  EXPECT_EQ(made, 1000);
+  for (int i = 0; i < 4; ++i) pass(absl::Milliseconds(20));
+  EXPECT_EQ(labels, 1000);
+  EXPECT_LT(messages, 50);
+}
+
+TEST(JobRun, CopiesThatComeTogetherAreAcknowledgedTogether) {
+  OneAgent agent(Rows(), {.replicas = 3});
+  agent.Receive(kPeer, JobMessage::kPublish,
+                Joined({CopyOf(1), CopyOf(2), CopyOf(3)}));
+  EXPECT_EQ(agent.run().held_count(), 3);
+  const Bytes stored =
+      Joined({EncodeAnnounce({RowAt(1), Value::Scalar(1).digest()}),
+              EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()}),
+              EncodeAnnounce({RowAt(3), Value::Scalar(3).digest()})});
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kStored),
+              ElementsAre(std::string(stored.view())));
+  // It may come again, and overlap with another one.
+  agent.Receive(kPeer, JobMessage::kPublish, Joined({CopyOf(3), CopyOf(4)}));
+  EXPECT_EQ(agent.run().held_count(), 4);
+  agent.Receive(kPeer, JobMessage::kRetired,
+                Joined({EncodeRetired({.label = RowAt(1)}),
+                        EncodeRetired({.label = RowAt(4)}),
+                        EncodeRetired({.label = RowAt(9)})}));
+  EXPECT_EQ(agent.run().held_count(), 2);
+}
+
+TEST(JobRun, ABulkIsLimited) {
+  OneAgent agent(Rows(), {.replicas = 3});
+  for (int64_t t = 0; t < 1000; ++t) {
+    ASSERT_TRUE(
+        agent.TryReceive(kPeer, JobMessage::kPublish, CopyOf(t).view()).ok());
+  }
+  const std::vector<std::string> stored =
+      agent.Sent(kPeer, JobMessage::kStored);
+  int64_t labels = 0;
+  for (const std::string& bodies : stored) {
+    EXPECT_LE(bodies.size(), JobLimits{}.bulk_bytes_max);
+    labels += std::ssize(DecodeAnnounce(bodies).value());
+  }
+  EXPECT_EQ(labels, 1000);
+  EXPECT_LT(stored.size(), 40);
+}
+
+// Of a bulk with one label that the job has not, or one value that is not what
+// its digest says, or that is cut, nothing counts.
+TEST(JobRun, ABulkCountsAsAWholeOrNotAtAll) {
+  OneAgent agent(Rows(), {.replicas = 3});
+  const Bytes stranger =
+      EncodePublish({.array = 7, .index = {1}}, Value::Scalar(1));
+  const auto refused = [&](const Bytes& bodies) {
+    return agent.TryReceive(kPeer, JobMessage::kPublish, bodies.view()).code();
+  };
+  EXPECT_EQ(refused(Joined({CopyOf(1), stranger})),
+            absl::StatusCode::kInvalidArgument);
+  std::string wrong(Joined({CopyOf(1), CopyOf(2)}).view());
+  wrong.back() ^= 1;
+  EXPECT_EQ(refused(Bytes(wrong)), absl::StatusCode::kDataLoss);
+  const Bytes both = Joined({CopyOf(1), CopyOf(2)});
+  for (int64_t size = CopyOf(1).size() + 1; size < both.size(); ++size) {
+    EXPECT_EQ(refused(both.Slice(0, size)), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(agent.run().held_count(), 0);
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kStored), IsEmpty());
+  EXPECT_TRUE(agent.run().failure().ok()) << agent.run().failure().ToString();
+}
+
+// Whatever comes: no crash, and no end of the job but for two values of one
+// label, of which bytes at random make some.
+TEST(JobRun, SurvivesGarbage) {
+  Rng rng(1);
+  const Task task{.task_class = 0, .index = {1}};
+  const std::vector<Bytes> bodies = {
+      Joined({CopyOf(1), CopyOf(2)}),
+      Joined({EncodeAnnounce({RowAt(1), Value::Scalar(1).digest()}),
+              EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()})}),
+      Joined({EncodeDemand({.label = RowAt(1), .task = task}),
+              EncodeDemand({.label = RowAt(2), .lazy = true})}),
+      Joined({EncodeDone({RowAt(1), task}), EncodeDone({RowAt(2), task})}),
+      Joined({EncodeRetired({.label = RowAt(1)}),
+              EncodeRetired({.label = RowAt(2), .task = task})}),
+  };
+  for (int round = 0; round < 200; ++round) {
+    OneAgent agent(Rows(), {.replicas = 3});
+    agent.Receive(kPeer, JobMessage::kPublish, CopyOf(1));
+    for (int i = 0; i < 20; ++i) {
+      std::string body(rng.Pick(bodies).view());
+      for (int64_t flips = rng.Below(4); flips > 0; --flips) {
+        const auto at = static_cast<size_t>(rng.Below(std::ssize(body)));
+        body[at] = static_cast<char>(rng.Below(256));
+      }
+      if (rng.Chance(0.3)) {
+        body.resize(static_cast<size_t>(rng.Below(std::ssize(body) + 1)));
+      }
+      const auto kind = static_cast<JobMessage>(
+          static_cast<int>(JobMessage::kPublish) + rng.Below(6));
+      (void)agent.TryReceive(rng.Chance(0.5) ? kPeer : kThird, kind, body);
+    }
+    agent.Pass(absl::Seconds(1));
+    EXPECT_TRUE(agent.run().failure().ok() ||
+                absl::IsDataLoss(agent.run().failure()));
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef DOGGED_TESTS_AGENT_ONE_AGENT_H_
 #define DOGGED_TESTS_AGENT_ONE_AGENT_H_
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -75,10 +76,12 @@ class OneAgent {
   HeldTasks& tasks() { return tasks_; }
 
   void Receive(AgentId from, JobMessage kind, const Bytes& body) {
-    ASSERT_TRUE(
-        run_.Receive(now_, from, static_cast<uint8_t>(kind), body.view(), out_)
-            .ok());
+    ASSERT_TRUE(TryReceive(from, kind, body.view()).ok());
     run_.Feed(now_, out_);
+  }
+  absl::Status TryReceive(AgentId from, JobMessage kind,
+                          absl::string_view body) {
+    return run_.Receive(now_, from, static_cast<uint8_t>(kind), body, out_);
   }
   void Complete(ReadyTask task, ValueList outputs,
                 absl::Status status = absl::OkStatus(),
@@ -104,19 +107,38 @@ class OneAgent {
         now_, {.members = {{.agent = kSelf, .host = kSelf.ToString()}}}, out_);
     run_.Feed(now_, out_);
   }
-  // The bodies of messages of `kind` to `to` since the last call.
-  std::vector<std::string> Sent(AgentId to, JobMessage kind) {
-    std::vector<std::string> bodies;
+  // Messages of `kind` since the last call: to whom, and their bodies.
+  std::vector<std::pair<AgentId, std::string>> AllSent(JobMessage kind) {
+    std::vector<std::pair<AgentId, std::string>> all;
+    run_.SendBulks(out_);
     for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
-      if (wish.to == to && wish.kind == static_cast<uint8_t>(kind)) {
-        bodies.emplace_back(wish.body.view());
+      if (wish.kind == static_cast<uint8_t>(kind)) {
+        all.emplace_back(wish.to, std::string(wish.body.view()));
       }
     }
+    return all;
+  }
+  // The bodies of those to `to`.
+  std::vector<std::string> Sent(AgentId to, JobMessage kind) {
+    std::vector<std::string> bodies;
+    for (auto& [target, body] : AllSent(kind)) {
+      if (target == to) bodies.push_back(std::move(body));
+    }
     return bodies;
+  }
+  // What was demanded of `to` since the last call.
+  std::vector<DemandBody> Demanded(AgentId to) {
+    std::vector<DemandBody> all;
+    for (const std::string& bodies : Sent(to, JobMessage::kDemand)) {
+      const std::vector<DemandBody> some = DecodeDemand(bodies).value();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
   }
   // Messages to `to` since the last call, by multicast too, that have `body`.
   int SentWith(AgentId to, const Bytes& body) {
     int count = 0;
+    run_.SendBulks(out_);
     for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
       count +=
           wish.to == to && absl::StrContains(wish.body.view(), body.view());
@@ -148,6 +170,15 @@ class OneAgent {
   Outbox out_;
   absl::Time now_ = absl::UnixEpoch();
 };
+
+// One message that speaks of all these labels.
+inline Bytes Joined(std::initializer_list<Bytes> bodies) {
+  std::string out;
+  for (const Bytes& body : bodies) {
+    out.append(body.data(), static_cast<size_t>(body.size()));
+  }
+  return Bytes(std::move(out));
+}
 
 inline Value Sealed(Value value) {
   value.Seal();

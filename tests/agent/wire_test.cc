@@ -13,6 +13,7 @@
 #include "runtime/agent/homes.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/messages.h"
+#include "tests/agent/one_agent.h"
 
 namespace dogged {
 namespace {
@@ -143,6 +144,48 @@ TEST(Wire, MessagesAboutJobs) {
   EXPECT_EQ(Hex(EncodePublish(kLabel, value).view()),
             Golden("01 02 04 01") + Hex(of_value.view()) +
                 Golden("00 00 08 000000000000f03f"));
+}
+
+// One that is cut, or none at all, is malformed; so is one of many.
+template <typename Decode>
+void ExpectAll(const Bytes& first, const Bytes& second, Decode decode) {
+  const Bytes both = Joined({first, second});
+  ASSERT_TRUE(decode(both.view()).ok());
+  EXPECT_EQ(decode(both.view())->size(), 2);
+  for (int64_t size = 0; size < both.size(); ++size) {
+    const auto cut = decode(both.view().substr(0, static_cast<size_t>(size)));
+    EXPECT_EQ(cut.ok(), size == first.size()) << size << " bytes";
+    if (!cut.ok()) {
+      EXPECT_EQ(cut.status().code(), absl::StatusCode::kInvalidArgument);
+    }
+  }
+}
+
+TEST(Wire, MessagesAboutLabelsSpeakOfOneOrMore) {
+  const Label other{.array = 3, .index = {400}};
+  const Task task{.task_class = 1, .index = {0}};
+  ExpectAll(EncodePublish(kLabel, Value::Scalar(1)),
+            EncodePublish(other, Value::Scalar(2)), DecodePublish);
+  ExpectAll(EncodeAnnounce({kLabel, {1, 2}}), EncodeAnnounce({other, {3, 4}}),
+            DecodeAnnounce);
+  ExpectAll(EncodeDemand({.label = kLabel, .task = task}),
+            EncodeDemand({.label = other, .lazy = true}), DecodeDemand);
+  ExpectAll(EncodeDone({kLabel, task}), EncodeDone({other, task}), DecodeDone);
+  ExpectAll(EncodeRetired({.label = kLabel}),
+            EncodeRetired({.label = other, .task = task}), DecodeRetired);
+  const auto two = DecodeAnnounce(Joined({EncodeAnnounce({kLabel, {1, 2}}),
+                                          EncodeAnnounce({other, {3, 4}})})
+                                      .view());
+  ASSERT_TRUE(two.ok());
+  EXPECT_EQ((*two)[0].label, kLabel);
+  EXPECT_EQ((*two)[1].label, other);
+  EXPECT_EQ((*two)[1].digest, (Digest{3, 4}));
+  // A value that is not what its digest says takes all others with it.
+  std::string wrong(Joined({EncodePublish(kLabel, Value::Scalar(1)),
+                            EncodePublish(other, Value::Scalar(2))})
+                        .view());
+  wrong.back() ^= 1;
+  EXPECT_EQ(DecodePublish(wrong).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(Wire, Reconcile) {

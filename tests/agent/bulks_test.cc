@@ -1,0 +1,73 @@
+// What is said of labels to the same agents in one pass becomes few messages,
+// bounded in length, in the order in which it was said.
+#include "runtime/agent/bulks.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dogged {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const AgentId kPeer(2);
+const AgentId kThird(3);
+
+TEST(Bulks, GathersWhatGoesToTheSameAgents) {
+  Bulks bulks(100);
+  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "a"));
+  EXPECT_TRUE(bulks.Add({kThird}, JobMessage::kStored, "b"));
+  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kDone, "c"));
+  EXPECT_TRUE(bulks.Add({kPeer, kThird}, JobMessage::kStored, "d"));
+  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "e"));
+  const std::vector<Bulks::Bulk> all = bulks.TakeAll();
+  ASSERT_THAT(all, SizeIs(4));
+  EXPECT_EQ(all[0].bodies, "ae");
+  EXPECT_EQ(all[0].kind, JobMessage::kStored);
+  EXPECT_THAT(all[0].targets, ElementsAre(kPeer));
+  EXPECT_EQ(all[1].bodies, "b");
+  EXPECT_EQ(all[2].bodies, "c");
+  EXPECT_EQ(all[2].kind, JobMessage::kDone);
+  EXPECT_EQ(all[3].bodies, "d");
+  EXPECT_THAT(all[3].targets, ElementsAre(kPeer, kThird));
+  EXPECT_THAT(bulks.TakeAll(), IsEmpty());
+  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "f"));
+  EXPECT_THAT(bulks.TakeAll(), SizeIs(1));
+}
+
+TEST(Bulks, AreBounded) {
+  Bulks bulks(10);
+  std::string said;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    const std::string body(1 + static_cast<size_t>(c) % 5, c);
+    EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kPublish, body));
+    said += body;
+  }
+  std::string heard;
+  const std::vector<Bulks::Bulk> all = bulks.TakeAll();
+  for (const Bulks::Bulk& bulk : all) {
+    EXPECT_LE(bulk.bodies.size(), 10);
+    EXPECT_TRUE(bulk.bodies.size() > 5 || &bulk == &all.back());
+    heard += bulk.bodies;
+  }
+  EXPECT_EQ(heard, said);
+  EXPECT_FALSE(bulks.Add({kPeer}, JobMessage::kPublish, "sixsix"));
+  EXPECT_FALSE(Bulks(0).Add({kPeer}, JobMessage::kPublish, "a"));
+}
+
+TEST(Bulks, AreOfLabelsOnly) {
+  Bulks bulks(100);
+  for (const JobMessage kind :
+       {JobMessage::kMarks, JobMessage::kLend, JobMessage::kClaim,
+        JobMessage::kStarted, JobMessage::kLookup}) {
+    EXPECT_FALSE(bulks.Add({kPeer}, kind, "a"));
+  }
+  EXPECT_THAT(bulks.TakeAll(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace dogged
