@@ -60,7 +60,7 @@ JobRun::JobRun(JobParts parts)
       marks_(relations_, limits_.pin_interval),
       activations_(relations_),
       storage_(std::move(parts.storage), parts.values, relations_, shard_,
-               activations_),
+               activations_, parked_),
       lending_(parts.lending),
       open_(limits_.open_demands_max),
       copy_queue_(limits_),

@@ -21,12 +21,13 @@ constexpr absl::Duration kStuckTime = absl::Seconds(2);
 
 JobStorage::JobStorage(Options options, ValueStore* store,
                        const Relations& relations, Shard& shard,
-                       ActivationTable& activations)
+                       ActivationTable& activations, ParkedTasks& parked)
     : relations_(relations),
       options_(std::move(options)),
       store_(store),
       shard_(shard),
-      activations_(activations) {
+      activations_(activations),
+      parked_(parked) {
   if (store_ == nullptr) options_.keeps_all = false;
   if (store_ != nullptr && (options_.keeps_all || options_.bytes_max > 0)) {
     shard_.StartTracking();
@@ -125,20 +126,19 @@ void JobStorage::Relieve(absl::Time now) {
   const auto shared = [](const Value& v) {
     return v.IsUnique() ? v : v.Hollow();
   };
-  activations_.ReplaceInputs(shared);
-  for (auto& [key, record] : staged_) {
-    for (Value& input : record->inputs) {
-      if (!input.IsNone()) input = shared(input);
-    }
-  }
+  ReplaceInputs(shared);
   Evict(target);
   if (live_bytes() <= high) return;
   // What others hold has to be fetched again.
-  const auto all = [](const Value& v) { return v.Hollow(); };
-  activations_.ReplaceInputs(all);
+  ReplaceInputs([](const Value& v) { return v.Hollow(); });
+}
+
+void JobStorage::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
+  activations_.ReplaceInputs(visit);
+  parked_.ReplaceInputs(visit);
   for (auto& [key, record] : staged_) {
     for (Value& input : record->inputs) {
-      if (!input.IsNone()) input = all(input);
+      if (!input.IsNone()) input = visit(input);
     }
   }
 }

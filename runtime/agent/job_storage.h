@@ -22,9 +22,11 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/shard.h"
+#include "runtime/agent/parked_tasks.h"
 #include "runtime/agent/value_store.h"
 #include "runtime/base/ids.h"
 #include "runtime/exec/activation_table.h"
@@ -50,7 +52,7 @@ class JobStorage {
 
   // `store` may be null: then nothing is ever written. All outlive this.
   JobStorage(Options options, ValueStore* store, const Relations& relations,
-             Shard& shard, ActivationTable& activations);
+             Shard& shard, ActivationTable& activations, ParkedTasks& parked);
   JobStorage(const JobStorage&) = delete;
   JobStorage& operator=(const JobStorage&) = delete;
 
@@ -123,6 +125,8 @@ class JobStorage {
   void FollowShard();
   void StartWrites();
   void Relieve(absl::Time now);
+  // Of tasks that wait, whatever for.
+  void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
   void Evict(int64_t target);
   int64_t BytesOfOutputs(const Task& task) const;
   // Asks for the hollow inputs; takes those that are here.
@@ -137,6 +141,7 @@ class JobStorage {
   ValueStore* const store_;
   Shard& shard_;
   ActivationTable& activations_;
+  ParkedTasks& parked_;
 
   absl::flat_hash_map<Label, uint64_t> writing_;  // tickets
   std::deque<Label> to_write_;

@@ -38,6 +38,14 @@ std::unique_ptr<Activation> ParkedTasks::TakeLast(
   return nullptr;
 }
 
+void ParkedTasks::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
+  for (auto& [place, record] : by_place_) {
+    for (Value& input : record->inputs) {
+      if (!input.IsNone()) input = visit(input);
+    }
+  }
+}
+
 std::vector<Task> ParkedTasks::All() const {
   std::vector<Task> out;
   for (const auto& [place, record] : by_place_) out.push_back(record->task);

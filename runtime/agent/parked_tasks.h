@@ -30,6 +30,8 @@ class ParkedTasks {
   // The least urgent and oldest that `may_go`, of a few; null without one.
   std::unique_ptr<Activation> TakeLast(
       absl::FunctionRef<bool(const Activation&)> may_go);
+  // Replaces every input by what `visit` makes of it, which is not none.
+  void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
   // In the order in which they would start.
   std::vector<Task> All() const;
   bool Contains(const Task& task) const { return place_of_.contains(task); }

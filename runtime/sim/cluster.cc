@@ -121,6 +121,9 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
   if (node.arena != nullptr) {
     agent_options.self.arena = node.arena->address();
     agent_options.shared_memory = node.arena;
+    // As `dogged agent` has it: what is lent can't be evicted.
+    agent_options.lending.lent_bytes_max =
+        options_.job_limits.memory_bytes_max / 8;
     agent_options.lending.recount_first =
         absl::Milliseconds(20 << Rng(options_.seed).Stream("recount").Below(6));
   }
