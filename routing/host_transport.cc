@@ -177,6 +177,7 @@ void HostTransport::ForgetPeer(AgentId peer) {
   far_->ForgetPeer(peer);
   const auto it = peers_.find(peer);
   if (it == peers_.end()) return;
+  dropped_count_ += std::ssize(it->second->held);
   if (it->second->file != nullptr) {
     region_.rings[it->second->ring].reader.store(0);
     region_.marks[it->second->mark].writer.store(0);

@@ -121,7 +121,8 @@ class ClusterRun {
     report.tasks_needed = TasksNeeded();
     report.agents_started = started_;
     report.agents_joined = joined_;
-    report.replicas = std::min(Replicas(), started_ + joined_);
+    report.replicas =
+        std::min(client_->record().options.replicas, started_ + joined_);
     report.seed = options_.seed;
     ledger_.Fill(report);
     report.agents_left = left_;

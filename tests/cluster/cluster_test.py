@@ -183,6 +183,11 @@ def case_replicas():
         check_equal("replicas", report["replicas"], kept, report)
         check_equal("warning", f"warning: --replicas {replicas} with" in
                     done.stderr, kept < replicas, done.stderr)
+    # Who joins later changes nothing of what the job was submitted with.
+    report = run(app("heat1d"), "-D", "N=2001", "--coalesce", "off",
+                 "--join-at", "0s")
+    check_equal("agents joined", report["agents_joined"], 1, report)
+    check_equal("replicas", report["replicas"], 1, report)
 
 
 def case_cluster():
