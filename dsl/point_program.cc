@@ -14,18 +14,6 @@ namespace {
 // Keys per agent: enough that rendezvous hashing gives all about the same.
 constexpr int64_t kSlabsPerAgent = 8;
 
-// The least and the greatest value of an expression over a box.
-std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box) {
-  int64_t low = expr.constant;
-  int64_t high = expr.constant;
-  for (int d = 0; d < box.size(); ++d) {
-    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
-    low += factor * (factor > 0 ? box.lower[d] : box.upper[d]);
-    high += factor * (factor > 0 ? box.upper[d] : box.lower[d]);
-  }
-  return {low, high};
-}
-
 // True if all that it asks is that something divides an index, of each index
 // once at most.
 bool IsOfSteps(const Guard& guard) {

@@ -180,6 +180,17 @@ std::vector<Box> EmptyBoxes(const TilePlan& plan) {
   return out;
 }
 
+std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box) {
+  int64_t low = expr.constant;
+  int64_t high = expr.constant;
+  for (int d = 0; d < box.size(); ++d) {
+    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
+    low += factor * (factor > 0 ? box.lower[d] : box.upper[d]);
+    high += factor * (factor > 0 ? box.upper[d] : box.lower[d]);
+  }
+  return {low, high};
+}
+
 void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
               std::vector<Box>& tables) {
   if (points.IsEmpty()) return;
@@ -187,13 +198,7 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
     if (!plan.IsTable(load)) continue;
     Box read;
     for (const AffineExpr& expr : load.at) {
-      int64_t lower = expr.constant;
-      int64_t upper = expr.constant;
-      for (int c = 0; c < points.size(); ++c) {
-        const int64_t factor = expr.coefficients[static_cast<size_t>(c)];
-        lower += factor * (factor > 0 ? points.lower[c] : points.upper[c]);
-        upper += factor * (factor > 0 ? points.upper[c] : points.lower[c]);
-      }
+      const auto [lower, upper] = RangeOver(expr, points);
       read.lower.push_back(lower);
       read.upper.push_back(upper);
     }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsl/kernel_ir.h"
@@ -42,6 +43,8 @@ struct Box {
 Box Intersect(const Box& a, const Box& b);
 // The points of `boxes`, which are disjoint, outside of `box`; disjoint too.
 std::vector<Box> Without(const std::vector<Box>& boxes, const Box& box);
+// The least and the greatest value of `expr` over a box that is not empty.
+std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box);
 
 // An array of the user's program.
 struct TileField {

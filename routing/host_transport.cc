@@ -68,6 +68,11 @@ struct HostTransport::Peer {
   // Without a slot in its region by then it is reached the other way.
   absl::Time map_deadline;
 
+  // It maps this region, or may yet.
+  bool HasRing(Clock& clock) const {
+    return their_mark != nullptr || clock.Now() < map_deadline;
+  }
+
   // Finds them anew if the peer has given them to another: it took this agent
   // for dead. `own` is this agent's region.
   void Find(AgentId self, Region& own) {
@@ -227,9 +232,8 @@ void HostTransport::Send(AgentId to, Bytes message) {
   }
   Peer& peer = *it->second;
   if (peer.held.empty() && Push(peer, message)) return;
-  const bool has_ring =
-      peer.their_mark != nullptr || clock_.Now() < peer.map_deadline;
-  if (!has_ring || peer.held_bytes + message.size() > kHeldBytesMax) {
+  if (!peer.HasRing(clock_) ||
+      peer.held_bytes + message.size() > kHeldBytesMax) {
     return far_->Send(to, std::move(message));
   }
   peer.held_bytes += message.size();
@@ -240,9 +244,7 @@ void HostTransport::PushHeld(AgentId to, Peer& peer) {
   while (!peer.held.empty()) {
     Bytes& message = peer.held.front();
     if (!Push(peer, message)) {
-      if (peer.their_mark != nullptr || clock_.Now() < peer.map_deadline) {
-        return;
-      }
+      if (peer.HasRing(clock_)) return;
       far_->Send(to, message);
     }
     peer.held_bytes -= message.size();

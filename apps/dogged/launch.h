@@ -57,8 +57,8 @@ class LocalAgents {
   // Errors: kUnavailable, with the name of who did not come up; kCancelled;
   //         kResourceExhausted if it says that it has no room.
   absl::Status Start(int count, absl::Duration timeout);
-  // Brings up to `count` processes up that StartOne() lets join: what libfabric
-  // takes for its start, a third of a second, is over by then.
+  // Brings up `count` processes, or fewer, that StartOne() lets join: what
+  // libfabric takes for its start, a third of a second, is over by then.
   void Prepare(int count);
   // Starts one more and does not wait for it; its position. Errors: as above.
   absl::StatusOr<size_t> StartOne(absl::Duration timeout);

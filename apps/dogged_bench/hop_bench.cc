@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -227,18 +228,16 @@ void AddRatio(const std::string& name, const std::string& other,
 
 std::vector<BenchRow> BenchHop(const BenchOptions& options) {
   std::vector<BenchRow> rows;
-  rows.push_back({.name = "pipe_hop",
-                  .value = PipeHop(),
-                  .unit = "us",
-                  .samples = 5000,
-                  .ratio_to = "",
-                  .ratio = 0});
-  rows.push_back({.name = "pipe_hop_from_sleep",
-                  .value = PipeHopFromSleep(),
-                  .unit = "us",
-                  .samples = 300,
-                  .ratio_to = "",
-                  .ratio = 0});
+  for (const auto& [name, value, samples] :
+       {std::tuple{"pipe_hop", PipeHop(), 5000},
+        std::tuple{"pipe_hop_from_sleep", PipeHopFromSleep(), 300}}) {
+    rows.push_back({.name = name,
+                    .value = value,
+                    .unit = "us",
+                    .samples = samples,
+                    .ratio_to = "",
+                    .ratio = 0});
+  }
   AgentsRun lending(2, 1);
   AgentsRun copying(2, 1, {"--arena", "off"});
   const auto hops = [&](const std::string& name, int64_t count, int64_t words,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "dsl/tile_program.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
@@ -65,6 +66,17 @@ bool IsTaken(absl::string_view bytes) {
     plan.Window(field, tile).Count();
   }
   return true;
+}
+
+// The plan of `bytes`, changed.
+bool IsTakenWith(absl::string_view bytes,
+                 absl::FunctionRef<void(TilePlan&)> change) {
+  Decoder in(bytes);
+  TilePlan plan = TilePlan::Decode(in);
+  change(plan);
+  Encoder out;
+  plan.Encode(out);
+  return IsTaken(out.view());
 }
 
 TEST(TilePlanTest, WhatIsCutShortIsRefused) {
@@ -206,12 +218,7 @@ result u(:)(4)
   const std::string& bytes = job.program.kernels.front().body;
   ASSERT_TRUE(IsTaken(bytes)) << job.lowering;
   const auto is_taken_with = [&bytes](auto change) {
-    Decoder in(bytes);
-    TilePlan plan = TilePlan::Decode(in);
-    change(plan);
-    Encoder out;
-    plan.Encode(out);
-    return IsTaken(out.view());
+    return IsTakenWith(bytes, change);
   };
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
     for (TileField& field : plan.fields) {
@@ -263,12 +270,7 @@ result u(:)(4)
   const std::string& bytes = job.program.kernels.front().body;
   ASSERT_TRUE(IsTaken(bytes)) << job.lowering;
   const auto is_taken_with = [&bytes](auto change) {
-    Decoder in(bytes);
-    TilePlan plan = TilePlan::Decode(in);
-    change(plan);
-    Encoder out;
-    plan.Encode(out);
-    return IsTaken(out.view());
+    return IsTakenWith(bytes, change);
   };
   EXPECT_TRUE(is_taken_with([](TilePlan&) {}));
   EXPECT_FALSE(is_taken_with(

@@ -129,8 +129,8 @@ TEST(Storage, ShortMemoryUnderFaultsCostsNoResult) {
   SimOptions options{.faults = plan, .spill = true, .disk = {.corrupt = 0.02}};
   options.job_limits.memory_bytes_max = 150000;
   RunSeeds(CholeskyJob(10), options, 15, LoadLargeMixKernels);
-  // Where all begin at once, what is ready waits for those who leave, and its
-  // inputs are not to stand in the way of others' meanwhile.
+  // Where all begin at once, what is ready may have to wait, and its inputs are
+  // not to stand in the way of others' meanwhile.
   for (const bool gathers_first : {false, true}) {
     options.gathers_first = gathers_first;
     RunSeeds(Heat1dJob(101, 20, 8), options, gathers_first ? 60 : 15,
