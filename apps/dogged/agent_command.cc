@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
@@ -105,44 +105,59 @@ absl::string_view HostPart(absl::string_view address) {
   return host;
 }
 
-// The input, once it has ended; less if this process is told to leave.
-std::string ReadInput() {
-  std::string out;
-  while (!StateOfSignals().leave) {
-    pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    // Not for ever: the signal may come just before this.
-    if (poll(&waiting, 1, /*timeout=*/100) <= 0) continue;
-    char buffer[4096];
-    const ssize_t size = read(STDIN_FILENO, buffer, sizeof(buffer));
-    if (size == 0 || (size < 0 && errno != EINTR)) break;
-    if (size > 0) out.append(buffer, static_cast<size_t>(size));
-  }
-  return out;
-}
+// The agents to join, in turn: those that were named and, in place of "-",
+// those that the input names, line by line, as they come.
+class NamedAgents {
+ public:
+  explicit NamedAgents(std::vector<std::string> named)
+      : named_(std::move(named)) {}
 
-// `join` with the lines of the input in place of "-".
-std::vector<std::string> NamedAgents(const std::vector<std::string>& join) {
-  std::vector<std::string> out;
-  for (const std::string& address : join) {
-    if (address != kFromInput) {
-      out.push_back(address);
-      continue;
+  // None after the last one, or if this process is told to leave.
+  std::optional<std::string> Next() {
+    for (; next_ < named_.size(); ++next_) {
+      if (named_[next_] != kFromInput) return named_[next_++];
+      std::string line = NextLine();
+      if (!line.empty()) return line;
     }
-    for (const absl::string_view line :
-         absl::StrSplit(ReadInput(), '\n', absl::SkipWhitespace())) {
-      out.emplace_back(line);
-    }
+    return std::nullopt;
   }
-  return out;
-}
 
-// The snapshot of the first of `members` that answers, for the agent whose own
+ private:
+  // Empty: the input has ended.
+  std::string NextLine() {
+    while (!StateOfSignals().leave) {
+      const size_t end = input_.find('\n');
+      if (end != std::string::npos) {
+        std::string line = input_.substr(0, end);
+        input_.erase(0, end + 1);
+        if (!line.empty()) return line;
+        continue;
+      }
+      if (has_ended_) return std::exchange(input_, "");
+      pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      // Not for ever: the signal may come just before this.
+      if (poll(&waiting, 1, /*timeout=*/100) <= 0) continue;
+      char buffer[4096];
+      const ssize_t size = read(STDIN_FILENO, buffer, sizeof(buffer));
+      has_ended_ = size == 0 || (size < 0 && errno != EINTR);
+      if (size > 0) input_.append(buffer, static_cast<size_t>(size));
+    }
+    return "";
+  }
+
+  const std::vector<std::string> named_;
+  size_t next_ = 0;
+  std::string input_;  // that was not handed out
+  bool has_ended_ = false;
+};
+
+// The snapshot of the first of `agents` that answers, for the agent whose own
 // one is `introduction`.
-absl::StatusOr<std::string> FetchSnapshot(
-    const std::vector<std::string>& members, absl::string_view introduction) {
+absl::StatusOr<std::string> FetchSnapshot(NamedAgents agents,
+                                          absl::string_view introduction) {
   absl::Status last = absl::UnavailableError("no agent to join was named");
-  for (const std::string& address : members) {
-    auto client = ControlClient::Connect(address, kJoinTimeout);
+  while (const std::optional<std::string> address = agents.Next()) {
+    auto client = ControlClient::Connect(*address, kJoinTimeout);
     if (!client.ok()) {
       last = client.status();
       continue;
@@ -155,7 +170,7 @@ absl::StatusOr<std::string> FetchSnapshot(
     }
     last = Annotate(
         frame.ok() ? absl::UnavailableError("no dogged agent") : frame.status(),
-        address);
+        *address);
   }
   return Annotate(last, "can't join");
 }
@@ -301,11 +316,11 @@ class AgentProcess {
                    return dsl::ResultDigest(program, lookup);
                  }});
     if (!seeds.empty()) {
-      const std::vector<std::string> named = NamedAgents(seeds);
+      const absl::StatusOr<std::string> snapshot =
+          FetchSnapshot(NamedAgents(seeds), agent.Snapshot());
       if (StateOfSignals().leave && !said_ready_) return absl::OkStatus();
-      DOGGED_ASSIGN_OR_RETURN(const std::string snapshot,
-                              FetchSnapshot(named, agent.Snapshot()));
-      DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), snapshot));
+      if (!snapshot.ok()) return snapshot.status();
+      DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), *snapshot));
     }
     for (auto& [record, encoded] : jobs) {
       const auto job =

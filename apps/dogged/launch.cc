@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/options.h"
@@ -79,20 +79,15 @@ std::vector<size_t> LocalAgents::Alive() const {
 absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
   SystemClock clock;
   const absl::Time deadline = clock.Now() + timeout;
-  std::vector<std::string> members;
-  for (size_t i : Alive()) members.push_back(processes_[i].address);
+  const bool stands_alone = Alive().empty();
   size_t joiner = processes_.size();
   for (int i = 0; i < count; ++i) {
-    const bool joins = !members.empty() || i > 0;
-    DOGGED_RETURN_IF_ERROR(Spawn(joins, deadline));
+    DOGGED_RETURN_IF_ERROR(Spawn(!stands_alone || i > 0, deadline));
   }
-  if (members.empty()) {
-    DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[joiner]));
-    members.push_back(processes_[joiner].address);
-    ++joiner;
-  }
+  if (stands_alone) DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[joiner++]));
   for (size_t i = joiner; i < processes_.size(); ++i) {
-    TellMembers(processes_[i], members);
+    TellMembers(processes_[i]);
+    shutdown(processes_[i].fd, SHUT_WR);  // who can't join these says so
   }
   for (size_t i = joiner; i < processes_.size(); ++i) {
     DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[i]));
@@ -110,23 +105,23 @@ void LocalAgents::Prepare(int count) {
 
 absl::StatusOr<size_t> LocalAgents::StartOne(absl::Duration timeout) {
   SystemClock clock;
-  std::vector<std::string> members;
-  for (size_t i : Alive()) members.push_back(processes_[i].address);
+  const bool joins = !Alive().empty();
   size_t index = processes_.size();
-  if (members.empty() || prepared_.empty()) {
-    DOGGED_RETURN_IF_ERROR(Spawn(!members.empty(), clock.Now() + timeout));
+  if (!joins || prepared_.empty()) {
+    DOGGED_RETURN_IF_ERROR(Spawn(joins, clock.Now() + timeout));
   } else {
     index = prepared_.front();
     prepared_.pop_front();
     processes_[index].deadline = clock.Now() + timeout;
   }
-  if (!members.empty()) TellMembers(processes_[index], members);
+  TellMembers(processes_[index]);
   return index;
 }
 
 std::optional<absl::Status> LocalAgents::Started(size_t index,
                                                  absl::Duration patience) {
   Process& process = processes_[index];
+  if (!process.IsReady()) TellMembers(process);
   SystemClock clock;
   const absl::Time limit = std::min(clock.Now() + patience, process.deadline);
   std::optional<absl::Status> out = Listen(process, limit);
@@ -140,12 +135,16 @@ std::optional<absl::Status> LocalAgents::Started(size_t index,
   return out;
 }
 
-void LocalAgents::TellMembers(const Process& process,
-                              const std::vector<std::string>& members) const {
-  const std::string text = absl::StrJoin(members, "\n");
+void LocalAgents::TellMembers(Process& process) const {
+  std::string lines;
+  for (size_t i : Alive()) {
+    const std::string& address = processes_[i].address;
+    if (absl::c_linear_search(process.told, address)) continue;
+    process.told.push_back(address);
+    absl::StrAppend(&lines, address, "\n");
+  }
   // One that has ended is found later.
-  (void)send(process.fd, text.data(), text.size(), MSG_NOSIGNAL);
-  shutdown(process.fd, SHUT_WR);
+  (void)send(process.fd, lines.data(), lines.size(), MSG_NOSIGNAL);
 }
 
 std::vector<std::string> LocalAgents::ArgumentsOf(const std::string& name,

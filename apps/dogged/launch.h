@@ -40,9 +40,10 @@ class LocalAgents {
     std::string end;
     bool lacked_room = false;
     bool left = false;
-    int fd = -1;          // its input and output
-    std::string said;     // until it listens
-    absl::Time deadline;  // when it has to
+    int fd = -1;                    // its input and output
+    std::vector<std::string> told;  // addresses, for it to join
+    std::string said;               // until it listens
+    absl::Time deadline;            // when it has to
     bool IsReady() const { return !address.empty(); }
   };
 
@@ -63,7 +64,8 @@ class LocalAgents {
   // Starts one more and does not wait for it; its position. Errors: as above.
   absl::StatusOr<size_t> StartOne(absl::Duration timeout);
   // None if processes()[index], which was started so, does not listen yet; what
-  // has come of it: as Start(). Waits no longer than `patience`.
+  // has come of it: as Start(). Waits no longer than `patience`. Who has come
+  // meanwhile is named to it: those that were before may have died.
   std::optional<absl::Status> Started(size_t index, absl::Duration patience);
   // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);
@@ -83,8 +85,7 @@ class LocalAgents {
   std::vector<std::string> ArgumentsOf(const std::string& name,
                                        bool joins) const;
   absl::Status Spawn(bool joins, absl::Time deadline);
-  void TellMembers(const Process& process,
-                   const std::vector<std::string>& members) const;
+  void TellMembers(Process& process) const;
   // None if it has not said yet that it listens, by `limit`.
   std::optional<absl::Status> Listen(Process& process, absl::Time limit);
   absl::Status AwaitReady(Process& process);

@@ -10,6 +10,7 @@
 #include "apps/dogged/environment.h"
 #include "apps/dogged/errors.h"
 #include "apps/dogged/flag_values.h"
+#include "apps/dogged/interrupt.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/unknown_words.h"
@@ -418,6 +419,7 @@ int Main(int argc, char** argv) {
   if (argc > 2 && absl::string_view(argv[1]) == "kernel-helper") {
     return static_cast<int>(KernelHelperCommand(argv[2]));
   }
+  CatchInterrupts("interrupted\n");
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
   const Environment environment = ReadEnvironment();
   CLI::App app;

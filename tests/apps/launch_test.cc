@@ -51,13 +51,14 @@ TEST(LocalAgents, ComeUpTogether) {
   for (size_t i : {1, 2}) {
     const std::string pid = std::to_string(processes[i].pid);
     EXPECT_EQ(processes[i].address, "there:" + pid);
-    EXPECT_EQ(ContentOf(folder / ("told." + pid)), "here:1");
+    EXPECT_EQ(ContentOf(folder / ("told." + pid)), "here:1\n");
   }
   // Whoever comes later is told of all.
   ASSERT_TRUE(agents.Start(1, kTimeout).ok());
   ASSERT_EQ(processes.size(), 4u);
-  EXPECT_EQ(ContentOf(folder / ("told." + std::to_string(processes[3].pid))),
-            "here:1\n" + processes[1].address + "\n" + processes[2].address);
+  EXPECT_EQ(
+      ContentOf(folder / ("told." + std::to_string(processes[3].pid))),
+      "here:1\n" + processes[1].address + "\n" + processes[2].address + "\n");
 }
 
 // Whoever starts it goes on meanwhile. It is none of the agents before it says
@@ -65,7 +66,7 @@ TEST(LocalAgents, ComeUpTogether) {
 TEST(LocalAgents, OneMoreIsNotWaitedFor) {
   const TemporaryFolder folder;
   LocalAgents agents(Scripted(folder, "echo listening here:1\ncat",
-                              "cat > told; mkfifo gate.$$\n"
+                              "read line; echo $line > told; mkfifo gate.$$\n"
                               "read word < gate.$$\n$word\n"
                               "echo listening there:1"));
   ASSERT_TRUE(agents.Start(1, kTimeout).ok());
@@ -87,7 +88,7 @@ TEST(LocalAgents, OneMoreIsNotWaitedFor) {
   tell(good, "true");
   EXPECT_EQ(agents.Started(good, kTimeout), absl::OkStatus());
   EXPECT_EQ(agents.processes()[good].address, "there:1");
-  EXPECT_EQ(ContentOf(folder / "told"), "here:1");
+  EXPECT_EQ(ContentOf(folder / "told"), "here:1\n");
 
   const size_t bad = start();
   tell(bad, "exit 5");
@@ -103,6 +104,27 @@ TEST(LocalAgents, OneMoreIsNotWaitedFor) {
       agents.Started(*late, kTimeout),
       absl::UnavailableError("agent-4 did not start; its words are above"));
   EXPECT_FALSE(agents.processes()[*late].alive);
+}
+
+// Those that it was told of first may die before they answer.
+TEST(LocalAgents, WhoStartsHearsOfNewcomers) {
+  const TemporaryFolder folder;
+  LocalAgents agents(Scripted(folder, "echo listening here:1\ncat",
+                              "read first\n"
+                              "if mkdir once 2> /dev/null; then\n"
+                              "read second; echo listening knows:$second\n"
+                              "else\necho listening there:1\nfi"));
+  ASSERT_TRUE(agents.Start(1, kTimeout).ok());
+  const absl::StatusOr<size_t> waits = agents.StartOne(kTimeout);
+  ASSERT_TRUE(waits.ok());
+  while (!std::filesystem::exists(folder / "once")) {
+  }
+  EXPECT_FALSE(agents.Started(*waits, absl::ZeroDuration()).has_value());
+  const absl::StatusOr<size_t> comes = agents.StartOne(kTimeout);
+  ASSERT_TRUE(comes.ok());
+  ASSERT_EQ(agents.Started(*comes, kTimeout), absl::OkStatus());
+  ASSERT_EQ(agents.Started(*waits, kTimeout), absl::OkStatus());
+  EXPECT_EQ(agents.processes()[*waits].address, "knows:there:1");
 }
 
 TEST(LocalAgents, NameWhoDoesNotComeUp) {

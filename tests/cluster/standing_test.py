@@ -716,10 +716,45 @@ def case_interrupts():
             for _ in range(times):
                 agent.send_signal(signal.SIGTERM)
             code = agent.wait(timeout=30)
-            # Before its handlers stand the signal itself ends it.
-            if code not in ((0, -signal.SIGTERM) if times == 1 else (0,)):
+            # Before its handlers stand others do, or the signal itself ends it.
+            early = (130, -signal.SIGTERM) if times == 1 else ()
+            if code not in (0, *early):
                 raise SystemExit(f"SIGTERM x {times}: exit status {code}")
             agent.stdout.close()
+
+
+def case_named_later():
+    """Whom an agent may join it may be told later, one after another: those
+    that do not answer are passed over, and with the last of them it ends."""
+    command = [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join", "-"]
+    with socket.socket() as nobody, Standing(DOGGED) as cluster:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        dead = "127.0.0.1:%d\n" % nobody.getsockname()[1]
+        joiners = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True,
+                                    stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE)
+                   for _ in range(2)]
+        try:
+            for joiner in joiners:
+                joiner.stdin.write(dead)
+                joiner.stdin.flush()
+            address = cluster.start()
+            joiners[0].stdin.write(address + "\n")
+            joiners[0].stdin.flush()
+            line = joiners[0].stdout.readline()
+            if not line.startswith("listening "):
+                raise SystemExit(f"the joiner said {line!r}")
+            check("agents", len(cluster.status()["agents"]), 2)
+            _, words = joiners[1].communicate(timeout=60)
+            check("exit status", joiners[1].returncode, 4, words)
+            if "can't join: " not in words:
+                raise SystemExit(f"who could not join said {words!r}")
+        finally:
+            for joiner in joiners:
+                joiner.kill()
+                joiner.wait()
+                for pipe in (joiner.stdin, joiner.stdout, joiner.stderr):
+                    pipe.close()
 
 
 globals()["case_" + CASE]()
