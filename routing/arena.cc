@@ -49,16 +49,22 @@ absl::StatusOr<std::shared_ptr<PeerArena>> MapArena(absl::string_view address) {
 std::unique_ptr<Arena> Arena::Create(const ArenaOptions& options) {
   std::unique_ptr<SharedFile> file =
       SharedFile::Create(options.bytes, options.token);
-  if (file == nullptr) return nullptr;
-  return std::unique_ptr<Arena>(
-      new Arena(std::move(file), options.value_bytes_min));
+  if (file == nullptr ||
+      file->bytes() < SharedFile::kHeaderBytes + options.warm_bytes) {
+    return nullptr;
+  }
+  return std::unique_ptr<Arena>(new Arena(std::move(file), options));
 }
 
-Arena::Arena(std::unique_ptr<SharedFile> file, int64_t value_bytes_min)
+Arena::Arena(std::unique_ptr<SharedFile> file, const ArenaOptions& options)
     : file_(std::move(file)),
-      value_bytes_min_(std::max<int64_t>(1, value_bytes_min)),
+      value_bytes_min_(std::max<int64_t>(1, options.value_bytes_min)),
       blocks_(SharedFile::kHeaderBytes,
-              file_->bytes() - SharedFile::kHeaderBytes) {}
+              file_->bytes() - SharedFile::kHeaderBytes, options.warm_bytes) {
+  if (options.warm_bytes > 0) {
+    file_->Populate(SharedFile::kHeaderBytes, options.warm_bytes);
+  }
+}
 
 void* Arena::Take(int64_t bytes) {
   if (bytes < value_bytes_min_) return nullptr;

@@ -20,6 +20,9 @@ struct ArenaOptions {
   // Of addresses, not of memory: pages are taken when they are first written.
   // 0: as much as this computer has memory.
   int64_t bytes = 0;
+  // Pages that are there before the first value: a system may take 3 us for
+  // each of them, and a worker waits for that.
+  int64_t warm_bytes = 0;
   // Shorter values come from the heap, and travel inside messages.
   int64_t value_bytes_min = 8 * 1024;
   // Distinguishes this arena from all others.
@@ -56,7 +59,7 @@ class Arena : public SharedMemory, public ValueMemory {
       absl::string_view address) override;
 
  private:
-  Arena(std::unique_ptr<SharedFile> file, int64_t value_bytes_min);
+  Arena(std::unique_ptr<SharedFile> file, const ArenaOptions& options);
 
   const std::unique_ptr<SharedFile> file_;
   const int64_t value_bytes_min_;

@@ -46,6 +46,7 @@ std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
     return std::nullopt;
   } else {
     next_ += size;
+    out.is_backed = next_ <= warm_end_;
   }
   used_ += size;
   return out;

@@ -14,9 +14,12 @@ namespace dogged {
 
 class ArenaBlocks {
  public:
-  // Hands out [start, start + bytes).
-  ArenaBlocks(int64_t start, int64_t bytes)
-      : next_(start), end_(start + bytes), free_(kClasses) {}
+  // Hands out [start, start + bytes), whose first `warm_bytes` are backed.
+  ArenaBlocks(int64_t start, int64_t bytes, int64_t warm_bytes = 0)
+      : next_(start),
+        warm_end_(start + warm_bytes),
+        end_(start + bytes),
+        free_(kClasses) {}
 
   struct Taken {
     int64_t offset;
@@ -51,6 +54,7 @@ class ArenaBlocks {
   static int64_t SizeOfClass(int size_class);
 
   int64_t next_;
+  int64_t warm_end_;
   int64_t end_;
   int64_t used_ = 0;
   int64_t backed_bytes_ = 0;

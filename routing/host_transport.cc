@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/base/check.h"
 
 namespace dogged {
@@ -44,7 +45,7 @@ struct HostTransport::Region {
     std::atomic<uint64_t> writer;            // an AgentId; 0: free
     alignas(64) std::atomic<uint64_t> read;  // bytes of its ring, ever
   };
-  // It is about to sleep, or sleeps: its bell is to be rung.
+  // The Sleeper that is about to sleep, or sleeps: its bell is to be rung.
   alignas(64) std::atomic<uint32_t> sleeps;
   std::array<Mark, kPeersMax> marks;
   std::array<Ring, kPeersMax> rings;
@@ -52,11 +53,13 @@ struct HostTransport::Region {
 
 struct HostTransport::Peer {
   ~Peer() {
-    if (bell >= 0) close(bell);
+    for (const int bell : bells) {
+      if (bell >= 0) close(bell);
+    }
   }
   std::unique_ptr<PeerFile> file;  // null: the other way only
   const Region* region = nullptr;
-  int bell = -1;
+  std::array<int, 2> bells = {-1, -1};  // by its sleeper
   // Slots in the own region.
   size_t ring = 0;
   size_t mark = 0;
@@ -67,6 +70,8 @@ struct HostTransport::Peer {
   int64_t held_bytes = 0;
   // Without a slot in its region by then it is reached the other way.
   absl::Time map_deadline;
+
+  void Ring(Sleeper sleeper) const { (void)!write(bells[sleeper - 1], "!", 1); }
 
   // It maps this region, or may yet.
   bool HasRing(Clock& clock) const {
@@ -97,47 +102,58 @@ std::unique_ptr<Transport> HostTransport::Wrap(AgentId self,
                                                Clock& clock) {
   const int64_t bytes = SharedFile::kHeaderBytes + sizeof(Region);
   std::unique_ptr<SharedFile> file = SharedFile::Create(bytes, self.value());
-  int bell[2] = {-1, -1};
-  if (file == nullptr || far->wait_fd() < 0 ||
-      pipe2(bell, O_CLOEXEC | O_NONBLOCK) != 0) {
-    return far;
+  if (file == nullptr || far->wait_fd() < 0) return far;
+  Bells bells;
+  for (Bell& bell : bells) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+      CloseAll(bells);
+      return far;
+    }
+    bell = {.read = ends[0], .write = ends[1]};
   }
   // Descriptors of epoll nest only so deep: if the other way waits on one, the
   // bell goes in there.
   epoll_event event{};
   event.events = EPOLLIN;
   int epoll_fd = -1;
-  if (epoll_ctl(far->wait_fd(), EPOLL_CTL_ADD, bell[0], &event) != 0) {
+  const int bell = bells[kWaiter - 1].read;
+  if (epoll_ctl(far->wait_fd(), EPOLL_CTL_ADD, bell, &event) != 0) {
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    for (int fd : {bell[0], far->wait_fd()}) {
+    for (int fd : {bell, far->wait_fd()}) {
       DOGGED_CHECK(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
           << "waiting descriptor of the host's agents: error " << errno;
     }
   }
-  return std::unique_ptr<Transport>(
-      new HostTransport(self, std::move(far), clock, std::move(file),
-                        {bell[0], bell[1]}, epoll_fd));
+  return std::unique_ptr<Transport>(new HostTransport(
+      self, std::move(far), clock, std::move(file), bells, epoll_fd));
 }
 
 HostTransport::HostTransport(AgentId self, std::unique_ptr<Transport> far,
                              Clock& clock, std::unique_ptr<SharedFile> file,
-                             std::pair<int, int> bell, int epoll_fd)
+                             const Bells& bells, int epoll_fd)
     : self_(self),
       far_(std::move(far)),
       clock_(clock),
       file_(std::move(file)),
       region_(*new (file_->memory() + SharedFile::kHeaderBytes) Region),
-      bell_read_(bell.first),
-      bell_write_(bell.second),
+      bells_(bells),
       epoll_fd_(epoll_fd),
-      address_(absl::StrCat(far_->address(), std::string(1, kOtherWay),
-                            bell_write_, std::string(1, kOtherWay),
-                            file_->address())) {}
+      address_(absl::StrJoin({far_->address(), absl::StrCat(bells[0].write),
+                              absl::StrCat(bells[1].write), file_->address()},
+                             std::string(1, kOtherWay))) {}
 
 HostTransport::~HostTransport() {
   if (epoll_fd_ >= 0) close(epoll_fd_);
-  close(bell_read_);
-  close(bell_write_);
+  CloseAll(bells_);
+}
+
+void HostTransport::CloseAll(const Bells& bells) {
+  for (const Bell& bell : bells) {
+    if (bell.read < 0) continue;
+    close(bell.read);
+    close(bell.write);
+  }
 }
 
 void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
@@ -145,22 +161,27 @@ void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   far_->SetPeer(peer, fabric_address.substr(0, first));
   if (first == absl::string_view::npos || peers_.contains(peer)) return;
   absl::string_view rest = fabric_address.substr(first + 1);
-  const size_t second = rest.find(kOtherWay);
-  int64_t bell = -1;
-  if (second == absl::string_view::npos ||
-      !absl::SimpleAtoi(rest.substr(0, second), &bell)) {
-    return;
+  std::array<int64_t, 2> bells;
+  for (int64_t& bell : bells) {
+    const size_t end = rest.find(kOtherWay);
+    if (end == absl::string_view::npos ||
+        !absl::SimpleAtoi(rest.substr(0, end), &bell)) {
+      return;
+    }
+    rest.remove_prefix(end + 1);
   }
   auto& entry = peers_[peer];
   entry = std::make_unique<Peer>();
-  auto file = PeerFile::Map(rest.substr(second + 1));
+  auto file = PeerFile::Map(rest);
   if (!file.ok() ||
       (*file)->bytes() !=
           SharedFile::kHeaderBytes + static_cast<int64_t>(sizeof(Region))) {
     return;
   }
-  entry->bell = (*file)->OpenPipe(bell);
-  if (entry->bell < 0) return;
+  for (size_t i = 0; i < bells.size(); ++i) {
+    entry->bells[i] = (*file)->OpenPipe(bells[i]);
+    if (entry->bells[i] < 0) return;
+  }
   size_t slot = 0;
   while (slot < kPeersMax && region_.rings[slot].reader.load() != 0) ++slot;
   if (slot == kPeersMax) return;
@@ -171,7 +192,7 @@ void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   region_.rings[slot].is_full.store(0);
   region_.marks[slot].writer.store(peer.value());
   region_.rings[slot].reader.store(peer.value());
-  (void)!write(entry->bell, "!", 1);  // it may hold messages for this moment
+  entry->Ring(kWaiter);  // it may hold messages for this moment
   entry->map_deadline = clock_.Now() + kMapTime;
   entry->region = reinterpret_cast<const Region*>((*file)->memory() +
                                                   SharedFile::kHeaderBytes);
@@ -217,9 +238,8 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
   // Before the look at `sleeps`, as the sleeper says that before its last look
   // at this.
   ring.written.store(written + Padded(length), std::memory_order_seq_cst);
-  if (peer.region->sleeps.load(std::memory_order_seq_cst) != 0) {
-    (void)!write(peer.bell, "!", 1);
-  }
+  const uint32_t sleeper = peer.region->sleeps.load(std::memory_order_seq_cst);
+  if (sleeper != kNobody) peer.Ring(sleeper == kListener ? kListener : kWaiter);
   ++ring_count_;
   return true;
 }
@@ -297,7 +317,7 @@ void HostTransport::Pull(AgentId from, Peer& peer,
   if (read == mark.load(std::memory_order_relaxed)) return;
   mark.store(read, std::memory_order_seq_cst);
   if (peer.theirs->is_full.load(std::memory_order_seq_cst) != 0) {
-    (void)!write(peer.bell, "!", 1);
+    peer.Ring(kWaiter);
   }
 }
 
@@ -316,12 +336,12 @@ bool HostTransport::HasArrivals() const {
 }
 
 void HostTransport::Poll(std::vector<Arrival>& arrivals) {
-  region_.sleeps.store(0, std::memory_order_relaxed);
+  region_.sleeps.store(kNobody, std::memory_order_relaxed);
   char rings[64];
-  if (rang_) {
-    while (read(bell_read_, rings, sizeof(rings)) == sizeof(rings)) {
+  for (Bell& bell : bells_) {
+    if (!std::exchange(bell.may_ring, false)) continue;
+    while (read(bell.read, rings, sizeof(rings)) == sizeof(rings)) {
     }
-    rang_ = false;
   }
   for (auto& [id, peer] : peers_) {
     if (peer->file == nullptr) continue;
@@ -331,15 +351,15 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
   far_->Poll(arrivals);
 }
 
-bool HostTransport::PrepareToWait() {
+bool HostTransport::PrepareFor(Sleeper sleeper) {
   // First said, then looked: whoever writes looks after that whether to ring.
-  region_.sleeps.store(1, std::memory_order_seq_cst);
-  rang_ = true;
+  region_.sleeps.store(sleeper, std::memory_order_seq_cst);
+  bells_[sleeper - 1].may_ring = true;
   for (auto& [id, peer] : peers_) {
     if (peer->file != nullptr) peer->Find(self_, region_);
   }
   if (!HasArrivals() && far_->PrepareToWait()) return true;
-  region_.sleeps.store(0, std::memory_order_relaxed);
+  region_.sleeps.store(kNobody, std::memory_order_relaxed);
   return false;
 }
 

@@ -1,7 +1,7 @@
 // HostTransport: messages between agents of one host through memory that both
 // map; all others through another transport. Each agent writes its own region
 // only: rings with what it has to say, and how far it has read the rings of
-// others. A doorbell, a pipe, wakes who sleeps.
+// others. Doorbells, pipes, wake who sleeps.
 //
 // What finds no room in a ring is held until the reader has made some, and for
 // a moment where the other has yet to map this region: the first message that
@@ -12,10 +12,10 @@
 #ifndef DOGGED_ROUTING_HOST_TRANSPORT_H_
 #define DOGGED_ROUTING_HOST_TRANSPORT_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -44,7 +44,9 @@ class HostTransport : public Transport {
   int wait_fd() const override {
     return epoll_fd_ >= 0 ? epoll_fd_ : far_->wait_fd();
   }
-  bool PrepareToWait() override;
+  bool PrepareToWait() override { return PrepareFor(kWaiter); }
+  int listen_fd() const override { return bells_[kListener - 1].read; }
+  bool PrepareToListen() override { return PrepareFor(kListener); }
   bool HasArrivals() const override;
   int64_t dropped_count() const override {
     return dropped_count_ + far_->dropped_count();
@@ -55,10 +57,20 @@ class HostTransport : public Transport {
  private:
   struct Region;
   struct Peer;
+  // Who sleeps, for whom there is a bell.
+  enum Sleeper : uint32_t { kNobody = 0, kWaiter = 1, kListener = 2 };
+  struct Bell {
+    int read = -1;
+    int write = -1;
+    bool may_ring = false;  // since it was read
+  };
+  using Bells = std::array<Bell, 2>;
 
   HostTransport(AgentId self, std::unique_ptr<Transport> far, Clock& clock,
-                std::unique_ptr<SharedFile> file, std::pair<int, int> bell,
+                std::unique_ptr<SharedFile> file, const Bells& bells,
                 int epoll_fd);
+  static void CloseAll(const Bells& bells);
+  bool PrepareFor(Sleeper sleeper);
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
   // Held messages that can go now, and what has waited for too long.
@@ -70,12 +82,10 @@ class HostTransport : public Transport {
   Clock& clock_;
   const std::unique_ptr<SharedFile> file_;
   Region& region_;
-  const int bell_read_;
-  const int bell_write_;
+  Bells bells_;         // by sleeper
   const int epoll_fd_;  // -1: the far one's
   std::string address_;
   absl::btree_map<AgentId, std::unique_ptr<Peer>> peers_;
-  bool rang_ = false;  // maybe: it has been asleep
   int64_t dropped_count_ = 0;
   int64_t ring_count_ = 0;
 };

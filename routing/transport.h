@@ -57,6 +57,11 @@ class Transport {
   // True when it is right to sleep on wait_fd() now; false: call Poll first.
   virtual bool PrepareToWait() { return true; }
 
+  // A descriptor for a second sleeper, who is woken in place of the first one,
+  // by some messages at least, after PrepareToListen(); or -1.
+  virtual int listen_fd() const { return -1; }
+  virtual bool PrepareToListen() { return PrepareToWait(); }
+
   // Poll has something: to be asked again and again, by one who looks out for
   // a short while instead of sleeping. False if only wait_fd() tells.
   virtual bool HasArrivals() const { return false; }

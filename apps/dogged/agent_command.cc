@@ -47,6 +47,9 @@ constexpr absl::string_view kFromInput = "-";
 // Under --memory, what is lent to others is at most this part of it: it can't
 // be evicted before they return it.
 constexpr int64_t kLentShareOfMemory = 8;
+// Of the arena's pages, unless memory is bounded: half of what it keeps of free
+// ones later.
+constexpr int64_t kWarmBytes = int64_t{32} << 20;
 // Addresses that an agent maps before it has any value, beside the stacks of
 // its threads; and those that RocksDB adds.
 constexpr int64_t kAgentAddresses = int64_t{224} << 20;
@@ -232,7 +235,11 @@ class AgentProcess {
 
   absl::Status Run() {
     InstallSignalHandlers();
-    if (options_.arena == "on") arena_ = Arena::Create({.token = rng_.Next()});
+    if (options_.arena == "on") {
+      arena_ = Arena::Create(
+          {.warm_bytes = options_.memory_bytes > 0 ? 0 : kWarmBytes,
+           .token = rng_.Next()});
+    }
     SetValueMemory(arena_.get());
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));

@@ -22,6 +22,8 @@ constexpr int kLifeLineNeighboursMax = 16;
 // So long the loop looks out for the next message before it sleeps: about what
 // a wake-up costs.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
+// So long a message may wait for a worker that looks out between its tasks.
+constexpr absl::Duration kKept = absl::Milliseconds(2);
 // At memory that is shared, for each look at descriptors.
 constexpr int kLooks = 16;
 
@@ -59,7 +61,7 @@ Server::End Server::Run() {
     if (agent_.declared_dead()) return End::kDeclaredDead;
     if (agent_.IsGone()) return End::kLeft;
     if (agent_.ExpectsMore() && LookOut()) continue;
-    if (!ports_.transport.PrepareToWait()) continue;
+    if (!PrepareToSleep()) continue;
     sleeps_until_ = agent_.next_wake();
     const absl::Duration timeout =
         std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now());
@@ -86,13 +88,24 @@ void Server::PassForSleeper() {
   };
   if (!has_ended()) Pass();
   if (has_ended()) return ports_.poller.Wake();  // the sleeper's to see
-  if (agent_.next_wake() >= sleeps_until_) return;
-  sleeps_until_ = agent_.next_wake();
+  SleepUntil(agent_.next_wake());
+}
+
+void Server::Keep() { SleepUntil(ports_.clock.Now() + kKept); }
+
+void Server::SleepUntil(absl::Time limit) {
+  if (limit >= sleeps_until_) return;
+  sleeps_until_ = limit;
   ports_.poller.WakeAfter(sleeps_until_ - ports_.clock.Now());
 }
 
 void Server::HandBack() {
-  if (!ports_.transport.PrepareToWait()) ports_.poller.Wake();
+  if (!PrepareToSleep()) ports_.poller.Wake();
+}
+
+bool Server::PrepareToSleep() {
+  return ports_.turn.has_listener() ? ports_.transport.PrepareToListen()
+                                    : ports_.transport.PrepareToWait();
 }
 
 bool Server::LookOut() {

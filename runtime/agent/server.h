@@ -81,7 +81,13 @@ class Server : private LoopTurn::Loop {
   void Pass();
   void PassForSleeper() override;
   void HandBack() override;
+  void Keep() override;
+  // The loop's thread sleeps no longer than this.
+  void SleepUntil(absl::Time limit);
   bool HasArrivals() const override { return ports_.transport.HasArrivals(); }
+  int listen_fd() const override { return ports_.transport.listen_fd(); }
+  // Asks to be woken, or that a worker who listens is. False: call Pass first.
+  bool PrepareToSleep();
   // Looks for what may be close for a short while: true once it is there.
   bool LookOut();
   void HandleControl(absl::Time now);

@@ -11,10 +11,17 @@
 #include <cstdint>
 #include <mutex>
 
+#include "absl/time/time.h"
+
 namespace dogged {
 
 class EventCount {
  public:
+  EventCount() = default;
+  ~EventCount();
+  EventCount(const EventCount&) = delete;
+  EventCount& operator=(const EventCount&) = delete;
+
   // Announces a sleep. The caller then looks for work once more.
   uint64_t PrepareWait() {
     waiter_count_.fetch_add(1, std::memory_order_seq_cst);
@@ -22,33 +29,33 @@ class EventCount {
   }
   void CancelWait() { waiter_count_.fetch_sub(1, std::memory_order_seq_cst); }
   // Returns at once if there was a notification since PrepareWait().
-  void Wait(uint64_t ticket) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return epoch_.load() != ticket; });
-    waiter_count_.fetch_sub(1, std::memory_order_seq_cst);
-  }
+  void Wait(uint64_t ticket);
+  // The same; returns also when `fd` is readable, or after `limit`. For one
+  // sleeper at a time: another one, while there is that, waits as in Wait().
+  void WaitForReader(uint64_t ticket, int fd, absl::Duration limit);
   // At least one sleeper wakes, if there is one.
   void NotifyOne() {
-    if (!Advance()) return;
-    changed_.notify_one();
+    if (waiter_count_.load(std::memory_order_seq_cst) == 0) return;
+    if (!Advance()) changed_.notify_one();
   }
   void NotifyAll() {
-    if (!Advance()) return;
+    if (waiter_count_.load(std::memory_order_seq_cst) == 0) return;
+    Advance();
     changed_.notify_all();
   }
 
  private:
-  bool Advance() {
-    if (waiter_count_.load(std::memory_order_seq_cst) == 0) return false;
-    const std::lock_guard lock(mutex_);
-    epoch_.fetch_add(1, std::memory_order_seq_cst);
-    return true;
-  }
+  // True if that has woken the one who waits for a descriptor.
+  bool Advance();
 
   std::atomic<int> waiter_count_{0};
   std::atomic<uint64_t> epoch_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
+  // Wakes who waits for a descriptor; made for the first one. Under mutex_.
+  int bell_ = -1;
+  bool has_reader_ = false;  // someone waits for a descriptor
+  bool has_rung_ = false;    // since he began to
 };
 
 }  // namespace dogged

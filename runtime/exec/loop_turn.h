@@ -21,15 +21,24 @@ class LoopTurn {
     // message wakes it until HandBack().
     virtual void PassForSleeper() = 0;
     virtual void HandBack() = 0;
+    // Whoever made a pass has something short to do before the next one. The
+    // loop's thread goes on by itself if that takes too long.
+    virtual void Keep() = 0;
     // There is reason for a pass. Cheap.
     virtual bool HasArrivals() const = 0;
+    // Readable once there may be such reason, for a worker that listens; -1:
+    // none can.
+    virtual int listen_fd() const = 0;
   };
 
   // --- the loop's thread, which holds the lock unless it sleeps
   std::unique_lock<std::mutex> Take() { return std::unique_lock(mutex_); }
   // `loop` is run by workers as well from now on, until SetLoop(nullptr).
   // Whoever calls has the turn.
-  void SetLoop(Loop* loop) { loop_ = loop; }
+  void SetLoop(Loop* loop) {
+    loop_ = loop;
+    listen_fd_ = loop == nullptr ? -1 : loop->listen_fd();
+  }
 
   // --- workers
   // False if somebody else has the turn, who may have to be told: no pass.
@@ -53,6 +62,24 @@ class LoopTurn {
     if (is_handed_back_.exchange(false)) HandBack();
     return false;
   }
+  // Instead, before something short: no message wakes anybody meanwhile. False
+  // if somebody else has the turn.
+  bool TryKeep() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || loop_ == nullptr) return false;
+    loop_->Keep();
+    return true;
+  }
+  // Who sleeps listens if no other worker does: messages wake him in place of
+  // the loop's thread, from the next HandBack() on. Returns what to wait for,
+  // -1: nothing. Ends with StopListening(), after which he hands back.
+  int Listen() {
+    const int fd = listen_fd_;
+    return fd < 0 || has_listener_.exchange(true) ? -1 : fd;
+  }
+  void StopListening() { has_listener_ = false; }
+  // For who has the turn and goes to sleep.
+  bool has_listener() const { return has_listener_; }
   // Whoever made a pass has something to run, or goes to sleep. If somebody
   // else has the turn, he has the looking out as well: the loop's thread says
   // that it sleeps, a worker with a pass hands back in his turn.
@@ -66,6 +93,8 @@ class LoopTurn {
 
  private:
   std::atomic<bool> is_handed_back_{false};  // but not to anybody
+  std::atomic<int> listen_fd_{-1};
+  std::atomic<bool> has_listener_{false};
   std::mutex mutex_;
   Loop* loop_ = nullptr;  // under mutex_
 };

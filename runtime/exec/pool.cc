@@ -8,6 +8,28 @@
 #include "runtime/exec/host_load.h"
 
 namespace dogged {
+namespace {
+
+// A worker whose last task was not longer ago wakes up for messages, too, and
+// need not be woken for a task that one of them makes ready. An agent that has
+// nothing to do wakes one thread for them, not two.
+constexpr absl::Duration kListens = absl::Seconds(1);
+
+// A worker whose tasks take that long makes a pass after each of them, and
+// looks out for the loop meanwhile: no thread has to wake up for a task that
+// ends or for a message. Of shorter ones the loop's thread sees many in one
+// pass; for longer ones messages would wait too long.
+constexpr absl::Duration kPassAfter = absl::Microseconds(50);
+constexpr absl::Duration kPassWithin = absl::Milliseconds(2);
+
+}  // namespace
+
+// What one worker has to do with the loop.
+struct Pool::Duty {
+  bool passes_often = false;  // as its last task took the right time for that
+  bool passed = false;        // or listened, and has not handed back yet
+  absl::Time listens_until = absl::InfinitePast();
+};
 
 Pool::Pool(const WorkerPlacement& placement,
            std::function<void()> on_completion, LoopTurn* turn)
@@ -52,32 +74,44 @@ void Pool::Poll(std::vector<Completion>& completions) {
 }
 
 void Pool::Work(int worker) {
-  bool passed = false;  // and has not handed back yet
+  Duty duty;
   while (!stop_.load()) {
     std::unique_ptr<ReadyTask> task = queues_.Take(worker);
     if (task == nullptr) {
-      AwaitWork(passed);
+      AwaitWork(duty);
       continue;
     }
-    if (std::exchange(passed, false)) turn_->HandBack();
-    passed = Complete(Execute(*task));
+    if (duty.passed && !(duty.passes_often && turn_->TryKeep())) {
+      turn_->HandBack();
+      duty.passed = false;
+    }
+    Completion completion = Execute(*task);
+    duty.passes_often =
+        completion.elapsed >= kPassAfter && completion.elapsed <= kPassWithin;
+    duty.passed |= Complete(std::move(completion), duty.passes_often);
+    duty.listens_until = clock_.Now() + kListens;
   }
-  if (passed) turn_->HandBack();
+  if (duty.passed) turn_->HandBack();
 }
 
-void Pool::AwaitWork(bool& passed) {
+void Pool::AwaitWork(Duty& duty) {
   const auto is_over = [this] { return stop_.load(); };
   if (turn_ == nullptr) return queues_.AwaitWork(is_over);
   looking_out_.fetch_add(1);
   const bool found = queues_.LookOut(is_over, [&] {
     const bool has_arrivals = turn_->TryArrivals();
-    passed |= has_arrivals;
+    duty.passed |= has_arrivals;
     return has_arrivals;
   });
   looking_out_.fetch_sub(1);
   if (found) return;
-  if (std::exchange(passed, false)) turn_->HandBack();
-  queues_.Sleep(is_over);
+  const absl::Duration listens = duty.listens_until - clock_.Now();
+  const int fd = listens > absl::ZeroDuration() ? turn_->Listen() : -1;
+  if (std::exchange(duty.passed, false) || fd >= 0) turn_->HandBack();
+  queues_.Sleep(is_over, fd, listens);
+  if (fd < 0) return;
+  turn_->StopListening();
+  duty.passed = true;
 }
 
 Completion Pool::Execute(ReadyTask& task) {
@@ -96,7 +130,7 @@ Completion Pool::Execute(ReadyTask& task) {
   return out;
 }
 
-bool Pool::Complete(Completion completion) {
+bool Pool::Complete(Completion completion, bool passes_often) {
   bool was_empty;
   {
     const std::lock_guard lock(mutex_);
@@ -104,8 +138,9 @@ bool Pool::Complete(Completion completion) {
     completions_.push_back(std::move(completion));
     unfinished_.fetch_sub(1);
   }
-  // Whoever has more to run leaves it to the loop's thread to go on.
-  const bool passed = turn_ != nullptr && queues_.IsEmpty() && turn_->TryPass();
+  // Else whoever has more to run leaves it to the loop's thread to go on.
+  const bool passed = turn_ != nullptr && (passes_often || queues_.IsEmpty()) &&
+                      turn_->TryPass();
   if (was_empty && !passed) on_completion_();
   return passed;
 }

@@ -41,12 +41,13 @@ class Pool : public Executor {
   bool LooksOut() const override { return looking_out_.load() > 0; }
 
  private:
+  struct Duty;
   void Work(int worker);
-  // Returns when there may be work. Has `passed`, or does: made a pass.
-  void AwaitWork(bool& passed);
+  // Returns when there may be work.
+  void AwaitWork(Duty& duty);
   Completion Execute(ReadyTask& task);
   // True if this worker made a pass to hand it over.
-  bool Complete(Completion completion);
+  bool Complete(Completion completion, bool passes_often);
 
   const WorkerPlacement placement_;
   const std::function<void()> on_completion_;

@@ -79,11 +79,15 @@ class ReadyQueues {
     } while (clock.Now() < limit);
     return false;
   }
-  // Sleeps until `is_over` may hold or a deque may have an item.
-  void Sleep(absl::FunctionRef<bool()> is_over) {
+  // Sleeps until `is_over` may hold or a deque may have an item; one worker at
+  // a time, if `fd` is none of -1, until that is readable, for `limit` at most.
+  void Sleep(absl::FunctionRef<bool()> is_over, int fd = -1,
+             absl::Duration limit = absl::InfiniteDuration()) {
     const uint64_t ticket = sleepers_.PrepareWait();
     if (is_over() || !IsEmpty()) {
       sleepers_.CancelWait();
+    } else if (fd >= 0) {
+      sleepers_.WaitForReader(ticket, fd, limit);
     } else {
       sleepers_.Wait(ticket);
     }

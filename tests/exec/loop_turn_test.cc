@@ -4,8 +4,13 @@
 // wakes.
 #include "runtime/exec/loop_turn.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -25,13 +30,21 @@ class CountingLoop : public LoopTurn::Loop {
     has_arrivals = false;
     if (on_pass) on_pass();
   }
-  void HandBack() override { is_watched = false; }
+  void HandBack() override {
+    is_watched = false;
+    ++handed_back;
+  }
+  void Keep() override { ++kept; }
   bool HasArrivals() const override {
     if (on_look) on_look();
     return has_arrivals;
   }
+  int listen_fd() const override { return readable; }
 
+  int readable = -1;
   int passes = 0;           // with the turn
+  int kept = 0;             // likewise
+  int handed_back = 0;      // likewise
   bool is_watched = false;  // by a worker: nobody wakes the loop's thread
   std::atomic<bool> has_arrivals{false};
   std::function<void()> on_pass;
@@ -108,6 +121,72 @@ TEST(LoopTurn, WorkersGoOnWithoutTheLoopsThread) {
   EXPECT_EQ(done.load(), kTasks);
   EXPECT_EQ(wakes.load(), 0);
   EXPECT_FALSE(loop.is_watched);
+}
+
+absl::Status SpinForPasses(KernelCall& call) {
+  SystemClock clock;
+  const absl::Time end = clock.Now() + absl::Microseconds(100);
+  while (clock.Now() < end) {
+  }
+  return AddUp(call);
+}
+
+// Between tasks of the right length a worker passes though it has more to run,
+// and looks out meanwhile; the loop's thread is told to see to that.
+TEST(LoopTurn, IsKeptBetweenTasks) {
+  constexpr int kTasks = 100;
+  LoopTurn turn;
+  CountingLoop loop;
+  const FunctionKernel spin(SpinForPasses);
+  std::optional<Pool> pool;
+  std::vector<Completion> completions;
+  std::atomic<int> done{0};
+  loop.on_pass = [&] {
+    if (loop.passes > 1 && loop.passes < kTasks) {
+      EXPECT_GE(loop.kept + loop.handed_back, loop.passes - 1);
+    }
+    completions.clear();
+    pool->Poll(completions);
+    done += static_cast<int>(completions.size());
+    done.notify_all();
+  };
+  std::atomic<int> wakes{0};
+  {
+    const auto mine = turn.Take();  // till all are queued
+    turn.SetLoop(&loop);
+    pool.emplace(
+        PlaceWorkers(FlatCpuLayout(2), 1), [&] { ++wakes; }, &turn);
+    for (int i = 0; i < kTasks; ++i) pool->Submit(TaskOf(spin, i));
+  }
+  for (int seen = 0; seen < kTasks; seen = done.load()) done.wait(seen);
+  pool.reset();
+  EXPECT_GT(loop.kept, kTasks / 2);
+  EXPECT_LT(wakes, kTasks / 2);
+}
+
+// One that has just run a task and sleeps wakes up for a message by itself: it
+// looks again after it has handed back, though nobody gives it work.
+TEST(LoopTurn, SleepersListen) {
+  const int message = eventfd(1, EFD_CLOEXEC);
+  ASSERT_GE(message, 0);
+  LoopTurn turn;
+  CountingLoop loop;
+  loop.readable = message;
+  const FunctionKernel add(AddUp);
+  std::optional<Pool> pool;
+  std::promise<void> woke;
+  loop.on_look = [&] { loop.has_arrivals = !loop.is_watched; };
+  loop.on_pass = [&] {
+    if (loop.passes == 2) woke.set_value();
+  };
+  turn.SetLoop(&loop);
+  pool.emplace(
+      PlaceWorkers(FlatCpuLayout(2), 1), [] {}, &turn);
+  pool->Submit(TaskOf(add, 0));
+  EXPECT_EQ(woke.get_future().wait_for(std::chrono::seconds(60)),
+            std::future_status::ready);
+  pool.reset();
+  close(message);
 }
 
 }  // namespace

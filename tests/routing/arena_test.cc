@@ -177,6 +177,23 @@ TEST(Arena, PagesOfFreeBlocksAreGivenBack) {
             std::string(kValueBytes, 0));
 }
 
+// The first values find their pages, and beyond those nothing changes.
+TEST(Arena, IsWarmFromTheStart) {
+  constexpr int64_t kWarm = 8 << 20;
+  constexpr int64_t kValueBytes = 1 << 20;
+  const std::unique_ptr<Arena> arena =
+      Arena::Create({.bytes = 1 << 30, .warm_bytes = kWarm, .token = 7});
+  const int64_t before = PagesBytes(*arena);
+  EXPECT_GE(before, kWarm);
+  EXPECT_LE(before, kWarm + (64 << 10));
+  for (int64_t i = 1; i <= 16; ++i) {
+    ASSERT_NE(arena->Take(kValueBytes), nullptr);
+    const int64_t more = std::max<int64_t>(0, i * kValueBytes - kWarm);
+    EXPECT_GE(PagesBytes(*arena), before + more);
+    EXPECT_LE(PagesBytes(*arena), before + more + (64 << 10));
+  }
+}
+
 TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
   Rng rng(1);
   ArenaBlocks blocks(4096, 1 << 20);

@@ -177,6 +177,31 @@ TEST_F(HostTransportTest, OneWhoMapsSoonIsWaitedFor) {
   EXPECT_TRUE(far_->sent.empty());
 }
 
+// Whoever of the two was said last to sleep is rung, once, and alone.
+TEST_F(HostTransportTest, AListenerIsWokenInPlaceOfTheLoop) {
+  Meet();
+  const auto is_rung = [](int fd) {
+    pollfd bell{.fd = fd, .events = POLLIN, .revents = 0};
+    return poll(&bell, 1, 0) == 1;
+  };
+  ASSERT_TRUE(b_->PrepareToWait());
+  EXPECT_THAT(Arrived(), testing::IsEmpty());  // takes the bell of meeting
+  for (const bool listens : {true, false, true}) {
+    ASSERT_TRUE(listens ? b_->PrepareToListen() : b_->PrepareToWait());
+    EXPECT_FALSE(is_rung(b_->listen_fd()));
+    EXPECT_FALSE(is_rung(b_->wait_fd()));
+    a_->Send(kB, Bytes("x"));
+    EXPECT_EQ(is_rung(b_->listen_fd()), listens);
+    EXPECT_EQ(is_rung(b_->wait_fd()), !listens);
+    EXPECT_THAT(Arrived(), testing::ElementsAre("x"));
+  }
+  // One who stops listening hands back; what came meanwhile is seen.
+  ASSERT_TRUE(b_->PrepareToListen());
+  a_->Send(kB, Bytes("y"));
+  EXPECT_FALSE(b_->PrepareToWait());
+  EXPECT_THAT(Arrived(), testing::ElementsAre("y"));
+}
+
 TEST_F(HostTransportTest, OneWhoDoesNotMapIsReachedTheOtherWay) {
   a_->SetPeer(kB, b_->address());  // and b knows nothing of a
   a_->Send(kB, Bytes("x"));
