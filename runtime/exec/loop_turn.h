@@ -75,11 +75,16 @@ class LoopTurn {
   // -1: nothing. Ends with StopListening(), after which he hands back.
   int Listen() {
     const int fd = listen_fd_;
-    return fd < 0 || has_listener_.exchange(true) ? -1 : fd;
+    int nothing = -1;
+    return heard_fd_.compare_exchange_strong(nothing, fd) ? fd : -1;
   }
-  void StopListening() { has_listener_ = false; }
-  // For who has the turn and goes to sleep.
-  bool has_listener() const { return has_listener_; }
+  void StopListening() { heard_fd_ = -1; }
+  // For who has the turn and goes to sleep. One who still waits for what an
+  // earlier loop had does not count.
+  bool has_listener() const {
+    const int fd = listen_fd_;
+    return fd >= 0 && heard_fd_ == fd;
+  }
   // Whoever made a pass has something to run, or goes to sleep. If somebody
   // else has the turn, he has the looking out as well: the loop's thread says
   // that it sleeps, a worker with a pass hands back in his turn.
@@ -94,7 +99,7 @@ class LoopTurn {
  private:
   std::atomic<bool> is_handed_back_{false};  // but not to anybody
   std::atomic<int> listen_fd_{-1};
-  std::atomic<bool> has_listener_{false};
+  std::atomic<int> heard_fd_{-1};  // what a worker that sleeps waits for
   std::mutex mutex_;
   Loop* loop_ = nullptr;  // under mutex_
 };
