@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "apps/tiles/product.h"
 #include "runtime/base/check.h"
 
 namespace dogged::blas {
@@ -111,10 +112,27 @@ bool CanMap(size_t bytes) {
   return true;
 }
 
+// Ours need not pack as much; but only with the widest vectors are they ahead
+// of OpenBLAS's.
+bool OwnProductsAreFaster() {
+#if defined(__x86_64__)
+  return &SolveKernels() == &kMicroKernels8;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 void Product(const Extents& extents, double factor, ConstMatrix a,
              ConstMatrix b, double keep, Matrix c) {
+  if (OwnProductsAreFaster()) {
+    const ProductTerms terms{.factor = factor,
+                             .a = {a.data, a.stride, 1},
+                             .b = {b.data, b.stride, 1},
+                             .adds = keep != 0};
+    return Multiply(extents, terms, c, SolveKernels());
+  }
   OpenBlas().dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, Int(extents.m),
                    Int(extents.n), Int(extents.k), factor, a.data,
                    Int(a.stride), b.data, Int(b.stride), keep, c.data,
@@ -123,6 +141,13 @@ void Product(const Extents& extents, double factor, ConstMatrix a,
 
 void ProductTransposed(const Extents& extents, double factor, ConstMatrix a,
                        ConstMatrix b, double keep, Matrix c) {
+  if (OwnProductsAreFaster()) {
+    const ProductTerms terms{.factor = factor,
+                             .a = {a.data, a.stride, 1},
+                             .b = {b.data, 1, b.stride},
+                             .adds = keep != 0};
+    return Multiply(extents, terms, c, SolveKernels());
+  }
   OpenBlas().dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, Int(extents.m),
                    Int(extents.n), Int(extents.k), factor, a.data,
                    Int(a.stride), b.data, Int(b.stride), keep, c.data,
@@ -131,6 +156,13 @@ void ProductTransposed(const Extents& extents, double factor, ConstMatrix a,
 
 void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
                        ConstMatrix b, double keep, Matrix c) {
+  if (OwnProductsAreFaster()) {
+    const ProductTerms terms{.factor = factor,
+                             .a = {a.data, 1, a.stride},
+                             .b = {b.data, b.stride, 1},
+                             .adds = keep != 0};
+    return Multiply(extents, terms, c, SolveKernels());
+  }
   OpenBlas().dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, Int(extents.m),
                    Int(extents.n), Int(extents.k), factor, a.data,
                    Int(a.stride), b.data, Int(b.stride), keep, c.data,
@@ -138,8 +170,16 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 }
 
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c) {
-  OpenBlas().dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, Int(n), Int(k),
-                   -1.0, a.data, Int(a.stride), 1.0, c.data, Int(c.stride));
+  if (&SolveKernels() == &kMicroKernels2) {
+    OpenBlas().dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, Int(n), Int(k),
+                     -1.0, a.data, Int(a.stride), 1.0, c.data, Int(c.stride));
+    return;
+  }
+  const ProductTerms terms{.factor = -1,
+                           .a = {a.data, a.stride, 1},
+                           .b = {a.data, 1, a.stride},
+                           .is_lower = true};
+  Multiply({n, n, k}, terms, c, SolveKernels());
 }
 
 absl::Status SetUp() {
@@ -190,7 +230,8 @@ std::string Name() {
 }
 
 const MicroKernels& SolveKernels() {
-  return MicroKernelsOf(OpenBlas().get_corename());
+  static const MicroKernels& here = MicroKernelsHere();
+  return here;
 }
 
 }  // namespace dogged::blas

@@ -39,11 +39,16 @@ struct ConstMatrix {
   }
 };
 
+// Where the left factor of a product holds zeros.
+enum class Zeros { kNowhere, kAboveDiagonal, kBelowDiagonal };
+
 // The extents of a product: c is m x n, and k is what is summed over.
 struct Extents {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
+  // They may be left out of the sums. For Zeros of a', say those of a'.
+  Zeros zeros = Zeros::kNowhere;
 };
 
 // c = factor * a * b + keep * c. With keep == 0, c is not read.
@@ -73,7 +78,7 @@ absl::Status SetUp();
 absl::Status Reserve(int callers);
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string Name();
-// What suits that core, for the solves of triangle.h.
+// What suits this processor, for products and for the solves of triangle.h.
 const MicroKernels& SolveKernels();
 
 }  // namespace dogged::blas

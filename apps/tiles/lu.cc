@@ -12,9 +12,8 @@ namespace {
 
 using blas::Matrix;
 
-// Columns that are eliminated one by one: a cache line of each row, copied to
-// where rows follow one another.
-constexpr int64_t kStrip = 8;
+// Columns that are eliminated one by one are copied to where rows follow one
+// another.
 using Row = std::array<double, kStrip>;
 
 void Exchange(int64_t n, int64_t i, int64_t j, Matrix a) {

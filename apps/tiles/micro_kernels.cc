@@ -1,17 +1,13 @@
 #include "apps/tiles/micro_kernels.h"
 
-#include "absl/strings/string_view.h"
-
 namespace dogged {
 
-const MicroKernels& MicroKernelsOf([[maybe_unused]] const char* core) {
+const MicroKernels& MicroKernelsHere() {
 #if defined(__x86_64__)
-  for (const absl::string_view wide :
-       {"SkylakeX", "Cooperlake", "SapphireRapids"}) {
-    if (core == wide) return kMicroKernels8;
-  }
-  for (const absl::string_view fused : {"Haswell", "Zen"}) {
-    if (core == fused) return kMicroKernels4;
+  if (__builtin_cpu_supports("avx512f") != 0) return kMicroKernels8;
+  if (__builtin_cpu_supports("avx2") != 0 &&
+      __builtin_cpu_supports("fma") != 0) {
+    return kMicroKernels4;
   }
 #endif
   return kMicroKernels2;

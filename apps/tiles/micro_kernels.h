@@ -1,7 +1,8 @@
-// MicroKernels: the inner loops of triangular solves, which keep a block of the
-// unknowns in registers (as Goto and van de Geijn, "Anatomy of high-performance
-// matrix multiplication", 2008, section 6, do for products). Compiled for three
-// widths of vectors; operands are packed by triangle.cc.
+// MicroKernels: the inner loops of products and of triangular solves, which
+// keep a block of what they compute in registers (as Goto and van de Geijn,
+// "Anatomy of high-performance matrix multiplication", 2008, section 6).
+// Compiled for three widths of vectors; product.cc and triangle.cc choose the
+// blocks.
 #ifndef DOGGED_APPS_TILES_MICRO_KERNELS_H_
 #define DOGGED_APPS_TILES_MICRO_KERNELS_H_
 
@@ -9,26 +10,66 @@
 
 namespace dogged {
 
+// A matrix, or the transposed of one: element (i, j) is
+// data[i * row_step + j * column_step].
+struct Strided {
+  const double* data = nullptr;
+  int64_t row_step = 0;
+  int64_t column_step = 0;
+
+  double operator()(int64_t i, int64_t j) const {
+    return data[i * row_step + j * column_step];
+  }
+  // What begins at (i, j).
+  Strided At(int64_t i, int64_t j) const {
+    return {data + i * row_step + j * column_step, row_step, column_step};
+  }
+};
+
+// Columns that a panel is made of: a cache line of each row.
+inline constexpr int64_t kStrip = 8;
+
+struct ReflectStep {
+  int64_t column = -1;
+  double scale = 0;
+  double weights[kStrip] = {};
+};
+
 struct MicroKernels {
   // Of the block.
   int64_t rows;
   int64_t columns;
+  // c = a * b, plus c if `adds`, for a block of c, whose rows are `stride`
+  // apart; a has k columns. `packed` holds b: k rows of `columns`.
+  void (*multiply)(int64_t k, const Strided& a, const double* packed, bool adds,
+                   double* c, int64_t stride);
+  // The first `count` columns of b, k rows of them, times `factor`, as
+  // multiply() wants them: filled up with zeros. One step of b is 1.
+  void (*pack)(int64_t k, int64_t count, double factor, const Strided& b,
+               double* packed);
   // x = x * inverse(l)' for `rows` rows of x, which follow one another, n
   // elements each. n is a multiple of `columns`. For each block of as many
   // columns j of x, `packed` holds -l(j, k) for the k before them, and then the
   // transposed inverse of the triangle on the diagonal: rows of `columns`.
   void (*solve_right)(int64_t n, const double* packed, double* x);
-  // x = inverse(l) * x for `columns` columns of x, the rows of which follow one
-  // another. m is a multiple of `rows`. For each block of as many rows i of x,
-  // `packed` holds -l(i, k) for the k before them, and then the inverse of the
-  // triangle on the diagonal, column by column: columns of `rows`.
-  void (*solve_left)(int64_t m, const double* packed, double* x);
+  // One block of `rows` rows of x = inverse(l) * x, for `columns` columns of x,
+  // the rows of which follow one another: the block after the first k rows,
+  // which are done. `l` is those rows of it, k columns; `inverse` is that of
+  // the triangle that follows there, column by column.
+  void (*solve_left)(int64_t k, const Strided& l, const double* inverse,
+                     double* x);
+  // For `m` rows of kStrip elements: column `step.column` becomes
+  // v = step.scale * column, and v * step.weights is taken from the others (the
+  // weights up to that column are 0). Then sums = next' * rows, where `next` is
+  // the column after it. Before the first column, -1: sums only.
+  void (*reflect)(int64_t m, const ReflectStep& step, double* rows,
+                  double* sums);
 };
 
-// Those that suit a core of OpenBLAS's, as openblas_get_corename() names it:
-// AVX-512 where its own kernels use it, AVX2 and FMA likewise, or neither. What
-// they compute differs in the last bits.
-const MicroKernels& MicroKernelsOf(const char* core);
+// The widest that this processor can run, whatever OpenBLAS has chosen for
+// itself. What they compute differs in the last bits; the numeric class names
+// the features of the processor that decide (numeric_class.h).
+const MicroKernels& MicroKernelsHere();
 
 // By doubles in a vector.
 extern const MicroKernels kMicroKernels2;

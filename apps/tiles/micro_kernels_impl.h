@@ -35,6 +35,27 @@ struct MicroKernelsImpl {
         to += stride;
       }
     }
+    // Becomes what is there minus what it is.
+    void SubtractFrom(const double* there, int64_t stride) {
+      for (auto& row : rows) {
+        Vector part;
+        Copy(there, part);
+        row[0] = part - row[0];
+        Copy(there + kLanes, part);
+        row[1] = part - row[1];
+        there += stride;
+      }
+    }
+    void Add(const double* from, int64_t stride) {
+      for (auto& row : rows) {
+        Vector part;
+        Copy(from, part);
+        row[0] += part;
+        Copy(from + kLanes, part);
+        row[1] += part;
+        from += stride;
+      }
+    }
     // Adds a * b, where b is k x kColumns, its rows one after the other.
     __attribute__((always_inline)) void AddProduct(int64_t k, const double* a,
                                                    int64_t row_step,
@@ -55,6 +76,96 @@ struct MicroKernelsImpl {
     }
   };
 
+  static void Multiply(int64_t k, const Strided& a, const double* packed,
+                       bool adds, double* c, int64_t stride) {
+    Block block = {};
+    if (adds) {
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        __builtin_prefetch(c + r * stride, 1);
+        __builtin_prefetch(c + r * stride + kColumns - 1, 1);
+      }
+    }
+    block.AddProduct(k, a.data, a.row_step, a.column_step, packed);
+    if (adds) block.Add(c, stride);
+    block.Store(c, stride);
+  }
+
+  // Of integers as wide as a double.
+  using Mask = decltype(Vector{} < Vector{});
+
+  // Exchanges the halves of kLanes rows that are off the diagonal, of each
+  // square of 2 * kHalf.
+  template <int kHalf>
+  __attribute__((always_inline)) static void Exchange(Vector* rows) {
+    if constexpr (kHalf < kLanes) {
+      Mask lower;
+      Mask upper;
+#pragma GCC unroll 8
+      for (int c = 0; c < kLanes; ++c) {
+        const bool is_off = (c & kHalf) != 0;
+        lower[c] = is_off ? kLanes + c - kHalf : c;
+        upper[c] = is_off ? kLanes + c : c + kHalf;
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < kLanes; ++i) {
+        if ((i & kHalf) != 0) continue;
+        const Vector first = rows[i];
+        const Vector second = rows[i + kHalf];
+        rows[i] = __builtin_shuffle(first, second, lower);
+        rows[i + kHalf] = __builtin_shuffle(first, second, upper);
+      }
+      Exchange<2 * kHalf>(rows);
+    }
+  }
+
+  // to(j, i) = factor * from(i, j), kLanes x kLanes; rows of `to` are kColumns
+  // apart.
+  static void Transpose(double factor, const double* from, int64_t stride,
+                        double* to) {
+    Vector rows[kLanes];
+#pragma GCC unroll 8
+    for (int i = 0; i < kLanes; ++i) {
+      Copy(from + i * stride, rows[i]);
+      rows[i] *= factor;
+    }
+    Exchange<1>(rows);
+#pragma GCC unroll 8
+    for (int i = 0; i < kLanes; ++i) {
+      __builtin_memcpy(to + i * kColumns, &rows[i], sizeof(Vector));
+    }
+  }
+
+  static void Pack(int64_t k, int64_t count, double factor, const Strided& b,
+                   double* packed) {
+    int64_t row = 0;
+    if (b.column_step == 1 && count == kColumns) {
+      for (; row < k; ++row) {
+        const double* const from = b.data + row * b.row_step;
+        double* const to = packed + row * kColumns;
+        for (int half = 0; half < kColumns; half += kLanes) {
+          Vector part;
+          Copy(from + half, part);
+          part *= factor;
+          __builtin_memcpy(to + half, &part, sizeof(part));
+        }
+      }
+    } else if (b.row_step == 1 && count == kColumns) {
+      for (; row + kLanes <= k; row += kLanes) {
+        for (int half = 0; half < kColumns; half += kLanes) {
+          Transpose(factor, b.data + half * b.column_step + row, b.column_step,
+                    packed + row * kColumns + half);
+        }
+      }
+    }
+    for (; row < k; ++row) {
+      double* const to = packed + row * kColumns;
+      for (int c = 0; c < kColumns; ++c) {
+        to[c] = c < count ? factor * b(row, c) : 0;
+      }
+    }
+  }
+
   static void SolveRight(int64_t n, const double* packed, double* x) {
     for (int64_t j = 0; j < n; j += kColumns) {
       Block block;
@@ -69,25 +180,78 @@ struct MicroKernelsImpl {
     }
   }
 
-  static void SolveLeft(int64_t m, const double* packed, double* x) {
-    for (int64_t i = 0; i < m; i += kRows) {
-      double* const rows = x + i * kColumns;
-      Block block;
-      block.Load(rows, kColumns);
-      block.AddProduct(i, packed, 1, kRows, x);
-      packed += i * kRows;
-      block.Store(rows, kColumns);
-      block = {};
-      block.AddProduct(kRows, packed, 1, kRows, rows);
-      packed += kRows * kRows;
-      block.Store(rows, kColumns);
+  static void SolveLeft(int64_t k, const Strided& l, const double* inverse,
+                        double* x) {
+    double* const rows = x + k * kColumns;
+    Block block = {};
+    block.AddProduct(k, l.data, l.row_step, l.column_step, x);
+    block.SubtractFrom(rows, kColumns);
+    block.Store(rows, kColumns);
+    block = {};
+    block.AddProduct(kRows, inverse, 1, kRows, rows);
+    block.Store(rows, kColumns);
+  }
+
+  // A row of a strip, and what is summed up of such.
+  static constexpr int kParts = kStrip / kLanes;
+  struct Line {
+    Vector parts[kParts];
+  };
+
+  __attribute__((always_inline)) static void ReflectRow(const Line& weights,
+                                                        const Mask* chosen,
+                                                        const ReflectStep& step,
+                                                        double* row,
+                                                        Line& sum) {
+    const int64_t column = step.column < 0 ? 0 : step.column;
+    const double v = row[column] * step.scale;
+    Line line;
+    __builtin_memcpy(&line, row, sizeof(line));
+#pragma GCC unroll 4
+    for (int p = 0; p < kParts; ++p) {
+      line.parts[p] =
+          chosen[p] ? Vector{} + v : line.parts[p] - v * weights.parts[p];
     }
+    __builtin_memcpy(row, &line, sizeof(line));
+    const double next = row[step.column + 1 < kStrip ? step.column + 1 : 0];
+#pragma GCC unroll 4
+    for (int p = 0; p < kParts; ++p) sum.parts[p] += next * line.parts[p];
+  }
+
+  static void Reflect(int64_t m, const ReflectStep& step, double* rows,
+                      double* sums) {
+    Line weights;
+    __builtin_memcpy(&weights, step.weights, sizeof(weights));
+    Mask chosen[kParts] = {};
+    if (step.column >= 0) {
+      chosen[step.column / kLanes][step.column % kLanes] = -1;
+    }
+    // Four sums, so that none waits for the one before it.
+    Line sum[4] = {};
+    int64_t i = 0;
+    for (; i + 4 <= m; i += 4) {
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) {
+        ReflectRow(weights, chosen, step, rows + (i + q) * kStrip, sum[q]);
+      }
+    }
+    for (; i < m; ++i) {
+      ReflectRow(weights, chosen, step, rows + i * kStrip, sum[0]);
+    }
+    for (int p = 0; p < kParts; ++p) {
+      sum[0].parts[p] = (sum[0].parts[p] + sum[1].parts[p]) +
+                        (sum[2].parts[p] + sum[3].parts[p]);
+    }
+    __builtin_memcpy(sums, sum, sizeof(Line));
   }
 
   static constexpr MicroKernels kTable = {.rows = kRows,
                                           .columns = kColumns,
+                                          .multiply = Multiply,
+                                          .pack = Pack,
                                           .solve_right = SolveRight,
-                                          .solve_left = SolveLeft};
+                                          .solve_left = SolveLeft,
+                                          .reflect = Reflect};
 };
 
 }  // namespace dogged

@@ -5,16 +5,19 @@
 #include <cmath>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "apps/tiles/micro_kernels.h"
+
 namespace dogged {
 namespace {
 
 using blas::ConstMatrix;
 using blas::Matrix;
 
-// Columns that are reflected one by one: a cache line of each row, copied to
-// where rows follow one another.
-constexpr int64_t kStrip = 8;
-using Row = std::array<double, kStrip>;
+// Columns that are reflected one by one are copied to where rows follow one
+// another.
+struct alignas(64) Row : std::array<double, kStrip> {};
+using Rows = absl::Span<Row>;
 
 // The first k rows of v with the ones and zeros that are understood there.
 class Top {
@@ -33,7 +36,7 @@ class Top {
 };
 
 // The Euclidean length of column `j` from row `first` on, without overflow.
-double Length(const std::vector<Row>& rows, size_t first, size_t j) {
+double Length(Rows rows, size_t first, size_t j) {
   double sum = 0;
   double largest = 0;
   for (size_t i = first; i < rows.size(); ++i) {
@@ -51,61 +54,143 @@ double Length(const std::vector<Row>& rows, size_t first, size_t j) {
   return largest * std::sqrt(scaled);
 }
 
+// What a column's reflector is to the others of its strip.
+struct Reflector {
+  double tau = 0;
+  // Of columns before it: their vectors times its own.
+  Row products{};
+};
+
 // Makes column `j` of `rows` zero below the diagonal; v takes the place of the
-// zeros. False if the column is not finite.
-bool ReflectColumn(std::vector<Row>& rows, size_t j, double& tau) {
+// zeros. None if the column is not finite. In steps that neither overflow nor
+// lose what is small.
+std::optional<Reflector> ReflectWithCare(Rows rows, size_t j) {
   const double rest = Length(rows, j + 1, j);
   const double alpha = rows[j][j];
-  tau = 0;
-  if (!std::isfinite(rest) || !std::isfinite(alpha)) return false;
-  if (rest == 0) return true;
-  const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
-  tau = (beta - alpha) / beta;
-  for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= alpha - beta;
-  Row sums = rows[j];
+  Reflector out;
+  if (!std::isfinite(rest) || !std::isfinite(alpha)) return std::nullopt;
+  if (rest != 0) {
+    const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
+    out.tau = (beta - alpha) / beta;
+    for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= alpha - beta;
+    Row sums = rows[j];
+    for (size_t i = j + 1; i < rows.size(); ++i) {
+      const double v = rows[i][j];
+      for (size_t c = 0; c < kStrip; ++c) sums[c] += v * rows[i][c];
+    }
+    for (double& sum : sums) sum *= out.tau;
+    std::fill_n(sums.begin(), j + 1, 0.0);
+    for (size_t c = j + 1; c < kStrip; ++c) rows[j][c] -= sums[c];
+    for (size_t i = j + 1; i < rows.size(); ++i) {
+      const double v = rows[i][j];
+      for (size_t c = 0; c < kStrip; ++c) rows[i][c] -= v * sums[c];
+    }
+    rows[j][j] = beta;
+  }
+  out.products = rows[j];
   for (size_t i = j + 1; i < rows.size(); ++i) {
     const double v = rows[i][j];
-    for (size_t c = 0; c < kStrip; ++c) sums[c] += v * rows[i][c];
+    for (size_t c = 0; c < kStrip; ++c) out.products[c] += rows[i][c] * v;
   }
-  for (double& sum : sums) sum *= tau;
-  std::fill_n(sums.begin(), j + 1, 0.0);
-  for (size_t c = j + 1; c < kStrip; ++c) rows[j][c] -= sums[c];
-  for (size_t i = j + 1; i < rows.size(); ++i) {
-    const double v = rows[i][j];
-    for (size_t c = 0; c < kStrip; ++c) rows[i][c] -= v * sums[c];
-  }
-  rows[j][j] = beta;
-  return true;
+  return out;
 }
 
-// Column `j` of t: -tau * t * v' * v(j) above the diagonal, tau on it.
-void ExtendT(const std::vector<Row>& rows, size_t j, double tau, Matrix t) {
-  Row products = rows[j];  // v' * v(j), by column before j
-  for (size_t i = j + 1; i < rows.size(); ++i) {
-    const double v = rows[i][j];
-    for (size_t c = 0; c < kStrip; ++c) products[c] += rows[i][c] * v;
+// A strip that is reflected column by column, in one pass over it for each.
+class Strip {
+ public:
+  Strip(Rows rows, const MicroKernels& kernels)
+      : rows_(rows), kernels_(kernels) {
+    Pass(1, {});
   }
-  const auto column = static_cast<int64_t>(j);
+
+  // The next column; none if it is not finite.
+  std::optional<Reflector> Reflect() {
+    const auto j = static_cast<size_t>(column_++);
+    if (!IsTame(j)) {
+      const std::optional<Reflector> out = ReflectWithCare(rows_, j);
+      ReflectStep unchanged;
+      // Multiplies that column by 1, and takes nothing from others.
+      unchanged.column = static_cast<int64_t>(j);
+      unchanged.scale = 1;
+      Pass(j + 2, unchanged);
+      return out;
+    }
+    Row& row = rows_[j];
+    const double alpha = row[j];
+    const double beta =
+        -std::copysign(std::hypot(alpha, std::sqrt(sums_[j])), alpha);
+    ReflectStep step{.column = static_cast<int64_t>(j),
+                     .scale = 1 / (alpha - beta)};
+    Reflector out{.tau = (beta - alpha) / beta};
+    for (size_t c = 0; c < kStrip; ++c) {
+      // Of v and column c; where c is before j, of v and what has its place.
+      out.products[c] = row[c] + sums_[c] * step.scale;
+      if (c > j) step.weights[c] = out.tau * out.products[c];
+    }
+    for (size_t c = j + 1; c < kStrip; ++c) row[c] -= step.weights[c];
+    row[j] = beta;
+    // The next diagonal element is in no sum.
+    if (j + 1 < rows_.size()) Advance(j + 1, 1, step);
+    Pass(j + 2, step);
+    return out;
+  }
+
+ private:
+  // The sums can be trusted: nothing has overflown or got lost in them.
+  bool IsTame(size_t j) const {
+    bool is_finite = std::isfinite(rows_[j][j]);
+    for (const double sum : sums_) is_finite = is_finite && std::isfinite(sum);
+    return is_finite && sums_[j] > 1e-280 && sums_[j] < 1e280;
+  }
+  void Advance(size_t first, size_t count, const ReflectStep& step) {
+    kernels_.reflect(static_cast<int64_t>(count), step, rows_[first].data(),
+                     sums_.data());
+  }
+  // Takes all rows from `first` on a step further.
+  void Pass(size_t first, const ReflectStep& step) {
+    sums_ = {};
+    if (first < rows_.size()) Advance(first, rows_.size() - first, step);
+  }
+
+  const Rows rows_;
+  const MicroKernels& kernels_;
+  int64_t column_ = 0;
+  Row sums_{};  // of the next column's products with all, below its diagonal
+};
+
+// Column `j` of t: -tau * t * v' * v(j) above the diagonal, tau on it.
+void ExtendT(const Reflector& reflector, int64_t column, Matrix t) {
   for (int64_t r = 0; r < column; ++r) {
     double sum = 0;
     for (int64_t c = r; c < column; ++c) {
-      sum += t(r, c) * products[static_cast<size_t>(c)];
+      sum += t(r, c) * reflector.products[static_cast<size_t>(c)];
     }
-    t(r, column) = -tau * sum;
+    t(r, column) = -reflector.tau * sum;
     t(column, r) = 0;
   }
-  t(column, column) = tau;
+  t(column, column) = reflector.tau;
+}
+
+// Room for `count` rows, this thread's until its next call. Kept: see
+// triangle.cc.
+Rows RoomForRows(int64_t count) {
+  thread_local std::vector<Row> room;
+  if (std::ssize(room) < count) room.resize(static_cast<size_t>(count));
+  return absl::MakeSpan(room).first(static_cast<size_t>(count));
 }
 
 std::optional<int64_t> FactorStrip(int64_t m, int64_t n, Matrix a, Matrix t) {
-  std::vector<Row> rows(static_cast<size_t>(m));
+  const Rows rows = RoomForRows(m);
   for (int64_t i = 0; i < m; ++i) {
-    std::copy_n(a.row(i), n, rows[static_cast<size_t>(i)].begin());
+    Row& row = rows[static_cast<size_t>(i)];
+    std::copy_n(a.row(i), n, row.begin());
+    std::fill(row.begin() + n, row.end(), 0.0);
   }
+  Strip strip(rows, blas::SolveKernels());
   for (int64_t j = 0; j < n; ++j) {
-    double tau = 0;
-    if (!ReflectColumn(rows, static_cast<size_t>(j), tau)) return j;
-    ExtendT(rows, static_cast<size_t>(j), tau, t);
+    const std::optional<Reflector> reflector = strip.Reflect();
+    if (!reflector.has_value()) return j;
+    ExtendT(*reflector, j, t);
   }
   for (int64_t i = 0; i < m; ++i) {
     std::copy_n(rows[static_cast<size_t>(i)].begin(), n, a.row(i));
@@ -127,7 +212,8 @@ void JoinT(int64_t m, int64_t left, int64_t right, ConstMatrix a, Matrix t) {
                             a.At(left + right, 0), a.At(left + right, left), 1,
                             corner);
   }
-  blas::Product({left, right, left}, -1, t, corner, 0, spare);
+  blas::Product({left, right, left, blas::Zeros::kBelowDiagonal}, -1, t, corner,
+                0, spare);
   blas::Product({left, right, right}, 1, spare, t.At(left, left), 0, corner);
   for (int64_t i = left; i < left + right; ++i) {
     std::fill_n(t.row(i), left, 0.0);
@@ -151,23 +237,25 @@ std::optional<int64_t> FactorQr(int64_t m, int64_t n, Matrix a, Matrix t) {
 
 void ApplyReflectors(Reflect direction, const blas::Extents& extents,
                      ConstMatrix v, ConstMatrix t, Matrix c) {
-  const auto [m, n, k] = extents;
+  const auto [m, n, k, zeros] = extents;
   if (n == 0 || k == 0) return;
   Top top(k, v);
   std::vector<double> content(static_cast<size_t>(2 * k * n));
   const Matrix products{content.data(), n};
   const Matrix scaled{content.data() + k * n, n};
-  blas::TransposedProduct({k, n, k}, 1, top.matrix(), c, 0, products);
+  constexpr auto kAbove = blas::Zeros::kAboveDiagonal;
+  constexpr auto kBelow = blas::Zeros::kBelowDiagonal;
+  blas::TransposedProduct({k, n, k, kBelow}, 1, top.matrix(), c, 0, products);
   if (m > k) {
     blas::TransposedProduct({k, n, m - k}, 1, v.At(k, 0), c.At(k, 0), 1,
                             products);
   }
   if (direction == Reflect::kForward) {
-    blas::Product({k, n, k}, 1, t, products, 0, scaled);
+    blas::Product({k, n, k, kBelow}, 1, t, products, 0, scaled);
   } else {
-    blas::TransposedProduct({k, n, k}, 1, t, products, 0, scaled);
+    blas::TransposedProduct({k, n, k, kAbove}, 1, t, products, 0, scaled);
   }
-  blas::Product({k, n, k}, -1, top.matrix(), scaled, 1, c);
+  blas::Product({k, n, k, kAbove}, -1, top.matrix(), scaled, 1, c);
   if (m > k) {
     blas::Product({m - k, n, k}, -1, v.At(k, 0), scaled, 1, c.At(k, 0));
   }

@@ -48,22 +48,16 @@ int64_t PackedCount(int64_t n, int64_t size) {
   return blocks * (blocks + 1) / 2 * size * size;
 }
 
-// A lower triangle n x n as MicroKernels want it, in blocks of `size` rows, the
-// last of which is filled up with rows of the identity. What concerns row i and
-// column k of it is element i of row k of its block.
-void Pack(int64_t n, ConstMatrix l, Diagonal diagonal, int64_t size,
-          double* out) {
+// A lower triangle n x n as solve_right() wants it, the last block of rows
+// filled up with those of the identity.
+void Pack(int64_t n, ConstMatrix l, const MicroKernels& kernels, double* out) {
+  const int64_t size = kernels.columns;
   for (int64_t first = 0; first < n; first += size) {
     const int64_t rows = std::min(size, n - first);
-    if (rows < size) std::fill_n(out, first * size, 0.0);
-    for (int64_t k = 0; k < first; ++k) {
-      const double* const column = l.row(first) + k;
-      for (int64_t i = 0; i < rows; ++i) {
-        out[k * size + i] = -column[i * l.stride];
-      }
-    }
+    kernels.pack(first, rows, -1, {l.row(first), 1, l.stride}, out);
     out += first * size;
-    InvertTransposed(rows, l.At(first, first), diagonal, size, {out, size});
+    InvertTransposed(rows, l.At(first, first), Diagonal::kStored, size,
+                     {out, size});
     out += size * size;
   }
 }
@@ -97,7 +91,7 @@ void SolveRightTransposed(int64_t m, int64_t n, ConstMatrix l, Matrix x,
   const int64_t stride = RoundUp(n, kernels.columns);
   const int64_t packed_count = PackedCount(n, kernels.columns);
   double* const packed = Workspace(packed_count + kernels.rows * stride);
-  Pack(n, l, Diagonal::kStored, kernels.columns, packed);
+  Pack(n, l, kernels, packed);
   const Matrix rows{packed + packed_count, stride};
   std::fill_n(rows.data, kernels.rows * stride, 0.0);
   for (int64_t first = 0; first < m; first += kernels.rows) {
@@ -111,16 +105,32 @@ void SolveRightTransposed(int64_t m, int64_t n, ConstMatrix l, Matrix x,
 void SolveLeft(int64_t m, int64_t n, ConstMatrix l, Diagonal diagonal, Matrix x,
                const MicroKernels& kernels) {
   if (m == 0 || n == 0) return;
-  const int64_t height = RoundUp(m, kernels.rows);
-  const int64_t packed_count = PackedCount(m, kernels.rows);
-  double* const packed = Workspace(packed_count + height * kernels.columns);
-  Pack(m, l, diagonal, kernels.rows, packed);
-  const Matrix part{packed + packed_count, kernels.columns};
+  const int64_t size = kernels.rows;
+  const int64_t height = RoundUp(m, size);
+  double* const inverses =
+      Workspace(height * size + height * size + height * kernels.columns);
+  for (int64_t i = 0; i < m; i += size) {
+    InvertTransposed(std::min(size, m - i), l.At(i, i), diagonal, size,
+                     {inverses + i * size, size});
+  }
+  // The rows of the last block, filled up with zeros, column by column.
+  double* const last = inverses + height * size;
+  const int64_t last_begin = height - size;
+  for (int64_t k = 0; k < last_begin; ++k) {
+    for (int64_t i = 0; i < size; ++i) {
+      last[k * size + i] = last_begin + i < m ? l(last_begin + i, k) : 0;
+    }
+  }
+  const Matrix part{last + height * size, kernels.columns};
   std::fill_n(part.data, height * kernels.columns, 0.0);
   for (int64_t first = 0; first < n; first += kernels.columns) {
     const int64_t count = std::min(kernels.columns, n - first);
     Copy(m, count, x.At(0, first), part);
-    kernels.solve_left(height, packed, part.data);
+    for (int64_t i = 0; i < m; i += size) {
+      const Strided rows = i == last_begin ? Strided{last, 1, size}
+                                           : Strided{l.row(i), l.stride, 1};
+      kernels.solve_left(i, rows, inverses + i * size, part.data);
+    }
     Copy(m, count, part, x.At(0, first));
   }
 }

@@ -51,7 +51,7 @@ Factors FactorsOf(int64_t m, int64_t n, std::vector<double> a) {
 double Distance(const blas::Extents& extents, const std::vector<double>& left,
                 const std::vector<double>& right,
                 const std::vector<double>& expected) {
-  const auto [m, n, k] = extents;
+  const auto [m, n, k, zeros] = extents;
   double worst = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {

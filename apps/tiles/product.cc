@@ -1,0 +1,218 @@
+#include "apps/tiles/product.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dogged {
+namespace {
+
+// The packed part of b, and the rows of a that meet it, stay in the second
+// level of cache: of 1 MB where vectors are wide.
+constexpr int64_t kDepthMax = 320;
+constexpr int64_t kWidthMax = 320;
+// Of any MicroKernels.
+constexpr int64_t kBlockMax = 256;
+
+int64_t RoundUp(int64_t n, int64_t step) {
+  return (n + step - 1) / step * step;
+}
+
+// `n` in as many equal parts as it takes for none to exceed `max`.
+int64_t PartOf(int64_t n, int64_t max, int64_t step) {
+  const int64_t parts = (n + max - 1) / max;
+  return RoundUp((n + parts - 1) / parts, step);
+}
+
+// Rows of a factor that are packed at a time: read in the order in which they
+// lie, they come from memory at its full speed.
+constexpr int64_t kRowsAtOnce = 4;
+
+// Room for `count` numbers at the beginning of a cache line, this thread's
+// until its next call. Kept: see triangle.cc.
+double* Workspace(int64_t count) {
+  constexpr size_t kLine = 64;
+  thread_local std::vector<double> room;
+  const auto wanted = static_cast<size_t>(count) + kLine / sizeof(double);
+  if (room.size() < wanted) room.resize(wanted);
+  void* begin = room.data();
+  size_t bytes = room.size() * sizeof(double);
+  return static_cast<double*>(std::align(
+      kLine, static_cast<size_t>(count) * sizeof(double), begin, bytes));
+}
+
+// What a part of a product is made of: k rows of b from `first` on, packed; the
+// columns of a that meet them, where they lie or packed too.
+struct Packed {
+  Strided a;
+  bool is_a_packed = false;
+  const double* b = nullptr;
+  int64_t first = 0;
+};
+
+// One part of a product: c is m x n.
+class Part {
+ public:
+  Part(const blas::Extents& extents, const Packed& packed, bool adds,
+       const MicroKernels& kernels)
+      : extents_(extents), packed_(packed), adds_(adds), kernels_(kernels) {}
+
+  // Element (i, j) of c is written if j <= i + reach. `panel` has room for as
+  // many rows of a as a block has.
+  void Run(int64_t reach, double* panel, blas::Matrix c) const {
+    for (int64_t i = 0; i < extents_.m; i += kernels_.rows) {
+      const int64_t rows = std::min(kernels_.rows, extents_.m - i);
+      const int64_t end = std::min(extents_.n, i + rows + reach);
+      const Sum sum = SumOf(i, rows, panel);
+      if (sum.k <= 0) continue;
+      for (int64_t j = 0; j < end; j += kernels_.columns) {
+        const int64_t columns = std::min(kernels_.columns, extents_.n - j);
+        const bool is_whole = rows == kernels_.rows &&
+                              columns == kernels_.columns &&
+                              j + columns <= i + 1 + reach;
+        if (is_whole) {
+          kernels_.multiply(sum.k, sum.a, sum.b + j * extents_.k, sum.adds,
+                            &c(i, j), c.stride);
+        } else {
+          Fringe(sum, j, {rows, columns, i + reach - j}, c.At(i, j));
+        }
+      }
+    }
+  }
+
+ private:
+  struct Extent {
+    int64_t rows;
+    int64_t columns;
+    int64_t reach;
+  };
+  // What goes to some rows of c: a * b, summed over k.
+  struct Sum {
+    int64_t k = 0;
+    Strided a;
+    const double* b = nullptr;  // of the first columns
+    bool adds = true;
+  };
+
+  // What goes to `rows` rows from `i` on: of a as it lies, or copied so that
+  // what one step of the micro-kernel reads lies together.
+  Sum SumOf(int64_t i, int64_t rows, double* panel) const {
+    int64_t begin = 0;
+    int64_t end = extents_.k;
+    int64_t first = 0;  // of all that these rows sum
+    if (extents_.zeros == blas::Zeros::kBelowDiagonal) {
+      first = i;
+      begin = std::max<int64_t>(0, i - packed_.first);
+    } else if (extents_.zeros == blas::Zeros::kAboveDiagonal) {
+      end = std::min(end, i + rows - packed_.first);
+    }
+    Sum out{.k = end - begin,
+            .b = packed_.b + begin * kernels_.columns,
+            .adds = adds_ || packed_.first + begin > first};
+    if (out.k <= 0) return out;
+    if (packed_.is_a_packed) {
+      out.a = {packed_.a.data + i * extents_.k + begin * kernels_.rows, 1,
+               kernels_.rows};
+      return out;
+    }
+    out.a = packed_.a.At(i, begin);
+    if (rows == kernels_.rows) return out;
+    for (int64_t q = 0; q < out.k; ++q) {
+      double* const to = panel + q * kernels_.rows;
+      for (int64_t r = 0; r < rows; ++r) to[r] = out.a(r, q);
+      std::fill(to + rows, to + kernels_.rows, 0.0);
+    }
+    out.a = {panel, 1, kernels_.rows};
+    return out;
+  }
+
+  // A block that is not written as a whole.
+  void Fringe(const Sum& sum, int64_t j, const Extent& extent,
+              blas::Matrix c) const {
+    std::array<double, kBlockMax> block;
+    kernels_.multiply(sum.k, sum.a, sum.b + j * extents_.k, false, block.data(),
+                      kernels_.columns);
+    for (int64_t r = 0; r < extent.rows; ++r) {
+      const double* const from =
+          block.data() + static_cast<ptrdiff_t>(r * kernels_.columns);
+      double* const to = c.row(r);
+      const int64_t columns = std::min(extent.columns, r + extent.reach + 1);
+      for (int64_t q = 0; q < columns; ++q) {
+        to[q] = sum.adds ? to[q] + from[q] : from[q];
+      }
+    }
+  }
+
+  const blas::Extents extents_;
+  const Packed packed_;
+  const bool adds_;
+  const MicroKernels& kernels_;
+};
+
+// Packs b, k x n, for MicroKernels.
+void PackRight(const blas::Extents& extents, double factor, const Strided& b,
+               const MicroKernels& kernels, double* out) {
+  const auto [m, n, k, zeros] = extents;
+  const int64_t step = b.column_step == 1 ? kRowsAtOnce : k;
+  for (int64_t q = 0; q < k; q += step) {
+    for (int64_t j = 0; j < n; j += kernels.columns) {
+      kernels.pack(std::min(step, k - q), std::min(kernels.columns, n - j),
+                   factor, b.At(q, j), out + j * k + q * kernels.columns);
+    }
+  }
+}
+
+// Packs a, m x k, the transposed of what lies in memory: as many rows as a
+// block has, column by column, then the next; filled up with zeros.
+void PackLeft(const blas::Extents& extents, const Strided& a, int64_t size,
+              double* out) {
+  const auto [m, n, k, zeros] = extents;
+  for (int64_t q = 0; q < k; ++q) {
+    for (int64_t i = 0; i < m; i += size) {
+      const int64_t rows = std::min(size, m - i);
+      double* const to = out + i * k + q * size;
+      std::copy_n(a.At(i, q).data, rows, to);
+      std::fill(to + rows, to + size, 0.0);
+    }
+  }
+}
+
+}  // namespace
+
+void Multiply(const blas::Extents& extents, const ProductTerms& terms,
+              blas::Matrix c, const MicroKernels& kernels) {
+  const auto [m, n, k, zeros] = extents;
+  if (m <= 0 || n <= 0) return;
+  if (k <= 0) {
+    for (int64_t i = 0; i < m && !terms.adds; ++i) {
+      std::fill_n(c.row(i), terms.is_lower ? std::min(i + 1, n) : n, 0.0);
+    }
+    return;
+  }
+  const int64_t depth = PartOf(k, kDepthMax, 8);
+  const int64_t width = PartOf(n, kWidthMax, kernels.columns);
+  const bool packs_a = terms.a.column_step != 1;
+  const int64_t a_rows = packs_a ? RoundUp(m, kernels.rows) : kernels.rows;
+  double* const packed_b = Workspace(depth * (width + a_rows));
+  double* const packed_a = packed_b + depth * width;
+  for (int64_t column = 0; column < n; column += width) {
+    for (int64_t first = 0; first < k; first += depth) {
+      const blas::Extents part{m, std::min(width, n - column),
+                               std::min(depth, k - first), zeros};
+      PackRight(part, terms.factor, terms.b.At(first, column), kernels,
+                packed_b);
+      Packed packed{terms.a.At(0, first), packs_a, packed_b, first};
+      if (packs_a) {
+        PackLeft(part, packed.a, kernels.rows, packed_a);
+        packed.a.data = packed_a;
+      }
+      Part(part, packed, terms.adds, kernels)
+          .Run(terms.is_lower ? -column : n, packed_a, c.At(0, column));
+    }
+  }
+}
+
+}  // namespace dogged
