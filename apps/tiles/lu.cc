@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "apps/tiles/micro_kernels.h"
 #include "apps/tiles/triangle.h"
 
 namespace dogged {
@@ -14,51 +15,58 @@ using blas::Matrix;
 
 // Columns that are eliminated one by one are copied to where rows follow one
 // another.
-using Row = std::array<double, kStrip>;
+struct alignas(64) Row : std::array<double, kStrip> {};
 
 void Exchange(int64_t n, int64_t i, int64_t j, Matrix a) {
   if (i != j) std::swap_ranges(a.row(i), a.row(i) + n, a.row(j));
 }
 
-// The row from `first` on whose element in column `j` is the largest; none if
-// that is zero or not finite.
-std::optional<int64_t> FindPivot(const std::vector<Row>& rows, size_t first,
-                                 size_t j) {
-  size_t at = first;
-  double largest = 0;
-  for (size_t i = first; i < rows.size(); ++i) {
-    const double size = std::abs(rows[i][j]);
-    if (!std::isfinite(size)) return std::nullopt;
-    if (size > largest) {
-      largest = size;
-      at = i;
-    }
-  }
-  if (largest == 0) return std::nullopt;
-  return static_cast<int64_t>(at);
+// Room for `count` rows, this thread's until its next call. Kept: see
+// triangle.cc.
+absl::Span<Row> RoomForRows(int64_t count) {
+  thread_local std::vector<Row> room;
+  if (std::ssize(room) < count) room.resize(static_cast<size_t>(count));
+  return absl::MakeSpan(room).first(static_cast<size_t>(count));
+}
+
+// The step that makes the elements of column `j` below its pivot multipliers.
+StripStep StepOf(const Row& pivot_row, size_t j) {
+  StripStep out{.column = static_cast<int64_t>(j), .scale = 1 / pivot_row[j]};
+  std::copy(pivot_row.begin() + static_cast<ptrdiff_t>(j) + 1, pivot_row.end(),
+            out.weights + j + 1);
+  return out;
+}
+
+// Divides by a pivot whose inverse would overflow.
+void DivideColumn(absl::Span<Row> rows, size_t j) {
+  for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= rows[j][j];
 }
 
 std::optional<int64_t> FactorStrip(int64_t m, Matrix a,
                                    absl::Span<int64_t> pivots) {
   const size_t n = pivots.size();
-  std::vector<Row> rows(static_cast<size_t>(m));
+  const absl::Span<Row> rows = RoomForRows(m);
   for (int64_t i = 0; i < m; ++i) {
-    std::copy_n(a.row(i), n, rows[static_cast<size_t>(i)].begin());
+    Row& row = rows[static_cast<size_t>(i)];
+    std::copy_n(a.row(i), n, row.begin());
+    std::fill(row.begin() + static_cast<ptrdiff_t>(n), row.end(), 0.0);
   }
+  const MicroKernels& kernels = blas::SolveKernels();
+  StripPivot pivot = kernels.eliminate(m, {}, rows[0].data());
   for (size_t j = 0; j < n; ++j) {
-    const std::optional<int64_t> pivot = FindPivot(rows, j, j);
-    if (!pivot.has_value()) return static_cast<int64_t>(j);
-    pivots[j] = *pivot;
-    std::swap(rows[j], rows[static_cast<size_t>(*pivot)]);
-    Row u = rows[j];
-    std::fill_n(u.begin(), j + 1, 0.0);
-    const double divisor = rows[j][j];
-    for (size_t i = j + 1; i < rows.size(); ++i) {
-      Row& row = rows[i];
-      const double factor = row[j] / divisor;
-      for (size_t c = 0; c < kStrip; ++c) row[c] -= factor * u[c];
-      row[j] = factor;
+    if (!pivot.is_finite || pivot.magnitude == 0)
+      return static_cast<int64_t>(j);
+    const size_t at = j + static_cast<size_t>(pivot.row);
+    pivots[j] = static_cast<int64_t>(at);
+    std::swap(rows[j], rows[at]);
+    if (j + 1 == rows.size()) break;
+    StripStep step = StepOf(rows[j], j);
+    if (!std::isfinite(step.scale)) {
+      DivideColumn(rows, j);
+      step.scale = 1;
     }
+    pivot = kernels.eliminate(m - static_cast<int64_t>(j) - 1, step,
+                              rows[j + 1].data());
   }
   for (int64_t i = 0; i < m; ++i) {
     std::copy_n(rows[static_cast<size_t>(i)].begin(), n, a.row(i));
@@ -84,7 +92,7 @@ std::optional<int64_t> FactorLu(int64_t m, Matrix a,
                                 absl::Span<int64_t> pivots) {
   const auto n = static_cast<int64_t>(pivots.size());
   if (n <= kStrip) return FactorStrip(m, a, pivots);
-  const int64_t left = (n / 2 + kStrip - 1) / kStrip * kStrip;
+  const int64_t left = LeftOfPanel(n);
   const int64_t right = n - left;
   const auto first = pivots.first(static_cast<size_t>(left));
   const auto rest = pivots.subspan(static_cast<size_t>(left));

@@ -28,11 +28,24 @@ struct Strided {
 
 // Columns that a panel is made of: a cache line of each row.
 inline constexpr int64_t kStrip = 8;
+// The columns of the left one of two parts of a panel of n > kStrip: whole
+// strips, and where there are many, whole blocks of any MicroKernels.
+inline int64_t LeftOfPanel(int64_t n) {
+  const int64_t unit = n > 6 * kStrip ? 3 * kStrip : kStrip;
+  return (n / 2 + unit - 1) / unit * unit;
+}
 
-struct ReflectStep {
+struct StripStep {
   int64_t column = -1;
   double scale = 0;
   double weights[kStrip] = {};
+};
+
+// The first of the elements that have the largest magnitude.
+struct StripPivot {
+  double magnitude = 0;
+  int64_t row = 0;
+  bool is_finite = true;  // all of them
 };
 
 struct MicroKernels {
@@ -47,6 +60,9 @@ struct MicroKernels {
   // multiply() wants them: filled up with zeros. One step of b is 1.
   void (*pack)(int64_t k, int64_t count, double factor, const Strided& b,
                double* packed);
+  // The first `count` rows of a, k columns of them: column by column, each
+  // filled up to `rows` with zeros. a's row_step is 1.
+  void (*pack_left)(int64_t k, int64_t count, const Strided& a, double* packed);
   // x = x * inverse(l)' for `rows` rows of x, which follow one another, n
   // elements each. n is a multiple of `columns`. For each block of as many
   // columns j of x, `packed` holds -l(j, k) for the k before them, and then the
@@ -58,12 +74,14 @@ struct MicroKernels {
   // the triangle that follows there, column by column.
   void (*solve_left)(int64_t k, const Strided& l, const double* inverse,
                      double* x);
-  // For `m` rows of kStrip elements: column `step.column` becomes
-  // v = step.scale * column, and v * step.weights is taken from the others (the
-  // weights up to that column are 0). Then sums = next' * rows, where `next` is
-  // the column after it. Before the first column, -1: sums only.
-  void (*reflect)(int64_t m, const ReflectStep& step, double* rows,
-                  double* sums);
+  // For `m` rows of kStrip elements, which begin with a cache line: column
+  // `step.column` becomes v = step.scale * column, and v * step.weights is
+  // taken from the others (the weights up to that column are 0). Then sums =
+  // next' * rows, where `next` is the column after it. Before the first column,
+  // -1: sums only.
+  void (*reflect)(int64_t m, const StripStep& step, double* rows, double* sums);
+  // Does the same to the rows, and finds the largest of the next column.
+  StripPivot (*eliminate)(int64_t m, const StripStep& step, double* rows);
 };
 
 // The widest that this processor can run, whatever OpenBLAS has chosen for

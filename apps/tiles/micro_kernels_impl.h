@@ -138,30 +138,40 @@ struct MicroKernelsImpl {
 
   static void Pack(int64_t k, int64_t count, double factor, const Strided& b,
                    double* packed) {
-    int64_t row = 0;
-    if (b.column_step == 1 && count == kColumns) {
-      for (; row < k; ++row) {
-        const double* const from = b.data + row * b.row_step;
-        double* const to = packed + row * kColumns;
-        for (int half = 0; half < kColumns; half += kLanes) {
-          Vector part;
-          Copy(from + half, part);
-          part *= factor;
-          __builtin_memcpy(to + half, &part, sizeof(part));
+    for (int half = 0; half < kColumns; half += kLanes) {
+      const Strided part = b.At(0, half);
+      double* const to = packed + half;
+      int64_t row = 0;
+      if (count >= half + kLanes && part.column_step == 1) {
+        for (; row < k; ++row) {
+          Vector line;
+          Copy(part.data + row * part.row_step, line);
+          line *= factor;
+          __builtin_memcpy(to + row * kColumns, &line, sizeof(line));
+        }
+      } else if (count >= half + kLanes && part.row_step == 1) {
+        for (; row + kLanes <= k; row += kLanes) {
+          Transpose(factor, part.data + row, part.column_step,
+                    to + row * kColumns);
         }
       }
-    } else if (b.row_step == 1 && count == kColumns) {
-      for (; row + kLanes <= k; row += kLanes) {
-        for (int half = 0; half < kColumns; half += kLanes) {
-          Transpose(factor, b.data + half * b.column_step + row, b.column_step,
-                    packed + row * kColumns + half);
+      for (; row < k; ++row) {
+        for (int c = 0; c < kLanes; ++c) {
+          to[row * kColumns + c] = half + c < count ? factor * part(row, c) : 0;
         }
       }
     }
-    for (; row < k; ++row) {
-      double* const to = packed + row * kColumns;
-      for (int c = 0; c < kColumns; ++c) {
-        to[c] = c < count ? factor * b(row, c) : 0;
+  }
+
+  static void PackLeft(int64_t k, int64_t count, const Strided& a,
+                       double* packed) {
+    for (int64_t q = 0; q < k; ++q) {
+      const double* const from = a.data + q * a.column_step;
+      double* const to = packed + q * kRows;
+      if (count == kRows) {
+        __builtin_memcpy(to, from, kRows * sizeof(double));
+      } else {
+        for (int r = 0; r < kRows; ++r) to[r] = r < count ? from[r] : 0;
       }
     }
   }
@@ -198,46 +208,57 @@ struct MicroKernelsImpl {
     Vector parts[kParts];
   };
 
-  __attribute__((always_inline)) static void ReflectRow(const Line& weights,
-                                                        const Mask* chosen,
-                                                        const ReflectStep& step,
+  // A step, as vectors.
+  struct Step {
+    explicit Step(const StripStep& step)
+        : column(step.column < 0 ? 0 : step.column),
+          next(step.column + 1 < kStrip ? step.column + 1 : 0),
+          scale(step.scale) {
+      __builtin_memcpy(&weights, step.weights, sizeof(weights));
+      if (step.column >= 0) chosen[column / kLanes][column % kLanes] = -1;
+    }
+    // Does it to a row. Returns the element in the next column.
+    __attribute__((always_inline)) double Take(double* row, Line& line) const {
+      const double v = row[column] * scale;
+      __builtin_memcpy(&line, row, sizeof(line));
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) {
+        line.parts[p] =
+            chosen[p] ? Vector{} + v : line.parts[p] - v * weights.parts[p];
+      }
+      __builtin_memcpy(row, &line, sizeof(line));
+      return row[next];
+    }
+
+    int64_t column;
+    int64_t next;
+    double scale;
+    Line weights;
+    Mask chosen[kParts] = {};
+  };
+
+  __attribute__((always_inline)) static void ReflectRow(const Step& step,
                                                         double* row,
                                                         Line& sum) {
-    const int64_t column = step.column < 0 ? 0 : step.column;
-    const double v = row[column] * step.scale;
     Line line;
-    __builtin_memcpy(&line, row, sizeof(line));
-#pragma GCC unroll 4
-    for (int p = 0; p < kParts; ++p) {
-      line.parts[p] =
-          chosen[p] ? Vector{} + v : line.parts[p] - v * weights.parts[p];
-    }
-    __builtin_memcpy(row, &line, sizeof(line));
-    const double next = row[step.column + 1 < kStrip ? step.column + 1 : 0];
+    const double next = step.Take(row, line);
 #pragma GCC unroll 4
     for (int p = 0; p < kParts; ++p) sum.parts[p] += next * line.parts[p];
   }
 
-  static void Reflect(int64_t m, const ReflectStep& step, double* rows,
+  static void Reflect(int64_t m, const StripStep& step, double* rows,
                       double* sums) {
-    Line weights;
-    __builtin_memcpy(&weights, step.weights, sizeof(weights));
-    Mask chosen[kParts] = {};
-    if (step.column >= 0) {
-      chosen[step.column / kLanes][step.column % kLanes] = -1;
-    }
+    const Step vectors(step);
     // Four sums, so that none waits for the one before it.
     Line sum[4] = {};
     int64_t i = 0;
     for (; i + 4 <= m; i += 4) {
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
-        ReflectRow(weights, chosen, step, rows + (i + q) * kStrip, sum[q]);
+        ReflectRow(vectors, rows + (i + q) * kStrip, sum[q]);
       }
     }
-    for (; i < m; ++i) {
-      ReflectRow(weights, chosen, step, rows + i * kStrip, sum[0]);
-    }
+    for (; i < m; ++i) ReflectRow(vectors, rows + i * kStrip, sum[0]);
     for (int p = 0; p < kParts; ++p) {
       sum[0].parts[p] = (sum[0].parts[p] + sum[1].parts[p]) +
                         (sum[2].parts[p] + sum[3].parts[p]);
@@ -245,13 +266,33 @@ struct MicroKernelsImpl {
     __builtin_memcpy(sums, sum, sizeof(Line));
   }
 
+  static StripPivot Eliminate(int64_t m, const StripStep& step, double* rows) {
+    const Step vectors(step);
+    StripPivot out;
+    double poison = 0;  // no number once there was one that is not finite
+    for (int64_t i = 0; i < m; ++i) {
+      Line line;
+      const double next = vectors.Take(rows + i * kStrip, line);
+      const double magnitude = __builtin_fabs(next);
+      if (magnitude > out.magnitude) {
+        out.magnitude = magnitude;
+        out.row = i;
+      }
+      poison += next - next;
+    }
+    out.is_finite = poison == 0;
+    return out;
+  }
+
   static constexpr MicroKernels kTable = {.rows = kRows,
                                           .columns = kColumns,
                                           .multiply = Multiply,
                                           .pack = Pack,
+                                          .pack_left = PackLeft,
                                           .solve_right = SolveRight,
                                           .solve_left = SolveLeft,
-                                          .reflect = Reflect};
+                                          .reflect = Reflect,
+                                          .eliminate = Eliminate};
 };
 
 }  // namespace dogged

@@ -166,16 +166,15 @@ void PackRight(const blas::Extents& extents, double factor, const Strided& b,
 }
 
 // Packs a, m x k, the transposed of what lies in memory: as many rows as a
-// block has, column by column, then the next; filled up with zeros.
-void PackLeft(const blas::Extents& extents, const Strided& a, int64_t size,
-              double* out) {
+// block has, then the next.
+void PackLeft(const blas::Extents& extents, const Strided& a,
+              const MicroKernels& kernels, double* out) {
   const auto [m, n, k, zeros] = extents;
-  for (int64_t q = 0; q < k; ++q) {
-    for (int64_t i = 0; i < m; i += size) {
-      const int64_t rows = std::min(size, m - i);
-      double* const to = out + i * k + q * size;
-      std::copy_n(a.At(i, q).data, rows, to);
-      std::fill(to + rows, to + size, 0.0);
+  for (int64_t q = 0; q < k; q += kRowsAtOnce) {
+    for (int64_t i = 0; i < m; i += kernels.rows) {
+      kernels.pack_left(std::min(kRowsAtOnce, k - q),
+                        std::min(kernels.rows, m - i), a.At(i, q),
+                        out + i * k + q * kernels.rows);
     }
   }
 }
@@ -206,7 +205,7 @@ void Multiply(const blas::Extents& extents, const ProductTerms& terms,
                 packed_b);
       Packed packed{terms.a.At(0, first), packs_a, packed_b, first};
       if (packs_a) {
-        PackLeft(part, packed.a, kernels.rows, packed_a);
+        PackLeft(part, packed.a, kernels, packed_a);
         packed.a.data = packed_a;
       }
       Part(part, packed, terms.adds, kernels)

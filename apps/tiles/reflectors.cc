@@ -108,7 +108,7 @@ class Strip {
     const auto j = static_cast<size_t>(column_++);
     if (!IsTame(j)) {
       const std::optional<Reflector> out = ReflectWithCare(rows_, j);
-      ReflectStep unchanged;
+      StripStep unchanged;
       // Multiplies that column by 1, and takes nothing from others.
       unchanged.column = static_cast<int64_t>(j);
       unchanged.scale = 1;
@@ -119,8 +119,8 @@ class Strip {
     const double alpha = row[j];
     const double beta =
         -std::copysign(std::hypot(alpha, std::sqrt(sums_[j])), alpha);
-    ReflectStep step{.column = static_cast<int64_t>(j),
-                     .scale = 1 / (alpha - beta)};
+    StripStep step{.column = static_cast<int64_t>(j),
+                   .scale = 1 / (alpha - beta)};
     Reflector out{.tau = (beta - alpha) / beta};
     for (size_t c = 0; c < kStrip; ++c) {
       // Of v and column c; where c is before j, of v and what has its place.
@@ -142,12 +142,12 @@ class Strip {
     for (const double sum : sums_) is_finite = is_finite && std::isfinite(sum);
     return is_finite && sums_[j] > 1e-280 && sums_[j] < 1e280;
   }
-  void Advance(size_t first, size_t count, const ReflectStep& step) {
+  void Advance(size_t first, size_t count, const StripStep& step) {
     kernels_.reflect(static_cast<int64_t>(count), step, rows_[first].data(),
                      sums_.data());
   }
   // Takes all rows from `first` on a step further.
-  void Pass(size_t first, const ReflectStep& step) {
+  void Pass(size_t first, const StripStep& step) {
     sums_ = {};
     if (first < rows_.size()) Advance(first, rows_.size() - first, step);
   }
@@ -224,7 +224,7 @@ void JoinT(int64_t m, int64_t left, int64_t right, ConstMatrix a, Matrix t) {
 
 std::optional<int64_t> FactorQr(int64_t m, int64_t n, Matrix a, Matrix t) {
   if (n <= kStrip) return FactorStrip(m, n, a, t);
-  const int64_t left = (n / 2 + kStrip - 1) / kStrip * kStrip;
+  const int64_t left = LeftOfPanel(n);
   const int64_t right = n - left;
   if (const auto failed = FactorQr(m, left, a, t)) return failed;
   ApplyReflectors(Reflect::kTransposed, {m, right, left}, a, t, a.At(0, left));
