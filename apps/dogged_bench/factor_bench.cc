@@ -228,7 +228,7 @@ std::vector<BenchRow> BenchCholesky(const BenchOptions& options) {
   };
   Contest contest{.name = "cholesky",
                   .flops = order * order * order / 3,
-                  .tile_sizes = {192, 256, 320, 384, 512}};
+                  .tile_sizes = {144, 192, 240, 336, 384}};
   contest.contenders.push_back(Ours("cholesky", n, workers, registry));
   if (!options.alone) {
     contest.contenders.push_back({.name = "openmp", .run = openmp});
@@ -246,7 +246,7 @@ std::vector<BenchRow> BenchLu(const BenchOptions& options) {
   return Measure(
       {.name = "lu",
        .flops = 2 * order * order * order / 3,
-       .tile_sizes = {96, 128, 192, 256, 320},
+       .tile_sizes = {96, 144, 192, 240, 288},
        .contenders = {Ours("lu", n, options.workers, registry),
                       Lapack("dgetrf", n, options.workers, false, LapackLu)}},
       options);
@@ -259,7 +259,7 @@ std::vector<BenchRow> BenchQr(const BenchOptions& options) {
   return Measure(
       {.name = "qr",
        .flops = 4 * order * order * order / 3,
-       .tile_sizes = {96, 128, 192, 256},
+       .tile_sizes = {48, 96, 144, 192},
        .contenders = {Ours("qr", n, options.workers, registry),
                       Lapack("dgeqrf", n, options.workers, false, LapackQr)}},
       options);

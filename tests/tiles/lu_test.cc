@@ -57,6 +57,19 @@ TEST(Lu, IsExactAndNoMultiplierExceedsOne) {
   }
 }
 
+TEST(Lu, DividesByAPivotWhoseInverseOverflows) {
+  std::vector<double> content(30 * 2, 1e-310);
+  for (size_t i = 0; i < 30; ++i) content[2 * i + 1] = i == 7 ? 2 : 1;
+  content[2 * 20] = -4e-310;
+  const blas::Matrix a{content.data(), 2};
+  std::vector<int64_t> pivots(2);
+  ASSERT_FALSE(FactorLu(30, a, absl::MakeSpan(pivots)).has_value());
+  EXPECT_EQ(pivots, (std::vector<int64_t>{20, 7}));
+  EXPECT_EQ(a(0, 0), -4e-310);
+  EXPECT_EQ(a(5, 0), 1e-310 / -4e-310);
+  EXPECT_EQ(a(1, 1), 2 - 1e-310 / -4e-310);
+}
+
 TEST(Lu, NamesTheColumnWithoutAPivot) {
   for (const int64_t bad : {0, 7, 8, 40, 99}) {
     std::vector<double> content = Random(2, 120 * 100);

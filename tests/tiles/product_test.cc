@@ -6,39 +6,19 @@
 // the micro-kernels of each width that this processor can run.
 #include "apps/tiles/product.h"
 
-#include <string>
 #include <vector>
 
-#include "apps/tiles/micro_kernels_impl.h"
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
+#include "tests/tiles/all_kernels.h"
 
 namespace dogged {
 namespace {
 
-// The text for AVX-512, for any processor.
-using Wide = double __attribute__((vector_size(64)));
-constexpr MicroKernels kWide = MicroKernelsImpl<Wide, 10>::kTable;
-
 class Product : public testing::TestWithParam<const MicroKernels*> {};
 
-std::vector<const MicroKernels*> AllKernels() {
-  std::vector<const MicroKernels*> out = {&kMicroKernels2, &kWide};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") != 0 &&
-      __builtin_cpu_supports("fma") != 0) {
-    out.push_back(&kMicroKernels4);
-  }
-  if (__builtin_cpu_supports("avx512f") != 0) out.push_back(&kMicroKernels8);
-#endif
-  return out;
-}
-
 INSTANTIATE_TEST_SUITE_P(Widths, Product, testing::ValuesIn(AllKernels()),
-                         [](const auto& one) {
-                           return "By" + std::to_string(one.param->rows) + "x" +
-                                  std::to_string(one.param->columns);
-                         });
+                         NameOfKernels);
 
 constexpr int64_t kMargin = 3;  // of each row, which nobody may write to
 
