@@ -5,9 +5,16 @@
 #include "absl/strings/str_cat.h"
 
 namespace dogged {
+namespace {
+
+// Counts the changes of our own tile kernels that change bits.
+constexpr int kTileKernels = 2;
+
+}  // namespace
 
 std::string NumericClass(absl::string_view blas) {
-  std::string out = absl::StrCat(blas, "; glibc ", gnu_get_libc_version(), ";");
+  std::string out = absl::StrCat(blas, "; tiles ", kTileKernels, "; glibc ",
+                                 gnu_get_libc_version(), ";");
 #if defined(__x86_64__)
   // The builtin takes nothing but literals.
   if (__builtin_cpu_supports("avx")) absl::StrAppend(&out, " avx");

@@ -9,9 +9,9 @@
 
 namespace dogged {
 
-// "OpenBLAS 0.3.21 Haswell; glibc 2.36; avx avx2 fma avx512f": `blas` from
-// BlasName(), then what glibc's mathematics dispatches on. Hosts with equal
-// text give equal bits.
+// "OpenBLAS 0.3.21 Haswell; tiles 2; glibc 2.36; avx avx2 fma avx512f": `blas`
+// from BlasName(), the version of our own tile kernels, then what these and
+// glibc's mathematics dispatch on. Hosts with equal text give equal bits.
 std::string NumericClass(absl::string_view blas);
 
 }  // namespace dogged
