@@ -1,28 +1,19 @@
 #include "dsl/halves.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/lower_reductions.h"
+#include "dsl/stencil_arrays.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/index_range.h"
 
 namespace dogged::dsl {
 namespace {
-
-// The rank of the arrays that tiles hold with time.
-int32_t FullRank(const PointProgram& points) {
-  int32_t rank = 0;
-  for (const PointClass& c : points.classes) {
-    for (const Create& create : c.creates) {
-      rank =
-          std::max(rank, points.arrays[static_cast<size_t>(create.array)].rank);
-    }
-  }
-  return rank;
-}
 
 // Whether it reads one label, the same everywhere.
 bool IsNumber(const Use& use) {
@@ -31,12 +22,10 @@ bool IsNumber(const Use& use) {
 }
 
 // Arrays that can be made before any step: what has time is no source of them.
-std::vector<bool> EarlyArrays(const PointProgram& points) {
-  const int32_t full = FullRank(points);
-  std::vector<bool> out;
-  for (const PointArray& array : points.arrays) {
-    out.push_back(array.rank < full);
-  }
+std::vector<bool> EarlyArrays(const PointProgram& points,
+                              const StencilArrays& arrays) {
+  std::vector<bool> out = arrays.has_time;
+  out.flip();
   if (points.repeat) out[static_cast<size_t>(points.repeat->array)] = false;
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
@@ -58,26 +47,24 @@ std::vector<bool> EarlyArrays(const PointProgram& points) {
 }
 
 // Arrays that no tile can make: those of reductions and of a loop's condition,
-// and those with fewer indices than what their tasks read; and what depends on
+// and those without time whose tasks read what has it; and what depends on
 // such arrays, unless tiles can be given the `early` ones: those with time, and
 // those that are `held`.
 std::vector<bool> LateArrays(const PointProgram& points,
+                             const StencilArrays& arrays,
                              const std::vector<bool>& early,
                              const std::vector<bool>& held) {
   std::vector<bool> is_late(points.arrays.size(), false);
-  const int32_t full = FullRank(points);
-  const auto rank = [&points](const auto& ref) {
-    return points.arrays[static_cast<size_t>(ref.array)].rank;
+  const auto has_time = [&arrays](const auto& ref) {
+    return arrays.has_time[static_cast<size_t>(ref.array)];
   };
   for (const PointReduction& reduction : points.reductions) {
     is_late[static_cast<size_t>(reduction.array)] = true;
   }
   if (points.repeat) is_late[static_cast<size_t>(points.repeat->array)] = true;
   for (const PointClass& c : points.classes) {
-    const bool is_narrow =
-        rank(c.creates.front()) < full &&
-        std::any_of(c.uses.begin(), c.uses.end(),
-                    [&](const Use& use) { return rank(use) == full; });
+    const bool is_narrow = !has_time(c.creates.front()) &&
+                           std::any_of(c.uses.begin(), c.uses.end(), has_time);
     if (is_narrow) is_late[static_cast<size_t>(c.creates.front().array)] = true;
   }
   const auto creates_late = [&is_late](const PointClass& c) {
@@ -88,7 +75,7 @@ std::vector<bool> LateArrays(const PointProgram& points,
   };
   const auto waits = [&](const PointClass& c) {
     const bool can_be_given =
-        rank(c.creates.front()) == full ||
+        has_time(c.creates.front()) ||
         held[static_cast<size_t>(c.creates.front().array)];
     return std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
       const auto a = static_cast<size_t>(use.array);
@@ -112,15 +99,15 @@ std::vector<bool> LateArrays(const PointProgram& points,
 // Early arrays of which tasks with time read more than numbers, and what these
 // are made of.
 std::vector<bool> HeldArrays(const PointProgram& points,
+                             const StencilArrays& arrays,
                              const std::vector<bool>& early,
                              const std::vector<bool>& late) {
-  const int32_t full = FullRank(points);
   std::vector<bool> out(points.arrays.size(), false);
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const PointClass& c : points.classes) {
       const auto made = static_cast<size_t>(c.creates.front().array);
-      const bool has_time = points.arrays[made].rank == full && !late[made];
+      const bool has_time = arrays.has_time[made] && !late[made];
       if (!has_time && !out[made]) continue;
       for (const Use& use : c.uses) {
         const auto a = static_cast<size_t>(use.array);
@@ -133,23 +120,24 @@ std::vector<bool> HeldArrays(const PointProgram& points,
 }
 
 // Profiles that tiles compute for themselves and give to nobody: arrays of
-// fewer indices than space, or of time, the last index of what reads them; and
-// those that no tile can give, for their labels follow one another.
+// fewer indices than space, or more, or of time, the last index of what reads
+// them; and those that no tile can give, for their labels follow one another.
 std::vector<bool> OwnProfiles(const PointProgram& points,
+                              const StencilArrays& arrays,
                               const std::vector<bool>& late) {
-  const int32_t full = FullRank(points);
-  const auto rank = [&points](int32_t array) {
-    return points.arrays[static_cast<size_t>(array)].rank;
+  const int32_t full = arrays.rank;
+  const auto is_like_space = [&points, full](size_t array) {
+    return points.arrays[array].rank + 1 == full;
   };
   std::vector<bool> out(points.arrays.size(), false);
   for (size_t a = 0; a < out.size(); ++a) {
-    out[a] = !late[a] && points.arrays[a].rank + 1 < full;
+    out[a] = !late[a] && !arrays.has_time[a] && !is_like_space(a);
   }
   const auto follows_time = [&](const PointClass& c, const Use& use) {
     const Create& create = c.creates.front();
-    if (rank(create.array) < full) {
-      return rank(create.array) + 1 == full &&
-             out[static_cast<size_t>(create.array)];
+    const auto made = static_cast<size_t>(create.array);
+    if (!arrays.has_time[made]) {
+      return points.arrays[made].rank + 1 >= full && out[made];
     }
     const int t = create.map.back().LastIndex();
     return t >= 0 &&
@@ -169,11 +157,35 @@ std::vector<bool> OwnProfiles(const PointProgram& points,
     for (const PointClass& c : points.classes) {
       for (const Use& use : c.uses) {
         const auto a = static_cast<size_t>(use.array);
-        if (late[a] || out[a] || points.arrays[a].rank + 1 != full) continue;
+        if (late[a] || out[a] || !is_like_space(a)) continue;
         if (late[static_cast<size_t>(c.creates.front().array)]) continue;
         if (!follows_time(c, use) && !follows_itself(c, use)) continue;
         out[a] = has_changed = true;
       }
+    }
+  }
+  return out;
+}
+
+// Early arrays of which a reduction or a task behind the tiles wants more than
+// they give: parts of space, or what varies along it.
+std::vector<bool> UngivenArrays(const PointProgram& points,
+                                const std::vector<bool>& early,
+                                const std::vector<bool>& late) {
+  std::vector<bool> out(points.arrays.size(), false);
+  const auto want = [&](int32_t array) {
+    const auto a = static_cast<size_t>(array);
+    out[a] = early[a] && !late[a];
+  };
+  for (const PointReduction& r : points.reductions) {
+    const bool is_whole =
+        r.domain.size() == 0 && TilesFor(r, points.repeat).ok();
+    if (!is_whole) want(r.source);
+  }
+  for (const PointClass& c : points.classes) {
+    if (!late[static_cast<size_t>(c.creates.front().array)]) continue;
+    for (const Use& use : c.uses) {
+      if (!IsNumber(use)) want(use.array);
     }
   }
   return out;
@@ -276,9 +288,10 @@ absl::Status TapHead(const std::vector<bool>& is_behind, PointProgram& points,
   return absl::OkStatus();
 }
 
-// Adds the tasks of the head that make `wanted`, and all that these read.
-void CopyTasks(const PointProgram& points, std::vector<bool> wanted,
-               Halves& halves) {
+// Adds the tasks of the head that make `wanted`, and all that these read, but
+// for what is `late` and stands there anyway.
+void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
+               std::vector<bool> wanted, Halves& halves) {
   std::vector<bool> is_result(points.arrays.size(), false);
   for (const PointResult& result : points.results) {
     const auto a = static_cast<size_t>(result.array);
@@ -293,7 +306,8 @@ void CopyTasks(const PointProgram& points, std::vector<bool> wanted,
       const PointClass& c = points.classes[k];
       const bool is_wanted =
           std::any_of(c.creates.begin(), c.creates.end(), [&](const auto& to) {
-            return wanted[static_cast<size_t>(to.array)];
+            const auto a = static_cast<size_t>(to.array);
+            return wanted[a] && !late[a];
           });
       if (is_done[k] || !is_wanted) continue;
       for (const Use& use : c.uses) {
@@ -345,18 +359,21 @@ absl::StatusOr<std::vector<int32_t>> StagesOf(const Halves& halves) {
 }
 
 // A stencil that waits for what all tiles make, is behind them as a whole.
-absl::Status CheckStencil(const Halves& halves) {
-  const std::vector<PointArray>& arrays = halves.tail.arrays;
-  if (FullRank(halves.head) >= FullRank(halves.tail)) return absl::OkStatus();
+absl::Status CheckStencil(const StencilArrays& arrays, const Halves& halves) {
+  const auto makes_field = [&arrays](const PointClass& c) {
+    return arrays.has_time[static_cast<size_t>(c.creates.front().array)];
+  };
+  const std::vector<PointClass>& head = halves.head.classes;
+  if (std::any_of(head.begin(), head.end(), makes_field)) {
+    return absl::OkStatus();
+  }
   for (const PointClass& c : halves.tail.classes) {
-    const int32_t rank =
-        arrays[static_cast<size_t>(c.creates.front().array)].rank;
-    if (rank < FullRank(halves.tail)) continue;
+    if (!makes_field(c)) continue;
     for (const Use& use : c.uses) {
-      const PointArray& source = arrays[static_cast<size_t>(use.array)];
-      if (source.rank == rank) continue;
+      const auto a = static_cast<size_t>(use.array);
+      if (a < arrays.has_time.size() && arrays.has_time[a]) continue;
       return absl::UnimplementedError(
-          absl::StrCat("task ", c.name, " reads ", source.name,
+          absl::StrCat("task ", c.name, " reads ", halves.tail.arrays[a].name,
                        ", which is made of what all tiles hold"));
     }
   }
@@ -366,11 +383,17 @@ absl::Status CheckStencil(const Halves& halves) {
 }  // namespace
 
 absl::StatusOr<Halves> Split(const PointProgram& points) {
-  const std::vector<bool> early = EarlyArrays(points);
+  const StencilArrays arrays = FindStencilArrays(points);
+  const std::vector<bool> early = EarlyArrays(points, arrays);
   std::vector<bool> late =
-      LateArrays(points, early, std::vector<bool>(early.size(), false));
-  late = LateArrays(points, early, HeldArrays(points, early, late));
-  const std::vector<bool> own = OwnProfiles(points, late);
+      LateArrays(points, arrays, early, std::vector<bool>(early.size(), false));
+  late = LateArrays(points, arrays, early,
+                    HeldArrays(points, arrays, early, late));
+  // What stands behind the tiles once more.
+  std::vector<bool> own = OwnProfiles(points, arrays, late);
+  const std::vector<bool> ungiven = UngivenArrays(points, early, late);
+  std::transform(own.begin(), own.end(), ungiven.begin(), own.begin(),
+                 std::logical_or<>());
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];
   };
@@ -419,14 +442,14 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
       out.head.arrays[a].stage = stages[a];
     }
   }
-  DOGGED_RETURN_IF_ERROR(CheckStencil(out));
+  DOGGED_RETURN_IF_ERROR(CheckStencil(arrays, out));
   for (size_t r = 0; r < points.results.size(); ++r) {
     const int32_t array = points.results[r].array;
     const bool in_tail = is_late(array) || is_copied(array);
     (in_tail ? out.tail : out.head).results.push_back(points.results[r]);
     (in_tail ? out.tail_results : out.head_results).push_back(r);
   }
-  CopyTasks(points, std::move(copied), out);
+  CopyTasks(points, late, std::move(copied), out);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/stencil_arrays.h"
 #include "dsl/stencil_piece.h"
 #include "dsl/stencil_profiles.h"
 #include "runtime/base/check.h"
@@ -15,7 +16,6 @@
 namespace dogged::dsl {
 namespace {
 
-constexpr int64_t kLagMax = 8;
 constexpr char kFar[] = " in steps that are too large";
 
 absl::Status No(const std::string& reason) {
@@ -32,9 +32,12 @@ AffineExpr Substitute(const AffineExpr& expr,
   return out;
 }
 
-int SpaceCount(const AffineExpr& expr) {
+// How many coordinates count in it, from `first` on.
+int CountFrom(size_t first, const AffineExpr& expr) {
   int count = 0;
-  for (size_t c = 1; c < kMaxIndices; ++c) count += expr.coefficients[c] != 0;
+  for (size_t c = first; c < kMaxIndices; ++c) {
+    count += expr.coefficients[c] != 0;
+  }
   return count;
 }
 
@@ -103,7 +106,7 @@ absl::Status Recognizer::MakeFields() {
                     .reach_above = {}};
     for (int32_t i = 0; i < array.rank; ++i) {
       const int32_t c = placed_.along[a][static_cast<size_t>(i)].coordinate;
-      if (c == 0) {
+      if (c == 0 && !field.is_table) {
         field.is_static = false;
         field.time_position = i;
         continue;
@@ -148,15 +151,17 @@ void Recognizer::FindSpace() {
 void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
   Constraint in_space = constraint;
   in_space.expr = Substitute(constraint.expr, normal.index);
-  if (constraint.kind == Constraint::Kind::kDivisible &&
-      SpaceCount(in_space.expr) == 0) {
+  // Coordinate 0 of a table is no time.
+  const bool is_table = plan_.IsTable(normal.piece);
+  const int count = CountFrom(is_table ? 0 : 1, in_space.expr);
+  if (constraint.kind == Constraint::Kind::kDivisible && count == 0 &&
+      !is_table) {
     auto& levels = normal.piece.levels.any_of;
     if (levels.empty()) levels.emplace_back();
     levels.front().push_back(in_space);
     return;
   }
-  if (constraint.kind == Constraint::Kind::kDivisible ||
-      SpaceCount(in_space.expr) > 1) {
+  if (constraint.kind == Constraint::Kind::kDivisible || count > 1) {
     normal.mask_all.push_back(in_space);
     return;
   }
@@ -405,7 +410,7 @@ absl::Status Recognizer::FindLevels() {
     if (field_of_array_[a] < 0) continue;
     const TileField& field = FieldOf(static_cast<int32_t>(a));
     // A profile is read at the levels of others.
-    if (field.is_static || (plan_.IsAhead(field) && field.carried == 0)) {
+    if (field.is_static || (placed_.is_profile[a] && field.carried == 0)) {
       continue;
     }
     first = std::min(first, points_.arrays[a].box.lower[field.time_position]);
@@ -449,12 +454,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
 }  // namespace
 
 absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
-  int32_t rank = 0;
-  for (const PointClass& point_class : points.classes) {
-    for (const Create& create : point_class.creates) {
-      rank = std::max(rank, static_cast<int32_t>(create.map.size()));
-    }
-  }
+  const int32_t rank = FindStencilArrays(points).rank;
   absl::Status reason = No("it has no tasks");
   for (int32_t time = rank - 1; time >= 0; --time) {
     const absl::StatusOr<PlacedProgram> placed = PlaceProfiles(points, time);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/stencil_arrays.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -40,7 +41,7 @@ class Placer {
  private:
   bool IsRecurrent(int32_t array) const;
   bool IsProfile(int32_t array) const {
-    return points_.arrays[static_cast<size_t>(array)].rank <= out_.dims;
+    return out_.is_profile[static_cast<size_t>(array)];
   }
   // The array that stands for `array` as it is read at `place`.
   absl::StatusOr<int32_t> ArrayAt(int32_t array, const Place& place);
@@ -250,6 +251,7 @@ int32_t Placer::AddArray(const PointArray& source) {
   }
   out_.along.emplace_back();
   out_.is_created.push_back(true);
+  out_.is_profile.push_back(true);
   out_.is_table.push_back(false);
   out_.given.emplace_back();
   return static_cast<int32_t>(at);
@@ -264,6 +266,12 @@ absl::StatusOr<int32_t> Placer::TableOf(int32_t array,
     return absl::UnimplementedError(
         absl::StrCat("task ", reader, " reads ", source.name,
                      ", which is made of itself, not at a constant distance"));
+  }
+  // Coordinates are those of space, and the one that is time elsewhere.
+  if (source.rank > out_.dims + 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("task ", reader, " reads ", source.name,
+                     " at sums, which has too many indices for that"));
   }
   const int32_t out = known->second = AddArray(source);
   const auto at = static_cast<size_t>(out);
@@ -329,15 +337,12 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
 }
 
 absl::StatusOr<PlacedProgram> Placer::Run() {
-  int32_t rank = 0;
+  StencilArrays arrays = FindStencilArrays(points_);
+  const int32_t rank = arrays.rank;
+  out_.is_profile = std::move(arrays.has_time);
+  out_.is_profile.flip();
   out_.is_created.assign(points_.arrays.size(), false);
   out_.is_table.assign(points_.arrays.size(), false);
-  for (const PointClass& c : points_.classes) {
-    for (const Create& create : c.creates) {
-      rank = std::max(rank,
-                      points_.arrays[static_cast<size_t>(create.array)].rank);
-    }
-  }
   out_.dims = rank - 1;
   out_.points = points_;
   out_.points.classes.clear();
@@ -362,11 +367,11 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
     }
   }
   for (const PointResult& result : points_.results) {
+    if (!IsProfile(result.array)) continue;
     const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
-    if (array.rank == rank) continue;
-    if (array.rank < out_.dims) {
+    if (array.rank != out_.dims) {
       return absl::UnimplementedError(
-          absl::StrCat("the result ", array.name, " has fewer indices"));
+          absl::StrCat("the result ", array.name, " does not lie in space"));
     }
     DOGGED_RETURN_IF_ERROR(ArrayAt(result.array, WholeSpace()).status());
   }

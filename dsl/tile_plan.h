@@ -62,7 +62,8 @@ struct TileField {
   // what all tiles have of fields of lower stages, and what reads it has its
   // stage or a higher one.
   int32_t stage = 0;
-  // The space dimension (from 0) of each index but time, in their order.
+  // The space dimension (from 0) of each index but time, in their order; -1 of
+  // a table for coordinate 0, which has no other use there.
   std::vector<int32_t> dims;
   // Where time stands among the indices of the user's label.
   int32_t time_position = 0;

@@ -125,8 +125,9 @@ bool IsIn(int64_t value, size_t limit) {
 }
 
 bool IsValidField(const TileField& field, const TilePlan& plan) {
+  const int32_t least = field.is_table ? -1 : 0;
   for (auto d = field.dims.begin(); d != field.dims.end(); ++d) {
-    if (!IsIn(*d, static_cast<size_t>(plan.dim_count()))) return false;
+    if (*d < least || *d >= plan.dim_count()) return false;
     if (std::find(field.dims.begin(), d, *d) != d) return false;
   }
   return field.box.size() == static_cast<int>(field.dims.size()) &&

@@ -104,10 +104,11 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
     box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
     box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
   }
+  const bool is_table = plan_.IsTable(piece);
   for (const int32_t store : piece.stores) {
     const TileField& field = plan_.fields[static_cast<size_t>(store)];
     const Box& window = fields_[static_cast<size_t>(store)].At(level).box;
-    for (int d = 0; d < plan_.dim_count(); ++d) {
+    for (int d = is_table ? -1 : 0; d < plan_.dim_count(); ++d) {
       const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
                          field.dims.begin();
       const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
@@ -115,7 +116,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
       // A field without this dimension has one point in it.
       if (!is_own) {
         box.lower[d + 1] = box.upper[d + 1] = 0;
-      } else if (field.is_table) {
+      } else if (is_table) {
         box.lower[d + 1] = window.lower[e];
         box.upper[d + 1] = window.upper[e];
       } else {
@@ -126,8 +127,9 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   }
   if (!piece.levels.Holds({level})) box.upper[0] = box.lower[0] - 1;
   for (const AffineExpr& expr : piece.at_least) {
+    // Of a table coordinate 0 is no level, and its level is 0.
     const int64_t rest = expr.constant + expr.coefficients[0] * level;
-    int c = 1;
+    int c = is_table ? 0 : 1;
     while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
       ++c;
     }

@@ -196,6 +196,85 @@ result grow(:)
   ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
 }
 
+// What tiles don't give of arrays without time is made behind them once more:
+// rows of them, parts that are no box, and what varies along space.
+TEST(Given, PartsOfSpaceAreMadeBehindTiles) {
+  const std::string text = R"(
+param N = 30
+param M = 20
+param T = 12
+input raw(i)(j) for i = 0:N  j = 0:M else (3*i + 5*j) % 7
+task lift
+  creates w(i)(j) as n
+  for i = 0:N  j = 0:M
+  using raw(i)(j) as r
+  code
+    n = 0.5 + r
+  end code
+end task
+reduce row(i) = sum(w(i)(j)) for i = 0:N over j = 0:M
+reduce low(j) = min(w(i)(j)) for j = 2:M over i = 0:j
+task join
+  creates both as n
+  using
+    row(3) as a
+    low(4) as b
+  code
+    n = 0.001*(a + b)
+  end code
+end task
+boundary u(x)(y)(0) = 1
+task step
+  creates u(x)(y)(t) as n
+  for x = 0:N  y = 0:M  t = 1:T
+  using
+    u(x)(y)(t-1)   as c
+    u(x-1)(y)(t-1) as west where x > 0 else 0
+    w(x)(y)        as k
+    row(3)         as a
+    both           as b
+  code
+    n = c + 0.001*k*west + b - 0.0001*a
+  end code
+end task
+reduce mean(t) = sum(u(x)(y)(t)) for t = 4:T:4 over x = 0:N  y = 0:M
+task scale
+  creates scaled(x) as n
+  for x = 1:N
+  using
+    w(x)(7)  as k
+    row(N-x) as a
+    mean(T)  as m
+  code
+    n = (k + a)/m
+  end code
+end task
+result u(:)(:)(T)
+result scaled
+result low
+)";
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {11, 21}, .depth = 4};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              HasSubstr("3 x 1 tiles of 11 x 21 points, 4 steps deep"));
+  ExpectOneDigest(text, Options(), *options.shape, KernelCache().Source());
+  Simulate(MustCompile(text, options),
+           {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 5);
+}
+
+// A late number that a copied task reads is made once.
+TEST(Given, WhatStandsBehindIsThereOnce) {
+  const std::string text = absl::StrCat(Stages(), "result way(:)\n");
+  const Job job = MustCompile(text, GivenTiles());
+  EXPECT_THAT(job.lowering, HasSubstr("3 tiles of 14 points, 5 steps deep"));
+  std::vector<std::string> names;
+  for (const TaskClass& c : job.program.classes) {
+    if (c.name == "share" || c.name == "lay") names.push_back(c.name);
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("share", "lay"));
+  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+}
+
 // Array by array it goes round, though no label waits for itself.
 TEST(Given, StagesEnd) {
   const std::string text = R"(

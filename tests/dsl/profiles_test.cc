@@ -1,8 +1,8 @@
-// Aim: a stencil that reads arrays of time alone, or of fewer dimensions than
-// its own, runs in tiles, with the bits of its points.
-// Method: random stencils with random such arrays, computed or from files, read
-// at random places, against plain loops and in every way to run; a program with
-// all of it in loops, and on simulated agents.
+// Aim: a stencil that reads arrays which its steps don't make, of time alone,
+// of fewer dimensions than its own or of more, runs in tiles, with the bits of
+// its points. Method: random stencils with random such arrays, computed or from
+// files, read at random places, against plain loops and in every way to run; a
+// program with all of it in loops, and on simulated agents.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -307,6 +307,120 @@ result w(:)
   EXPECT_THAT(MustCompile(text, options).lowering,
               HasSubstr("2 tiles of 16 points, 7 steps deep"));
   ExpectOneDigest(text, Options(), *options.shape, nullptr);
+}
+
+// What no step makes may have as many indices as what they make, or more: read
+// at numbers, turned round, at sums, and made of the sum of such an array.
+constexpr char kSheets[] = R"(
+param N = 30
+param T = 40
+input raw(i)(j) for i = 0:N+T  j = 0:N else 1 + (3*i + j) % 5
+reduce all = sum(raw(i)(j)) over i = 0:N+T  j = 0:N
+task weigh
+  creates w(i)(j) as n
+  for i = 0:N+T  j = 0:N
+  where i >= j or (i + j) % 2 == 0
+  using
+    raw(i)(j) as r
+    all       as a
+  code
+    n = (r + 0.5)/(a + 1)
+  end code
+end task
+boundary w(i)(j) = 0.125 where i < j and (i + j) % 2 == 1
+task layer
+  creates k(x)(l)(m) as n
+  for x = 0:N  l = 0:2  m = 0:1
+  code
+    n = sin(x + 0.1*l) + m
+  end code
+end task
+task force
+  creates f(t)(x) as n
+  for t = -3:T  x = 0:N
+  code
+    n = 0.01*t - 0.02*x
+  end code
+end task
+task push
+  creates g(x)(t) as n
+  for x = 0:N  t = 0:T
+  using f(t-3)(x) as turned
+  code
+    n = 2*turned
+  end code
+end task
+boundary h(x)(t) = 0.001*x*t
+boundary u(x)(0) = x
+task step
+  creates u(x)(t) as n
+  for x = 0:N  t = 1:T
+  using
+    u(x-1)(t-1)   as west where x > 0 else 0.5
+    u(x)(t-1)     as c
+    h(x)(t+1)     as next
+    h(x+1)(t-12)  as past where t >= 12 else 1
+    k(x)(0)(1)    as k0
+    k(x)(2)(0)    as k2
+    f(t)(x)       as force
+    g(x)(t-1)     as g
+    w(x+t)(x-1)   as a where x > 0 else 0
+    w(2*x)(N-x)   as b
+  code
+    n = c + 0.1*k0*(west - c) + 0.01*k2*force + 0.001*(g + a) - b + next*past
+  end code
+end task
+result u(:)(T)
+)";
+
+TEST(Profiles, OfAsManyIndicesAsTheStencil) {
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {11}, .depth = 6};
+  EXPECT_THAT(MustCompile(kSheets, options).lowering,
+              HasSubstr("3 tiles of 11 points, 6 steps deep"));
+  const KernelCache cache;
+  ExpectOneDigest(kSheets, Options(), *options.shape, cache.Source());
+  const std::string behind = absl::StrCat(kSheets, R"(
+reduce top(t) = max(u(x)(t)) for t = 6:T:6 over x = 0:N
+reduce rough = norm2(w(i)(j)) over i = 3:9  j = 0:N
+task mix
+  creates mixed(t) as n
+  for t = 6:T:6
+  using
+    top(t)     as u
+    w(t)(3)    as w
+    k(5)(1)(1) as k
+    f(1)(t-6)  as f
+  code
+    n = u + w + k + f
+  end code
+end task
+result mixed
+result rough
+result w(1:5)(:)
+result k(:)(:)(:)
+result f(:)(:)
+)");
+  EXPECT_THAT(MustCompile(behind, options).lowering,
+              HasSubstr("3 tiles of 11 points, 6 steps deep"));
+  ExpectOneDigest(behind, Options(), *options.shape, nullptr);
+}
+
+TEST(Profiles, OfAsManyIndicesSurviveAllFaults) {
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {11}, .depth = 6};
+  Simulate(MustCompile(kSheets, options),
+           {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
+}
+
+// A table's indices are coordinates of space and one more.
+TEST(Profiles, OfTooManyIndicesAtSumsRunPointByPoint) {
+  const std::string text = absl::StrReplaceAll(
+      kSheets, {{"k(x)(2)(0)", "k(x)(t-x)(0)"},
+                {"as k2", "as k2 where t >= x and t < x + 3 else 0"}});
+  EXPECT_THAT(MustCompile(text, Options()).lowering,
+              HasSubstr("point by point: task step reads k at sums, which has "
+                        "too many indices for that"));
 }
 
 TEST(Profiles, ThatTilesLackRunPointByPoint) {

@@ -1,7 +1,8 @@
-// Arrays with fewer indices than time and space, from a seed, and reads of them
-// at any of their places: the same one along time, along a dimension of space,
-// at a number, at sums of these, in its steps, in larger ones, and backwards.
-// And numbers made of all of an array that has no time, read everywhere.
+// Arrays that no step makes, of up to all indices, from a seed, and reads of
+// them at any of their places: the same one along time, along a dimension of
+// space, at a number, at sums of these, in steps, in larger ones, and
+// backwards. And numbers made of all of an array that has no time, read
+// everywhere.
 #ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 #define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
 
@@ -122,7 +123,7 @@ class RandomProfiles {
     const size_t p = profiles_.size();
     Profile& made = profiles_.emplace_back();
     made.phase = rng_.Unit();
-    made.rank = static_cast<int>(1 + rng_.Below(dims_));
+    made.rank = static_cast<int>(1 + rng_.Below(std::min(3, dims_ + 1)));
     made.is_recurrent = made.rank == 1 && rng_.Chance(0.25);
     std::string indices;
     std::string ranges;
