@@ -106,7 +106,6 @@ class RandomProfiles {
     double value = 0;
     bool is_spread = false;  // times the coefficient
   };
-
   static double ValueOf(const std::vector<Profile>& profiles, size_t p,
                         std::vector<int64_t> at) {
     const Profile& profile = profiles[p];
