@@ -17,6 +17,8 @@ namespace dogged::dsl {
 namespace {
 
 // A C object with the function that frees it.
+constexpr int kTightenMax = 16;  // a condition's divisor, and no more
+
 template <typename T, T* (*Free)(T*)>
 struct Deleter {
   void operator()(T* object) const { Free(object); }
@@ -40,6 +42,14 @@ int Dimensions(const isl::set& set) {
   return static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
 }
 
+bool HasDivs(const isl::set& set) {
+  bool out = false;
+  set.foreach_basic_set([&out](const isl::basic_set& piece) {
+    out = out || isl_basic_set_dim(piece.get(), isl_dim_div) > 0;
+  });
+  return out;
+}
+
 // Whether an inequality has a div, the rest of a division: a guard can't.
 bool HasFloors(const isl::set& set) {
   const auto visit = [](isl_constraint* c, void* user) -> isl_stat {
@@ -58,6 +68,31 @@ bool HasFloors(const isl::set& set) {
     isl_basic_set_foreach_constraint(piece.get(), visit, &out);
   });
   return out;
+}
+
+// `hull` without what lies beyond the first and the last point of `set`: isl's
+// simple hull keeps bounds that conditions such as  x % 3 != 0  move inwards.
+isl::set Tightened(isl::set hull, const isl::set& set) {
+  std::pair<const isl::set&, isl::set> bounds(set, hull);
+  const auto visit = [](isl_constraint* c, void* user) -> isl_stat {
+    auto& [points, out] = *static_cast<decltype(bounds)*>(user);
+    const bool is_bound = isl_constraint_is_equality(c) == isl_bool_false;
+    for (int k = 0; is_bound && k < kTightenMax; ++k) {
+      isl_val* constant = isl_constraint_get_constant_val(c);
+      c = isl_constraint_set_constant_val(c, isl_val_sub_ui(constant, 1));
+      const isl::set inner =
+          isl::manage(isl_set_from_basic_set(isl_basic_set_from_constraint(
+              isl_constraint_copy(c))));
+      if (!points.is_subset(inner)) break;
+      out = out.intersect(inner);
+    }
+    isl_constraint_free(c);
+    return isl_stat_ok;
+  };
+  hull.foreach_basic_set([&](const isl::basic_set& piece) {
+    isl_basic_set_foreach_constraint(piece.get(), visit, &bounds);
+  });
+  return bounds.second;
 }
 
 }  // namespace
@@ -246,7 +281,10 @@ isl::set IslSets::BoxHull(const isl::set& labels,
       shadow = isl_set_eliminate(shadow, isl_dim_set,
                                  static_cast<unsigned>(other), 1);
     }
-    out = out.intersect(isl::set(isl::manage(isl_set_simple_hull(shadow))));
+    const isl::set all = isl::manage(shadow);
+    isl::set hull = isl::manage(isl_set_simple_hull(all.copy()));
+    if (HasDivs(all)) hull = Tightened(std::move(hull), all);
+    out = out.intersect(hull);
   }
   return out;
 }

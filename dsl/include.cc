@@ -9,6 +9,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace dogged::dsl {
@@ -31,13 +33,29 @@ std::optional<std::string> IncludedBy(absl::string_view line) {
   return std::string(rest.substr(0, quote));
 }
 
+// The same for all ways to write a path: without "." and "a/..".
+std::string Normal(absl::string_view path) {
+  std::vector<absl::string_view> parts;
+  for (const absl::string_view part : absl::StrSplit(path, '/')) {
+    if (part == "." || (part.empty() && !parts.empty())) continue;
+    const bool leaves = part == ".." && !parts.empty() &&
+                        !parts.back().empty() && parts.back() != "..";
+    if (leaves) {
+      parts.pop_back();
+    } else {
+      parts.push_back(part);
+    }
+  }
+  return absl::StrJoin(parts, "/");
+}
+
 class Includer {
  public:
   explicit Includer(const ReadFile& read) : read_(read) {}
 
   void Add(const std::string& file, absl::string_view text) {
     open_.push_back(file);
-    seen_.insert(file);
+    seen_.insert(Normal(file));
     int line = 0;
     Continue(file, 1);
     while (!text.empty() && text_.size() <= kTextMax) {
@@ -90,14 +108,14 @@ class Includer {
       ++line_count_;
     };
     for (size_t i = 0; i < open_.size(); ++i) {
-      if (open_[i] != path) continue;
+      if (Normal(open_[i]) != Normal(path)) continue;
       return fail(absl::StrCat(path, " includes itself",
                                i + 1 == open_.size()
                                    ? ""
                                    : absl::StrCat(" by way of ", open_.back())),
                   "one of the two has to go without the other");
     }
-    if (seen_.count(path) > 0) return;
+    if (seen_.count(Normal(path)) > 0) return;
     if (open_.size() >= kDepthMax) {
       return fail(
           absl::StrCat("more than ", kDepthMax, " files include each other"),
@@ -115,7 +133,7 @@ class Includer {
 
   const ReadFile& read_;
   std::vector<std::string> open_;  // files, each included by the one before
-  std::set<std::string> seen_;
+  std::set<std::string> seen_;  // as Normal() has them
   std::string text_;
   int line_count_ = 0;
   std::vector<SourcePart> parts_;

@@ -449,7 +449,8 @@ class Parser : private ExpressionParser {
           Peek().integer > 0) {
         out.step = Next().integer;
       } else {
-        Fail("the step of a range is a positive integer");
+        Fail("the step of a range is a number, 1 or more")
+            .Help("a parameter stands in a condition: where x % K == 0");
       }
     }
     out.range = Since(begin);
