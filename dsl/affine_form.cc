@@ -121,8 +121,10 @@ std::nullopt_t AffineForms::NotAffine(const Expr& expr) {
       .Error(Code::kNotAffine, expr.range,
              absl::StrCat(Print(expr), " is not affine"))
       .Help(
-          "indices, ranges and conditions are sums of indices times numbers; "
-          "only parameters may be multiplied or divided");
+          expr.kind == Expr::Kind::kBinary && expr.op == Op::kModulo
+              ? "a remainder stands on the left of == or !=, as in  x % 2 == 0"
+              : "indices, ranges and conditions are sums of indices times "
+                "numbers; only parameters may be multiplied or divided");
   return std::nullopt;
 }
 
@@ -385,7 +387,13 @@ std::optional<AffineForms::Alternatives> AffineForms::Comparison(
   const Expr& left = expr.args[0];
   const Expr& right = expr.args[1];
   if (left.type != Type::kInt64) {
-    if (UsesDimensions(expr)) return NotAffine(expr);
+    if (UsesDimensions(expr)) {
+      diagnostics_
+          .Error(Code::kNotAffine, expr.range,
+                 "an index is compared with a real number")
+          .Help("write the bound as an integer: x > 0,  or  2*x > 1");
+      return std::nullopt;
+    }
     const auto value = EvaluateInteger(expr, {}, program_);
     if (!value) return NotAffine(expr);
     Fix(expr);
@@ -442,9 +450,13 @@ std::optional<AffineForms::Alternatives> AffineForms::Remainder(
   const auto wanted = Number(value);
   const auto form = Index(modulo.args[0]);
   if (!modulus || !wanted || !form) return std::nullopt;
-  if (*modulus <= 0 ||
-      (!equal && *modulus > static_cast<int64_t>(kAlternativesMax))) {
-    return NotAffine(modulo);
+  const auto most = static_cast<int64_t>(kAlternativesMax);
+  if (*modulus <= 0 || (!equal && *modulus > most)) {
+    diagnostics_.Error(Code::kNotAffine, modulo.range,
+                       absl::StrCat("the divisor of a remainder is 1 or more",
+                                    equal ? "" : ", for != at most ",
+                                    equal ? "" : absl::StrCat(most)));
+    return std::nullopt;
   }
   Alternatives out;
   if (equal) {

@@ -80,9 +80,8 @@ isl::set Tightened(isl::set hull, const isl::set& set) {
     for (int k = 0; is_bound && k < kTightenMax; ++k) {
       isl_val* constant = isl_constraint_get_constant_val(c);
       c = isl_constraint_set_constant_val(c, isl_val_sub_ui(constant, 1));
-      const isl::set inner =
-          isl::manage(isl_set_from_basic_set(isl_basic_set_from_constraint(
-              isl_constraint_copy(c))));
+      const isl::set inner = isl::manage(isl_set_from_basic_set(
+          isl_basic_set_from_constraint(isl_constraint_copy(c))));
       if (!points.is_subset(inner)) break;
       out = out.intersect(inner);
     }

@@ -59,6 +59,7 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
 bool Checker::DefaultValue(const ast::Parameter& declared,
                            CheckedParameter& out) {
   Scope scope = ParameterScope();
+  scope.unknown_help = "parameters are known from where they stand on";
   const auto value = ValueOf(*declared.value, TypeOf(out.element),
                              absl::StrCat("parameter ", out.name), scope);
   if (!value) return false;

@@ -15,6 +15,8 @@ void Checker::Reduction(const ast::Reduction& declared) {
   task.reduce = declared.kind;
   task.range = declared.ref.range;
   Scope scope = ParameterScope();
+  scope.unknown_help =
+      "indices that stay are named under  for,  as  for t = 0:T";
   task.domain = DomainOf(declared.dimensions, scope);
   const auto ref = RefOf(declared.ref, scope,
                          static_cast<int>(task.domain.dimensions.size()));
@@ -22,6 +24,8 @@ void Checker::Reduction(const ast::Reduction& declared) {
   std::vector<ast::Dimension> all = declared.dimensions;
   all.insert(all.end(), declared.over.begin(), declared.over.end());
   Scope inner = ParameterScope();
+  inner.unknown_help =
+      "indices that go are named under  over,  those that stay under  for";
   CheckedUse use;
   use.name = declared.source.array.text;
   use.over = DomainOf(all, inner);

@@ -145,7 +145,12 @@ CheckedDomain Checker::DomainOf(const std::vector<ast::Dimension>& dimensions,
 void Checker::Restrict(const std::optional<Expr>& where, Scope& scope,
                        int dim_count, CheckedGuard& guard) {
   if (!where) return;
+  const std::string help = std::exchange(
+      scope.unknown_help,
+      "'where' knows indices and parameters; what depends on values is chosen "
+      "in the code:  c > 0 ? a : b");
   const auto condition = ValueOf(*where, Type::kBool, "'where'", scope);
+  scope.unknown_help = help;
   if (!condition) return;
   AffineForms forms(dim_count, program_, diagnostics_);
   const auto more = forms.Condition(*condition);

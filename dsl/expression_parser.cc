@@ -242,12 +242,15 @@ Expr ExpressionParser::Primary() {
     ++brackets_;
     Expr out = Expression();
     --brackets_;
-    Expect(")", "to close the bracket");
+    Close("to close the bracket", token.range.begin);
     return out;
   }
   const bool is_comment = token.Is("/") && Last().Is("/");
+  const bool is_power = token.Is("*") && Last().Is("*");
   Fail(absl::StrCat("expected a value, found ", Shown(token)))
-      .Help(is_comment ? "a comment begins with #" : "");
+      .Help(is_comment ? "a comment begins with #"
+            : is_power ? "write  pow(a, b)  or  a*a"
+                       : "");
   return {};
 }
 
@@ -280,9 +283,21 @@ Expr ExpressionParser::NameOrFunction() {
   return out;
 }
 
+void ExpressionParser::Close(absl::string_view where, int32_t begin) {
+  const auto line_of = [this](int32_t offset) {
+    return diagnostics_.LineAndColumn(offset).first;
+  };
+  if (failed_ || At(")") || line_of(Peek().range.begin) == line_of(begin)) {
+    return Expect(")", where);
+  }
+  Fail(absl::StrCat("expected ')' ", where, ", found ", Shown(Peek())))
+      .Help(absl::StrCat("it was opened on line ", line_of(begin)));
+}
+
 std::vector<Expr> ExpressionParser::Arguments() {
   std::vector<Expr> out;
   int depth = 0;
+  const int32_t begin = Last().range.begin;
   ++brackets_;
   if (!At(")")) {
     do {
@@ -290,7 +305,7 @@ std::vector<Expr> ExpressionParser::Arguments() {
       depth = std::max(depth, depth_);
     } while (Accept(","));
   }
-  Expect(")", "behind the arguments");
+  Close("behind the arguments", begin);
   --brackets_;
   depth_ = depth;
   Deepen(0);

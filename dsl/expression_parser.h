@@ -57,6 +57,8 @@ class ExpressionParser {
 
  private:
   bool CanContinue() const;
+  // Takes the ")" of a bracket that was opened at `begin`.
+  void Close(absl::string_view where, int32_t begin);
   void Deepen(int other);
   ast::Expr Binary(int precedence);
   ast::Expr Unary();

@@ -133,7 +133,7 @@ class Includer {
 
   const ReadFile& read_;
   std::vector<std::string> open_;  // files, each included by the one before
-  std::set<std::string> seen_;  // as Normal() has them
+  std::set<std::string> seen_;     // as Normal() has them
   std::string text_;
   int line_count_ = 0;
   std::vector<SourcePart> parts_;

@@ -251,6 +251,11 @@ class Parser : private ExpressionParser {
     out.kind = kind.value_or(ReduceKind::kSum);
     Expect("(", "and the labels");
     out.source = Reference(false);
+    if (!failed() && !At(")")) {
+      Fail(
+          absl::StrCat("expected ')' behind the labels, found ", Shown(Peek())))
+          .Help("let a task make labels of what is to be reduced");
+    }
     Expect(")", "behind the labels");
     if (Accept("for")) out.dimensions = Dimensions();
     Expect("over", "and the indices that go");
@@ -364,6 +369,11 @@ class Parser : private ExpressionParser {
     if (!failed() && At("(")) {
       Fail("code sets the names behind 'as', not labels")
           .Help("as in  creates phi(x)(t) as n  and  n = ...");
+    }
+    if (!failed() && !At("=")) {
+      Fail(absl::StrCat("expected '=' behind the value that is set, found ",
+                        Shown(Peek())))
+          .Help("as in  n = a + b,  or  n = c > 0 ? a : b");
     }
     Expect("=", "behind the value that is set");
     out.value = Expression();
