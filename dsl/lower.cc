@@ -53,10 +53,12 @@ class ShapeBuilder {
   std::vector<int32_t> indices_;
 };
 
-// x/64, y: the affinity blocks of a `place` clause; empty for other forms.
-std::vector<int64_t> PlaceOf(const CheckedArray& array,
-                             const CheckedProgram& program) {
-  std::vector<int64_t> out(static_cast<size_t>(array.rank), 0);
+// x/64, y: the affinity blocks of a `place` clause. What is of another form, if
+// something is.
+const ast::Expr* PlaceOf(const CheckedArray& array,
+                         const CheckedProgram& program,
+                         std::vector<int64_t>& out) {
+  out.assign(static_cast<size_t>(array.rank), 0);
   for (const ast::Expr& place : array.place) {
     const ast::Expr* expr = &place;
     int64_t block = 1;
@@ -68,11 +70,11 @@ std::vector<int64_t> PlaceOf(const CheckedArray& array,
     if (expr->kind != ast::Expr::Kind::kName ||
         expr->name_kind != ast::NameKind::kDimension || block < 1 ||
         out[static_cast<size_t>(expr->index)] != 0) {
-      return {};
+      return &place;
     }
     out[static_cast<size_t>(expr->index)] = block;
   }
-  return out;
+  return nullptr;
 }
 
 class PointMaker {
@@ -103,7 +105,8 @@ void PointMaker::AddArray(const CheckedArray& array) {
                    .block_rank = static_cast<int32_t>(array.block.size()),
                    .box = {},
                    .place = {}};
-  if (!array.place.empty()) point.place = PlaceOf(array, program_);
+  const ast::Expr* wrong = nullptr;
+  if (!array.place.empty()) wrong = PlaceOf(array, program_, point.place);
   if (static_cast<int32_t>(array.lower.size()) == array.rank) {
     point.box = {IndexVector(array.lower), IndexVector(array.upper)};
   }
@@ -115,9 +118,9 @@ void PointMaker::AddArray(const CheckedArray& array) {
                            program_)
                .value_or(1));
   }
-  if (!array.place.empty() && point.place.empty()) {
+  if (wrong != nullptr) {
     diagnostics_
-        .Error(Code::kNotSupported, array.place.front().range,
+        .Error(Code::kNotSupported, wrong->range,
                "`place` takes indices, each once, by itself or divided by a "
                "number")
         .Help("as in  place x/64, y/64");
