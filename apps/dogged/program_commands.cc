@@ -57,25 +57,27 @@ ExitCode CheckCommand(const ProgramOptions& options,
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const Program p = WholeProgram(program->job.program);
+  // C goes where it can be compiled from.
+  std::FILE* const to = options.emit_c ? stderr : stdout;
   const auto classes = static_cast<int>(p.classes.size());
-  std::printf(
-      "%s: %s wanted; %s in %s; %s\n", p.name.c_str(),
+  std::fprintf(
+      to, "%s: %s wanted; %s in %s; %s\n", p.name.c_str(),
       Counted(WantedCount(p), "value").c_str(),
       Counted(p.TaskCount(), "task").c_str(),
       absl::StrCat(classes, classes == 1 ? " class" : " classes").c_str(),
       program->job.lowering.c_str());
   if (const auto& repeat = program->job.program.repeat; repeat.has_value()) {
-    std::printf(
-        "a loop: at most that many, if %s = %lld; at least %lld\n",
+    std::fprintf(
+        to, "a loop: at most that many, if %s = %lld; at least %lld\n",
         repeat->parameter.c_str(), static_cast<long long>(repeat->last),
         static_cast<long long>(
             ProgramAt(program->job.program, repeat->first).TaskCount()));
   }
-  std::printf("%s\n", FootprintSentence(program->facts.footprint).c_str());
+  std::fprintf(to, "%s\n", FootprintSentence(program->facts.footprint).c_str());
   for (const dsl::ProgramFacts::Input& input : program->facts.lacking) {
-    std::printf("a run wants --input %s=FILE.npy, of shape %s, %s\n",
-                input.array.c_str(), input.shape.ToString().c_str(),
-                std::string(ElementName(input.element)).c_str());
+    std::fprintf(to, "a run wants --input %s=FILE.npy, of shape %s, %s\n",
+                 input.array.c_str(), input.shape.ToString().c_str(),
+                 std::string(ElementName(input.element)).c_str());
   }
   for (const KernelSpec& spec : p.kernels) {
     if (!options.emit_c || spec.kind != "c") continue;

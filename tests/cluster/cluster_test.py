@@ -313,6 +313,17 @@ def case_result_files():
             raise SystemExit(done.stderr)
 
 
+def case_emitted_c():
+    done = subprocess.run([DOGGED, "check", app("heat2d"), "--emit-c"],
+                          capture_output=True, text=True, timeout=240)
+    compiled = subprocess.run(
+        ["cc", "-x", "c", "-c", "-o", os.devnull, "-"], input=done.stdout,
+        capture_output=True, text=True, timeout=240)
+    check_equal("cc", compiled.returncode, 0, compiled.stderr)
+    if "tile" not in done.stderr or "void " not in done.stdout:
+        raise SystemExit(done.stdout + done.stderr)
+
+
 def case_bad_input():
     with tempfile.TemporaryDirectory() as folder:
         bad = os.path.join(folder, "bad.dog")
