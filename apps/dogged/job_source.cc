@@ -1,6 +1,7 @@
 #include "apps/dogged/job_source.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -36,13 +37,17 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
         absl::StrCat(path, ": is no file; give the path of a ", what));
   }
   std::ifstream file(path, std::ios::binary);
-  std::string text(kTextBytesMax + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // Piece by piece: most are small, and pages cost time.
+  std::string text;
+  std::array<char, size_t{1} << 16> piece;
+  do {
+    file.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<size_t>(file.gcount()));
+  } while (file && text.size() <= kTextBytesMax);
   if (!file.is_open() || file.bad()) {
     return absl::NotFoundError(
         absl::StrCat(path, ": can't be read; is the path right?"));
   }
-  text.resize(static_cast<size_t>(file.gcount()));
   if (text.size() > kTextBytesMax) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": is larger than ", kTextBytesMax >> 20,
