@@ -1,13 +1,13 @@
 #include "dsl/halves.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "dsl/lower_reductions.h"
+#include "dsl/masked_reductions.h"
 #include "dsl/stencil_arrays.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/index_range.h"
@@ -167,15 +167,13 @@ std::vector<bool> OwnProfiles(const PointProgram& points,
   return out;
 }
 
-// Early arrays of which a reduction or a task behind the tiles wants more than
-// they give: parts of space, or what varies along it.
-std::vector<bool> UngivenArrays(const PointProgram& points,
-                                const std::vector<bool>& early,
-                                const std::vector<bool>& late) {
-  std::vector<bool> out(points.arrays.size(), false);
+// Adds early arrays of which a reduction or a task behind the tiles wants more
+// than they give: parts of space, or what varies along it.
+void AddUngiven(const PointProgram& points, const std::vector<bool>& early,
+                const std::vector<bool>& late, std::vector<bool>& own) {
   const auto want = [&](int32_t array) {
     const auto a = static_cast<size_t>(array);
-    out[a] = early[a] && !late[a];
+    own[a] = own[a] || (early[a] && !late[a]);
   };
   for (const PointReduction& r : points.reductions) {
     const bool is_whole =
@@ -188,7 +186,6 @@ std::vector<bool> UngivenArrays(const PointProgram& points,
       if (!IsNumber(use)) want(use.array);
     }
   }
-  return out;
 }
 
 // The values of `expr` at which a use of `c` reads; a few more perhaps, but
@@ -286,6 +283,16 @@ absl::Status TapHead(const std::vector<bool>& is_behind, PointProgram& points,
     taps.push_back(*std::move(tap));
   }
   return absl::OkStatus();
+}
+
+// Brings the arrays of the head up to those behind, with those over whose boxes
+// reductions go.
+void MaskAll(Halves& halves) {
+  for (PointReduction& reduction : halves.between) {
+    auto masked = MaskPoints(reduction, halves.tail);
+    if (masked) halves.head.classes.push_back(*std::move(masked));
+  }
+  halves.head.arrays = halves.tail.arrays;
 }
 
 // Adds the tasks of the head that make `wanted`, and all that these read, but
@@ -389,11 +396,8 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
       LateArrays(points, arrays, early, std::vector<bool>(early.size(), false));
   late = LateArrays(points, arrays, early,
                     HeldArrays(points, arrays, early, late));
-  // What stands behind the tiles once more.
   std::vector<bool> own = OwnProfiles(points, arrays, late);
-  const std::vector<bool> ungiven = UngivenArrays(points, early, late);
-  std::transform(own.begin(), own.end(), ungiven.begin(), own.begin(),
-                 std::logical_or<>());
+  AddUngiven(points, early, late, own);
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];
   };
@@ -432,7 +436,7 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
     for (const Use& use : behind.uses) is_copied(use.array);
     DOGGED_RETURN_IF_ERROR(TapHead(is_behind, out.tail, behind, out.between));
   }
-  out.head.arrays = out.tail.arrays;
+  MaskAll(out);
   DOGGED_ASSIGN_OR_RETURN(const std::vector<int32_t> stages, StagesOf(out));
   for (const PointClass& c : out.head.classes) {
     for (const Use& use : c.uses) {

@@ -122,7 +122,7 @@ absl::Status Recognizer::MakeFields() {
 }
 
 // Around what depends on time, for that may be carried from tile to tile, and
-// what is wanted.
+// what is wanted. A profile of all dimensions is made where it is read.
 void Recognizer::FindSpace() {
   Box& space = plan_.space;
   for (int32_t d = 0; d < dims_; ++d) {
@@ -136,8 +136,11 @@ void Recognizer::FindSpace() {
       space.upper[d] = std::max(space.upper[d], field.box.upper[e]);
     }
   };
-  for (const TileField& field : plan_.fields) {
-    if (!field.is_static) include(field);
+  for (size_t a = 0; a < points_.arrays.size(); ++a) {
+    if (field_of_array_[a] < 0) continue;
+    const TileField& field = FieldOf(static_cast<int32_t>(a));
+    const bool is_anywhere = placed_.is_profile[a] && field.box.size() == dims_;
+    if (!field.is_static && !is_anywhere) include(field);
   }
   for (const PointResult& result : points_.results) {
     include(FieldOf(result.array));

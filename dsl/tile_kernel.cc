@@ -173,8 +173,9 @@ Value TileRun::TakeScratch() {
     if (field.is_static) continue;
     Window window = DenseWindow(nullptr, box);
     int64_t points = box.Count();
-    if (is_swept_away_ && !plan_.IsAhead(field) && field.dims.size() > 1 &&
-        points > 0) {
+    // A profile may have its dimensions in another order.
+    const bool has_planes = field.dims.size() > 1 && field.dims.front() == 0;
+    if (is_swept_away_ && !plan_.IsAhead(field) && has_planes && points > 0) {
       const int64_t row = points / box.Extents()[0];
       const int64_t span = program_.order.Span(levels, sweep_.SlabOf(row));
       if (span < box.Extents()[0]) {

@@ -406,6 +406,39 @@ result f(:)(:)
   ExpectOneDigest(behind, Options(), *options.shape, nullptr);
 }
 
+// With its dimensions in another order than those of space, of which a task
+// holds a few planes at a time.
+TEST(Profiles, OfAllIndicesTurnedRound) {
+  const std::string text = R"(
+task make
+  creates w(i)(j)(k) as n
+  for i = 0:20  j = 0:60  k = 0:90
+  code
+    n = sin(i + 0.1*j + 0.01*k)
+  end code
+end task
+boundary u(x)(y)(0) = x - y
+task step
+  creates u(x)(y)(t) as n
+  for x = 0:89  y = 0:29  t = 1:9
+  using
+    u(x)(y)(t-1)   as c
+    u(x-1)(y)(t-1) as west where x > 0 else 0
+    w(2*t)(y)(x+1) as a
+    w(t-1)(2*y)(x) as b
+  code
+    n = 0.5*(c + west) + a - 0.25*b
+  end code
+end task
+result u(:)(:)(9)
+)";
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {90, 15}, .depth = 3, .slab_points = 30};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              HasSubstr("1 x 2 tiles of 90 x 15 points, 3 steps deep"));
+  ExpectOneDigest(text, Options(), *options.shape, nullptr);
+}
+
 TEST(Profiles, OfAsManyIndicesSurviveAllFaults) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {11}, .depth = 6};

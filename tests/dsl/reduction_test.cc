@@ -148,10 +148,10 @@ result row
 )")),
               "point by point: reduce row(x) has an index of space");
   RunEveryWay(Inner(Heat(R"(
-reduce half = sum(u(x)(y)(T)) over x = 0:N-1 y = 0:x where (x + y) % 3 == 1
-result half
+reduce trace = sum(u(x)(x)(T)) over x = 0:N-1
+result trace
 )")),
-              "point by point: reduce half leaves points out");
+              "point by point: reduce trace does not name each index once");
   RunEveryWay(R"(
 param N = 40
 param T = 6
@@ -168,6 +168,65 @@ end task
 result u(:)(:)(T)
 )",
               "point by point: ");
+}
+
+// Parts of a box: what is left out counts nothing, and may not be there.
+TEST(ReductionTest, OverPartsOfABox) {
+  const SerialOutcome out = RunEveryWay(R"(
+param N = 30
+param T = 12
+array k(x = 0:N)(y = 0:N)(t = 0:T) : int64
+array f(x = 0:N)(y = 0:N)(t = 0:T) : float
+task start
+  creates k(x)(y)(0) as n  f(x)(y)(0) as m
+  for x = 0:N  y = 0:N where x != y
+  code
+    n = 3*x - 5*y - 100
+    m = float(x - 2*y - 100)
+  end code
+end task
+task step
+  creates k(x)(y)(t) as n  f(x)(y)(t) as m
+  for  x = 0:N  y = 0:N  t = 1:T  where x != y
+  using
+    k(x)(y)(t-1)   as c
+    f(x)(y)(t-1)   as d
+    f(x-1)(y)(t-1) as w where x > 0 and x != y + 1 else -1
+  code
+    n = c - 1
+    m = d - 0.25*w
+  end code
+end task
+reduce half(t) = sum(f(x)(y)(t)) for t = 2:T:5
+  over x = 1:N y = 0:x-1 where (x + y) % 3 == 1
+reduce norm(t) = norm2(f(x)(y)(t)) for t = 0:T
+  over x = 0:N y = 0:N where x < y and y < 20
+reduce large(t) = normmax(f(x)(y)(t)) for t = 0:T
+  over x = 0:N y = 0:N where x != y
+reduce high = max(f(x)(y)(T)) over x = 0:N y = 0:N where x != y
+reduce low = min(f(x)(y)(T)) over x = 0:N y = 0:N where x != y and x + y > 9
+reduce top = max(k(x)(y)(T)) over x = 0:N y = 0:N where x != y
+reduce all = sum(k(x)(y)(T)) over x = 0:N y = x+1:N
+reduce least = min(k(x)(y)(T)) over x = 0:N y = 0:N where x != y
+result half
+result norm
+result large
+result high
+result low
+result top
+result all
+result least
+)",
+                                        "steps deep");
+  ASSERT_EQ(out.values.size(), 8u);
+  EXPECT_GT(out.values[3].span<float>()[0], out.values[4].span<float>()[0]);
+  EXPECT_EQ(out.values[5].span<int64_t>()[0], 3 * 30 - 100 - 12);
+  int64_t all = 0;
+  for (int64_t x = 0; x <= 30; ++x) {
+    for (int64_t y = x + 1; y <= 30; ++y) all += 3 * x - 5 * y - 112;
+  }
+  EXPECT_EQ(out.values[6].span<int64_t>()[0], all);
+  EXPECT_EQ(out.values[7].span<int64_t>()[0], -5 * 30 - 112);
 }
 
 TEST(ReductionTest, OtherTypesAndNothing) {
