@@ -45,11 +45,12 @@ class ConsumersDone {
     --left_;
   }
   int64_t left() const { return left_; }
-  // So many that looking for one of them takes long.
-  bool IsWide() const { return words_.size() > kInlineWords; }
+
+  // A label with more consumers is *wide*: looking for one of them takes long.
+  static constexpr int64_t kNarrowMax = 128;
 
  private:
-  static constexpr size_t kInlineWords = 2;
+  static constexpr size_t kInlineWords = kNarrowMax / 64;
   absl::InlinedVector<uint64_t, kInlineWords> words_;
   int64_t left_ = 0;
 };

@@ -187,7 +187,8 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
       open_.Add({.label = label,
                  .depth = pursuit.depth + 1,
                  .certain = pursuit.certain});
-    } else {
+    } else if (!wide_.IsWide(label) ||
+               wide_.MayDemand(label, pursuit.certain)) {
       SendTo(HomeOf(label), JobMessage::kDemand,
              EncodeDemand({.label = label,
                            .task = task,

@@ -30,7 +30,6 @@ int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
 }
 
 // The task that a message about a label names, if it does.
-const Task* TaskOf(const DoneBody& body) { return &body.task; }
 template <typename Body>
 const Task* TaskOf(const Body& body) {
   if constexpr (requires { body.task; }) {
@@ -58,6 +57,7 @@ JobRun::JobRun(JobParts parts)
       // Pinned labels have one copy more.
       placement_({}, options_.replicas + 1),
       marks_(relations_, limits_.pin_interval),
+      wide_(relations_),
       activations_(relations_),
       storage_(std::move(parts.storage), parts.values, relations_, shard_,
                activations_, parked_),
@@ -106,7 +106,8 @@ bool JobRun::IsDone(const Task& task) const {
 }
 
 bool JobRun::IsPursued(const Task& task) const {
-  return pursuits_.Contains(task) || search_.picked.contains(task);
+  return pursuits_.Contains(task) ||
+         (!search_.picked.empty() && search_.picked.contains(task));
 }
 
 bool JobRun::IsComplete(const Task& task) const {
@@ -439,9 +440,8 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       return for_each(DecodeDemand(body),
                       [&](const DemandBody& b) { HandleDemand(from, b, out); });
     case JobMessage::kDone:
-      return for_each(DecodeDone(body), [&](const DoneBody& b) {
-        ConsumerDone(b.label, b.task, out);
-      });
+      return for_each(DecodeDone(body),
+                      [&](const DoneBody& b) { HandleDone(from, b, out); });
     case JobMessage::kRetired:
       return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
         HandleRetired(from, b, out);

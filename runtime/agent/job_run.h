@@ -37,6 +37,7 @@
 #include "runtime/agent/search_state.h"
 #include "runtime/agent/stealing.h"
 #include "runtime/agent/waiting.h"
+#include "runtime/agent/wide_labels.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/executor.h"
@@ -141,23 +142,37 @@ class JobRun {
   void HandlePublish(absl::Time now, AgentId from, const PublishBody&, Outbox&);
   void HandleAnnounce(AgentId from, const AnnounceBody& body, Outbox& out);
   void HandleStored(absl::Time now, AgentId from, const AnnounceBody&, Outbox&);
+  void FailOfConflict(const Label& label, const Digest& other, AgentId from);
+  void CountReads(const Activation& record);
+  void AddMissingReplicas(const Label& label, const Entry& entry,
+                          absl::btree_set<AgentId>& targets) const;
+  void QueueCopies(absl::Time now, const Label& label);
+  void SendCopies(absl::Time now, Outbox& out);
+  void ScheduleAnnounce(absl::Time now, Entry& entry);
+  void Announce(absl::Time now, const Label& label, Outbox& out);
+
+  // --- consumers.cc: who reads a label
+  // Of a task that is done here: nobody needs its inputs any more.
+  bool IsSettled(const Task& task) const;
+  bool MissesUse(const Task& task, int use) const;
   // Marks the consumers whose home is here, reports those that are done to the
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
-  void FailOfConflict(const Label& label, const Digest& other, AgentId from);
-  void CountReads(const Activation& record);
+  // The same of a wide label, and counts them; without a holder only that.
+  void TellWide(const Label&, const Value&, AgentId holder, Outbox& out);
+  void DemandOf(AgentId holder, const Label& label, Outbox& out);
+  std::vector<Task> PursuedConsumers(const Label& label) const;
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
                                                const Entry& entry) const;
-  void AddMissingReplicas(const Label& label, const Entry& entry,
-                          absl::btree_set<AgentId>& targets) const;
-  void QueueCopies(absl::Time now, const Label& label);
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const Entry& entry) const;
-  void SendCopies(absl::Time now, Outbox& out);
-  void ScheduleAnnounce(absl::Time now, Entry& entry);
-  void Announce(absl::Time now, const Label& label, Outbox& out);
+  void ReportDone(const Task& task, Outbox& out);
+  void CountDown(const Label& wide, int64_t uses, Outbox& out);
+  void ConsumerDone(const Label& label, const Task& task, Outbox& out);
+  void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
+  void CrossOffReported(Outbox& out);
 
   // --- fetch.cc: demands
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
@@ -206,13 +221,12 @@ class JobRun {
 
   // --- retire.cc: dropping
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
+  // True if it insists on the label.
+  bool BelieveRetired(AgentId from, const Label&, const Task&, Outbox& out);
   // Enough copies exist, as far as this agent knows.
   bool IsDurable(const Label& label, const Entry& entry) const;
   // Tells the producer's inputs, once all its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
-  void ReportDone(const Task& task, Outbox& out);
-  void ConsumerDone(const Label& label, const Task& task, Outbox& out);
-  void MarkGathered(Outbox& out);
   // Drops what `kernel` updates and nobody else can have: done in place.
   void GiveUpInputs(const Activation& record, const Kernel& kernel);
   void RetireIfUnneeded(const Label& label, Outbox& out);
@@ -264,6 +278,7 @@ class JobRun {
   Shard shard_;
   Marks marks_;
   DoneReports done_reports_;
+  WideLabels wide_;
   ActivationTable activations_;
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;  // parked, staged, at the executor

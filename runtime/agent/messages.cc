@@ -172,7 +172,11 @@ absl::StatusOr<std::vector<DemandBody>> DecodeDemand(absl::string_view body) {
 Bytes EncodeDone(const DoneBody& body) {
   Encoder out;
   body.label.Encode(out);
-  body.task.Encode(out);
+  PutTask(body.task, out);
+  if (!body.task.has_value()) {
+    out.PutVarint(body.all.count);
+    out.PutU64(body.all.hash_sum);
+  }
   return Bytes(out.Take());
 }
 
@@ -180,7 +184,11 @@ absl::StatusOr<std::vector<DoneBody>> DecodeDone(absl::string_view body) {
   return DecodeAll<DoneBody>(body, "done", [](Decoder& in) {
     DoneBody out;
     out.label = Label::Decode(in);
-    out.task = Task::Decode(in);
+    out.task = GetTask(in);
+    if (!out.task.has_value()) {
+      out.all.count = in.GetVarint();
+      out.all.hash_sum = in.GetU64();
+    }
     return out;
   });
 }

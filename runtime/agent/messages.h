@@ -35,7 +35,8 @@ enum class JobMessage : uint8_t {
   kAnnounce = kFirstFreeKind + 1,
   // "This task needs this label."
   kDemand = kFirstFreeKind + 2,
-  // "This task's outputs are durable: it needs this label no more."
+  // "This task's outputs are durable: it needs this label no more." Of a label
+  // with many consumers: "so are those of all whose home I am."
   kDone = kFirstFreeKind + 3,
   // "This label was dropped: all its consumers were done." To holders of
   // copies, and as the answer to a demand that is not certain.
@@ -95,9 +96,22 @@ struct DemandBody {
   // Do not search, only send the value once it is there.
   bool lazy = false;
 };
+// Consumers of one label: how many, each as often as it reads the label, and
+// the sum of their hashes. Whoever has another set in mind will not agree.
+struct ConsumerSet {
+  uint64_t count = 0;
+  uint64_t hash_sum = 0;
+
+  void Add(const Task& task) {
+    ++count;
+    hash_sum += task.Hash();
+  }
+  friend bool operator==(const ConsumerSet&, const ConsumerSet&) = default;
+};
 struct DoneBody {
   Label label;
-  Task task;
+  std::optional<Task> task;
+  ConsumerSet all;  // without a task: those whose home the sender is
 };
 struct RetiredBody {
   Label label;

@@ -62,6 +62,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   last_progress_ = now;
   BecomeHome(label, *entry);
   entry->made_here |= from == self_;
+  wide_.Forget(label);  // it may have been dropped, and made again
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
   (void)marks_.TakeGivenUp(label);  // made again, and reported by itself
   marks_.NoteBound(label);
@@ -95,59 +96,6 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   RetireIfUnneeded(label, out);
 }
 
-void JobRun::TellLocalConsumers(const Label& label, const Value& value,
-                                AgentId holder, Outbox& out) {
-  absl::btree_set<Task> done;
-  bool wanted = false;
-  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
-    const bool pursued = IsPursued(task);
-    if (!pursued && !IsMine(task)) return true;
-    if (!pursued && IsDone(task)) {
-      // One whose output is not durable yet reports by itself once it is.
-      const Label first = relations_.FirstCreated(task);
-      const Entry* output = shard_.Find(first);
-      const bool is_here = output != nullptr && !output->value.IsNone();
-      const bool durable =
-          is_here ? output->producer_reported || !IsHome(first)
-                  : !marks_.IsGivenUp(first) && !marks_.IsDoubted(first);
-      if (durable) done.insert(task);
-      return true;
-    }
-    if (!forward_ && !pursued) return true;
-    if (!value.IsNone()) {
-      MarkInput(task, use, value);
-      return true;
-    }
-    if (IsComplete(task)) return true;
-    const std::vector<int> missing = activations_.MissingUses(task);
-    wanted |= std::find(missing.begin(), missing.end(), use) != missing.end();
-    return true;
-  });
-  for (const Task& task : done) {
-    if (IsHome(label)) {
-      ConsumerDone(label, task, out);
-    } else {
-      SendTo(HomeOf(label), JobMessage::kDone, EncodeDone({label, task}), out);
-    }
-  }
-  if (wanted) {
-    SendTo(holder, JobMessage::kDemand,
-           EncodeDemand({.label = label, .lazy = true}), out);
-  }
-}
-
-absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
-                                                     const Entry& entry) const {
-  absl::btree_set<AgentId> homes;
-  size_t ordinal = 0;
-  relations_.ForEachConsumer(label, [&](const Task& task, int) {
-    if (!entry.consumers.Has(ordinal++)) homes.insert(HomeOf(task));
-    return true;
-  });
-  homes.erase(self_);
-  return homes;
-}
-
 void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
                                 absl::btree_set<AgentId>& targets) const {
   for (AgentId agent : HoldersOf(label)) {
@@ -163,17 +111,6 @@ void JobRun::QueueCopies(absl::Time now, const Label& label) {
     shard_.Find(label)->awaits_copies = true;
     copy_queue_.Add(now, label);
   }
-}
-
-bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
-  if (root_.rounds.IsResult(label) || marks_.IsPinned(label)) return false;
-  if (entry.consumers.left() == 0) return !marks_.IsKept(label);
-  size_t ordinal = 0;
-  return relations_.ForEachConsumer(label, [&](const Task& task, int) {
-    if (entry.consumers.Has(ordinal++)) return true;
-    const Entry* output = shard_.Find(relations_.FirstCreated(task));
-    return output != nullptr && output->is_home && !output->value.IsNone();
-  });
 }
 
 void JobRun::SendCopies(absl::Time now, Outbox& out) {
@@ -240,6 +177,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
       shard_.AnnounceAt(*entry, absl::InfiniteFuture());
     }
     const Value value = entry->value;
+    wide_.Forget(label);
     return TellLocalConsumers(label, value, self_, out);
   }
   ScheduleAnnounce(now, *entry);
@@ -326,6 +264,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0) {
+    wide_.Forget(body.label);
     TellLocalConsumers(body.label, held ? entry->value : Value(), from, out);
   }
 }

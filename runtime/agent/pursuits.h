@@ -64,7 +64,9 @@ struct Pursuit {
 
 class Pursuits {
  public:
-  bool Contains(const Task& task) const { return by_task_.contains(task); }
+  bool Contains(const Task& task) const {
+    return !by_task_.empty() && by_task_.contains(task);
+  }
   // Null if there is none. Pointers are good until the next change.
   const Pursuit* Find(const Task& task) const;
   void Put(const Task& task, const Pursuit& pursuit);

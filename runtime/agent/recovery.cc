@@ -18,6 +18,7 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   if (lost) rebuild_after_ = now + Patience();
   ReviewHandovers(now, before, out);
   marks_.Forget([this](const Label& row) { return !IsHome(row); });
+  wide_.ForgetAll();
   if (lost) {
     for (const auto& [row, version] : marks_.BoundRows([&](const Label& r) {
            return IsHome(r) && !placement_.Contains(before.Home(KeyOf(r)));
@@ -375,7 +376,8 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   }
 
   for (const Label& label : shard_.TakeDue(now)) Announce(now, label, out);
-  MarkGathered(out);
+  CrossOffReported(out);
+  wide_.Sweep();
   SweepWanted(now, out);
   if (forward_) {
     SweepStealing(now, out);

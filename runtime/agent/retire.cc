@@ -8,22 +8,6 @@
 #include "runtime/agent/job_run.h"
 
 namespace dogged {
-namespace {
-
-// Takes as long as `label` has consumers.
-void MarkConsumers(const Relations& relations, const Label& label,
-                   absl::FunctionRef<bool(const Task&)> is_done,
-                   ConsumersDone& done) {
-  size_t ordinal = 0;
-  relations.ForEachConsumer(label, [&](const Task& consumer, int) {
-    if (is_done(consumer)) done.Mark(ordinal);
-    ++ordinal;
-    return true;
-  });
-}
-
-}  // namespace
-
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers.left() == 0 && !root_.rounds.IsResult(label)) return true;
   if (storage_.keeps_all() && entry.on_disk != OnDisk::kYes) return false;
@@ -63,62 +47,6 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
   ReportDone(*producer, out);
 }
 
-void JobRun::ReportDone(const Task& task, Outbox& out) {
-  absl::InlinedVector<Label, 4> inputs;
-  relations_.ForEachRequired(task, [&](int, const Label& label) {
-    if (std::find(inputs.begin(), inputs.end(), label) == inputs.end()) {
-      inputs.push_back(label);
-    }
-  });
-  for (const Label& label : inputs) {
-    if (IsHome(label)) {
-      ConsumerDone(label, task, out);
-    } else {
-      SendTo(HomeOf(label), JobMessage::kDone, EncodeDone({label, task}), out);
-    }
-  }
-}
-
-// Reports may follow from one another back through a row, so they wait in a
-// queue instead of on the stack.
-void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
-  done_reports_.queue.emplace_back(label, task);
-  if (std::exchange(done_reports_.is_busy, true)) return;
-  while (!done_reports_.queue.empty()) {
-    const auto [next_label, next_task] = done_reports_.queue.front();
-    done_reports_.queue.pop_front();
-    Entry* entry = shard_.Find(next_label);
-    // Somebody may wait for it all the same.
-    const bool is_here = entry != nullptr && !entry->value.IsNone();
-    if (!is_here && marks_.TakeGivenUp(next_label)) {
-      ReportDone(*relations_.ProducerOf(next_label), out);
-    }
-    if (entry == nullptr || !entry->is_home) continue;
-    if (entry->consumers.IsWide()) {
-      done_reports_.gathered[next_label].insert(next_task);
-      continue;
-    }
-    MarkConsumers(
-        relations_, next_label,
-        [&done = next_task](const Task& other) { return other == done; },
-        entry->consumers);
-    RetireIfUnneeded(next_label, out);
-  }
-  done_reports_.is_busy = false;
-}
-
-void JobRun::MarkGathered(Outbox& out) {
-  for (const auto& [label, tasks] : std::exchange(done_reports_.gathered, {})) {
-    Entry* entry = shard_.Find(label);
-    if (entry == nullptr || !entry->is_home) continue;
-    MarkConsumers(
-        relations_, label,
-        [&done = tasks](const Task& task) { return done.contains(task); },
-        entry->consumers);
-    RetireIfUnneeded(label, out);
-  }
-}
-
 // Design section 5, "In place". Who demands it later hears that it was retired,
 // and if that is for certain, it is made again from the pin below it.
 void JobRun::GiveUpInputs(const Activation& record, const Kernel& kernel) {
@@ -130,7 +58,8 @@ void JobRun::GiveUpInputs(const Activation& record, const Kernel& kernel) {
         entry != nullptr && entry->is_home && !entry->is_exposed &&
         entry->copies.empty() && entry->waiters.empty() &&
         entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
-    if (!is_ours || relations_.ConsumerCount(label) != 1 ||
+    if (!is_ours || wide_.IsWide(label) ||
+        relations_.ConsumerCount(label) != 1 ||
         root_.rounds.IsResult(label) || marks_.IsPinned(label) ||
         marks_.IsReopened(label)) {
       return;
@@ -186,30 +115,43 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
       return;
     }
     marks_.NoteRetired(body.label);
+    wide_.Forget(body.label);
     shard_.Erase(body.label);
     return;
   }
-  // The label's home has heard that this task was done. Unless a result
-  // depends on it for certain, that settles it.
-  const Task& task = *body.task;
+  if (BelieveRetired(from, body.label, *body.task, out)) return;
+  if (!wide_.IsWide(body.label)) return;
+  // One demand was for all tasks that miss it, and so is one that insists.
+  for (const Task& task : PursuedConsumers(body.label)) {
+    if (!IsMissing(task, body.label)) continue;
+    if (BelieveRetired(from, body.label, task, out)) return;
+  }
+}
+
+// The label's home has heard that this task was done. Unless a result depends
+// on it for certain, that settles it.
+bool JobRun::BelieveRetired(AgentId from, const Label& label, const Task& task,
+                            Outbox& out) {
   if (search_.picked.contains(task) && !in_flight_.contains(task)) {
     DropTask(task);  // another walk looks again
-    return;
+    return false;
   }
-  if (!IsMine(task) || in_flight_.contains(task)) return;
+  if (!IsMine(task) || in_flight_.contains(task)) return false;
   const Pursuit* known = pursuits_.Find(task);
-  if (known == nullptr) return;
+  if (known == nullptr) return false;
   if (!known->certain) {
     BelieveDone(task);
-  } else if (IsMissing(task, body.label)) {
-    SendTo(from, JobMessage::kDemand,
-           EncodeDemand({.label = body.label,
-                         .task = task,
-                         .depth = known->depth + 1,
-                         .certain = true,
-                         .insist = true}),
-           out);
+    return false;
   }
+  if (!IsMissing(task, label)) return false;
+  SendTo(from, JobMessage::kDemand,
+         EncodeDemand({.label = label,
+                       .task = task,
+                       .depth = known->depth + 1,
+                       .certain = true,
+                       .insist = true}),
+         out);
+  return true;
 }
 
 }  // namespace dogged

@@ -9,7 +9,6 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
@@ -38,8 +37,6 @@ struct Offers {
 struct DoneReports {
   std::deque<std::pair<Label, Task>> queue;
   bool is_busy = false;  // with the queue
-  // Of labels with many consumers, which are gone through once for all.
-  absl::btree_map<Label, absl::flat_hash_set<Task>> gathered;
 };
 
 }  // namespace dogged

@@ -47,7 +47,7 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
     const Label root{.array = 0};
     const auto report = [&](int64_t i) {
       agent.Receive(kPeer, JobMessage::kDone,
-                    EncodeDone({root, Task{.task_class = 1, .index = {i}}}));
+                    EncodeDone({.label = root, .task = Task{.task_class = 1, .index = {i}}}));
     };
     for (int64_t i = 0; i + 1 < width; ++i) report(i);
     report(0);  // one that came twice
@@ -468,7 +468,7 @@ TEST(JobRun, SurvivesGarbage) {
               EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()})}),
       Joined({EncodeDemand({.label = RowAt(1), .task = task}),
               EncodeDemand({.label = RowAt(2), .lazy = true})}),
-      Joined({EncodeDone({RowAt(1), task}), EncodeDone({RowAt(2), task})}),
+      Joined({EncodeDone({.label = RowAt(1), .task = task}), EncodeDone({.label = RowAt(2), .task = task})}),
       Joined({EncodeRetired({.label = RowAt(1)}),
               EncodeRetired({.label = RowAt(2), .task = task})}),
   };

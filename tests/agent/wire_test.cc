@@ -122,8 +122,12 @@ TEST(Wire, MessagesAboutJobs) {
                               .lazy = true})
                     .view()),
             Golden("01 02 04 01 01 01 01 00 06 01 00 01"));
-  EXPECT_EQ(Hex(EncodeDone({kLabel, task}).view()),
-            Golden("01 02 04 01 01 01 00"));
+  EXPECT_EQ(Hex(EncodeDone({.label = kLabel, .task = task}).view()),
+            Golden("01 02 04 01 01 01 01 00"));
+  EXPECT_EQ(
+      Hex(EncodeDone({.label = kLabel, .all = {.count = 300, .hash_sum = 5}})
+              .view()),
+      Golden("01 02 04 01 00 ac 02 0500000000000000"));
   EXPECT_EQ(Hex(EncodeRetired({.label = kLabel}).view()),
             Golden("01 02 04 01 00"));
   EXPECT_EQ(Hex(EncodeLookup({.label = kLabel, .insist = true}).view()),
@@ -170,7 +174,8 @@ TEST(Wire, MessagesAboutLabelsSpeakOfOneOrMore) {
             DecodeAnnounce);
   ExpectAll(EncodeDemand({.label = kLabel, .task = task}),
             EncodeDemand({.label = other, .lazy = true}), DecodeDemand);
-  ExpectAll(EncodeDone({kLabel, task}), EncodeDone({other, task}), DecodeDone);
+  ExpectAll(EncodeDone({.label = kLabel, .task = task}),
+            EncodeDone({.label = other, .all = {.count = 1}}), DecodeDone);
   ExpectAll(EncodeRetired({.label = kLabel}),
             EncodeRetired({.label = other, .task = task}), DecodeRetired);
   const auto two = DecodeAnnounce(Joined({EncodeAnnounce({kLabel, {1, 2}}),

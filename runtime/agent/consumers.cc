@@ -1,0 +1,241 @@
+// The consumers of a label: told that it is bound, asked whether they are done,
+// crossed off. Where there are many, wide_labels.h says how.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "runtime/agent/job_run.h"
+
+namespace dogged {
+
+bool JobRun::IsSettled(const Task& task) const {
+  const Label first = relations_.FirstCreated(task);
+  const Entry* output = shard_.Find(first);
+  const bool is_here = output != nullptr && !output->value.IsNone();
+  return is_here ? output->producer_reported || !IsHome(first)
+                 : !marks_.IsGivenUp(first) && !marks_.IsDoubted(first);
+}
+
+bool JobRun::MissesUse(const Task& task, int use) const {
+  if (IsComplete(task)) return false;
+  const std::vector<int> missing = activations_.MissingUses(task);
+  return std::find(missing.begin(), missing.end(), use) != missing.end();
+}
+
+void JobRun::TellLocalConsumers(const Label& label, const Value& value,
+                                AgentId holder, Outbox& out) {
+  if (wide_.IsWide(label)) return TellWide(label, value, holder, out);
+  absl::btree_set<Task> done;
+  bool wanted = false;
+  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
+    const bool pursued = IsPursued(task);
+    if (!pursued && !IsMine(task)) return true;
+    if (!pursued && IsDone(task)) {
+      if (IsSettled(task)) done.insert(task);
+      return true;
+    }
+    if (!forward_ && !pursued) return true;
+    if (!value.IsNone()) {
+      MarkInput(task, use, value);
+    } else {
+      wanted |= MissesUse(task, use);
+    }
+    return true;
+  });
+  for (const Task& task : done) {
+    if (IsHome(label)) {
+      ConsumerDone(label, task, out);
+    } else {
+      SendTo(HomeOf(label), JobMessage::kDone,
+             EncodeDone({.label = label, .task = task}), out);
+    }
+  }
+  if (wanted) DemandOf(holder, label, out);
+}
+
+void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
+                      Outbox& out) {
+  WideLabels::Known known;
+  if (const WideLabels::Known* before = wide_.Find(label)) known = *before;
+  if (known.have_value && !value.IsNone()) {
+    for (const Task& task : PursuedConsumers(label)) {
+      relations_.ForEachRequired(task, [&](int use, const Label& required) {
+        if (required == label) MarkInput(task, use, value);
+      });
+    }
+    return;
+  }
+  ConsumerSet mine;
+  bool wanted = false;
+  known.left = 0;
+  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
+    const bool pursued = IsPursued(task);
+    const bool is_mine = IsMine(task);
+    if (is_mine) mine.Add(task);
+    if (!pursued && !is_mine) return true;
+    if (!pursued && IsDone(task)) {
+      if (!IsSettled(task)) ++known.left;
+      return true;
+    }
+    if (is_mine) ++known.left;
+    if (!forward_ && !pursued) return true;
+    if (!value.IsNone()) {
+      MarkInput(task, use, value);
+    } else if (!holder.IsNone() && !wanted) {
+      wanted = MissesUse(task, use);
+    }
+    return true;
+  });
+  known.have_value |= !forward_ || !value.IsNone();
+  known.is_reported = known.left == 0;
+  wide_.Put(label, known);
+  if (wanted) DemandOf(holder, label, out);
+  if (known.left > 0 || mine.count == 0) return;
+  if (IsHome(label)) {
+    wide_.AddReport(label, self_, mine);
+  } else {
+    SendTo(HomeOf(label), JobMessage::kDone,
+           EncodeDone({.label = label, .all = mine}), out);
+  }
+}
+
+void JobRun::DemandOf(AgentId holder, const Label& label, Outbox& out) {
+  SendTo(holder, JobMessage::kDemand,
+         EncodeDemand({.label = label, .lazy = true}), out);
+}
+
+std::vector<Task> JobRun::PursuedConsumers(const Label& label) const {
+  std::vector<Task> out = pursuits_.All();
+  for (const auto& [task, picked] : search_.picked) out.push_back(task);
+  const auto needs_nothing = [&](const Task& task) {
+    bool needs = false;
+    relations_.ForEachRequired(task, [&](int, const Label& required) {
+      needs |= required == label;
+    });
+    return !needs;
+  };
+  out.erase(std::remove_if(out.begin(), out.end(), needs_nothing), out.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
+                                                     const Entry& entry) const {
+  absl::btree_set<AgentId> homes;
+  size_t ordinal = 0;
+  relations_.ForEachConsumer(label, [&](const Task& task, int) {
+    if (!entry.consumers.Has(ordinal++)) homes.insert(HomeOf(task));
+    return true;
+  });
+  homes.erase(self_);
+  return homes;
+}
+
+bool JobRun::IsUsedUp(const Label& label, const Entry& entry) const {
+  if (root_.rounds.IsResult(label) || marks_.IsPinned(label)) return false;
+  if (entry.consumers.left() == 0) return !marks_.IsKept(label);
+  size_t ordinal = 0;
+  return relations_.ForEachConsumer(label, [&](const Task& task, int) {
+    if (entry.consumers.Has(ordinal++)) return true;
+    const Entry* output = shard_.Find(relations_.FirstCreated(task));
+    return output != nullptr && output->is_home && !output->value.IsNone();
+  });
+}
+
+void JobRun::ReportDone(const Task& task, Outbox& out) {
+  struct Input {
+    Label label;
+    int64_t uses = 1;
+  };
+  absl::InlinedVector<Input, 4> inputs;
+  relations_.ForEachRequired(task, [&](int, const Label& label) {
+    const auto known =
+        std::find_if(inputs.begin(), inputs.end(),
+                     [&](const Input& input) { return input.label == label; });
+    if (known == inputs.end()) {
+      inputs.push_back({label});
+    } else {
+      ++known->uses;
+    }
+  });
+  for (const auto& [label, uses] : inputs) {
+    if (wide_.IsWide(label)) {
+      if (IsMine(task)) CountDown(label, uses, out);
+    } else if (IsHome(label)) {
+      ConsumerDone(label, task, out);
+    } else {
+      SendTo(HomeOf(label), JobMessage::kDone,
+             EncodeDone({.label = label, .task = task}), out);
+    }
+  }
+}
+
+void JobRun::CountDown(const Label& label, int64_t uses, Outbox& out) {
+  WideLabels::Known* known = wide_.Find(label);
+  if (known != nullptr && known->is_reported) return;
+  if (known != nullptr && known->left > uses) {
+    known->left -= uses;
+    return;
+  }
+  TellWide(label, Value(), AgentId(), out);
+}
+
+// Reports may follow from one another back through a row, so they wait in a
+// queue instead of on the stack.
+void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
+  done_reports_.queue.emplace_back(label, task);
+  if (std::exchange(done_reports_.is_busy, true)) return;
+  while (!done_reports_.queue.empty()) {
+    const auto [next_label, next_task] = done_reports_.queue.front();
+    done_reports_.queue.pop_front();
+    Entry* entry = shard_.Find(next_label);
+    // Somebody may wait for it all the same.
+    const bool is_here = entry != nullptr && !entry->value.IsNone();
+    if (!is_here && marks_.TakeGivenUp(next_label)) {
+      ReportDone(*relations_.ProducerOf(next_label), out);
+    }
+    if (entry == nullptr || !entry->is_home) continue;
+    size_t ordinal = 0;
+    relations_.ForEachConsumer(
+        next_label, [&, &done = next_task](const Task& other, int) {
+          if (other == done) entry->consumers.Mark(ordinal);
+          ++ordinal;
+          return true;
+        });
+    RetireIfUnneeded(next_label, out);
+  }
+  done_reports_.is_busy = false;
+}
+
+void JobRun::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
+  if (body.task.has_value()) return ConsumerDone(body.label, *body.task, out);
+  const Entry* entry = shard_.Find(body.label);
+  if (entry == nullptr || !entry->is_home) return;
+  wide_.AddReport(body.label, from, body.all);
+}
+
+void JobRun::CrossOffReported(Outbox& out) {
+  for (const auto& [label, reports] : wide_.TakeReports()) {
+    Entry* entry = shard_.Find(label);
+    if (entry == nullptr || !entry->is_home) continue;
+    // Who says so counts, if he speaks of the same consumers.
+    WideLabels::Reports here;
+    relations_.ForEachConsumer(label, [&](const Task& task, int) {
+      here[HomeOf(task)].Add(task);
+      return true;
+    });
+    size_t ordinal = 0;
+    relations_.ForEachConsumer(label, [&](const Task& task, int) {
+      const AgentId home = HomeOf(task);
+      const auto said = reports.find(home);
+      if (said != reports.end() && said->second == here[home]) {
+        entry->consumers.Mark(ordinal);
+      }
+      ++ordinal;
+      return true;
+    });
+    RetireIfUnneeded(label, out);
+  }
+}
+
+}  // namespace dogged

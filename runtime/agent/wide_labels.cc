@@ -1,0 +1,57 @@
+#include "runtime/agent/wide_labels.h"
+
+#include <algorithm>
+
+#include "kvstore/shard.h"
+
+namespace dogged {
+
+WideLabels::WideLabels(const Relations& relations) : relations_(relations) {
+  for (size_t a = 0; a < relations.program().arrays.size(); ++a) {
+    const auto& consumers = relations.ConsumersOf(static_cast<int32_t>(a));
+    may_be_wide_.push_back(
+        std::ssize(consumers) > ConsumersDone::kNarrowMax ||
+        std::any_of(consumers.begin(), consumers.end(), [](const auto& c) {
+          return !c.inverse.IsInjective();
+        }));
+  }
+}
+
+bool WideLabels::IsWide(const Label& label) const {
+  if (!may_be_wide_[static_cast<size_t>(label.array)]) return false;
+  if (known_.contains(label)) return true;
+  int64_t count = 0;
+  return !relations_.ForEachConsumer(label, [&count](const Task&, int) {
+    return ++count <= ConsumersDone::kNarrowMax;
+  });
+}
+
+WideLabels::Known* WideLabels::Find(const Label& label) {
+  const auto known = known_.find(label);
+  if (known == known_.end()) return nullptr;
+  known->second.idle_sweeps = 0;
+  return &known->second;
+}
+
+WideLabels::Known& WideLabels::Put(const Label& label, const Known& known) {
+  return known_[label] = known;
+}
+
+bool WideLabels::MayDemand(const Label& label, bool certain) {
+  Known& known = known_[label];
+  if (certain ? known.is_demanded_for_certain : known.is_demanded) return false;
+  known.is_demanded = true;
+  known.is_demanded_for_certain |= certain;
+  return true;
+}
+
+void WideLabels::Sweep() {
+  constexpr int kIdleSweepsMax = 16;
+  absl::erase_if(known_, [](auto& label_and_known) {
+    Known& known = label_and_known.second;
+    known.is_demanded = known.is_demanded_for_certain = false;
+    return ++known.idle_sweeps > kIdleSweepsMax;
+  });
+}
+
+}  // namespace dogged
