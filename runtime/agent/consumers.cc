@@ -7,6 +7,18 @@
 #include "runtime/agent/job_run.h"
 
 namespace dogged {
+namespace {
+
+// Of a wide label, beside its holders.
+constexpr int64_t kKeptBytesMax = 8 << 10;
+
+}  // namespace
+
+Value JobRun::ValueAtHand(const Label& label) {
+  const Entry* entry = shard_.Find(label);
+  return entry != nullptr && !entry->value.IsNone() ? entry->value
+                                                    : wide_.ValueOf(label);
+}
 
 bool JobRun::IsSettled(const Task& task) const {
   const Label first = relations_.FirstCreated(task);
@@ -87,6 +99,9 @@ void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
     return true;
   });
   known.have_value |= !forward_ || !value.IsNone();
+  if (!value.IsNone() && !value.IsHollow() && value.bytes() <= kKeptBytesMax) {
+    known.value = value;
+  }
   known.is_reported = known.left == 0;
   wide_.Put(label, known);
   if (wanted) DemandOf(holder, label, out);

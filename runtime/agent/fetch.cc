@@ -169,9 +169,8 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
       return;
     }
-    const Entry* entry = shard_.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) {
-      at_hand.push_back({use, entry->value});
+    if (Value value = ValueAtHand(label); !value.IsNone()) {
+      at_hand.push_back({use, std::move(value)});
     } else if (IsHome(label) && !pursuit.certain && marks_.IsRetired(label)) {
       settled = true;
     } else {

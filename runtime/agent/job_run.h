@@ -152,6 +152,8 @@ class JobRun {
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
   // --- consumers.cc: who reads a label
+  // None: it has to be demanded.
+  Value ValueAtHand(const Label& label);
   // Of a task that is done here: nobody needs its inputs any more.
   bool IsSettled(const Task& task) const;
   bool MissesUse(const Task& task, int use) const;

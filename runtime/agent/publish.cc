@@ -62,7 +62,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   last_progress_ = now;
   BecomeHome(label, *entry);
   entry->made_here |= from == self_;
-  wide_.Forget(label);  // it may have been dropped, and made again
+  wide_.Doubt(label);  // it may have been dropped, and made again
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);
   (void)marks_.TakeGivenUp(label);  // made again, and reported by itself
   marks_.NoteBound(label);
@@ -177,7 +177,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
       shard_.AnnounceAt(*entry, absl::InfiniteFuture());
     }
     const Value value = entry->value;
-    wide_.Forget(label);
+    wide_.Doubt(label);
     return TellLocalConsumers(label, value, self_, out);
   }
   ScheduleAnnounce(now, *entry);
@@ -264,7 +264,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0) {
-    wide_.Forget(body.label);
+    wide_.Doubt(body.label);
     TellLocalConsumers(body.label, held ? entry->value : Value(), from, out);
   }
 }

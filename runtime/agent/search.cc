@@ -116,6 +116,11 @@ bool JobRun::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
         break;
       case Walk::Step::Kind::kLookup:
         for (const auto& [label, insist] : step.lookups) {
+          if (!IsHome(label) && !wide_.ValueOf(label).IsNone()) {
+            walk.OnAnswer(label, LabelState::kBound,
+                          marks_.NewestBound(label));
+            continue;
+          }
           if (!IsHome(label)) {
             SendTo(HomeOf(label), JobMessage::kLookup,
                    EncodeLookup({label, insist}), out);
@@ -202,9 +207,8 @@ void JobRun::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
       return;
     }
-    const Entry* entry = shard_.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) {
-      at_hand.emplace_back(use, entry->value);
+    if (Value value = ValueAtHand(label); !value.IsNone()) {
+      at_hand.emplace_back(use, std::move(value));
     } else if (HomeOf(label) != coming_from) {
       SendTo(HomeOf(label), JobMessage::kDemand,
              EncodeDemand({.label = label, .task = task, .lazy = true}), out);

@@ -33,6 +33,15 @@ WideLabels::Known* WideLabels::Find(const Label& label) {
   return &known->second;
 }
 
+void WideLabels::Doubt(const Label& label) {
+  if (Known* known = Find(label)) *known = {.value = std::move(known->value)};
+}
+
+Value WideLabels::ValueOf(const Label& label) {
+  const Known* known = Find(label);
+  return known == nullptr ? Value() : known->value;
+}
+
 WideLabels::Known& WideLabels::Put(const Label& label, const Known& known) {
   return known_[label] = known;
 }

@@ -19,6 +19,7 @@
 #include "runtime/agent/messages.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
+#include "runtime/base/value.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {
@@ -35,6 +36,9 @@ class WideLabels {
     // Somebody has asked for it since the last sweep, and as a certain one.
     bool is_demanded = false;
     bool is_demanded_for_certain = false;
+    // A short one is kept for those that are yet to be pursued: values are
+    // equal wherever they come from. None: not at hand.
+    Value value;
     int idle_sweeps = 0;
   };
   // Those of one home that are done, as it says.
@@ -50,8 +54,11 @@ class WideLabels {
   // Null if nothing is known. Pointers are good until the next change.
   Known* Find(const Label& label);
   Known& Put(const Label& label, const Known& known);
-  // It is not known whether what was said was heard.
+  // What was said may not have been heard: count again, and say it again.
+  void Doubt(const Label& label);
   void Forget(const Label& label) { known_.erase(label); }
+  // None if it is not kept here.
+  Value ValueOf(const Label& label);
   // Homes are others now.
   void ForgetAll() { known_.clear(); }
   // Nobody has demanded it since the last sweep, for certain if `certain`:
