@@ -24,14 +24,8 @@ bool JobRun::IsSettled(const Task& task) const {
   const Label first = relations_.FirstCreated(task);
   const Entry* output = shard_.Find(first);
   const bool is_here = output != nullptr && !output->value.IsNone();
-  return is_here ? output->producer_reported || !IsHome(first)
+  return is_here ? output->producer_reported || !places_.IsHome(first)
                  : !marks_.IsGivenUp(first) && !marks_.IsDoubted(first);
-}
-
-bool JobRun::MissesUse(const Task& task, int use) const {
-  if (IsComplete(task)) return false;
-  const std::vector<int> missing = activations_.MissingUses(task);
-  return std::find(missing.begin(), missing.end(), use) != missing.end();
 }
 
 void JobRun::TellLocalConsumers(const Label& label, const Value& value,
@@ -41,7 +35,7 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
   bool wanted = false;
   relations_.ForEachConsumer(label, [&](const Task& task, int use) {
     const bool pursued = IsPursued(task);
-    if (!pursued && !IsMine(task)) return true;
+    if (!pursued && !places_.IsMine(task)) return true;
     if (!pursued && IsDone(task)) {
       if (IsSettled(task)) done.insert(task);
       return true;
@@ -50,19 +44,22 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
     if (!value.IsNone()) {
       MarkInput(task, use, value);
     } else {
-      wanted |= MissesUse(task, use);
+      wanted = wanted || IsMissing(task, label);
     }
     return true;
   });
   for (const Task& task : done) {
-    if (IsHome(label)) {
+    if (places_.IsHome(label)) {
       ConsumerDone(label, task, out);
     } else {
-      SendTo(HomeOf(label), JobMessage::kDone,
-             EncodeDone({.label = label, .task = task}), out);
+      mail_.SendTo(places_.HomeOf(label), JobMessage::kDone,
+                   EncodeDone({.label = label, .task = task}), out);
     }
   }
-  if (wanted) DemandOf(holder, label, out);
+  if (wanted) {
+    mail_.SendTo(holder, JobMessage::kDemand,
+                 EncodeDemand({.label = label, .lazy = true}), out);
+  }
 }
 
 void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
@@ -82,7 +79,7 @@ void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
   known.left = 0;
   relations_.ForEachConsumer(label, [&](const Task& task, int use) {
     const bool pursued = IsPursued(task);
-    const bool is_mine = IsMine(task);
+    const bool is_mine = places_.IsMine(task);
     if (is_mine) mine.Add(task);
     if (!pursued && !is_mine) return true;
     if (!pursued && IsDone(task)) {
@@ -94,7 +91,7 @@ void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
     if (!value.IsNone()) {
       MarkInput(task, use, value);
     } else if (!holder.IsNone() && !wanted) {
-      wanted = MissesUse(task, use);
+      wanted = IsMissing(task, label);
     }
     return true;
   });
@@ -104,19 +101,17 @@ void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
   }
   known.is_reported = known.left == 0;
   wide_.Put(label, known);
-  if (wanted) DemandOf(holder, label, out);
+  if (wanted) {
+    mail_.SendTo(holder, JobMessage::kDemand,
+                 EncodeDemand({.label = label, .lazy = true}), out);
+  }
   if (known.left > 0 || mine.count == 0) return;
-  if (IsHome(label)) {
+  if (places_.IsHome(label)) {
     wide_.AddReport(label, self_, mine);
   } else {
-    SendTo(HomeOf(label), JobMessage::kDone,
-           EncodeDone({.label = label, .all = mine}), out);
+    mail_.SendTo(places_.HomeOf(label), JobMessage::kDone,
+                 EncodeDone({.label = label, .all = mine}), out);
   }
-}
-
-void JobRun::DemandOf(AgentId holder, const Label& label, Outbox& out) {
-  SendTo(holder, JobMessage::kDemand,
-         EncodeDemand({.label = label, .lazy = true}), out);
 }
 
 std::vector<Task> JobRun::PursuedConsumers(const Label& label) const {
@@ -124,9 +119,8 @@ std::vector<Task> JobRun::PursuedConsumers(const Label& label) const {
   for (const auto& [task, picked] : search_.picked) out.push_back(task);
   const auto needs_nothing = [&](const Task& task) {
     bool needs = false;
-    relations_.ForEachRequired(task, [&](int, const Label& required) {
-      needs |= required == label;
-    });
+    relations_.ForEachRequired(
+        task, [&](int, const Label& required) { needs |= required == label; });
     return !needs;
   };
   out.erase(std::remove_if(out.begin(), out.end(), needs_nothing), out.end());
@@ -139,7 +133,7 @@ absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
   absl::btree_set<AgentId> homes;
   size_t ordinal = 0;
   relations_.ForEachConsumer(label, [&](const Task& task, int) {
-    if (!entry.consumers.Has(ordinal++)) homes.insert(HomeOf(task));
+    if (!entry.consumers.Has(ordinal++)) homes.insert(places_.HomeOf(task));
     return true;
   });
   homes.erase(self_);
@@ -175,12 +169,12 @@ void JobRun::ReportDone(const Task& task, Outbox& out) {
   });
   for (const auto& [label, uses] : inputs) {
     if (wide_.IsWide(label)) {
-      if (IsMine(task)) CountDown(label, uses, out);
-    } else if (IsHome(label)) {
+      if (places_.IsMine(task)) CountDown(label, uses, out);
+    } else if (places_.IsHome(label)) {
       ConsumerDone(label, task, out);
     } else {
-      SendTo(HomeOf(label), JobMessage::kDone,
-             EncodeDone({.label = label, .task = task}), out);
+      mail_.SendTo(places_.HomeOf(label), JobMessage::kDone,
+                   EncodeDone({.label = label, .task = task}), out);
     }
   }
 }
@@ -211,12 +205,13 @@ void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
     }
     if (entry == nullptr || !entry->is_home) continue;
     size_t ordinal = 0;
-    relations_.ForEachConsumer(
-        next_label, [&, &done = next_task](const Task& other, int) {
-          if (other == done) entry->consumers.Mark(ordinal);
-          ++ordinal;
-          return true;
-        });
+    relations_.ForEachConsumer(next_label,
+                               [&, &done = next_task](const Task& other, int) {
+                                 if (other == done)
+                                   entry->consumers.Mark(ordinal);
+                                 ++ordinal;
+                                 return true;
+                               });
     RetireIfUnneeded(next_label, out);
   }
   done_reports_.is_busy = false;
@@ -236,12 +231,12 @@ void JobRun::CrossOffReported(Outbox& out) {
     // Who says so counts, if he speaks of the same consumers.
     WideLabels::Reports here;
     relations_.ForEachConsumer(label, [&](const Task& task, int) {
-      here[HomeOf(task)].Add(task);
+      here[places_.HomeOf(task)].Add(task);
       return true;
     });
     size_t ordinal = 0;
     relations_.ForEachConsumer(label, [&](const Task& task, int) {
-      const AgentId home = HomeOf(task);
+      const AgentId home = places_.HomeOf(task);
       const auto said = reports.find(home);
       if (said != reports.end() && said->second == here[home]) {
         entry->consumers.Mark(ordinal);

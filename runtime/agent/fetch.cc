@@ -27,11 +27,12 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   }
   const std::optional<Task> producer = relations_.ProducerOf(body.label);
   if (!producer.has_value()) return;
-  if (IsHome(body.label)) {
+  if (places_.IsHome(body.label)) {
     const bool may_be_late = body.lazy || body.task.has_value();
     if (marks_.IsRetired(body.label) && may_be_late && !body.insist) {
-      SendTo(from, JobMessage::kRetired,
-             EncodeRetired({.label = body.label, .task = body.task}), out);
+      mail_.SendTo(from, JobMessage::kRetired,
+                   EncodeRetired({.label = body.label, .task = body.task}),
+                   out);
       return;
     }
     if (body.certain) ReopenIfGone(body.label);
@@ -39,7 +40,7 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
       waiters.push_back(from);
     }
-  } else if (!IsMine(*producer)) {
+  } else if (!places_.IsMine(*producer)) {
     return;  // the asker's view is another; it asks again
   }
   if (!body.lazy) {
@@ -82,7 +83,7 @@ std::optional<Label> JobRun::FrontierOf(const OpenDemand& open,
   const Label& label = open.label;
   // A task with several outputs runs at the home of its first; how far the
   // rows of the others are is known at their own homes.
-  if (!IsHome(label)) return label;
+  if (!places_.IsHome(label)) return label;
   const std::optional<int64_t> newest = marks_.NewestBound(label);
   const int64_t steps = marks_.VersionOf(label) - newest.value_or(0);
   const bool is_far = steps > 2 * marks_.pin_interval();
@@ -122,12 +123,13 @@ void JobRun::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
         "label ", program().LabelText(open.label), " has no producer")));
     return;
   }
-  if (!IsMine(*producer)) {
+  if (!places_.IsMine(*producer)) {
     // A task with several outputs runs at the home of its first.
-    SendTo(HomeOf(*producer), JobMessage::kDemand,
-           EncodeDemand(
-               {.label = target, .depth = open.depth, .certain = open.certain}),
-           out);
+    mail_.SendTo(
+        places_.HomeOf(*producer), JobMessage::kDemand,
+        EncodeDemand(
+            {.label = target, .depth = open.depth, .certain = open.certain}),
+        out);
     return;
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
@@ -171,7 +173,8 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
     }
     if (Value value = ValueAtHand(label); !value.IsNone()) {
       at_hand.push_back({use, std::move(value)});
-    } else if (IsHome(label) && !pursuit.certain && marks_.IsRetired(label)) {
+    } else if (places_.IsHome(label) && !pursuit.certain &&
+               marks_.IsRetired(label)) {
       settled = true;
     } else {
       lacking.push_back(label);
@@ -181,19 +184,19 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   // be again for each path that leads here.
   if (settled) return BelieveDone(task);
   for (const Label& label : lacking) {
-    if (IsHome(label)) {
+    if (places_.IsHome(label)) {
       if (pursuit.certain) ReopenIfGone(label);
       open_.Add({.label = label,
                  .depth = pursuit.depth + 1,
                  .certain = pursuit.certain});
     } else if (!wide_.IsWide(label) ||
                wide_.MayDemand(label, pursuit.certain)) {
-      SendTo(HomeOf(label), JobMessage::kDemand,
-             EncodeDemand({.label = label,
-                           .task = task,
-                           .depth = pursuit.depth + 1,
-                           .certain = pursuit.certain}),
-             out);
+      mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
+                   EncodeDemand({.label = label,
+                                 .task = task,
+                                 .depth = pursuit.depth + 1,
+                                 .certain = pursuit.certain}),
+                   out);
     }
   }
   for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
@@ -263,13 +266,13 @@ void JobRun::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
   const Entry* entry = shard_.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     HandOutIfWanted(label, entry->value);
-  } else if (!IsHome(label)) {
-    SendTo(HomeOf(label), JobMessage::kDemand,
-           EncodeDemand({.label = label,
-                         .depth = 1,
-                         .certain = !root_.is_demanded,
-                         .lazy = root_.is_demanded}),
-           out);
+  } else if (!places_.IsHome(label)) {
+    mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
+                 EncodeDemand({.label = label,
+                               .depth = 1,
+                               .certain = !root_.is_demanded,
+                               .lazy = root_.is_demanded}),
+                 out);
   } else if (!root_.is_demanded) {
     // Once the job is done nothing but this wish makes a result again whose
     // copies have all died.

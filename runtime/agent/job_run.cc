@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
-#include "runtime/graph/affinity.h"
 
 namespace dogged {
 namespace {
@@ -49,14 +48,12 @@ JobRun::JobRun(JobParts parts)
       options_(parts.options),
       limits_(parts.limits),
       executor_(*parts.executor),
-      multicast_(*parts.multicast),
       rng_(parts.rng),
       relations_(job_->program),
       // Running forward wastes nothing only where every task is needed.
       forward_(!options_.search_only && job_->program.every_task_needed),
-      // Pinned labels have one copy more.
-      placement_({}, options_.replicas + 1),
       marks_(relations_, limits_.pin_interval),
+      places_(self_, options_.replicas, relations_, marks_),
       wide_(relations_),
       activations_(relations_),
       storage_(std::move(parts.storage), parts.values, relations_, shard_,
@@ -64,35 +61,12 @@ JobRun::JobRun(JobParts parts)
       lending_(parts.lending),
       open_(limits_.open_demands_max),
       copy_queue_(limits_),
-      bulks_(limits_.bulk_bytes_max),
-      credit_(limits_.credit_bytes, std::move(parts.queued_bytes), multicast_),
+      mail_({.self = self_, .job = id_}, limits_.bulk_bytes_max,
+            *parts.multicast, stats_),
+      credit_(limits_.credit_bytes, std::move(parts.queued_bytes),
+              *parts.multicast),
       search_(limits_.claims_max),
       root_(relations_) {}
-
-uint64_t JobRun::KeyOf(const Label& label) const {
-  const Array& array = job_->program.arrays[static_cast<size_t>(label.array)];
-  return AffinityKey(array, label.index);
-}
-
-AgentId JobRun::HomeOf(const Label& label) const {
-  return placement_.Home(KeyOf(label));
-}
-
-AgentId JobRun::HomeOf(const Task& task) const {
-  return HomeOf(relations_.FirstCreated(task));
-}
-
-absl::Span<const AgentId> JobRun::HoldersOf(const Label& label) const {
-  const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
-  const int copies = options_.replicas + (marks_.IsPinned(label) ? 1 : 0);
-  return ranks.subspan(0, static_cast<size_t>(copies));
-}
-
-int JobRun::RankOf(const Label& label, AgentId agent) const {
-  const absl::Span<const AgentId> holders = HoldersOf(label);
-  const auto it = std::find(holders.begin(), holders.end(), agent);
-  return it == holders.end() ? -1 : static_cast<int>(it - holders.begin());
-}
 
 bool JobRun::IsDone(const Task& task) const {
   const Label first = relations_.FirstCreated(task);
@@ -174,8 +148,9 @@ bool JobRun::MayStart() const {
 
 bool JobRun::IsHeld(const Task& task) const {
   return handover_.IsAwaiting() &&
-         handover_.IsHeld(KeyOf(relations_.FirstCreated(task)), self_) &&
-         IsMine(task);
+         handover_.IsHeld(places_.KeyOf(relations_.FirstCreated(task)),
+                          self_) &&
+         places_.IsMine(task);
 }
 
 // All it makes was bound or dropped, as far as marks say.
@@ -260,7 +235,7 @@ bool JobRun::StartNextLeaf() {
     const std::optional<Task> task = leaves_->Next();
     if (!task.has_value()) {
       leaves_.reset();
-    } else if (IsMine(*task) && !IsDone(*task) && StartLeaf(*task)) {
+    } else if (places_.IsMine(*task) && !IsDone(*task) && StartLeaf(*task)) {
       return true;
     }
   }
@@ -357,48 +332,6 @@ void JobRun::Fail(absl::Status status) {
   if (failure_.ok()) failure_ = std::move(status);
 }
 
-void JobRun::SendTo(AgentId to, JobMessage kind, const Bytes& body,
-                    Outbox& out) {
-  if (to.IsNone() || bulks_.Add({to}, kind, body.view())) return;
-  Send({to}, kind, body, out);
-}
-
-void JobRun::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
-                       const Bytes& body, Outbox& out, const Bytes& tag) {
-  targets.erase(self_);
-  targets.erase(AgentId());
-  if (targets.empty()) return;
-  const Bulks::Targets list(targets.begin(), targets.end());
-  // With a tag it is offered first: long, and whoever has it takes no bytes.
-  if (tag.empty() && bulks_.Add(list, kind, body.view())) return;
-  Send(list, kind, body, out, tag);
-}
-
-void JobRun::Send(absl::Span<const AgentId> targets, JobMessage kind,
-                  const Bytes& body, Outbox& out, const Bytes& tag) {
-  stats_.messages_sent += std::ssize(targets);
-  stats_.bytes_sent += body.size() * std::ssize(targets);
-  const auto message = static_cast<uint8_t>(kind);
-  if (targets.size() == 1 && tag.empty()) {
-    out.Send(targets[0], message, id_, body);
-  } else {
-    multicast_.Start(targets, message, id_, body, out, tag);
-  }
-}
-
-void JobRun::SendBulks(Outbox& out) {
-  for (Bulks::Bulk& bulk : bulks_.TakeAll()) {
-    Send(bulk.targets, bulk.kind, Bytes(std::move(bulk.bodies)), out);
-  }
-}
-
-// Labels and tasks from outside are checked before anything reads them.
-bool JobRun::IsKnown(const Label& label) const {
-  return label.array < static_cast<int64_t>(program().arrays.size()) &&
-         label.index.size() ==
-             program().arrays[static_cast<size_t>(label.array)].rank;
-}
-
 absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
                              absl::string_view body, Outbox& out) {
   if (!failure_.ok()) return absl::OkStatus();
@@ -410,7 +343,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     if (!bodies.ok()) return bodies.status();
     for (const auto& b : *bodies) {
       const Task* task = TaskOf(b);
-      if (!IsKnown(b.label)) return refuse();
+      if (!places_.IsKnown(b.label)) return refuse();
       if (task != nullptr && !relations_.IsTask(*task)) return refuse();
     }
     for (const auto& b : *bodies) {

@@ -17,20 +17,18 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "kvstore/placement.h"
 #include "kvstore/shard.h"
-#include "routing/multicast.h"
 #include "routing/outbox.h"
-#include "runtime/agent/bulks.h"
 #include "runtime/agent/copy_queue.h"
 #include "runtime/agent/credit.h"
 #include "runtime/agent/handover.h"
+#include "runtime/agent/job_mail.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/agent/job_parts.h"
+#include "runtime/agent/job_places.h"
 #include "runtime/agent/job_stats.h"
 #include "runtime/agent/job_storage.h"
 #include "runtime/agent/marks.h"
-#include "runtime/agent/messages.h"
 #include "runtime/agent/parked_tasks.h"
 #include "runtime/agent/pursuits.h"
 #include "runtime/agent/root_demand.h"
@@ -76,7 +74,7 @@ class JobRun {
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void Tick(absl::Time now, Outbox& out);
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
-  void SendBulks(Outbox& out);             // at the end of a pass
+  void SendBulks(Outbox& out) { mail_.SendBulks(out); }  // ends a pass
 
   // The client's wish for a result; TakeWanted() hands it out once it is here.
   void Want(absl::Time now, const Label& label, Outbox& out);
@@ -101,14 +99,6 @@ class JobRun {
 
  private:
   // --- job_run.cc: life of a task
-  bool IsKnown(const Label& label) const;
-  uint64_t KeyOf(const Label& label) const;
-  AgentId HomeOf(const Label& label) const;
-  AgentId HomeOf(const Task& task) const;
-  bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
-  bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
-  absl::Span<const AgentId> HoldersOf(const Label& label) const;  // home first
-  int RankOf(const Label& label, AgentId agent) const;  // there; -1: no holder
   // Its first output is bound here, or was: a hint, by done-marks.
   bool IsDone(const Task& task) const;
   void DropTask(const Task& task);
@@ -127,11 +117,6 @@ class JobRun {
   bool StartNextLeaf();
   void CheckMemory(const Completion& completion);
   void Fail(absl::Status status);
-  void SendTo(AgentId to, JobMessage kind, const Bytes& body, Outbox& out);
-  void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
-                 const Bytes& body, Outbox& out, const Bytes& tag = {});
-  void Send(absl::Span<const AgentId> targets, JobMessage kind,
-            const Bytes& body, Outbox& out, const Bytes& tag = {});
 
   // --- publish.cc: binding and copies
   void BindOutput(absl::Time now, const Label& label, const Value& value,
@@ -146,6 +131,7 @@ class JobRun {
   void CountReads(const Activation& record);
   void AddMissingReplicas(const Label& label, const Entry& entry,
                           absl::btree_set<AgentId>& targets) const;
+  // Its copies go a little later, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(absl::Time now, Outbox& out);
   void ScheduleAnnounce(absl::Time now, Entry& entry);
@@ -156,14 +142,12 @@ class JobRun {
   Value ValueAtHand(const Label& label);
   // Of a task that is done here: nobody needs its inputs any more.
   bool IsSettled(const Task& task) const;
-  bool MissesUse(const Task& task, int use) const;
   // Marks the consumers whose home is here, reports those that are done to the
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
-  // The same of a wide label, and counts them; without a holder only that.
+  // Also counts them; without a holder it does nothing else.
   void TellWide(const Label&, const Value&, AgentId holder, Outbox& out);
-  void DemandOf(AgentId holder, const Label& label, Outbox& out);
   std::vector<Task> PursuedConsumers(const Label& label) const;
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
@@ -227,7 +211,7 @@ class JobRun {
   bool BelieveRetired(AgentId from, const Label&, const Task&, Outbox& out);
   // Enough copies exist, as far as this agent knows.
   bool IsDurable(const Label& label, const Entry& entry) const;
-  // Tells the producer's inputs, once all its outputs here are durable.
+  // Tells the producer's inputs once its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
   // Drops what `kernel` updates and nobody else can have: done in place.
   void GiveUpInputs(const Activation& record, const Kernel& kernel);
@@ -272,13 +256,12 @@ class JobRun {
   const JobOptions options_;
   const JobLimits limits_;
   Executor& executor_;
-  Multicast& multicast_;
   Rng rng_;
   const Relations relations_;
   const bool forward_;
-  Placement placement_;
   Shard shard_;
   Marks marks_;
+  JobPlaces places_;
   DoneReports done_reports_;
   WideLabels wide_;
   ActivationTable activations_;
@@ -294,7 +277,8 @@ class JobRun {
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;
-  Bulks bulks_;
+  JobStats stats_;
+  JobMail mail_;
   Credit credit_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;
@@ -309,7 +293,6 @@ class JobRun {
   absl::Duration slowest_task_;
   absl::Duration usual_task_ = absl::Milliseconds(1);  // a moving mean
   absl::Status failure_;
-  JobStats stats_;
 };
 
 }  // namespace dogged

@@ -10,7 +10,7 @@ namespace dogged {
 
 void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
                         Outbox& out) {
-  if (IsHome(label)) {
+  if (places_.IsHome(label)) {
     BindAtHome(now, label, value, self_, out);
     return;
   }
@@ -22,8 +22,8 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
   HandOutIfWanted(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
-  handover_.Give(HomeOf(label), label);
-  SendValue({HomeOf(label)}, label, out);
+  handover_.Give(places_.HomeOf(label), label);
+  SendValue({places_.HomeOf(label)}, label, out);
   TellLocalConsumers(label, value, self_, out);
 }
 
@@ -83,7 +83,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   targets.erase(from);  // who has made it has told its own consumers
   // All agents wait to hear whether a loop goes on.
   if (root_.rounds.IsCondition(label)) {
-    for (const PlacementMember& m : placement_.members()) {
+    for (const PlacementMember& m : places_.placement().members()) {
       if (m.agent != self_) targets.insert(m.agent);
     }
   }
@@ -98,7 +98,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
 
 void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
                                 absl::btree_set<AgentId>& targets) const {
-  for (AgentId agent : HoldersOf(label)) {
+  for (AgentId agent : places_.HoldersOf(label)) {
     if (agent == self_) continue;
     const bool has = std::find(entry.copies.begin(), entry.copies.end(),
                                agent) != entry.copies.end();
@@ -107,7 +107,7 @@ void JobRun::AddMissingReplicas(const Label& label, const Entry& entry,
 }
 
 void JobRun::QueueCopies(absl::Time now, const Label& label) {
-  if (HoldersOf(label).size() > 1) {
+  if (places_.HoldersOf(label).size() > 1) {
     shard_.Find(label)->awaits_copies = true;
     copy_queue_.Add(now, label);
   }
@@ -161,7 +161,7 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   if (entry == nullptr || entry->value.IsNone()) return;
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
-    SendTo(HomeOf(label), JobMessage::kAnnounce, body, out);
+    mail_.SendTo(places_.HomeOf(label), JobMessage::kAnnounce, body, out);
     ScheduleAnnounce(now, *entry);
     return;
   }
@@ -181,20 +181,20 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
     return TellLocalConsumers(label, value, self_, out);
   }
   ScheduleAnnounce(now, *entry);
-  SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);
+  mail_.SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);
 }
 
 void JobRun::HandlePublish(absl::Time now, AgentId from,
                            const PublishBody& body, Outbox& out) {
   root_.has_news |= root_.rounds.Note(body.label, body.value);
-  const int rank = RankOf(body.label, self_);
+  const int rank = places_.RankOf(body.label, self_);
   if (rank == 0) CountIfLate(body.label, from);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
   if (offers_.has_found) NoteOffer(now);
   HandOutIfWanted(body.label, body.value);
   if (rank == 0) {
-    if (from != self_) SendTo(from, JobMessage::kStored, stored, out);
+    if (from != self_) mail_.SendTo(from, JobMessage::kStored, stored, out);
     BindAtHome(now, body.label, body.value, from, out);
     return;
   }
@@ -211,7 +211,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
           absl::ToInt64Milliseconds(limits_.backoff_max / 2));
       ScheduleAnnounce(now, entry);
     }
-    SendTo(from, JobMessage::kStored, stored, out);
+    mail_.SendTo(from, JobMessage::kStored, stored, out);
   } else {
     last_progress_ = now;
   }
@@ -221,15 +221,16 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
 bool JobRun::Lacks(absl::string_view announce) const {
   const auto lacks = [this](const AnnounceBody& body) {
     const Label& label = body.label;
-    if (!IsKnown(label)) return false;
+    if (!places_.IsKnown(label)) return false;
     const Entry* entry = shard_.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) return false;
-    if (RankOf(label, self_) >= 0 || wishes_.wanted.contains(label)) {
+    if (places_.RankOf(label, self_) >= 0 || wishes_.wanted.contains(label)) {
       return true;
     }
     // A home of consumers may have used it up, or keep it with their inputs.
     const auto needs_nothing = [&](const Task& task, int use) {
-      if (!IsPursued(task) && (!IsMine(task) || IsDone(task))) return true;
+      if (!IsPursued(task) && (!places_.IsMine(task) || IsDone(task)))
+        return true;
       if (IsComplete(task)) return true;
       const std::vector<int> missing = activations_.MissingUses(task);
       return std::find(missing.begin(), missing.end(), use) == missing.end();
@@ -243,7 +244,7 @@ bool JobRun::Lacks(absl::string_view announce) const {
 
 void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
                             Outbox& out) {
-  const int rank = RankOf(body.label, self_);
+  const int rank = places_.RankOf(body.label, self_);
   if (rank == 0) CountIfLate(body.label, from);
   Entry* entry = shard_.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
@@ -251,16 +252,16 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
     return FailOfConflict(body.label, body.digest, from);
   }
   if (held && rank >= 0) {
-    SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
+    mail_.SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
   } else if (rank == 0 && marks_.IsRetired(body.label) &&
              !root_.rounds.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
-    SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
-           out);
+    mail_.SendTo(from, JobMessage::kRetired,
+                 EncodeRetired({.label = body.label}), out);
     return;
   } else if (rank >= 0 || (!held && wishes_.wanted.contains(body.label))) {
-    SendTo(from, JobMessage::kDemand,
-           EncodeDemand({.label = body.label, .lazy = true}), out);
+    mail_.SendTo(from, JobMessage::kDemand,
+                 EncodeDemand({.label = body.label, .lazy = true}), out);
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0) {
@@ -274,9 +275,9 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
   handover_.Settle(from, body.label);
   Entry* entry = shard_.Find(body.label);
   if (entry == nullptr || entry->value.IsNone()) {
-    if (IsHome(body.label) && marks_.IsRetired(body.label)) {
-      SendTo(from, JobMessage::kRetired, EncodeRetired({.label = body.label}),
-             out);
+    if (places_.IsHome(body.label) && marks_.IsRetired(body.label)) {
+      mail_.SendTo(from, JobMessage::kRetired,
+                   EncodeRetired({.label = body.label}), out);
     }
     return;
   }
@@ -292,8 +293,8 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
     RetireIfUnneeded(body.label, out);
     return;
   }
-  if (from != HomeOf(body.label)) return;
-  if (RankOf(body.label, self_) < 0) {
+  if (from != places_.HomeOf(body.label)) return;
+  if (places_.RankOf(body.label, self_) < 0) {
     shard_.Erase(body.label);
   } else {
     ScheduleAnnounce(now, *entry);

@@ -8,20 +8,19 @@
 namespace dogged {
 
 void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
-  const Placement before = std::exchange(
-      placement_, Placement(std::move(view.members), options_.replicas + 1,
-                            std::move(view.salts)));
+  const Placement before = places_.SetView(std::move(view));
   if (!failure_.ok()) return;
   const bool lost = std::any_of(
       before.members().begin(), before.members().end(),
-      [this](const auto& m) { return !placement_.Contains(m.agent); });
+      [this](const auto& m) { return !places_.placement().Contains(m.agent); });
   if (lost) rebuild_after_ = now + Patience();
   ReviewHandovers(now, before, out);
-  marks_.Forget([this](const Label& row) { return !IsHome(row); });
+  marks_.Forget([this](const Label& row) { return !places_.IsHome(row); });
   wide_.ForgetAll();
   if (lost) {
     for (const auto& [row, version] : marks_.BoundRows([&](const Label& r) {
-           return IsHome(r) && !placement_.Contains(before.Home(KeyOf(r)));
+           return places_.IsHome(r) &&
+                  !places_.placement().Contains(before.Home(places_.KeyOf(r)));
          })) {
       marks_.Doubt(row, version);
     }
@@ -32,13 +31,13 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   }
   HandOverMarks(
       [&](const Label& row) {
-        return before.Home(KeyOf(row)) == self_ && !IsHome(row);
+        return before.Home(places_.KeyOf(row)) == self_ && !places_.IsHome(row);
       },
       out);
   DropMovedTasks();
   SweepStealing(now, out);
   search_.claims.Forget([this](const Task& task, AgentId holder) {
-    return !placement_.Contains(holder) || !IsMine(task);
+    return !places_.placement().Contains(holder) || !places_.IsMine(task);
   });
   AskAllAgain(now);
   leaves_.emplace(relations_, INT64_MIN, root_.LeavesUntil());
@@ -48,19 +47,21 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
 
 void JobRun::ReviewHandovers(absl::Time now, const Placement& before,
                              Outbox& out) {
-  handover_.ForgetIf([this](AgentId to) { return !placement_.Contains(to); });
+  handover_.ForgetIf(
+      [this](AgentId to) { return !places_.placement().Contains(to); });
   const bool is_beginner =
       before.members().empty() || handover_.IsHeldAltogether();
-  for (const PlacementMember& member : placement_.members()) {
+  for (const PlacementMember& member : places_.placement().members()) {
     const AgentId peer = member.agent;
     if (peer == self_) continue;
     const bool is_new = !before.Contains(peer);
     if (is_beginner && is_new) {
       handover_.Await(peer, now + limits_.handover_max, before);
       // It may have begun without knowing this agent.
-      if (has_told_start_) SendTo(peer, JobMessage::kStarted, {}, out);
+      if (has_told_start_) mail_.SendTo(peer, JobMessage::kStarted, {}, out);
     }
-    if (before.Contains(self_) && (is_new || !placement_.Contains(self_))) {
+    if (before.Contains(self_) &&
+        (is_new || !places_.placement().Contains(self_))) {
       handover_.Owe(peer);
     }
   }
@@ -76,7 +77,7 @@ void JobRun::DropMovedTasks() {
         picked == search_.picked.end() || picked->second.giver.IsNone()
             ? self_
             : picked->second.giver;
-    if (HomeOf(task) != before) moved.push_back(task);
+    if (places_.HomeOf(task) != before) moved.push_back(task);
   };
   activations_.ForEach([&](const Activation& record) {
     look_at(record.task);
@@ -89,7 +90,7 @@ void JobRun::DropMovedTasks() {
   for (const Task& task : stealing_.Given()) look_at(task);
   for (const Task& task : moved) DropTask(task);
   for (const Task& task : in_flight_) {
-    if (!IsMine(task)) handover_.Give(HomeOf(task), task);
+    if (!places_.IsMine(task)) handover_.Give(places_.HomeOf(task), task);
   }
 }
 
@@ -97,7 +98,7 @@ void JobRun::ListResults() {
   root_.results.clear();
   search_.other_results.clear();
   root_.rounds.ForEachDemanded([&](const Label& label) {
-    if (IsHome(label)) {
+    if (places_.IsHome(label)) {
       root_.results.push_back(label);
     } else if (!forward_) {
       search_.other_results.push_back(label);
@@ -140,22 +141,22 @@ void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
 }
 
 void JobRun::ExpectHandover(absl::Time now, AgentId leaver) {
-  if (leaver == self_ || !placement_.Contains(leaver)) return;
-  handover_.Await(leaver, now + limits_.handover_max, placement_);
+  if (leaver == self_ || !places_.placement().Contains(leaver)) return;
+  handover_.Await(leaver, now + limits_.handover_max, places_.placement());
 }
 
 void JobRun::TellStart(Outbox& out) {
   has_told_start_ = true;
-  for (const PlacementMember& member : placement_.members()) {
+  for (const PlacementMember& member : places_.placement().members()) {
     if (member.agent != self_) {
-      SendTo(member.agent, JobMessage::kStarted, {}, out);
+      mail_.SendTo(member.agent, JobMessage::kStarted, {}, out);
     }
   }
 }
 
 // What was sent to `peer` before was lost.
 void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
-  if (!placement_.Contains(peer)) {
+  if (!places_.placement().Contains(peer)) {
     handover_.NoteEarlyStart(peer);
     return;
   }
@@ -163,13 +164,14 @@ void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   handover_.Owe(peer);
   if (offers_.others.erase(peer) > 0) NoteOffer(now);
   AskAllAgain(now);
-  HandOverMarks([&](const Label& row) { return HomeOf(row) == peer; }, out);
+  HandOverMarks([&](const Label& row) { return places_.HomeOf(row) == peer; },
+                out);
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     const Entry& entry = *shard_.Find(label);
     if (entry.value.IsNone()) continue;
     if (!entry.is_home) {
-      if (HomeOf(label) == peer) {
+      if (places_.HomeOf(label) == peer) {
         handover_.Give(peer, label);
         Announce(now, label, out);
       }
@@ -200,26 +202,27 @@ void JobRun::HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
                            Outbox& out) {
   absl::btree_map<AgentId, MarksBody> bodies;
   for (auto& row : marks_.BoundRows(moved)) {
-    bodies[HomeOf(row.first)].done.push_back(row);
+    bodies[places_.HomeOf(row.first)].done.push_back(row);
   }
   for (auto& row : marks_.RetiredRows(moved)) {
-    bodies[HomeOf(row.first)].retired.push_back(row);
+    bodies[places_.HomeOf(row.first)].retired.push_back(row);
   }
   for (const auto& [home, body] : bodies) {
-    SendTo(home, JobMessage::kMarks, EncodeMarks(body), out);
+    mail_.SendTo(home, JobMessage::kMarks, EncodeMarks(body), out);
   }
 }
 
 void JobRun::TellThrough(Outbox& out) {
   for (const AgentId to : handover_.TakeThrough()) {
-    SendTo(to, JobMessage::kMarks, EncodeMarks({.is_through = true}), out);
+    mail_.SendTo(to, JobMessage::kMarks, EncodeMarks({.is_through = true}),
+                 out);
   }
 }
 
 bool JobRun::HandleMarks(AgentId from, const MarksBody& body) {
   for (const auto* rows : {&body.done, &body.retired}) {
     for (const auto& [row, version] : *rows) {
-      if (!IsKnown(row)) return false;
+      if (!places_.IsKnown(row)) return false;
     }
   }
   if (body.is_through) handover_.EndAwait(from);
@@ -239,8 +242,8 @@ void JobRun::PublishToNew(absl::Time now, const Label& label,
   if (forward_) {
     size_t ordinal = 0;
     relations_.ForEachConsumer(label, [&](const Task& task, int) {
-      const uint64_t task_key = KeyOf(relations_.FirstCreated(task));
-      const AgentId home = placement_.Home(task_key);
+      const uint64_t task_key = places_.KeyOf(relations_.FirstCreated(task));
+      const AgentId home = places_.placement().Home(task_key);
       if (!entry.consumers.Has(ordinal++) && home != before.Home(task_key)) {
         targets.insert(home);
       }
@@ -260,15 +263,17 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
                          const Placement& before, Outbox& out) {
   Entry* entry = shard_.Find(label);
   if (entry == nullptr) return;
-  auto gone = [this](AgentId agent) { return !placement_.Contains(agent); };
+  auto gone = [this](AgentId agent) {
+    return !places_.placement().Contains(agent);
+  };
   entry->waiters.erase(
       std::remove_if(entry->waiters.begin(), entry->waiters.end(), gone),
       entry->waiters.end());
   entry->copies.erase(
       std::remove_if(entry->copies.begin(), entry->copies.end(), gone),
       entry->copies.end());
-  const uint64_t key = KeyOf(label);
-  const bool is_home = placement_.Home(key) == self_;
+  const uint64_t key = places_.KeyOf(label);
+  const bool is_home = places_.placement().Home(key) == self_;
   if (entry->value.IsNone()) {
     // Waiters ask again at the new home.
     if (!is_home || entry->waiters.empty()) shard_.Erase(label);
@@ -294,9 +299,9 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
     ScheduleAnnounce(now, *entry);
     if (alone) {
       stats_.bytes_resent += value.bytes();
-      handover_.Give(placement_.Home(key), label);
-      SendValue({placement_.Home(key)}, label, out, Sending::kCopy);
-    } else if (placement_.Home(key) != before.Home(key)) {
+      handover_.Give(places_.placement().Home(key), label);
+      SendValue({places_.placement().Home(key)}, label, out, Sending::kCopy);
+    } else if (places_.placement().Home(key) != before.Home(key)) {
       Announce(now, label, out);
     }
     return;
@@ -333,12 +338,7 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   handover_.Expire(now);
   if (now >= next_sweep_) Sweep(now, out);
   SendCopies(now, out);
-  const auto traffic = multicast_.traffic().find(id_);
-  if (traffic != multicast_.traffic().end()) {
-    stats_.publications = traffic->second.publications;
-    stats_.publication_messages = traffic->second.messages;
-    stats_.publication_bytes = traffic->second.bytes;
-  }
+  mail_.CountPublications();
   TellThrough(out);
   out.WakeAt(next_sweep_);
   out.WakeAt(handover_.NextLimit());

@@ -12,7 +12,7 @@ bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers.left() == 0 && !root_.rounds.IsResult(label)) return true;
   if (storage_.keeps_all() && entry.on_disk != OnDisk::kYes) return false;
   // A copy counts while its holder has a rank; others may drop theirs.
-  const absl::Span<const AgentId> holders = HoldersOf(label);
+  const absl::Span<const AgentId> holders = places_.HoldersOf(label);
   return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {
     return agent == self_ || std::find(entry.copies.begin(), entry.copies.end(),
                                        agent) != entry.copies.end();
@@ -31,7 +31,7 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
   bool all_durable = true;
   absl::InlinedVector<Label, 2> outputs;
   relations_.ForEachCreated(*producer, [&](int, const Label& created) {
-    if (!IsHome(created)) return;
+    if (!places_.IsHome(created)) return;
     const Entry* other = shard_.Find(created);
     if (other == nullptr || other->value.IsNone()) {
       all_durable &= marks_.WasBound(created);
@@ -59,9 +59,8 @@ void JobRun::GiveUpInputs(const Activation& record, const Kernel& kernel) {
         entry->copies.empty() && entry->waiters.empty() &&
         entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
     if (!is_ours || wide_.IsWide(label) ||
-        relations_.ConsumerCount(label) != 1 ||
-        root_.rounds.IsResult(label) || marks_.IsPinned(label) ||
-        marks_.IsReopened(label)) {
+        relations_.ConsumerCount(label) != 1 || root_.rounds.IsResult(label) ||
+        marks_.IsPinned(label) || marks_.IsReopened(label)) {
       return;
     }
     const std::optional<Task> producer = relations_.ProducerOf(label);
@@ -100,8 +99,8 @@ void JobRun::Drop(const Label& label, Outbox& out) {
     return;
   }
   if (!entry->copies.empty()) {
-    SendToAll({entry->copies.begin(), entry->copies.end()},
-              JobMessage::kRetired, EncodeRetired({.label = label}), out);
+    mail_.SendToAll({entry->copies.begin(), entry->copies.end()},
+                    JobMessage::kRetired, EncodeRetired({.label = label}), out);
   }
   marks_.NoteRetired(label);
   shard_.Erase(label);
@@ -111,7 +110,8 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
   if (!body.task.has_value()) {
     handover_.Settle(from, body.label);
     const Entry* entry = shard_.Find(body.label);
-    if (entry == nullptr || entry->is_home || from != HomeOf(body.label)) {
+    if (entry == nullptr || entry->is_home ||
+        from != places_.HomeOf(body.label)) {
       return;
     }
     marks_.NoteRetired(body.label);
@@ -136,7 +136,7 @@ bool JobRun::BelieveRetired(AgentId from, const Label& label, const Task& task,
     DropTask(task);  // another walk looks again
     return false;
   }
-  if (!IsMine(task) || in_flight_.contains(task)) return false;
+  if (!places_.IsMine(task) || in_flight_.contains(task)) return false;
   const Pursuit* known = pursuits_.Find(task);
   if (known == nullptr) return false;
   if (!known->certain) {
@@ -144,13 +144,13 @@ bool JobRun::BelieveRetired(AgentId from, const Label& label, const Task& task,
     return false;
   }
   if (!IsMissing(task, label)) return false;
-  SendTo(from, JobMessage::kDemand,
-         EncodeDemand({.label = label,
-                       .task = task,
-                       .depth = known->depth + 1,
-                       .certain = true,
-                       .insist = true}),
-         out);
+  mail_.SendTo(from, JobMessage::kDemand,
+               EncodeDemand({.label = label,
+                             .task = task,
+                             .depth = known->depth + 1,
+                             .certain = true,
+                             .insist = true}),
+               out);
   return true;
 }
 

@@ -24,25 +24,26 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
       absl::InvalidArgumentError("message about no label of this job");
   if (kind == JobMessage::kLookup) {
     DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
-    if (!IsKnown(b.label)) return refused;
-    SendTo(from, JobMessage::kAnswer, EncodeAnswer(AnswerTo(now, b)), out);
+    if (!places_.IsKnown(b.label)) return refused;
+    mail_.SendTo(from, JobMessage::kAnswer, EncodeAnswer(AnswerTo(now, b)),
+                 out);
     return absl::OkStatus();
   }
   if (kind == JobMessage::kAnswer) {
     DOGGED_ASSIGN_OR_RETURN(const AnswerBody b, DecodeAnswer(body));
-    if (!IsKnown(b.label)) return refused;
+    if (!places_.IsKnown(b.label)) return refused;
     HandleAnswer(now, b, out);
     return absl::OkStatus();
   }
   if (kind == JobMessage::kSteal) {
     DOGGED_ASSIGN_OR_RETURN(const StealBody b, DecodeSteal(body));
-    if (placement_.Contains(from)) {
+    if (places_.placement().Contains(from)) {
       stealing_.NoteRoom(from, b.count, now + 2 * limits_.sweep_interval);
     }
     return absl::OkStatus();
   }
   DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
-  if (!relations_.IsTask(b.task) || !IsKnown(b.wanted)) return refused;
+  if (!relations_.IsTask(b.task) || !places_.IsKnown(b.wanted)) return refused;
   if (kind == JobMessage::kGiven) {
     HandleGift(now, from, b, out);
     return absl::OkStatus();
@@ -94,7 +95,7 @@ bool JobRun::StartWalk(absl::Time now) {
       {std::make_unique<Walk>(
            relations_, Rng(rng_.Next()),
            static_cast<size_t>(limits_.walk_frames_max),
-           [this](const Label& label) { return IsHome(label); }),
+           [this](const Label& label) { return places_.IsHome(label); }),
        now});
   search_.walks.back().walk->Start(*start);
   return true;
@@ -116,14 +117,13 @@ bool JobRun::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
         break;
       case Walk::Step::Kind::kLookup:
         for (const auto& [label, insist] : step.lookups) {
-          if (!IsHome(label) && !wide_.ValueOf(label).IsNone()) {
-            walk.OnAnswer(label, LabelState::kBound,
-                          marks_.NewestBound(label));
+          if (!places_.IsHome(label) && !wide_.ValueOf(label).IsNone()) {
+            walk.OnAnswer(label, LabelState::kBound, marks_.NewestBound(label));
             continue;
           }
-          if (!IsHome(label)) {
-            SendTo(HomeOf(label), JobMessage::kLookup,
-                   EncodeLookup({label, insist}), out);
+          if (!places_.IsHome(label)) {
+            mail_.SendTo(places_.HomeOf(label), JobMessage::kLookup,
+                         EncodeLookup({label, insist}), out);
             continue;
           }
           const AnswerBody answer = AnswerTo(now, {label, insist});
@@ -173,7 +173,7 @@ bool JobRun::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
 bool JobRun::Pick(absl::Time now, const Task& task, const Label& wanted,
                   Outbox& out) {
   if (in_flight_.contains(task) || search_.picked.contains(task)) return false;
-  const bool is_mine = IsMine(task);
+  const bool is_mine = places_.IsMine(task);
   if (options_.claims && is_mine && !TakeClaim(now, {task, wanted}, self_)) {
     return false;
   }
@@ -189,8 +189,9 @@ void JobRun::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
   if (picked == search_.picked.end() || in_flight_.contains(task)) return;
   picked->second.asked = now;
   if (!picked->second.granted) {
-    SendTo(HomeOf(task), JobMessage::kClaim,
-           EncodeClaim({.task = task, .wanted = picked->second.wanted}), out);
+    mail_.SendTo(places_.HomeOf(task), JobMessage::kClaim,
+                 EncodeClaim({.task = task, .wanted = picked->second.wanted}),
+                 out);
     return;
   }
   FetchInputs(task, AgentId(), out);
@@ -209,9 +210,10 @@ void JobRun::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     }
     if (Value value = ValueAtHand(label); !value.IsNone()) {
       at_hand.emplace_back(use, std::move(value));
-    } else if (HomeOf(label) != coming_from) {
-      SendTo(HomeOf(label), JobMessage::kDemand,
-             EncodeDemand({.label = label, .task = task, .lazy = true}), out);
+    } else if (places_.HomeOf(label) != coming_from) {
+      mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
+                   EncodeDemand({.label = label, .task = task, .lazy = true}),
+                   out);
     }
   });
   for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
@@ -231,13 +233,14 @@ void JobRun::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
 
 void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                          Outbox& out) {
-  if (!IsMine(body.task)) return;  // his view is another; he tries elsewhere
-  if (forward_) {                  // he has been given it
+  if (!places_.IsMine(body.task))
+    return;        // his view is another; he tries elsewhere
+  if (forward_) {  // he has been given it
     return stealing_.Extend(body.task, from, now + limits_.gift_silence_max);
   }
   const bool granted = TakeClaim(now, body, from);
-  SendTo(from, JobMessage::kClaimed,
-         EncodeClaim({body.task, body.wanted, granted}), out);
+  mail_.SendTo(from, JobMessage::kClaimed,
+               EncodeClaim({body.task, body.wanted, granted}), out);
 }
 
 // Messages may be lost: what is not answered is asked again. Inputs may be
@@ -277,11 +280,11 @@ void JobRun::SweepSearch(absl::Time now, Outbox& out) {
   }
   if (!options_.claims) return;
   for (const Task& task : running) {
-    if (IsMine(task)) {
+    if (places_.IsMine(task)) {
       search_.claims.Take(now, task, self_, 4 * Patience());
     } else {
-      SendTo(HomeOf(task), JobMessage::kClaim,
-             EncodeClaim({task, search_.picked[task].wanted}), out);
+      mail_.SendTo(places_.HomeOf(task), JobMessage::kClaim,
+                   EncodeClaim({task, search_.picked[task].wanted}), out);
     }
   }
 }

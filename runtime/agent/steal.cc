@@ -38,8 +38,8 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
                        std::max(executor_.unfinished_count(),
                                 static_cast<int64_t>(search_.picked.size()));
   const int64_t idle = executor_.worker_count() - busy;
-  if (idle <= 0 || !placement_.Contains(self_)) return;
-  const std::vector<PlacementMember>& members = placement_.members();
+  if (idle <= 0 || !places_.placement().Contains(self_)) return;
+  const std::vector<PlacementMember>& members = places_.placement().members();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
     const AgentId victim = rng_.Pick(members).agent;
     if (victim == self_ ||
@@ -47,9 +47,10 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
       continue;
     }
     const int64_t room = std::min<int64_t>(
-        idle, executor_.RunnableWorkers(WorkersBeside(placement_, self_)));
+        idle,
+        executor_.RunnableWorkers(WorkersBeside(places_.placement(), self_)));
     if (room == 0) return;
-    SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
+    mail_.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
   }
 }
 
@@ -60,7 +61,7 @@ int64_t JobRun::BytesToMove(const Activation& record, AgentId thief) const {
   int64_t bytes = 0;
   relations_.ForEachRequired(record.task, [&](int use, const Label& label) {
     const Value& input = record.inputs[static_cast<size_t>(use)];
-    const AgentId home = HomeOf(label);
+    const AgentId home = places_.HomeOf(label);
     const bool has_owner_near = is_near && (home != self_ || !input.IsView());
     if (home != thief && !has_owner_near && !input.IsNone()) {
       bytes += input.bytes();
@@ -79,19 +80,20 @@ void JobRun::GiveTasks(absl::Time now, Outbox& out) {
   while (!parked_.empty()) {
     bool has_given = false;
     for (const AgentId thief : stealing_.Thieves(now)) {
-      if (thief == self_ || !placement_.Contains(thief)) continue;
+      if (thief == self_ || !places_.placement().Contains(thief)) continue;
       auto record = parked_.TakeLast([&](const Activation& parked) {
-        return !IsHeld(parked.task) && IsMine(parked.task) &&
+        return !IsHeld(parked.task) && places_.IsMine(parked.task) &&
                !IsPursued(parked.task) && !IsWhollyDone(parked.task) &&
                BytesToMove(parked, thief) * kTimeOfByte < usual_task_;
       });
       if (record == nullptr) continue;
       has_given = true;
       // It takes no notice of inputs that come before it knows what for.
-      SendTo(thief, JobMessage::kGiven,
-             EncodeClaim({.task = record->task,
-                          .wanted = relations_.FirstCreated(record->task)}),
-             out);
+      mail_.SendTo(
+          thief, JobMessage::kGiven,
+          EncodeClaim({.task = record->task,
+                       .wanted = relations_.FirstCreated(record->task)}),
+          out);
       absl::btree_set<Label> own;
       relations_.ForEachRequired(record->task, [&](int, const Label& label) {
         const Entry* entry = shard_.Find(label);
@@ -112,7 +114,7 @@ void JobRun::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
                         Outbox& out) {
   const Task& task = body.task;
   stealing_.NoteAnswer(from);
-  if (!forward_ || paused_ || HomeOf(task) != from ||
+  if (!forward_ || paused_ || places_.HomeOf(task) != from ||
       root_.rounds.IsAhead(task) || in_flight_.contains(task) ||
       search_.picked.contains(task)) {
     return;
@@ -148,8 +150,8 @@ void JobRun::SweepStealing(absl::Time now, Outbox& out) {
     }
   }
   for (const auto& [task, gift] : gifts) {
-    SendTo(gift.giver, JobMessage::kClaim,
-           EncodeClaim({.task = task, .wanted = gift.wanted}), out);
+    mail_.SendTo(gift.giver, JobMessage::kClaim,
+                 EncodeClaim({.task = task, .wanted = gift.wanted}), out);
   }
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {
@@ -163,7 +165,8 @@ void JobRun::SweepStealing(absl::Time now, Outbox& out) {
   }
   // A thief that leaves has run what it had, and hands that over.
   for (auto& record : stealing_.TakeBack(now, [this](AgentId thief) {
-         return !placement_.Contains(thief) && !handover_.IsAwaiting(thief);
+         return !places_.placement().Contains(thief) &&
+                !handover_.IsAwaiting(thief);
        })) {
     parked_.Put(std::move(record));
   }

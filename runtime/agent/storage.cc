@@ -31,7 +31,7 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
       ++it;
       continue;
     }
-    SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
+    mail_.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
     it = targets.erase(it);
   }
   if (why != Sending::kDemanded) {
@@ -40,8 +40,8 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
       if (!credit_.Has(agent)) told.insert(agent);
     }
     for (const AgentId agent : told) targets.erase(agent);
-    SendToAll(std::move(told), JobMessage::kAnnounce,
-              EncodeAnnounce({label, entry->value.digest()}), out);
+    mail_.SendToAll(std::move(told), JobMessage::kAnnounce,
+                    EncodeAnnounce({label, entry->value.digest()}), out);
   }
   if (targets.empty()) return;
   for (const AgentId agent : targets) {
@@ -52,14 +52,14 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
   if (why == Sending::kCopy && body.size() > limits_.offer_bytes_min) {
     tag = EncodeAnnounce({label, entry->value.digest()});
   }
-  SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
+  mail_.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
 }
 
 absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,
                                  const Label& label, const Value& value,
                                  Outbox& out) {
   if (!failure_.ok()) return absl::OkStatus();
-  if (!IsKnown(label)) {
+  if (!places_.IsKnown(label)) {
     return absl::InvalidArgumentError("a loan of no label of this job");
   }
   HandlePublish(now, from, {label, value}, out);
@@ -85,8 +85,8 @@ void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
     Execute(std::move(record));
   }
   for (auto& [label, task] : storage_.TakeRemote()) {
-    SendTo(HomeOf(label), JobMessage::kDemand,
-           EncodeDemand({.label = label, .task = task}), out);
+    mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
+                 EncodeDemand({.label = label, .task = task}), out);
   }
   for (auto& record : storage_.TakeReturned()) {
     ReturnTask(now, std::move(record), out);
@@ -119,7 +119,7 @@ void JobRun::ReturnTask(absl::Time now, std::unique_ptr<Activation> record,
 
 void JobRun::Recall() {
   offers_.is_reading = true;
-  for (const PlacementMember& member : placement_.members()) {
+  for (const PlacementMember& member : places_.placement().members()) {
     if (member.agent != self_) offers_.others.insert(member.agent);
   }
   storage_.Scan();
@@ -196,7 +196,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
   entry->announce_interval_ms = 0;
   HandOutIfWanted(label, value);
   const Value held = entry->value;
-  if (IsHome(label)) {
+  if (places_.IsHome(label)) {
     BecomeHome(label, *entry);
     if (!marks_.WasBound(label)) {
       const std::optional<Task> producer = relations_.ProducerOf(label);
@@ -223,14 +223,14 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
 void JobRun::LoseValue(const Label& label, Outbox& out) {
   const absl::InlinedVector<AgentId, 2> copies = shard_.Find(label)->copies;
   shard_.Erase(label);
-  if (!IsHome(label)) {
-    SendTo(HomeOf(label), JobMessage::kDemand,
-           EncodeDemand({.label = label, .lazy = true}), out);
+  if (!places_.IsHome(label)) {
+    mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
+                 EncodeDemand({.label = label, .lazy = true}), out);
     return;
   }
   for (const AgentId copy : copies) {
-    SendTo(copy, JobMessage::kDemand,
-           EncodeDemand({.label = label, .lazy = true}), out);
+    mail_.SendTo(copy, JobMessage::kDemand,
+                 EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (copies.empty()) {
     ReopenIfGone(label);

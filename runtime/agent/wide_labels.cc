@@ -11,9 +11,8 @@ WideLabels::WideLabels(const Relations& relations) : relations_(relations) {
     const auto& consumers = relations.ConsumersOf(static_cast<int32_t>(a));
     may_be_wide_.push_back(
         std::ssize(consumers) > ConsumersDone::kNarrowMax ||
-        std::any_of(consumers.begin(), consumers.end(), [](const auto& c) {
-          return !c.inverse.IsInjective();
-        }));
+        std::any_of(consumers.begin(), consumers.end(),
+                    [](const auto& c) { return !c.inverse.IsInjective(); }));
   }
 }
 

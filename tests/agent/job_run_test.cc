@@ -47,7 +47,8 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
     const Label root{.array = 0};
     const auto report = [&](int64_t i) {
       agent.Receive(kPeer, JobMessage::kDone,
-                    EncodeDone({.label = root, .task = Task{.task_class = 1, .index = {i}}}));
+                    EncodeDone({.label = root,
+                                .task = Task{.task_class = 1, .index = {i}}}));
     };
     for (int64_t i = 0; i + 1 < width; ++i) report(i);
     report(0);  // one that came twice
@@ -57,6 +58,72 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
     agent.Pass(absl::Seconds(1));
     EXPECT_EQ(agent.run().held_count(), 0);
   }
+}
+
+// One report for all consumers of a home, and only if both mean the same ones.
+TEST(JobRun, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
+  constexpr int64_t kWidth = 1000;
+  OneAgent agent(Fan(kWidth));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  agent.Complete(std::move(tasks[0]), {Sealed(Value::Scalar(1))});
+  ConsumerSet all;
+  for (int64_t i = 0; i < kWidth; ++i) {
+    all.Add({.task_class = 1, .index = {i}});
+  }
+  ConsumerSet others = all;
+  ++others.hash_sum;
+  const auto report = [&](AgentId from, const ConsumerSet& done) {
+    agent.Receive(from, JobMessage::kDone,
+                  EncodeDone({.label = Label{.array = 0}, .all = done}));
+    agent.Pass(absl::Seconds(1));
+  };
+  report(kPeer, others);
+  report(kThird, all);
+  report(kPeer, {});
+  EXPECT_EQ(agent.run().held_count(), 1);
+  report(kPeer, all);
+  EXPECT_EQ(agent.run().held_count(), 0);
+}
+
+// At the home of the consumers: nothing is said until all are done, then one
+// word; and again when the label's home has not heard it.
+TEST(JobRun, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
+  constexpr int64_t kWidth = 1000;
+  const Label root{.array = 0};
+  Program program = AllAt(kSelf, WideRelease(kWidth));
+  program.arrays[0].affinity_group = OneAgent::GroupAt(kPeer);
+  OneAgent agent(std::move(program));
+  const Value value = Sealed(Value::Scalar(1));
+  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(root, value));
+  std::vector<ReadyTask> tasks;
+  const auto run_some = [&](int64_t count) {
+    while (count-- > 0) {
+      agent.Pass(absl::ZeroDuration());
+      for (ReadyTask& task : agent.tasks().TakeAll()) {
+        tasks.push_back(std::move(task));
+      }
+      ASSERT_FALSE(tasks.empty());
+      agent.Complete(std::move(tasks.back()), {value});
+      tasks.pop_back();
+    }
+  };
+  run_some(kWidth / 2);
+  const auto announce = [&] {
+    agent.Receive(kPeer, JobMessage::kAnnounce,
+                  EncodeAnnounce({root, value.digest()}));
+  };
+  announce();
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), IsEmpty());
+  run_some(kWidth - kWidth / 2);
+  ConsumerSet all;
+  for (int64_t i = 0; i < kWidth; ++i) {
+    all.Add({.task_class = 1, .index = {i}});
+  }
+  const std::string said(EncodeDone({.label = root, .all = all}).view());
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
+  announce();
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
 }
 
 // What was on a worker when an earlier run of this job ended says nothing of
@@ -468,7 +535,8 @@ TEST(JobRun, SurvivesGarbage) {
               EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()})}),
       Joined({EncodeDemand({.label = RowAt(1), .task = task}),
               EncodeDemand({.label = RowAt(2), .lazy = true})}),
-      Joined({EncodeDone({.label = RowAt(1), .task = task}), EncodeDone({.label = RowAt(2), .task = task})}),
+      Joined({EncodeDone({.label = RowAt(1), .task = task}),
+              EncodeDone({.label = RowAt(2), .task = task})}),
       Joined({EncodeRetired({.label = RowAt(1)}),
               EncodeRetired({.label = RowAt(2), .task = task})}),
   };

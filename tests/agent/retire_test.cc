@@ -72,7 +72,8 @@ TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
                     EncodeAnnounce({kSecond, One().digest()}));
     }
     EXPECT_EQ(agent.run().held_count(), 1);
-    agent.Receive(kPeer, JobMessage::kDone, EncodeDone({.label = kSecond, .task = kMakesLast}));
+    agent.Receive(kPeer, JobMessage::kDone,
+                  EncodeDone({.label = kSecond, .task = kMakesLast}));
     EXPECT_EQ(agent.run().held_count(), 0);
   }
 }
@@ -114,7 +115,8 @@ TEST(Retire, WhoHoldsACopyIsToldThatItGoes) {
                 EncodeAnnounce({kFirst, One().digest()}));
   const Bytes retired = EncodeRetired({.label = kFirst});
   EXPECT_EQ(agent.SentWith(kThird, retired), 0);
-  agent.Receive(kPeer, JobMessage::kDone, EncodeDone({.label = kFirst, .task = kMakesSecond}));
+  agent.Receive(kPeer, JobMessage::kDone,
+                EncodeDone({.label = kFirst, .task = kMakesSecond}));
   EXPECT_EQ(agent.run().held_count(), 0);
   EXPECT_EQ(agent.SentWith(kThird, retired), 1);
 }
@@ -125,7 +127,8 @@ TEST(Retire, WhatIsNeededForCertainIsMadeAgain) {
   OneAgent agent(Chain(kSelf, kPeer, kPeer));
   RunNext(agent, {.task_class = 0, .index = {0}});
   const auto done = [&] {
-    agent.Receive(kPeer, JobMessage::kDone, EncodeDone({.label = kFirst, .task = kMakesSecond}));
+    agent.Receive(kPeer, JobMessage::kDone,
+                  EncodeDone({.label = kFirst, .task = kMakesSecond}));
   };
   done();
   EXPECT_EQ(agent.run().held_count(), 0);
