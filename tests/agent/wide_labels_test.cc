@@ -1,0 +1,105 @@
+// Aim: labels with thousands of consumers, of which homes are told all at once:
+// dropped neither too early nor never. Method: one agent's part in a job, and
+// messages by hand.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "runtime/agent/job_run.h"
+#include "tests/agent/one_agent.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// `width` tasks of the peer read one label of this agent.
+Program Fan(int64_t width) {
+  Program program = WideRelease(width);
+  program.arrays[0].affinity_group = OneAgent::GroupAt(kSelf);
+  program.arrays[1].affinity_group = OneAgent::GroupAt(kPeer);
+  program.arrays[1].affinity_block = {0};
+  return program;
+}
+
+// `program` with all its labels at home at `agent`.
+Program AllAt(AgentId agent, Program program) {
+  for (Array& array : program.arrays) {
+    array.affinity_group = OneAgent::GroupAt(agent);
+    array.affinity_block =
+        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
+  }
+  return program;
+}
+
+// One report for all consumers of a home, and only if both mean the same ones.
+TEST(WideLabels, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
+  constexpr int64_t kWidth = 1000;
+  OneAgent agent(Fan(kWidth));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  agent.Complete(std::move(tasks[0]), {Sealed(Value::Scalar(1))});
+  ConsumerSet all;
+  for (int64_t i = 0; i < kWidth; ++i) {
+    all.Add({.task_class = 1, .index = {i}});
+  }
+  ConsumerSet others = all;
+  ++others.hash_sum;
+  const auto report = [&](AgentId from, const ConsumerSet& done) {
+    agent.Receive(from, JobMessage::kDone,
+                  EncodeDone({.label = Label{.array = 0}, .all = done}));
+    agent.Pass(absl::Seconds(1));
+  };
+  report(kPeer, others);
+  report(kThird, all);
+  report(kPeer, {});
+  EXPECT_EQ(agent.run().held_count(), 1);
+  report(kPeer, all);
+  EXPECT_EQ(agent.run().held_count(), 0);
+}
+
+// At the home of the consumers: nothing is said until all are done, then one
+// word; and again when the label's home has not heard it.
+TEST(WideLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
+  constexpr int64_t kWidth = 1000;
+  const Label root{.array = 0};
+  Program program = AllAt(kSelf, WideRelease(kWidth));
+  program.arrays[0].affinity_group = OneAgent::GroupAt(kPeer);
+  OneAgent agent(std::move(program));
+  const Value value = Sealed(Value::Scalar(1));
+  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(root, value));
+  std::vector<ReadyTask> tasks;
+  const auto run_some = [&](int64_t count) {
+    while (count-- > 0) {
+      agent.Pass(absl::ZeroDuration());
+      for (ReadyTask& task : agent.tasks().TakeAll()) {
+        tasks.push_back(std::move(task));
+      }
+      ASSERT_FALSE(tasks.empty());
+      agent.Complete(std::move(tasks.back()), {value});
+      tasks.pop_back();
+    }
+  };
+  run_some(kWidth / 2);
+  const auto announce = [&] {
+    agent.Receive(kPeer, JobMessage::kAnnounce,
+                  EncodeAnnounce({root, value.digest()}));
+  };
+  announce();
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), IsEmpty());
+  run_some(kWidth - kWidth / 2);
+  ConsumerSet all;
+  for (int64_t i = 0; i < kWidth; ++i) {
+    all.Add({.task_class = 1, .index = {i}});
+  }
+  const std::string said(EncodeDone({.label = root, .all = all}).view());
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
+  announce();
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
+}
+
+}  // namespace
+}  // namespace dogged
