@@ -122,17 +122,23 @@ bool OwnProductsAreFaster() {
 #endif
 }
 
+// c = the product, plus c if `keep` is 1. False, and nothing done: that is
+// OpenBLAS's.
+bool OwnProduct(const Extents& extents, ProductTerms terms, double keep,
+                Matrix c) {
+  if (!OwnProductsAreFaster() || (keep != 0 && keep != 1)) return false;
+  terms.adds = keep == 1;
+  Multiply(extents, terms, c, SolveKernels());
+  return true;
+}
+
 }  // namespace
 
 void Product(const Extents& extents, double factor, ConstMatrix a,
              ConstMatrix b, double keep, Matrix c) {
-  if (OwnProductsAreFaster()) {
-    const ProductTerms terms{.factor = factor,
-                             .a = {a.data, a.stride, 1},
-                             .b = {b.data, b.stride, 1},
-                             .adds = keep != 0};
-    return Multiply(extents, terms, c, SolveKernels());
-  }
+  const ProductTerms terms{
+      .factor = factor, .a = {a.data, a.stride, 1}, .b = {b.data, b.stride, 1}};
+  if (OwnProduct(extents, terms, keep, c)) return;
   OpenBlas().dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, Int(extents.m),
                    Int(extents.n), Int(extents.k), factor, a.data,
                    Int(a.stride), b.data, Int(b.stride), keep, c.data,
@@ -141,13 +147,9 @@ void Product(const Extents& extents, double factor, ConstMatrix a,
 
 void ProductTransposed(const Extents& extents, double factor, ConstMatrix a,
                        ConstMatrix b, double keep, Matrix c) {
-  if (OwnProductsAreFaster()) {
-    const ProductTerms terms{.factor = factor,
-                             .a = {a.data, a.stride, 1},
-                             .b = {b.data, 1, b.stride},
-                             .adds = keep != 0};
-    return Multiply(extents, terms, c, SolveKernels());
-  }
+  const ProductTerms terms{
+      .factor = factor, .a = {a.data, a.stride, 1}, .b = {b.data, 1, b.stride}};
+  if (OwnProduct(extents, terms, keep, c)) return;
   OpenBlas().dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, Int(extents.m),
                    Int(extents.n), Int(extents.k), factor, a.data,
                    Int(a.stride), b.data, Int(b.stride), keep, c.data,
@@ -156,13 +158,9 @@ void ProductTransposed(const Extents& extents, double factor, ConstMatrix a,
 
 void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
                        ConstMatrix b, double keep, Matrix c) {
-  if (OwnProductsAreFaster()) {
-    const ProductTerms terms{.factor = factor,
-                             .a = {a.data, 1, a.stride},
-                             .b = {b.data, b.stride, 1},
-                             .adds = keep != 0};
-    return Multiply(extents, terms, c, SolveKernels());
-  }
+  const ProductTerms terms{
+      .factor = factor, .a = {a.data, 1, a.stride}, .b = {b.data, b.stride, 1}};
+  if (OwnProduct(extents, terms, keep, c)) return;
   OpenBlas().dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, Int(extents.m),
                    Int(extents.n), Int(extents.k), factor, a.data,
                    Int(a.stride), b.data, Int(b.stride), keep, c.data,

@@ -1,11 +1,10 @@
 #include "apps/tiles/lu.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <vector>
 
 #include "apps/tiles/micro_kernels.h"
+#include "apps/tiles/strip_rows.h"
 #include "apps/tiles/triangle.h"
 
 namespace dogged {
@@ -13,24 +12,12 @@ namespace {
 
 using blas::Matrix;
 
-// Columns that are eliminated one by one are copied to where rows follow one
-// another.
-struct alignas(64) Row : std::array<double, kStrip> {};
-
 void Exchange(int64_t n, int64_t i, int64_t j, Matrix a) {
   if (i != j) std::swap_ranges(a.row(i), a.row(i) + n, a.row(j));
 }
 
-// Room for `count` rows, this thread's until its next call. Kept: see
-// triangle.cc.
-absl::Span<Row> RoomForRows(int64_t count) {
-  thread_local std::vector<Row> room;
-  if (std::ssize(room) < count) room.resize(static_cast<size_t>(count));
-  return absl::MakeSpan(room).first(static_cast<size_t>(count));
-}
-
 // The step that makes the elements of column `j` below its pivot multipliers.
-StripStep StepOf(const Row& pivot_row, size_t j) {
+StripStep StepOf(const StripRow& pivot_row, size_t j) {
   StripStep out{.column = static_cast<int64_t>(j), .scale = 1 / pivot_row[j]};
   std::copy(pivot_row.begin() + static_cast<ptrdiff_t>(j) + 1, pivot_row.end(),
             out.weights + j + 1);
@@ -38,19 +25,14 @@ StripStep StepOf(const Row& pivot_row, size_t j) {
 }
 
 // Divides by a pivot whose inverse would overflow.
-void DivideColumn(absl::Span<Row> rows, size_t j) {
+void DivideColumn(StripRows rows, size_t j) {
   for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= rows[j][j];
 }
 
 std::optional<int64_t> FactorStrip(int64_t m, Matrix a,
                                    absl::Span<int64_t> pivots) {
   const size_t n = pivots.size();
-  const absl::Span<Row> rows = RoomForRows(m);
-  for (int64_t i = 0; i < m; ++i) {
-    Row& row = rows[static_cast<size_t>(i)];
-    std::copy_n(a.row(i), n, row.begin());
-    std::fill(row.begin() + static_cast<ptrdiff_t>(n), row.end(), 0.0);
-  }
+  const StripRows rows = LoadStrip(m, std::ssize(pivots), a);
   const MicroKernels& kernels = blas::SolveKernels();
   StripPivot pivot = kernels.eliminate(m, {}, rows[0].data());
   for (size_t j = 0; j < n; ++j) {
@@ -68,9 +50,7 @@ std::optional<int64_t> FactorStrip(int64_t m, Matrix a,
     pivot = kernels.eliminate(m - static_cast<int64_t>(j) - 1, step,
                               rows[j + 1].data());
   }
-  for (int64_t i = 0; i < m; ++i) {
-    std::copy_n(rows[static_cast<size_t>(i)].begin(), n, a.row(i));
-  }
+  StoreStrip(rows, std::ssize(pivots), a);
   return std::nullopt;
 }
 

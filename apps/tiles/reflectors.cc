@@ -1,23 +1,17 @@
 #include "apps/tiles/reflectors.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "apps/tiles/micro_kernels.h"
+#include "apps/tiles/strip_rows.h"
 
 namespace dogged {
 namespace {
 
 using blas::ConstMatrix;
 using blas::Matrix;
-
-// Columns that are reflected one by one are copied to where rows follow one
-// another.
-struct alignas(64) Row : std::array<double, kStrip> {};
-using Rows = absl::Span<Row>;
 
 // The first k rows of v with the ones and zeros that are understood there.
 class Top {
@@ -36,7 +30,7 @@ class Top {
 };
 
 // The Euclidean length of column `j` from row `first` on, without overflow.
-double Length(Rows rows, size_t first, size_t j) {
+double Length(StripRows rows, size_t first, size_t j) {
   double sum = 0;
   double largest = 0;
   for (size_t i = first; i < rows.size(); ++i) {
@@ -58,13 +52,13 @@ double Length(Rows rows, size_t first, size_t j) {
 struct Reflector {
   double tau = 0;
   // Of columns before it: their vectors times its own.
-  Row products{};
+  StripRow products{};
 };
 
 // Makes column `j` of `rows` zero below the diagonal; v takes the place of the
 // zeros. None if the column is not finite. In steps that neither overflow nor
 // lose what is small.
-std::optional<Reflector> ReflectWithCare(Rows rows, size_t j) {
+std::optional<Reflector> ReflectWithCare(StripRows rows, size_t j) {
   const double rest = Length(rows, j + 1, j);
   const double alpha = rows[j][j];
   Reflector out;
@@ -73,7 +67,7 @@ std::optional<Reflector> ReflectWithCare(Rows rows, size_t j) {
     const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
     out.tau = (beta - alpha) / beta;
     for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= alpha - beta;
-    Row sums = rows[j];
+    StripRow sums = rows[j];
     for (size_t i = j + 1; i < rows.size(); ++i) {
       const double v = rows[i][j];
       for (size_t c = 0; c < kStrip; ++c) sums[c] += v * rows[i][c];
@@ -98,7 +92,7 @@ std::optional<Reflector> ReflectWithCare(Rows rows, size_t j) {
 // A strip that is reflected column by column, in one pass over it for each.
 class Strip {
  public:
-  Strip(Rows rows, const MicroKernels& kernels)
+  Strip(StripRows rows, const MicroKernels& kernels)
       : rows_(rows), kernels_(kernels) {
     Pass(1, {});
   }
@@ -115,7 +109,7 @@ class Strip {
       Pass(j + 2, unchanged);
       return out;
     }
-    Row& row = rows_[j];
+    StripRow& row = rows_[j];
     const double alpha = row[j];
     const double beta =
         -std::copysign(std::hypot(alpha, std::sqrt(sums_[j])), alpha);
@@ -152,10 +146,11 @@ class Strip {
     if (first < rows_.size()) Advance(first, rows_.size() - first, step);
   }
 
-  const Rows rows_;
+  const StripRows rows_;
   const MicroKernels& kernels_;
   int64_t column_ = 0;
-  Row sums_{};  // of the next column's products with all, below its diagonal
+  StripRow
+      sums_{};  // of the next column's products with all, below its diagonal
 };
 
 // Column `j` of t: -tau * t * v' * v(j) above the diagonal, tau on it.
@@ -171,30 +166,15 @@ void ExtendT(const Reflector& reflector, int64_t column, Matrix t) {
   t(column, column) = reflector.tau;
 }
 
-// Room for `count` rows, this thread's until its next call. Kept: see
-// triangle.cc.
-Rows RoomForRows(int64_t count) {
-  thread_local std::vector<Row> room;
-  if (std::ssize(room) < count) room.resize(static_cast<size_t>(count));
-  return absl::MakeSpan(room).first(static_cast<size_t>(count));
-}
-
 std::optional<int64_t> FactorStrip(int64_t m, int64_t n, Matrix a, Matrix t) {
-  const Rows rows = RoomForRows(m);
-  for (int64_t i = 0; i < m; ++i) {
-    Row& row = rows[static_cast<size_t>(i)];
-    std::copy_n(a.row(i), n, row.begin());
-    std::fill(row.begin() + n, row.end(), 0.0);
-  }
+  const StripRows rows = LoadStrip(m, n, a);
   Strip strip(rows, blas::SolveKernels());
   for (int64_t j = 0; j < n; ++j) {
     const std::optional<Reflector> reflector = strip.Reflect();
     if (!reflector.has_value()) return j;
     ExtendT(*reflector, j, t);
   }
-  for (int64_t i = 0; i < m; ++i) {
-    std::copy_n(rows[static_cast<size_t>(i)].begin(), n, a.row(i));
-  }
+  StoreStrip(rows, n, a);
   return std::nullopt;
 }
 

@@ -205,13 +205,12 @@ void JobRun::ConsumerDone(const Label& label, const Task& task, Outbox& out) {
     }
     if (entry == nullptr || !entry->is_home) continue;
     size_t ordinal = 0;
-    relations_.ForEachConsumer(next_label,
-                               [&, &done = next_task](const Task& other, int) {
-                                 if (other == done)
-                                   entry->consumers.Mark(ordinal);
-                                 ++ordinal;
-                                 return true;
-                               });
+    const auto cross_off = [&, &done = next_task](const Task& other, int) {
+      if (other == done) entry->consumers.Mark(ordinal);
+      ++ordinal;
+      return true;
+    };
+    relations_.ForEachConsumer(next_label, cross_off);
     RetireIfUnneeded(next_label, out);
   }
   done_reports_.is_busy = false;

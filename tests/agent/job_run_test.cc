@@ -17,25 +17,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// `width` tasks of the peer read one label of this agent.
-Program Fan(int64_t width) {
-  Program program = WideRelease(width);
-  program.arrays[0].affinity_group = OneAgent::GroupAt(kSelf);
-  program.arrays[1].affinity_group = OneAgent::GroupAt(kPeer);
-  program.arrays[1].affinity_block = {0};
-  return program;
-}
-
-// `program` with all its labels at home at `agent`.
-Program AllAt(AgentId agent, Program program) {
-  for (Array& array : program.arrays) {
-    array.affinity_group = OneAgent::GroupAt(agent);
-    array.affinity_block =
-        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
-  }
-  return program;
-}
-
 TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
   for (const int64_t width : {3, 1000}) {
     SCOPED_TRACE(width);

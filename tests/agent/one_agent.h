@@ -195,6 +195,25 @@ inline int32_t AddRow(ProgramBuilder& b, const std::string& name,
                      .version_index = 0});
 }
 
+// `width` tasks of the peer read one label of this agent.
+inline Program Fan(int64_t width) {
+  Program program = WideRelease(width);
+  program.arrays[0].affinity_group = OneAgent::GroupAt(kSelf);
+  program.arrays[1].affinity_group = OneAgent::GroupAt(kPeer);
+  program.arrays[1].affinity_block = {0};
+  return program;
+}
+
+// `program` with all its labels at home at `agent`.
+inline Program AllAt(AgentId agent, Program program) {
+  for (Array& array : program.arrays) {
+    array.affinity_group = OneAgent::GroupAt(agent);
+    array.affinity_block =
+        std::vector<int64_t>(static_cast<size_t>(array.rank), 0);
+  }
+  return program;
+}
+
 }  // namespace dogged
 
 #endif  // DOGGED_TESTS_AGENT_ONE_AGENT_H_
