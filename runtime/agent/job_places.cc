@@ -6,6 +6,11 @@
 #include "runtime/graph/affinity.h"
 
 namespace dogged {
+namespace {
+
+constexpr int64_t kConsumersAsked = 16;
+
+}  // namespace
 
 JobPlaces::JobPlaces(AgentId self, int replicas, const Relations& relations,
                      const Marks& marks)
@@ -40,6 +45,18 @@ absl::Span<const AgentId> JobPlaces::HoldersOf(const Label& label) const {
   const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
   const int copies = replicas_ + (marks_.IsPinned(label) ? 1 : 0);
   return ranks.subspan(0, static_cast<size_t>(copies));
+}
+
+bool JobPlaces::IsInternal(const Task& task) const {
+  bool is_internal = true;
+  relations_.ForEachCreated(task, [&](int, const Label& label) {
+    is_internal =
+        is_internal && HoldersOf(label).size() == 1 && IsHome(label) &&
+        relations_.ConsumerCount(label) <= kConsumersAsked &&
+        relations_.ForEachConsumer(
+            label, [&](const Task& reader, int) { return IsMine(reader); });
+  });
+  return is_internal;
 }
 
 int JobPlaces::RankOf(const Label& label, AgentId agent) const {

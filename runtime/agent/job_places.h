@@ -43,6 +43,9 @@ class JobPlaces {
   bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
   // Its home, then those who are to have copies: one more of what is pinned.
   absl::Span<const AgentId> HoldersOf(const Label& label) const;
+  // Nobody else is to have or to read what it makes. Also false where that
+  // would take long to find out.
+  bool IsInternal(const Task& task) const;
   // The place of `agent` there; -1: it is to have none.
   int RankOf(const Label& label, AgentId agent) const;
 

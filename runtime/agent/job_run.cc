@@ -19,6 +19,10 @@ constexpr int64_t kQueuedMax = 4096;
 constexpr int kExpandedAtOnce = 256;
 constexpr int kLeavesAtOnce = 1 << 14;
 
+// Shorter tasks make so little that to find out who reads it costs more than
+// its digest.
+constexpr absl::Duration kAskedFor = absl::Microseconds(20);
+
 int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
   const int64_t workers = executor.worker_count();
   const auto count = static_cast<int64_t>(
@@ -206,6 +210,7 @@ void JobRun::CountReads(const Activation& record) {
 void JobRun::Execute(std::unique_ptr<Activation> record) {
   CountReads(*record);
   const Task& task = record->task;
+  const bool is_result = root_.rounds.IsResult(relations_.FirstCreated(task));
   const TaskClass& task_class =
       job_->program.classes[static_cast<size_t>(task.task_class)];
   GiveUpInputs(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
@@ -216,6 +221,8 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
        .priority = record->priority,
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
+       .lazy_digests = usual_task_ >= kAskedFor && !is_result &&
+                       !storage_.has_store() && places_.IsInternal(task),
        .owner = kernels_});
   activation_pool_.Put(std::move(record));
 }

@@ -193,7 +193,26 @@ void Value::UnifyNans(int64_t first, int64_t count) {
   }
 }
 
-void Value::Seal() { block_->digest = Hash128(view()); }
+void Value::Seal() {
+  block_->digest = Hash128(view());
+  block_->digest_state.store(DigestState::kKnown, std::memory_order_release);
+}
+
+void Value::SealLazily() {
+  block_->digest_state.store(DigestState::kDue, std::memory_order_release);
+}
+
+void Value::ComputeDigest() const {
+  std::atomic<DigestState>& state = block_->digest_state;
+  DigestState found = DigestState::kDue;
+  if (state.compare_exchange_strong(found, DigestState::kBeingComputed)) {
+    block_->digest = Hash128(view());
+    state.store(DigestState::kKnown);
+    state.notify_all();
+  } else {
+    state.wait(DigestState::kBeingComputed);
+  }
+}
 
 int64_t Value::LiveBytes() {
   return LiveBlockBytes() + ArenaByteCount().load(std::memory_order_relaxed);

@@ -99,8 +99,16 @@ class Value {
   void UnifyNans(int64_t first, int64_t count);
   // Computes the digest; the value is immutable from now on.
   void Seal();
+  // The same, but whoever first asks for the digest computes it.
+  void SealLazily();
   // XXH3-128 over the data, type and shape excluded.
-  const Digest& digest() const { return block_->digest; }
+  const Digest& digest() const {
+    if (block_->digest_state.load(std::memory_order_acquire) !=
+        DigestState::kKnown) {
+      ComputeDigest();
+    }
+    return block_->digest;
+  }
   // True if both refer to one block, or to none.
   bool IsSameBlock(const Value& other) const { return block_ == other.block_; }
   // True if nobody else holds this block, so that it may be written.
@@ -121,8 +129,10 @@ class Value {
   static int64_t LiveBytes();
 
  private:
+  enum class DigestState : uint8_t { kKnown, kDue, kBeingComputed };
   struct Block {
     std::atomic<int32_t> refs{1};
+    std::atomic<DigestState> digest_state{DigestState::kKnown};
     ElementType type = ElementType::kDouble;
     bool is_far = false;  // a FarBlock
     bool is_view = false;
@@ -155,6 +165,7 @@ class Value {
     }
   }
   static void Free(Block* block);
+  void ComputeDigest() const;
   Block* block_ = nullptr;
 };
 

@@ -33,6 +33,8 @@ struct ReadyTask {
   int64_t priority = 0;
   const Kernel* kernel = nullptr;  // outlives the completion, or by `owner`
   int create_count = 0;
+  // Nobody is expected to ask for the digests of what it makes.
+  bool lazy_digests = false;
   // Keeps `kernel` alive until the task has run, if whoever submitted it may
   // be gone by then.
   std::shared_ptr<const void> owner;

@@ -121,7 +121,9 @@ Completion Pool::Execute(ReadyTask& task) {
   out.status = RunKernel(*task.kernel, task.task, absl::MakeSpan(task.inputs),
                          absl::MakeSpan(out.outputs));
   if (out.status.ok()) {
-    for (Value& value : out.outputs) value.Seal();
+    for (Value& value : out.outputs) {
+      task.lazy_digests ? value.SealLazily() : value.Seal();
+    }
   } else {
     out.outputs.clear();
   }

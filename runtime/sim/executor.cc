@@ -46,7 +46,9 @@ void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
                           absl::MakeSpan(done.outputs));
   SetValueMemory(nullptr);
   if (done.status.ok()) {
-    for (Value& value : done.outputs) value.Seal();
+    for (Value& value : done.outputs) {
+      task.lazy_digests ? value.SealLazily() : value.Seal();
+    }
   } else {
     done.outputs.clear();
   }
