@@ -61,13 +61,15 @@ bool Poller::Wait(absl::Duration timeout) {
   }
   epoll_event ready[8];
   const int count = epoll_wait(epoll_fd_, ready, 8, timeout_ms);
+  bool was_woken = false;
   for (int i = 0; i < count; ++i) {
     const int fd = ready[i].data.fd;
+    was_woken |= fd != timer_fd_;
     if (fd != wake_fd_ && fd != timer_fd_) continue;
     uint64_t ignored = 0;
     (void)!read(fd, &ignored, sizeof(ignored));
   }
-  return count > 0;
+  return was_woken;
 }
 
 void Poller::Wake() {

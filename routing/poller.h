@@ -31,8 +31,9 @@ class Poller {
   // Ends the present Wait, or the next one. From any thread, and from signal
   // handlers.
   void Wake();
-  // The same after `delay`, which is finite; the last call counts. Costs a
-  // thread that is not the sleeper less than to wake him for a new timeout.
+  // Ends it after `delay`, which is finite, as a timeout does; the last call
+  // counts. Costs a thread that is not the sleeper less than to wake him for a
+  // new timeout.
   void WakeAfter(absl::Duration delay);
 
  private:

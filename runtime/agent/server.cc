@@ -61,13 +61,22 @@ Server::End Server::Run() {
     if (agent_.declared_dead()) return End::kDeclaredDead;
     if (agent_.IsGone()) return End::kLeft;
     if (agent_.ExpectsMore() && LookOut()) continue;
-    if (!PrepareToSleep()) continue;
-    sleeps_until_ = agent_.next_wake();
+    if (PrepareToSleep()) Sleep(turn);
+  }
+}
+
+void Server::Sleep(std::unique_lock<std::mutex>& turn) {
+  sleeps_until_ = agent_.next_wake();
+  kept_until_ = absl::InfinitePast();
+  while (true) {
     const absl::Duration timeout =
         std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now());
     turn.unlock();
-    ports_.poller.Wait(timeout);
+    const bool was_woken = ports_.poller.Wait(timeout);
     turn.lock();
+    // What is due before that is for the next pass of whoever keeps the turn.
+    if (was_woken || ports_.clock.Now() >= kept_until_) return;
+    sleeps_until_ = kept_until_;
   }
 }
 
@@ -91,7 +100,10 @@ void Server::PassForSleeper() {
   SleepUntil(agent_.next_wake());
 }
 
-void Server::Keep() { SleepUntil(ports_.clock.Now() + kKept); }
+void Server::Keep() {
+  kept_until_ = ports_.clock.Now() + kKept;
+  SleepUntil(kept_until_);
+}
 
 void Server::SleepUntil(absl::Time limit) {
   if (limit >= sleeps_until_) return;
@@ -100,7 +112,10 @@ void Server::SleepUntil(absl::Time limit) {
 }
 
 void Server::HandBack() {
-  if (!PrepareToSleep()) ports_.poller.Wake();
+  if (!PrepareToSleep()) return ports_.poller.Wake();
+  if (std::exchange(kept_until_, absl::InfinitePast()) > absl::InfinitePast()) {
+    SleepUntil(agent_.next_wake());
+  }
 }
 
 bool Server::PrepareToSleep() {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,8 @@ class Server : private LoopTurn::Loop {
   void PassForSleeper() override;
   void HandBack() override;
   void Keep() override;
+  // Until there is reason for a pass of the loop's thread.
+  void Sleep(std::unique_lock<std::mutex>& turn);
   // The loop's thread sleeps no longer than this.
   void SleepUntil(absl::Time limit);
   bool HasArrivals() const override { return ports_.transport.HasArrivals(); }
@@ -111,6 +114,8 @@ class Server : private LoopTurn::Loop {
   std::atomic<bool> leave_{false};
   // Until then the loop's thread sleeps, if nobody wakes it.
   absl::Time sleeps_until_ = absl::InfinitePast();
+  // Until then a worker sees to messages and to what is due.
+  absl::Time kept_until_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
