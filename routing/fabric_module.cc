@@ -1,7 +1,6 @@
 #include "routing/fabric_module.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,29 +18,6 @@ namespace {
 constexpr size_t kLargeMessageBytes = 8192;
 // A message to oneself takes no longer, if it goes at all.
 constexpr absl::Duration kOwnMessageTime = absl::Seconds(10);
-
-constexpr int kTakenSignals[] = {SIGSEGV, SIGABRT, SIGINT, SIGTERM,
-                                 SIGBUS,  SIGFPE,  SIGILL};
-
-// Puts signal handlers back to what they were.
-class SignalKeeper {
- public:
-  SignalKeeper() {
-    for (size_t i = 0; i < std::size(kTakenSignals); ++i) {
-      sigaction(kTakenSignals[i], nullptr, &kept_[i]);
-    }
-  }
-  ~SignalKeeper() {
-    for (size_t i = 0; i < std::size(kTakenSignals); ++i) {
-      sigaction(kTakenSignals[i], &kept_[i], nullptr);
-    }
-  }
-  SignalKeeper(const SignalKeeper&) = delete;
-  SignalKeeper& operator=(const SignalKeeper&) = delete;
-
- private:
-  struct sigaction kept_[std::size(kTakenSignals)];
-};
 
 // Where addresses are limited, values may take the last ones before the first
 // message goes out, and libfabric, which takes its buffers then, would say
@@ -72,7 +48,6 @@ std::string FolderOfProgram() {
 
 absl::StatusOr<std::unique_ptr<Transport>> LoadFabricTransport(
     absl::string_view libdir, const FabricOptions& options) {
-  const SignalKeeper keeper;
   const std::string path =
       absl::StrCat(libdir.empty() ? FolderOfProgram() : std::string(libdir),
                    "/dogged_fabric.so");

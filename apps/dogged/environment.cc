@@ -29,8 +29,6 @@ Environment ReadEnvironment() {
       Variable("TMPDIR").empty() ? "/var/tmp" : Variable("TMPDIR");
   std::random_device entropy;
   out.entropy = (uint64_t{entropy()} << 32) | entropy();
-  // libpsm2, which libfabric loads, takes over signals without this.
-  setenv("IPATH_NO_BACKTRACE", "1", 0);
   return out;
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -338,6 +339,20 @@ TEST(FabricTransport, SignalHandlersStayOurs) {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     EXPECT_EQ(HandlerOf(kSignals[i]), HandlersAtStart()[i]) << kSignals[i];
   }
+}
+
+// As they are loaded, these take a quarter of a second.
+TEST(FabricTransport, LoadsNoLibraryOfCardsThatItDoesNotUse) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  std::ifstream maps("/proc/self/maps");
+  bool has_module = false;
+  for (std::string line; std::getline(maps, line);) {
+    const bool is_ours = line.find(kModuleFolder) != std::string::npos;
+    has_module |= is_ours;
+    EXPECT_EQ(line.find("libinfinipath"), std::string::npos) << line;
+    EXPECT_TRUE(is_ours || line.find("libpsm") == std::string::npos) << line;
+  }
+  EXPECT_TRUE(has_module);
 }
 
 TEST(FabricTransport, SaysWhatIsMissing) {
