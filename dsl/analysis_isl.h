@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "dsl/analysis_isl_sets.h"
 #include "dsl/checked.h"
@@ -104,7 +105,14 @@ class Analysis {
   void ReportCycle();
   // --- analysis_isl_proofs.cc again ---
   void Need();
-  bool NeededExactly(const isl::union_set& wanted);
+  isl::union_set AllTasks() const;
+  std::optional<isl::union_set> ByPeeling(
+      const isl::union_set& wanted, const isl::union_map& requires_map) const;
+  std::optional<isl::union_set> ByClosure(
+      const isl::union_set& wanted, const isl::union_map& requires_map) const;
+  bool TryNeeded(uint64_t operations_max,
+                 absl::FunctionRef<std::optional<isl::union_set>()> find);
+  void NoteNeeded(const isl::union_set& needed);
   static bool IsThin(const isl::set& set);
   bool IsForCondition(const CheckedTask& task) const;
   isl::union_map Requires() const;

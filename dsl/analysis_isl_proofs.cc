@@ -5,6 +5,7 @@
 #include <isl/union_set.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,8 +17,22 @@ namespace {
 
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
-// Steps of isl on finding the needed points, where not all are.
-constexpr uint64_t kNeededOperationsMax = 20'000;
+// Finding the needed tasks, where not all are, is worth a tenth of a second.
+// The bounds are of steps that isl counts, and where it does not count them
+// all, of rounds and of the pieces of a set: not of time, which differs from
+// run to run, and with it the program that comes out would.
+constexpr uint64_t kPeelingOperationsMax = 1'000'000;
+constexpr uint64_t kClosureOperationsMax = 20'000;
+constexpr int kPeelsMax = 32;
+constexpr int kPiecesPeeledMax = 24;
+
+int PieceCount(const isl::union_set& sets) {
+  int pieces = 0;
+  sets.foreach_set(
+      [&](const isl::set& set) { pieces += isl_set_n_basic_set(set.get()); });
+  return pieces;
+}
+
 }  // namespace
 
 std::string Analysis::PointText(const CheckedTask& task,
@@ -332,36 +347,74 @@ void Analysis::Need() {
   program_.every_task_needed = all;
   // What a loop needs that ends early is not what it needs at its last round.
   if (all || program_.repeat) return;
-  // Worth some time, and no more; what comes out is an extra.
-  isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
-  isl_ctx_reset_operations(context);
-  isl_ctx_set_max_operations(context, kNeededOperationsMax);
-  try {
-    NeededExactly(wanted);
-  } catch (const isl::exception&) {
-    for (CheckedTask& task : program_.tasks) task.needed.reset();
+  const isl::union_map requires_map = Requires();
+  const auto peel = [&] { return ByPeeling(wanted, requires_map); };
+  const auto close = [&] { return ByClosure(wanted, requires_map); };
+  if (!TryNeeded(kPeelingOperationsMax, peel)) {
+    TryNeeded(kClosureOperationsMax, close);
   }
 }
 
-// Fills in CheckedTask::needed, if that can be done exactly: a set of tasks
-// that makes all that is wanted, requires nothing from outside, and of which
-// each task makes something wanted or read within.
-bool Analysis::NeededExactly(const isl::union_set& wanted) {
-  const isl::union_map requires_map = Requires();
+// What comes out is an extra; false: nothing does.
+bool Analysis::TryNeeded(
+    uint64_t operations_max,
+    absl::FunctionRef<std::optional<isl::union_set>()> find) {
+  isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, operations_max);
+  try {
+    const std::optional<isl::union_set> needed = find();
+    if (needed.has_value()) NoteNeeded(*needed);
+    return needed.has_value();
+  } catch (const isl::exception&) {
+    for (CheckedTask& task : program_.tasks) task.needed.reset();
+    return false;
+  }
+}
+
+isl::union_set Analysis::AllTasks() const {
+  isl::union_set all = isl::manage(
+      isl_union_set_empty(isl_set_get_space(tasks_[0].domain.get())));
+  for (const TaskMaps& maps : tasks_) {
+    all = all.unite(isl::union_set(maps.domain));
+  }
+  return all;
+}
+
+// The tasks that results need: they require nothing from outside, and each of
+// them makes something wanted or read within. As there is no cycle, no other
+// set has both properties. Here by leaving out what nobody reads, then what
+// only that has read, and so on. None: there is no end in sight.
+std::optional<isl::union_set> Analysis::ByPeeling(
+    const isl::union_set& wanted, const isl::union_map& requires_map) const {
+  const isl::union_set all = AllTasks();
+  isl::union_set needed = all;
+  for (int i = 0; i < kPeelsMax && PieceCount(needed) <= kPiecesPeeledMax;
+       ++i) {
+    const isl::union_set read = needed.apply(requires_map).intersect(all);
+    const isl::union_set rest = wanted.unite(read);
+    if (needed.is_subset(rest)) return needed;
+    needed = isl::manage(isl_union_set_coalesce(rest.copy()));
+  }
+  return std::nullopt;
+}
+
+// The same from the other end. None: the closure says more than there is.
+std::optional<isl::union_set> Analysis::ByClosure(
+    const isl::union_set& wanted, const isl::union_map& requires_map) const {
   isl_bool closure_is_exact = isl_bool_false;
   const isl::union_map closure = isl::manage(
       isl_union_map_transitive_closure(requires_map.copy(), &closure_is_exact));
-  isl::union_set needed = wanted.unite(wanted.apply(closure));
-  isl::union_set points =
-      isl::manage(isl_union_set_empty(isl_union_set_get_space(wanted.get())));
-  for (const TaskMaps& maps : tasks_) {
-    points = points.unite(isl::union_set(maps.domain));
-  }
-  needed = needed.intersect(points);
-  if (!needed.apply(requires_map).is_subset(needed)) return false;
-  if (!needed.is_subset(wanted.unite(needed.apply(requires_map)))) {
-    return false;
-  }
+  const isl::union_set needed =
+      wanted.unite(wanted.apply(closure)).intersect(AllTasks());
+  const isl::union_set read = needed.apply(requires_map);
+  const bool is_it =
+      read.is_subset(needed) && needed.is_subset(wanted.unite(read));
+  return is_it ? std::make_optional(needed) : std::nullopt;
+}
+
+// Fills in CheckedTask::needed.
+void Analysis::NoteNeeded(const isl::union_set& needed) {
   for (size_t k = 0; k < tasks_.size(); ++k) {
     CheckedTask& task = program_.tasks[k];
     const isl::set domain = isl::manage(isl_union_set_extract_set(
@@ -381,7 +434,6 @@ bool Analysis::NeededExactly(const isl::union_set& wanted) {
     }
     task.needed = sets_.DomainOf(domain, names);
   }
-  return true;
 }
 
 }  // namespace dogged::dsl
