@@ -44,7 +44,8 @@ std::string BenchFolder() {
 
 AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags,
                      std::string multicast)
-    : kernels_(
+    : workers_(workers),
+      kernels_(
           {.cache_directory = KernelCacheDirectory("", ""), .compiler = "cc"}),
       agents_({.workers = workers,
                .multicast = std::move(multicast),
@@ -54,19 +55,19 @@ AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags,
   DOGGED_CHECK(started.ok()) << started.ToString();
 }
 
-AgentsRun::Outcome AgentsRun::Run(const std::string& text,
-                                  const dsl::ParameterValues& parameters,
-                                  bool ends) {
+AgentsRun::Outcome AgentsRun::Run(const Request& request) {
   dsl::CompileOptions options;
   options.file = absl::StrCat("bench", ++runs_, ".dog");
-  options.parameters = parameters;
+  options.parameters = request.parameters;
+  options.target = {.agents = static_cast<int>(processes().size()),
+                    .workers = workers_};
   options.read_file = ReadBeside;
   options.load_library = kernels_.load_library();
   options.numeric_class = kernels_.numeric_class();
   options.analyze = dsl::AnalyzeWithIsl;
-  dsl::Diagnostics diagnostics(options.file, text);
+  dsl::Diagnostics diagnostics(options.file, request.text);
   const auto job =
-      dsl::Compile(text, options, kernels_.registry(), diagnostics);
+      dsl::Compile(request.text, options, kernels_.registry(), diagnostics);
   DOGGED_CHECK(job.ok()) << diagnostics.ToString() << job.status().ToString();
   std::vector<std::string> addresses;
   for (const LocalAgents::Process& process : processes()) {
@@ -78,8 +79,9 @@ AgentsRun::Outcome AgentsRun::Run(const std::string& text,
   Outcome out{
       .job = JobIdOf(JobHash(encoded)), .program = job->program, .results = {}};
   const Relations relations(out.program);
-  absl::Status status = (*client)->Submit(encoded, SubmissionId(runs_),
-                                          {.replicas = 1}, relations, runs_);
+  absl::Status status =
+      (*client)->Submit(encoded, SubmissionId(runs_),
+                        {.replicas = request.replicas}, relations, runs_);
   while (status.ok() && !((*client)->HasAll() && *(*client)->CopyLent())) {
     status = (*client)->Collect(absl::Seconds(1));
   }
@@ -88,7 +90,7 @@ AgentsRun::Outcome AgentsRun::Run(const std::string& text,
     out.results[label] = (*client)->Find(label);
     return true;
   });
-  if (!ends) return out;
+  if (!request.ends) return out;
   JobRecord record = (*client)->record();
   record.state = JobState::kDone;
   (void)(*client)->Conclude(record);

@@ -26,16 +26,23 @@ class AgentsRun {
   AgentsRun(int count, int workers, std::vector<std::string> flags = {},
             std::string multicast = "auto");
 
-  // Runs `text`, which may take kernels from "dogged-bench-stamps.so", to its
-  // end.
+  // `text` may take kernels from "dogged-bench-stamps.so".
+  struct Request {
+    std::string text;
+    dsl::ParameterValues parameters;
+    int replicas = 1;
+    // Without it results stay with the agents.
+    bool ends = true;
+  };
   struct Outcome {
     JobId job;
     Program program;
     std::map<Label, Value> results;
   };
-  // Without `ends` its results stay with the agents.
-  Outcome Run(const std::string& text, const dsl::ParameterValues& parameters,
-              bool ends = true);
+  Outcome Run(const Request& request);
+  Outcome Run(const std::string& text, const dsl::ParameterValues& parameters) {
+    return Run({.text = text, .parameters = parameters});
+  }
   const std::vector<LocalAgents::Process>& processes() const {
     return agents_.processes();
   }
@@ -43,6 +50,7 @@ class AgentsRun {
   double CpuSeconds() const;
 
  private:
+  const int workers_;  // of each
   KernelSource kernels_;
   LocalAgents agents_;
   uint64_t runs_ = 0;

@@ -164,7 +164,9 @@ void BenchSize(const std::string& size, int64_t words, AgentsRun& agents,
                std::vector<BenchRow>& rows) {
   const int count = 200 * options.samples;
   const auto outcome =
-      agents.Run(kValues, {{"WORDS", absl::StrCat(words)}}, /*ends=*/false);
+      agents.Run({.text = kValues,
+                  .parameters = {{"WORDS", absl::StrCat(words)}},
+                  .ends = false});
   asker.AwaitRun(outcome.job);
   std::vector<double> gets;
   std::vector<double> batches;

@@ -1,10 +1,13 @@
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/peers_stencil.h"
 #include "dsl/analysis_isl.h"
@@ -46,14 +49,20 @@ dsl::CompileSource CachedCompiler() {
   };
 }
 
+// `file` is in apps/.
+std::string ReadProgram(const std::string& file) {
+  std::ifstream in(absl::StrCat(DOGGED_APPS_DIR, "/", file));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
 // One of our runs: compiled before, timed from the first task to the last.
 class OurRun {
  public:
   OurRun(const Contest& contest, const BenchOptions& options)
       : workers_(options.workers) {
-    std::ifstream in(absl::StrCat(DOGGED_APPS_DIR, "/", contest.file));
-    std::ostringstream text;
-    text << in.rdbuf();
+    const std::string text = ReadProgram(contest.file);
     dsl::CompileOptions compile;
     compile.file = contest.file;
     compile.analyze = dsl::AnalyzeWithIsl;
@@ -70,7 +79,7 @@ class OurRun {
       compile.shape = std::move(shape);
     }
     dsl::Diagnostics diagnostics("", "");
-    auto job = dsl::Compile(text.str(), compile, KernelRegistry(), diagnostics);
+    auto job = dsl::Compile(text, compile, KernelRegistry(), diagnostics);
     DOGGED_CHECK(job.ok()) << diagnostics.ToString();
     job_ = *std::move(job);
     auto kernels = dsl::LoadKernels(job_, KernelRegistry(), CachedCompiler());
@@ -113,6 +122,86 @@ class OurRun {
   KernelTable kernels_;
   absl::flat_hash_map<Label, Value> values_;
 };
+
+// Agents of this host, each contender started anew; heat2d of the contests.
+struct AgentsContender {
+  const char* name;
+  int agents;
+  int workers;
+  int replicas;
+  const char* ratio_to;  // one above; may be empty
+};
+constexpr AgentsContender kAgentsContenders[] = {
+    {"heat2d_agents_1", 1, 2, 1, ""},
+    {"heat2d_agents_4", 4, 1, 1, "heat2d_agents_1"},
+    {"heat2d_agents_2", 2, 1, 1, ""},
+    {"heat2d_agents_2_replicas_2", 2, 1, 2, "heat2d_agents_2"}};
+
+// What it took from a job's submission to its last result, also of processors,
+// and what came out.
+struct AgentsOutcome {
+  double seconds = 0;
+  double cpu_seconds = 0;
+  Value result;
+};
+
+AgentsOutcome RunOnAgents(const AgentsContender& contender, int64_t n,
+                          int64_t steps) {
+  AgentsRun agents(contender.agents, contender.workers);
+  const double cpu_before = agents.CpuSeconds();
+  AgentsOutcome out;
+  AgentsRun::Outcome run;
+  out.seconds = Seconds([&] {
+    run = agents.Run(
+        {.text = ReadProgram("heat2d/heat2d.dog"),
+         .parameters = {{"N", std::to_string(n)}, {"T", std::to_string(steps)}},
+         .replicas = contender.replicas});
+  });
+  out.cpu_seconds = agents.CpuSeconds() - cpu_before;
+  const auto dense =
+      dsl::AssembleView(run.program, run.program.views.front(),
+                        [&](const Label& label) -> absl::StatusOr<Value> {
+                          return run.results.at(label);
+                        });
+  DOGGED_CHECK(dense.ok()) << dense.status().ToString();
+  out.result = *dense;
+  return out;
+}
+
+std::vector<BenchRow> BenchStencilAgents(const BenchOptions& options) {
+  std::map<std::string, std::vector<double>> seconds;
+  std::map<std::string, std::vector<double>> cpu_seconds;
+  Value first;
+  for (int sample = 0; sample < options.samples; ++sample) {
+    for (const AgentsContender& contender : kAgentsContenders) {
+      const AgentsOutcome outcome =
+          RunOnAgents(contender, options.n > 0 ? options.n : 4096, 200);
+      seconds[contender.name].push_back(outcome.seconds);
+      cpu_seconds[contender.name].push_back(outcome.cpu_seconds);
+      if (first.IsNone()) first = outcome.result;
+      DOGGED_CHECK(outcome.result.view() == first.view())
+          << contender.name << ": bits differ";
+    }
+  }
+  std::vector<BenchRow> rows;
+  const auto add = [&](const AgentsContender& contender,
+                       const std::string& suffix, auto& times) {
+    BenchRow row{.name = contender.name + suffix,
+                 .value = Median(times[contender.name]),
+                 .unit = "s",
+                 .samples = options.samples};
+    if (*contender.ratio_to != '\0') {
+      row.ratio_to = contender.ratio_to + suffix;
+      row.ratio = row.value / Median(times[contender.ratio_to]);
+    }
+    rows.push_back(std::move(row));
+  };
+  for (const AgentsContender& contender : kAgentsContenders) {
+    add(contender, "", seconds);
+    add(contender, "_cpu", cpu_seconds);
+  }
+  return rows;
+}
 
 }  // namespace
 
@@ -173,6 +262,12 @@ std::vector<BenchRow> BenchStencil(const BenchOptions& options) {
                     .value = Median(naive_seconds),
                     .unit = "s",
                     .samples = options.samples});
+  }
+  if (!options.alone &&
+      (options.only.empty() || options.only == "heat2d_agents")) {
+    for (BenchRow& row : BenchStencilAgents(options)) {
+      rows.push_back(std::move(row));
+    }
   }
   return rows;
 }
