@@ -198,10 +198,18 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   out.position = static_cast<int32_t>(out_.inputs.size());
   out.element = array.element;
   const Domain domain = Instantiate(task.domain, program_);
-  AffineMap indices;
-  for (int d = 0; d < domain.size(); ++d) {
-    indices.push_back(AffineExpr::Index(d));
+  const AffineMap label = Instantiate(ref, program_);
+  // Names stand by themselves in the label; one that does not has one value.
+  for (const AffineExpr& index : label) {
+    if (index.LastIndex() >= 0) out.axis.push_back(index.LastIndex());
   }
+  for (int32_t d = 0; d < domain.size(); ++d) {
+    if (std::find(out.axis.begin(), out.axis.end(), d) == out.axis.end()) {
+      out.axis.push_back(d);
+    }
+  }
+  AffineMap indices;
+  for (const int32_t d : out.axis) indices.push_back(AffineExpr::Index(d));
   for (const IndexRange& range : RangesOf(domain, indices)) {
     out.box.lower.push_back(range.lower);
     out.box.upper.push_back(range.upper);
@@ -213,8 +221,9 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
   out.shapes = shapes.Take();
   // The extents of a full block: those of the first label.
   IndexVector first;
-  for (const AffineExpr& expr : Instantiate(ref, program_)) {
-    first.push_back(expr.Evaluate(out.box.lower));
+  const IndexVector first_task = out.TaskIndex(out.box.lower);
+  for (const AffineExpr& expr : label) {
+    first.push_back(expr.Evaluate(first_task));
   }
   for (const ast::Expr& extent : array.block) {
     out.block.push_back(

@@ -1,6 +1,7 @@
 // The encoded forms of point_kernels.h.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "dsl/integer_codec.h"
 #include "dsl/point_kernels.h"
@@ -17,6 +18,16 @@ bool IsOfIndex(const CodeBlock& code, ElementType element) {
 }
 
 bool IsIn(int64_t value, int64_t limit) { return value >= 0 && value < limit; }
+
+// Each of 0 to count - 1 once.
+bool IsOrder(std::vector<int32_t> numbers, int count) {
+  std::sort(numbers.begin(), numbers.end());
+  bool is_order = static_cast<int>(numbers.size()) == count;
+  for (int i = 0; is_order && i < count; ++i) {
+    is_order = numbers[static_cast<size_t>(i)] == i;
+  }
+  return is_order;
+}
 
 }  // namespace
 
@@ -63,10 +74,19 @@ absl::StatusOr<CodeBody> CodeBody::Decode(absl::string_view body) {
   return out;
 }
 
+IndexVector InputBody::TaskIndex(const IndexVector& place) const {
+  IndexVector out = place;
+  for (int d = 0; d < place.size(); ++d) {
+    out[axis[static_cast<size_t>(d)]] = place[d];
+  }
+  return out;
+}
+
 std::string InputBody::Encode() const {
   Encoder out;
   out.PutSigned(position);
   out.PutU8(static_cast<uint8_t>(element));
+  PutIntegers(out, axis);
   box.lower.Encode(out);
   box.upper.Encode(out);
   PutIntegers(out, step);
@@ -82,6 +102,7 @@ absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
   const uint8_t element = in.GetU8();
   if (element > 2) in.Fail();
   if (in.ok()) out.element = static_cast<ElementType>(element);
+  out.axis = GetIntegers<int32_t>(in);
   out.box.lower = IndexVector::Decode(in);
   out.box.upper = IndexVector::Decode(in);
   out.step = GetIntegers<int64_t>(in);
@@ -89,6 +110,7 @@ absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
   out.shapes = ShapeCode::Decode(in);
   if (out.box.lower.size() != out.box.upper.size() ||
       static_cast<int>(out.step.size()) != out.box.size() ||
+      !IsOrder(out.axis, out.box.size()) ||
       std::any_of(out.step.begin(), out.step.end(),
                   [](int64_t step) { return step < 1; }) ||
       out.shapes.ranks.size() != 1 ||

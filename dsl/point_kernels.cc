@@ -184,7 +184,8 @@ absl::Status InputKernel::Run(KernelCall& call) const {
     const auto s = static_cast<size_t>(d);
     const bool is_index = d < index.size();
     const int64_t position =
-        is_index ? (index[d] - body_.box.lower[d]) / body_.step[s] : 0;
+        is_index ? (index[body_.axis[s]] - body_.box.lower[d]) / body_.step[s]
+                 : 0;
     if (layout_.is_product && !body_.block.empty()) {
       first.push_back(position * body_.block[s]);
       extent.push_back(shape[d]);
@@ -313,7 +314,7 @@ static Shape WantedShape(const InputBody& body, int rank, bool is_product) {
   for (int d = 0; d < count.size(); ++d) {
     count[d] = CeilDiv(count[d], body.step[static_cast<size_t>(d)]);
   }
-  const Shape last = Shapes(body.shapes).At(body.box.upper)[0];
+  const Shape last = Shapes(body.shapes).At(body.TaskIndex(body.box.upper))[0];
   Shape expected;
   for (int d = 0; d < rank; ++d) {
     if (d >= count.size()) {

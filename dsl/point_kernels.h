@@ -38,18 +38,21 @@ struct CodeBody {
   static absl::StatusOr<CodeBody> Decode(absl::string_view body);
 };
 
-// Kind "input". The label's value is a block of a dense array: along dimension
-// e of the task's domain it starts at (index[e] - box.lower[e]) * block[e].
-// A dense array of twice the rank has the block's dimensions behind the
-// others.
+// Kind "input". The label's value is a block of a dense array, whose dimensions
+// are the label's indices: along dimension d it starts at
+// (index[axis[d]] - box.lower[d]) * block[d]. A dense array of twice the rank
+// has the block's dimensions behind the others.
 struct InputBody {
   int32_t position = 0;  // in Job::inputs
   ElementType element = ElementType::kDouble;
-  Box box;                     // of the task's domain
+  std::vector<int32_t> axis;   // by dimension: that of the task's domain
+  Box box;                     // of the indices, in this order
   std::vector<int64_t> step;   // by dimension: how far its points are apart
   std::vector<int64_t> block;  // extents of a full block; empty: scalars
   ShapeCode shapes;            // of the one create
 
+  // The task's index whose label has `place` in the box.
+  IndexVector TaskIndex(const IndexVector& place) const;
   std::string Encode() const;
   static absl::StatusOr<InputBody> Decode(absl::string_view body);
 };

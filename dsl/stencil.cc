@@ -53,6 +53,7 @@ class Recognizer {
   absl::Status Normalize(const PointClass& point_class);
   absl::Status AddDomain(const PointClass& point_class, Normal& normal);
   void AddConstraint(const Constraint& constraint, Normal& normal);
+  absl::Status AddInputLoad(Normal& normal);
   absl::Status AddLoads(Normal& normal);
   absl::Status Sort();
   void FindStages();
@@ -235,24 +236,31 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
   return absl::OkStatus();
 }
 
+// A load from a file.
+absl::Status Recognizer::AddInputLoad(Normal& normal) {
+  const PointClass& source = *normal.source;
+  if (std::any_of(source.input.step.begin(), source.input.step.end(),
+                  [](int64_t step) { return step > 1; })) {
+    return No(absl::StrCat(source.name, " has steps in its range"));
+  }
+  TileLoad load{.is_input = true,
+                .source = static_cast<int32_t>(plan_.inputs.size()),
+                .coordinates = {},
+                .shifts = {},
+                .at = {}};
+  for (const int32_t d : source.input.axis) {
+    load.at.push_back(normal.index[static_cast<size_t>(d)]);
+  }
+  plan_.inputs.push_back({.position = source.input.position,
+                          .element = source.input.element,
+                          .box = source.input.box});
+  normal.piece.loads.push_back(std::move(load));
+  return absl::OkStatus();
+}
+
 absl::Status Recognizer::AddLoads(Normal& normal) {
   const PointClass& source = *normal.source;
-  if (source.body == PointClass::Body::kInput) {
-    if (std::any_of(source.input.step.begin(), source.input.step.end(),
-                    [](int64_t step) { return step > 1; })) {
-      return No(absl::StrCat(source.name, " has steps in its range"));
-    }
-    TileLoad load{.is_input = true,
-                  .source = static_cast<int32_t>(plan_.inputs.size()),
-                  .coordinates = {},
-                  .shifts = {},
-                  .at = normal.index};
-    plan_.inputs.push_back({.position = source.input.position,
-                            .element = source.input.element,
-                            .box = source.input.box});
-    normal.piece.loads.push_back(std::move(load));
-    return absl::OkStatus();
-  }
+  if (source.body == PointClass::Body::kInput) return AddInputLoad(normal);
   for (const Use& use : source.uses) {
     const std::string what =
         absl::StrCat("task ", source.name, " reads ", NameOf(use.array));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "apps/reference.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -169,6 +170,40 @@ result w
   EXPECT_EQ(refusal(),
             "input v: holds elements of type int64, the program wants double: "
             "write it anew, or declare the array as int64");
+}
+
+// The file's dimensions are the label's, in whatever order its tasks run.
+TEST(Compile, InputsFromFilesDoNotDependOnTheOrderOfRanges) {
+  constexpr char kText[] = R"(param T = 3
+input c(x)(y) for $0
+boundary u(x)(y)(0) = 0
+task step
+  creates u(x)(y)(t) as n
+  for x = 0:7  y = 0:4  t = 1:T
+  using u(x)(y)(t-1) as a  c(x)(y) as b
+  code n = 0.5*a + b end code
+end task
+)";
+  CompileOptions options = Options();
+  Value file = Value::Allocate(ElementType::kDouble, {8, 5});
+  for (size_t i = 0; i < 40; ++i) {
+    file.mutable_span<double>()[i] = static_cast<double>(i);
+  }
+  file.Seal();
+  options.inputs["c"] = file;
+  options.shape = TileShape{.widths = {3, 2}, .depth = 2};
+  const std::string along = absl::Substitute(kText, "x = 0:7  y = 0:4");
+  const std::string across = absl::Substitute(kText, "y = 0:4  x = 0:7");
+  const SerialOutcome out = MustRun(across, options);
+  ASSERT_EQ(out.values.size(), 1u);
+  EXPECT_EQ(out.values[0].span<double>()[1], 1.75);
+  for (const bool coalesce : {false, true}) {
+    options.coalesce = coalesce;
+    const Job job = MustCompile(across, options);
+    EXPECT_EQ(MustDigest(job, nullptr),
+              MustDigest(MustCompile(along, options), nullptr))
+        << job.lowering;
+  }
 }
 
 TEST(CompileTest, ChosenTilesGiveTheSameBits) {
