@@ -24,7 +24,6 @@ constexpr int kCalls = 200;  // a sample
 double MicrosPerCall(KernelLibrary& library, const Value& input,
                      const Shape& shape) {
   const std::vector<std::string> names = {"in", "out"};
-  const double numbers[] = {0, 0};
   return 1e6 / kCalls * Seconds([&] {
            for (int call = 0; call < kCalls; ++call) {
              std::vector<Value> in = {input};
@@ -32,9 +31,8 @@ double MicrosPerCall(KernelLibrary& library, const Value& input,
                  Value::Allocate(ElementType::kInt64, shape)};
              NativeCall native{.in = absl::MakeSpan(in),
                                .out = absl::MakeSpan(out),
-                               .scalars = numbers,
                                .names = names};
-             const absl::Status status = library.Call("stamp_after", native);
+             const absl::Status status = library.Call("fill", native);
              DOGGED_CHECK(status.ok()) << status.ToString();
            }
          });
@@ -49,7 +47,7 @@ std::vector<BenchRow> BenchApart(const BenchOptions& options) {
                             std::istreambuf_iterator<char>());
   const KernelLibrarySpec spec{.name = "dogged-bench-stamps.so",
                                .content = content,
-                               .functions = {"stamp_after"}};
+                               .functions = {"fill"}};
   const KernelCompiler compiler(
       {.cache_directory = KernelCacheDirectory("", "")});
   const KernelHelpers helpers(absl::StrCat(BenchFolder(), "/dogged"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,11 +32,11 @@ constexpr int kLabels = 64;
 constexpr char kValues[] = R"(
 param WORDS
 array x(i = 0:63) : int64 [WORDS]  place i
-kernel stamp(out b, number, number) from "dogged-bench-stamps.so"
+kernel fill(out b) from "dogged-bench-stamps.so"
 task make
   creates x(i) as b
   for i = 0:63
-  call stamp(b, 0, 0)
+  call fill(b)
 end task
 result x(:)
 )";
@@ -111,6 +112,7 @@ class Asker {
         if (transport_->HasArrivals()) return;
       }
       if (poller_->Wait(absl::ZeroDuration())) return;
+      std::this_thread::yield();  // the agent may have to run here
     }
     if (!transport_->PrepareToWait()) return;
     poller_->Wait(

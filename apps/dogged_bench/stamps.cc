@@ -1,9 +1,10 @@
-// Kernels of the hop benchmark: a library that jobs carry to the agents. They
-// write down when they ran, in memory of the benchmark: values of their own
-// would be more for the agents to carry while it measures them.
+// Kernels of benchmarks: a library that jobs carry to the agents. `fill` fills
+// its output. Those of the hop benchmark also write down when they ran, in
+// memory of the benchmark: values of their own would be more for the agents to
+// carry while it measures them.
 //
-// Numbers: nanoseconds to spin; process and descriptor of the memory; which
-// record of it.
+// Numbers of these: nanoseconds to spin; process and descriptor of the memory;
+// which record of it.
 #include "apps/dogged_bench/stamps.h"
 
 #include <fcntl.h>
@@ -45,23 +46,31 @@ dogged::Stamps* Memory(const double* numbers) {
   return memory == MAP_FAILED ? nullptr : static_cast<dogged::Stamps*>(memory);
 }
 
-int Fill(Block* out, const double* numbers) {
+void FillOne(Block& out) {
+  std::memset(out.data, 0, static_cast<size_t>(8 * out.extents[0]));
+}
+
+int Stamp(Block* out, const double* numbers) {
   const int64_t start = Nanos();
   dogged::Stamps* const memory = Memory(numbers);
   if (memory == nullptr) return 1;
   dogged::Stamps& stamps = memory[static_cast<int64_t>(numbers[3])];
   while (Nanos() - start < static_cast<int64_t>(numbers[0])) {
   }
-  std::memset(out[0].data, 0, static_cast<size_t>(8 * out[0].extents[0]));
+  FillOne(out[0]);
   stamps = {.pid = getpid(), .start = start, .end = Nanos()};
   return 0;
 }
 
 }  // namespace
 
+extern "C" int fill(const Block*, Block* out, const double*) {
+  FillOne(out[0]);
+  return 0;
+}
 extern "C" int stamp(const Block*, Block* out, const double* numbers) {
-  return Fill(out, numbers);
+  return Stamp(out, numbers);
 }
 extern "C" int stamp_after(const Block*, Block* out, const double* numbers) {
-  return Fill(out, numbers);
+  return Stamp(out, numbers);
 }
