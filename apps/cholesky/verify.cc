@@ -11,6 +11,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/verify/input_matrix.h"
+#include "apps/verify/parts.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
@@ -60,6 +61,17 @@ std::optional<Form> FormOf(const Relations& relations) {
   }
   return is_factored ? std::optional<Form>(form) : std::nullopt;
 }
+
+// Sums of squares over a row of tiles: of A, and of A - LL'.
+struct RowSums {
+  double a = 0;
+  double rest = 0;
+
+  void Add(const RowSums& other) {
+    a += other.a;
+    rest += other.rest;
+  }
+};
 
 // The sum of squares of a symmetric matrix's elements in tile (i, j): one off
 // the diagonal stands for two, and above it none counts.
@@ -194,7 +206,7 @@ bool IsCholesky(const Program& program) {
 
 absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
                                        const KernelTable& kernels,
-                                       TileLookup lookup) {
+                                       TileLookup lookup, int threads) {
   const Relations relations(job.program);
   const std::optional<Form> form = FormOf(relations);
   if (!form.has_value()) {
@@ -206,50 +218,58 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   AddBlasKernels(registry);
   const NativeKernel& gemm = *registry.Find("gemm");
   const auto order = static_cast<size_t>(factor.order);
-  std::vector<double> known(order);
-  for (size_t i = 0; i < order; ++i) {
-    known[i] = KnownSolution(static_cast<int64_t>(i));
-  }
-  std::vector<double> b(order, 0);
-  // Calls visit(i, j, tile of A) for the lower triangle.
-  const auto for_each_tile =
-      [&](absl::FunctionRef<absl::Status(int64_t, int64_t, Value)> visit)
+  const std::vector<double> known = KnownSolution(factor.order);
+  std::vector<RowSums> rows(static_cast<size_t>(form->tile_rows));
+  std::vector<std::vector<double>> products(rows.size());
+  // sum += sign * A * vector; calls visit(i, j, tile of A) for the lower
+  // triangle, its rows of tiles at once.
+  const auto multiply =
+      [&](double sign, const std::vector<double>& vector,
+          std::vector<double>& sum,
+          absl::FunctionRef<absl::Status(int64_t, int64_t, Value)> visit)
       -> absl::Status {
-    for (int64_t i = 0; i < form->tile_rows; ++i) {
+    const auto add_row = [&](int64_t i) -> absl::Status {
+      std::vector<double>& product = products[static_cast<size_t>(i)];
+      product.assign(static_cast<size_t>(factor.first(i) + factor.rows_of(i)),
+                     0);
       for (int64_t j = 0; j <= i; ++j) {
         DOGGED_ASSIGN_OR_RETURN(
             Value a, MakeTile(relations, kernels, form->TileOfA(i, j)));
         DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, form->TileOfA(i, j), a,
                                            factor.rows_of(i),
                                            factor.rows_of(j)));
+        AddProduct(a, factor.first(i), factor.first(j), sign, vector, product);
         DOGGED_RETURN_IF_ERROR(visit(i, j, std::move(a)));
       }
-    }
+      return absl::OkStatus();
+    };
+    DOGGED_RETURN_IF_ERROR(ForEachPart(form->tile_rows, threads, add_row));
+    AddInOrder(products, sum);
     return absl::OkStatus();
   };
-  double a_sum = 0;
-  double rest_sum = 0;
-  const absl::Status judged =
-      for_each_tile([&](int64_t i, int64_t j, Value rest) -> absl::Status {
-        a_sum += SquareSum(rest, i == j);
-        AddProduct(rest, factor.first(i), factor.first(j), 1, known, b);
-        for (int64_t k = 0; k <= j; ++k) {
-          DOGGED_RETURN_IF_ERROR(
-              Subtract(gemm, factor.tile(i, k), factor.tile(j, k), rest));
-        }
-        rest_sum += SquareSum(rest, i == j);
-        return absl::OkStatus();
-      });
-  DOGGED_RETURN_IF_ERROR(judged);
+  std::vector<double> b(order, 0);
+  const auto judge = [&](int64_t i, int64_t j, Value rest) -> absl::Status {
+    RowSums& row = rows[static_cast<size_t>(i)];
+    if (j == 0) row = {};  // it may be the second time
+    row.a += SquareSum(rest, i == j);
+    for (int64_t k = 0; k <= j; ++k) {
+      DOGGED_RETURN_IF_ERROR(
+          Subtract(gemm, factor.tile(i, k), factor.tile(j, k), rest));
+    }
+    row.rest += SquareSum(rest, i == j);
+    return absl::OkStatus();
+  };
+  DOGGED_RETURN_IF_ERROR(multiply(1, known, b, judge));
+  RowSums sum;
+  for (const RowSums& row : rows) sum.Add(row);
   std::vector<double> x = b;
   Solve(factor, x);
-  DOGGED_RETURN_IF_ERROR(for_each_tile([&](int64_t i, int64_t j, Value a) {
-    AddProduct(a, factor.first(i), factor.first(j), -1, x, b);
+  DOGGED_RETURN_IF_ERROR(multiply(-1, x, b, [](int64_t, int64_t, const Value&) {
     return absl::OkStatus();
   }));
-  const double unit = static_cast<double>(factor.order) * std::sqrt(a_sum) *
+  const double unit = static_cast<double>(factor.order) * std::sqrt(sum.a) *
                       std::numeric_limits<double>::epsilon();
-  return Verdict{.residual = std::sqrt(rest_sum) / unit,
+  return Verdict{.residual = std::sqrt(sum.rest) / unit,
                  .solve_error = std::sqrt(SquareSum(b)) /
                                 (unit * std::sqrt(SquareSum(x)))};
 }

@@ -24,13 +24,15 @@ bool IsCholesky(const Program& program);
 // from `lookup`.
 //
 // Shape:  tile (i, j) of both is rows(i) x rows(j); n is the sum of rows.
-// Cost:   n^3/3 operations in one thread; holds all of L and a tile of A.
+// Cost:   n^3/3 operations, on `threads` threads, whose number changes no bit;
+//         holds all of L, n numbers or less for each row of tiles, and a tile
+//         of A for each thread.
 // Errors: kFailedPrecondition unless IsCholesky(job.program);
 //         kInvalidArgument for tiles that are no matrices of doubles or do not
 //         fit; what lookup and the kernels return.
 absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
                                        const KernelTable& kernels,
-                                       TileLookup lookup);
+                                       TileLookup lookup, int threads);
 
 }  // namespace dogged
 

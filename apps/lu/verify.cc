@@ -77,7 +77,7 @@ bool IsLu(const Program& program) {
 }
 
 absl::StatusOr<Verdict> VerifyLu(const Job& job, const KernelTable& kernels,
-                                 TileLookup lookup) {
+                                 TileLookup lookup, int threads) {
   const std::optional<BlockColumnForm> form = FormOf(Relations(job.program));
   if (!form.has_value()) {
     return absl::FailedPreconditionError("the program is no LU");
@@ -86,8 +86,7 @@ absl::StatusOr<Verdict> VerifyLu(const Job& job, const KernelTable& kernels,
                           LookUpColumns(job.program, *form, lookup));
   DOGGED_RETURN_IF_ERROR(CheckExchanges(columns));
   return JudgeColumns(job, kernels, *form, columns,
-                      {.undo = UndoStep, .apply = ApplyStep},
-                      /*both_ways=*/false);
+                      {.undo = UndoStep, .apply = ApplyStep}, threads);
 }
 
 }  // namespace dogged

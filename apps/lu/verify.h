@@ -20,12 +20,13 @@ bool IsLu(const Program& program);
 // A is made anew with `kernels` (those of job.program), F and P come from
 // `lookup`.
 //
-// Cost:   about the operations of the factorisation, in one thread; holds all
-//         of F and a few block columns.
+// Cost:   about the operations of the factorisation, on `threads` threads,
+//         whose number changes no bit; holds all of F, n numbers for each
+//         block column, and a few block columns for each thread.
 // Errors: kFailedPrecondition unless IsLu(job.program); kInvalidArgument for
 //         values that do not fit; what lookup and the kernels return.
 absl::StatusOr<Verdict> VerifyLu(const Job& job, const KernelTable& kernels,
-                                 TileLookup lookup);
+                                 TileLookup lookup, int threads);
 
 }  // namespace dogged
 

@@ -39,7 +39,7 @@ bool IsQr(const Program& program) {
 }
 
 absl::StatusOr<Verdict> VerifyQr(const Job& job, const KernelTable& kernels,
-                                 TileLookup lookup) {
+                                 TileLookup lookup, int threads) {
   const std::optional<BlockColumnForm> form = FormOf(Relations(job.program));
   if (!form.has_value()) {
     return absl::FailedPreconditionError("the program is no QR");
@@ -52,8 +52,8 @@ absl::StatusOr<Verdict> VerifyQr(const Job& job, const KernelTable& kernels,
                                        step.columns, step.columns));
   }
   return JudgeColumns(job, kernels, *form, columns,
-                      {.undo = UndoStep, .apply = ApplyStep},
-                      /*both_ways=*/true);
+                      {.undo = UndoStep, .apply = ApplyStep, .both_ways = true},
+                      threads);
 }
 
 }  // namespace dogged

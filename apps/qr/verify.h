@@ -20,12 +20,13 @@ bool IsQr(const Program& program);
 // A is made anew with `kernels` (those of job.program), V and T come from
 // `lookup`.
 //
-// Cost:   about the operations of the factorisation, in one thread; holds all
-//         of V and a few block columns.
+// Cost:   about the operations of the factorisation, on `threads` threads,
+//         whose number changes no bit; holds all of V, n numbers for each
+//         block column, and a few block columns for each thread.
 // Errors: kFailedPrecondition unless IsQr(job.program); kInvalidArgument for
 //         values that do not fit; what lookup and the kernels return.
 absl::StatusOr<Verdict> VerifyQr(const Job& job, const KernelTable& kernels,
-                                 TileLookup lookup);
+                                 TileLookup lookup, int threads);
 
 }  // namespace dogged
 

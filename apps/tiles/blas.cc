@@ -116,7 +116,7 @@ bool CanMap(size_t bytes) {
 // of OpenBLAS's.
 bool OwnProductsAreFaster() {
 #if defined(__x86_64__)
-  return &SolveKernels() == &kMicroKernels8;
+  return &OwnKernels() == &kMicroKernels8;
 #else
   return false;
 #endif
@@ -128,7 +128,7 @@ bool OwnProduct(const Extents& extents, ProductTerms terms, double keep,
                 Matrix c) {
   if (!OwnProductsAreFaster() || (keep != 0 && keep != 1)) return false;
   terms.adds = keep == 1;
-  Multiply(extents, terms, c, SolveKernels());
+  Multiply(extents, terms, c, OwnKernels());
   return true;
 }
 
@@ -168,7 +168,7 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 }
 
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c) {
-  if (&SolveKernels() == &kMicroKernels2) {
+  if (&OwnKernels() == &kMicroKernels2) {
     OpenBlas().dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, Int(n), Int(k),
                      -1.0, a.data, Int(a.stride), 1.0, c.data, Int(c.stride));
     return;
@@ -177,7 +177,7 @@ void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c) {
                            .a = {a.data, a.stride, 1},
                            .b = {a.data, 1, a.stride},
                            .is_lower = true};
-  Multiply({n, n, k}, terms, c, SolveKernels());
+  Multiply({n, n, k}, terms, c, OwnKernels());
 }
 
 absl::Status SetUp() {
@@ -227,7 +227,7 @@ std::string Name() {
                       OpenBlas().get_corename());
 }
 
-const MicroKernels& SolveKernels() {
+const MicroKernels& OwnKernels() {
   static const MicroKernels& here = MicroKernelsHere();
   return here;
 }

@@ -78,8 +78,8 @@ absl::Status SetUp();
 absl::Status Reserve(int callers);
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string Name();
-// What suits this processor, for products and for the solves of triangle.h.
-const MicroKernels& SolveKernels();
+// Those of our own that suit this processor.
+const MicroKernels& OwnKernels();
 
 }  // namespace dogged::blas
 

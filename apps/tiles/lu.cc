@@ -33,7 +33,7 @@ std::optional<int64_t> FactorStrip(int64_t m, Matrix a,
                                    absl::Span<int64_t> pivots) {
   const size_t n = pivots.size();
   const StripRows rows = LoadStrip(m, std::ssize(pivots), a);
-  const MicroKernels& kernels = blas::SolveKernels();
+  const MicroKernels& kernels = blas::OwnKernels();
   StripPivot pivot = kernels.eliminate(m, {}, rows[0].data());
   for (size_t j = 0; j < n; ++j) {
     if (!pivot.is_finite || pivot.magnitude == 0)

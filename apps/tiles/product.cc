@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
+
+#include "apps/tiles/workspace.h"
 
 namespace dogged {
 namespace {
@@ -30,19 +30,6 @@ int64_t PartOf(int64_t n, int64_t max, int64_t step) {
 // Rows of a factor that are packed at a time: read in the order in which they
 // lie, they come from memory at its full speed.
 constexpr int64_t kRowsAtOnce = 4;
-
-// Room for `count` numbers at the beginning of a cache line, this thread's
-// until its next call. Kept: see triangle.cc.
-double* Workspace(int64_t count) {
-  constexpr size_t kLine = 64;
-  thread_local std::vector<double> room;
-  const auto wanted = static_cast<size_t>(count) + kLine / sizeof(double);
-  if (room.size() < wanted) room.resize(wanted);
-  void* begin = room.data();
-  size_t bytes = room.size() * sizeof(double);
-  return static_cast<double*>(std::align(
-      kLine, static_cast<size_t>(count) * sizeof(double), begin, bytes));
-}
 
 // What a part of a product is made of: k rows of b from `first` on, packed; the
 // columns of a that meet them, where they lie or packed too.
@@ -195,7 +182,8 @@ void Multiply(const blas::Extents& extents, const ProductTerms& terms,
   const int64_t width = PartOf(n, kWidthMax, kernels.columns);
   const bool packs_a = terms.a.column_step != 1;
   const int64_t a_rows = packs_a ? RoundUp(m, kernels.rows) : kernels.rows;
-  double* const packed_b = Workspace(depth * (width + a_rows));
+  thread_local Workspace workspace;
+  double* const packed_b = workspace.Room(depth * (width + a_rows));
   double* const packed_a = packed_b + depth * width;
   for (int64_t column = 0; column < n; column += width) {
     for (int64_t first = 0; first < k; first += depth) {

@@ -168,7 +168,7 @@ void ExtendT(const Reflector& reflector, int64_t column, Matrix t) {
 
 std::optional<int64_t> FactorStrip(int64_t m, int64_t n, Matrix a, Matrix t) {
   const StripRows rows = LoadStrip(m, n, a);
-  Strip strip(rows, blas::SolveKernels());
+  Strip strip(rows, blas::OwnKernels());
   for (int64_t j = 0; j < n; ++j) {
     const std::optional<Reflector> reflector = strip.Reflect();
     if (!reflector.has_value()) return j;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+
+#include "apps/tiles/workspace.h"
 
 namespace dogged {
 namespace {
@@ -16,14 +17,6 @@ int64_t RoundUp(int64_t n, int64_t step) {
 
 // The rows of the first of two parts of `n` rows: whole triangles.
 int64_t Half(int64_t n) { return RoundUp(n / 2, kTriangle); }
-
-// Room for `count` numbers, this thread's until its next call. Kept, because
-// fresh memory would cost a page fault for every 512 of them.
-double* Workspace(int64_t count) {
-  thread_local std::vector<double> room;
-  if (std::ssize(room) < count) room.resize(static_cast<size_t>(count));
-  return room.data();
-}
 
 // out(k, i) = inverse(l)(i, k), size x size; what is beyond the n x n elements
 // of l is that of the identity.
@@ -90,7 +83,8 @@ void SolveRightTransposed(int64_t m, int64_t n, ConstMatrix l, Matrix x,
   if (m == 0 || n == 0) return;
   const int64_t stride = RoundUp(n, kernels.columns);
   const int64_t packed_count = PackedCount(n, kernels.columns);
-  double* const packed = Workspace(packed_count + kernels.rows * stride);
+  thread_local Workspace workspace;
+  double* const packed = workspace.Room(packed_count + kernels.rows * stride);
   Pack(n, l, kernels, packed);
   const Matrix rows{packed + packed_count, stride};
   std::fill_n(rows.data, kernels.rows * stride, 0.0);
@@ -107,8 +101,9 @@ void SolveLeft(int64_t m, int64_t n, ConstMatrix l, Diagonal diagonal, Matrix x,
   if (m == 0 || n == 0) return;
   const int64_t size = kernels.rows;
   const int64_t height = RoundUp(m, size);
+  thread_local Workspace workspace;
   double* const inverses =
-      Workspace(height * size + height * size + height * kernels.columns);
+      workspace.Room(height * size + height * size + height * kernels.columns);
   for (int64_t i = 0; i < m; i += size) {
     InvertTransposed(std::min(size, m - i), l.At(i, i), diagonal, size,
                      {inverses + i * size, size});

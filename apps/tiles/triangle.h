@@ -27,11 +27,11 @@ enum class Diagonal { kStored, kUnit };
 // x = x * inverse(l)', x being m x n and l lower triangular n x n.
 void SolveRightTransposed(int64_t m, int64_t n, blas::ConstMatrix l,
                           blas::Matrix x,
-                          const MicroKernels& kernels = blas::SolveKernels());
+                          const MicroKernels& kernels = blas::OwnKernels());
 // x = inverse(l) * x, x being m x n and l lower triangular m x m.
 void SolveLeft(int64_t m, int64_t n, blas::ConstMatrix l, Diagonal diagonal,
                blas::Matrix x,
-               const MicroKernels& kernels = blas::SolveKernels());
+               const MicroKernels& kernels = blas::OwnKernels());
 
 // a = l * l' in the lower triangle of a, n x n; what stands above is not read.
 // Returns the first pivot that is not positive and finite, if there is one:

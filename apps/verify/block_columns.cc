@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/tile_call.h"
+#include "apps/verify/parts.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -35,6 +36,20 @@ Value UpperPart(const Step& step) {
   }
   return out;
 }
+
+// Sums of squares: of A, and of how far the steps miss it backwards, and what
+// was made of it forwards.
+struct Sums {
+  double a = 0;
+  double back = 0;
+  double forth = 0;
+
+  void Add(const Sums& other) {
+    a += other.a;
+    back += other.back;
+    forth += other.forth;
+  }
+};
 
 // The sum of squares of left - right.
 double DistanceSquared(const Value& left, const Value& right) {
@@ -139,7 +154,7 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
                                      const BlockColumnForm& form,
                                      const BlockColumns& columns,
                                      const ColumnAlgebra& algebra,
-                                     bool both_ways) {
+                                     int threads) {
   const Relations relations(job.program);
   const auto make = [&](size_t j) -> absl::StatusOr<Value> {
     const Label label = form.Input(static_cast<int64_t>(j));
@@ -149,45 +164,55 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
     return a;
   };
   const auto order = static_cast<size_t>(columns.order);
-  std::vector<double> known(order);
-  for (size_t i = 0; i < order; ++i) {
-    known[i] = KnownSolution(static_cast<int64_t>(i));
-  }
-  std::vector<double> b(order, 0);
-  double a_sum = 0;
-  double back_sum = 0;
-  double forth_sum = 0;
-  for (size_t j = 0; j < columns.steps.size(); ++j) {
+  const std::vector<double> known = KnownSolution(columns.order);
+  const size_t count = columns.steps.size();
+  std::vector<Sums> sums(count);
+  std::vector<std::vector<double>> products(count);
+  const auto judge = [&](int64_t part) -> absl::Status {
+    const auto j = static_cast<size_t>(part);
     const Step& step = columns.steps[j];
     DOGGED_ASSIGN_OR_RETURN(Value a, make(j));
-    a_sum += SquareSum(a.span<double>());
-    AddProduct(step, a, 1, known, b);
+    sums[j].a = SquareSum(a.span<double>());
+    products[j].assign(order, 0);
+    AddProduct(step, a, 1, known, products[j]);
     const Value upper = UpperPart(step);
     Value product = UpperPart(step);
     for (size_t k = j + 1; k-- > 0;) {
       algebra.undo(columns.steps[k], step.columns, MutableMatrixOf(product));
     }
-    back_sum += DistanceSquared(product, a);
-    for (size_t k = 0; both_ways && k <= j; ++k) {
+    sums[j].back = DistanceSquared(product, a);
+    for (size_t k = 0; algebra.both_ways && k <= j; ++k) {
       algebra.apply(columns.steps[k], step.columns, MutableMatrixOf(a));
     }
-    if (both_ways) forth_sum += DistanceSquared(a, upper);
-  }
+    if (algebra.both_ways) sums[j].forth = DistanceSquared(a, upper);
+    return absl::OkStatus();
+  };
+  DOGGED_RETURN_IF_ERROR(ForEachPart(form.count, threads, judge));
+  Sums sum;
+  for (const Sums& one : sums) sum.Add(one);
+  std::vector<double> b(order, 0);
+  AddInOrder(products, b);
   std::vector<double> x = b;
   for (const Step& step : columns.steps) algebra.apply(step, 1, {x.data(), 1});
   SolveUpper(columns, x);
   std::vector<double> rest = b;
-  for (size_t j = 0; j < columns.steps.size(); ++j) {
+  const auto subtract = [&](int64_t part) -> absl::Status {
+    const auto j = static_cast<size_t>(part);
     DOGGED_ASSIGN_OR_RETURN(const Value a, make(j));
-    AddProduct(columns.steps[j], a, -1, x, rest);
-  }
-  const double unit = static_cast<double>(columns.order) * std::sqrt(a_sum) *
+    products[j].assign(order, 0);
+    AddProduct(columns.steps[j], a, -1, x, products[j]);
+    return absl::OkStatus();
+  };
+  DOGGED_RETURN_IF_ERROR(ForEachPart(form.count, threads, subtract));
+  AddInOrder(products, rest);
+  const double unit = static_cast<double>(columns.order) * std::sqrt(sum.a) *
                       std::numeric_limits<double>::epsilon();
   // A NaN in either sum is one in the result.
   return Verdict{
-      .residual = std::sqrt(both_ways && !(forth_sum <= back_sum) ? forth_sum
-                                                                  : back_sum) /
-                  unit,
+      .residual =
+          std::sqrt(algebra.both_ways && !(sum.forth <= sum.back) ? sum.forth
+                                                                  : sum.back) /
+          unit,
       .solve_error =
           std::sqrt(SquareSum(rest)) / (unit * std::sqrt(SquareSum(x)))};
 }

@@ -63,16 +63,18 @@ struct ColumnAlgebra {
   // The opposite: what the step does to a column to its right.
   std::function<void(const BlockColumns::Step& step, int64_t n, blas::Matrix c)>
       apply;
+  // A is also led forward through the steps and compared with the triangle:
+  // that is where reflectors that are not orthogonal show.
+  bool both_ways = false;
 };
 
-// Judges factors of which the upper triangle is R or U. With `both_ways`, A is
-// also led forward through the steps and compared with the triangle: that is
-// where reflectors that are not orthogonal show.
+// Judges factors of which the upper triangle is R or U, on `threads` threads.
+// Errors: kInvalidArgument if an input fits no block column; those of
+// `kernels`.
 absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
                                      const BlockColumnForm& form,
                                      const BlockColumns& columns,
-                                     const ColumnAlgebra& algebra,
-                                     bool both_ways);
+                                     const ColumnAlgebra& algebra, int threads);
 
 }  // namespace dogged
 

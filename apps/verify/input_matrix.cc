@@ -58,8 +58,12 @@ absl::Status CheckMatrix(const Program& program, const Label& label,
                    " matrix of doubles"));
 }
 
-double KnownSolution(int64_t i) {
-  return static_cast<double>(i * 37 % 101) / 50 - 1;
+std::vector<double> KnownSolution(int64_t order) {
+  std::vector<double> out;
+  for (int64_t i = 0; i < order; ++i) {
+    out.push_back(static_cast<double>(i * 37 % 101) / 50 - 1);
+  }
+  return out;
 }
 
 }  // namespace dogged

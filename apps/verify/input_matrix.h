@@ -2,7 +2,9 @@
 #ifndef DOGGED_APPS_VERIFY_INPUT_MATRIX_H_
 #define DOGGED_APPS_VERIFY_INPUT_MATRIX_H_
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -33,8 +35,8 @@ absl::StatusOr<Value> MakeTile(const Relations& relations,
 absl::Status CheckMatrix(const Program& program, const Label& label,
                          const Value& tile, int64_t rows, int64_t columns);
 
-// Number `i` of the solution that solves are tried with: between -1 and 1.
-double KnownSolution(int64_t i);
+// The solution that solves are tried with: `order` numbers from -1 to 1.
+std::vector<double> KnownSolution(int64_t order);
 
 }  // namespace dogged
 

@@ -59,7 +59,8 @@ absl::StatusOr<Outcome> Factor(int64_t n, int64_t tile_rows,
     return results.at(label);
   };
   Outcome out;
-  DOGGED_ASSIGN_OR_RETURN(out.verdict, VerifyCholesky(job, kernels, lookup));
+  DOGGED_ASSIGN_OR_RETURN(out.verdict,
+                          VerifyCholesky(job, kernels, lookup, /*threads=*/2));
   DOGGED_ASSIGN_OR_RETURN(
       const Value dense,
       dsl::AssembleView(job.program, job.program.views[0], lookup));

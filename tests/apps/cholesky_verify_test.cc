@@ -71,7 +71,7 @@ class Factored {
     return verdict->residual;
   }
 
-  absl::StatusOr<Verdict> Judge() {
+  absl::StatusOr<Verdict> Judge(int threads = 2) {
     // The tasks of the input took their tiles away: these give copies.
     tiles_ = GenerateTiles(n_, tile_rows_, registry_);
     KernelTable kernels = CholeskyKernels(job_.program, registry_, tiles_);
@@ -79,13 +79,14 @@ class Factored {
       if (job_.program.kernels[k].kind == "native") continue;
       kernels[k] = std::make_unique<GiveCopies>(tiles_);
     }
-    return VerifyCholesky(job_, kernels,
-                          [&](const Label& label) -> absl::StatusOr<Value> {
-                            const auto found = factor_.find(label.index);
-                            if (found == factor_.end())
-                              return absl::NotFoundError("no tile");
-                            return found->second;
-                          });
+    return VerifyCholesky(
+        job_, kernels,
+        [&](const Label& label) -> absl::StatusOr<Value> {
+          const auto found = factor_.find(label.index);
+          if (found == factor_.end()) return absl::NotFoundError("no tile");
+          return found->second;
+        },
+        threads);
   }
 
   // The same from the definition, element by element.
@@ -138,7 +139,13 @@ TEST(CholeskyVerify, AcceptsSoundFactorsOfAnySize) {
     ASSERT_TRUE(residual.ok()) << residual.status().message();
     EXPECT_LT(*residual, 1);
     EXPECT_GE(*residual, 0);
-    EXPECT_LT(factored.Judge()->solve_error, 1);
+    const Verdict verdict = factored.Judge().value();
+    EXPECT_LT(verdict.solve_error, 1);
+    for (const int threads : {1, 3}) {
+      const Verdict other = factored.Judge(threads).value();
+      EXPECT_EQ(other.residual, verdict.residual) << threads << " threads";
+      EXPECT_EQ(other.solve_error, verdict.solve_error);
+    }
   }
 }
 
@@ -205,10 +212,12 @@ TEST(CholeskyVerify, TakesNoOtherProgramForACholesky) {
   Job job;
   job.program = fewer;
   const KernelTable none;
-  EXPECT_EQ(VerifyCholesky(job, none,
-                           [](const Label&) -> absl::StatusOr<Value> {
-                             return absl::NotFoundError("");
-                           })
+  EXPECT_EQ(VerifyCholesky(
+                job, none,
+                [](const Label&) -> absl::StatusOr<Value> {
+                  return absl::NotFoundError("");
+                },
+                /*threads=*/1)
                 .status()
                 .code(),
             absl::StatusCode::kFailedPrecondition);

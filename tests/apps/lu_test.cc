@@ -25,8 +25,10 @@ class LuTest : public testing::Test {
     return RunFactor("lu", n, columns, input, registry_);
   }
   static absl::StatusOr<Verdict> Judge(const FactorRun& run) {
-    return VerifyLu(run.job, run.kernels,
-                    [&](const Label& label) { return run.Find(label); });
+    return VerifyLu(
+        run.job, run.kernels,
+        [&](const Label& label) { return run.Find(label); },
+        /*threads=*/2);
   }
   KernelRegistry registry_;
 };

@@ -24,9 +24,10 @@ class QrTest : public testing::Test {
                                 const Value& input) {
     return RunFactor("qr", n, columns, input, registry_);
   }
-  static absl::StatusOr<Verdict> Judge(const FactorRun& run) {
-    return VerifyQr(run.job, run.kernels,
-                    [&](const Label& label) { return run.Find(label); });
+  static absl::StatusOr<Verdict> Judge(const FactorRun& run, int threads = 2) {
+    return VerifyQr(
+        run.job, run.kernels,
+        [&](const Label& label) { return run.Find(label); }, threads);
   }
   KernelRegistry registry_;
 };
@@ -50,6 +51,16 @@ TEST_F(QrTest, IsTheTextbooksForAnySize) {
     const Verdict verdict = Judge(*run).value();
     EXPECT_LT(verdict.residual, 1);
     EXPECT_LT(verdict.solve_error, 1);
+  }
+}
+
+TEST_F(QrTest, IsJudgedAlikeByAnyNumberOfThreads) {
+  const FactorRun run = Run(61, 8, Dense(61, RandomMatrix(61, 5))).value();
+  const Verdict expected = Judge(run, 1).value();
+  for (const int threads : {2, 3, 100}) {
+    const Verdict verdict = Judge(run, threads).value();
+    EXPECT_EQ(verdict.residual, expected.residual) << threads;
+    EXPECT_EQ(verdict.solve_error, expected.solve_error) << threads;
   }
 }
 
