@@ -226,7 +226,9 @@ bool Analysis::IsThere(const CheckedResult& result, const isl::set& named,
   diagnostics_
       .Error(Code::kOutOfRange, result.range,
              absl::StrCat("there is no ", label, ", which is a result"))
-      .Help("shrink the range of the result, or widen that of a task");
+      .Help(HelpWithoutLabels(
+          result.ref.array,
+          "shrink the range of the result, or widen that of a task"));
   return false;
 }
 

@@ -89,6 +89,7 @@ class Analysis {
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
   void Coverage();
   void ReportMissing(int32_t array, const isl::set& piece);
+  std::string HelpWithoutLabels(int32_t array, std::string otherwise) const;
   // --- analysis_isl_order.cc ---
   void Order();
   // Points of a task to what creates the labels that they read.

@@ -171,7 +171,7 @@ void Analysis::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
                absl::StrCat(two.name, " creates ", label,
                             " twice:", PointText(one, point), ", and",
                             PointText(two, other)))
-        .Help("every index of the task has to stand in what it creates");
+        .Help("every index of more than one value has to stand in the label");
     return;
   }
   const bool are_boundaries = one.origin == CheckedTask::Origin::kBoundary &&
@@ -251,8 +251,9 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
           .Note(absl::StrCat("reaches ",
                              program_.arrays[static_cast<size_t>(array)].name,
                              ToIndex(label).ToString(), PointText(task, first)))
-          .Help(absl::StrCat("add  boundary ", labels,
-                             " = 0,  or shrink a range"));
+          .Help(HelpWithoutLabels(array,
+                                  absl::StrCat("add  boundary ", labels,
+                                               " = 0,  or shrink a range")));
       return;
     }
   }
@@ -266,9 +267,33 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
         .Note(absl::StrCat("such as ",
                            program_.arrays[static_cast<size_t>(array)].name,
                            ToIndex(FirstPoint(piece)).ToString()))
-        .Help("shrink the range of the result, or widen that of a task");
+        .Help(HelpWithoutLabels(
+            array, "shrink the range of the result, or widen that of a task"));
     return;
   }
+}
+
+// What to do where a label of `array` is missing: before `otherwise` comes that
+// all that makes labels of it has an empty range, or that an input does, for
+// values beside an input's are seldom meant.
+std::string Analysis::HelpWithoutLabels(int32_t array,
+                                        std::string otherwise) const {
+  const CheckedTask* maker = nullptr;
+  for (const CheckedTask& task : program_.tasks) {
+    for (const CheckedCreate& create : task.creates) {
+      if (create.ref.array == array) maker = &task;
+    }
+  }
+  const bool is_empty = created_[static_cast<size_t>(array)].is_empty();
+  const bool is_input =
+      maker != nullptr && maker->origin == CheckedTask::Origin::kInput;
+  if (maker == nullptr || !(is_empty || is_input)) return otherwise;
+  return absl::StrCat(
+      is_empty ? "the range of " : "",
+      maker->origin == CheckedTask::Origin::kTask ? "task " : "", maker->name,
+      ", on line ", diagnostics_.LineAndColumn(maker->range.begin).first,
+      is_empty ? ", has no point with these parameters: widen it"
+               : ", does not reach there: widen it, or shrink the other range");
 }
 
 void Analysis::Coverage() {

@@ -217,6 +217,16 @@ void Checker::FileIndices(const ast::Input& declared, const CheckedTask& task) {
       return;
     }
   }
+  for (size_t d = 0; d < seen.size(); ++d) {
+    if (seen[d] > 0) continue;
+    const ast::Name& index = declared.dimensions[d].name;
+    diagnostics_
+        .Error(Code::kNotSupported, index.range,
+               absl::StrCat("an input from a file has no index ", index.text,
+                            " that is not in ", Print(declared.ref)))
+        .Help("leave it out, or let it stand in the label");
+    return;
+  }
 }
 
 void Checker::Input(const ast::Input& declared) {
@@ -226,6 +236,9 @@ void Checker::Input(const ast::Input& declared) {
   task.range = declared.ref.range;
   Scope scope = ParameterScope();
   task.domain = DomainOf(declared.dimensions, scope);
+  if (declared.dimensions.empty()) {
+    scope.unknown_help = "give the index a range, as in  for i = 0:N-1";
+  }
   const auto ref = RefOf(declared.ref, scope,
                          static_cast<int>(task.domain.dimensions.size()));
   if (!ref) return;
@@ -411,7 +424,7 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   for (const ast::Boundary& boundary : program.boundaries) Boundary(boundary);
   for (const ast::Result& result : program.results) Result(result);
   if (!diagnostics_.HasErrors()) Creators(program);
-  if (program.tasks.empty() && !diagnostics_.HasErrors()) {
+  if (program_.tasks.empty() && !diagnostics_.HasErrors()) {
     diagnostics_.Error(Code::kResult, {}, "the program has no task");
   }
   return std::move(program_);

@@ -37,7 +37,7 @@ enum class Code : int32_t {
   kBadToken = 2,        // a character or number that starts nothing
   kSyntax = 3,          // this can't stand here
   kTooDeep = 4,         // nesting beyond the bound
-  kNotSupported = 5,    // reserved, and not there yet
+  kNotSupported = 5,    // clear, and not there (yet)
   kUnknownName = 6,     // no such parameter, index, array or value
   kDefinedTwice = 7,    // a name or value with two definitions
   kParameter = 8,       // a parameter missing, or of the wrong type

@@ -21,7 +21,7 @@ constexpr std::array<absl::string_view, 27> kTexts = {
     "Brackets, conditions or conditionals that are nested too deep. Give "
     "parts\n"
     "of the expression names of their own.\n",
-    "The word is reserved, and what it will mean is not there yet.\n",
+    "This form means something, and dogged can't do it, or not yet.\n",
     "No parameter, index, array or value has this name at this place. An "
     "index\n"
     "is known within its task only, a value under `using` within `code`.\n",

@@ -118,7 +118,7 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
 }
 
 // "32 x 64 tiles of 128 x 64 points, 16 steps deep".
-std::string ShapeText(const TilePlan& plan) {
+std::string TilesText(const TilePlan& plan) {
   const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
                                   [](int64_t count) { return count == 1; });
   return absl::StrCat(is_one ? "one tile" : absl::StrJoin(plan.counts, " x "),
@@ -149,7 +149,7 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
     DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));
-    how = ShapeText(plan);
+    how = TilesText(plan);
     return program;
   }
   if (!absl::IsUnimplemented(program.status())) return program;

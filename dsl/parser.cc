@@ -180,7 +180,11 @@ class Parser : private ExpressionParser {
     const SourceRange begin = Next().range;
     out.ref = Reference(false);
     if (Accept("for")) out.dimensions = Dimensions();
-    if (Accept("else")) {
+    if (At("from") || At("=")) {
+      Fail("the program does not name the file of an input")
+          .Help(absl::StrCat("a run is given it:  --input ", out.ref.array.text,
+                             "=FILE.npy"));
+    } else if (Accept("else")) {
       if (At("call")) {
         out.else_call = CallClause();
       } else {

@@ -337,6 +337,16 @@ Shape WantedShape(const InputBody& body) {
   return WantedShape(body, is_product ? rank : rank + block_rank, is_product);
 }
 
+std::string ShapeText(const Shape& shape) {
+  return shape.empty() ? "() (a single number)" : shape.ToString();
+}
+
+static absl::Status WrongShape(const Value& content, const Shape& expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("has shape ", ShapeText(content.shape()),
+                   ", the program wants ", ShapeText(expected)));
+}
+
 // A larger array than the program takes is refused as well: silently using a
 // corner of it would compute something else than was meant.
 static absl::Status CheckExtents(const InputBody& body, const Value& content) {
@@ -345,9 +355,7 @@ static absl::Status CheckExtents(const InputBody& body, const Value& content) {
   const Shape expected =
       WantedShape(body, layout.extents.size(), layout.is_product);
   if (layout.extents == expected) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("has shape ", content.shape().ToString(),
-                   ", the program wants ", expected.ToString()));
+  return WrongShape(content, expected);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
@@ -364,9 +372,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
   const bool fits = content.shape().size() == rank + block_rank ||
                     (block_rank == rank && content.shape().size() == rank);
   if (!fits) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "has shape ", content.shape().ToString(), ", the program wants ",
-        block_rank == rank ? rank : rank + block_rank, " dimensions"));
+    return WrongShape(content, WantedShape(body));
   }
   DOGGED_RETURN_IF_ERROR(CheckExtents(body, content));
   return std::make_unique<InputKernel>(std::move(body), std::move(content));

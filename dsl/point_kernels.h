@@ -83,6 +83,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
 // kInvalidArgument if `registry` has no such kernel of these formals.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
     NativeBody body, const KernelRegistry& registry);
+// "(3)(4)"; "() (a single number)" for no dimension.
+std::string ShapeText(const Shape& shape);
 // Of a dense array that fits; blocks of as many dimensions as there are indices
 // are put together.
 Shape WantedShape(const InputBody& body);

@@ -69,7 +69,9 @@ int32_t FindResult(const std::string& array, const std::vector<int32_t>& own,
     if (other.name != array) continue;
     std::string all = array;
     for (int32_t i = 0; i < other.rank; ++i) all += "(:)";
-    error.Help(absl::StrCat("write  ", all, "  to get all that it computes"));
+    error.Help(other.rank > 0
+                   ? absl::StrCat("write  ", all, "  to get all of it")
+                   : absl::StrCat("add  result ", array, "  to the program"));
   }
   return -1;
 }

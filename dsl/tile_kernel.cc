@@ -167,10 +167,10 @@ Value TileRun::TakeScratch() {
   int64_t bytes = 0;
   size_t input = 0;
   for (const TileField& field : plan_.fields) {
-    const Box box = plan_.Window(field, tile_);
     fields_.emplace_back();
     if (IsTaken(field, role_)) TakeWindow(field, input++);
-    if (field.is_static) continue;
+    if (field.is_static) continue;  // a table has no window
+    const Box box = plan_.Window(field, tile_);
     Window window = DenseWindow(nullptr, box);
     int64_t points = box.Count();
     // A profile may have its dimensions in another order.

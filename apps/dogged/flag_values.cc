@@ -39,7 +39,9 @@ absl::StatusOr<Definitions> ParsePairs(const std::vector<std::string>& texts,
   for (const std::string& text : texts) {
     const size_t at = text.find('=');
     if (at == 0 || at == std::string::npos) {
-      return Wrong(flag, text, "is not NAME=VALUE");
+      return Wrong(
+          flag, text,
+          flag == "--input" ? "is not ARRAY=FILE" : "is not NAME=VALUE");
     }
     std::pair<std::string, std::string> pair{text.substr(0, at),
                                              text.substr(at + 1)};

@@ -1,6 +1,7 @@
 #include "apps/dogged/outputs.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <set>
 #include <utility>
@@ -21,6 +22,26 @@ namespace {
 absl::Status Mistyped(absl::string_view what,
                       absl::string_view from = "--output") {
   return absl::NotFoundError(absl::StrCat(from, ": ", what));
+}
+
+template <typename T>
+std::string Shortest(T number) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof(text), number);
+  return {text, end.ptr};
+}
+
+// Of a value of one element.
+std::string NumberText(const Value& value) {
+  switch (value.type()) {
+    case ElementType::kDouble:
+      return Shortest(value.span<double>()[0]);
+    case ElementType::kFloat:
+      return Shortest(value.span<float>()[0]);
+    case ElementType::kInt64:
+      return Shortest(value.span<int64_t>()[0]);
+  }
+  return "";
 }
 
 // With ":" and expressions as the numbers that they stand for, as far as the
@@ -340,6 +361,25 @@ absl::Status WriteOutput(const Output& output, const Program& program,
   DOGGED_ASSIGN_OR_RETURN(const Value part,
                           ExtractSelection(selection, view, dense));
   return WriteValue(selection, part, GridOf(selection, view));
+}
+
+absl::StatusOr<std::string> NumbersAmongResults(const Program& program,
+                                                dsl::ResultLookup lookup) {
+  std::string out;
+  for (const ResultView& view : program.views) {
+    bool is_one = true;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      is_one = is_one && view.Count(d) == 1;
+    }
+    if (!is_one) continue;
+    DOGGED_ASSIGN_OR_RETURN(const Value value,
+                            dsl::AssembleView(program, view, lookup));
+    if (!value.shape().empty()) continue;  // a block
+    std::string index;
+    for (const int64_t at : view.lower) absl::StrAppend(&index, "(", at, ")");
+    absl::StrAppend(&out, view.array, index, " = ", NumberText(value), "\n");
+  }
+  return out;
 }
 
 }  // namespace dogged

@@ -44,6 +44,11 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
 absl::Status WriteOutput(const Output& output, const Program& program,
                          dsl::ResultLookup lookup);
 
+// "mass(100) = 3.25", a line for each result that is one number, in the fewest
+// digits that give its bits back. Errors: those of `lookup`.
+absl::StatusOr<std::string> NumbersAmongResults(const Program& program,
+                                                dsl::ResultLookup lookup);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_DOGGED_OUTPUTS_H_

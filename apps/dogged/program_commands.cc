@@ -15,6 +15,7 @@
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/room.h"
 #include "dsl/explain.h"
+#include "dsl/point_kernels.h"
 #include "dsl/results.h"
 #include "runtime/graph/rounds.h"
 #include "runtime/sim/cluster.h"
@@ -76,7 +77,7 @@ ExitCode CheckCommand(const ProgramOptions& options,
   std::fprintf(to, "%s\n", FootprintSentence(program->facts.footprint).c_str());
   for (const dsl::ProgramFacts::Input& input : program->facts.lacking) {
     std::fprintf(to, "a run wants --input %s=FILE.npy, of shape %s, %s\n",
-                 input.array.c_str(), input.shape.ToString().c_str(),
+                 input.array.c_str(), dsl::ShapeText(input.shape).c_str(),
                  std::string(ElementName(input.element)).c_str());
   }
   for (const KernelSpec& spec : p.kernels) {

@@ -21,6 +21,7 @@
 #include "apps/lu/verify.h"
 #include "apps/output/words.h"
 #include "apps/qr/verify.h"
+#include "apps/tiles/blas_kernels.h"
 #include "apps/verify/input_matrix.h"
 #include "apps/verify/verdict.h"
 #include "runtime/base/clock.h"
@@ -37,7 +38,7 @@ struct Judge {
   const char* difference;
   bool (*is_its)(const Program& program);
   absl::StatusOr<Verdict> (*verify)(const Job& job, const KernelTable& kernels,
-                                    TileLookup lookup);
+                                    TileLookup lookup, int threads);
 };
 constexpr Judge kJudges[] = {{"A - LL'", IsCholesky, VerifyCholesky},
                              {"A - P'LU", IsLu, VerifyLu},
@@ -46,10 +47,11 @@ constexpr Judge kJudges[] = {{"A - LL'", IsCholesky, VerifyCholesky},
 // Judges the results of a factorisation, and says what it found; does nothing
 // for another program.
 absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
-                          TileLookup lookup, RunReport& report) {
+                          TileLookup lookup, int threads, RunReport& report) {
   for (const Judge& judge : kJudges) {
     if (!judge.is_its(job.program)) continue;
-    const auto verdict = judge.verify(job, kernels, lookup);
+    if (!ReserveBlas(threads).ok()) threads = 1;
+    const auto verdict = judge.verify(job, kernels, lookup, threads);
     if (!verdict.ok()) return verdict.status();
     report.residual = verdict->residual;
     report.solve_error = verdict->solve_error;
@@ -143,7 +145,11 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         "interrupted: the run was over; not all outputs are written"));
   }
   CatchInterrupts("interrupted: the outputs are written, not checked\n");
-  const absl::Status judged = JudgeFactors(program.job, table, lookup, report);
+  const int threads =
+      std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
+               options.program.agents * options.program.workers);
+  const absl::Status judged =
+      JudgeFactors(program.job, table, lookup, threads, report);
   if (!judged.ok()) return SayError(judged);
   if (options.check) {
     dsl::Diagnostics diagnostics(options.program.file, program.text);
@@ -169,6 +175,9 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
   if (options.json) {
     std::printf("%s\n", report.ToJson().c_str());
   } else {
+    const auto numbers = NumbersAmongResults(program.job.program, lookup);
+    if (!numbers.ok()) return SayError(numbers.status());
+    std::printf("%s", numbers->c_str());
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }

@@ -23,10 +23,33 @@ Guard Both(const Guard& a, const Guard& b) {
   return out;
 }
 
+// Expressions that are 0 at all points of the domain where the guard holds:
+// of an index with one value by its bounds, of equations in guards.
+std::vector<AffineExpr> EquationsOf(const Domain& domain, const Guard* guard) {
+  std::vector<AffineExpr> out;
+  for (int d = 0; d < domain.size(); ++d) {
+    const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+    for (const AffineBound& lower : dimension.lower) {
+      for (const AffineBound& upper : dimension.upper) {
+        if (!(lower == upper)) continue;
+        out.push_back(AffineExpr::Index(d) * lower.divisor - lower.expr);
+      }
+    }
+  }
+  for (const Guard* each : {&domain.guard, guard}) {
+    if (each == nullptr || each->any_of.size() != 1) continue;
+    for (const Constraint& c : each->any_of[0]) {
+      if (c.kind == Constraint::Kind::kZero) out.push_back(c.expr);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 // Gaussian elimination from the innermost index outwards, in integers. Rows
 // are scaled by their pivots, never divided, so no solution is lost or won.
+// What holds of all points are further equations, of no image.
 InverseMap::InverseMap(const AffineMap& map, const Domain& domain,
                        const Guard* guard)
     : domain_(&domain),
@@ -34,16 +57,18 @@ InverseMap::InverseMap(const AffineMap& map, const Domain& domain,
       image_size_(static_cast<int>(map.size())) {
   const auto index_count = static_cast<size_t>(domain.size());
   std::vector<Row> open;
+  const auto add = [&](const AffineExpr& expr) {
+    open.push_back({.coefficients = {expr.coefficients.begin(),
+                                     expr.coefficients.begin() +
+                                         static_cast<ptrdiff_t>(index_count)},
+                    .image = std::vector<int64_t>(map.size()),
+                    .constant = -expr.constant});
+  };
   for (size_t m = 0; m < map.size(); ++m) {
-    Row row;
-    row.coefficients.assign(
-        map[m].coefficients.begin(),
-        map[m].coefficients.begin() + static_cast<ptrdiff_t>(index_count));
-    row.image.assign(map.size(), 0);
-    row.image[m] = 1;
-    row.constant = -map[m].constant;
-    open.push_back(std::move(row));
+    add(map[m]);
+    open.back().image[m] = 1;
   }
+  for (const AffineExpr& zero : EquationsOf(domain, guard)) add(zero);
   row_of_index_.assign(index_count, -1);
   for (size_t d = index_count; d-- > 0;) {
     // The smallest coefficient keeps the numbers small.

@@ -313,6 +313,28 @@ def case_result_files():
             raise SystemExit(done.stderr)
 
 
+def case_numbers():
+    text = """input c(x) for x = 0:3 else 0.1*x
+reduce total = sum(c(x)) over x = 0:3
+reduce greatest(t) = max(c(x)) for t = 5:5 over x = 0:3
+result total
+result greatest(5)
+result c
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "numbers.dog")
+        with open(program, "w") as file:
+            file.write(text)
+        for agents in [], ["--agents", "2"]:
+            done = subprocess.run([DOGGED, "run", program, *agents],
+                                  capture_output=True, text=True, timeout=240)
+            lines = done.stdout.splitlines()
+            check_equal("printed", lines[:2],
+                        ["total = 0.6000000000000001",
+                         "greatest(5) = 0.30000000000000004"], done)
+            check_equal("lines", len(lines), 3, done)
+
+
 def case_emitted_c():
     done = subprocess.run([DOGGED, "check", app("heat2d"), "--emit-c"],
                           capture_output=True, text=True, timeout=240)

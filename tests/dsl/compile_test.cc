@@ -164,8 +164,11 @@ result w
   };
   EXPECT_EQ(refusal(), "input v: has shape (8)(4), the program wants (3)(4)");
   options.inputs["v"] = Value::Allocate(ElementType::kDouble, {12});
-  EXPECT_EQ(refusal(),
-            "input v: has shape (12), the program wants 2 dimensions");
+  EXPECT_EQ(refusal(), "input v: has shape (12), the program wants (3)(4)");
+  options.inputs["v"] = Value::Allocate(ElementType::kDouble, {});
+  EXPECT_EQ(
+      refusal(),
+      "input v: has shape () (a single number), the program wants (3)(4)");
   options.inputs["v"] = Value::Allocate(ElementType::kInt64, {3, 4});
   EXPECT_EQ(refusal(),
             "input v: holds elements of type int64, the program wants double: "

@@ -43,6 +43,33 @@ TEST(InverseMap, FindsTheConsumersOfACholeskyPanelTile) {
   EXPECT_THAT(tasks, ElementsAre(IndexVector{1, 5, 4}));
 }
 
+// An index is found without the map too: by bounds or a guard that leave one.
+TEST(InverseMap, KnowsAnIndexThatHasOneValue) {
+  const auto is_injective = [](AffineExpr lower, AffineExpr upper,
+                               const Guard& guard) {
+    Domain domain = Domain::Box({{"x", 0, 5}});
+    domain.dimensions.push_back({"z", {{lower}}, {{upper}}});
+    domain.guard = guard;
+    const InverseMap inverse({I(0)}, domain);
+    std::vector<IndexVector> found;
+    inverse.ForEach({3}, [&](const IndexVector& index) {
+      found.push_back(index);
+      return true;
+    });
+    if (inverse.IsInjective())
+      EXPECT_THAT(found, ElementsAre(IndexVector{3, 4}));
+    return inverse.IsInjective();
+  };
+  const AffineExpr zero = AffineExpr::Constant(0);
+  const AffineExpr four = AffineExpr::Constant(4);
+  EXPECT_FALSE(is_injective(zero, four, {}));
+  EXPECT_TRUE(is_injective(four, four, {}));
+  EXPECT_TRUE(is_injective(I(0, 1), I(0, 1), {}));
+  const Constraint is_four{.expr = I(1, -4), .kind = Constraint::Kind::kZero};
+  EXPECT_TRUE(is_injective(zero, four, {{{is_four}}}));
+  EXPECT_FALSE(is_injective(zero, four, {{{is_four}, {is_four}}}));
+}
+
 // By a cursor, in runs of up to `run_max`.
 std::vector<IndexVector> PointsIn(const Domain& domain, int64_t run_max) {
   std::vector<IndexVector> out;
@@ -63,7 +90,8 @@ TEST(InverseMap, AgreesWithEnumeration) {
     std::vector<Domain::Range> ranges;
     const auto size = static_cast<int>(1 + rng.Below(3));
     for (int d = 0; d < size; ++d) {
-      ranges.push_back({"i", rng.Below(3) - 1, 2 + rng.Below(3)});
+      const int64_t lower = rng.Below(3) - 1;
+      ranges.push_back({"i", lower, lower + rng.Below(5)});
     }
     const Domain domain = Domain::Box(ranges);
     AffineMap map;
