@@ -61,6 +61,8 @@ class ControlPort {
   // Readable when Poll has something to do.
   int wait_fd() const { return epoll_fd_; }
 
+  // Poll has something to do that wait_fd() does not tell.
+  bool has_unsettled() const { return !unsettled_.empty(); }
   // Moves bytes as far as that goes without waiting; appends what happened.
   void Poll(std::vector<ControlEvent>& events);
 

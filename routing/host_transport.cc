@@ -45,7 +45,8 @@ struct HostTransport::Region {
     std::atomic<uint64_t> writer;            // an AgentId; 0: free
     alignas(64) std::atomic<uint64_t> read;  // bytes of its ring, ever
   };
-  // The Sleeper that is about to sleep, or sleeps: its bell is to be rung.
+  // The Sleeper that is about to sleep, or sleeps: its bell is to be rung, once
+  // for each sleep. Above its two bits is the number of the sleep.
   alignas(64) std::atomic<uint32_t> sleeps;
   std::array<Mark, kPeersMax> marks;
   std::array<Ring, kPeersMax> rings;
@@ -68,6 +69,7 @@ struct HostTransport::Peer {
   const Region::Mark* their_mark = nullptr;
   std::deque<Bytes> held;
   int64_t held_bytes = 0;
+  uint32_t rung = 0;  // the sleep from which it was woken last
   // Without a slot in its region by then it is reached the other way.
   absl::Time map_deadline;
 
@@ -158,7 +160,7 @@ void HostTransport::CloseAll(const Bells& bells) {
 
 void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   const size_t first = fabric_address.find(kOtherWay);
-  far_->SetPeer(peer, fabric_address.substr(0, first));
+  UseFar().SetPeer(peer, fabric_address.substr(0, first));
   if (first == absl::string_view::npos || peers_.contains(peer)) return;
   absl::string_view rest = fabric_address.substr(first + 1);
   std::array<int64_t, 2> bells;
@@ -200,7 +202,7 @@ void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
 }
 
 void HostTransport::ForgetPeer(AgentId peer) {
-  far_->ForgetPeer(peer);
+  UseFar().ForgetPeer(peer);
   const auto it = peers_.find(peer);
   if (it == peers_.end()) return;
   dropped_count_ += std::ssize(it->second->held);
@@ -238,8 +240,11 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
   // Before the look at `sleeps`, as the sleeper says that before its last look
   // at this.
   ring.written.store(written + Padded(length), std::memory_order_seq_cst);
-  const uint32_t sleeper = peer.region->sleeps.load(std::memory_order_seq_cst);
-  if (sleeper != kNobody) peer.Ring(sleeper == kListener ? kListener : kWaiter);
+  const uint32_t sleep = peer.region->sleeps.load(std::memory_order_seq_cst);
+  const auto sleeper = static_cast<Sleeper>(sleep % kSleepStep);
+  if (sleeper != kNobody && std::exchange(peer.rung, sleep) != sleep) {
+    peer.Ring(sleeper == kListener ? kListener : kWaiter);
+  }
   ++ring_count_;
   return true;
 }
@@ -248,13 +253,13 @@ void HostTransport::Send(AgentId to, Bytes message) {
   const auto it = peers_.find(to);
   if (it == peers_.end() || it->second->file == nullptr ||
       message.size() > kMessageBytesMax) {
-    return far_->Send(to, std::move(message));
+    return UseFar().Send(to, std::move(message));
   }
   Peer& peer = *it->second;
   if (peer.held.empty() && Push(peer, message)) return;
   if (!peer.HasRing(clock_) ||
       peer.held_bytes + message.size() > kHeldBytesMax) {
-    return far_->Send(to, std::move(message));
+    return UseFar().Send(to, std::move(message));
   }
   peer.held_bytes += message.size();
   peer.held.push_back(std::move(message));
@@ -265,7 +270,7 @@ void HostTransport::PushHeld(AgentId to, Peer& peer) {
     Bytes& message = peer.held.front();
     if (!Push(peer, message)) {
       if (peer.HasRing(clock_)) return;
-      far_->Send(to, message);
+      UseFar().Send(to, message);
     }
     peer.held_bytes -= message.size();
     peer.held.pop_front();
@@ -348,17 +353,21 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
     Pull(id, *peer, arrivals);
     if (!peer->held.empty()) PushHeld(id, *peer);
   }
-  far_->Poll(arrivals);
+  if (!is_waiting_ || !is_far_prepared_) UseFar().Poll(arrivals);
 }
 
 bool HostTransport::PrepareFor(Sleeper sleeper) {
   // First said, then looked: whoever writes looks after that whether to ring.
-  region_.sleeps.store(sleeper, std::memory_order_seq_cst);
+  region_.sleeps.store(++sleep_count_ * kSleepStep + sleeper,
+                       std::memory_order_seq_cst);
   bells_[sleeper - 1].may_ring = true;
   for (auto& [id, peer] : peers_) {
     if (peer->file != nullptr) peer->Find(self_, region_);
   }
-  if (!HasArrivals() && far_->PrepareToWait()) return true;
+  if (!HasArrivals()) {
+    is_far_prepared_ = is_far_prepared_ || far_->PrepareToWait();
+    if (is_far_prepared_) return true;
+  }
   region_.sleeps.store(kNobody, std::memory_order_relaxed);
   return false;
 }

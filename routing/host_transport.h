@@ -45,6 +45,7 @@ class HostTransport : public Transport {
     return epoll_fd_ >= 0 ? epoll_fd_ : far_->wait_fd();
   }
   bool PrepareToWait() override { return PrepareFor(kWaiter); }
+  void SetWaiting(bool is_waiting) override { is_waiting_ = is_waiting; }
   int listen_fd() const override { return bells_[kListener - 1].read; }
   bool PrepareToListen() override { return PrepareFor(kListener); }
   bool HasArrivals() const override;
@@ -59,6 +60,7 @@ class HostTransport : public Transport {
   struct Peer;
   // Who sleeps, for whom there is a bell.
   enum Sleeper : uint32_t { kNobody = 0, kWaiter = 1, kListener = 2 };
+  static constexpr uint32_t kSleepStep = 4;  // leaves two bits for a Sleeper
   struct Bell {
     int read = -1;
     int write = -1;
@@ -71,6 +73,11 @@ class HostTransport : public Transport {
                 int epoll_fd);
   static void CloseAll(const Bells& bells);
   bool PrepareFor(Sleeper sleeper);
+  // far_, for a call after which it has to be polled or prepared again.
+  Transport& UseFar() {
+    is_far_prepared_ = false;
+    return *far_;
+  }
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
   // Held messages that can go now, and what has waited for too long.
@@ -79,6 +86,9 @@ class HostTransport : public Transport {
 
   const AgentId self_;
   const std::unique_ptr<Transport> far_;
+  bool is_far_prepared_ = false;  // to be waited for, and not used since
+  bool is_waiting_ = false;
+  uint32_t sleep_count_ = 0;
   Clock& clock_;
   const std::unique_ptr<SharedFile> file_;
   Region& region_;

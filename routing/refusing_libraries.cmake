@@ -1,7 +1,7 @@
 # Debian's libfabric needs libraries for InfiniPath and Omni-Path cards. As each
-# of them is loaded it sleeps for 0.1 to 0.2 s to calibrate a clock, and takes
-# over signals. Libraries of the same names, in which every call fails, are
-# loaded before them: an agent starts in a third of the time. Its messages go by
+# of them is loaded it sleeps for 0.1 s to calibrate a clock, and takes over
+# signals. Libraries of the same names, in which every call fails, are
+# loaded before them: an agent starts in half the time. Its messages go by
 # TCP (docs/adr/0056-*).
 find_library(FABRIC_FILE NAMES fabric HINTS ${LIBFABRIC_LIBRARY_DIRS} REQUIRED)
 execute_process(COMMAND ${CMAKE_NM} -D --undefined-only ${FABRIC_FILE}

@@ -57,6 +57,10 @@ class Transport {
   // True when it is right to sleep on wait_fd() now; false: call Poll first.
   virtual bool PrepareToWait() { return true; }
 
+  // Somebody sleeps on wait_fd() since PrepareToWait(), or no longer does.
+  // While he does, Poll may leave to him what would wake him.
+  virtual void SetWaiting(bool /*is_waiting*/) {}
+
   // A descriptor for a second sleeper, who is woken in place of the first one,
   // by some messages at least, after PrepareToListen(); or -1.
   virtual int listen_fd() const { return -1; }

@@ -210,9 +210,15 @@ void JobRun::CountReads(const Activation& record) {
 void JobRun::Execute(std::unique_ptr<Activation> record) {
   CountReads(*record);
   const Task& task = record->task;
-  const bool is_result = root_.rounds.IsResult(relations_.FirstCreated(task));
   const TaskClass& task_class =
       job_->program.classes[static_cast<size_t>(task.task_class)];
+  const auto makes_results = [&] {
+    bool out = false;
+    relations_.ForEachCreated(task, [&](int, const Label& label) {
+      out |= root_.rounds.IsResult(label);
+    });
+    return out;
+  };
   GiveUpInputs(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
   executor_.Submit(
       {.job = id_,
@@ -221,8 +227,8 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
        .priority = record->priority,
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
-       .lazy_digests = usual_task_ >= kAskedFor && !is_result &&
-                       !storage_.has_store() && places_.IsInternal(task),
+       .lazy_digests = usual_task_ >= kAskedFor && !storage_.has_store() &&
+                       places_.IsInternal(task) && !makes_results(),
        .owner = kernels_});
   activation_pool_.Put(std::move(record));
 }

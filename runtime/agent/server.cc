@@ -60,7 +60,7 @@ Server::End Server::Run() {
     Pass();
     if (agent_.declared_dead()) return End::kDeclaredDead;
     if (agent_.IsGone()) return End::kLeft;
-    if (agent_.ExpectsMore() && LookOut()) continue;
+    if (has_news_ || (agent_.ExpectsMore() && LookOut())) continue;
     if (PrepareToSleep()) Sleep(turn);
   }
 }
@@ -68,16 +68,24 @@ Server::End Server::Run() {
 void Server::Sleep(std::unique_lock<std::mutex>& turn) {
   sleeps_until_ = agent_.next_wake();
   kept_until_ = absl::InfinitePast();
+  SetAsleep(true);
+  const absl::Cleanup wake_up = [this] { SetAsleep(false); };
   while (true) {
     const absl::Duration timeout =
         std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now());
     turn.unlock();
+    ports_.turn.SettleHandBack();
     const bool was_woken = ports_.poller.Wait(timeout);
     turn.lock();
     // What is due before that is for the next pass of whoever keeps the turn.
     if (was_woken || ports_.clock.Now() >= kept_until_) return;
     sleeps_until_ = kept_until_;
   }
+}
+
+void Server::SetAsleep(bool is_asleep) {
+  is_asleep_ = is_asleep;
+  ports_.transport.SetWaiting(is_asleep);
 }
 
 void Server::Pass() {
@@ -87,8 +95,11 @@ void Server::Pass() {
   LogEvents();
   KeepLifeLines();
   SendWanted();
-  // What was just queued on the control port goes out before sleeping.
-  HandleControl(now);
+  // What was just queued on the control port goes out before sleeping; what
+  // came in wakes who sleeps.
+  control_events_.clear();
+  if (!is_asleep_ || ports_.control.has_unsettled()) HandleControl(now);
+  has_news_ = !control_events_.empty();
 }
 
 void Server::PassForSleeper() {
@@ -96,7 +107,8 @@ void Server::PassForSleeper() {
     return agent_.declared_dead() || agent_.IsGone();
   };
   if (!has_ended()) Pass();
-  if (has_ended()) return ports_.poller.Wake();  // the sleeper's to see
+  // The sleeper's to see.
+  if (has_ended() || has_news_) return ports_.poller.Wake();
   SleepUntil(agent_.next_wake());
 }
 

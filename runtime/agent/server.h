@@ -85,6 +85,7 @@ class Server : private LoopTurn::Loop {
   void Keep() override;
   // Until there is reason for a pass of the loop's thread.
   void Sleep(std::unique_lock<std::mutex>& turn);
+  void SetAsleep(bool is_asleep);
   // The loop's thread sleeps no longer than this.
   void SleepUntil(absl::Time limit);
   bool HasArrivals() const override { return ports_.transport.HasArrivals(); }
@@ -112,6 +113,11 @@ class Server : private LoopTurn::Loop {
   Agent& agent_;
   Ports ports_;
   std::atomic<bool> leave_{false};
+  // The loop's thread is: it sees to all that is not of this host.
+  bool is_asleep_ = false;
+  // Clients said something at the end of the last pass: there is another one
+  // to make.
+  bool has_news_ = false;
   // Until then the loop's thread sleeps, if nobody wakes it.
   absl::Time sleeps_until_ = absl::InfinitePast();
   // Until then a worker sees to messages and to what is due.

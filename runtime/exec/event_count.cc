@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dogged {
 
@@ -18,13 +19,15 @@ void EventCount::Wait(uint64_t ticket) {
   waiter_count_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void EventCount::WaitForReader(uint64_t ticket, int fd, absl::Duration limit) {
+bool EventCount::WaitForReader(uint64_t ticket, int fd, absl::Duration limit) {
   std::unique_lock lock(mutex_);
   if (bell_ < 0) bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (has_reader_ || bell_ < 0) {
     lock.unlock();
-    return Wait(ticket);
+    Wait(ticket);
+    return false;
   }
+  bool is_readable = false;
   if (epoch_.load() == ticket) {
     has_reader_ = true;
     lock.unlock();
@@ -33,13 +36,16 @@ void EventCount::WaitForReader(uint64_t ticket, int fd, absl::Duration limit) {
     poll(waiting, 2,
          static_cast<int>(
              std::max<int64_t>(0, absl::ToInt64Milliseconds(limit))));
+    is_readable = (waiting[1].revents & POLLIN) != 0;
     lock.lock();
-    uint64_t ignored = 0;
-    (void)!read(bell_, &ignored, sizeof(ignored));
     has_reader_ = false;
-    has_rung_ = false;
+    uint64_t ignored = 0;
+    if (std::exchange(has_rung_, false)) {
+      (void)!read(bell_, &ignored, sizeof(ignored));
+    }
   }
   waiter_count_.fetch_sub(1, std::memory_order_seq_cst);
+  return is_readable;
 }
 
 bool EventCount::Advance() {

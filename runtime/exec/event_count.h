@@ -30,9 +30,10 @@ class EventCount {
   void CancelWait() { waiter_count_.fetch_sub(1, std::memory_order_seq_cst); }
   // Returns at once if there was a notification since PrepareWait().
   void Wait(uint64_t ticket);
-  // The same; returns also when `fd` is readable, or after `limit`. For one
-  // sleeper at a time: another one, while there is that, waits as in Wait().
-  void WaitForReader(uint64_t ticket, int fd, absl::Duration limit);
+  // The same; returns also when `fd` is readable, which is true then, or after
+  // `limit`. For one sleeper at a time: another one, while there is that, waits
+  // as in Wait().
+  bool WaitForReader(uint64_t ticket, int fd, absl::Duration limit);
   // At least one sleeper wakes, if there is one.
   void NotifyOne() {
     if (waiter_count_.load(std::memory_order_seq_cst) == 0) return;

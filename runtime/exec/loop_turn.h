@@ -58,8 +58,7 @@ class LoopTurn {
         return true;
       }
     }
-    // One who met this look at the lock left it to whoever had the turn.
-    if (is_handed_back_.exchange(false)) HandBack();
+    SettleHandBack();
     return false;
   }
   // Instead, before something short: no message wakes anybody meanwhile. False
@@ -86,14 +85,21 @@ class LoopTurn {
     return fd >= 0 && heard_fd_ == fd;
   }
   // Whoever made a pass has something to run, or goes to sleep. If somebody
-  // else has the turn, he has the looking out as well: the loop's thread says
-  // that it sleeps, a worker with a pass hands back in his turn.
+  // else has the turn, he has the looking out as well: a worker with a pass
+  // hands back in his turn, others settle it.
   void HandBack() {
     is_handed_back_.store(true);
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return;
-    is_handed_back_.store(false);
-    if (loop_ != nullptr) loop_->HandBack();
+    do {
+      const std::unique_lock lock(mutex_, std::try_to_lock);
+      if (!lock.owns_lock()) return;
+      is_handed_back_.store(false);
+      if (loop_ != nullptr) loop_->HandBack();
+    } while (is_handed_back_.load());
+  }
+  // For whoever gave the turn back without a HandBack() of his own. One that
+  // met him may have listened until then, and who sleeps counts on that.
+  void SettleHandBack() {
+    if (is_handed_back_.load()) HandBack();
   }
 
  private:

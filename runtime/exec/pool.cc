@@ -108,10 +108,12 @@ void Pool::AwaitWork(Duty& duty) {
   const absl::Duration listens = duty.listens_until - clock_.Now();
   const int fd = listens > absl::ZeroDuration() ? turn_->Listen() : -1;
   if (std::exchange(duty.passed, false) || fd >= 0) turn_->HandBack();
-  queues_.Sleep(is_over, fd, listens);
+  const bool has_rung = queues_.Sleep(is_over, fd, listens);
   if (fd < 0) return;
   turn_->StopListening();
   duty.passed = true;
+  // Also if nothing has arrived: a late ring is to be taken away.
+  if (has_rung) (void)turn_->TryPass();
 }
 
 Completion Pool::Execute(ReadyTask& task) {

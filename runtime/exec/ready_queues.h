@@ -81,16 +81,17 @@ class ReadyQueues {
   }
   // Sleeps until `is_over` may hold or a deque may have an item; one worker at
   // a time, if `fd` is none of -1, until that is readable, for `limit` at most.
-  void Sleep(absl::FunctionRef<bool()> is_over, int fd = -1,
+  // True if `fd` was.
+  bool Sleep(absl::FunctionRef<bool()> is_over, int fd = -1,
              absl::Duration limit = absl::InfiniteDuration()) {
     const uint64_t ticket = sleepers_.PrepareWait();
     if (is_over() || !IsEmpty()) {
       sleepers_.CancelWait();
-    } else if (fd >= 0) {
-      sleepers_.WaitForReader(ticket, fd, limit);
-    } else {
-      sleepers_.Wait(ticket);
+      return false;
     }
+    if (fd >= 0) return sleepers_.WaitForReader(ticket, fd, limit);
+    sleepers_.Wait(ticket);
+    return false;
   }
   // Looks, then sleeps.
   void AwaitWork(absl::FunctionRef<bool()> is_over) {

@@ -13,6 +13,7 @@
 #include <future>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -33,6 +34,7 @@ class CountingLoop : public LoopTurn::Loop {
   void HandBack() override {
     is_watched = false;
     ++handed_back;
+    if (on_hand_back) std::exchange(on_hand_back, nullptr)();
   }
   void Keep() override { ++kept; }
   bool HasArrivals() const override {
@@ -49,6 +51,7 @@ class CountingLoop : public LoopTurn::Loop {
   std::atomic<bool> has_arrivals{false};
   std::function<void()> on_pass;
   std::function<void()> on_look;
+  std::function<void()> on_hand_back;  // once
 };
 
 TEST(LoopTurn, BelongsToOneAtATime) {
@@ -82,6 +85,27 @@ TEST(LoopTurn, IsHandedBackWhoeverLooks) {
   loop.on_look = [&] { std::thread([&] { turn.HandBack(); }).join(); };
   EXPECT_FALSE(turn.TryArrivals());
   EXPECT_FALSE(loop.is_watched);
+}
+
+// One that listened hands back while another has the turn: that one may have
+// counted on him.
+TEST(LoopTurn, IsHandedBackAgainIfOneMetIt) {
+  LoopTurn turn;
+  CountingLoop loop;
+  turn.SetLoop(&loop);
+  const auto hand_back = [&] { std::thread([&] { turn.HandBack(); }).join(); };
+  loop.on_hand_back = hand_back;
+  turn.HandBack();
+  EXPECT_EQ(loop.handed_back, 2);
+  {
+    const auto mine = turn.Take();  // as the loop's thread before it sleeps
+    hand_back();
+  }
+  EXPECT_EQ(loop.handed_back, 2);
+  turn.SettleHandBack();
+  EXPECT_EQ(loop.handed_back, 3);
+  turn.SettleHandBack();
+  EXPECT_EQ(loop.handed_back, 3);
 }
 
 ReadyTask TaskOf(const Kernel& kernel, int64_t i) {
@@ -164,28 +188,48 @@ TEST(LoopTurn, IsKeptBetweenTasks) {
   EXPECT_LT(wakes, kTasks / 2);
 }
 
+// A worker runs one task, then sleeps and listens; true once `event` is there.
+bool ComesAfterATask(std::promise<void>& event, CountingLoop& loop) {
+  LoopTurn turn;
+  const FunctionKernel add(AddUp);
+  turn.SetLoop(&loop);
+  Pool pool(
+      PlaceWorkers(FlatCpuLayout(2), 1), [] {}, &turn);
+  pool.Submit(TaskOf(add, 0));
+  return event.get_future().wait_for(std::chrono::seconds(60)) ==
+         std::future_status::ready;
+}
+
 // One that has just run a task and sleeps wakes up for a message by itself: it
 // looks again after it has handed back, though nobody gives it work.
 TEST(LoopTurn, SleepersListen) {
   const int message = eventfd(1, EFD_CLOEXEC);
   ASSERT_GE(message, 0);
-  LoopTurn turn;
   CountingLoop loop;
   loop.readable = message;
-  const FunctionKernel add(AddUp);
-  std::optional<Pool> pool;
   std::promise<void> woke;
   loop.on_look = [&] { loop.has_arrivals = !loop.is_watched; };
   loop.on_pass = [&] {
     if (loop.passes == 2) woke.set_value();
   };
-  turn.SetLoop(&loop);
-  pool.emplace(
-      PlaceWorkers(FlatCpuLayout(2), 1), [] {}, &turn);
-  pool->Submit(TaskOf(add, 0));
-  EXPECT_EQ(woke.get_future().wait_for(std::chrono::seconds(60)),
-            std::future_status::ready);
-  pool.reset();
+  EXPECT_TRUE(ComesAfterATask(woke, loop));
+  close(message);
+}
+
+// A ring may come after what it was for was seen: who wakes makes a pass, which
+// takes it away, or he would wake again and again.
+TEST(LoopTurn, TakesLateRingsAway) {
+  const int message = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  ASSERT_GE(message, 0);
+  CountingLoop loop;
+  loop.readable = message;
+  std::promise<void> taken;
+  loop.on_pass = [&] {
+    if (loop.passes == 1) return;  // for the task
+    uint64_t rings = 0;
+    if (read(message, &rings, sizeof(rings)) > 0) taken.set_value();
+  };
+  EXPECT_TRUE(ComesAfterATask(taken, loop));
   close(message);
 }
 

@@ -341,7 +341,7 @@ TEST(FabricTransport, SignalHandlersStayOurs) {
   }
 }
 
-// As they are loaded, these take a quarter of a second.
+// As they are loaded, these sleep for a fifth of a second.
 TEST(FabricTransport, LoadsNoLibraryOfCardsThatItDoesNotUse) {
   std::unique_ptr<Transport> transport = Open(kSelf);
   std::ifstream maps("/proc/self/maps");

@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <thread>
@@ -25,7 +26,7 @@ class FarTransport : public Transport {
  public:
   ~FarTransport() override { close(fd_); }
   void Send(AgentId, Bytes message) override { sent.push_back(message); }
-  void Poll(std::vector<Arrival>&) override {}
+  void Poll(std::vector<Arrival>&) override { ++poll_count; }
   void SetPeer(AgentId, absl::string_view address) override {
     known = std::string(address);
   }
@@ -36,6 +37,7 @@ class FarTransport : public Transport {
 
   std::vector<Bytes> sent;
   std::string known;
+  int poll_count = 0;
 
  private:
   const int fd_ = eventfd(0, EFD_CLOEXEC);
@@ -98,6 +100,50 @@ TEST_F(HostTransportTest, WhatDoesNotFitGoesTheOtherWay) {
   Meet();
   a_->Send(kB, Bytes(std::string(1 << 20, 'x')));
   EXPECT_EQ(far_->sent.size(), 1u);
+}
+
+// Who sleeps sees to the other way: it is only polled where it may have to do
+// something that does not wake him.
+TEST_F(HostTransportTest, TheOtherWayIsLeftToWhoWaits) {
+  Meet();
+  std::vector<Arrival> arrivals;
+  const auto polls = [&] {
+    const int before = far_->poll_count;
+    a_->Poll(arrivals);
+    return far_->poll_count > before;
+  };
+  EXPECT_TRUE(polls());
+  ASSERT_TRUE(a_->PrepareToWait());
+  EXPECT_TRUE(polls()) << "nobody waits yet";
+  ASSERT_TRUE(a_->PrepareToWait());
+  a_->SetWaiting(true);
+  EXPECT_FALSE(polls());
+  ASSERT_TRUE(a_->PrepareToListen());
+  EXPECT_FALSE(polls());
+  a_->Send(kB, Bytes(std::string(1 << 20, 'x')));
+  EXPECT_TRUE(polls()) << "what was sent may want to be moved";
+  EXPECT_TRUE(polls()) << "nobody has prepared since";
+  ASSERT_TRUE(a_->PrepareToListen());
+  EXPECT_FALSE(polls());
+  a_->SetWaiting(false);
+  EXPECT_TRUE(polls());
+}
+
+TEST_F(HostTransportTest, ASleeperIsRungOnceASleep) {
+  Meet();
+  EXPECT_TRUE(Arrived().empty());  // b_ has found its place in a_'s region
+  const auto rings = [&] {
+    int bytes = 0;
+    EXPECT_EQ(ioctl(b_->listen_fd(), FIONREAD, &bytes), 0);
+    return bytes;
+  };
+  for (int sleep = 0; sleep < 3; ++sleep) {
+    ASSERT_TRUE(b_->PrepareToListen());
+    EXPECT_EQ(rings(), 0);
+    for (int i = 0; i < 5; ++i) a_->Send(kB, Bytes("x"));
+    EXPECT_EQ(rings(), 1);
+    EXPECT_EQ(Arrived().size(), 5u);
+  }
 }
 
 // Rings whoever waits for room, who then goes on; in order.
@@ -232,8 +278,8 @@ TEST_F(HostTransportTest, APeerThatIsForgottenIsNotReadAnyMore) {
   EXPECT_FALSE(far_->sent.empty());
 }
 
-// Whoever has said that it sleeps is woken by each message, also by one that
-// came between its last look and its sleep.
+// Whoever has said that it sleeps is woken, also by a message that came between
+// its last look and its sleep.
 TEST_F(HostTransportTest, SleepersAreWoken) {
   Meet();
   constexpr int kCount = 20000;
