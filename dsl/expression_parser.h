@@ -1,5 +1,5 @@
 // The lower half of the parser: a cursor over the tokens with its one way to
-// report, and expressions by precedence. Parser stands on it.
+// report, and expressions by precedence. ReferenceParser stands on it.
 #ifndef DOGGED_DSL_EXPRESSION_PARSER_H_
 #define DOGGED_DSL_EXPRESSION_PARSER_H_
 

@@ -156,7 +156,8 @@ class Lexer {
     size_t end = at_;
     bool is_real = false;
     while (IsDigit(At(end))) ++end;
-    if (At(end) == '.') {
+    const auto is_range = [&] { return At(end) == '.' && At(end + 1) == '.'; };
+    if (At(end) == '.' && !is_range()) {
       is_real = true;
       ++end;
       while (IsDigit(At(end))) ++end;
@@ -169,7 +170,7 @@ class Lexer {
         while (IsDigit(At(end))) ++end;
       }
     }
-    if (IsLetter(At(end)) || At(end) == '.') {
+    if (IsLetter(At(end)) || (At(end) == '.' && !is_range())) {
       size_t tail = end;
       while (IsLetter(At(tail)) || IsDigit(At(tail)) || At(tail) == '.') ++tail;
       Bad(tail,
@@ -182,7 +183,9 @@ class Lexer {
     const SourceRange range = Range(at_, end);
     Token& token = Add(is_real ? Token::Kind::kReal : Token::Kind::kInteger,
                        end, std::string(digits));
-    while (IsLetter(At(at_)) || IsDigit(At(at_)) || At(at_) == '.') ++at_;
+    if (!is_range()) {
+      while (IsLetter(At(at_)) || IsDigit(At(at_)) || At(at_) == '.') ++at_;
+    }
     if (is_real) {
       if (!absl::SimpleAtod(digits, &token.real) ||
           !std::isfinite(token.real)) {
@@ -243,20 +246,23 @@ class Lexer {
       absl::string_view meaning;
       absl::string_view help;
     };
-    static constexpr std::array<Foreign, 5> kForeign = {{
+    static constexpr std::array<Foreign, 7> kForeign = {{
         {"&&", "and", "write  a and b"},
         {"||", "or", "write  a or b"},
         {"&", "and", "write  a and b"},
         {"|", "or", "write  a or b"},
         {"!", "not", "write  not a"},
+        {"...", ":", "write  x = 0:N-1 ; both ends belong to it"},
+        {"..", ":", "write  x = 0:N-1 ; both ends belong to it"},
     }};
     for (const Foreign& foreign : kForeign) {
       if (text_.substr(at_, foreign.text.size()) != foreign.text) continue;
       Bad(at_ + foreign.text.size(),
           absl::StrCat("'", foreign.text, "' is '", foreign.meaning, "' here"))
           .Help(std::string(foreign.help));
-      Add(Token::Kind::kWord, at_ + foreign.text.size(),
-          std::string(foreign.meaning));
+      Add(IsLetter(foreign.meaning[0]) ? Token::Kind::kWord
+                                       : Token::Kind::kSign,
+          at_ + foreign.text.size(), std::string(foreign.meaning));
       return true;
     }
     return false;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/expression_parser.h"
 #include "dsl/print.h"
+#include "dsl/reference_parser.h"
 
 namespace dogged::dsl {
 namespace {
@@ -23,9 +23,9 @@ bool StartsDeclaration(const Token& token) {
 
 // After the first error in a declaration nothing more is said and every loop
 // ends, until Recover() finds the next declaration.
-class Parser : private ExpressionParser {
+class Parser : private ReferenceParser {
  public:
-  explicit Parser(Diagnostics& diagnostics) : ExpressionParser(diagnostics) {}
+  explicit Parser(Diagnostics& diagnostics) : ReferenceParser(diagnostics) {}
 
   ast::Program Run() {
     ast::Program program;
@@ -83,11 +83,17 @@ class Parser : private ExpressionParser {
           "boundary", "task",  "reduce", "result"};
       Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
                         DidYouMean(Peek().text, starts)))
-          .Help(Peek().Is("/")
-                    ? "a comment begins with #"
-                    : "param, array, input, kernel, boundary, task, reduce or "
-                      "result");
+          .Help(HelpWithoutDeclaration());
     }
+  }
+  std::string HelpWithoutDeclaration() {
+    if (Peek().Is("/")) return "a comment begins with #";
+    if (Peek().kind == Token::Kind::kName &&
+        (Peek(1).Is("(") || Peek(1).Is("["))) {
+      return absl::StrCat("a task makes values:  task NAME  creates ",
+                          Peek().text, "(...) as n  for ...  using ...");
+    }
+    return "param, array, input, kernel, boundary, task, reduce or result";
   }
   template <typename T>
   void Keep(std::vector<T>& list, T item) {
@@ -262,8 +268,14 @@ class Parser : private ExpressionParser {
     }
     Expect(")", "behind the labels");
     if (Accept("for")) out.dimensions = Dimensions();
-    Expect("over", "and the indices that go");
-    if (!failed()) out.over = Dimensions();
+    if (Accept("over")) {
+      out.over = Dimensions();
+    } else {
+      Fail(absl::StrCat("expected 'over' and the indices that go, found ",
+                        Shown(Peek())))
+          .Help(absl::StrCat("as in  reduce ", Print(out.ref), " = ", word, "(",
+                             Print(out.source), ") over x = 0:N-1"));
+    }
     if (Accept("where")) out.where = Expression();
     out.range = Since(begin);
     return out;
@@ -360,7 +372,9 @@ class Parser : private ExpressionParser {
     ast::Statement out;
     if (Peek().kind == Token::Kind::kSign) {
       Fail(absl::StrCat("a line of code can't start with ", Shown(Peek())))
-          .Help("put an operator at the end of the line that goes on");
+          .Help(Peek().Is("[")
+                    ? "code computes with names:  using u(x-1)(t) as l"
+                    : "put an operator at the end of the line that goes on");
     } else if (!Peek().starts_line && !Last().Is("code")) {
       Fail(absl::StrCat("expected an operator or the end of the line, found ",
                         Shown(Peek())));
@@ -391,82 +405,6 @@ class Parser : private ExpressionParser {
     out.kernel = TakeName("the name of a kernel");
     Expect("(", "and the arguments");
     out.args = Arguments();
-    out.range = Since(begin);
-    return out;
-  }
-
-  // --- References, ranges -------------------------------------------------
-  ast::Ref Reference(bool allow_slices) {
-    ast::Ref out;
-    out.array = TakeName("the name of an array");
-    while (Accept("(")) {
-      if (allow_slices && Accept(":")) {
-        out.index.emplace_back();
-        out.is_slice.push_back(true);
-      } else {
-        out.index.push_back(Expression());
-        out.is_slice.push_back(false);
-        if (allow_slices && Accept(":")) {
-          out.last.resize(out.index.size());
-          out.last.back() = Expression();
-        }
-      }
-      if (At(",")) {
-        Fail("an index stands in brackets of its own")
-            .Help("write  phi(x)(t)  instead of  phi(x, t)");
-      }
-      if (At(":") && out.last.size() == out.index.size()) {
-        FailAtStep(out.index.back(), out.last.back());
-      } else if (At(":")) {
-        Fail("a range can't stand here")
-            .Help("name the index, and say  for x = ...");
-      }
-      Expect(")", "behind an index");
-    }
-    out.range = Since(out.array.range);
-    return out;
-  }
-
-  // Behind first:last in a result.
-  void FailAtStep(const ast::Expr& first,
-                  const std::optional<ast::Expr>& last) {
-    if (failed() || !last) return;
-    const std::string step = Peek(1).kind == Token::Kind::kInteger
-                                 ? absl::StrCat(Peek(1).integer)
-                                 : "2";
-    Fail("a step can't stand here")
-        .Help(absl::StrCat("name the index, and say  for x = ", Print(first),
-                           ":", Print(*last), ":", step));
-  }
-
-  std::vector<ast::Dimension> Dimensions() {
-    std::vector<ast::Dimension> out;
-    do {
-      ast::Dimension dimension;
-      dimension.name = TakeName("the name of an index");
-      Expect("=", "behind the name of an index");
-      dimension.range = RangeExpression();
-      out.push_back(std::move(dimension));
-      Accept(",");
-    } while (AtName());
-    return out;
-  }
-
-  ast::Range RangeExpression() {
-    ast::Range out;
-    const SourceRange begin = Peek().range;
-    out.lower = Expression();
-    Expect(":", "between the ends of a range");
-    out.upper = Expression();
-    if (Accept(":")) {
-      if (!failed() && Peek().kind == Token::Kind::kInteger &&
-          Peek().integer > 0) {
-        out.step = Next().integer;
-      } else {
-        Fail("the step of a range is a number, 1 or more")
-            .Help("a parameter stands in a condition: where x % K == 0");
-      }
-    }
     out.range = Since(begin);
     return out;
   }

@@ -67,22 +67,6 @@ std::string RealText(double value) {
   return out;
 }
 
-absl::string_view TypeText(Type type) {
-  switch (type) {
-    case Type::kNone:
-      return "none";
-    case Type::kBool:
-      return "bool";
-    case Type::kInt64:
-      return "int64";
-    case Type::kFloat:
-      return "float";
-    case Type::kDouble:
-      return "double";
-  }
-  return "none";
-}
-
 std::string Text(const Expr& e, int precedence);
 
 std::string List(const std::vector<Expr>& args) {
@@ -135,7 +119,7 @@ std::string Text(const Expr& e, int precedence) {
     case Expr::Kind::kFunction:
       return absl::StrCat(e.text, "(", List(e.args), ")");
     case Expr::Kind::kConvert:
-      return absl::StrCat(TypeText(e.type), "(", List(e.args), ")");
+      return absl::StrCat(TypeName(e.type), "(", List(e.args), ")");
   }
   return own < precedence ? absl::StrCat("(", out, ")") : out;
 }
@@ -314,6 +298,22 @@ std::string Print(const ast::Program& program) {
   AppendAll(out, program.reductions);
   AppendAll(out, program.results);
   return out;
+}
+
+absl::string_view TypeName(Type type) {
+  switch (type) {
+    case Type::kNone:
+      return "none";
+    case Type::kBool:
+      return "bool";
+    case Type::kInt64:
+      return "int64";
+    case Type::kFloat:
+      return "float";
+    case Type::kDouble:
+      return "double";
+  }
+  return "none";
 }
 
 }  // namespace dogged::dsl

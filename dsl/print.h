@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "dsl/ast.h"
 
 namespace dogged::dsl {
@@ -12,6 +13,8 @@ namespace dogged::dsl {
 std::string Print(const ast::Program& program);
 std::string Print(const ast::Expr& expr);
 std::string Print(const ast::Ref& ref);
+// "int64".
+absl::string_view TypeName(Type type);
 
 }  // namespace dogged::dsl
 

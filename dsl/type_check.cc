@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dsl/functions.h"
+#include "dsl/print.h"
 
 namespace dogged::dsl {
 namespace {
@@ -289,22 +290,6 @@ bool ConvertTo(Type to, absl::string_view what, Expr& expr,
   }
   if (to != Type::kBool) Convert(to, expr);
   return true;
-}
-
-absl::string_view TypeName(Type type) {
-  switch (type) {
-    case Type::kNone:
-      return "none";
-    case Type::kBool:
-      return "bool";
-    case Type::kInt64:
-      return "int64";
-    case Type::kFloat:
-      return "float";
-    case Type::kDouble:
-      return "double";
-  }
-  return "none";
 }
 
 }  // namespace dogged::dsl

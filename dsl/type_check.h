@@ -48,9 +48,6 @@ bool CheckTypes(ast::Expr& expr, Scope& scope, Diagnostics& diagnostics);
 bool ConvertTo(Type to, absl::string_view what, ast::Expr& expr,
                Diagnostics& diagnostics);
 
-// "int64".
-absl::string_view TypeName(Type type);
-
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_TYPE_CHECK_H_

@@ -34,7 +34,9 @@ TEST(Parts, EndWithAnError) {
       return p == 998 ? absl::InternalError("998") : absl::OkStatus();
     });
     EXPECT_EQ(status.message(), "998");
-    if (threads == 1) EXPECT_EQ(begun, 2);
+    if (threads == 1) {
+      EXPECT_EQ(begun, 2);
+    }
   }
 }
 

@@ -56,8 +56,9 @@ TEST(InverseMap, KnowsAnIndexThatHasOneValue) {
       found.push_back(index);
       return true;
     });
-    if (inverse.IsInjective())
+    if (inverse.IsInjective()) {
       EXPECT_THAT(found, ElementsAre(IndexVector{3, 4}));
+    }
     return inverse.IsInjective();
   };
   const AffineExpr zero = AffineExpr::Constant(0);

@@ -1,0 +1,89 @@
+#include "dsl/reference_parser.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/print.h"
+
+namespace dogged::dsl {
+
+ast::Ref ReferenceParser::Reference(bool allow_slices) {
+  ast::Ref out;
+  out.array = TakeName("the name of an array");
+  while (Accept("(")) {
+    if (allow_slices && Accept(":")) {
+      out.index.emplace_back();
+      out.is_slice.push_back(true);
+    } else {
+      out.index.push_back(Expression());
+      out.is_slice.push_back(false);
+      if (allow_slices && Accept(":")) {
+        out.last.resize(out.index.size());
+        out.last.back() = Expression();
+      }
+    }
+    if (At(",")) {
+      Fail("an index stands in brackets of its own")
+          .Help(absl::StrCat("write  ", Print(out), "(...)"));
+    }
+    if (At(":") && out.last.size() == out.index.size()) {
+      FailAtStep(out.index.back(), out.last.back());
+    } else if (At(":")) {
+      Fail("a range can't stand here")
+          .Help("name the index, and say  for x = ...");
+    }
+    Expect(")", "behind an index");
+  }
+  out.range = Since(out.array.range);
+  if (At("[")) {
+    Fail("an index stands in round brackets")
+        .Help(absl::StrCat("write  ", Print(out), "(...)"));
+  }
+  return out;
+}
+
+void ReferenceParser::FailAtStep(const ast::Expr& first,
+                                 const std::optional<ast::Expr>& last) {
+  if (failed() || !last) return;
+  const std::string step = Peek(1).kind == Token::Kind::kInteger
+                               ? absl::StrCat(Peek(1).integer)
+                               : "2";
+  Fail("a step can't stand here")
+      .Help(absl::StrCat("name the index, and say  for x = ", Print(first), ":",
+                         Print(*last), ":", step));
+}
+
+std::vector<ast::Dimension> ReferenceParser::Dimensions() {
+  std::vector<ast::Dimension> out;
+  do {
+    ast::Dimension dimension;
+    dimension.name = TakeName("the name of an index");
+    Expect("=", "behind the name of an index");
+    dimension.range = RangeExpression();
+    out.push_back(std::move(dimension));
+    Accept(",");
+  } while (AtName());
+  return out;
+}
+
+ast::Range ReferenceParser::RangeExpression() {
+  ast::Range out;
+  const SourceRange begin = Peek().range;
+  out.lower = Expression();
+  Expect(":", "between the ends of a range");
+  out.upper = Expression();
+  if (Accept(":")) {
+    if (!failed() && Peek().kind == Token::Kind::kInteger &&
+        Peek().integer > 0) {
+      out.step = Next().integer;
+    } else {
+      Fail("the step of a range is a number, 1 or more")
+          .Help("a parameter stands in a condition: where x % K == 0");
+    }
+  }
+  out.range = Since(begin);
+  return out;
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,32 @@
+// The middle of the parser: references to labels, and ranges of indices.
+#ifndef DOGGED_DSL_REFERENCE_PARSER_H_
+#define DOGGED_DSL_REFERENCE_PARSER_H_
+
+#include <optional>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "dsl/expression_parser.h"
+
+namespace dogged::dsl {
+
+class ReferenceParser : public ExpressionParser {
+ public:
+  using ExpressionParser::ExpressionParser;
+
+ protected:
+  // phi(x)(t). With `allow_slices`, as in a result, also phi(:)(1:3).
+  ast::Ref Reference(bool allow_slices);
+  // x = 1:N, t = 1:T; at least one.
+  std::vector<ast::Dimension> Dimensions();
+  // 1:N or 1:N:2.
+  ast::Range RangeExpression();
+
+ private:
+  // Behind first:last in a result.
+  void FailAtStep(const ast::Expr& first, const std::optional<ast::Expr>& last);
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_REFERENCE_PARSER_H_
