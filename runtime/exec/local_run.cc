@@ -322,7 +322,7 @@ absl::Status LocalRun::BindOfLoop(Worker& worker, const Label& label,
 absl::Status LocalRun::DeliverResult(Worker& worker, const Label& label,
                                      int64_t count, Value& value) {
   if (options_.on_result) {
-    value.Seal();
+    value.SealLazily();
     const std::lock_guard lock(result_mutex_);
     if (stop_.load()) return absl::OkStatus();
     DOGGED_RETURN_IF_ERROR(options_.on_result(label, value));
