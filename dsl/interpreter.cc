@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
@@ -16,14 +17,15 @@ namespace {
 // block stay in the first-level cache.
 constexpr int64_t kChunk = 128;
 
-// One value per point of the chunk. Bools are int64, floats take 4 bytes.
-struct alignas(64) Register {
-  std::array<char, kChunk * 8> bytes;
-  template <typename T>
-  T* as() {
-    return reinterpret_cast<T*>(bytes.data());
-  }
+// Of a register, which has one value per point of the chunk. Bools are int64,
+// floats take 4 bytes.
+struct alignas(64) Line {
+  std::array<int64_t, 8> words;
 };
+
+// Whose size a single point needs, and most code blocks: on the stack.
+template <typename T>
+using Few = absl::InlinedVector<T, 16>;
 
 template <typename T>
 const T* As(const void* data) {
@@ -31,23 +33,23 @@ const T* As(const void* data) {
 }
 
 template <typename Out, typename In, typename F>
-void Map1(Register& out, const void* a, int64_t n, F f) {
-  Out* to = out.as<Out>();
+void Map1(void* out, const void* a, int64_t n, F f) {
+  Out* to = static_cast<Out*>(out);
   const In* from = As<In>(a);
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Out>(f(from[i]));
 }
 
 template <typename Out, typename In, typename F>
-void Map2(Register& out, const void* a, const void* b, int64_t n, F f) {
-  Out* to = out.as<Out>();
+void Map2(void* out, const void* a, const void* b, int64_t n, F f) {
+  Out* to = static_cast<Out*>(out);
   const In* x = As<In>(a);
   const In* y = As<In>(b);
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Out>(f(x[i], y[i]));
 }
 
 template <typename T>
-void Fill(Register& out, T value) {
-  std::fill_n(out.as<T>(), kChunk, value);
+void Fill(void* out, int64_t n, T value) {
+  std::fill_n(static_cast<T*>(out), n, value);
 }
 
 // The machine word in which T is added and multiplied: unsigned for integers,
@@ -62,7 +64,7 @@ struct Word<int64_t> {
 };
 
 template <typename T>
-bool Arithmetic(const IrNode& node, Register& out, const void* a, const void* b,
+bool Arithmetic(const IrNode& node, void* out, const void* a, const void* b,
                 int64_t n) {
   using W = typename Word<T>::type;
   switch (node.op) {
@@ -111,7 +113,7 @@ bool Arithmetic(const IrNode& node, Register& out, const void* a, const void* b,
 }
 
 template <typename T>
-void Compare(IrOp op, Register& out, const void* a, const void* b, int64_t n) {
+void Compare(IrOp op, void* out, const void* a, const void* b, int64_t n) {
   if (op == IrOp::kLess) {
     Map2<int64_t, T>(out, a, b, n, [](T x, T y) { return x < y; });
   } else if (op == IrOp::kLessEqual) {
@@ -123,17 +125,16 @@ void Compare(IrOp op, Register& out, const void* a, const void* b, int64_t n) {
   }
 }
 
-void CompareAny(IrType type, IrOp op, Register& out, const void* a,
-                const void* b, int64_t n) {
+void CompareAny(IrType type, IrOp op, void* out, const void* a, const void* b,
+                int64_t n) {
   if (type == IrType::kDouble) return Compare<double>(op, out, a, b, n);
   if (type == IrType::kFloat) return Compare<float>(op, out, a, b, n);
   Compare<int64_t>(op, out, a, b, n);
 }
 
 template <typename T>
-void Select(Register& out, const void* c, const void* a, const void* b,
-            int64_t n) {
-  T* to = out.as<T>();
+void Select(void* out, const void* c, const void* a, const void* b, int64_t n) {
+  T* to = static_cast<T*>(out);
   const int64_t* condition = As<int64_t>(c);
   const T* x = As<T>(a);
   const T* y = As<T>(b);
@@ -141,7 +142,7 @@ void Select(Register& out, const void* c, const void* a, const void* b,
 }
 
 template <typename T>
-void ConvertTo(IrType from, Register& out, const void* a, int64_t n) {
+void ConvertTo(IrType from, void* out, const void* a, int64_t n) {
   switch (from) {
     case IrType::kDouble:
       if constexpr (std::is_same_v<T, int64_t>) {
@@ -165,9 +166,9 @@ void ConvertTo(IrType from, Register& out, const void* a, int64_t n) {
 }
 
 template <typename T>
-void Load(Register& out, const void* source, int64_t stride,
-          const int64_t* guard, const void* otherwise, int64_t n) {
-  T* to = out.as<T>();
+void Load(void* out, const void* source, int64_t stride, const int64_t* guard,
+          const void* otherwise, int64_t n) {
+  T* to = static_cast<T*>(out);
   const T* from = As<T>(source);
   if (guard == nullptr) {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
@@ -197,19 +198,23 @@ class Interpreter : public BoxFunction {
  private:
   struct Frame {
     const BoxCall* call;
-    std::vector<Register> registers;
-    std::vector<const void*> values;     // of each node, for this chunk
-    std::vector<const char*> load_rows;  // at the row's first point
-    std::vector<char*> store_rows;
+    int64_t chunk;               // points of a row at a time
+    size_t lines;                // of a register
+    Few<Line> registers;         // of each node
+    Few<const void*> values;     // of each node, for this chunk
+    Few<const char*> load_rows;  // at the row's first point
+    Few<char*> store_rows;
     IndexVector index;  // of the chunk's first point
     int64_t first = 0;  // of the chunk, counted in the row
     int64_t n = 0;
+
+    void* Register(size_t node) { return &registers[node * lines]; }
   };
   void StartRow(Frame& frame) const;
   void RunChunk(Frame& frame) const;
   void Evaluate(size_t position, Frame& frame) const;
   void EvaluateLoad(size_t position, Frame& frame) const;
-  void EvaluateMath(const IrNode& node, Register& out, Frame& frame) const;
+  void EvaluateMath(const IrNode& node, void* out, Frame& frame) const;
   int64_t Stride(const BoxCall& call, size_t operand, int dimension) const {
     return call.strides[operand * static_cast<size_t>(block_.index_count) +
                         static_cast<size_t>(dimension)];
@@ -234,18 +239,22 @@ Interpreter::Interpreter(CodeBlock block) : block_(std::move(block)) {
 
 void Interpreter::Run(const BoxCall& call) const {
   const int last = block_.index_count - 1;
+  const int64_t chunk = std::min(kChunk, call.count[last]);
+  const auto lines = static_cast<size_t>((chunk + 7) / 8);
   Frame frame{.call = &call,
-              .registers = std::vector<Register>(block_.nodes.size()),
-              .values = std::vector<const void*>(block_.nodes.size()),
-              .load_rows = std::vector<const char*>(block_.loads.size()),
-              .store_rows = std::vector<char*>(block_.stores.size()),
+              .chunk = chunk,
+              .lines = lines,
+              .registers = Few<Line>(block_.nodes.size() * lines),
+              .values = Few<const void*>(block_.nodes.size()),
+              .load_rows = Few<const char*>(block_.loads.size()),
+              .store_rows = Few<char*>(block_.stores.size()),
               .index = {}};
   for (int d = 0; d <= last; ++d) frame.index.push_back(call.lower[d]);
   while (true) {
     StartRow(frame);
-    for (int64_t done = 0; done < call.count[last]; done += kChunk) {
+    for (int64_t done = 0; done < call.count[last]; done += chunk) {
       frame.first = done;
-      frame.n = std::min(kChunk, call.count[last] - done);
+      frame.n = std::min(chunk, call.count[last] - done);
       frame.index[last] = call.lower[last] + done;
       RunChunk(frame);
     }
@@ -280,7 +289,7 @@ void Interpreter::StartRow(Frame& frame) const {
                              : base + offset_of(store_count + l) *
                                           ElementBytes(block_.loads[l].element);
   }
-  frame.n = kChunk;
+  frame.n = frame.chunk;
   for (size_t i = 0; i < block_.nodes.size(); ++i) {
     if (!varies_[i]) Evaluate(i, frame);
   }
@@ -328,8 +337,8 @@ void Interpreter::EvaluateLoad(size_t position, Frame& frame) const {
                  : As<int64_t>(frame.values[static_cast<size_t>(node.a)]);
   const void* otherwise =
       node.b < 0 ? nullptr : frame.values[static_cast<size_t>(node.b)];
-  Register& out = frame.registers[position];
-  frame.values[position] = out.bytes.data();
+  void* const out = frame.Register(position);
+  frame.values[position] = out;
   if (node.type == IrType::kFloat) {
     Load<float>(out, from, stride, guard, otherwise, frame.n);
   } else {
@@ -337,7 +346,7 @@ void Interpreter::EvaluateLoad(size_t position, Frame& frame) const {
   }
 }
 
-void Interpreter::EvaluateMath(const IrNode& node, Register& out,
+void Interpreter::EvaluateMath(const IrNode& node, void* out,
                                Frame& frame) const {
   const MathFunction& function =
       MathFunctions()[static_cast<size_t>(node.integer)];
@@ -361,28 +370,29 @@ void Interpreter::EvaluateMath(const IrNode& node, Register& out,
 
 void Interpreter::Evaluate(size_t position, Frame& frame) const {
   const IrNode& node = block_.nodes[position];
-  Register& out = frame.registers[position];
+  void* const out = frame.Register(position);
   const auto value = [&frame](int32_t operand) -> const void* {
     return operand < 0 ? nullptr : frame.values[static_cast<size_t>(operand)];
   };
   const void* a = value(node.a);
   const void* b = value(node.b);
   const int64_t n = frame.n;
-  frame.values[position] = out.bytes.data();
+  frame.values[position] = out;
   const IrType operand_type =
       node.a < 0 ? node.type : block_.nodes[static_cast<size_t>(node.a)].type;
   switch (node.op) {
     case IrOp::kConstant:
-      if (node.type == IrType::kDouble) return Fill<double>(out, node.real);
+      if (node.type == IrType::kDouble) return Fill<double>(out, n, node.real);
       if (node.type == IrType::kFloat) {
-        return Fill<float>(out, static_cast<float>(node.real));
+        return Fill<float>(out, n, static_cast<float>(node.real));
       }
-      return Fill<int64_t>(out, node.integer);
+      return Fill<int64_t>(out, n, node.integer);
     case IrOp::kIndex: {
       const auto d = static_cast<int>(node.integer);
       const int64_t step = d == block_.index_count - 1 ? 1 : 0;
       const int64_t first = frame.index[d];
-      for (int64_t i = 0; i < n; ++i) out.as<int64_t>()[i] = first + step * i;
+      for (int64_t i = 0; i < n; ++i)
+        static_cast<int64_t*>(out)[i] = first + step * i;
       return;
     }
     case IrOp::kLoad:

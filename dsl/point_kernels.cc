@@ -33,9 +33,9 @@ struct PointBox {
 
 // The numbers that the stores of `block`, all of type T, give at a point.
 template <typename T>
-std::vector<T> EvaluateAt(const BoxFunction& function, size_t store_count,
-                          int32_t index_count, const IndexVector& index) {
-  std::vector<T> out(store_count);
+Few<T> EvaluateAt(const BoxFunction& function, size_t store_count,
+                  int32_t index_count, const IndexVector& index) {
+  Few<T> out(store_count);
   if (store_count == 0) return out;
   Few<void*> stores;
   for (T& value : out) stores.push_back(&value);
@@ -57,10 +57,10 @@ class Shapes {
         index_count_(code.code.index_count),
         function_(Interpret(code.code)) {}
 
-  std::vector<Shape> At(const IndexVector& index) const {
-    std::vector<Shape> out(ranks_.size());
+  Few<Shape> At(const IndexVector& index) const {
+    Few<Shape> out(ranks_.size());
     if (extent_count_ == 0) return out;
-    const std::vector<int64_t> extents =
+    const Few<int64_t> extents =
         EvaluateAt<int64_t>(*function_, extent_count_, index_count_, index);
     size_t next = 0;
     for (size_t v = 0; v < ranks_.size(); ++v) {
@@ -96,7 +96,7 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
   const CodeBlock& code = body_.code;
   int64_t element_count = 0;
   if (body_.has_elements) {
-    const std::vector<Shape> shapes = shapes_.At(call.task.index);
+    const Few<Shape> shapes = shapes_.At(call.task.index);
     for (size_t c = 0; c < call.outputs.size(); ++c) {
       call.outputs[c] = Value::Allocate(code.stores[c].element, shapes[c]);
       element_count = call.outputs[c].element_count();
@@ -247,7 +247,7 @@ class NativeTask : public Kernel {
   KernelLibrary* library() const override { return native_.library.get(); }
 
  private:
-  std::vector<double> ScalarsAt(const IndexVector& index) const {
+  Few<double> ScalarsAt(const IndexVector& index) const {
     if (body_.scalars.stores.empty()) return {};
     return EvaluateAt<double>(*scalars_, body_.scalars.stores.size(),
                               body_.scalars.index_count, index);
@@ -262,7 +262,7 @@ class NativeTask : public Kernel {
 
 absl::Status NativeTask::Run(KernelCall& call) const {
   // A value that two formals share must be copied by whoever updates it.
-  std::vector<Value> in;
+  Few<Value> in;
   for (size_t i = 0; i < body_.in.size(); ++i) {
     Value& input = call.inputs[static_cast<size_t>(body_.in[i])];
     const bool is_last =
@@ -274,9 +274,9 @@ absl::Status NativeTask::Run(KernelCall& call) const {
           "argument ", i, " of kernel ", body_.kernel, " is not there"));
     }
   }
-  const std::vector<Shape> shapes = out_shapes_.At(call.task.index);
-  std::vector<Value> out(body_.out.size());
-  const std::vector<double> scalars = ScalarsAt(call.task.index);
+  const Few<Shape> shapes = out_shapes_.At(call.task.index);
+  Few<Value> out(body_.out.size());
+  const Few<double> scalars = ScalarsAt(call.task.index);
   NativeCall native{.in = absl::MakeSpan(in),
                     .out = absl::MakeSpan(out),
                     .scalars = scalars,
