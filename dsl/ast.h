@@ -196,6 +196,7 @@ struct Task {
   std::vector<Statement> code;  // or:
   std::optional<Call> call;
   std::optional<Expr> cost;
+  std::optional<Expr> priority;
   SourceRange range;
 };
 

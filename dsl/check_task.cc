@@ -370,6 +370,25 @@ void Checker::Call(const ast::Call& call, Scope& scope, CheckedTask& task) {
   }
 }
 
+void Checker::Hints(const ast::Task& declared, Scope& scope,
+                    CheckedTask& task) {
+  if (declared.cost && !declared.call) {
+    diagnostics_
+        .Error(Code::kKernel, declared.cost->range,
+               "'cost' says what a kernel can't: this task has code")
+        .Help("leave it out, or  call  a kernel");
+  } else if (declared.cost) {
+    task.cost = ValueOf(*declared.cost, Type::kDouble, "'cost'", scope);
+  }
+  if (!declared.priority) return;
+  const auto priority =
+      ValueOf(*declared.priority, Type::kInt64, "'priority'", scope);
+  if (!priority) return;
+  const int dim_count = static_cast<int>(task.domain.dimensions.size());
+  task.priority =
+      AffineForms(dim_count, program_, diagnostics_).Index(*priority);
+}
+
 void Checker::Task(const ast::Task& declared) {
   CheckedTask task;
   task.name = declared.name.text;
@@ -395,9 +414,7 @@ void Checker::Task(const ast::Task& declared) {
   } else {
     Code(declared, scope, task);
   }
-  if (declared.cost) {
-    task.cost = ValueOf(*declared.cost, Type::kDouble, "'cost'", scope);
-  }
+  Hints(declared, scope, task);
   program_.tasks.push_back(std::move(task));
 }
 

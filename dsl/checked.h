@@ -159,7 +159,8 @@ struct CheckedTask {
   std::vector<CheckedStatement> code;
   ReduceKind reduce = ReduceKind::kSum;
   CheckedCall call;
-  std::optional<ast::Expr> cost;
+  std::optional<ast::Expr> cost;  // of a call, in operations
+  std::optional<LinearForm> priority;
   // The points of `domain` that some result needs, if they could be found
   // exactly and have this form. After Analyze.
   std::optional<CheckedDomain> needed;

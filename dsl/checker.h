@@ -58,6 +58,8 @@ class Checker {
   void Uses(const ast::Task& declared, const Scope& scope, CheckedTask& task);
   void Code(const ast::Task& declared, Scope scope, CheckedTask& task);
   void Call(const ast::Call& call, Scope& scope, CheckedTask& task);
+  // Its cost and priority.
+  void Hints(const ast::Task& declared, Scope& scope, CheckedTask& task);
   // One argument for one formal.
   bool Argument(const ast::Expr& arg, Scope& scope, const CheckedTask& task,
                 CheckedArgument& out);

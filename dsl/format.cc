@@ -112,8 +112,8 @@ class Indenter {
     if (part_ == Part::kCode) return IsContinuation() ? 6 : 4;
     if (depth_ > 0) return 6;
     if (IsOneOf(token, {"where", "else"}) && in_using_) return 6;
-    return IsOneOf(token,
-                   {"creates", "for", "where", "using", "code", "call", "cost"})
+    return IsOneOf(token, {"creates", "for", "where", "using", "code", "call",
+                           "cost", "priority"})
                ? 2
                : 4;
   }
@@ -134,7 +134,8 @@ class Indenter {
       part_ = Part::kHead;
     }
     if (token.Is("code")) part_ = is_end ? Part::kHead : Part::kCode;
-    if (IsOneOf(token, {"creates", "for", "code", "call", "cost", "task"})) {
+    if (IsOneOf(token, {"creates", "for", "code", "call", "cost", "priority",
+                        "task"})) {
       in_using_ = false;
     }
     if (token.Is("using")) in_using_ = true;

@@ -16,12 +16,13 @@ constexpr size_t kTextBytesMax = 16 << 20;
 // Bad characters are reported one by one up to here.
 constexpr int kBadTokensMax = 20;
 
-constexpr std::array<absl::string_view, 35> kWords = {
-    "and",    "array",   "as",     "boundary", "by",    "call",     "code",
-    "cost",   "creates", "double", "else",     "end",   "fastmath", "float",
-    "for",    "from",    "in",     "include",  "input", "int64",    "kernel",
-    "not",    "or",      "out",    "over",     "param", "place",    "reduce",
-    "repeat", "result",  "task",   "to",       "until", "using",    "where",
+constexpr std::array<absl::string_view, 36> kWords = {
+    "and",      "array", "as",      "boundary", "by",     "call",
+    "code",     "cost",  "creates", "double",   "else",   "end",
+    "fastmath", "float", "for",     "from",     "in",     "include",
+    "input",    "int64", "kernel",  "not",      "or",     "out",
+    "over",     "param", "place",   "priority", "reduce", "repeat",
+    "result",   "task",  "to",      "until",    "using",  "where",
 };
 
 bool IsLetter(char c) {

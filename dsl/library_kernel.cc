@@ -10,7 +10,7 @@ NativeKernel LibraryKernel(const NativeBody& body,
   out.name = body.kernel;
   out.in_count = static_cast<int>(body.in.size());
   out.out_count = static_cast<int>(body.out.size());
-  out.scalar_count = static_cast<int>(body.scalars.stores.size());
+  out.scalar_count = static_cast<int>(body.scalar_count());
   out.run = [library = library.get(), name = body.kernel,
              elements = body.out_elements](NativeCall& call) {
     for (size_t o = 0; o < call.out.size(); ++o) {

@@ -156,6 +156,13 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
                   .creates = {},
                   .locals = {}};
   for (int d = 0; d < dims; ++d) scope.dimensions.push_back(builder.Index(d));
+  const auto add_scalar = [&](const ast::Expr& expr) {
+    const int32_t node = LowerExpr(expr, scope, builder);
+    out.scalars.stores.push_back(
+        {.element = ElementType::kDouble,
+         .step = Step::kNone,
+         .node = builder.Convert(node, IrType::kDouble)});
+  };
   for (size_t a = 0; a < task.call.args.size(); ++a) {
     const CheckedArgument& argument = task.call.args[a];
     const std::string& name = kernel.formals[a].name.text;
@@ -176,14 +183,12 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
         out_shapes.Add(task.creates[i].ref);
         break;
       case ast::Formal::Kind::kScalar:
-        out.scalars.stores.push_back(
-            {.element = ElementType::kDouble,
-             .step = Step::kNone,
-             .node = builder.Convert(LowerExpr(argument.scalar, scope, builder),
-                                     IrType::kDouble)});
+        add_scalar(argument.scalar);
         break;
     }
   }
+  out.has_cost = task.cost.has_value();
+  if (out.has_cost) add_scalar(*task.cost);
   out.in_shapes = in_shapes.Take();
   out.out_shapes = out_shapes.Take();
   return out;
@@ -314,6 +319,7 @@ void PointMaker::AddTask(const CheckedTask& task) {
   out.name = task.name;
   out.domain = domain;
   out.time = TimeOfPoints(task);
+  if (task.priority) out.priority = Instantiate(*task.priority, program_);
   if (task.needed) out.needed = Instantiate(*task.needed, program_);
   for (const CheckedCreate& create : task.creates) {
     out.creates.push_back(

@@ -8,11 +8,16 @@
 namespace dogged::dsl {
 namespace {
 
-// Earlier versions first: time for a stencil, for tiles the step of the
-// algorithm, which is about the sum of a label's indices. Programs without
-// versions run depth first, which is cheaper.
+// What the program says, where it says anything. Else earlier versions first:
+// time for a stencil, for tiles the step of the algorithm, which is about the
+// sum of a label's indices. Programs without versions run depth first, which is
+// cheaper.
 AffineExpr PriorityOf(const PointProgram& points, const PointClass& point_class,
                       const std::vector<int32_t>& versions) {
+  if (std::any_of(points.classes.begin(), points.classes.end(),
+                  [](const PointClass& c) { return c.priority.has_value(); })) {
+    return point_class.priority.value_or(AffineExpr());
+  }
   const Create& create = point_class.creates.front();
   bool has_versions = false;
   for (const int32_t version : versions) has_versions |= version >= 0;

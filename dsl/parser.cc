@@ -314,6 +314,7 @@ class Parser : private ReferenceParser {
     if (Accept("using")) Uses(out);
     Body(out);
     if (Accept("cost")) out.cost = Expression();
+    if (Accept("priority")) out.priority = Expression();
     if (!failed() && !At("end")) FailInTask("'end task'", out);
     Expect("end", "and 'task' behind a task");
     Expect("task", "behind 'end'");
@@ -330,7 +331,7 @@ class Parser : private ReferenceParser {
                                  Print(last.ref), " as ", last.name.text,
                                  "  and the next label behind it")
                   : "a task is  creates, for, where, using, code or call, "
-                    "cost  in this order");
+                    "cost, priority  in this order");
   }
 
   ast::Name TakeAs() {

@@ -136,6 +136,7 @@ std::string NativeBody::Encode() const {
   PutIntegers(encoder, out);
   for (const std::string& name : names) encoder.PutString(name);
   scalars.Encode(encoder);
+  encoder.PutBool(has_cost);
   in_shapes.Encode(encoder);
   out_shapes.Encode(encoder);
   return encoder.Take();
@@ -155,9 +156,11 @@ absl::StatusOr<NativeBody> NativeBody::Decode(absl::string_view body) {
   out.names.resize(out.in.size() + out.out.size());
   for (std::string& name : out.names) name = std::string(decoder.GetString());
   out.scalars = CodeBlock::Decode(decoder);
+  out.has_cost = decoder.GetBool();
   out.in_shapes = ShapeCode::Decode(decoder);
   out.out_shapes = ShapeCode::Decode(decoder);
   if (!IsOfIndex(out.scalars, ElementType::kDouble) ||
+      (out.has_cost && out.scalars.stores.empty()) ||
       out.out_elements.size() != out.out.size() ||
       out.in_shapes.ranks.size() != out.in.size() ||
       out.out_shapes.ranks.size() != out.out.size()) {

@@ -240,9 +240,11 @@ class NativeTask : public Kernel {
            std::count(body_.in.begin(), body_.in.end(), use) == 1;
   }
   double Flops(const Task& task) const override {
-    if (!native_.flops) return 0;
+    if (!body_.has_cost && !native_.flops) return 0;
+    const Few<double> scalars = ScalarsAt(task.index);
+    if (body_.has_cost) return scalars.back();
     return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index),
-                         ScalarsAt(task.index));
+                         scalars);
   }
   KernelLibrary* library() const override { return native_.library.get(); }
 
@@ -277,11 +279,12 @@ absl::Status NativeTask::Run(KernelCall& call) const {
   const Few<Shape> shapes = out_shapes_.At(call.task.index);
   Few<Value> out(body_.out.size());
   const Few<double> scalars = ScalarsAt(call.task.index);
-  NativeCall native{.in = absl::MakeSpan(in),
-                    .out = absl::MakeSpan(out),
-                    .scalars = scalars,
-                    .out_shapes = shapes,
-                    .names = body_.names};
+  NativeCall native{
+      .in = absl::MakeSpan(in),
+      .out = absl::MakeSpan(out),
+      .scalars = absl::MakeConstSpan(scalars).first(body_.scalar_count()),
+      .out_shapes = shapes,
+      .names = body_.names};
   const absl::Status status = native_.run(native);
   if (!status.ok()) return status;
   for (size_t o = 0; o < out.size(); ++o) {
@@ -387,7 +390,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
   }
   if (native->in_count != static_cast<int>(body.in.size()) ||
       native->out_count != static_cast<int>(body.out.size()) ||
-      native->scalar_count != static_cast<int>(body.scalars.stores.size())) {
+      native->scalar_count != static_cast<int>(body.scalar_count())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "kernel ", body.kernel, " takes ", native->in_count, " in, ",
         native->out_count, " out, ", native->scalar_count, " scalars"));

@@ -66,10 +66,16 @@ struct NativeBody {
   std::vector<int32_t> in;                // positions of uses, by formal
   std::vector<int32_t> out;               // positions of creates
   std::vector<std::string> names;         // of these formals, `in` first
-  CodeBlock scalars;    // one double store for each scalar formal
+  // One double store for each scalar formal; behind them, if the program gives
+  // it, a task's cost in operations.
+  CodeBlock scalars;
+  bool has_cost = false;
   ShapeCode in_shapes;  // in the order of `in`
   ShapeCode out_shapes;
 
+  size_t scalar_count() const {
+    return scalars.stores.size() - (has_cost ? 1 : 0);
+  }
   std::string Encode() const;
   static absl::StatusOr<NativeBody> Decode(absl::string_view body);
 };

@@ -37,8 +37,9 @@ struct PointClass {
   enum class Body : uint8_t { kCode, kNative, kInput };
   std::string name;
   Domain domain;
-  AffineExpr time;               // as Repeat::class_time
-  std::optional<Domain> needed;  // its points that some result needs
+  AffineExpr time;                     // as Repeat::class_time
+  std::optional<AffineExpr> priority;  // as the program says
+  std::optional<Domain> needed;        // its points that some result needs
   std::vector<Create> creates;
   std::vector<Use> uses;
   Body body = Body::kCode;

@@ -256,7 +256,8 @@ std::string Text(const ast::Task& task) {
     }
     out += "\n  end code";
   }
-  return absl::StrCat(out, Text("\n  cost ", task.cost), "\nend task\n");
+  return absl::StrCat(out, Text("\n  cost ", task.cost),
+                      Text("\n  priority ", task.priority), "\nend task\n");
 }
 
 template <typename T>

@@ -100,6 +100,7 @@ class Places {
     for (const ast::Statement& s : task.code) Forbid(s.value);
     if (task.call) All(task.call->args);
     Optional(task.cost);
+    Optional(task.priority);
   }
   void Forbid(const Expr& expr) {
     const SourceRange found = FindName(expr, name_);

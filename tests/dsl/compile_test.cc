@@ -435,6 +435,37 @@ result w(N-1)(:)
   EXPECT_THAT(job.program.arrays[0].affinity_block, testing::ElementsAre(8, 1));
 }
 
+// A wavefront goes by its columns, unless it says something else.
+TEST(CompileTest, PrioritiesAreTheProgramsIfItHasAny) {
+  const auto priorities = [](const std::string& clause) {
+    const std::string text = absl::StrCat(R"(
+param N = 4
+param C = 2
+input w(i)(0) for i = 0:N-1 else 1
+task step
+  creates w(i)(j) as n
+  for  i = 0:N-1  j = 1:N-1
+  using w(i-1)(j) as up where i > 0 else 1  w(i)(j-1) as left
+  code
+    n = 2*up + left
+  end code
+)",
+                                          clause, R"(
+end task
+result w(N-1)(:)
+)");
+    CompileOptions options = Options();
+    options.coalesce = false;
+    std::vector<int64_t> out;
+    for (const TaskClass& c : MustCompile(text, options).program.classes) {
+      out.push_back(c.priority.Evaluate({3, 2}));
+    }
+    return out;
+  };
+  EXPECT_THAT(priorities(""), testing::ElementsAre(0, -2));
+  EXPECT_THAT(priorities("priority C*i - j + 7"), testing::ElementsAre(0, 11));
+}
+
 TEST(CompileTest, RandomStencilsAreTheirLoops) {
   const KernelCache cache;
   for (uint64_t seed = 1; seed <= 16; ++seed) {

@@ -52,7 +52,7 @@ task step
       c2)
     m = x == 1 and not t > 2 ? double(x) : n*(N-1-x)
   end code
-  cost 3*N
+  priority t - x
 end task
 result u(:)(N)  to "a b.npy"
 )";

@@ -44,7 +44,7 @@ int give_up(const struct value* in, struct value* out, const double* numbers) {
 }
 )";
 
-std::string Text(const std::string& kernel) {
+std::string Text(const std::string& kernel, const std::string& hints = "") {
   return absl::StrCat(R"(
 param N = 3
 array A(i = 0:N-1)(k = 0:N-1) : double [2, 5]
@@ -57,7 +57,7 @@ task next
   for i = 0:N-1  k = 1:N-1
   using A(i)(k-1) as a
   call )",
-                      kernel, R"((a, b)
+                      kernel, "(a, b)\n", hints, R"(
 end task
 result A(:)(N-1)
 )");
@@ -92,6 +92,21 @@ class LibraryTest : public testing::Test {
   KernelCache cache_;
   CompileOptions options_;
 };
+
+TEST_F(LibraryTest, ProgramsSayWhatACallCosts) {
+  const auto flops_of_next = [this](const std::string& hints) {
+    const Job job = MustCompile(Text("twice", hints), options_);
+    const auto kernels =
+        LoadKernels(job, KernelRegistry(), nullptr, options_.load_library);
+    EXPECT_TRUE(kernels.ok()) << kernels.status();
+    const auto k = static_cast<size_t>(job.program.classes[1].kernel);
+    return (*kernels)[k]->Flops({.task_class = 1, .index = {2, 1}});
+  };
+  EXPECT_EQ(flops_of_next(""), 0);
+  EXPECT_EQ(flops_of_next("cost 10.5*N + 100*i + k"), 31.5 + 200 + 1);
+  EXPECT_EQ(MustRun(Text("twice"), options_).digest,
+            MustRun(Text("twice", "cost 10 priority i"), options_).digest);
+}
 
 TEST_F(LibraryTest, KernelsComputeBlocks) {
   const SerialOutcome out = MustRun(Text("twice"), options_);

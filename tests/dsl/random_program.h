@@ -180,6 +180,7 @@ class RandomProgram {
       }
     }
     out.cost = Maybe();
+    out.priority = Maybe();
     return out;
   }
 
