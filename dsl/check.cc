@@ -76,6 +76,18 @@ std::string Counted(size_t count, absl::string_view what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
+std::string HelpWithoutInput(const ast::Program& program,
+                             const std::string& name) {
+  for (const ast::Task& task : program.tasks) {
+    for (const ast::Create& create : task.creates) {
+      if (create.ref.array.text != name) continue;
+      return absl::StrCat("task ", task.name.text, " makes ", Print(create.ref),
+                          "; what a file gives is declared as an input");
+    }
+  }
+  return absl::StrCat("declare it:  input ", name, "(x) for x = 0:N-1");
+}
+
 }  // namespace
 
 void Checker::DeclareArray(const ast::Array& declared) {
@@ -194,7 +206,7 @@ void Checker::InputFiles(const ast::Program& program) {
             Code::kNoInput, {},
             absl::StrCat("--input ", given, "=...: the program has no input ",
                          given, DidYouMean(given, names)))
-        .Help(absl::StrCat("declare it:  input ", given, "(x) for x = 0:N-1"));
+        .Help(HelpWithoutInput(program, given));
   }
 }
 
