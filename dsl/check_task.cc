@@ -10,6 +10,15 @@ using ast::Expr;
 using ast::Formal;
 using ast::NameKind;
 
+namespace {
+
+// Where an index of a label is made of a name that is not known.
+constexpr char kIndexHelp[] =
+    "indices are made of the names under  for,  as in  for t = 1:T,  and of "
+    "parameters";
+
+}  // namespace
+
 CheckedGuard Conjoin(const CheckedGuard& a, const CheckedGuard& b) {
   if (a.any_of.empty()) return b;
   if (b.any_of.empty()) return a;
@@ -162,6 +171,7 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
   const int dim_count = static_cast<int>(task.domain.dimensions.size());
   for (const ast::Use& from : declared.uses) {
     Scope indices = scope;
+    indices.unknown_help = kIndexHelp;
     const auto ref = RefOf(from.ref, indices, dim_count);
     CheckedUse use;
     use.name = from.name.text;
@@ -194,6 +204,9 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
 
 void Checker::Code(const ast::Task& declared, Scope scope, CheckedTask& task) {
   if (declared.creates.size() != task.creates.size()) return;
+  for (const CheckedArray& array : program_.arrays) {
+    scope.arrays.push_back(array.name);
+  }
   for (size_t i = 0; i < declared.uses.size(); ++i) {
     const CheckedArray& array = ArrayAt(task.uses[i].ref.array);
     AddName(declared.uses[i].name, NameKind::kUse, static_cast<int32_t>(i),
@@ -404,8 +417,10 @@ void Checker::Task(const ast::Task& declared) {
   task.domain = DomainOf(declared.dimensions, scope);
   const int dim_count = static_cast<int>(task.domain.dimensions.size());
   Restrict(declared.where, scope, dim_count, task.domain.guard);
+  Scope indices = scope;
+  indices.unknown_help = kIndexHelp;
   for (const ast::Create& from : declared.creates) {
-    const auto ref = RefOf(from.ref, scope, dim_count);
+    const auto ref = RefOf(from.ref, indices, dim_count);
     if (ref) task.creates.push_back({.ref = *ref, .name = from.name.text});
   }
   Uses(declared, scope, task);

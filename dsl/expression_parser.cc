@@ -277,8 +277,10 @@ Expr ExpressionParser::NameOrFunction() {
   out.range = Since(out.range);
   if (CanContinue() && At("(")) {
     Fail("an array can't stand in an expression")
-        .Help(absl::StrCat("under using, write  ", out.text,
-                           "(...)(...) as name,  and use the name here"));
+        .Help(label_help_.empty()
+                  ? absl::StrCat("under using, write  ", out.text,
+                                 "(...)(...) as name,  and use the name here")
+                  : label_help_);
   }
   return out;
 }

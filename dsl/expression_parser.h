@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -49,6 +50,9 @@ class ExpressionParser {
   // A label may stand in an expression: phi(3)(T), a function of its indices.
   void SetTakesLabels(bool takes_labels) { takes_labels_ = takes_labels; }
 
+  // Where labels go instead of an expression; empty: under `using`.
+  void SetLabelHelp(std::string help) { label_help_ = std::move(help); }
+
   // --- Expressions ---
   ast::Expr Expression();
   // Behind "(", up to and with ")".
@@ -72,6 +76,7 @@ class ExpressionParser {
   bool failed_ = false;
   bool in_code_ = false;
   bool takes_labels_ = false;
+  std::string label_help_;
   int brackets_ = 0;  // open ones
   int nesting_ = 0;   // depth of the recursion
   int depth_ = 0;     // levels of the last expression tree

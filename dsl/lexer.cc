@@ -242,6 +242,11 @@ class Lexer {
 
   // && and friends of other languages: reported, and taken for what they mean.
   bool ForeignSign() {
+    if (starts_line_ && text_[at_] == '!') {
+      Bad(at_ + 1, "'!' starts nothing here").Help("a comment begins with #");
+      at_ = std::min(text_.find('\n', at_), text_.size());
+      return true;
+    }
     struct Foreign {
       absl::string_view text;
       absl::string_view meaning;

@@ -236,7 +236,9 @@ class Parser : private ReferenceParser {
       out.periodic = TakeName("the index that is periodic");
       Expect(")", "behind the index");
     } else {
+      SetLabelHelp("a boundary reads no labels: let a task make these points");
       out.value = Expression();
+      SetLabelHelp("");
     }
     if (Accept("where")) out.where = Expression();
     out.range = Since(begin);
@@ -347,6 +349,10 @@ class Parser : private ReferenceParser {
     do {
       ast::Use use;
       use.ref = Reference(false);
+      if (use.ref.array.text == "if" && use.ref.index.empty()) {
+        Fail("a condition begins with 'where'")
+            .Help("as in  u(x-1)(t) as w where x > 0 else 0");
+      }
       use.name = TakeAs();
       if (Accept("where")) use.where = Expression();
       if (Accept("else")) use.else_value = Expression();
@@ -369,16 +375,23 @@ class Parser : private ReferenceParser {
     Expect("code", "behind 'end'");
   }
 
+  std::string HelpWithSign() const {
+    if (Peek().Is("["))
+      return "code computes with names:  using u(x-1)(t) as l";
+    if (Peek().Is(":") && Last().Is("code")) return "'code' stands alone";
+    if (Peek().Is("(") && !Peek().starts_line) return "a product needs a *";
+    return "put an operator at the end of the line that goes on";
+  }
+
   ast::Statement CodeStatement() {
     ast::Statement out;
     if (Peek().kind == Token::Kind::kSign) {
       Fail(absl::StrCat("a line of code can't start with ", Shown(Peek())))
-          .Help(Peek().Is("[")
-                    ? "code computes with names:  using u(x-1)(t) as l"
-                    : "put an operator at the end of the line that goes on");
+          .Help(HelpWithSign());
     } else if (!Peek().starts_line && !Last().Is("code")) {
       Fail(absl::StrCat("expected an operator or the end of the line, found ",
-                        Shown(Peek())));
+                        Shown(Peek())))
+          .Help(Peek().text == "if" ? "a choice is  x > 3 ? c : l" : "");
     }
     if (Peek().text == "endcode" && !Peek(1).Is("=")) {
       Fail("'end code' is two words");

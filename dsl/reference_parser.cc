@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/print.h"
 
@@ -59,6 +60,16 @@ std::vector<ast::Dimension> ReferenceParser::Dimensions() {
   do {
     ast::Dimension dimension;
     dimension.name = TakeName("the name of an index");
+    if (!failed() && !At("=")) {
+      static const std::vector<std::string> clauses = {"using", "where", "code",
+                                                       "call"};
+      Fail(absl::StrCat("expected '=' behind the name of an index, found ",
+                        Shown(Peek()),
+                        DidYouMean(dimension.name.text, clauses)))
+          .Help(absl::StartsWith(dimension.name.text, "us")
+                    ? "labels that a task reads stand under  using"
+                    : "a range is  x = 0:N-1,  both ends belong to it");
+    }
     Expect("=", "behind the name of an index");
     dimension.range = RangeExpression();
     out.push_back(std::move(dimension));
@@ -71,6 +82,11 @@ ast::Range ReferenceParser::RangeExpression() {
   ast::Range out;
   const SourceRange begin = Peek().range;
   out.lower = Expression();
+  if (!failed() && !At(":")) {
+    Fail(absl::StrCat("expected ':' between the ends of a range, found ",
+                      Shown(Peek())))
+        .Help("as in  x = 0:N-1");
+  }
   Expect(":", "between the ends of a range");
   out.upper = Expression();
   if (Accept(":")) {
@@ -79,7 +95,9 @@ ast::Range ReferenceParser::RangeExpression() {
       out.step = Next().integer;
     } else {
       Fail("the step of a range is a number, 1 or more")
-          .Help("a parameter stands in a condition: where x % K == 0");
+          .Help(
+              "it comes last, as in  0:N-1:2;  a parameter stands in a "
+              "condition: where x % K == 0");
     }
   }
   out.range = Since(begin);

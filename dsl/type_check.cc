@@ -19,9 +19,33 @@ bool IsNumber(Type type) {
   return type == Type::kInt64 || type == Type::kFloat || type == Type::kDouble;
 }
 
+// A quotient that an integer is, or is a product of; null if there is none, or
+// if numbers alone are divided, which has been reported. Not of a sum, which
+// counts points, as x - N/2.
+const Expr* FindQuotient(const Expr& e) {
+  if (e.type != Type::kInt64 || e.is_constant) return nullptr;
+  if (e.kind != Expr::Kind::kBinary && e.kind != Expr::Kind::kUnary) {
+    return nullptr;
+  }
+  if (e.op == Op::kDivide) return &e;
+  if (e.op != Op::kMultiply && e.op != Op::kNegate) return nullptr;
+  for (const Expr& arg : e.args) {
+    if (const Expr* found = FindQuotient(arg)) return found;
+  }
+  return nullptr;
+}
+
 // Gives a number the type `to`, by a node or by changing a literal.
-void Convert(Type to, Expr& e) {
+void Convert(Type to, Expr& e, Diagnostics& diagnostics) {
   if (e.type == to) return;
+  if (const Expr* quotient = FindQuotient(e)) {
+    diagnostics
+        .Warning(Code::kArithmetic, quotient->range,
+                 "a division of integers rounds down")
+        .Help(
+            "with a factor of 1.0 before it the quotient is real; int64(...) "
+            "around it says that it is meant");
+  }
   if (e.kind == Expr::Kind::kInteger && to != Type::kInt64 &&
       std::llabs(e.integer) < (1LL << 53)) {
     e.kind = Expr::Kind::kReal;
@@ -88,6 +112,15 @@ class TypeChecker {
  private:
   bool Name(Expr& e) {
     Scope::Entry* entry = scope_.Find(e.text);
+    if (entry == nullptr &&
+        std::count(scope_.arrays.begin(), scope_.arrays.end(), e.text) > 0) {
+      diagnostics_
+          .Error(
+              Code::kUnknownName, e.range,
+              absl::StrCat(e.text, " is an array, and not one of its labels"))
+          .Help(absl::StrCat("name one under  using:  ", e.text, "(...) as a"));
+      return false;
+    }
     if (entry == nullptr) {
       SayUnknownName(e, scope_.Names(), scope_.unknown_help, diagnostics_);
       return false;
@@ -173,8 +206,8 @@ class TypeChecker {
                    "a division of integers rounds down")
           .Help("with a point the numbers are real, as in  1.0/2");
     }
-    Convert(common, a);
-    Convert(common, b);
+    Convert(common, a, diagnostics_);
+    Convert(common, b, diagnostics_);
     e.type = compares ? Type::kBool : common;
     e.is_constant = a.is_constant && b.is_constant;
     return true;
@@ -191,8 +224,8 @@ class TypeChecker {
     if (!NeedsNumber(yes, "'?'") || !NeedsNumber(no, "'?'")) return false;
     e.type = Common(yes, no);
     e.is_constant = yes.is_constant && no.is_constant;
-    Convert(e.type, yes);
-    Convert(e.type, no);
+    Convert(e.type, yes, diagnostics_);
+    Convert(e.type, no, diagnostics_);
     return true;
   }
 
@@ -227,7 +260,7 @@ class TypeChecker {
     if (!function->keeps_integers && e.type == Type::kInt64) {
       e.type = Type::kDouble;
     }
-    for (Expr& arg : e.args) Convert(e.type, arg);
+    for (Expr& arg : e.args) Convert(e.type, arg, diagnostics_);
     return true;
   }
 
@@ -254,8 +287,9 @@ void SayUnknownName(const Expr& name, const std::vector<std::string>& known,
                     std::string help, Diagnostics& diagnostics) {
   diagnostics
       .Error(Code::kUnknownName, name.range,
-             absl::StrCat("nothing here is called ", name.text,
-                          DidYouMean(name.text, known)))
+             absl::StrCat(
+                 "nothing here is called ", name.text,
+                 name.text.size() > 1 ? DidYouMean(name.text, known) : ""))
       .Help(name.text == "pi" ? "give it:  param pi : double = "
                                 "3.141592653589793"
                               : std::move(help));
@@ -288,7 +322,7 @@ bool ConvertTo(Type to, absl::string_view what, Expr& expr,
     }
     return false;
   }
-  if (to != Type::kBool) Convert(to, expr);
+  if (to != Type::kBool) Convert(to, expr, diagnostics);
   return true;
 }
 

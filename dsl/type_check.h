@@ -27,6 +27,7 @@ struct Scope {
   };
   std::vector<Entry> entries;
   std::string unknown_help;  // where a name is not among them; may be empty
+  std::vector<std::string> arrays;  // where labels have names, not arrays
 
   // Null if there is none.
   Entry* Find(absl::string_view name);
