@@ -204,9 +204,6 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
 
 void Checker::Code(const ast::Task& declared, Scope scope, CheckedTask& task) {
   if (declared.creates.size() != task.creates.size()) return;
-  for (const CheckedArray& array : program_.arrays) {
-    scope.arrays.push_back(array.name);
-  }
   for (size_t i = 0; i < declared.uses.size(); ++i) {
     const CheckedArray& array = ArrayAt(task.uses[i].ref.array);
     AddName(declared.uses[i].name, NameKind::kUse, static_cast<int32_t>(i),
@@ -427,6 +424,9 @@ void Checker::Task(const ast::Task& declared) {
   if (declared.call) {
     Call(*declared.call, scope, task);
   } else {
+    for (const CheckedArray& array : program_.arrays) {
+      scope.arrays.push_back(array.name);
+    }
     Code(declared, scope, task);
   }
   Hints(declared, scope, task);

@@ -1,5 +1,6 @@
 // `dogged run`: compile, run here or on agents, write what was asked for.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -54,11 +55,15 @@ absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
     const auto verdict = judge.verify(job, kernels, lookup, threads);
     if (!verdict.ok()) return verdict.status();
     report.residual = verdict->residual;
+    std::fprintf(stderr, "residual ||%s|| / (n ||A|| eps) = %.3g, ",
+                 judge.difference, verdict->residual);
+    if (std::isnan(verdict->solve_error)) {
+      std::fprintf(stderr, "no solve: the matrix is singular\n");
+      continue;
+    }
     report.solve_error = verdict->solve_error;
-    std::fprintf(stderr,
-                 "residual ||%s|| / (n ||A|| eps) = %.3g, solve ||A x - b|| / "
-                 "(n ||A|| ||x|| eps) = %.3g\n",
-                 judge.difference, verdict->residual, verdict->solve_error);
+    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| eps) = %.3g\n",
+                 verdict->solve_error);
   }
   return absl::OkStatus();
 }

@@ -65,9 +65,10 @@ absl::Status Potrf(NativeCall& call) {
   const blas::Matrix a = MutableMatrixOf(l);
   if (const std::optional<int64_t> pivot = FactorCholesky(n, a)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("pivot ", *pivot,
-                     " of the tile is not positive: the "
-                     "matrix is not positive definite"));
+        absl::StrCat("pivot ", *pivot, " of the tile is not ",
+                     IsFinite(l, /*is_lower=*/true)
+                         ? "positive: the matrix is not positive definite"
+                         : "finite: the matrix holds NaN or infinite numbers"));
   }
   for (int64_t i = 0; i < n; ++i) {
     std::fill(a.row(i) + i + 1, a.row(i) + n, 0.0);

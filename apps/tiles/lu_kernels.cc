@@ -31,7 +31,9 @@ absl::Status Getrf(NativeCall& call) {
   if (failed.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "pivot ", *failed, " of the tile (column ", first + *failed,
-        ") is zero or not finite: the matrix is singular"));
+        IsFinite(f) ? ") is zero, or next to it: the matrix is singular"
+                    : ") is not finite: the matrix holds NaN or infinite "
+                      "numbers"));
   }
   for (int64_t& pivot : pivots) pivot += first;
   call.out[0] = std::move(f);

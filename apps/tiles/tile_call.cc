@@ -1,5 +1,8 @@
 #include "apps/tiles/tile_call.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 
 namespace dogged {
@@ -20,6 +23,18 @@ absl::Status CheckTile(const Value& tile, absl::string_view name, int64_t rows,
       absl::StrCat(name, " is ", tile.shape()[0], " x ", tile.shape()[1],
                    " instead of ", rows < 0 ? tile.shape()[0] : rows, " x ",
                    columns < 0 ? tile.shape()[1] : columns));
+}
+
+bool IsFinite(const Value& tile, bool is_lower) {
+  for (int64_t i = 0; i < RowCount(tile); ++i) {
+    const double* const row = MatrixOf(tile).row(i);
+    const int64_t count =
+        is_lower ? std::min(i + 1, ColumnCount(tile)) : ColumnCount(tile);
+    for (int64_t j = 0; j < count; ++j) {
+      if (!std::isfinite(row[j])) return false;
+    }
+  }
+  return true;
 }
 
 absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,

@@ -26,6 +26,9 @@ inline blas::Matrix MutableMatrixOf(Value& tile) {
 // `columns` columns; -1 for any number. `name` is what the kernel calls it.
 absl::Status CheckTile(const Value& tile, absl::string_view name,
                        int64_t rows = -1, int64_t columns = -1);
+// No element is NaN or infinite; with `is_lower`, none on or below the
+// diagonal.
+bool IsFinite(const Value& tile, bool is_lower = false);
 // kInvalidArgument unless at least `columns` rows of `tile` come from `first`
 // on, which is not negative.
 absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,

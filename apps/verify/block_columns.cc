@@ -208,13 +208,11 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
   const double unit = static_cast<double>(columns.order) * std::sqrt(sum.a) *
                       std::numeric_limits<double>::epsilon();
   // A NaN in either sum is one in the result.
-  return Verdict{
-      .residual =
-          std::sqrt(algebra.both_ways && !(sum.forth <= sum.back) ? sum.forth
-                                                                  : sum.back) /
-          unit,
-      .solve_error =
-          std::sqrt(SquareSum(rest)) / (unit * std::sqrt(SquareSum(x)))};
+  const double distance = std::sqrt(
+      algebra.both_ways && !(sum.forth <= sum.back) ? sum.forth : sum.back);
+  return Verdict{.residual = distance == 0 ? 0 : distance / unit,
+                 .solve_error = std::sqrt(SquareSum(rest)) /
+                                (unit * std::sqrt(SquareSum(x)))};
 }
 
 }  // namespace dogged

@@ -5,11 +5,11 @@
 namespace dogged {
 
 struct Verdict {
-  // ||A - product of the factors||_F / (n ||A||_F eps); NaN if A or a factor
-  // holds one.
+  // ||A - product of the factors||_F / (n ||A||_F eps), 0 if both are; NaN if A
+  // or a factor holds one.
   double residual = 0;
   // ||A x - b|| / (n ||A||_F ||x|| eps) for the x that the factors give for a
-  // b that is A times known numbers.
+  // b that is A times known numbers; NaN if they give none: A is singular.
   double solve_error = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/base/value.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -236,11 +237,18 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
   const absl::string_view bytes = in.GetString();
   const auto limit = static_cast<int64_t>(bytes.size());
   bool fits = in.ok() && type <= 2;
+  // Of a value without elements the other extents may be anything, as long as
+  // nothing overflows.
+  constexpr int64_t kCountMax = INT64_MAX / 16;
   int64_t count = 1;
-  for (int64_t extent : shape) {
-    fits = fits && extent >= 0 && (extent == 0 || count <= limit / extent);
-    if (fits) count *= extent;
+  bool is_empty = false;
+  for (const int64_t extent : shape) {
+    is_empty |= extent == 0;
+    const int64_t factor = std::max<int64_t>(extent, 1);
+    fits = fits && extent >= 0 && count <= kCountMax / factor;
+    if (fits) count *= factor;
   }
+  if (is_empty) count = 0;
   fits = fits && count * ElementBytes(static_cast<ElementType>(type)) == limit;
   if (!fits) {
     in.Fail();

@@ -22,7 +22,7 @@ Walk::Walk(const Relations& relations, Rng rng, size_t frames_max,
 void Walk::Start(const Label& label) {
   frames_.clear();
   dead_ends_.clear();
-  Push(label);
+  Push(label, label);
   if (frames_.empty()) return;
   frames_.back().output = Known::kNothing;
   frames_.back().insist = true;
@@ -38,10 +38,20 @@ Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
   return relations_.ProducerOf(out).has_value() ? out : label;
 }
 
-void Walk::Push(const Label& label) {
+bool Walk::IsAtOneHome(const Label& label) const {
+  const Array& array =
+      relations_.program().arrays[static_cast<size_t>(label.array)];
+  return !array.affinity_block.empty() &&
+         array.affinity_block[static_cast<size_t>(array.version_index)] == 0;
+}
+
+void Walk::Push(const Label& label, const Label& goal) {
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (!producer.has_value()) return;
-  Frame frame{.task = *producer, .wanted = label, .inputs = {}};
+  Frame frame{.task = *producer, .wanted = label, .goal = goal, .inputs = {}};
+  // Where the versions of a row have several homes, one that knows of some may
+  // have sent the walk to one that was bound long ago.
+  if (label != goal && !IsAtOneHome(label)) frame.output = Known::kNothing;
   relations_.ForEachRequired(*producer, [&](int, const Label& required) {
     frame.inputs.push_back({.label = required});
   });
@@ -64,7 +74,7 @@ bool Walk::Descend() {
   if (choice.empty()) return false;
   Input& chosen = *rng_.Pick(choice);
   chosen.known = Known::kPassed;
-  Push(Frontier(chosen.label, chosen.newest));
+  Push(Frontier(chosen.label, chosen.newest), chosen.label);
   return true;
 }
 
@@ -122,14 +132,32 @@ Walk::Step Walk::Next() {
 void Walk::OnOutput(size_t at, LabelState state,
                     std::optional<int64_t> newest) {
   Frame& frame = frames_[at];
+  const bool is_last = at + 1 == frames_.size();
+  const bool was_bound =
+      state == LabelState::kBound || state == LabelState::kRetired;
+  if (was_bound && is_last && frame.wanted != frame.goal) {
+    const int32_t version = relations_.program()
+                                .arrays[static_cast<size_t>(frame.wanted.array)]
+                                .version_index;
+    const int64_t here = frame.wanted.index[version];
+    const Label goal = frame.goal;
+    frames_.pop_back();
+    Push(Frontier(goal, std::max(newest.value_or(here), here)), goal);
+    if (!frames_.empty()) frames_.back().has_climbed = true;
+    return;
+  }
   if (state != LabelState::kUnbound) {  // prune
     frames_.erase(frames_.begin() + static_cast<int64_t>(at), frames_.end());
     return;
   }
   const Label frontier = Frontier(frame.wanted, newest);
-  if (frontier != frame.wanted && at + 1 == frames_.size()) {
+  // Not back to where another home has just sent it on from.
+  const bool may_jump = !frame.has_climbed && (frame.wanted == frame.goal ||
+                                               IsAtOneHome(frame.wanted));
+  if (frontier != frame.wanted && is_last && may_jump) {
+    const Label goal = frame.goal;
     frames_.pop_back();
-    Push(frontier);
+    Push(frontier, goal);
     return;
   }
   frame.output = Known::kUnbound;

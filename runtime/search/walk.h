@@ -88,14 +88,19 @@ class Walk {
   struct Frame {
     Task task;
     Label wanted;
+    Label goal;  // `wanted`, or the later version that it was jumped from
     Known output = Known::kUnbound;
-    bool insist = false;  // `wanted` is needed for certain
+    bool insist = false;       // `wanted` is needed for certain
+    bool has_climbed = false;  // from an earlier version that is bound
     std::vector<Input> inputs;
   };
 
   // The label itself, or the first version of its row that is not bound.
   Label Frontier(const Label& label, std::optional<int64_t> newest) const;
-  void Push(const Label& label);
+  // All versions of its row have one home, which knows how far they are.
+  bool IsAtOneHome(const Label& label) const;
+  // `label` is `goal`, or an earlier version of its row.
+  void Push(const Label& label, const Label& goal);
   // Descends into one of the unbound inputs of the last frame, if any.
   bool Descend();
   void OnOutput(size_t frame, LabelState state, std::optional<int64_t> newest);

@@ -388,8 +388,9 @@ SimOutcome Cluster::Run() {
   billed_ = nullptr;
   if (!finished_) {
     outcome_.status = absl::DeadlineExceededError(
-        absl::StrCat(missing_.size(), " results are missing after ",
-                     absl::FormatDuration(queue_.now() - start)));
+        absl::StrCat(missing_.size(), " results are missing, as ",
+                     job_->program.LabelText(missing_.begin()->first),
+                     ", after ", absl::FormatDuration(queue_.now() - start)));
   }
   for (const auto& node : nodes_) {
     CollectStats(*node);

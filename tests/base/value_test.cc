@@ -45,5 +45,38 @@ TEST(Value, WhatIsWrittenAndSealedAgainHasTheDigestOfItsNewData) {
   EXPECT_EQ(value.digest(), expected);
 }
 
+// Tiles at the rim of a grid have parts without elements.
+TEST(Value, OfNoElementsSurviveTheWire) {
+  for (const Shape& shape :
+       {Shape{0}, Shape{0, 5}, Shape{5, 0}, Shape{7, 0, 3}, Shape{7, 3, 0}}) {
+    Value value = Value::Allocate(ElementType::kDouble, shape);
+    value.Seal();
+    Encoder out;
+    value.Encode(out);
+    const std::string bytes = out.Take();
+    Decoder in(bytes);
+    const absl::StatusOr<Value> decoded = Value::Decode(in);
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    EXPECT_EQ(decoded->shape(), shape);
+    EXPECT_EQ(decoded->bytes(), 0);
+  }
+}
+
+TEST(Value, OfTooManyElementsAreRefused) {
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  for (const Shape& shape : {Shape{kHuge}, Shape{kHuge, kHuge},
+                             Shape{kHuge, kHuge, 0}, Shape{-1}, Shape{0, -1}}) {
+    Encoder out;
+    out.PutU64(0);
+    out.PutU64(0);
+    out.PutU8(0);
+    shape.Encode(out);
+    out.PutString("");
+    const std::string bytes = out.Take();
+    Decoder in(bytes);
+    EXPECT_FALSE(Value::Decode(in).ok()) << shape.ToString();
+  }
+}
+
 }  // namespace
 }  // namespace dogged

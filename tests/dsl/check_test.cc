@@ -187,7 +187,7 @@ TEST(Check, TypesMeetAndConversionsAreNodes) {
   EXPECT_EQ(code("float", "v + 0.25"), "v + 0.25");  // a float literal
   EXPECT_EQ(code("float", "v + 1"), "v + 1.0");
   EXPECT_EQ(code("float", "v + x"), "v + float(x)");
-  EXPECT_EQ(code("double", "0.25*v + x/2"), "double(0.25*v + float(x/2))");
+  EXPECT_EQ(code("double", "0.25*v + 2*x"), "double(0.25*v + float(2*x))");
   EXPECT_EQ(code("int64", "int64(v) % 3"), "int64(v)%3");
   EXPECT_EQ(code("double", "sqrt(x) + v"), "sqrt(double(x)) + double(v)");
   EXPECT_EQ(code("double", "v > x ? 1 : 0.5"), "v > float(x) ? 1.0 : 0.5");
@@ -208,7 +208,7 @@ TEST(Check, KernelsAreMatchedWithTheRegistry) {
         "kernel ", formals, "\narray p(x = 0:9) : double [4]\n",
         "array q(x = 0:9) : double [4]\ninput q(x) for x = 0:9\n",
         "task a creates p(x) as n for x = 0:9 using q(x) as v\n", "call ",
-        formals.substr(0, formals.find('(')), "(v, n, x/2)\n", "end task\n");
+        formals.substr(0, formals.find('(')), "(v, n, 2*x)\n", "end task\n");
     options.input_files = {"q"};
     return CheckText(text, options).text;
   };
