@@ -23,7 +23,8 @@ struct alignas(64) Line {
   std::array<int64_t, 8> words;
 };
 
-// Whose size a single point needs, and most code blocks: on the stack.
+// For what a frame has of each node, load or store: of most code blocks on the
+// stack, where all of a single point is.
 template <typename T>
 using Few = absl::InlinedVector<T, 16>;
 

@@ -129,6 +129,11 @@ uint64_t AffinityKey(const Array& array, const IndexVector& index) {
   return key;
 }
 
+bool HasRowsTogether(const Array& array) {
+  return array.version_index >= 0 &&
+         array.affinity_block[static_cast<size_t>(array.version_index)] == 0;
+}
+
 std::vector<KeyTasks> TasksByKey(const Program& program, int64_t keys_max) {
   KeyCounter counter(program, keys_max);
   for (const TaskClass& task_class : program.classes) {

@@ -13,6 +13,9 @@ namespace dogged {
 
 // See Array::affinity_block.
 uint64_t AffinityKey(const Array& array, const IndexVector& index);
+// All versions of a row have one key: its home knows how far they are. False
+// where the program's `place` names the version's index.
+bool HasRowsTogether(const Array& array);
 
 struct KeyTasks {
   uint64_t key = 0;

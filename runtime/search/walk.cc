@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/graph/affinity.h"
+
 namespace dogged {
 namespace {
 
@@ -28,21 +30,16 @@ void Walk::Start(const Label& label) {
   frames_.back().insist = true;
 }
 
+const Array& Walk::ArrayOf(const Label& label) const {
+  return relations_.program().arrays[static_cast<size_t>(label.array)];
+}
+
 Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
-  const int32_t version = relations_.program()
-                              .arrays[static_cast<size_t>(label.array)]
-                              .version_index;
+  const int32_t version = ArrayOf(label).version_index;
   Label out = label;
   if (version < 0 || !newest.has_value()) return out;
   if (*newest + 1 < label.index[version]) out.index[version] = *newest + 1;
   return relations_.ProducerOf(out).has_value() ? out : label;
-}
-
-bool Walk::IsAtOneHome(const Label& label) const {
-  const Array& array =
-      relations_.program().arrays[static_cast<size_t>(label.array)];
-  return !array.affinity_block.empty() &&
-         array.affinity_block[static_cast<size_t>(array.version_index)] == 0;
 }
 
 void Walk::Push(const Label& label, const Label& goal) {
@@ -51,7 +48,8 @@ void Walk::Push(const Label& label, const Label& goal) {
   Frame frame{.task = *producer, .wanted = label, .goal = goal, .inputs = {}};
   // Where the versions of a row have several homes, one that knows of some may
   // have sent the walk to one that was bound long ago.
-  if (label != goal && !IsAtOneHome(label)) frame.output = Known::kNothing;
+  if (label != goal && !HasRowsTogether(ArrayOf(label)))
+    frame.output = Known::kNothing;
   relations_.ForEachRequired(*producer, [&](int, const Label& required) {
     frame.inputs.push_back({.label = required});
   });
@@ -136,10 +134,10 @@ void Walk::OnOutput(size_t at, LabelState state,
   const bool was_bound =
       state == LabelState::kBound || state == LabelState::kRetired;
   if (was_bound && is_last && frame.wanted != frame.goal) {
-    const int32_t version = relations_.program()
-                                .arrays[static_cast<size_t>(frame.wanted.array)]
-                                .version_index;
-    const int64_t here = frame.wanted.index[version];
+    // Its home knows more of the row than who sent the walk here: on it goes,
+    // to the goal at last.
+    const int64_t here =
+        frame.wanted.index[ArrayOf(frame.wanted).version_index];
     const Label goal = frame.goal;
     frames_.pop_back();
     Push(Frontier(goal, std::max(newest.value_or(here), here)), goal);
@@ -152,8 +150,9 @@ void Walk::OnOutput(size_t at, LabelState state,
   }
   const Label frontier = Frontier(frame.wanted, newest);
   // Not back to where another home has just sent it on from.
-  const bool may_jump = !frame.has_climbed && (frame.wanted == frame.goal ||
-                                               IsAtOneHome(frame.wanted));
+  const bool may_jump =
+      !frame.has_climbed &&
+      (frame.wanted == frame.goal || HasRowsTogether(ArrayOf(frame.wanted)));
   if (frontier != frame.wanted && is_last && may_jump) {
     const Label goal = frame.goal;
     frames_.pop_back();

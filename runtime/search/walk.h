@@ -95,10 +95,9 @@ class Walk {
     std::vector<Input> inputs;
   };
 
+  const Array& ArrayOf(const Label& label) const;
   // The label itself, or the first version of its row that is not bound.
   Label Frontier(const Label& label, std::optional<int64_t> newest) const;
-  // All versions of its row have one home, which knows how far they are.
-  bool IsAtOneHome(const Label& label) const;
   // `label` is `goal`, or an earlier version of its row.
   void Push(const Label& label, const Label& goal);
   // Descends into one of the unbound inputs of the last frame, if any.
