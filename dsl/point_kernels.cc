@@ -78,6 +78,12 @@ class Shapes {
   std::unique_ptr<BoxFunction> function_;
 };
 
+int64_t BytesOf(ElementType element, const Shape& shape) {
+  int64_t out = ElementBytes(element);
+  for (const int64_t extent : shape) out *= extent;
+  return out;
+}
+
 class CodeKernel : public Kernel {
  public:
   CodeKernel(CodeBody body, std::unique_ptr<BoxFunction> function)
@@ -85,6 +91,15 @@ class CodeKernel : public Kernel {
         function_(std::move(function)),
         shapes_(body_.shapes) {}
   absl::Status Run(KernelCall& call) const override;
+  ByteCounts OutputBytes(const Task& task) const override {
+    Few<Shape> shapes(body_.code.stores.size());
+    if (body_.has_elements) shapes = shapes_.At(task.index);
+    ByteCounts out;
+    for (size_t c = 0; c < shapes.size(); ++c) {
+      out.push_back(BytesOf(body_.code.stores[c].element, shapes[c]));
+    }
+    return out;
+  }
 
  private:
   CodeBody body_;
@@ -164,6 +179,9 @@ class InputKernel : public Kernel {
         layout_(LayoutOf(body_, content_)),
         shapes_(body_.shapes) {}
   absl::Status Run(KernelCall& call) const override;
+  ByteCounts OutputBytes(const Task& task) const override {
+    return {BytesOf(body_.element, shapes_.At(task.index)[0])};
+  }
 
  private:
   InputBody body_;
@@ -234,6 +252,15 @@ class NativeTask : public Kernel {
         in_shapes_(body_.in_shapes),
         out_shapes_(body_.out_shapes) {}
   absl::Status Run(KernelCall& call) const override;
+  ByteCounts OutputBytes(const Task& task) const override {
+    const Few<Shape> shapes = out_shapes_.At(task.index);
+    ByteCounts out(shapes.size(), 0);
+    for (size_t o = 0; o < shapes.size(); ++o) {
+      out[static_cast<size_t>(body_.out[o])] =
+          BytesOf(body_.out_elements[o], shapes[o]);
+    }
+    return out;
+  }
   bool Updates(int use) const override {
     return native_.updates >= 0 &&
            body_.in[static_cast<size_t>(native_.updates)] == use &&

@@ -150,6 +150,13 @@ class ReduceKernel : public Kernel {
  public:
   explicit ReduceKernel(ReduceBody body) : body_(std::move(body)) {}
 
+  ByteCounts OutputBytes(const Task&) const override {
+    const bool has_words = body_.step != ReduceBody::Step::kRoot &&
+                           IsExact(body_.kind, body_.element);
+    return {has_words ? ExactSum::kWords * ElementBytes(ElementType::kInt64)
+                      : ElementBytes(body_.element)};
+  }
+
   absl::Status Run(KernelCall& call) const override {
     Partial partial(body_.kind, body_.element);
     const bool joins = body_.step == ReduceBody::Step::kCombine ||

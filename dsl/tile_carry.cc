@@ -5,14 +5,6 @@
 
 namespace dogged::dsl {
 
-// Shape of what is carried: the levels, if there are several, then the box.
-Value TileCarry::Allocate(const TileField& field, const Box& box) {
-  Shape shape;
-  if (field.carried > 1) shape.push_back(field.carried);
-  for (const int64_t extent : box.Extents()) shape.push_back(extent);
-  return Value::Allocate(field.element, shape);
-}
-
 Box TileCarry::Planes(const Part& part, int64_t from, int64_t to) {
   Box out = part.box;
   out.lower[0] = std::max(out.lower[0], from + 1);
@@ -83,9 +75,8 @@ void TileCarry::ListGiven(int64_t level, const std::vector<bool>& as_computed) {
   given_level_ = level;
   size_t output = 0;
   const auto add = [&](size_t f, Box box, std::vector<Part>& parts) {
-    Value& value = call_.outputs[output++];
-    value = Allocate(plan_.fields[f], box);
-    parts.push_back({.field = f, .box = std::move(box), .value = &value});
+    parts.push_back(
+        {.field = f, .box = std::move(box), .value = &call_.outputs[output++]});
   };
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];

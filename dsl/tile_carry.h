@@ -32,9 +32,9 @@ class TileCarry {
   // Reads planes up to `last` at least, of all other fields.
   void Read(int64_t last);
 
-  // The call's outputs are to be levels up to `level`. Fields that are given
-  // `as_computed`, of one level, get a window in the value that the next task
-  // takes, which spares a copy of the tile.
+  // The call's outputs, which are allocated, are to be levels up to `level`.
+  // Fields that are given `as_computed`, of one level, get a window in the
+  // value that the next task takes, which spares a copy of the tile.
   void ListGiven(int64_t level, const std::vector<bool>& as_computed);
   // Planes up to `last` of fields that are given as computed are there.
   void Give(int64_t last);
@@ -48,7 +48,6 @@ class TileCarry {
     Box box;
     Value* value = nullptr;
   };
-  static Value Allocate(const TileField& field, const Box& box);
   // The part's planes after plane `from` and up to plane `to`.
   static Box Planes(const Part& part, int64_t from, int64_t to);
   // The points of `box`, at the levels that are carried.

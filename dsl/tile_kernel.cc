@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/tile_carry.h"
+#include "dsl/tile_outputs.h"
 #include "dsl/tile_program.h"
 #include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
@@ -25,18 +26,18 @@ bool Contains(const std::vector<int32_t>& list, size_t item) {
 class TileRun {
  public:
   TileRun(const TileProgram& program, const TileRole& role, KernelCall& call)
-      : program_(program), plan_(program.plan), role_(role), call_(call) {
-    for (int d = 0; d < plan_.dim_count(); ++d) {
-      tile_.push_back(call.task.index[d]);
-    }
-    if (role.kind == TileRole::Kind::kStep) {
-      block_ = call.task.index[plan_.dim_count()];
-    }
-    first_ = plan_.FirstLevelOf(block_);
-    last_ = plan_.LastLevelOf(block_);
-  }
+      : program_(program),
+        plan_(program.plan),
+        role_(role),
+        call_(call),
+        at_(plan_, role, call.task.index) {}
 
   void Run() {
+    const std::vector<TileOutput> outputs = OutputsOf(program_, role_, at_);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      call_.outputs[o] = Value::Allocate(outputs[o].element, outputs[o].shape);
+    }
+    first_result_ = outputs.size() - role_.results.size();
     if (role_.kind == TileRole::Kind::kStatic) {
       RunStatic();
     } else {
@@ -44,10 +45,20 @@ class TileRun {
     }
   }
 
+  // What Run() takes beside inputs and outputs; neither need be there.
+  int64_t ScratchBytes() {
+    if (role_.kind != TileRole::Kind::kStatic)
+      return SizeRings() + SizeTables();
+    fields_.resize(plan_.fields.size());
+    return SizeTables();
+  }
+
  private:
   void RunStatic();
   void RunLevels();
-  // Sets up the rings, the static windows, and what the block before gave.
+  // Sets up the rings, without memory, and the static windows; how many bytes
+  // the rings take.
+  int64_t SizeRings();
   Value TakeScratch();
   // The window of a static field, the last one so far, that is an input.
   void TakeWindow(const TileField& field, size_t input);
@@ -60,7 +71,6 @@ class TileRun {
   }
   // True if no level but the last is looked at when the sweep is through.
   bool IsSweptAway() const;
-  void AllocateResults(size_t first_output);
   void WriteResults(int64_t level);
   bool IsGivenAsComputed(size_t f) const;
   void WriteCarry();
@@ -73,11 +83,13 @@ class TileRun {
   const TilePlan& plan_;
   const TileRole& role_;
   KernelCall& call_;
-  IndexVector tile_;
-  int64_t block_ = 0;
-  int64_t first_ = 0;  // levels that are computed
-  int64_t last_ = 0;
+  const TileAndBlock at_;
+  const IndexVector& tile_ = at_.tile;
+  // Levels that are computed.
+  const int64_t first_ = plan_.FirstLevelOf(at_.block);
+  const int64_t last_ = plan_.LastLevelOf(at_.block);
   std::vector<FieldLevels> fields_;
+  std::vector<int64_t> offsets_;  // of the rings' windows, in order
   TileSweep sweep_{program_, tile_, fields_};
   size_t first_result_ = 0;                 // among the outputs
   std::vector<bool> is_given_as_computed_;  // by field
@@ -91,13 +103,9 @@ void TileRun::RunStatic() {
   for (const TileField& field : plan_.fields) {
     fields_.emplace_back();
     if (IsTaken(field, role_)) TakeWindow(field, input++);
-    if (!field.is_static || field.given || field.is_table ||
-        field.stage != role_.stage) {
-      continue;
-    }
+    if (!IsMadeBy(field, role_)) continue;
     const Box box = plan_.Window(field, tile_);
     Value& value = call_.outputs[output++];
-    value = Value::Allocate(field.element, box.Extents());
     // Points that no task creates still have one value.
     std::memset(value.mutable_data(), 0, static_cast<size_t>(value.bytes()));
     fields_.back().ring.push_back(DenseWindow(value.mutable_data(), box));
@@ -106,13 +114,14 @@ void TileRun::RunStatic() {
   PlaceTables(static_cast<char*>(scratch.mutable_data()));
   sweep_.RunStatic(role_.stage);
   program_.scratch.Give(std::move(scratch));
-  AllocateResults(output);
   WriteResults(0);
   for (Value& value : call_.outputs) value.UnifyNans();
 }
 
 void TileRun::TakeWindow(const TileField& field, size_t input) {
-  void* const data = const_cast<void*>(call_.inputs[input].data());
+  void* const data = input < call_.inputs.size()
+                         ? const_cast<void*>(call_.inputs[input].data())
+                         : nullptr;
   fields_.back().ring.push_back(DenseWindow(data, plan_.Window(field, tile_)));
 }
 
@@ -160,10 +169,12 @@ void TileRun::PlaceTables(char* memory) {
   }
 }
 
-Value TileRun::TakeScratch() {
+int64_t TileRun::SizeRings() {
+  for (size_t f = 0; f < plan_.fields.size(); ++f) {
+    is_given_as_computed_.push_back(role_.gives_carry && IsGivenAsComputed(f));
+  }
   is_swept_away_ = IsSweptAway();
   const int64_t levels = last_ - first_ + 1;
-  std::vector<int64_t> offsets;
   int64_t bytes = 0;
   size_t input = 0;
   for (const TileField& field : plan_.fields) {
@@ -187,12 +198,17 @@ Value TileRun::TakeScratch() {
     for (int64_t i = 0; i < std::max<int64_t>(1, computed) + field.carried;
          ++i) {
       fields_.back().ring.push_back(window);
-      offsets.push_back(bytes);
+      offsets_.push_back(bytes);
       // One line more between windows, so that the rows of two levels don't
       // compete for the same sets of the cache.
       bytes += (points * ElementBytes(field.element) + 63) / 64 * 64 + 192;
     }
   }
+  return bytes;
+}
+
+Value TileRun::TakeScratch() {
+  const int64_t bytes = SizeRings();
   Value scratch = program_.scratch.Take(bytes + SizeTables());
   if (program_.has_masks) {
     std::memset(scratch.mutable_data(), 0, static_cast<size_t>(bytes));
@@ -203,7 +219,7 @@ Value TileRun::TakeScratch() {
     if (plan_.fields[f].is_static) continue;
     for (Window& window : fields_[f].ring) {
       window.data =
-          static_cast<char*>(scratch.mutable_data()) + offsets[next++];
+          static_cast<char*>(scratch.mutable_data()) + offsets_[next++];
     }
   }
   return scratch;
@@ -283,23 +299,12 @@ bool TileRun::IsSweptAway() const {
 }
 
 void TileRun::RunLevels() {
-  for (size_t f = 0; f < plan_.fields.size(); ++f) {
-    is_given_as_computed_.push_back(role_.gives_carry && IsGivenAsComputed(f));
-  }
   Value scratch = TakeScratch();
   if (role_.kind == TileRole::Kind::kStep) {
     carry_.ListReads(first_ - 1);
     carry_.ReadProfiles();
   }
   sweep_.RunStatic(std::nullopt);
-  first_result_ = 0;
-  if (role_.gives_carry) {
-    for (const TileField& field : plan_.fields) {
-      if (field.is_static || field.carried == 0) continue;
-      first_result_ += 1 + program_.directions.size();
-    }
-  }
-  AllocateResults(first_result_);
   if (role_.gives_carry) {
     carry_.ListGiven(last_, is_given_as_computed_);
     ZeroUncovered(last_, /*is_given=*/true);
@@ -343,27 +348,6 @@ void TileRun::WriteCarry() {
   carry_.GiveAll();
 }
 
-void TileRun::AllocateResults(size_t first_output) {
-  first_result_ = first_output;
-  for (size_t r = 0; r < role_.results.size(); ++r) {
-    const TileResult& result = role_.results[r];
-    const TileField& field = plan_.fields[static_cast<size_t>(result.field)];
-    const IndexVector extents =
-        result.CountsOf(result.WantedOf(plan_.Core(field, tile_)));
-    const int64_t levels = result.CountWanted(first_, last_);
-    if (!field.is_static && levels == 0) {
-      call_.outputs[first_output + r] = Value::Allocate(field.element, {0});
-      continue;
-    }
-    Shape shape;
-    for (int d = 0; d <= extents.size(); ++d) {
-      if (d == field.time_position && result.has_time) shape.push_back(levels);
-      if (d < extents.size()) shape.push_back(extents[d]);
-    }
-    call_.outputs[first_output + r] = Value::Allocate(field.element, shape);
-  }
-}
-
 void TileRun::WriteResults(int64_t level) {
   for (size_t r = 0; r < role_.results.size(); ++r) {
     const TileResult& result = role_.results[r];
@@ -400,6 +384,18 @@ class TileKernel : public Kernel {
   absl::Status Run(KernelCall& call) const override {
     TileRun(*program_, role_, call).Run();
     return absl::OkStatus();
+  }
+  ByteCounts OutputBytes(const Task& task) const override {
+    const TileAndBlock at(program_->plan, role_, task.index);
+    ByteCounts out;
+    for (const TileOutput& output : OutputsOf(*program_, role_, at)) {
+      out.push_back(output.bytes());
+    }
+    return out;
+  }
+  int64_t ScratchBytes(const Task& task) const override {
+    KernelCall call{.task = task, .inputs = {}, .outputs = {}};
+    return TileRun(*program_, role_, call).ScratchBytes();
   }
 
  private:

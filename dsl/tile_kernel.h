@@ -66,6 +66,12 @@ inline bool IsTaken(const TileField& field, const TileRole& role) {
          (field.given && field.stage == role.stage);
 }
 
+// Whether a task of that role, a static one, makes a field.
+inline bool IsMadeBy(const TileField& field, const TileRole& role) {
+  return field.is_static && !field.given && !field.is_table &&
+         field.stage == role.stage;
+}
+
 // Whether the results of a role, which may be anybody's, are of the plan.
 bool FitsPlan(const TileRole& role, const TilePlan& plan);
 

@@ -78,7 +78,8 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       .storage = {.job = record.hash,
                   .keeps_all = options_.keeps_values,
                   .bytes_max = options_.job_limits.memory_bytes_max,
-                  .live_bytes = options_.live_bytes},
+                  .live_bytes = options_.live_bytes,
+                  .pin_interval = options_.job_limits.pin_interval},
       .lending = lending_.get()});
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);

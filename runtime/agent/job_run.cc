@@ -120,6 +120,7 @@ void JobRun::MarkInput(const Task& task, int use, const Value& value) {
 
 void JobRun::SetKernels(std::shared_ptr<const KernelTable> kernels) {
   kernels_ = std::move(kernels);
+  storage_.SetKernels(kernels_, executor_.worker_count());
 }
 
 int64_t JobRun::executing_count() const {
@@ -289,15 +290,11 @@ void JobRun::CheckMemory(const Completion& completion) {
   if (storage_.has_store()) {
     int64_t bytes = 0;
     for (const Value& output : completion.outputs) bytes += output.bytes();
-    storage_.NoteOutputs(completion.task.task_class, bytes);
     for (const Value& input : completion.inputs) {
       if (!input.IsNone()) bytes += input.bytes();
     }
-    if (bytes <= bytes_max) return;
-    Fail(NameTask(absl::ResourceExhaustedError(absl::StrCat(
-                      "its inputs and output take ", bytes, " bytes; --memory ",
-                      bytes_max, " is too little, ", bytes, " would do")),
-                  program(), completion.task));
+    const absl::Status status = storage_.Judge(completion.task, bytes);
+    if (!status.ok()) Fail(status);
     return;
   }
   if (storage_.live_bytes() <= bytes_max) return;

@@ -14,6 +14,11 @@ constexpr int64_t kWritingBytesMax = 16 << 20;
 constexpr absl::Duration kReliefInterval = absl::Milliseconds(2);
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
 constexpr int kTriesMax = 6;
+// While one task runs, others of this host may still hold what another one read
+// or made.
+constexpr int64_t kTasksAtOnce = 2;
+// Versions of a row go once a later pin is there.
+constexpr int64_t kPinsAtOnce = 2;
 // What can't go on for so long, never will.
 constexpr absl::Duration kStuckTime = absl::Seconds(2);
 
@@ -177,14 +182,42 @@ std::vector<Task> JobStorage::StagedTasks() const {
   return out;
 }
 
-void JobStorage::NoteOutputs(int32_t task_class, int64_t bytes) {
-  int64_t& most = output_bytes_[task_class];
-  most = std::max(most, bytes);
+void JobStorage::SetKernels(std::shared_ptr<const KernelTable> kernels,
+                            int workers) {
+  if (store_ == nullptr || options_.bytes_max == 0) return;
+  kernels_ = std::move(kernels);
+  task_bytes_.emplace(relations_, *kernels_);
+  int64_t most = 0;
+  int64_t scratch = 0;
+  Task widest;
+  task_bytes_->ForEachSample([&](const Task& task) {
+    scratch = std::max(scratch, task_bytes_->ScratchOf(task));
+    const int64_t bytes = task_bytes_->AllOf(task);
+    if (bytes <= most) return;
+    most = bytes;
+    widest = task;
+  });
+  const double headers =
+      Value::kHeaderBytes *
+      task_bytes_->LabelsAtOnce(kPinsAtOnce * options_.pin_interval);
+  enough_ = kTasksAtOnce * most + workers * scratch +
+            static_cast<int64_t>(std::min(headers, 1e15));
+  stuck_ = Judge(widest, most);
 }
 
-int64_t JobStorage::BytesOfOutputs(const Task& task) const {
-  const auto it = output_bytes_.find(task.task_class);
-  return it == output_bytes_.end() ? 0 : it->second;
+absl::Status JobStorage::Judge(const Task& task, int64_t bytes) const {
+  if (bytes <= options_.bytes_max) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "task ", relations_.program().TaskText(task), " needs ", bytes,
+      " bytes for its inputs and output; --memory ", options_.bytes_max,
+      " is too little, ", Enough(0, bytes), " would do"));
+}
+
+int64_t JobStorage::Enough(int64_t live, int64_t bytes) const {
+  // An eighth above: what is kept of values on disk grows until the job ends,
+  // and a number that falls short by some bytes next time helps nobody.
+  const int64_t needed = std::max(live + bytes, enough_);
+  return needed + needed / 8;
 }
 
 void JobStorage::Fill(Active& active, const Label& label, const Value& value) {
@@ -237,18 +270,6 @@ void JobStorage::Retry(absl::Time now) {
   }
 }
 
-std::string JobStorage::NeedWords(const Activation& record, int64_t live,
-                                  int64_t need) const {
-  // An eighth above: what is kept of values on disk grows until the job ends,
-  // and a number that falls short by some bytes next time helps nobody.
-  const int64_t enough = live + need + need / 8;
-  return absl::StrCat(
-      "task ", relations_.program().TaskText(record.task), " needs ", need,
-      " bytes more for its inputs and output, beside ", live,
-      " bytes of values that can't go; --memory ", options_.bytes_max,
-      " is too little, ", enough, " would do");
-}
-
 std::vector<std::unique_ptr<Activation>> JobStorage::Advance(absl::Time now,
                                                              int64_t running,
                                                              int workers) {
@@ -272,7 +293,9 @@ std::vector<std::unique_ptr<Activation>> JobStorage::Advance(absl::Time now,
       ++active.missing;
       input_bytes += input.bytes();
     }
-    active.bytes = input_bytes + BytesOfOutputs(first->first.second);
+    active.bytes = input_bytes;
+    if (task_bytes_)
+      active.bytes += task_bytes_->OutputsOf(first->first.second);
     if (bounded) {
       int64_t reserved = 0;
       for (const auto& [key, other] : active_) reserved += other.bytes;
@@ -286,8 +309,12 @@ std::vector<std::unique_ptr<Activation>> JobStorage::Advance(absl::Time now,
             is_idle && (store_ == nullptr || store_->writing_bytes() == 0);
         room_wanted_ = reserved + active.bytes;
         if (is_stuck && now - stuck_since_ > kStuckTime) {
-          stuck_ = absl::ResourceExhaustedError(
-              NeedWords(*active.record, live, active.bytes));
+          stuck_ = absl::ResourceExhaustedError(absl::StrCat(
+              "task ", relations_.program().TaskText(active.record->task),
+              " needs ", active.bytes,
+              " bytes more for its inputs and output, beside ", live,
+              " bytes of values that can't go; --memory ", options_.bytes_max,
+              " is too little, ", Enough(live, active.bytes), " would do"));
         }
         first->second = std::move(active.record);
         break;

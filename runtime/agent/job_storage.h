@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,11 +27,14 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/shard.h"
+#include "runtime/agent/job_options.h"
 #include "runtime/agent/parked_tasks.h"
 #include "runtime/agent/value_store.h"
 #include "runtime/base/ids.h"
 #include "runtime/exec/activation_table.h"
+#include "runtime/graph/kernel.h"
 #include "runtime/graph/relations.h"
+#include "runtime/graph/task_bytes.h"
 
 namespace dogged {
 
@@ -43,6 +47,7 @@ class JobStorage {
     // What all values of this process may take; 0: no bound.
     int64_t bytes_max = 0;
     std::function<int64_t()> live_bytes = Value::LiveBytes;
+    int64_t pin_interval = JobLimits().pin_interval;
   };
   // A hollow value that is wanted whole: by which agents.
   struct Loaded {
@@ -75,8 +80,12 @@ class JobStorage {
   int64_t staged_count() const {
     return static_cast<int64_t>(staged_.size() + active_.size());
   }
-  // What a task of this class made, for estimates.
-  void NoteOutputs(int32_t task_class, int64_t bytes);
+  // What tasks take is known from now on, on an agent of so many workers; see
+  // stuck().
+  void SetKernels(std::shared_ptr<const KernelTable> kernels, int workers);
+  // kResourceExhausted if `bytes`, of inputs and outputs of `task`, are more
+  // than all values may take: with the number that would do.
+  absl::Status Judge(const Task& task, int64_t bytes) const;
   // Makes room if memory is short, writes what is to be written, and hands out
   // staged tasks whose inputs are all here. `running` counts the tasks that
   // have been handed out and have not completed.
@@ -128,13 +137,13 @@ class JobStorage {
   // Of tasks that wait, whatever for.
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
   void Evict(int64_t target);
-  int64_t BytesOfOutputs(const Task& task) const;
   // Asks for the hollow inputs; takes those that are here.
   void Fetch(absl::Time now, Active& active);
   void Retry(absl::Time now);
   void Fill(Active& active, const Label& label, const Value& value);
-  std::string NeedWords(const Activation& record, int64_t live,
-                        int64_t need) const;
+  // In which a task that needs `bytes` more beside `live` can run, and all
+  // others, as far as that is known.
+  int64_t Enough(int64_t live, int64_t bytes) const;
 
   const Relations& relations_;
   Options options_;
@@ -153,7 +162,9 @@ class JobStorage {
   absl::btree_map<Key, Active> active_;
   std::vector<std::unique_ptr<Activation>> returned_;
   std::vector<std::pair<Label, Task>> remote_;
-  absl::flat_hash_map<int32_t, int64_t> output_bytes_;  // by class, the most
+  std::shared_ptr<const KernelTable> kernels_;
+  std::optional<TaskBytes> task_bytes_;
+  int64_t enough_ = 0;       // for every task; 0 if not known
   int64_t room_wanted_ = 0;  // by the staged task that is next
   absl::Time next_relief_ = absl::InfinitePast();
   absl::Time stuck_since_ = absl::InfiniteFuture();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 // Of a value whose data is aligned, and of one too small for that.
-constexpr size_t kHeaderBytes = 128;
+constexpr size_t kHeaderBytes = Value::kHeaderBytes;
 constexpr size_t kSmallHeaderBytes = 96;
 
 // `Count` is an integer as wide as T, so that the search, which mostly finds

@@ -124,6 +124,8 @@ class Value {
   // kResourceExhausted without memory for it.
   static absl::StatusOr<Value> Decode(Decoder& in);
 
+  // What a value takes beside its data, at most, and a hollow one.
+  static constexpr int64_t kHeaderBytes = 128;
   // Bytes in all live values of this process, headers included; of hollow ones
   // and of views that is all.
   static int64_t LiveBytes();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -38,6 +39,9 @@ struct KernelCall {
 
 class KernelLibrary;
 
+// Of values, one each, in bytes.
+using ByteCounts = absl::InlinedVector<int64_t, 4>;
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -50,6 +54,17 @@ class Kernel {
   virtual bool Updates(int use) const {
     (void)use;
     return false;
+  }
+  // What the values that `task` makes take, by position of the create; empty
+  // if that is not known before it runs.
+  virtual ByteCounts OutputBytes(const Task& task) const {
+    (void)task;
+    return {};
+  }
+  // What a worker that has run `task` may keep beside its outputs, at most.
+  virtual int64_t ScratchBytes(const Task& task) const {
+    (void)task;
+    return 0;
   }
   // Floating-point operations of `task`; 0 if not declared.
   virtual double Flops(const Task& task) const {

@@ -60,7 +60,8 @@ class UpdatingMixKernel : public MixKernel {
   int64_t* const in_place_;
 };
 
-// As MixKernel, in values of `count` numbers: for tests of memory.
+// As MixKernel, in values of `count` numbers, one per task: for tests of
+// memory.
 class LargeMixKernel : public Kernel {
  public:
   explicit LargeMixKernel(int64_t count) : count_(count) {}
@@ -73,6 +74,9 @@ class LargeMixKernel : public Kernel {
       output.Seal();
     }
     return status;
+  }
+  ByteCounts OutputBytes(const Task&) const override {
+    return {count_ * ElementBytes(ElementType::kDouble)};
   }
 
  private:
