@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/tiles/blas_kernels.h"
@@ -16,6 +17,7 @@
 #include "dsl/results.h"
 #include "runtime/base/random.h"
 #include "runtime/base/status.h"
+#include "tests/dsl/foretold_kernels.h"
 
 namespace dogged {
 
@@ -64,8 +66,9 @@ inline absl::StatusOr<FactorRun> RunFactor(const std::string& name, int64_t n,
   FactorRun out;
   DOGGED_ASSIGN_OR_RETURN(
       out.job, dsl::Compile(text.str(), options, registry, diagnostics));
-  DOGGED_ASSIGN_OR_RETURN(out.kernels,
+  DOGGED_ASSIGN_OR_RETURN(KernelTable kernels,
                           dsl::LoadKernels(out.job, registry, nullptr));
+  out.kernels = Foretold(std::move(kernels));
   const Relations relations(out.job.program);
   DOGGED_RETURN_IF_ERROR(
       dsl::RunSerially(relations, out.kernels,

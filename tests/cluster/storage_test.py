@@ -23,6 +23,7 @@ DOGGED, SOURCE, CASE = sys.argv[1:4]
 CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
 HEAT1D = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
 HEAT2D = os.path.join(SOURCE, "apps", "heat2d", "heat2d.dog")
+QR = os.path.join(SOURCE, "apps", "qr", "qr.dog")
 
 
 def check(what, holds, report=""):
@@ -214,25 +215,24 @@ def case_memory():
 
 
 def case_memory_too_small():
-    """The words name a number, and with that number it works."""
-    program = (CHOLESKY, "-D", "N=1024", "-D", "NB=256", "--agents", 2)
-    expected = run(CHOLESKY, "-D", "N=1024", "-D", "NB=256")[0]
+    """Nothing runs, and with the number that the words name all does."""
+    programs = ((CHOLESKY, "-D", "N=1024", "-D", "NB=256"),
+                (CHOLESKY, "-D", "N=300", "-D", "NB=7"),
+                (QR, "-D", "N=300", "-D", "NB=60"),
+                (HEAT2D, "-D", "N=600", "-D", "T=40"))
     with tempfile.TemporaryDirectory() as folder:
-        env = {"TMPDIR": folder, "DOGGED_MEMORY": str(600_000)}
-        for _ in range(8):
-            status, report, words = attempt(*program, env=env)
-            if status == 0:
-                break
-            check(f"exit status {status}, not 5", status == 5, words)
-            would_do = re.search(r"(\d+) would do", words)
-            check("no number", would_do is not None, words)
-            check("no more than before",
-                  int(would_do[1]) > int(env["DOGGED_MEMORY"]), words)
-            env["DOGGED_MEMORY"] = would_do[1]
-        check(f"exit status {status}", status == 0, words)
-        check("another digest",
-              report["result_digest"] == expected["result_digest"], report)
-        print("needed", env["DOGGED_MEMORY"])
+        for program in programs:
+            expected = run(*program)[0]["result_digest"]
+            for agents in (1, 3):
+                env = {"TMPDIR": folder, "DOGGED_MEMORY": "1000"}
+                begin = (*program, "--agents", agents, "--workers", 1)
+                _, words = run(*begin, expect=5, env=env)
+                would_do = re.search(r"(\d+) would do", words)
+                check("no number", would_do is not None, words)
+                env["DOGGED_MEMORY"] = would_do[1]
+                report, _ = run(*begin, env=env)
+                check("another digest", report["result_digest"] == expected,
+                      report)
 
 
 globals()["case_" + CASE]()

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/kernel_library.h"
+#include "tests/dsl/foretold_kernels.h"
 #include "tests/dsl/random_stencil.h"
 
 namespace dogged::dsl {
@@ -84,6 +85,17 @@ inline std::string ReadApp(const std::string& name) {
   return out.str();
 }
 
+// What the kernels of `job` say of their outputs before they run is so.
+inline void ExpectForetold(const Job& job) {
+  absl::StatusOr<KernelTable> kernels =
+      LoadKernels(job, KernelRegistry(), nullptr);
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  const auto run =
+      RunSerially(Relations(job.program), Foretold(*std::move(kernels)),
+                  [](const Label&, const Value&) { return absl::OkStatus(); });
+  EXPECT_TRUE(run.ok()) << run.status();
+}
+
 // Every way to run `text`, in tiles of `shape` where tiles are possible.
 inline void ExpectOneDigest(const std::string& text, CompileOptions options,
                             const TileShape& shape,
@@ -93,6 +105,7 @@ inline void ExpectOneDigest(const std::string& text, CompileOptions options,
   const Job tiles = MustCompile(text, options);
   EXPECT_EQ(MustDigest(tiles, nullptr), serial)
       << "tiles, interpreted: " << tiles.lowering;
+  ExpectForetold(tiles);
   if (compile != nullptr) {
     EXPECT_EQ(MustDigest(tiles, compile), serial)
         << "tiles, compiled: " << tiles.lowering;
@@ -100,6 +113,7 @@ inline void ExpectOneDigest(const std::string& text, CompileOptions options,
   options.coalesce = false;
   const Job points = MustCompile(text, options);
   EXPECT_EQ(MustDigest(points, nullptr), serial) << "points, interpreted";
+  ExpectForetold(points);
   if (compile != nullptr) {
     EXPECT_EQ(MustDigest(points, compile), serial) << "points, compiled";
   }

@@ -149,6 +149,7 @@ void RunSeed(uint64_t seed, const CompileSource& compile, Tally& tally) {
     const Job job = MustCompile(text, options);
     SCOPED_TRACE(job.lowering);
     EXPECT_EQ(MustDigest(job, nullptr), serial) << "interpreted";
+    ExpectForetold(job);
     if (compile != nullptr) {
       EXPECT_EQ(MustDigest(job, compile), serial) << "compiled";
     }
