@@ -32,6 +32,24 @@ int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
   return std::max(least, std::min(count * workers, kQueuedMax));
 }
 
+absl::Status CheckMemory(const JobStorage& storage,
+                         const Completion& completion, AgentId self) {
+  if (storage.bytes_max() == 0) return absl::OkStatus();
+  if (storage.has_store()) {
+    int64_t bytes = 0;
+    for (const Value& output : completion.outputs) bytes += output.bytes();
+    for (const Value& input : completion.inputs) {
+      if (!input.IsNone()) bytes += input.bytes();
+    }
+    return storage.Judge(completion.task, bytes);
+  }
+  if (storage.live_bytes() <= storage.bytes_max()) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "agent ", self.ToString(), " holds ", storage.live_bytes(),
+      " bytes of values, more than --memory ", storage.bytes_max(),
+      "; give it more, start more agents, or run with --replicas 1"));
+}
+
 // The task that a message about a label names, if it does.
 template <typename Body>
 const Task* TaskOf(const Body& body) {
@@ -144,11 +162,14 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
   }
 }
 
+int64_t JobRun::running_count() const {
+  return executing_count() - stealing_.given_count() - storage_.staged_count();
+}
+
 // The workers can do with one more of this job; others have their own share.
 bool JobRun::MayStart() const {
   return kernels_ != nullptr && !paused_ &&
-         executing_count() - stealing_.given_count() - storage_.staged_count() <
-             QueueTarget(executor_, usual_task_);
+         running_count() < QueueTarget(executor_, usual_task_);
 }
 
 bool JobRun::IsHeld(const Task& task) const {
@@ -261,9 +282,14 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   StartParked();
   const int64_t room = forward_ && MayGive() ? stealing_.RoomCount(now) : 0;
   const int64_t target = QueueTarget(executor_, usual_task_) + room;
+  // Completions that are on their way here leave room, tasks of other jobs take
+  // none.
+  const auto queued = [this] {
+    return std::min(executor_.unfinished_count(), running_count()) +
+           parked_.size();
+  };
   int expanded = 0;
-  while (executor_.unfinished_count() + parked_.size() < target &&
-         failure_.ok()) {
+  while (queued() < target && failure_.ok()) {
     if (!open_.empty()) {
       if (++expanded > kExpandedAtOnce) return out.WakeAt(now);
       Expand(now, open_.TakeFirst(), out);
@@ -284,26 +310,6 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   }
 }
 
-void JobRun::CheckMemory(const Completion& completion) {
-  const int64_t bytes_max = storage_.bytes_max();
-  if (bytes_max == 0) return;
-  if (storage_.has_store()) {
-    int64_t bytes = 0;
-    for (const Value& output : completion.outputs) bytes += output.bytes();
-    for (const Value& input : completion.inputs) {
-      if (!input.IsNone()) bytes += input.bytes();
-    }
-    const absl::Status status = storage_.Judge(completion.task, bytes);
-    if (!status.ok()) Fail(status);
-    return;
-  }
-  if (storage_.live_bytes() <= bytes_max) return;
-  Fail(absl::ResourceExhaustedError(absl::StrCat(
-      "agent ", self_.ToString(), " holds ", storage_.live_bytes(),
-      " bytes of values, more than --memory ", bytes_max,
-      "; give it more, start more agents, or run with --replicas 1")));
-}
-
 void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   in_flight_.erase(completion.task);
   if (!failure_.ok()) return;
@@ -313,7 +319,9 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     Fail(NameTask(completion.status, program(), completion.task));
     return;
   }
-  CheckMemory(completion);
+  if (absl::Status s = CheckMemory(storage_, completion, self_); !s.ok()) {
+    Fail(s);
+  }
   last_progress_ = now;
   slowest_task_ = std::max(slowest_task_, completion.elapsed);
   usual_task_ += (completion.elapsed - usual_task_) /

@@ -107,6 +107,7 @@ class JobRun {
   bool IsComplete(const Task& task) const;
   void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
+  int64_t running_count() const;  // of this job, here
   bool MayStart() const;
   void StartParked();
   bool IsHeld(const Task& task) const;
@@ -115,7 +116,6 @@ class JobRun {
   void Execute(std::unique_ptr<Activation> record);
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
-  void CheckMemory(const Completion& completion);
   void Fail(absl::Status status);
 
   // --- publish.cc: binding and copies

@@ -64,8 +64,9 @@ void JobRun::Search(absl::Time now, Outbox& out) {
   if (!root_.is_demanded) return;
   const int64_t wanted = executor_.worker_count() + 1;
   const auto busy = [this] {
-    return std::max<int64_t>(executor_.unfinished_count(),
-                             static_cast<int64_t>(search_.picked.size())) +
+    return std::max<int64_t>(
+               std::min(executor_.unfinished_count(), running_count()),
+               static_cast<int64_t>(search_.picked.size())) +
            static_cast<int64_t>(search_.walks.size());
   };
   while (now >= search_.next_walk && busy() < wanted && StartWalk(now)) {

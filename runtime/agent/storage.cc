@@ -78,10 +78,8 @@ void JobRun::CopyOrphans(int64_t bytes_max) {
 }
 
 void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
-  const int64_t running =
-      executing_count() - stealing_.given_count() - storage_.staged_count();
   for (auto& record :
-       storage_.Advance(now, running, executor_.worker_count())) {
+       storage_.Advance(now, running_count(), executor_.worker_count())) {
     Execute(std::move(record));
   }
   for (auto& [label, task] : storage_.TakeRemote()) {

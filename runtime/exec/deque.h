@@ -9,7 +9,6 @@
 #ifndef DOGGED_RUNTIME_EXEC_DEQUE_H_
 #define DOGGED_RUNTIME_EXEC_DEQUE_H_
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "runtime/exec/spin_lock.h"
+#include "runtime/exec/urgency_heap.h"
 
 namespace dogged {
 
@@ -32,9 +32,7 @@ class alignas(64) Deque {
   void Push(std::unique_ptr<Item> item) {
     const std::lock_guard lock(mutex_);
     if (by_priority_) {
-      const int64_t priority = item->priority;
-      heap_.push_back({priority, pushed_++, std::move(item)});
-      std::push_heap(heap_.begin(), heap_.end());
+      heap_.Push(std::move(item));
     } else {
       if (line_count_ == line_.size()) GrowLine();
       line_[(line_first_ + line_count_++) & (line_.size() - 1)] =
@@ -70,21 +68,9 @@ class alignas(64) Deque {
   int64_t size() const { return size_.load(std::memory_order_seq_cst); }
 
  private:
-  struct Entry {
-    int64_t priority;
-    uint64_t sequence;
-    std::unique_ptr<Item> item;
-    friend bool operator<(const Entry& a, const Entry& b) {
-      return a.priority != b.priority ? a.priority < b.priority
-                                      : a.sequence < b.sequence;
-    }
-  };
   std::unique_ptr<Item> PopUrgent() {
-    if (heap_.empty()) return nullptr;
-    std::pop_heap(heap_.begin(), heap_.end());
-    std::unique_ptr<Item> out = std::move(heap_.back().item);
-    heap_.pop_back();
-    Publish();
+    std::unique_ptr<Item> out = heap_.Pop();
+    if (out != nullptr) Publish();
     return out;
   }
   void GrowLine() {
@@ -109,8 +95,7 @@ class alignas(64) Deque {
   std::vector<std::unique_ptr<Item>> line_;
   size_t line_first_ = 0;
   size_t line_count_ = 0;
-  std::vector<Entry> heap_;
-  uint64_t pushed_ = 0;
+  UrgencyHeap<Item> heap_;
   std::atomic<int64_t> size_{0};
 };
 

@@ -33,6 +33,7 @@
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/exec/activation_table.h"
+#include "runtime/exec/deque.h"
 #include "runtime/exec/needed.h"
 #include "runtime/exec/ready_queues.h"
 #include "runtime/exec/result_count.h"
@@ -140,7 +141,7 @@ class LocalRun {
   RoundGate gate_;
   ResultCount results_;
   ActivationTable table_;
-  ReadyQueues<Activation> queues_;
+  ReadyQueues<Activation, Deque<Activation>> queues_;
   std::vector<std::unique_ptr<Worker>> workers_;
 
   SystemClock clock_;

@@ -36,7 +36,7 @@ Pool::Pool(const WorkerPlacement& placement,
     : placement_(placement),
       on_completion_(std::move(on_completion)),
       turn_(turn),
-      queues_(placement, /*by_priority=*/true),
+      queues_(placement),
       threads_(placement, [this](int worker) { Work(worker); }) {}
 
 Pool::~Pool() {

@@ -12,6 +12,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/fair_queue.h"
 #include "runtime/exec/loop_turn.h"
 #include "runtime/exec/ready_queues.h"
 #include "runtime/exec/worker_threads.h"
@@ -32,7 +33,8 @@ class Pool : public Executor {
 
   // Errors: kResourceExhausted if the system gave too few threads.
   const absl::Status& status() const { return threads_.status(); }
-  // The most urgent task runs first, the newest among equals.
+  // Jobs take turns; of each the most urgent task runs first, the newest among
+  // equals.
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
   int worker_count() const override { return placement_.worker_count; }
@@ -53,7 +55,7 @@ class Pool : public Executor {
   const std::function<void()> on_completion_;
   LoopTurn* const turn_;  // may be null
   SystemClock clock_;
-  ReadyQueues<ReadyTask> queues_;
+  ReadyQueues<ReadyTask, FairQueue<ReadyTask>> queues_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> unfinished_{0};
   std::atomic<int> looking_out_{0};

@@ -1,4 +1,4 @@
-// ReadyQueues: one deque per worker, stealing in order of distance, and sleep
+// ReadyQueues: one queue per worker, stealing in order of distance, and sleep
 // for who finds nothing. Thread-safe.
 #ifndef DOGGED_RUNTIME_EXEC_READY_QUEUES_H_
 #define DOGGED_RUNTIME_EXEC_READY_QUEUES_H_
@@ -13,21 +13,24 @@
 #include "absl/time/time.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/cpu_layout.h"
-#include "runtime/exec/deque.h"
 #include "runtime/exec/event_count.h"
 
 namespace dogged {
 
-template <typename Item>
+// `Queue` is a Deque or a FairQueue of items.
+template <typename Item, typename Queue>
 class ReadyQueues {
  public:
   // A worker looks on for so long before it sleeps: a wake-up costs as much.
   static constexpr absl::Duration kSpin = absl::Microseconds(50);
 
-  ReadyQueues(const WorkerPlacement& placement, bool by_priority)
+  // `arguments` are those of each queue.
+  template <typename... Arguments>
+  explicit ReadyQueues(const WorkerPlacement& placement,
+                       const Arguments&... arguments)
       : steal_order_(placement.steal_order) {
     for (int i = 0; i < placement.worker_count; ++i) {
-      deques_.push_back(std::make_unique<Deque<Item>>(by_priority));
+      queues_.push_back(std::make_unique<Queue>(arguments...));
     }
   }
 
@@ -51,15 +54,15 @@ class ReadyQueues {
     return Steal(worker);
   }
   int64_t SizeOf(int worker) const {
-    return deques_[static_cast<size_t>(worker)]->size();
+    return queues_[static_cast<size_t>(worker)]->size();
   }
   bool IsEmpty() const {
-    for (const auto& deque : deques_) {
-      if (deque->size() > 0) return false;
+    for (const auto& queue : queues_) {
+      if (queue->size() > 0) return false;
     }
     return true;
   }
-  // Looks until `is_over` may hold or a deque may have an item: true. False if
+  // Looks until `is_over` may hold or a queue may have an item: true. False if
   // there is nothing kSpin after `act`, which is called now and then, last did
   // something.
   bool LookOut(absl::FunctionRef<bool()> is_over,
@@ -79,7 +82,7 @@ class ReadyQueues {
     } while (clock.Now() < limit);
     return false;
   }
-  // Sleeps until `is_over` may hold or a deque may have an item; one worker at
+  // Sleeps until `is_over` may hold or a queue may have an item; one worker at
   // a time, if `fd` is none of -1, until that is readable, for `limit` at most.
   // True if `fd` was.
   bool Sleep(absl::FunctionRef<bool()> is_over, int fd = -1,
@@ -101,10 +104,10 @@ class ReadyQueues {
   void WakeAll() { sleepers_.NotifyAll(); }
 
  private:
-  Deque<Item>& At(int worker) { return *deques_[static_cast<size_t>(worker)]; }
+  Queue& At(int worker) { return *queues_[static_cast<size_t>(worker)]; }
 
   const std::vector<std::vector<int>> steal_order_;
-  std::vector<std::unique_ptr<Deque<Item>>> deques_;
+  std::vector<std::unique_ptr<Queue>> queues_;
   EventCount sleepers_;
 };
 

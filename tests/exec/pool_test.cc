@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "runtime/exec/host_load.h"
@@ -141,7 +142,10 @@ TEST(Pool, TurnsAThrowIntoAnError) {
               testing::HasSubstr("output 0"));
 }
 
-TEST(Pool, RunsTheMostUrgentFirst) {
+// Submits `tasks` while the only worker is held; in which order they ran, by
+// the first entry of their index.
+std::vector<int64_t> OrderOf(
+    absl::FunctionRef<std::vector<ReadyTask>(const Kernel&)> tasks) {
   Bell bell;
   Bell gate;
   Bell started;
@@ -158,13 +162,46 @@ TEST(Pool, RunsTheMostUrgentFirst) {
   Pool pool(PlaceWorkers(FlatCpuLayout(1), 1), [&] { bell.Ring(); });
   pool.Submit(TaskOf(blocker, 99));
   started.Await();
-  pool.Submit(TaskOf(recorder, 1, 5));
-  pool.Submit(TaskOf(recorder, 2, 7));
-  pool.Submit(TaskOf(recorder, 3, 6));
-  pool.Submit(TaskOf(recorder, 4, 7));
+  size_t count = 1;
+  for (ReadyTask& task : tasks(recorder)) {
+    pool.Submit(std::move(task));
+    ++count;
+  }
   gate.Ring();
-  Collect(pool, bell, 5);
+  Collect(pool, bell, count);
+  return order;
+}
+
+TEST(Pool, RunsTheMostUrgentFirst) {
+  const std::vector<int64_t> order = OrderOf([](const Kernel& kernel) {
+    std::vector<ReadyTask> out;
+    out.push_back(TaskOf(kernel, 1, 5));
+    out.push_back(TaskOf(kernel, 2, 7));
+    out.push_back(TaskOf(kernel, 3, 6));
+    out.push_back(TaskOf(kernel, 4, 7));
+    return out;
+  });
   EXPECT_THAT(order, testing::ElementsAre(4, 2, 3, 1));
+}
+
+// Whatever their priorities, and however many tasks one of them has.
+TEST(Pool, LetsJobsTakeTurns) {
+  const std::vector<int64_t> order = OrderOf([](const Kernel& kernel) {
+    std::vector<ReadyTask> out;
+    for (int64_t i = 0; i < 4; ++i) out.push_back(TaskOf(kernel, i, 1000 + i));
+    for (int64_t i = 10; i < 12; ++i) {
+      out.push_back(TaskOf(kernel, i));
+      out.back().job = JobId(2);
+    }
+    return out;
+  });
+  ASSERT_EQ(order.size(), 6u);
+  std::vector<int64_t> small;  // when its tasks ran
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] >= 10) small.push_back(static_cast<int64_t>(i));
+  }
+  EXPECT_LE(small.at(0), 1);
+  EXPECT_LE(small.at(1), 3);
 }
 
 // Threads of this computer that hold its processors.
