@@ -74,6 +74,26 @@ TEST(JobRun, LooksAtSomeLeavesAtATime) {
   EXPECT_TRUE(agent.tasks().TakeAll().empty());
 }
 
+TEST(JobRun, StartsLeavesBesideAJobThatFillsTheExecutor) {
+  ProgramBuilder b("leaves");
+  const int32_t x = AddRow(b, "x", kSelf);
+  b.AddClass({.name = "leaf",
+              .domain = Domain::Box({{"i", 0, 999}}),
+              .creates = {{x, {AffineExpr::Index(0)}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(x, Domain::Box({{"i", 0, 999}}));
+  b.SetEveryTaskNeeded();
+  OneAgent agent(std::move(b).Build().value());
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, testing::Not(IsEmpty()));
+  agent.tasks().others = 100'000;
+  for (ReadyTask& task : tasks) {
+    agent.Complete(std::move(task), {Sealed(Value::Scalar(1))});
+  }
+  agent.Pass(absl::ZeroDuration());
+  EXPECT_THAT(agent.tasks().TakeAll(), testing::Not(IsEmpty()));
+}
+
 // x is the peer's, y and go this agent's: y(t) needs x(t-1), go(t) says whether
 // the loop ends after round t.
 Program Loop() {

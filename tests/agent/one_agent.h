@@ -30,11 +30,12 @@ class HeldTasks : public Executor {
   int worker_count() const override { return 1; }
   int RunnableWorkers(int) const override { return runnable_workers; }
   int64_t unfinished_count() const override {
-    return static_cast<int64_t>(tasks_.size());
+    return others + static_cast<int64_t>(tasks_.size());
   }
   std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
 
   int runnable_workers = 1;
+  int64_t others = 0;  // tasks of other jobs
 
  private:
   std::vector<ReadyTask> tasks_;
