@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/errors.h"
+#include "apps/output/file.h"
 #include "apps/output/npy.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/numeric_class.h"
@@ -36,6 +38,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
     return absl::NotFoundError(
         absl::StrCat(path, ": is no file; give the path of a ", what));
   }
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   // Piece by piece: most are small, and pages cost time.
   std::string text;
@@ -45,8 +48,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
     text.append(piece.data(), static_cast<size_t>(file.gcount()));
   } while (file && text.size() <= kTextBytesMax);
   if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(
-        absl::StrCat(path, ": can't be read; is the path right?"));
+    const absl::Status failure =
+        FileError(path, "can't be read", errno != 0 ? errno : EIO);
+    if (absl::IsResourceExhausted(failure)) return failure;
+    return absl::NotFoundError(failure.message());
   }
   if (text.size() > kTextBytesMax) {
     return absl::InvalidArgumentError(

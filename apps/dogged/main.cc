@@ -13,6 +13,7 @@
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
+#include "apps/dogged/standard_streams.h"
 #include "apps/dogged/unknown_words.h"
 #include "apps/tiles/blas_kernels.h"
 #include "routing/planner.h"
@@ -415,6 +416,7 @@ class SimFlags {
 };
 
 int Main(int argc, char** argv) {
+  OccupyStandardStreams();
   PrepareForScarcity();
   if (argc > 2 && absl::string_view(argv[1]) == "kernel-helper") {
     return static_cast<int>(KernelHelperCommand(argv[2]));
@@ -475,7 +477,20 @@ int Main(int argc, char** argv) {
   return static_cast<int>(ExitCode::kMistyped);
 }
 
+// What was asked for and not written is not done.
+int CheckOutput(int code) {
+  const absl::Status status = FinishOutput();
+  if (status.ok()) return code;
+  SayError(status.message());
+  if (code != 0) return code;
+  return static_cast<int>(absl::IsResourceExhausted(status)
+                              ? ExitCode::kNoRoom
+                              : ExitCode::kMistyped);
+}
+
 }  // namespace
 }  // namespace dogged
 
-int main(int argc, char** argv) { return dogged::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return dogged::CheckOutput(dogged::Main(argc, argv));
+}

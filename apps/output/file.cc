@@ -74,6 +74,9 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
       return absl::ResourceExhaustedError(text);
     case EACCES:
     case EPERM:

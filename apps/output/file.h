@@ -14,9 +14,9 @@
 
 namespace dogged {
 
-// "PATH: WHAT: the system's words". No space, over quota or too large for the
-// file system is kResourceExhausted; no permission kPermissionDenied; absent
-// kNotFound; anything else is kUnavailable.
+// "PATH: WHAT: the system's words". No space, over quota, too large for the
+// file system, no descriptor or no memory is kResourceExhausted; no permission
+// kPermissionDenied; absent kNotFound; anything else is kUnavailable.
 absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error);
 

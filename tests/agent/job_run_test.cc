@@ -77,19 +77,17 @@ TEST(JobRun, LooksAtSomeLeavesAtATime) {
 TEST(JobRun, StartsLeavesBesideAJobThatFillsTheExecutor) {
   ProgramBuilder b("leaves");
   const int32_t x = AddRow(b, "x", kSelf);
+  const Domain domain = Domain::Box({{"i", 0, 999}});
   b.AddClass({.name = "leaf",
-              .domain = Domain::Box({{"i", 0, 999}}),
+              .domain = domain,
               .creates = {{x, {AffineExpr::Index(0)}}},
               .kernel = b.AddKernel({"add", "test", ""})});
-  b.AddResult(x, Domain::Box({{"i", 0, 999}}));
+  b.AddResult(x, domain);
   b.SetEveryTaskNeeded();
   OneAgent agent(std::move(b).Build().value());
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
-  ASSERT_THAT(tasks, testing::Not(IsEmpty()));
   agent.tasks().others = 100'000;
-  for (ReadyTask& task : tasks) {
-    agent.Complete(std::move(task), {Sealed(Value::Scalar(1))});
-  }
+  agent.Complete(std::move(tasks.at(0)), {Sealed(Value::Scalar(1))});
   agent.Pass(absl::ZeroDuration());
   EXPECT_THAT(agent.tasks().TakeAll(), testing::Not(IsEmpty()));
 }

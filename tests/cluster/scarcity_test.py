@@ -136,4 +136,41 @@ def case_agents():
                       f"directory: {limit >> 20} MB")
 
 
+def ends_with(expected, says, redirection, *arguments):
+    """A command whose streams the shell redirects."""
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" "$@" {redirection}', DOGGED,
+         *map(str, arguments)],
+        capture_output=True, text=True, timeout=LATEST)
+    what = f"{arguments} {redirection}"
+    check(f"{what}: exit status {done.returncode}",
+          done.returncode == expected, done.stderr)
+    check(f"{what}: no {says!r}", says in done.stderr, done.stderr)
+
+
+def case_streams():
+    """Standard streams that are full or closed, and few descriptors: what
+    can't be said is an error, and nothing else goes wrong."""
+    run = ("run", HEAT, "-D", "N=1001", "-D", "T=10")
+    for command in (("--help",), ("--version",), ("explain", "D001"),
+                    ("check", HEAT), run, (*run, "--json")):
+        ends_with(5 if command != ("--version",) else 2,
+                  "standard output: cannot write", ">/dev/full", *command)
+        ends_with(2, "standard output: cannot write", ">&-", *command)
+        ends_with(0, "", "<&-", *command)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "phi.npy")
+        ends_with(2, "", "<&- >&- 2>&-", *run, "--agents", 2,
+                  "--output", f"phi={path}")
+        check("no output", os.path.getsize(path) > 8000)
+    for descriptors in (5, 6, 8, 12, 16):
+        done = subprocess.run(
+            [DOGGED, *run, "--agents", "2"], capture_output=True, text=True,
+            timeout=LATEST, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_NOFILE, (descriptors, descriptors)))
+        check(f"{descriptors} descriptors: exit status {done.returncode}",
+              done.returncode in (4, 5) and "error: " in done.stderr,
+              done.stderr)
+
+
 globals()["case_" + CASE]()
