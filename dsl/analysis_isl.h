@@ -83,13 +83,18 @@ class Analysis {
   // --- analysis_isl_proofs.cc ---
   void DeclaredRanges();
   void InRange(const CheckedTask& task, const isl::map& map,
-               const CheckedRef& ref, absl::string_view verb);
+               const CheckedRef& ref, absl::string_view verb, std::string help);
   void SelectWithin(const CheckedResult& result, const isl::set& labels);
   void SingleAssignment();
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
   void Coverage();
+
+  // --- analysis_isl_missing.cc ---
   void ReportMissing(int32_t array, const isl::set& piece);
   std::string HelpWithoutLabels(int32_t array, std::string otherwise) const;
+  std::string HelpAhead(const CheckedTask& task, const CheckedUse& use,
+                        std::string otherwise) const;
+
   // --- analysis_isl_order.cc ---
   void Order();
   // Points of a task to what creates the labels that they read.

@@ -26,6 +26,9 @@ constexpr uint64_t kClosureOperationsMax = 20'000;
 constexpr int kPeelsMax = 32;
 constexpr int kPiecesPeeledMax = 24;
 
+constexpr char kChangeRange[] =
+    "change the range of the index, or that of the array";
+
 int PieceCount(const isl::union_set& sets) {
   int pieces = 0;
   sets.foreach_set(
@@ -67,7 +70,8 @@ std::string Analysis::LabelText(const CheckedRef& ref,
 // --- Declared ranges -------------------------------------------------------
 
 void Analysis::InRange(const CheckedTask& task, const isl::map& map,
-                       const CheckedRef& ref, absl::string_view verb) {
+                       const CheckedRef& ref, absl::string_view verb,
+                       std::string help) {
   const auto& declared = sets_.Declared(ref.array);
   if (!declared) return;
   isl_set* allowed = declared->copy();
@@ -90,17 +94,19 @@ void Analysis::InRange(const CheckedTask& task, const isl::map& map,
                           ", which is outside of its array"))
       .Note(absl::StrCat(array.name, " is declared on line ",
                          diagnostics_.LineAndColumn(array.range.begin).first))
-      .Help("change the range of the index, or that of the array");
+      .Help(std::move(help));
 }
 
 void Analysis::DeclaredRanges() {
   for (size_t k = 0; k < tasks_.size(); ++k) {
     const CheckedTask& task = program_.tasks[k];
     for (size_t c = 0; c < task.creates.size(); ++c) {
-      InRange(task, tasks_[k].creates[c], task.creates[c].ref, "creates");
+      InRange(task, tasks_[k].creates[c], task.creates[c].ref, "creates",
+              kChangeRange);
     }
     for (size_t u = 0; u < task.uses.size(); ++u) {
-      InRange(task, tasks_[k].uses[u], task.uses[u].ref, "reads");
+      InRange(task, tasks_[k].uses[u], task.uses[u].ref, "reads",
+              HelpAhead(task, task.uses[u], kChangeRange));
     }
   }
   for (const CheckedResult& result : program_.results) {
@@ -110,7 +116,7 @@ void Analysis::DeclaredRanges() {
     InRange(wish,
             sets_.RefMap("R", result.domain.dimensions.size(), result.ref)
                 .intersect_domain(sets_.Points("R", result.domain)),
-            result.ref, "wants");
+            result.ref, "wants", kChangeRange);
   }
 }
 
@@ -212,89 +218,6 @@ void Analysis::SingleAssignment() {
 }
 
 // --- Every label that is read or wanted has a producer ----------------------
-
-void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
-  // What the program calls the labels of the piece: a number where all have
-  // the same, else the index of whoever reads it.
-  const auto text = [&](const std::vector<std::string>& names) {
-    std::string out = program_.arrays[static_cast<size_t>(array)].name;
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto shared = SharedValue(piece, static_cast<int>(i));
-      absl::StrAppend(&out, "(", shared ? absl::StrCat(*shared) : names[i],
-                      ")");
-    }
-    return out;
-  };
-  for (size_t k = 0; k < tasks_.size(); ++k) {
-    const CheckedTask& task = program_.tasks[k];
-    for (size_t u = 0; u < task.uses.size(); ++u) {
-      const CheckedRef& ref = task.uses[u].ref;
-      if (ref.array != array) continue;
-      const isl::map reads = tasks_[k].uses[u].intersect_range(piece);
-      const isl::set points = reads.domain();
-      if (points.is_empty()) continue;
-      const auto [first, label] = FirstOf(reads, task);
-      std::string where;
-      for (size_t d = 0; d < first.size(); ++d) {
-        const auto shared = SharedValue(points, static_cast<int>(d));
-        if (!shared) continue;
-        absl::StrAppend(&where, where.empty() ? " at " : ", ",
-                        task.domain.dimensions[d].name, " = ", *shared);
-      }
-      const auto& over = task.uses[u].over;
-      const std::string labels =
-          text(IndexNames(ref, over ? *over : task.domain));
-      diagnostics_
-          .Error(Code::kNoProducer, ref.range,
-                 absl::StrCat("no task creates ", labels, ", which ", task.name,
-                              " needs", where))
-          .Note(absl::StrCat("reaches ",
-                             program_.arrays[static_cast<size_t>(array)].name,
-                             ToIndex(label).ToString(), PointText(task, first)))
-          .Help(HelpWithoutLabels(array,
-                                  absl::StrCat("add  boundary ", labels,
-                                               " = 0,  or shrink a range")));
-      return;
-    }
-  }
-  for (const CheckedResult& result : program_.results) {
-    if (result.ref.array != array) continue;
-    diagnostics_
-        .Error(Code::kNoProducer, result.range,
-               absl::StrCat("no task creates ",
-                            text(IndexNames(result.ref, result.domain)),
-                            ", which is a result"))
-        .Note(absl::StrCat("such as ",
-                           program_.arrays[static_cast<size_t>(array)].name,
-                           ToIndex(FirstPoint(piece)).ToString()))
-        .Help(HelpWithoutLabels(
-            array, "shrink the range of the result, or widen that of a task"));
-    return;
-  }
-}
-
-// What to do where a label of `array` is missing: before `otherwise` comes that
-// all that makes labels of it has an empty range, or that an input does, for
-// values beside an input's are seldom meant.
-std::string Analysis::HelpWithoutLabels(int32_t array,
-                                        std::string otherwise) const {
-  const CheckedTask* maker = nullptr;
-  for (const CheckedTask& task : program_.tasks) {
-    for (const CheckedCreate& create : task.creates) {
-      if (create.ref.array == array) maker = &task;
-    }
-  }
-  const bool is_empty = created_[static_cast<size_t>(array)].is_empty();
-  const bool is_input =
-      maker != nullptr && maker->origin == CheckedTask::Origin::kInput;
-  if (maker == nullptr || !(is_empty || is_input)) return otherwise;
-  return absl::StrCat(
-      is_empty ? "the range of " : "",
-      maker->origin == CheckedTask::Origin::kTask ? "task " : "", maker->name,
-      ", on line ", diagnostics_.LineAndColumn(maker->range.begin).first,
-      is_empty ? ", has no point with these parameters: widen it"
-               : ", does not reach there: widen it, or shrink the other range");
-}
 
 void Analysis::Coverage() {
   for (size_t a = 0; a < created_.size(); ++a) {

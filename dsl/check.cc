@@ -201,12 +201,12 @@ void Checker::InputFiles(const ast::Program& program) {
       is_declared = is_declared || name == given;
     }
     if (is_declared) continue;
-    diagnostics_
-        .Error(
-            Code::kNoInput, {},
-            absl::StrCat("--input ", given, "=...: the program has no input ",
-                         given, DidYouMean(given, names)))
-        .Help(HelpWithoutInput(program, given));
+    const std::string meant = DidYouMean(given, names);
+    Diagnostic& error = diagnostics_.Error(
+        Code::kNoInput, {},
+        absl::StrCat("--input ", given, "=...: the program has no input ",
+                     given, meant));
+    if (meant.empty()) error.Help(HelpWithoutInput(program, given));
   }
 }
 

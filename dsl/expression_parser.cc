@@ -85,18 +85,29 @@ bool ExpressionParser::Accept(absl::string_view text) {
   return true;
 }
 
-void ExpressionParser::Expect(absl::string_view text, absl::string_view where) {
+void ExpressionParser::Expect(absl::string_view text, absl::string_view where,
+                              std::string help) {
   if (failed_ || Accept(text)) return;
-  Fail(
-      absl::StrCat("expected '", text, "' ", where, ", found ", Shown(Peek())));
+  // What is missing is missed where the line ends, not where the next begins.
+  const bool line_ends = Peek().starts_line && at_ > 0;
+  const int32_t end = Last().range.end;
+  Diagnostic& error =
+      FailAt(line_ends ? SourceRange{end, end + 1} : Peek().range,
+             absl::StrCat("expected '", text, "' ", where, ", found ",
+                          line_ends ? "the end of the line" : Shown(Peek())));
+  if (!help.empty()) error.Help(std::move(help));
 }
 
 Diagnostic& ExpressionParser::Fail(std::string message, Code code) {
+  return FailAt(Peek().range, std::move(message), code);
+}
+
+Diagnostic& ExpressionParser::FailAt(SourceRange range, std::string message,
+                                     Code code) {
   if (failed_) return ignored_;
   failed_ = true;
   // The end of the text has no character of its own to point at.
-  SourceRange range =
-      Peek().kind == Token::Kind::kEnd ? Last().range : Peek().range;
+  if (Peek().kind == Token::Kind::kEnd) range = Last().range;
   range.end = std::max(range.end, range.begin + 1);
   return diagnostics_.Error(code, range, std::move(message));
 }

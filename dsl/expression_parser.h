@@ -32,9 +32,12 @@ class ExpressionParser {
   bool AtName() const { return !failed_ && Peek().kind == Token::Kind::kName; }
   bool Accept(absl::string_view text);
   // `where` completes "expected ')' ...".
-  void Expect(absl::string_view text, absl::string_view where);
+  void Expect(absl::string_view text, absl::string_view where,
+              std::string help = "");
   // Reports at the next token.
   Diagnostic& Fail(std::string message, Code code = Code::kSyntax);
+  Diagnostic& FailAt(SourceRange range, std::string message,
+                     Code code = Code::kSyntax);
   // `what` completes "expected ...".
   ast::Name TakeName(absl::string_view what);
   // A token as a message shows it.

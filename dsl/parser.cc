@@ -159,12 +159,18 @@ class Parser : private ReferenceParser {
       if (AtName() && Peek(1).Is("=")) {
         index.name = TakeName("the name of an index");
         Expect("=", "behind the name of an index");
+      } else if (AtName() && Peek(1).Is(")")) {
+        const std::string& name = Peek().text;
+        Fail(absl::StrCat("expected the range of an index, found ", name))
+            .Help(absl::StrCat("as in  (", name, " = 0:N-1),  or  (0:", name,
+                               "-1)  where ", name, " is how many"));
       }
       index.range = RangeExpression();
       Expect(")", "behind the range of an index");
       out.indices.push_back(std::move(index));
     }
-    Expect(":", "and the type of the values");
+    Expect(":", "and the type of the values",
+           absl::StrCat("as in  array ", out.name.text, "(...) : double"));
     out.element = Element();
     if (Accept("[")) {
       do {

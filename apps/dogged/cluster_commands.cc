@@ -257,6 +257,12 @@ ExitCode StatusCommand(const ClusterOptions& options) {
 }
 
 ExitCode CancelCommand(const ClusterOptions& options) {
+  // Every hash starts with nothing.
+  if (options.job.empty()) {
+    SayError(absl::StrCat("which job? `dogged status --cluster ",
+                          options.cluster, "` lists them"));
+    return ExitCode::kMistyped;
+  }
   const auto client =
       ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
   if (!client.ok()) return SayError(client.status());

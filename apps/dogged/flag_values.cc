@@ -80,6 +80,9 @@ absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
     }
     out.push_back(std::move(when));
   }
+  if (out.empty() && !text.empty()) {
+    return Wrong(flag, text, "is neither a share (40%) nor a time (2.5s)");
+  }
   return out;
 }
 

@@ -41,6 +41,13 @@ std::string UnknownWord(const CLI::App& app) {
   const CLI::App& command = is_of_app ? app : *commands[0];
   const std::string of = is_of_app ? "dogged" : command.get_name();
   const std::string word = command.remaining().front();
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (!option->nonpositional() || !absl::StartsWith(value, "--")) continue;
+      return absl::StrCat(option->get_name(), " wants a value, and ", value,
+                          " is a flag");
+    }
+  }
   if (!absl::StartsWith(word, "-")) {
     return absl::StrCat(of, " takes no word more: ", word);
   }

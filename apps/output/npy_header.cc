@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "apps/output/npy.h"
@@ -75,13 +76,15 @@ absl::StatusOr<ElementType> TypeOf(absl::string_view descr) {
         "np.save(file, a.astype('<f8'))");
   }
   const bool is_big_endian = !descr.empty() && descr.front() == '>';
+  const bool is_integer =
+      descr.size() > 1 && absl::StrContains("iub", descr.substr(1, 1));
   return absl::InvalidArgumentError(absl::StrCat(
       "holds ", is_big_endian ? "big-endian " : "", "elements of type '", descr,
       "'; '<f8', '<f4' and '<i8' are read: np.save(file, a.astype('",
-      descr == ">f4"   ? "<f4"
-      : descr == ">i8" ? "<i8"
-                       : "<f8",
-      "'))"));
+      descr == ">f4" ? "<f4"
+      : is_integer   ? "<i8"
+                     : "<f8",
+      "'))", is_integer ? ", or '<f8' for an array of doubles" : ""));
 }
 
 absl::StatusOr<Shape> ParseShape(Scanner& in) {

@@ -528,6 +528,8 @@ def case_bad_flags():
             (("--join-at", "40%,2"), "write 2% of the tasks, or 2s"),
             (("--kill-at", "nan%"), "neither a share"),
             (("--kill-at", "101%"), "neither a share"),
+            (("--kill-at", ","), "neither a share"),
+            (("--cluster", "--output", "phi"), "--output is a flag"),
             (("--seed", "-1"), "from 0 to 18446744073709551615"),
             (("--seed", "18446744073709551616"), "from 0 to"),
             (("-D", "N=101", "-D", "T=3", "-D", "N=102"),
@@ -543,6 +545,7 @@ def case_bad_flags():
         ends(2, f'DOGGED_MEMORY "{size}"', "run", HEAT, "--agents", 2,
              env={"DOGGED_MEMORY": size})
     ends(0, "", "run", HEAT, "--agents", 2, env={"DOGGED_MEMORY": "64M"})
+    ends(2, "which job?", "cancel", "--cluster", "127.0.0.1:1", "")
     ends(2, "no command frob\n", "frob")
     ends(2, "no command rnu; did you mean run?\nThere are run, ", "rnu", HEAT)
     ends(2, "which command?", *())
