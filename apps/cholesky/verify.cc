@@ -12,6 +12,7 @@
 #include "apps/tiles/tile_call.h"
 #include "apps/verify/input_matrix.h"
 #include "apps/verify/parts.h"
+#include "apps/verify/square_sum.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
@@ -64,35 +65,27 @@ std::optional<Form> FormOf(const Relations& relations) {
 
 // Sums of squares over a row of tiles: of A, and of A - LL'.
 struct RowSums {
-  double a = 0;
-  double rest = 0;
+  SquareSum a;
+  SquareSum rest;
 
   void Add(const RowSums& other) {
-    a += other.a;
-    rest += other.rest;
+    a.Add(other.a);
+    rest.Add(other.rest);
   }
 };
 
-// The sum of squares of a symmetric matrix's elements in tile (i, j): one off
-// the diagonal stands for two, and above it none counts.
-double SquareSum(const Value& tile, bool is_diagonal) {
-  const int64_t rows = tile.shape()[0];
+// Adds the squares of a symmetric matrix's elements in tile (i, j): one off the
+// diagonal stands for two, and above it none counts.
+void AddTile(const Value& tile, bool is_diagonal, SquareSum& sum) {
   const int64_t columns = tile.shape()[1];
   const absl::Span<const double> elements = tile.span<double>();
-  double twice = 0;
-  double once = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t limit = is_diagonal ? r : columns;
-    for (int64_t c = 0; c < limit; ++c) {
-      const double x = elements[static_cast<size_t>(r * columns + c)];
-      twice += x * x;
-    }
-    if (is_diagonal) {
-      const double x = elements[static_cast<size_t>(r * columns + r)];
-      once += x * x;
-    }
+  for (int64_t r = 0; r < tile.shape()[0]; ++r) {
+    const auto row = elements.subspan(static_cast<size_t>(r * columns),
+                                      static_cast<size_t>(columns));
+    const auto limit = static_cast<size_t>(is_diagonal ? r : columns);
+    sum.Add(row.first(limit), 2);
+    if (is_diagonal) sum.Add(row.subspan(limit, 1));
   }
-  return 2 * twice + once;
 }
 
 // rest - a * b' in its place.
@@ -162,10 +155,10 @@ void AddProduct(const Value& tile, int64_t row, int64_t column, double factor,
   }
 }
 
-double SquareSum(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double element : x) sum += element * element;
-  return sum;
+double NormOf(absl::Span<const double> x) {
+  SquareSum sum;
+  sum.Add(x);
+  return sum.Root();
 }
 
 // x = inverse(L') * inverse(L) * x, row by row of L and back.
@@ -251,12 +244,12 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   const auto judge = [&](int64_t i, int64_t j, Value rest) -> absl::Status {
     RowSums& row = rows[static_cast<size_t>(i)];
     if (j == 0) row = {};  // it may be the second time
-    row.a += SquareSum(rest, i == j);
+    AddTile(rest, i == j, row.a);
     for (int64_t k = 0; k <= j; ++k) {
       DOGGED_RETURN_IF_ERROR(
           Subtract(gemm, factor.tile(i, k), factor.tile(j, k), rest));
     }
-    row.rest += SquareSum(rest, i == j);
+    AddTile(rest, i == j, row.rest);
     return absl::OkStatus();
   };
   DOGGED_RETURN_IF_ERROR(multiply(1, known, b, judge));
@@ -267,11 +260,10 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   DOGGED_RETURN_IF_ERROR(multiply(-1, x, b, [](int64_t, int64_t, const Value&) {
     return absl::OkStatus();
   }));
-  const double unit = static_cast<double>(factor.order) * std::sqrt(sum.a) *
+  const double unit = static_cast<double>(factor.order) * sum.a.Root() *
                       std::numeric_limits<double>::epsilon();
-  return Verdict{.residual = std::sqrt(sum.rest) / unit,
-                 .solve_error = std::sqrt(SquareSum(b)) /
-                                (unit * std::sqrt(SquareSum(x)))};
+  return Verdict{.residual = sum.rest.Root() / unit,
+                 .solve_error = NormOf(b) / unit / NormOf(x)};
 }
 
 }  // namespace dogged

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/verify/parts.h"
+#include "apps/verify/square_sum.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -17,10 +18,10 @@ using blas::ConstMatrix;
 using blas::Matrix;
 using Step = BlockColumns::Step;
 
-double SquareSum(absl::Span<const double> elements) {
-  double sum = 0;
-  for (const double x : elements) sum += x * x;
-  return sum;
+double NormOf(absl::Span<const double> elements) {
+  SquareSum sum;
+  sum.Add(elements);
+  return sum.Root();
 }
 
 // The part of a factor on and above the diagonal, zeros below.
@@ -40,24 +41,24 @@ Value UpperPart(const Step& step) {
 // Sums of squares: of A, and of how far the steps miss it backwards, and what
 // was made of it forwards.
 struct Sums {
-  double a = 0;
-  double back = 0;
-  double forth = 0;
+  SquareSum a;
+  SquareSum back;
+  SquareSum forth;
 
   void Add(const Sums& other) {
-    a += other.a;
-    back += other.back;
-    forth += other.forth;
+    a.Add(other.a);
+    back.Add(other.back);
+    forth.Add(other.forth);
   }
 };
 
-// The sum of squares of left - right.
-double DistanceSquared(const Value& left, const Value& right) {
+// Adds the squares of left - right.
+void AddDistance(const Value& left, const Value& right, SquareSum& sum) {
   const auto a = left.span<double>();
   const auto b = right.span<double>();
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return sum;
+  std::vector<double> apart(a.size());
+  for (size_t i = 0; i < a.size(); ++i) apart[i] = a[i] - b[i];
+  sum.Add(apart);
 }
 
 // x: the solution of (upper triangle of the factors) * x = x.
@@ -172,7 +173,7 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
     const auto j = static_cast<size_t>(part);
     const Step& step = columns.steps[j];
     DOGGED_ASSIGN_OR_RETURN(Value a, make(j));
-    sums[j].a = SquareSum(a.span<double>());
+    sums[j].a.Add(a.span<double>());
     products[j].assign(order, 0);
     AddProduct(step, a, 1, known, products[j]);
     const Value upper = UpperPart(step);
@@ -180,11 +181,11 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
     for (size_t k = j + 1; k-- > 0;) {
       algebra.undo(columns.steps[k], step.columns, MutableMatrixOf(product));
     }
-    sums[j].back = DistanceSquared(product, a);
+    AddDistance(product, a, sums[j].back);
     for (size_t k = 0; algebra.both_ways && k <= j; ++k) {
       algebra.apply(columns.steps[k], step.columns, MutableMatrixOf(a));
     }
-    if (algebra.both_ways) sums[j].forth = DistanceSquared(a, upper);
+    if (algebra.both_ways) AddDistance(a, upper, sums[j].forth);
     return absl::OkStatus();
   };
   DOGGED_RETURN_IF_ERROR(ForEachPart(form.count, threads, judge));
@@ -205,14 +206,14 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
   };
   DOGGED_RETURN_IF_ERROR(ForEachPart(form.count, threads, subtract));
   AddInOrder(products, rest);
-  const double unit = static_cast<double>(columns.order) * std::sqrt(sum.a) *
+  const double unit = static_cast<double>(columns.order) * sum.a.Root() *
                       std::numeric_limits<double>::epsilon();
+  const double back = sum.back.Root();
+  const double forth = sum.forth.Root();
   // A NaN in either sum is one in the result.
-  const double distance = std::sqrt(
-      algebra.both_ways && !(sum.forth <= sum.back) ? sum.forth : sum.back);
+  const double distance = algebra.both_ways && !(forth <= back) ? forth : back;
   return Verdict{.residual = distance == 0 ? 0 : distance / unit,
-                 .solve_error = std::sqrt(SquareSum(rest)) /
-                                (unit * std::sqrt(SquareSum(x)))};
+                 .solve_error = NormOf(rest) / unit / NormOf(x)};
 }
 
 }  // namespace dogged

@@ -112,6 +112,20 @@ TEST(Cholesky, FactorsAMatrixFromAFile) {
   }
 }
 
+// Where squares of elements are beyond all numbers.
+TEST(Cholesky, IsJudgedAlikeAtAnyScale) {
+  const std::vector<double> a = RandomMatrix(50, 7);
+  const Verdict expected = Factor(50, 16, Dense(50, a))->verdict;
+  for (const int exponent : {-700, 700}) {
+    std::vector<double> scaled = a;
+    for (double& x : scaled) x = std::ldexp(x, exponent);
+    const absl::StatusOr<Outcome> out = Factor(50, 16, Dense(50, scaled));
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_DOUBLE_EQ(out->verdict.residual, expected.residual);
+    EXPECT_DOUBLE_EQ(out->verdict.solve_error, expected.solve_error);
+  }
+}
+
 TEST(Cholesky, FactorsTheGeneratedMatrixAlikeInAnyTiling) {
   const absl::StatusOr<Outcome> one = Factor(50, 64, Value());
   ASSERT_TRUE(one.ok()) << one.status();

@@ -73,6 +73,20 @@ TEST_F(LuTest, GeneratesOneMatrixUnderAnyTiling) {
   EXPECT_LT(Judge(many)->residual, 1);
 }
 
+// Where squares of elements are beyond all numbers.
+TEST_F(LuTest, IsJudgedAlikeAtAnyScale) {
+  const std::vector<double> a = RandomMatrix(50, 5);
+  const Verdict expected = Judge(Run(50, 16, Dense(50, a)).value()).value();
+  for (const int exponent : {-700, 700}) {
+    std::vector<double> scaled = a;
+    for (double& x : scaled) x = std::ldexp(x, exponent);
+    const FactorRun run = Run(50, 16, Dense(50, scaled)).value();
+    const Verdict verdict = Judge(run).value();
+    EXPECT_DOUBLE_EQ(verdict.residual, expected.residual);
+    EXPECT_DOUBLE_EQ(verdict.solve_error, expected.solve_error);
+  }
+}
+
 TEST_F(LuTest, RejectsOneWrongElementAnywhere) {
   const FactorRun sound = Run(50, 16, Value()).value();
   ASSERT_TRUE(IsLu(sound.job.program));

@@ -64,6 +64,21 @@ TEST_F(QrTest, IsJudgedAlikeByAnyNumberOfThreads) {
   }
 }
 
+// Where squares of elements are beyond all numbers. Reflectors of such columns
+// are made by other steps, so they are as sound, and not the same.
+TEST_F(QrTest, IsJudgedAtAnyScale) {
+  const std::vector<double> a = RandomMatrix(50, 5);
+  for (const int exponent : {-700, 700}) {
+    std::vector<double> scaled = a;
+    for (double& x : scaled) x = std::ldexp(x, exponent);
+    const FactorRun run = Run(50, 16, Dense(50, scaled)).value();
+    const Verdict verdict = Judge(run).value();
+    EXPECT_GT(verdict.residual, 0);
+    EXPECT_LT(verdict.residual, 1);
+    EXPECT_LT(verdict.solve_error, 1);
+  }
+}
+
 TEST_F(QrTest, RejectsOneWrongElementAnywhere) {
   ASSERT_TRUE(IsQr(Run(50, 16, Value())->job.program));
   for (const auto& [column, at] : std::vector<std::pair<int64_t, size_t>>{
