@@ -3,9 +3,13 @@
 // over a stencil and a Cholesky graph, with answers made from it.
 #include "runtime/search/walk.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "gmock/gmock.h"
+#include "runtime/graph/builder.h"
 #include "tests/exec/programs.h"
 #include "tests/sim/programs.h"
 
@@ -134,6 +138,51 @@ TEST(Walk, JumpsToTheFrontierOfARow) {
   const Walk::Step run = walk.Next();
   ASSERT_EQ(run.kind, Kind::kRun);
   EXPECT_EQ(run.task.index, (IndexVector{2, 31}));
+}
+
+// The home of eight versions knows the newest of these, not of the row.
+TEST(Walk, FindsTheFrontierOfARowWithManyHomes) {
+  constexpr int64_t kVersions = 64;
+  constexpr int64_t kBlock = 8;
+  ProgramBuilder b("chain");
+  const AffineExpr v = AffineExpr::Index(0);
+  const int32_t x = b.AddArray(
+      {.name = "x", .rank = 1, .affinity_block = {kBlock}, .version_index = 0});
+  const int32_t kernel = b.AddKernel({"mix", "test", ""});
+  b.AddClass({.name = "first",
+              .creates = {{x, {AffineExpr::Constant(0)}}},
+              .kernel = kernel});
+  b.AddClass({.name = "next",
+              .domain = Domain::Box({{"v", 1, kVersions - 1}}),
+              .creates = {{x, {v}}},
+              .uses = {{x, {v - AffineExpr::Constant(1)}, {}}},
+              .kernel = kernel});
+  const Program program = std::move(b).Build().value();
+  const Relations relations(program);
+  int64_t bound = 0;  // versions before this one are
+  int64_t lookups = 0;
+  const auto answer = [&](Walk& walk, const Label& label) {
+    const int64_t version = label.index[0];
+    const int64_t block = version / kBlock * kBlock;
+    const int64_t newest = std::min(bound, block + kBlock) - 1;
+    walk.OnAnswer(
+        label, version < bound ? LabelState::kBound : LabelState::kUnbound,
+        newest < block ? std::nullopt : std::optional<int64_t>(newest));
+    ++lookups;
+  };
+  while (bound < kVersions) {
+    Walk walk = NewWalk(relations, 1);
+    walk.Start({.array = x, .index = {kVersions - 1}});
+    Walk::Step step = walk.Next();
+    for (; step.kind == Kind::kLookup; step = walk.Next()) {
+      for (const auto& lookup : step.lookups) answer(walk, lookup.label);
+      ASSERT_LE(lookups, kVersions * kVersions);
+    }
+    ASSERT_EQ(step.kind, Kind::kRun) << bound;
+    EXPECT_EQ(step.task.index,
+              bound == 0 ? IndexVector() : IndexVector({bound}));
+    ++bound;
+  }
 }
 
 // A loop's condition may have been retired by agents that all died since.
