@@ -2,12 +2,14 @@
 #include <isl/map.h>
 #include <isl/set.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "dsl/analysis_isl.h"
+#include "runtime/graph/index_range.h"
 
 namespace dogged::dsl {
 
@@ -97,41 +99,49 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
 }
 
 // What to do where `use` has no producer: before `otherwise` comes that it
-// reads what comes after the label that it is for, along an index at one value
-// of which others begin, such as u(x)(t+1) for u(x)(t).
+// reads what comes after the label that it is for, such as u(x)(t+1) for
+// u(x)(t). That is so of an index where the array begins below what the task
+// makes and ends with it, and along which the task reads nothing that comes
+// before.
 std::string Analysis::HelpAhead(const CheckedTask& task, const CheckedUse& use,
                                 std::string otherwise) const {
-  if (use.over) return otherwise;
   const auto text = [&](const CheckedRef& ref) {
     return absl::string_view(diagnostics_.text())
         .substr(static_cast<size_t>(ref.range.begin),
                 static_cast<size_t>(ref.range.end - ref.range.begin));
   };
-  const AffineMap read = Instantiate(use.ref, program_);
-  const auto begins = [&](size_t i) {
+  const Domain domain = Instantiate(task.domain, program_);
+  const auto begins_below = [&](size_t i, const AffineExpr& made) {
+    const IndexRange range = RangesOf(domain, {made}).front();
+    bool is_below = false;
+    bool is_above = false;
     for (const CheckedTask& other : program_.tasks) {
       for (const CheckedCreate& create : other.creates) {
         if (create.ref.array != use.ref.array || &other == &task) continue;
-        if (Instantiate(create.ref, program_)[i].IsConstant()) return true;
+        const AffineExpr at = Instantiate(create.ref, program_)[i];
+        is_below |= at.IsConstant() && at.constant < range.lower;
+        is_above |= at.IsConstant() && at.constant > range.upper;
       }
     }
-    return false;
+    return is_below && !is_above;
   };
   for (const CheckedCreate& create : task.creates) {
-    if (create.ref.array != use.ref.array) continue;
+    if (create.ref.array != use.ref.array || use.over) continue;
     const AffineMap made = Instantiate(create.ref, program_);
-    bool looks_ahead = false;
-    bool looks_back = false;
-    for (size_t i = 0; i < read.size(); ++i) {
-      const AffineExpr step = read[i] - made[i];
-      if (!step.IsConstant()) return otherwise;
-      looks_ahead |= step.constant > 0 && begins(i);
-      looks_back |= step.constant < 0;
+    for (size_t i = 0; i < made.size(); ++i) {
+      const auto steps_ahead = [&](const CheckedUse& one) {
+        if (one.ref.array != use.ref.array) return true;
+        const AffineExpr step = Instantiate(one.ref, program_)[i] - made[i];
+        return !one.over && step.IsConstant() && step.constant > 0;
+      };
+      if (!std::all_of(task.uses.begin(), task.uses.end(), steps_ahead) ||
+          !begins_below(i, made[i])) {
+        continue;
+      }
+      return absl::StrCat(text(use.ref), " comes after ", text(create.ref),
+                          ", which ", task.name,
+                          " makes of it: read an earlier one");
     }
-    if (!looks_ahead || looks_back) continue;
-    return absl::StrCat(text(use.ref), " comes after ", text(create.ref),
-                        ", which ", task.name,
-                        " makes of it: read an earlier one");
   }
   return otherwise;
 }

@@ -19,6 +19,10 @@ constexpr int kTriesMax = 6;
 constexpr int64_t kTasksAtOnce = 2;
 // Versions of a row go once a later pin is there.
 constexpr int64_t kPinsAtOnce = 2;
+// To hollow a smaller value frees next to nothing, for it keeps its header.
+constexpr int64_t kHollowedMin = Value::kHeaderBytes;
+// A value that is never hollow, or the header of one that is.
+constexpr int64_t kKeptBytes = Value::kHeaderBytes + kHollowedMin;
 // What can't go on for so long, never will.
 constexpr absl::Duration kStuckTime = absl::Seconds(2);
 
@@ -72,7 +76,8 @@ void JobStorage::StartWrites() {
 }
 
 void JobStorage::Adopt(const Label& label, Entry& entry, const Value& value) {
-  const bool fits = options_.bytes_max == 0 || !IsPressed();
+  const bool fits =
+      options_.bytes_max == 0 || !IsPressed() || value.bytes() < kHollowedMin;
   entry.value = fits ? value : value.Hollow();
   entry.on_disk = OnDisk::kYes;
   if (fits && options_.bytes_max > 0) resident_.push_back(label);
@@ -105,7 +110,8 @@ void JobStorage::Evict(int64_t target) {
     const Label label = resident_.front();
     resident_.pop_front();
     Entry* entry = shard_.Find(label);
-    if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow()) {
+    if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
+        entry->value.bytes() < kHollowedMin) {
       continue;
     }
     if (entry->on_disk == OnDisk::kYes && entry->value.IsUnique()) {
@@ -128,14 +134,14 @@ void JobStorage::Relieve(absl::Time now) {
   next_relief_ = now + kReliefInterval;
   // Waiting tasks know that their inputs are there, that is enough. Those that
   // share a block with the shard go first: nothing is lost by it.
-  const auto shared = [](const Value& v) {
-    return v.IsUnique() ? v : v.Hollow();
-  };
-  ReplaceInputs(shared);
+  ReplaceInputs([](const Value& v) {
+    return v.IsUnique() || v.bytes() < kHollowedMin ? v : v.Hollow();
+  });
   Evict(target);
   if (live_bytes() <= high) return;
   // What others hold has to be fetched again.
-  ReplaceInputs([](const Value& v) { return v.Hollow(); });
+  ReplaceInputs(
+      [](const Value& v) { return v.bytes() < kHollowedMin ? v : v.Hollow(); });
 }
 
 void JobStorage::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
@@ -187,22 +193,22 @@ void JobStorage::SetKernels(std::shared_ptr<const KernelTable> kernels,
   if (store_ == nullptr || options_.bytes_max == 0) return;
   kernels_ = std::move(kernels);
   task_bytes_.emplace(relations_, *kernels_);
-  int64_t most = 0;
   int64_t scratch = 0;
   Task widest;
   task_bytes_->ForEachSample([&](const Task& task) {
     scratch = std::max(scratch, task_bytes_->ScratchOf(task));
     const int64_t bytes = task_bytes_->AllOf(task);
-    if (bytes <= most) return;
-    most = bytes;
+    if (bytes <= widest_bytes_) return;
+    widest_bytes_ = bytes;
     widest = task;
   });
-  const double headers =
-      Value::kHeaderBytes *
-      task_bytes_->LabelsAtOnce(kPinsAtOnce * options_.pin_interval);
-  enough_ = kTasksAtOnce * most + workers * scratch +
-            static_cast<int64_t>(std::min(headers, 1e15));
-  stuck_ = Judge(widest, most);
+  // Results stay until somebody has all of them.
+  const double labels =
+      task_bytes_->LabelsAtOnce(kPinsAtOnce * options_.pin_interval) +
+      static_cast<double>(relations_.program().ResultCount());
+  kept_bytes_ = workers * scratch +
+                static_cast<int64_t>(std::min(labels * kKeptBytes, 1e15));
+  stuck_ = Judge(widest, widest_bytes_);
 }
 
 absl::Status JobStorage::Judge(const Task& task, int64_t bytes) const {
@@ -216,7 +222,10 @@ absl::Status JobStorage::Judge(const Task& task, int64_t bytes) const {
 int64_t JobStorage::Enough(int64_t live, int64_t bytes) const {
   // An eighth above: what is kept of values on disk grows until the job ends,
   // and a number that falls short by some bytes next time helps nobody.
-  const int64_t needed = std::max(live + bytes, enough_);
+  // Of a task wider than all that were looked at its readers take more still.
+  const int64_t widest = bytes > widest_bytes_ ? 2 * bytes : widest_bytes_;
+  const int64_t needed =
+      std::max(live + bytes, kTasksAtOnce * widest + kept_bytes_);
   return needed + needed / 8;
 }
 

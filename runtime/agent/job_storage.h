@@ -164,8 +164,9 @@ class JobStorage {
   std::vector<std::pair<Label, Task>> remote_;
   std::shared_ptr<const KernelTable> kernels_;
   std::optional<TaskBytes> task_bytes_;
-  int64_t enough_ = 0;       // for every task; 0 if not known
-  int64_t room_wanted_ = 0;  // by the staged task that is next
+  int64_t widest_bytes_ = 0;  // of inputs and outputs of a task, as foretold
+  int64_t kept_bytes_ = 0;    // beside them: scratch and labels, an estimate
+  int64_t room_wanted_ = 0;   // by the staged task that is next
   absl::Time next_relief_ = absl::InfinitePast();
   absl::Time stuck_since_ = absl::InfiniteFuture();
   absl::Status stuck_;

@@ -1,6 +1,7 @@
 #include "runtime/graph/task_bytes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -8,33 +9,38 @@
 namespace dogged {
 namespace {
 
-// Of one class; a domain of many dimensions is looked at in part.
-constexpr int64_t kSamplesMax = 1024;
+// Of one class.
+constexpr double kSamplesMax = 1024;
+constexpr int64_t kSamplesInARowMax = 256;
 
-// Visits points that are, in each dimension, first, last or in the middle of
-// what the dimensions further out leave, or beside those.
+// Visits points that are, in each dimension, at both ends of what the
+// dimensions further out leave and evenly between them.
 class Sampler {
  public:
   Sampler(const Domain& domain,
           absl::FunctionRef<void(const IndexVector&)> visit)
-      : domain_(domain), visit_(visit) {}
+      : domain_(domain), visit_(visit) {
+    const int dims = std::max(1, domain.size());
+    const auto in_a_row =
+        static_cast<int64_t>(std::pow(kSamplesMax, 1.0 / dims) + 1e-9);
+    steps_ = std::clamp<int64_t>(in_a_row, 2, kSamplesInARowMax) - 1;
+  }
 
   void Visit(IndexVector& index) {
     const int d = index.size();
     if (d == domain_.size()) {
-      if (visits_++ < kSamplesMax && domain_.Contains(index)) visit_(index);
+      if (domain_.Contains(index)) visit_(index);
       return;
     }
     const Dimension& dimension = domain_.dimensions[static_cast<size_t>(d)];
     const int64_t lower = dimension.Lower(index);
     const int64_t upper = dimension.Upper(index);
-    if (lower > upper || visits_ >= kSamplesMax) return;
-    const int64_t middle = std::midpoint(lower, upper);
-    int64_t last = lower - 1;
-    for (const int64_t at : {lower, lower + 1, middle, upper - 1, upper}) {
-      if (at <= last || at > upper) continue;
-      last = at;
-      index.push_back(at);
+    const int64_t steps = std::min(upper - lower, steps_);
+    for (int64_t step = 0; step <= steps; ++step) {
+      index.push_back(
+          lower + (steps == 0 ? 0
+                              : (upper - lower) / steps * step +
+                                    (upper - lower) % steps * step / steps));
       Visit(index);
       index.pop_back();
     }
@@ -43,7 +49,7 @@ class Sampler {
  private:
   const Domain& domain_;
   const absl::FunctionRef<void(const IndexVector&)> visit_;
-  int64_t visits_ = 0;
+  int64_t steps_ = 1;  // between samples of a row
 };
 
 }  // namespace

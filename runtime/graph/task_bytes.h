@@ -25,9 +25,9 @@ class TaskBytes {
   // See Kernel::ScratchBytes().
   int64_t ScratchOf(const Task& task) const;
 
-  // Calls `visit` for tasks of every class that has some: at the corners of its
-  // domain and between them. Extents that depend on the index mostly do so at
-  // rims, so the largest task is among them.
+  // Calls `visit` for tasks of every class: at the corners of its domain and
+  // evenly between them, about a thousand at most. Extents that depend on the
+  // index mostly do so at rims, so one of the largest is among them.
   void ForEachSample(absl::FunctionRef<void(const Task&)> visit) const;
   // How many labels there are at a time where no more than `versions_max`
   // versions of a row are, an estimate.

@@ -206,6 +206,47 @@ TEST(Repeat, RunsNoBoundaryAhead) {
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 24 * 24);
 }
 
+// Also where proofs take numbers, since points of one step depend on others of
+// the same: edges then have no bound that tells rounds apart.
+TEST(Repeat, RunsNoBoundaryOfColoursAhead) {
+  const Job job = MustCompile(R"(
+param N = 20
+repeat T = 5:20000:5 until change(T) < 1.0e-3
+array u(x = 0:N-1)(y = 0:N-1)(t = 0:T) : double
+array change(t = 0:T) : double
+boundary u(x)(0)(t)   = 0
+boundary u(x)(N-1)(t) = 0
+boundary u(0)(y)(t)   = 1 where y > 0 and y < N-1
+boundary u(N-1)(y)(t) = 0 where y > 0 and y < N-1
+input u(x)(y)(0) for x = 1:N-2  y = 1:N-2 else 0
+task red
+  creates u(x)(y)(t) as n
+  for x = 1:N-2  y = 1:N-2  t = 1:T
+  where (x + y) % 2 == 0
+  using u(x-1)(y)(t-1) as w  u(x+1)(y)(t-1) as e
+        u(x)(y-1)(t-1) as s  u(x)(y+1)(t-1) as o
+  code
+    n = 0.25*(w + e + s + o)
+  end code
+end task
+task black
+  creates u(x)(y)(t) as n
+  for x = 1:N-2  y = 1:N-2  t = 1:T
+  where (x + y) % 2 == 1
+  using u(x-1)(y)(t) as w  u(x+1)(y)(t) as e
+        u(x)(y-1)(t) as s  u(x)(y+1)(t) as o
+  code
+    n = 0.25*(w + e + s + o)
+  end code
+end task
+reduce change(t) = normmax(u(x)(y)(t)) for t = 5:T:5 over x = 1:N-2  y = 1:N-2
+result u(x)(y)(T) for x = 1:N-2  y = 1:N-2
+)",
+                              Options());
+  EXPECT_LT(ProgramAt(job.program, 5).TaskCount(), 2 * 5 * 20 * 20);
+  EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 20 * 20);
+}
+
 // Of what later rounds begin with, some turns out to be no leaf: parts of the
 // reduction. A worker that is alone goes on looking.
 TEST(Repeat, FindsTheLeavesOfLaterRounds) {
