@@ -88,14 +88,18 @@ bool ExpressionParser::Accept(absl::string_view text) {
 void ExpressionParser::Expect(absl::string_view text, absl::string_view where,
                               std::string help) {
   if (failed_ || Accept(text)) return;
+  Diagnostic& error = FailExpected(absl::StrCat("'", text, "' ", where));
+  if (!help.empty()) error.Help(std::move(help));
+}
+
+Diagnostic& ExpressionParser::FailExpected(absl::string_view what) {
   // What is missing is missed where the line ends, not where the next begins.
   const bool line_ends = Peek().starts_line && at_ > 0;
   const int32_t end = Last().range.end;
-  Diagnostic& error =
-      FailAt(line_ends ? SourceRange{end, end + 1} : Peek().range,
-             absl::StrCat("expected '", text, "' ", where, ", found ",
-                          line_ends ? "the end of the line" : Shown(Peek())));
-  if (!help.empty()) error.Help(std::move(help));
+  return FailAt(
+      line_ends ? SourceRange{end, end + 1} : Peek().range,
+      absl::StrCat("expected ", what, ", found ",
+                   line_ends ? "the end of the line" : Shown(Peek())));
 }
 
 Diagnostic& ExpressionParser::Fail(std::string message, Code code) {
@@ -117,11 +121,12 @@ ast::Name ExpressionParser::TakeName(absl::string_view what) {
     const Token& token = Next();
     return {token.text, token.range};
   }
-  if (!failed_ && Peek().kind == Token::Kind::kWord) {
+  const bool is_word = Peek().kind == Token::Kind::kWord;
+  if (!failed_ && is_word && !Peek().starts_line) {
     Fail(absl::StrCat("expected ", what, ", found '", Peek().text,
                       "', which is a word of the language"));
   } else {
-    Fail(absl::StrCat("expected ", what, ", found ", Shown(Peek())));
+    FailExpected(what);
   }
   return {};
 }
@@ -258,10 +263,9 @@ Expr ExpressionParser::Primary() {
   }
   const bool is_comment = token.Is("/") && Last().Is("/");
   const bool is_power = token.Is("*") && Last().Is("*");
-  Fail(absl::StrCat("expected a value, found ", Shown(token)))
-      .Help(is_comment ? "a comment begins with #"
-            : is_power ? "write  pow(a, b)  or  a*a"
-                       : "");
+  FailExpected("a value").Help(is_comment ? "a comment begins with #"
+                               : is_power ? "write  pow(a, b)  or  a*a"
+                                          : "");
   return {};
 }
 

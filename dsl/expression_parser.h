@@ -34,6 +34,8 @@ class ExpressionParser {
   // `where` completes "expected ')' ...".
   void Expect(absl::string_view text, absl::string_view where,
               std::string help = "");
+  // `what` completes "expected ...". Reports what is there instead.
+  Diagnostic& FailExpected(absl::string_view what);
   // Reports at the next token.
   Diagnostic& Fail(std::string message, Code code = Code::kSyntax);
   Diagnostic& FailAt(SourceRange range, std::string message,

@@ -162,8 +162,8 @@ class Parser : private ReferenceParser {
       } else if (AtName() && Peek(1).Is(")")) {
         const std::string& name = Peek().text;
         Fail(absl::StrCat("expected the range of an index, found ", name))
-            .Help(absl::StrCat("as in  (", name, " = 0:N-1),  or  (0:", name,
-                               "-1)  where ", name, " is how many"));
+            .Help(absl::StrCat("as in  (x = 0:", name, "-1)  where ", name,
+                               " is how many, or  (", name, " = 0:N-1)"));
       }
       index.range = RangeExpression();
       Expect(")", "behind the range of an index");
