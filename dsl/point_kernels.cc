@@ -79,9 +79,7 @@ class Shapes {
 };
 
 int64_t BytesOf(ElementType element, const Shape& shape) {
-  int64_t out = ElementBytes(element);
-  for (const int64_t extent : shape) out *= extent;
-  return out;
+  return ElementCount(shape) * ElementBytes(element);
 }
 
 class CodeKernel : public Kernel {

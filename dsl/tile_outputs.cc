@@ -39,12 +39,6 @@ TileAndBlock::TileAndBlock(const TilePlan& plan, const TileRole& role,
   if (role.kind == TileRole::Kind::kStep) block = index[plan.dim_count()];
 }
 
-int64_t TileOutput::bytes() const {
-  int64_t out = ElementBytes(element);
-  for (const int64_t extent : shape) out *= extent;
-  return out;
-}
-
 std::vector<TileOutput> OutputsOf(const TileProgram& program,
                                   const TileRole& role,
                                   const TileAndBlock& at) {

@@ -14,7 +14,7 @@ struct TileOutput {
   ElementType element = ElementType::kDouble;
   Shape shape;
 
-  int64_t bytes() const;
+  int64_t bytes() const { return ElementCount(shape) * ElementBytes(element); }
 };
 
 // Which tile and block a task of `role` with `index` is for.

@@ -155,12 +155,6 @@ void AddProduct(const Value& tile, int64_t row, int64_t column, double factor,
   }
 }
 
-double NormOf(absl::Span<const double> x) {
-  SquareSum sum;
-  sum.Add(x);
-  return sum.Root();
-}
-
 // x = inverse(L') * inverse(L) * x, row by row of L and back.
 void Solve(const Factor& factor, std::vector<double>& x) {
   const auto tile_rows = static_cast<int64_t>(factor.rows.size());

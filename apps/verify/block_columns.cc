@@ -18,12 +18,6 @@ using blas::ConstMatrix;
 using blas::Matrix;
 using Step = BlockColumns::Step;
 
-double NormOf(absl::Span<const double> elements) {
-  SquareSum sum;
-  sum.Add(elements);
-  return sum.Root();
-}
-
 // The part of a factor on and above the diagonal, zeros below.
 Value UpperPart(const Step& step) {
   const int64_t rows = RowCount(step.factor);

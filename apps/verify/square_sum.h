@@ -51,6 +51,13 @@ class SquareSum {
   int exponent_ = 0;
 };
 
+// The Euclidean norm of `x`.
+inline double NormOf(absl::Span<const double> x) {
+  SquareSum sum;
+  sum.Add(x);
+  return sum.Root();
+}
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_VERIFY_SQUARE_SUM_H_
