@@ -83,7 +83,8 @@ class Analysis {
   // --- analysis_isl_proofs.cc ---
   void DeclaredRanges();
   void InRange(const CheckedTask& task, const isl::map& map,
-               const CheckedRef& ref, absl::string_view verb, std::string help);
+               const CheckedRef& ref, absl::string_view verb,
+               absl::FunctionRef<std::string()> help);
   void SelectWithin(const CheckedResult& result, const isl::set& labels);
   void SingleAssignment();
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);

@@ -26,8 +26,9 @@ constexpr uint64_t kClosureOperationsMax = 20'000;
 constexpr int kPeelsMax = 32;
 constexpr int kPiecesPeeledMax = 24;
 
-constexpr char kChangeRange[] =
-    "change the range of the index, or that of the array";
+std::string ChangeRange() {
+  return "change the range of the index, or that of the array";
+}
 
 int PieceCount(const isl::union_set& sets) {
   int pieces = 0;
@@ -71,7 +72,7 @@ std::string Analysis::LabelText(const CheckedRef& ref,
 
 void Analysis::InRange(const CheckedTask& task, const isl::map& map,
                        const CheckedRef& ref, absl::string_view verb,
-                       std::string help) {
+                       absl::FunctionRef<std::string()> help) {
   const auto& declared = sets_.Declared(ref.array);
   if (!declared) return;
   isl_set* allowed = declared->copy();
@@ -94,7 +95,7 @@ void Analysis::InRange(const CheckedTask& task, const isl::map& map,
                           ", which is outside of its array"))
       .Note(absl::StrCat(array.name, " is declared on line ",
                          diagnostics_.LineAndColumn(array.range.begin).first))
-      .Help(std::move(help));
+      .Help(help());
 }
 
 void Analysis::DeclaredRanges() {
@@ -102,11 +103,11 @@ void Analysis::DeclaredRanges() {
     const CheckedTask& task = program_.tasks[k];
     for (size_t c = 0; c < task.creates.size(); ++c) {
       InRange(task, tasks_[k].creates[c], task.creates[c].ref, "creates",
-              kChangeRange);
+              ChangeRange);
     }
     for (size_t u = 0; u < task.uses.size(); ++u) {
       InRange(task, tasks_[k].uses[u], task.uses[u].ref, "reads",
-              HelpAhead(task, task.uses[u], kChangeRange));
+              [&] { return HelpAhead(task, task.uses[u], ChangeRange()); });
     }
   }
   for (const CheckedResult& result : program_.results) {
@@ -116,7 +117,7 @@ void Analysis::DeclaredRanges() {
     InRange(wish,
             sets_.RefMap("R", result.domain.dimensions.size(), result.ref)
                 .intersect_domain(sets_.Points("R", result.domain)),
-            result.ref, "wants", kChangeRange);
+            result.ref, "wants", ChangeRange);
   }
 }
 
