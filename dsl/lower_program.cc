@@ -152,22 +152,22 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
     if (const std::optional<SkewedProgram> skewed = SkewPoints(points)) {
       absl::StatusOr<Program> other =
           CoalesceHead(skewed->points, target, shape);
-      if (other.ok()) {
-        UnskewViews(points, *skewed, *other);
-        program = std::move(other);
-        steps = absl::StrCat(", by steps of ", skewed->steps);
-      }
+      if (other.ok()) UnskewViews(points, *skewed, *other);
+      program = std::move(other);
+      steps = absl::StrCat("by steps of ", skewed->steps);
     }
   }
   if (program.ok()) {
     DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));
-    how = absl::StrCat(TilesText(plan), steps);
+    how = TilesText(plan);
+    if (!steps.empty()) absl::StrAppend(&how, ", ", steps);
     return program;
   }
   if (!absl::IsUnimplemented(program.status())) return program;
-  how = absl::StrCat("point by point: ", program.status().message());
+  how = absl::StrCat("point by point: ", steps, steps.empty() ? "" : ", ",
+                     program.status().message());
   return LowerPoints(points, target);
 }
 

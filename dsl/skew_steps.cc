@@ -49,7 +49,7 @@ std::optional<std::vector<IndexVector>> DistancesOf(
 
 // The least factors with which each distance is a step at least, and not too
 // many; but for what is read where it is made. None if there are none, or one
-// index will do.
+// index is time as it is.
 std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
                                    int32_t rank) {
   Factors factors(static_cast<size_t>(rank), -kSkewMax);
@@ -77,8 +77,12 @@ std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
     is_left = e > 0;
     if (is_left) ++factors[e - 1];
   }
-  if (!best || std::get<0>(*best) < 2) return std::nullopt;
-  return std::get<2>(*best);
+  if (!best) return std::nullopt;
+  const auto& [used, sum, found] = *best;
+  const bool is_plain =
+      used == 1 && std::find(found.begin(), found.end(), 1) != found.end();
+  if (is_plain) return std::nullopt;
+  return found;
 }
 
 // How many levels and points of space hold the results, if steps take the place

@@ -19,7 +19,7 @@ struct SkewSteps {
 };
 
 // The steps of the arrays that are fields, all of one rank. None if tasks read
-// at distances that vary, an index by itself would do, or nothing does.
+// at distances that vary, an index is time as it is, or nothing does.
 std::optional<SkewSteps> FindSkewSteps(const PointProgram& points,
                                        const std::vector<bool>& is_field);
 
