@@ -35,11 +35,17 @@ CheckedGuard Conjoin(const CheckedGuard& a, const CheckedGuard& b) {
 
 bool Checker::AddName(const ast::Name& name, NameKind kind, int32_t index,
                       Type type, bool is_block, Scope& scope) {
-  if (scope.Find(name.text) != nullptr) {
+  if (const Scope::Entry* entry = scope.Find(name.text)) {
+    const bool is_parameter = entry->kind == NameKind::kParameter;
     diagnostics_
         .Error(Code::kDefinedTwice, name.range,
-               absl::StrCat("there is a ", name.text, " already"))
-        .Help("give it another name");
+               absl::StrCat(name.text, is_parameter ? " is a parameter already"
+                                       : entry->kind == NameKind::kDimension
+                                           ? " is an index already"
+                                           : " has a meaning already"))
+        .Help(is_parameter && kind == NameKind::kDimension
+                  ? "an index has a name of its own, as in  x = 0:N-1"
+                  : "give it another name");
     return false;
   }
   scope.entries.push_back({.name = name.text,

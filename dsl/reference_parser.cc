@@ -82,12 +82,7 @@ ast::Range ReferenceParser::RangeExpression() {
   ast::Range out;
   const SourceRange begin = Peek().range;
   out.lower = Expression();
-  if (!failed() && !At(":")) {
-    Fail(absl::StrCat("expected ':' between the ends of a range, found ",
-                      Shown(Peek())))
-        .Help("as in  x = 0:N-1");
-  }
-  Expect(":", "between the ends of a range");
+  Expect(":", "between the ends of a range", "as in  x = 0:N-1");
   out.upper = Expression();
   if (Accept(":")) {
     if (!failed() && Peek().kind == Token::Kind::kInteger &&

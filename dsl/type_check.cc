@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dsl/functions.h"
+#include "dsl/other_languages.h"
 #include "dsl/print.h"
 
 namespace dogged::dsl {
@@ -236,17 +237,23 @@ class TypeChecker {
           diagnostics_.Error(Code::kUnknownName, e.range,
                              absl::StrCat("there is no function ", e.text,
                                           DidYouMean(e.text, FunctionNames())));
-      if (scope_.Find(e.text) != nullptr) {
-        error.Help(absl::StrCat("a product needs a *:  ", e.text, "*(...)"));
-      }
+      error.Help(scope_.Find(e.text) != nullptr
+                     ? absl::StrCat("a product needs a *:  ", e.text, "*(...)")
+                     : HelpWithFunction(e.text));
       return false;
     }
     if (static_cast<int>(e.args.size()) != function->argument_count) {
-      diagnostics_.Error(
-          Code::kType, e.range,
-          absl::StrCat(e.text, " takes ", function->argument_count,
-                       function->argument_count == 1 ? " value" : " values",
-                       ", not ", e.args.size()));
+      const bool is_extreme = e.text == "max" || e.text == "min";
+      diagnostics_
+          .Error(
+              Code::kType, e.range,
+              absl::StrCat(e.text, " takes ", function->argument_count,
+                           function->argument_count == 1 ? " value" : " values",
+                           ", not ", e.args.size()))
+          .Help(is_extreme && e.args.size() > 2
+                    ? absl::StrCat("of three it is  ", e.text, "(a, ", e.text,
+                                   "(b, c))")
+                    : "");
       return false;
     }
     for (const Expr& arg : e.args) {
@@ -290,9 +297,10 @@ void SayUnknownName(const Expr& name, const std::vector<std::string>& known,
              absl::StrCat(
                  "nothing here is called ", name.text,
                  name.text.size() > 1 ? DidYouMean(name.text, known) : ""))
-      .Help(name.text == "pi" ? "give it:  param pi : double = "
-                                "3.141592653589793"
-                              : std::move(help));
+      .Help(name.text == "pi"         ? "give it:  param pi : double = "
+                                        "3.141592653589793"
+            : name.text == "periodic" ? "name the index:  periodic(x)"
+                                      : std::move(help));
 }
 
 bool CheckTypes(Expr& expr, Scope& scope, Diagnostics& diagnostics) {
