@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/checker.h"
 #include "dsl/print.h"
+#include "dsl/repeat.h"
 
 namespace dogged::dsl {
 
@@ -177,7 +178,11 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
   const int dim_count = static_cast<int>(task.domain.dimensions.size());
   for (const ast::Use& from : declared.uses) {
     Scope indices = scope;
-    indices.unknown_help = kIndexHelp;
+    indices.unknown_help =
+        task.name == kConditionTask
+            ? "a condition is of labels of the loop's parameter, as in  "
+              "change(T)"
+            : kIndexHelp;
     const auto ref = RefOf(from.ref, indices, dim_count);
     CheckedUse use;
     use.name = from.name.text;
