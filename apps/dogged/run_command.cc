@@ -78,6 +78,15 @@ std::string MissingOf(const RunReport& report) {
   return report.check_passed.value_or(true) ? "" : "the check failed";
 }
 
+// Where a run leaves nothing but words, of results that it can't print.
+void SayNotKept(const Program& program) {
+  if (program.views.empty()) return;
+  const std::string& array = program.views.front().array;
+  std::fprintf(
+      stderr, "the results are not kept: --output %s=%s.npy would write them\n",
+      array.c_str(), array.c_str());
+}
+
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
   const LocalProgress now = run.Progress();
   const int64_t needed = NeededAt(program, now.time, run.needed_count());
@@ -183,6 +192,10 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     const auto numbers = NumbersAmongResults(program.job.program, lookup);
     if (!numbers.ok()) return SayError(numbers.status());
     std::printf("%s", numbers->c_str());
+    if (program.outputs.empty() && numbers->empty() && !options.check &&
+        !report.residual) {
+      SayNotKept(program.job.program);
+    }
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }
