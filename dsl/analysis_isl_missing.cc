@@ -120,8 +120,8 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
 }
 
 // What to do where a label of `array` is missing: before `otherwise` comes that
-// all that makes labels of it has an empty range, or that an input does, for
-// values beside an input's are seldom meant.
+// something that makes labels of it has an empty range, or that an input does,
+// for values beside an input's are seldom meant.
 std::string Analysis::HelpWithoutLabels(int32_t array,
                                         std::string otherwise) const {
   const CheckedTask* maker = nullptr;
@@ -130,7 +130,15 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
       if (create.ref.array == array) maker = &task;
     }
   }
-  const bool is_empty = created_[static_cast<size_t>(array)].is_empty();
+  // One that makes nothing comes first.
+  bool is_empty = created_[static_cast<size_t>(array)].is_empty();
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    if (task.creates.front().ref.array != array) continue;
+    if (!tasks_[k].domain.is_empty()) continue;
+    maker = &task;
+    is_empty = true;
+  }
   const bool is_input =
       maker != nullptr && maker->origin == CheckedTask::Origin::kInput;
   if (maker == nullptr || !(is_empty || is_input)) return otherwise;
@@ -138,7 +146,8 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
       is_empty ? "the range of " : "",
       maker->origin == CheckedTask::Origin::kTask ? "task " : "", maker->name,
       ", on line ", diagnostics_.LineAndColumn(maker->range.begin).first,
-      is_empty ? ", has no point with these parameters: widen it"
+      is_empty ? ", has no point with these parameters: widen it, or turn it "
+                 "round"
                : ", does not reach there: widen it, or shrink the other range");
 }
 

@@ -43,6 +43,8 @@ bool Checker::AddName(const ast::Name& name, NameKind kind, int32_t index,
                absl::StrCat(name.text, is_parameter ? " is a parameter already"
                                        : entry->kind == NameKind::kDimension
                                            ? " is an index already"
+                                       : entry->kind == NameKind::kUse
+                                           ? " is the name of a label already"
                                            : " has a meaning already"))
         .Help(is_parameter && kind == NameKind::kDimension
                   ? "an index has a name of its own, as in  x = 0:N-1"
@@ -127,6 +129,10 @@ CheckedDomain Checker::DomainOf(const std::vector<ast::Dimension>& dimensions,
     return out;
   }
   AffineForms forms(count, program_, diagnostics_);
+  const std::string help = std::exchange(
+      scope.unknown_help,
+      "ranges are made of parameters, as in  param N = 100,  and of indices "
+      "before them");
   for (int d = 0; d < count; ++d) {
     const ast::Dimension& from = dimensions[static_cast<size_t>(d)];
     CheckedDimension to{.name = from.name.text,
@@ -155,6 +161,7 @@ CheckedDomain Checker::DomainOf(const std::vector<ast::Dimension>& dimensions,
     AddName(from.name, NameKind::kDimension, d, Type::kInt64, false, scope);
     out.dimensions.push_back(std::move(to));
   }
+  scope.unknown_help = help;
   return out;
 }
 
@@ -438,6 +445,9 @@ void Checker::Task(const ast::Task& declared) {
     for (const CheckedArray& array : program_.arrays) {
       scope.arrays.push_back(array.name);
     }
+    scope.unknown_help =
+        "code knows the names under  using,  those that it has set, indices "
+        "and parameters";
     Code(declared, scope, task);
   }
   Hints(declared, scope, task);

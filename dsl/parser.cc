@@ -87,15 +87,27 @@ class Parser : private ReferenceParser {
       static const std::vector<std::string> starts = {
           "param",    "array", "input",  "kernel", "repeat",
           "boundary", "task",  "reduce", "result"};
-      Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
-                        DidYouMean(Peek().text, starts)))
-          .Help(HelpWithoutDeclaration());
+      const bool goes_on = !Peek().starts_line && position() > 0;
+      Fail(absl::StrCat("expected ",
+                        goes_on ? "the end of the line" : "a declaration",
+                        ", found ", Shown(Peek()),
+                        goes_on ? "" : DidYouMean(Peek().text, starts)))
+          .Help(goes_on ? HelpBehindDeclaration() : HelpWithoutDeclaration());
     }
+  }
+  std::string HelpBehindDeclaration() const {
+    if (Peek().text == "if") return "a condition begins with  where";
+    if (Peek().Is("=")) return "a comparison is  a == b";
+    if (Peek().Is("for")) return "the indices need no range here";
+    if (Peek().Is(")")) return "there is no '(' for it";
+    if (Peek(1).Is("=")) return "a declaration has a line of its own";
+    return LacksOperator() ? "a product needs a *" : "";
   }
   std::string HelpWithoutDeclaration() {
     if (Peek().Is("/")) return "a comment begins with #";
     // N = 3,  or  double c = 0.1
-    const bool has_type = FindElement(Peek()) || Peek(1).kind == kName;
+    const bool has_type =
+        FindElement(Peek()) || (Peek().kind == kName && !Peek(1).Is("="));
     const Token& name = Peek(has_type ? 1 : 0);
     if (name.kind == kName && Peek(has_type ? 2 : 1).Is("=")) {
       const bool is_real = Peek(has_type ? 3 : 2).kind == Token::Kind::kReal;
@@ -324,7 +336,9 @@ class Parser : private ReferenceParser {
     in_task_ = true;
     const SourceRange begin = Next().range;
     out.name = TakeName("the name of a task");
-    Expect("creates", "behind the name of the task");
+    Expect("creates", "behind the name of the task",
+           absl::StrCat("as in  task ", out.name.text,
+                        "  creates u(x)(t) as n  for ..."));
     do {
       ast::Create create;
       create.ref = Reference(false);
@@ -349,10 +363,12 @@ class Parser : private ReferenceParser {
     const ast::Create& last = task.creates.back();
     const bool is_second = At("creates");
     Fail(absl::StrCat("expected ", expected, ", found ", Shown(Peek())))
-        .Help(is_second ? absl::StrCat("one 'creates' is for all:  creates ",
-                                       Print(last.ref), " as ", last.name.text,
-                                       "  and the next label behind it")
-                        : kOrderOfTask);
+        .Help(Peek().Is("=") ? "a comparison is  a == b"
+              : is_second
+                  ? absl::StrCat("one 'creates' is for all:  creates ",
+                                 Print(last.ref), " as ", last.name.text,
+                                 "  and the next label behind it")
+                  : kOrderOfTask);
   }
 
   ast::Name TakeAs() {
@@ -398,6 +414,7 @@ class Parser : private ReferenceParser {
     if (Peek().Is("["))
       return "code computes with names:  using u(x-1)(t) as l";
     if (Peek().Is(":") && Last().Is("code")) return "'code' stands alone";
+    if (Peek().Is("=")) return "does the line before end with an operator?";
     if (Peek().Is("(") && !Peek().starts_line) return "a product needs a *";
     return "put an operator at the end of the line that goes on";
   }

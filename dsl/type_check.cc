@@ -292,11 +292,14 @@ std::vector<std::string> Scope::Names() const {
 
 void SayUnknownName(const Expr& name, const std::vector<std::string>& known,
                     std::string help, Diagnostics& diagnostics) {
-  diagnostics
-      .Error(Code::kUnknownName, name.range,
-             absl::StrCat(
-                 "nothing here is called ", name.text,
-                 name.text.size() > 1 ? DidYouMean(name.text, known) : ""))
+  const std::string message =
+      absl::StrCat("nothing here is called ", name.text,
+                   name.text.size() > 1 ? DidYouMean(name.text, known) : "");
+  // Once is enough of what may be meant to be used everywhere.
+  for (const Diagnostic& told : diagnostics.all()) {
+    if (told.message == message) return;
+  }
+  diagnostics.Error(Code::kUnknownName, name.range, message)
       .Help(name.text == "pi"         ? "give it:  param pi : double = "
                                         "3.141592653589793"
             : name.text == "periodic" ? "name the index:  periodic(x)"
@@ -323,9 +326,13 @@ bool ConvertTo(Type to, absl::string_view what, Expr& expr,
                      from == Type::kBool ? "" : TypeName(from)));
     if (narrows && from != Type::kBool) {
       absl::string_view name = what;
+      const bool is_affine = what == "an index" || what == "the end of a range";
       error.Help(
           absl::ConsumePrefix(&name, "parameter ")
               ? absl::StrCat("a real one is  param ", name, " : double = ...")
+          : is_affine
+              ? "it is made of integers; a parameter without a type is one:  "
+                "param N = 100"
               : "int64(...) cuts off what stands behind the point");
     }
     return false;
