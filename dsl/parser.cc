@@ -100,7 +100,7 @@ class Parser : private ReferenceParser {
     if (Peek().Is("=")) return "a comparison is  a == b";
     if (Peek().Is("for")) return "the indices need no range here";
     if (Peek().Is(")")) return "there is no '(' for it";
-    if (Peek(1).Is("=")) return "a declaration has a line of its own";
+    if (Peek(1).Is("=")) return "every parameter has a  param  of its own";
     return LacksOperator() ? "a product needs a *" : "";
   }
   std::string HelpWithoutDeclaration() {
