@@ -15,6 +15,7 @@
 #include "dsl/point_kernels.h"
 #include "dsl/reduce_kernel.h"
 #include "dsl/size_limits.h"
+#include "dsl/skew.h"
 #include "dsl/stencil.h"
 #include "dsl/tile_kernel.h"
 #include "dsl/tile_program.h"
@@ -351,6 +352,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   job.source = WithoutFiles(whole_text, tree);
   job.parameters = options.parameters;
   facts.footprint = FootprintOf(points);
+  facts.footprint.results += HeldBeyondResults(job.program);
   DOGGED_RETURN_IF_ERROR(AddInputs(points, options, job, facts));
   job.numeric_class = options.numeric_class;
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);

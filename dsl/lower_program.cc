@@ -119,6 +119,15 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
   return program;
 }
 
+// What a result fixes is no dimension of it, in tiles as by points.
+void FixIndices(const std::vector<PointResult>& results, Program& program) {
+  for (size_t r = 0; r < results.size(); ++r) {
+    for (size_t d = 0; d < results[r].varies.size(); ++d) {
+      if (!results[r].varies[d]) program.views[r].tile_index[d] = -1;
+    }
+  }
+}
+
 // "32 x 64 tiles of 128 x 64 points, 16 steps deep".
 std::string TilesText(const TilePlan& plan) {
   const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
@@ -149,15 +158,17 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
   absl::StatusOr<Program> program = CoalesceHead(points, target, shape);
   std::string steps;
   if (absl::IsUnimplemented(program.status())) {
-    if (const std::optional<SkewedProgram> skewed = SkewPoints(points)) {
-      absl::StatusOr<Program> other =
-          CoalesceHead(skewed->points, target, shape);
-      if (other.ok()) UnskewViews(points, *skewed, *other);
-      program = std::move(other);
+    const absl::StatusOr<SkewedProgram> skewed = SkewPoints(points);
+    if (skewed.ok()) {
+      program = CoalesceHead(skewed->points, target, shape);
+      if (program.ok()) UnskewViews(points, *skewed, *program);
       steps = absl::StrCat("by steps of ", skewed->steps);
+    } else if (absl::IsUnimplemented(skewed.status())) {
+      program = skewed.status();
     }
   }
   if (program.ok()) {
+    FixIndices(points.results, *program);
     DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));

@@ -46,6 +46,9 @@ struct PointClass {
   CodeBody code;      // if kCode: load k is use k, store c is create c
   NativeBody native;  // if kNative
   InputBody input;    // if kInput
+  // Then, by dimension of the file, where in the task's index it is read;
+  // empty: as input.axis says.
+  AffineMap input_at = {};
 };
 
 // array(map(o)) = kind of source(source_map(o, i)) for all points (o, i) of

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "dsl/skew_steps.h"
 #include "dsl/stencil_arrays.h"
 #include "dsl/substitute.h"
+#include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
@@ -18,6 +20,10 @@ AffineExpr Dot(const std::vector<int64_t>& factors, const AffineMap& map) {
   AffineExpr sum;
   for (size_t e = 0; e < map.size(); ++e) sum = sum + map[e] * factors[e];
   return sum;
+}
+
+absl::Status No(const std::string& reason) {
+  return absl::UnimplementedError(reason);
 }
 
 // Old index k is values[k] of the new ones, over `domain`; of these `time` is
@@ -51,7 +57,7 @@ class Skewer {
         factors_(steps.factors),
         replaced_(steps.replaced) {}
 
-  std::optional<PointProgram> Run();
+  absl::StatusOr<PointProgram> Run();
 
  private:
   bool IsField(int32_t array) const {
@@ -64,12 +70,15 @@ class Skewer {
     if (IsField(array)) out[replaced_] = Dot(factors_, map);
     return Substitute(out, values);
   }
-  std::optional<Moved> Move(const Domain& domain, const AffineMap& map) const;
+  // kUnimplemented if labels at `map` are not told by the steps; `what` creates
+  // or reads them.
+  absl::StatusOr<Moved> Move(const std::string& what, const Domain& domain,
+                             const AffineMap& map) const;
   // Without the old bounds of index k, and with what they say as a guard.
   static Domain Boxed(const Domain& domain, int k, const Box& hull);
-  bool SkewClass(PointClass& c) const;
-  bool SkewReduction(PointReduction& reduction) const;
-  std::optional<PointResult> SkewResult(const PointResult& result) const;
+  absl::Status SkewClass(PointClass& c) const;
+  absl::Status SkewReduction(PointReduction& reduction) const;
+  absl::StatusOr<PointResult> SkewResult(const PointResult& result) const;
   void SkewArray(PointArray& array) const;
 
   const PointProgram& points_;
@@ -95,10 +104,13 @@ Domain Skewer::Boxed(const Domain& domain, int k, const Box& hull) {
   return out;
 }
 
-std::optional<Moved> Skewer::Move(const Domain& domain,
-                                  const AffineMap& map) const {
+absl::StatusOr<Moved> Skewer::Move(const std::string& what,
+                                   const Domain& domain,
+                                   const AffineMap& map) const {
   const Box hull = HullOf(domain);
-  if (hull.IsEmpty() && domain.size() > 0) return std::nullopt;
+  if (hull.IsEmpty() && domain.size() > 0) {
+    return No(absl::StrCat(what, " has no point"));
+  }
   const AffineExpr& along = map[replaced_];
   const AffineExpr steps = Dot(factors_, map);
   const auto [first, last] = RangeOver(steps, hull);
@@ -112,7 +124,9 @@ std::optional<Moved> Skewer::Move(const Domain& domain,
   const int k = along.LastIndex();
   if (k < 0) {
     // One more index, of one value for each point.
-    if (domain.size() == kMaxIndices) return std::nullopt;
+    if (domain.size() == kMaxIndices) {
+      return No(absl::StrCat(what, " has too many indices"));
+    }
     out.time = domain.size();
     out.domain = domain;
     out.domain.dimensions.push_back(range);
@@ -126,13 +140,14 @@ std::optional<Moved> Skewer::Move(const Domain& domain,
   }
   const auto at = static_cast<size_t>(k);
   const int64_t factor = along.coefficients[at];
+  bool is_elsewhere = false;
+  for (size_t e = 0; e < map.size(); ++e) {
+    is_elsewhere |= e != replaced_ && map[e].coefficients[at] != 0;
+  }
   if (along != AffineExpr::Index(k) * factor +
                    AffineExpr::Constant(along.constant) ||
-      std::abs(factor) != 1) {
-    return std::nullopt;
-  }
-  for (size_t e = 0; e < map.size(); ++e) {
-    if (e != replaced_ && map[e].coefficients[at] != 0) return std::nullopt;
+      std::abs(factor) != 1 || is_elsewhere) {
+    return No(absl::StrCat(what, " stands askew"));
   }
   AffineExpr rest = steps;
   const int64_t per_index = std::exchange(rest.coefficients[at], 0);
@@ -173,7 +188,7 @@ CodeBlock Reindexed(const CodeBlock& code,
   return out;
 }
 
-bool Skewer::SkewClass(PointClass& c) const {
+absl::Status Skewer::SkewClass(PointClass& c) const {
   const Create& first = c.creates.front();
   if (!IsField(first.array)) {
     std::vector<AffineExpr> same;
@@ -181,51 +196,63 @@ bool Skewer::SkewClass(PointClass& c) const {
       same.push_back(AffineExpr::Index(d));
     }
     for (Use& use : c.uses) use.map = MapOf(use.array, use.map, same);
-    return true;
+    return absl::OkStatus();
+  }
+  const std::string what = absl::StrCat("task ", c.name);
+  if (c.body == PointClass::Body::kNative) {
+    return No(absl::StrCat(what, " calls a kernel"));
   }
   const AffineMap created = first.map;
-  const std::optional<Moved> moved = Move(c.domain, created);
-  if (!moved || c.body == PointClass::Body::kNative) return false;
-  const std::vector<AffineExpr>& values = moved->values;
-  const auto time = static_cast<size_t>(moved->time);
-  if (c.body == PointClass::Body::kInput && time < values.size() &&
-      values[time] != AffineExpr::Index(moved->time)) {
-    return false;  // its file has an axis for the index
+  DOGGED_ASSIGN_OR_RETURN(const Moved moved, Move(what, c.domain, created));
+  const std::vector<AffineExpr>& values = moved.values;
+  for (const int32_t d : c.input.axis) {
+    c.input_at.push_back(values[static_cast<size_t>(d)]);
   }
   for (Create& create : c.creates) {
-    if (create.map != created) return false;
+    if (create.map != created) {
+      return No(absl::StrCat(what, " creates labels at different places"));
+    }
     create.map = MapOf(create.array, create.map, values);
-    create.map[replaced_] = AffineExpr::Index(moved->time);
+    create.map[replaced_] = AffineExpr::Index(moved.time);
   }
   for (Use& use : c.uses) {
     use.map = MapOf(use.array, use.map, values);
     use.guard = Substitute(use.guard, values);
   }
-  c.domain = moved->domain;
+  c.domain = moved.domain;
   c.time = Substitute(c.time, values);
   if (c.priority) c.priority = Substitute(*c.priority, values);
   c.needed.reset();
   if (c.body == PointClass::Body::kCode) {
     c.code.code = Reindexed(c.code.code, values, c.domain.size());
   }
-  return true;
+  return absl::OkStatus();
 }
 
-bool Skewer::SkewReduction(PointReduction& reduction) const {
-  if (IsField(reduction.array)) return false;
-  if (!IsField(reduction.source)) return true;
-  const std::optional<Moved> moved = Move(reduction.over, reduction.source_map);
-  if (!moved || moved->time < reduction.domain.size()) return false;
-  reduction.over = moved->domain;
+absl::Status Skewer::SkewReduction(PointReduction& reduction) const {
+  if (!IsField(reduction.source)) return absl::OkStatus();
+  DOGGED_ASSIGN_OR_RETURN(
+      const Moved moved,
+      Move(reduction.name, reduction.over, reduction.source_map));
+  if (moved.time < reduction.domain.size() || IsField(reduction.array)) {
+    return No(
+        absl::StrCat(reduction.name, " is for an index that steps go across"));
+  }
+  reduction.over = moved.domain;
   reduction.source_map =
-      MapOf(reduction.source, reduction.source_map, moved->values);
-  reduction.source_map[replaced_] = AffineExpr::Index(moved->time);
-  return true;
+      MapOf(reduction.source, reduction.source_map, moved.values);
+  reduction.source_map[replaced_] = AffineExpr::Index(moved.time);
+  return absl::OkStatus();
 }
 
-std::optional<PointResult> Skewer::SkewResult(const PointResult& result) const {
+absl::StatusOr<PointResult> Skewer::SkewResult(
+    const PointResult& result) const {
   if (!IsField(result.array)) return result;
-  if (!result.is_grid || result.box.IsEmpty()) return std::nullopt;
+  if (!result.is_grid || result.box.IsEmpty()) {
+    const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
+    return No(absl::StrCat("the results of ", array.name,
+                           " are no box, and no steps in one"));
+  }
   AffineMap identity;
   std::vector<Domain::Range> ranges;
   std::vector<Constraint> apart;
@@ -261,23 +288,46 @@ void Skewer::SkewArray(PointArray& array) const {
   array.place.clear();
 }
 
-std::optional<PointProgram> Skewer::Run() {
+absl::StatusOr<PointProgram> Skewer::Run() {
   PointProgram out = points_;
   for (size_t a = 0; a < out.arrays.size(); ++a) {
     if (is_field_[a]) SkewArray(out.arrays[a]);
   }
-  for (PointClass& c : out.classes) {
-    if (!SkewClass(c)) return std::nullopt;
-  }
+  for (PointClass& c : out.classes) DOGGED_RETURN_IF_ERROR(SkewClass(c));
   for (PointReduction& reduction : out.reductions) {
-    if (!SkewReduction(reduction)) return std::nullopt;
+    DOGGED_RETURN_IF_ERROR(SkewReduction(reduction));
   }
   for (PointResult& result : out.results) {
-    std::optional<PointResult> skewed = SkewResult(result);
-    if (!skewed) return std::nullopt;
-    result = *std::move(skewed);
+    DOGGED_ASSIGN_OR_RETURN(result, SkewResult(result));
   }
   return out;
+}
+
+// So many points of space at a step, all of them empty, take as long as a task
+// for one point.
+constexpr double kEmptyMax = 4000;
+
+// Tiles go through all of space at each step, tasks through what there is: far
+// less in a narrow band.
+absl::Status CheckBand(const PointProgram& points, const PointProgram& skewed,
+                       const std::vector<bool>& is_field) {
+  double all = 0;
+  for (size_t a = 0; a < is_field.size(); ++a) {
+    if (!is_field[a]) continue;
+    double labels = 1;
+    const Box& box = skewed.arrays[a].box;
+    for (int e = 0; e < box.size(); ++e) {
+      labels *= static_cast<double>(box.upper[e] - box.lower[e] + 1);
+    }
+    all += labels;
+  }
+  double made = 0;
+  for (const PointClass& c : points.classes) {
+    if (!is_field[static_cast<size_t>(c.creates.front().array)]) continue;
+    made += static_cast<double>(c.domain.Count());
+  }
+  if (all <= kEmptyMax * made) return absl::OkStatus();
+  return No("most of space would be empty");
 }
 
 // "2*t + x", by the names that a task gives the indices.
@@ -305,18 +355,24 @@ std::string StepsText(const PointProgram& points,
 
 }  // namespace
 
-std::optional<SkewedProgram> SkewPoints(const PointProgram& points) {
-  if (points.repeat) return std::nullopt;
+absl::StatusOr<SkewedProgram> SkewPoints(const PointProgram& points) {
   const std::vector<bool> is_field = FindStencilArrays(points).has_time;
   const std::optional<SkewSteps> steps = FindSkewSteps(points, is_field);
-  if (!steps) return std::nullopt;
-  std::optional<PointProgram> skewed = Skewer(points, is_field, *steps).Run();
-  if (!skewed) return std::nullopt;
-  SkewedProgram out{.points = *std::move(skewed),
+  if (!steps) return absl::NotFoundError("no steps across indices");
+  SkewedProgram out{.points = {},
                     .skew = {.dim = static_cast<int32_t>(steps->replaced),
                              .factors = steps->factors},
                     .is_skewed = is_field,
                     .steps = StepsText(points, is_field, steps->factors)};
+  absl::StatusOr<PointProgram> skewed =
+      points.repeat ? No("which a loop can't follow")
+                    : Skewer(points, is_field, *steps).Run();
+  absl::Status status = skewed.status();
+  if (status.ok()) status = CheckBand(points, *skewed, is_field);
+  if (!status.ok()) {
+    return No(absl::StrCat("by steps of ", out.steps, ", ", status.message()));
+  }
+  out.points = *std::move(skewed);
   return out;
 }
 
@@ -369,11 +425,31 @@ void UnskewViews(const PointProgram& points, const SkewedProgram& skewed,
       view.lower[at] = result.box.lower[d];
       view.upper[at] = result.box.upper[d];
       view.step[at] = result.step[at];
-      if (!result.varies[at]) view.tile_index[at] = -1;
     }
     LeaveWanted(view,
                 program.results[static_cast<size_t>(view.result_set)].domain);
   }
+}
+
+double HeldBeyondResults(const Program& program) {
+  double out = 0;
+  for (const ResultView& view : program.views) {
+    if (!view.skewed) continue;
+    const ResultSet& set =
+        program.results[static_cast<size_t>(view.result_set)];
+    auto held = static_cast<double>(set.domain.Count());
+    double wanted = 1;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      const SkewedBox& box = *view.skewed;
+      held *= static_cast<double>(std::min(
+          view.extent[d], (box.upper[d] - box.lower[d]) / box.step[d] + 1));
+      wanted *= static_cast<double>(view.Count(d));
+    }
+    const Array& array = program.arrays[static_cast<size_t>(set.array)];
+    out += std::max(0.0, held - wanted) *
+           static_cast<double>(ElementBytes(array.element));
+  }
+  return out;
 }
 
 }  // namespace dogged::dsl

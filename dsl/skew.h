@@ -8,9 +8,10 @@
 #ifndef DOGGED_DSL_SKEW_H_
 #define DOGGED_DSL_SKEW_H_
 
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "dsl/point_program.h"
 
 namespace dogged::dsl {
@@ -24,14 +25,19 @@ struct SkewedProgram {
   std::string steps;            // "i + j", as a user would call them
 };
 
-// None if the points of some field have an order already, or none that is
-// found: reads at distances that vary, tasks that call kernels, loops.
-std::optional<SkewedProgram> SkewPoints(const PointProgram& points);
+// kNotFound if there are no steps across indices to go by, see FindSkewSteps().
+// kUnimplemented, with the reason as a clause, if something does not go by
+// them.
+absl::StatusOr<SkewedProgram> SkewPoints(const PointProgram& points);
 
 // Lets the views of `program`, lowered from `skewed`, speak of the indices that
 // `points`, from which that was made, has.
 void UnskewViews(const PointProgram& points, const SkewedProgram& skewed,
                  Program& program);
+
+// Bytes that labels of results of skewed arrays hold beyond what is wanted of
+// them, at most.
+double HeldBeyondResults(const Program& program);
 
 }  // namespace dogged::dsl
 

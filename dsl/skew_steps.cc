@@ -85,55 +85,59 @@ std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
   return found;
 }
 
-// How many levels and points of space hold the results, if steps take the place
-// of index `e`: what a result fixes of the others costs nothing.
-double KeptBy(const PointProgram& points, const std::vector<bool>& is_field,
-              const Factors& factors, size_t e) {
-  double out = 0;
-  for (const PointResult& result : points.results) {
-    if (!is_field[static_cast<size_t>(result.array)]) continue;
-    double kept = 1;
-    double levels = 1;
+// What is to go through, if steps take the place of index `e`: points of space,
+// once for each step, and of those that hold results; what these fix of the
+// other indices costs nothing.
+double CostOf(const PointProgram& points, const std::vector<bool>& is_field,
+              const Factors& factors, const Box& space, size_t e) {
+  const auto points_of = [&](const Box& box) {
+    double others = 1;
+    double steps = 1;
     for (size_t d = 0; d < factors.size(); ++d) {
       const auto at = static_cast<int>(d);
-      const auto extent =
-          static_cast<double>(result.box.upper[at] - result.box.lower[at]);
-      levels += extent * static_cast<double>(std::abs(factors[d]));
-      if (d != e) kept *= 1 + extent;
+      const auto ahead = static_cast<double>(box.upper[at] - box.lower[at]);
+      steps += ahead * static_cast<double>(std::abs(factors[d]));
+      if (d != e) others *= 1 + ahead;
     }
-    out += kept * levels;
+    return others * steps;
+  };
+  double out = points_of(space);
+  for (const PointResult& result : points.results) {
+    if (!is_field[static_cast<size_t>(result.array)]) continue;
+    out += points_of(result.box);
   }
   return out;
 }
 
-// The index whose place steps take: of those with factor 1 or -1 the one with
-// which tiles hold the least of results, and then the one that has most values,
-// so that space is small. None if some field's are unknown.
+// The index whose place steps take: of those with factor 1 or -1 the one that
+// costs least. None if the values that some field's take are unknown.
 std::optional<size_t> IndexToReplace(const PointProgram& points,
                                      const std::vector<bool>& is_field,
                                      const Factors& factors) {
-  std::vector<int64_t> extents(factors.size(), 0);
+  Box space;
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     if (!is_field[a]) continue;
     const PointArray& array = points.arrays[a];
     if (array.box.size() != array.rank || array.box.IsEmpty()) {
       return std::nullopt;
     }
-    for (size_t e = 0; e < factors.size(); ++e) {
-      const int64_t lower = array.box.lower[static_cast<int>(e)];
-      const int64_t upper = array.box.upper[static_cast<int>(e)];
-      if (lower < -kStepsMax || upper > kStepsMax) return std::nullopt;
-      extents[e] = std::max(extents[e], upper - lower + 1);
+    if (space.size() == 0) space = array.box;
+    for (int e = 0; e < array.rank; ++e) {
+      space.lower[e] = std::min(space.lower[e], array.box.lower[e]);
+      space.upper[e] = std::max(space.upper[e], array.box.upper[e]);
+      if (space.lower[e] < -kStepsMax || space.upper[e] > kStepsMax) {
+        return std::nullopt;
+      }
     }
   }
   std::optional<size_t> out;
-  std::pair<double, int64_t> best;
+  double least = 0;
   for (size_t e = 0; e < factors.size(); ++e) {
     if (std::abs(factors[e]) != 1) continue;
-    const std::pair cost(KeptBy(points, is_field, factors, e), -extents[e]);
-    if (out && cost >= best) continue;
+    const double cost = CostOf(points, is_field, factors, space, e);
+    if (out && cost >= least) continue;
     out = e;
-    best = cost;
+    least = cost;
   }
   return out;
 }
@@ -148,7 +152,7 @@ std::optional<SkewSteps> FindSkewSteps(const PointProgram& points,
       points.arrays[static_cast<size_t>(first - is_field.begin())].rank;
   if (rank < 2) return std::nullopt;
   const auto distances = DistancesOf(points, is_field);
-  if (!distances) return std::nullopt;
+  if (!distances || distances->empty()) return std::nullopt;
   std::optional<Factors> factors = FindFactors(*distances, rank);
   if (!factors) return std::nullopt;
   const auto replaced = IndexToReplace(points, is_field, *factors);

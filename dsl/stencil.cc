@@ -237,6 +237,9 @@ absl::Status Recognizer::AddInputLoad(Normal& normal) {
   for (const int32_t d : source.input.axis) {
     load.at.push_back(normal.index[static_cast<size_t>(d)]);
   }
+  if (!source.input_at.empty()) {
+    load.at = Substitute(source.input_at, normal.index);
+  }
   plan_.inputs.push_back({.position = source.input.position,
                           .element = source.input.element,
                           .box = source.input.box});

@@ -245,6 +245,91 @@ result p(20)(:)
               HasSubstr("point by point"));
 }
 
+// What is read of h along both of its indices, w by w of them.
+std::string LowerLeft(const std::string& ranges, const std::string& result) {
+  return absl::StrCat(R"(
+param N = 5000
+task add
+  creates h(i)(j) as n
+  for )",
+                      ranges, R"(
+  using
+    h(i-1)(j) as above where i > 0 and j - i < 2 else 1
+    h(i)(j-1) as left  where j > 0 and i - j < 2 else 1
+  code
+    n = (above + left) % 1009
+  end code
+end task
+result )",
+                      result);
+}
+
+TEST(Skew, OfALongTableSpaceIsTheShortSide) {
+  const std::string text = R"(
+param N = 3000
+boundary h(i)(0) = i
+boundary h(0)(j) = 1 where j > 0
+task add
+  creates h(i)(j) as n
+  for  i = 1:N  j = 1:2
+  using  h(i-1)(j) as above  h(i)(j-1) as left
+  code
+    n = 0.5*above + 0.5*left
+  end code
+end task
+result h(N)(:)
+)";
+  EXPECT_THAT(MustCompile(text, Options()).lowering,
+              HasSubstr("one tile of 3 points"));
+  ExpectOneDigest(text, Options(), {.widths = {2}, .depth = 50}, nullptr);
+}
+
+TEST(Skew, ANarrowBandStaysPoints) {
+  EXPECT_THAT(MustCompile(LowerLeft("i = 0:N  j = max(0, i-1):min(N, i+1)",
+                                    "h(N)(N)"),
+                          Options())
+                  .lowering,
+              HasSubstr("by steps of i + j, most of space would be empty"));
+}
+
+TEST(Skew, ReadsFiles) {
+  const std::string text = R"(
+param N = 30
+input s(i)(j) for i = 0:N j = 0:N
+input q(i) for i = 1:N
+input h(0)(j) for j = 0:N
+boundary h(i)(0) = i where i > 0
+task add
+  creates h(i)(j) as n
+  for  i = 1:N  j = 1:N
+  using
+    h(i-1)(j) as above
+    h(i)(j-1) as left
+    s(i-1)(j) as here
+    q(j) as x
+  code
+    n = 0.4*(above + left) + here*x
+  end code
+end task
+result h(N)(:)
+result h(:)(3)
+)";
+  CompileOptions options = Options();
+  const auto file = [](const Shape& shape) {
+    Value out = Value::Allocate(ElementType::kDouble, shape);
+    double next = 0.5;
+    for (double& number : out.mutable_span<double>()) {
+      number = next = 0.9 * next + 0.1;
+    }
+    out.Seal();
+    return out;
+  };
+  options.inputs = {{"s", file({31, 31})}, {"q", file({30})}, {"h", file({31})}};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              HasSubstr("by steps of i + j"));
+  ExpectOneDigest(text, options, {.widths = {8}, .depth = 5}, nullptr);
+}
+
 // A sweep of Gauss and Seidel reads what it has just made: its steps are those
 // of 2*t + x, of which t has none of its own.
 TEST(Skew, GaussSeidel) {
