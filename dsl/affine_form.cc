@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "dsl/print.h"
+#include "dsl/repeat.h"
 
 namespace dogged::dsl {
 namespace {
@@ -117,9 +119,14 @@ LinearForm AffineForms::Dimension(int d) const {
 }
 
 std::nullopt_t AffineForms::NotAffine(const Expr& expr) {
+  std::string text = Print(expr);
+  // As the program calls it: a loop's parameter is the last one.
+  if (!program_.parameters.empty()) {
+    absl::StrReplaceAll({{kRoundIndex, program_.parameters.back().name}},
+                        &text);
+  }
   diagnostics_
-      .Error(Code::kNotAffine, expr.range,
-             absl::StrCat(Print(expr), " is not affine"))
+      .Error(Code::kNotAffine, expr.range, absl::StrCat(text, " is not affine"))
       .Help(
           expr.kind == Expr::Kind::kBinary && expr.op == Op::kModulo
               ? "a remainder stands on the left of == or !=, as in  x % 2 == 0"

@@ -54,6 +54,7 @@ class Analysis {
 
   // --- analysis_isl_boundaries.cc ---
   void Boundaries();
+  static CheckedDomain FreeOf(const CheckedBoundary& boundary);
   isl::map FormOf(const CheckedBoundary& boundary) const;
   static CheckedRef SourceOf(const CheckedBoundary& boundary,
                              const std::pair<LinearForm, LinearForm>& range,
@@ -63,6 +64,7 @@ class Analysis {
   bool AddBoundaryTask(const CheckedBoundary& boundary, const isl::set& labels,
                        CheckedTask task);
   void Periodic(const CheckedBoundary& boundary, const isl::set& created);
+  void WarnOfIdle(const CheckedBoundary& boundary, const isl::set& needed);
 
   // --- analysis_isl.cc again ---
   isl::set KnownLabels(int32_t array) const;
@@ -93,6 +95,11 @@ class Analysis {
   // --- analysis_isl_missing.cc ---
   void ReportMissing(int32_t array, const isl::set& piece);
   std::string HelpWithoutLabels(int32_t array, std::string otherwise) const;
+  std::string HelpWithOrder(const CheckedRef& ref, const CheckedDomain& domain,
+                            std::string otherwise) const;
+  std::string HelpWithRounds() const;
+  absl::string_view TextAt(SourceRange range) const;
+  bool StepsBack(const CheckedRef& ref, const AffineMap& made) const;
   std::string HelpAhead(const CheckedTask& task, const CheckedUse& use,
                         std::string otherwise) const;
 
@@ -106,12 +113,14 @@ class Analysis {
   };
   std::vector<Dependence> Dependences() const;
   std::optional<int64_t> StepOf(const Dependence& dependence, int i) const;
-  bool IsOrdered(std::vector<Dependence> dependences) const;
-  bool Falls(const std::vector<Dependence>& ring) const;
+  bool IsOrdered(std::vector<Dependence> dependences);
+  bool Falls(const std::vector<Dependence>& ring);
+  bool FallsNowhere(const Dependence& dependence) const;
   bool HasSchedule() const;
   void ReportCycle();
   // --- analysis_isl_proofs.cc again ---
   void Need();
+  void FindNeeded(const isl::union_set& wanted);
   isl::union_set AllTasks() const;
   std::optional<isl::union_set> ByPeeling(
       const isl::union_set& wanted, const isl::union_map& requires_map) const;
@@ -120,10 +129,12 @@ class Analysis {
   bool TryNeeded(uint64_t operations_max,
                  absl::FunctionRef<std::optional<isl::union_set>()> find);
   void NoteNeeded(const isl::union_set& needed);
+  void WarnOfUseless(size_t k) const;
   static bool IsThin(const isl::set& set);
   bool IsForCondition(const CheckedTask& task) const;
   isl::union_map Requires() const;
-  // Where text needs a point of a task, or a label.
+  // Where text needs points of a task, or a label.
+  std::string RangesText(const CheckedTask& task, const isl::set& points) const;
   std::string PointText(const CheckedTask& task,
                         const std::vector<int64_t>& point) const;
   static std::pair<std::vector<int64_t>, std::vector<int64_t>> FirstOf(
@@ -146,6 +157,8 @@ class Analysis {
   std::vector<isl::set> created_;  // by array
   std::vector<isl::set> read_;
   std::vector<isl::set> wanted_;
+  std::vector<isl::set> useless_;       // by task, what no result needs
+  std::optional<Dependence> doubtful_;  // in a ring without a proof
 };
 
 }  // namespace dogged::dsl

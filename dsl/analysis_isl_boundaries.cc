@@ -1,6 +1,7 @@
 // Boundaries become tasks. Part of the isl adapter.
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/repeat.h"
 
@@ -21,9 +22,7 @@ void Analysis::Boundaries() {
     CheckedTask task = BoundaryTask(boundary);
     task.code.front().value = boundary.value;
     if (!AddBoundaryTask(boundary, labels, std::move(task)) && Fails()) {
-      diagnostics_.Warning(
-          Code::kBoundary, boundary.range,
-          "nothing reads or wants this, or tasks create all of it");
+      WarnOfIdle(boundary, read_[a].unite(wanted_[a]).unite(sources[a]));
     }
   }
   for (const CheckedBoundary& boundary : program_.boundaries) {
@@ -32,16 +31,59 @@ void Analysis::Boundaries() {
   }
 }
 
-// Its free indices to the labels that it may give values to.
-isl::map Analysis::FormOf(const CheckedBoundary& boundary) const {
+// What is `needed` of its array has nothing that only it could give.
+void Analysis::WarnOfIdle(const CheckedBoundary& boundary,
+                          const isl::set& needed) {
+  const isl::set mine = FormOf(boundary).range().intersect(needed);
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      if (task.creates[c].ref.array != boundary.ref.array) continue;
+      if (tasks_[k].creates[c].range().intersect(mine).is_empty()) continue;
+      diagnostics_
+          .Warning(Code::kBoundary, boundary.range,
+                   "tasks create all of this that is read or wanted")
+          .Note(
+              absl::StrCat("such as ", task.name, ", on line ",
+                           diagnostics_.LineAndColumn(task.range.begin).first))
+          .Help(HelpWithOrder(boundary.ref, FreeOf(boundary),
+                              "leave it out, or shrink the range of the task"));
+      return;
+    }
+  }
+  std::string labels;
+  for (int i = 0; i < static_cast<int>(boundary.ref.index.size()); ++i) {
+    const auto least = Least(needed, i);
+    const auto greatest = Greatest(needed, i);
+    if (!least || !greatest) break;
+    absl::StrAppend(&labels, "(", *least, ":", *greatest, ")");
+  }
+  const std::string& name =
+      program_.arrays[static_cast<size_t>(boundary.ref.array)].name;
+  diagnostics_
+      .Warning(Code::kBoundary, boundary.range, "nothing reads or wants this")
+      .Help(HelpWithOrder(
+          boundary.ref, FreeOf(boundary),
+          labels.empty() ? absl::StrCat("nothing reads ", name)
+                         : absl::StrCat("what is read or wanted is within  ",
+                                        name, labels)));
+}
+
+// Its free indices, where its condition holds.
+CheckedDomain Analysis::FreeOf(const CheckedBoundary& boundary) {
   CheckedDomain free;
   for (const std::string& name : boundary.free) {
     free.dimensions.push_back(
         {.name = name, .range = {}, .lower = {}, .upper = {}});
   }
   free.guard = boundary.where;
+  return free;
+}
+
+// Its free indices to the labels that it may give values to.
+isl::map Analysis::FormOf(const CheckedBoundary& boundary) const {
   return sets_.RefMap("F", boundary.free.size(), boundary.ref)
-      .intersect_domain(sets_.Points("F", free));
+      .intersect_domain(sets_.Points("F", FreeOf(boundary)));
 }
 
 // Where a label beyond an end of a ring takes its value from: first - last - 1

@@ -123,7 +123,7 @@ absl::btree_set<size_t> Reached(const Dependences& dependences, size_t from,
 //
 // Source: Karp, Miller and Winograd 1967, of systems of recurrences; here one
 // index at a time.
-bool Analysis::IsOrdered(std::vector<Dependence> dependences) const {
+bool Analysis::IsOrdered(std::vector<Dependence> dependences) {
   while (!dependences.empty()) {
     const size_t first = dependences.front().reader;
     absl::btree_set<size_t> ring = Reached(dependences, first, false);
@@ -137,14 +137,27 @@ bool Analysis::IsOrdered(std::vector<Dependence> dependences) const {
       if (leaves && enters) inner.push_back(d);
       if (!leaves && !enters) rest.push_back(d);
     }
-    if (!inner.empty() && !Falls(inner)) return false;
+    if (!inner.empty() && !Falls(inner)) {
+      const auto it =
+          std::find_if(inner.begin(), inner.end(),
+                       [this](const auto& d) { return FallsNowhere(d); });
+      doubtful_ = it == inner.end() ? inner.front() : *it;
+      return false;
+    }
     dependences = std::move(rest);
   }
   return true;
 }
 
+bool Analysis::FallsNowhere(const Dependence& dependence) const {
+  for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
+    if (StepOf(dependence, i).value_or(0) > 0) return false;
+  }
+  return true;
+}
+
 // The same, of dependences that lead in a ring.
-bool Analysis::Falls(const std::vector<Dependence>& ring) const {
+bool Analysis::Falls(const std::vector<Dependence>& ring) {
   for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
     std::vector<Dependence> level;
     const bool rises = std::any_of(
@@ -208,8 +221,19 @@ void Analysis::ReportCycle() {
   if (search.cycle.empty()) {
     is_good_ = true;
     if (search.is_complete) return;
-    diagnostics_.Warning(Code::kNotProved, program_.tasks[0].range,
-                         "that no task waits for itself could not be proved");
+    if (!doubtful_) {
+      diagnostics_.Warning(Code::kNotProved, {},
+                           "that no task waits for itself could not be proved");
+      return;
+    }
+    const CheckedTask& reader = program_.tasks[doubtful_->reader];
+    diagnostics_
+        .Warning(Code::kNotProved, doubtful_->read->range,
+                 absl::StrCat("that ", reader.name,
+                              " does not wait for itself could not be proved"))
+        .Help(
+            "the proof looks for an index that is less by a number than in "
+            "what the task creates, at the same place, as t-1 is");
     return;
   }
   const auto text = [&](const Task& task) {

@@ -49,6 +49,24 @@ std::string Analysis::PointText(const CheckedTask& task,
   return out;
 }
 
+// The smallest box around `points`: " at x = 1:9, t = 3".
+std::string Analysis::RangesText(const CheckedTask& task,
+                                 const isl::set& points) const {
+  const auto rank = task.domain.dimensions.size();
+  const isl::set box = sets_.BoxHull(points, std::vector<bool>(rank, true));
+  std::string out = box.is_subset(points) ? " at " : " at some of ";
+  for (size_t d = 0; d < rank; ++d) {
+    const int i = static_cast<int>(d);
+    absl::StrAppend(&out, d == 0 ? "" : ", ", task.domain.dimensions[d].name,
+                    " = ", Least(points, i).value_or(0));
+    if (SharedValue(points, i)) continue;
+    absl::StrAppend(&out, ":", Greatest(points, i).value_or(0));
+    const int64_t step = Stride(points, i);
+    if (step > 1) absl::StrAppend(&out, ":", step);
+  }
+  return out;
+}
+
 // The first point of `task` that `map` relates to a label, and the first of
 // its labels.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> Analysis::FirstOf(
@@ -265,6 +283,7 @@ bool Analysis::IsForCondition(const CheckedTask& task) const {
 // there is no cycle, following the readers ends at a result.
 void Analysis::Need() {
   bool all = true;
+  std::vector<bool> is_told(tasks_.size());
   isl::union_set wanted = isl::manage(
       isl_union_set_empty(isl_set_get_space(tasks_[0].domain.get())));
   for (size_t k = 0; k < tasks_.size(); ++k) {
@@ -279,6 +298,7 @@ void Analysis::Need() {
           isl::union_set(map.intersect_range(wanted_[a]).domain()));
     }
     program_.tasks[k].is_all_needed = useless.is_empty();
+    useless_.push_back(useless);
     if (useless.is_empty()) continue;
     all = false;
     if (!Fails()) return;
@@ -288,20 +308,45 @@ void Analysis::Need() {
         !tasks_[k].domain.is_subset(useless)) {
       continue;
     }
-    const auto point = FirstPoint(useless);
-    diagnostics_.Warning(
-        Code::kNeverNeeded, task.range,
-        absl::StrCat("no result needs ", task.name, PointText(task, point)));
+    is_told[k] = true;
   }
   program_.every_task_needed = all;
+  FindNeeded(wanted);
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    if (is_told[k]) WarnOfUseless(k);
+  }
+}
+
+// What no result needs of class k, and why that may be so.
+void Analysis::WarnOfUseless(size_t k) const {
+  const CheckedTask& task = program_.tasks[k];
+  const bool is_all = tasks_[k].domain.is_subset(useless_[k]);
+  const auto array = static_cast<size_t>(task.creates.front().ref.array);
+  diagnostics_
+      .Warning(Code::kNeverNeeded, task.range,
+               absl::StrCat("no result needs ", task.name,
+                            is_all ? "" : RangesText(task, useless_[k])))
+      .Help(is_all ? absl::StrCat("leave it out, or add  result ",
+                                  program_.arrays[array].name)
+                   : "these are not run: shrink a range, or let a result name "
+                     "more");
+}
+
+// Fills in CheckedTask::needed, if it can.
+void Analysis::FindNeeded(const isl::union_set& wanted) {
   // What a loop needs that ends early is not what it needs at its last round.
-  if (all || program_.repeat) return;
+  if (program_.every_task_needed || program_.repeat) return;
   const isl::union_map requires_map = Requires();
+  isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
+  const uint64_t bound = isl_ctx_get_max_operations(context);
   const auto peel = [&] { return ByPeeling(wanted, requires_map); };
   const auto close = [&] { return ByClosure(wanted, requires_map); };
   if (!TryNeeded(kPeelingOperationsMax, peel)) {
     TryNeeded(kClosureOperationsMax, close);
   }
+  isl_ctx_reset_error(context);
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, bound);
 }
 
 // What comes out is an extra; false: nothing does.
@@ -368,6 +413,7 @@ void Analysis::NoteNeeded(const isl::union_set& needed) {
     CheckedTask& task = program_.tasks[k];
     const isl::set domain = isl::manage(isl_union_set_extract_set(
         needed.get(), isl_set_get_space(tasks_[k].domain.get())));
+    useless_[k] = tasks_[k].domain.subtract(domain);
     std::vector<std::string> names;
     for (const auto& dimension : task.domain.dimensions) {
       names.push_back(dimension.name);

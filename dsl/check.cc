@@ -477,6 +477,7 @@ CheckedProgram Check(const ast::Program& program, const CheckOptions& options,
     const ast::Program written = WriteOutRepeat(program, is_given, diagnostics);
     if (diagnostics.HasErrors()) return {};
     CheckedProgram out = Checker(options, diagnostics).Run(written);
+    NameRounds(out);
     if (!is_given) return out;
     for (const std::string& name : ArraysOfCondition(program)) {
       const int32_t array = out.FindArray(name);

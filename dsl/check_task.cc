@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/checker.h"
 #include "dsl/print.h"
+#include "dsl/repeat.h"
 
 namespace dogged::dsl {
 
@@ -35,11 +36,19 @@ CheckedGuard Conjoin(const CheckedGuard& a, const CheckedGuard& b) {
 
 bool Checker::AddName(const ast::Name& name, NameKind kind, int32_t index,
                       Type type, bool is_block, Scope& scope) {
-  if (scope.Find(name.text) != nullptr) {
+  if (const Scope::Entry* entry = scope.Find(name.text)) {
+    const bool is_parameter = entry->kind == NameKind::kParameter;
     diagnostics_
         .Error(Code::kDefinedTwice, name.range,
-               absl::StrCat("there is a ", name.text, " already"))
-        .Help("give it another name");
+               absl::StrCat(name.text, is_parameter ? " is a parameter already"
+                                       : entry->kind == NameKind::kDimension
+                                           ? " is an index already"
+                                       : entry->kind == NameKind::kUse
+                                           ? " is the name of a label already"
+                                           : " has a meaning already"))
+        .Help(is_parameter && kind == NameKind::kDimension
+                  ? "an index has a name of its own, as in  x = 0:N-1"
+                  : "give it another name");
     return false;
   }
   scope.entries.push_back({.name = name.text,
@@ -120,6 +129,10 @@ CheckedDomain Checker::DomainOf(const std::vector<ast::Dimension>& dimensions,
     return out;
   }
   AffineForms forms(count, program_, diagnostics_);
+  const std::string help = std::exchange(
+      scope.unknown_help,
+      "ranges are made of parameters, as in  param N = 100,  and of indices "
+      "before them");
   for (int d = 0; d < count; ++d) {
     const ast::Dimension& from = dimensions[static_cast<size_t>(d)];
     CheckedDimension to{.name = from.name.text,
@@ -148,6 +161,7 @@ CheckedDomain Checker::DomainOf(const std::vector<ast::Dimension>& dimensions,
     AddName(from.name, NameKind::kDimension, d, Type::kInt64, false, scope);
     out.dimensions.push_back(std::move(to));
   }
+  scope.unknown_help = help;
   return out;
 }
 
@@ -171,7 +185,11 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
   const int dim_count = static_cast<int>(task.domain.dimensions.size());
   for (const ast::Use& from : declared.uses) {
     Scope indices = scope;
-    indices.unknown_help = kIndexHelp;
+    indices.unknown_help =
+        task.name == kConditionTask
+            ? "a condition is of labels of the loop's parameter, as in  "
+              "change(T)"
+            : kIndexHelp;
     const auto ref = RefOf(from.ref, indices, dim_count);
     CheckedUse use;
     use.name = from.name.text;
@@ -427,6 +445,9 @@ void Checker::Task(const ast::Task& declared) {
     for (const CheckedArray& array : program_.arrays) {
       scope.arrays.push_back(array.name);
     }
+    scope.unknown_help =
+        "code knows the names under  using,  those that it has set, indices "
+        "and parameters";
     Code(declared, scope, task);
   }
   Hints(declared, scope, task);

@@ -186,6 +186,21 @@ class KernelLoader {
   absl::flat_hash_map<int32_t, std::shared_ptr<const TileProgram>> plans_;
 };
 
+// Says what is wrong with the library of a kernel, if it can be told here.
+void TryKernel(const CheckedKernel& kernel, const std::string& content,
+               const LoadLibrary& load, Diagnostics& diagnostics) {
+  const absl::Status loaded = load({.name = kernel.library,
+                                    .content = content,
+                                    .functions = {kernel.name}})
+                                  .status();
+  if (!absl::IsInvalidArgument(loaded)) return;
+  const std::string words(loaded.message());
+  diagnostics.Error(Code::kKernel, kernel.range, words)
+      .Help(absl::StrContains(words, "has no function")
+                ? "it must be a C function, in C++ one that is  extern \"C\""
+                : "");
+}
+
 // Adds the libraries that kernels come from: the job carries them, so that all
 // agents run the same code.
 void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
@@ -197,7 +212,7 @@ void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
         [&kernel](const KernelSpec& spec) {
           return spec.kind == "library" && spec.name == kernel.library;
         });
-    if (is_there) continue;
+    if (is_there && !options.loads_libraries) continue;
     absl::StatusOr<std::string> content =
         options.read_file == nullptr
             ? absl::UnavailableError("nothing can be read here")
@@ -209,6 +224,10 @@ void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
           .Help("the path is seen from the program's file");
       continue;
     }
+    if (options.loads_libraries) {
+      TryKernel(kernel, *content, options.load_library, diagnostics);
+    }
+    if (is_there) continue;
     program.kernels.push_back({.name = kernel.library,
                                .kind = "library",
                                .body = *std::move(content)});

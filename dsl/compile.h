@@ -41,7 +41,8 @@ struct CompileOptions {
   std::string numeric_class;
   // Reads what the program includes, and libraries of kernels.
   ReadFile read_file;
-  LoadLibrary load_library;           // for SerialRun
+  LoadLibrary load_library;      // for SerialRun
+  bool loads_libraries = false;  // by it, to see if their functions are there
   AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
 };
 

@@ -88,8 +88,22 @@ bool ExpressionParser::Accept(absl::string_view text) {
 void ExpressionParser::Expect(absl::string_view text, absl::string_view where,
                               std::string help) {
   if (failed_ || Accept(text)) return;
+  if (text == ")" && help.empty() && LacksOperator()) {
+    help = "a product needs a *";
+  }
   Diagnostic& error = FailExpected(absl::StrCat("'", text, "' ", where));
   if (!help.empty()) error.Help(std::move(help));
+}
+
+bool ExpressionParser::LacksOperator() const {
+  const auto is_value = [](const Token& token) {
+    return token.kind == Token::Kind::kName ||
+           token.kind == Token::Kind::kInteger ||
+           token.kind == Token::Kind::kReal;
+  };
+  return !Peek().starts_line && Last().text != "if" && Peek().text != "if" &&
+         (is_value(Last()) || Last().Is(")")) &&
+         (is_value(Peek()) || Peek().Is("("));
 }
 
 Diagnostic& ExpressionParser::FailExpected(absl::string_view what) {
@@ -110,6 +124,14 @@ Diagnostic& ExpressionParser::FailAt(SourceRange range, std::string message,
                                      Code code) {
   if (failed_) return ignored_;
   failed_ = true;
+  // A sign before it that means nothing has been told, and may be why.
+  const int line = diagnostics_.LineAndColumn(range.begin).first;
+  for (const Diagnostic& told : diagnostics_.all()) {
+    if (told.code == Code::kBadToken && told.range.begin <= range.begin &&
+        diagnostics_.LineAndColumn(told.range.begin).first == line) {
+      return ignored_;
+    }
+  }
   // The end of the text has no character of its own to point at.
   if (Peek().kind == Token::Kind::kEnd) range = Last().range;
   range.end = std::max(range.end, range.begin + 1);
@@ -273,7 +295,7 @@ Expr ExpressionParser::Primary() {
 Expr ExpressionParser::Conversion(Type type) {
   Expr out = Node(Expr::Kind::kConvert, Next().range);
   out.type = type;
-  Expect("(", "behind the type");
+  Expect("(", "behind the type", "as in  double(a)");
   out.args = Arguments();
   out.range = Since(out.range);
   if (!failed_ && out.args.size() != 1) Fail("a conversion takes one value");
@@ -304,11 +326,11 @@ void ExpressionParser::Close(absl::string_view where, int32_t begin) {
   const auto line_of = [this](int32_t offset) {
     return diagnostics_.LineAndColumn(offset).first;
   };
-  if (failed_ || At(")") || line_of(Peek().range.begin) == line_of(begin)) {
-    return Expect(")", where);
-  }
-  Fail(absl::StrCat("expected ')' ", where, ", found ", Shown(Peek())))
-      .Help(absl::StrCat("it was opened on line ", line_of(begin)));
+  const int opened = line_of(begin);
+  Expect(")", where,
+         line_of(Last().range.begin) == opened
+             ? ""
+             : absl::StrCat("it was opened on line ", opened));
 }
 
 std::vector<Expr> ExpressionParser::Arguments() {

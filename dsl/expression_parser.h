@@ -36,6 +36,8 @@ class ExpressionParser {
               std::string help = "");
   // `what` completes "expected ...". Reports what is there instead.
   Diagnostic& FailExpected(absl::string_view what);
+  // Two values stand side by side, such as 2 c.
+  bool LacksOperator() const;
   // Reports at the next token.
   Diagnostic& Fail(std::string message, Code code = Code::kSyntax);
   Diagnostic& FailAt(SourceRange range, std::string message,

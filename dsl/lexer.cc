@@ -177,7 +177,9 @@ class Lexer {
       Bad(tail,
           absl::StrCat("this is not a number: ",
                        text_.substr(at_, std::min<size_t>(tail - at_, 40))))
-          .Help("a name can't start with a digit; a product needs a *");
+          .Help(
+              "a product needs a *, and an exponent an e, as in  1.0e-3;  no "
+              "name starts with a digit");
       // The number stands in, so that the parser has nothing more to say.
     }
     const absl::string_view digits = text_.substr(at_, end - at_);
@@ -235,8 +237,11 @@ class Lexer {
                                            static_cast<unsigned char>(shown[0]))
                          : absl::StrCat("'", shown, "' starts nothing here"));
     if (shown == "^") bad.Help("write  pow(a, b)  or  a*a");
+    if (shown == ".") bad.Help("names have no dots: sqrt(a), a > 0");
     if (shown == ";") bad.Help("a new line ends a statement");
-    if (shown == "{" || shown == "}") bad.Help("a task ends with  end task");
+    if (shown == "{" || shown == "}") {
+      bad.Help("nothing needs braces; a task ends with  end task");
+    }
     at_ += bytes;
   }
 

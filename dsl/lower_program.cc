@@ -1,6 +1,7 @@
 #include "dsl/lower_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "dsl/halves.h"
 #include "dsl/lower.h"
 #include "dsl/lower_reductions.h"
+#include "dsl/skew.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -145,15 +147,27 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
     return LowerPoints(points, target);
   }
   absl::StatusOr<Program> program = CoalesceHead(points, target, shape);
+  std::string steps;
+  if (absl::IsUnimplemented(program.status())) {
+    if (const std::optional<SkewedProgram> skewed = SkewPoints(points)) {
+      absl::StatusOr<Program> other =
+          CoalesceHead(skewed->points, target, shape);
+      if (other.ok()) UnskewViews(points, *skewed, *other);
+      program = std::move(other);
+      steps = absl::StrCat("by steps of ", skewed->steps);
+    }
+  }
   if (program.ok()) {
     DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));
     how = TilesText(plan);
+    if (!steps.empty()) absl::StrAppend(&how, ", ", steps);
     return program;
   }
   if (!absl::IsUnimplemented(program.status())) return program;
-  how = absl::StrCat("point by point: ", program.status().message());
+  how = absl::StrCat("point by point: ", steps, steps.empty() ? "" : ", ",
+                     program.status().message());
   return LowerPoints(points, target);
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/reduce_kernel.h"
+#include "dsl/substitute.h"
 
 namespace dogged::dsl {
 namespace {
@@ -15,26 +16,6 @@ namespace {
 // Inputs of a leaf that reads points, and of an inner node.
 constexpr int64_t kLeafPoints = 16;
 constexpr int64_t kFanIn = 8;
-
-// `expr` with `values[k]` for index k.
-AffineExpr Substitute(const AffineExpr& expr,
-                      const std::vector<AffineExpr>& values) {
-  AffineExpr out = AffineExpr::Constant(expr.constant);
-  for (size_t k = 0; k < values.size(); ++k) {
-    out = out + values[k] * expr.coefficients[k];
-  }
-  return out;
-}
-
-Guard Substitute(const Guard& guard, const std::vector<AffineExpr>& values) {
-  Guard out = guard;
-  for (auto& all_of : out.any_of) {
-    for (Constraint& constraint : all_of) {
-      constraint.expr = Substitute(constraint.expr, values);
-    }
-  }
-  return out;
-}
 
 Dimension Range(std::string name, int64_t lower, int64_t upper) {
   return {.name = std::move(name),

@@ -6,11 +6,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/other_languages.h"
 #include "dsl/print.h"
 #include "dsl/reference_parser.h"
 
 namespace dogged::dsl {
 namespace {
+
+constexpr Token::Kind kName = Token::Kind::kName;
+constexpr char kOrderOfTask[] =
+    "a task is  creates, for, where, using, code or call, cost, priority  in "
+    "this order";
 
 bool StartsDeclaration(const Token& token) {
   static constexpr absl::string_view kStarts[] = {
@@ -81,15 +87,34 @@ class Parser : private ReferenceParser {
       static const std::vector<std::string> starts = {
           "param",    "array", "input",  "kernel", "repeat",
           "boundary", "task",  "reduce", "result"};
-      Fail(absl::StrCat("expected a declaration, found ", Shown(Peek()),
-                        DidYouMean(Peek().text, starts)))
-          .Help(HelpWithoutDeclaration());
+      const bool goes_on = !Peek().starts_line && position() > 0;
+      Fail(absl::StrCat("expected ",
+                        goes_on ? "the end of the line" : "a declaration",
+                        ", found ", Shown(Peek()),
+                        goes_on ? "" : DidYouMean(Peek().text, starts)))
+          .Help(goes_on ? HelpBehindDeclaration() : HelpWithoutDeclaration());
     }
+  }
+  std::string HelpBehindDeclaration() const {
+    if (Peek().text == "if") return "a condition begins with  where";
+    if (Peek().Is("=")) return "a comparison is  a == b";
+    if (Peek().Is("for")) return "the indices need no range here";
+    if (Peek().Is(")")) return "there is no '(' for it";
+    if (Peek(1).Is("=")) return "every parameter has a  param  of its own";
+    return LacksOperator() ? "a product needs a *" : "";
   }
   std::string HelpWithoutDeclaration() {
     if (Peek().Is("/")) return "a comment begins with #";
-    if (Peek().kind == Token::Kind::kName &&
-        (Peek(1).Is("(") || Peek(1).Is("["))) {
+    // N = 3,  or  double c = 0.1
+    const bool has_type =
+        FindElement(Peek()) || (Peek().kind == kName && !Peek(1).Is("="));
+    const Token& name = Peek(has_type ? 1 : 0);
+    if (name.kind == kName && Peek(has_type ? 2 : 1).Is("=")) {
+      const bool is_real = Peek(has_type ? 3 : 2).kind == Token::Kind::kReal;
+      return absl::StrCat("a parameter is  param ", name.text,
+                          is_real ? " : double = ..." : " = ...");
+    }
+    if (Peek().kind == kName && (Peek(1).Is("(") || Peek(1).Is("["))) {
       return absl::StrCat("a task makes values:  task NAME  creates ",
                           Peek().text, "(...) as n  for ...  using ...");
     }
@@ -145,8 +170,7 @@ class Parser : private ReferenceParser {
       Next();
       return *element;
     }
-    Fail(
-        absl::StrCat("expected double, float or int64, found ", Shown(Peek())));
+    FailExpected("double, float or int64").Help(HelpWithType(Peek().text));
     return ElementType::kDouble;
   }
 
@@ -159,18 +183,21 @@ class Parser : private ReferenceParser {
       if (AtName() && Peek(1).Is("=")) {
         index.name = TakeName("the name of an index");
         Expect("=", "behind the name of an index");
-      } else if (AtName() && Peek(1).Is(")")) {
-        const std::string& name = Peek().text;
-        Fail(absl::StrCat("expected the range of an index, found ", name))
-            .Help(absl::StrCat("as in  (x = 0:", name, "-1)  where ", name,
-                               " is how many, or  (", name, " = 0:N-1)"));
+      } else if (AtName() && (Peek(1).Is(")") || Peek(1).Is(","))) {
+        Fail(absl::StrCat("expected the range of an index, found ",
+                          Shown(Peek())))
+            .Help(absl::StrCat("as in  array ", out.name.text,
+                               "(x = 0:N-1)(y = 0:M-1) : double"));
       }
       index.range = RangeExpression();
-      Expect(")", "behind the range of an index");
+      Expect(")", "behind the range of an index",
+             At(",") ? "each index stands in brackets of its own" : "");
       out.indices.push_back(std::move(index));
     }
+    const bool is_square = out.indices.empty() && At("[");
     Expect(":", "and the type of the values",
-           absl::StrCat("as in  array ", out.name.text, "(...) : double"));
+           absl::StrCat("as in  array ", out.name.text,
+                        is_square ? "(x = 0:N-1) : double" : "(...) : double"));
     out.element = Element();
     if (Accept("[")) {
       do {
@@ -309,7 +336,9 @@ class Parser : private ReferenceParser {
     in_task_ = true;
     const SourceRange begin = Next().range;
     out.name = TakeName("the name of a task");
-    Expect("creates", "behind the name of the task");
+    Expect("creates", "behind the name of the task",
+           absl::StrCat("as in  task ", out.name.text,
+                        "  creates u(x)(t) as n  for ..."));
     do {
       ast::Create create;
       create.ref = Reference(false);
@@ -334,12 +363,12 @@ class Parser : private ReferenceParser {
     const ast::Create& last = task.creates.back();
     const bool is_second = At("creates");
     Fail(absl::StrCat("expected ", expected, ", found ", Shown(Peek())))
-        .Help(is_second
+        .Help(Peek().Is("=") ? "a comparison is  a == b"
+              : is_second
                   ? absl::StrCat("one 'creates' is for all:  creates ",
                                  Print(last.ref), " as ", last.name.text,
                                  "  and the next label behind it")
-                  : "a task is  creates, for, where, using, code or call, "
-                    "cost, priority  in this order");
+                  : kOrderOfTask);
   }
 
   ast::Name TakeAs() {
@@ -385,35 +414,52 @@ class Parser : private ReferenceParser {
     if (Peek().Is("["))
       return "code computes with names:  using u(x-1)(t) as l";
     if (Peek().Is(":") && Last().Is("code")) return "'code' stands alone";
+    if (Peek().Is("=")) return "does the line before end with an operator?";
     if (Peek().Is("(") && !Peek().starts_line) return "a product needs a *";
     return "put an operator at the end of the line that goes on";
   }
 
+  // Says so where none can begin.
+  void StartOfStatement() {
+    const Token& token = Peek();
+    const bool sets = Peek(1).Is("=");
+    const std::string help = HelpWithStatement(token.text);
+    if (token.Is(")")) {
+      Fail("this ')' closes nothing").Help("there is no '(' before it");
+    } else if (token.kind == Token::Kind::kSign) {
+      Fail(absl::StrCat("a line of code can't start with ", Shown(token)))
+          .Help(HelpWithSign());
+    } else if (!token.starts_line && !Last().Is("code")) {
+      Fail(absl::StrCat("expected an operator or the end of the line, found ",
+                        Shown(token)))
+          .Help(LacksOperator()       ? "a product needs a *"
+                : Last().text == "if" ? HelpWithStatement("if")
+                : token.text == "if"  ? help
+                                      : "");
+    } else if (!sets && !help.empty()) {
+      Fail(absl::StrCat("a line of code can't start with ", Shown(token)))
+          .Help(help);
+    } else if (!sets && token.text == "endcode") {
+      Fail("'end code' is two words");
+    } else if (token.kind == Token::Kind::kWord) {
+      Fail(absl::StrCat("expected 'end code', found ", Shown(token)))
+          .Help(StartsDeclaration(token) ? "" : kOrderOfTask);
+    }
+  }
+
   ast::Statement CodeStatement() {
     ast::Statement out;
-    if (Peek().kind == Token::Kind::kSign) {
-      Fail(absl::StrCat("a line of code can't start with ", Shown(Peek())))
-          .Help(HelpWithSign());
-    } else if (!Peek().starts_line && !Last().Is("code")) {
-      Fail(absl::StrCat("expected an operator or the end of the line, found ",
-                        Shown(Peek())))
-          .Help(Peek().text == "if" ? "a choice is  x > 3 ? c : l" : "");
-    }
-    if (Peek().text == "endcode" && !Peek(1).Is("=")) {
-      Fail("'end code' is two words");
-    }
+    StartOfStatement();
     const SourceRange begin = Peek().range;
     out.target = TakeName("the value that is set");
     if (!failed() && At("(")) {
       Fail("code sets the names behind 'as', not labels")
           .Help("as in  creates phi(x)(t) as n  and  n = ...");
     }
-    if (!failed() && !At("=")) {
-      Fail(absl::StrCat("expected '=' behind the value that is set, found ",
-                        Shown(Peek())))
-          .Help("as in  n = a + b,  or  n = c > 0 ? a : b");
-    }
-    Expect("=", "behind the value that is set");
+    const bool adds = (At("+") || At("-") || At("*")) && Peek(1).Is("=");
+    Expect("=", "behind the value that is set",
+           adds ? "a name is set once:  s = n + a"
+                : "as in  n = a + b,  or  n = c > 0 ? a : b");
     out.value = Expression();
     out.range = Since(begin);
     return out;

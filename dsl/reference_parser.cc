@@ -13,6 +13,10 @@ ast::Ref ReferenceParser::Reference(bool allow_slices) {
   ast::Ref out;
   out.array = TakeName("the name of an array");
   while (Accept("(")) {
+    if (!allow_slices && At(":")) {
+      Fail("':' for all of an index stands in results alone")
+          .Help("name the index, as in  u(x)(t)");
+    }
     if (allow_slices && Accept(":")) {
       out.index.emplace_back();
       out.is_slice.push_back(true);
@@ -66,7 +70,8 @@ std::vector<ast::Dimension> ReferenceParser::Dimensions() {
       Fail(absl::StrCat("expected '=' behind the name of an index, found ",
                         Shown(Peek()),
                         DidYouMean(dimension.name.text, clauses)))
-          .Help(absl::StartsWith(dimension.name.text, "us")
+          .Help(dimension.name.text == "if" ? "a condition begins with  where"
+                : Peek().Is("(") || absl::StartsWith(dimension.name.text, "us")
                     ? "labels that a task reads stand under  using"
                     : "a range is  x = 0:N-1,  both ends belong to it");
     }
@@ -82,12 +87,7 @@ ast::Range ReferenceParser::RangeExpression() {
   ast::Range out;
   const SourceRange begin = Peek().range;
   out.lower = Expression();
-  if (!failed() && !At(":")) {
-    Fail(absl::StrCat("expected ':' between the ends of a range, found ",
-                      Shown(Peek())))
-        .Help("as in  x = 0:N-1");
-  }
-  Expect(":", "between the ends of a range");
+  Expect(":", "between the ends of a range", "as in  x = 0:N-1");
   out.upper = Expression();
   if (Accept(":")) {
     if (!failed() && Peek().kind == Token::Kind::kInteger &&

@@ -234,7 +234,7 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program,
   program.arrays.push_back(std::move(array));
 
   ast::Task task;
-  task.name = {std::string(kConditionArray), at};
+  task.name = {std::string(kConditionTask), at};
   // What it creates has a name that no label has, even one without indices.
   const std::string ends(kConditionArray);
   task.creates.push_back({ConditionRef(repeat), {ends, at}});
@@ -283,6 +283,20 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
   }
   AddCondition(repeat, program, diagnostics);
   return program;
+}
+
+void NameRounds(CheckedProgram& program) {
+  if (!program.repeat) return;
+  const auto rename = [&](CheckedDomain& domain) {
+    for (CheckedDimension& dimension : domain.dimensions) {
+      if (dimension.name != kRoundIndex) continue;
+      dimension.name =
+          program.parameters[static_cast<size_t>(program.repeat->parameter)]
+              .name;
+    }
+  };
+  for (CheckedTask& task : program.tasks) rename(task.domain);
+  for (CheckedResult& result : program.results) rename(result.domain);
 }
 
 std::vector<std::string> ArraysOfCondition(const ast::Program& program) {

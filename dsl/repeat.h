@@ -17,6 +17,8 @@ namespace dogged::dsl {
 
 // The array of the condition's labels; a program can't write this name.
 inline constexpr absl::string_view kConditionArray = "until";
+// The task that creates them, as messages call it.
+inline constexpr absl::string_view kConditionTask = "'until'";
 // The index of the rounds in what is made here.
 inline constexpr absl::string_view kRoundIndex = "T'";
 
@@ -24,6 +26,10 @@ inline constexpr absl::string_view kRoundIndex = "T'";
 // from outside, there is no loop, and the condition is left out.
 ast::Program WriteOutRepeat(ast::Program program, bool is_given,
                             Diagnostics& diagnostics);
+
+// Calls the index of the rounds as the program calls its parameter, for
+// messages.
+void NameRounds(CheckedProgram& program);
 
 // The arrays that the condition of a program names, which repeats.
 std::vector<std::string> ArraysOfCondition(const ast::Program& program);

@@ -19,7 +19,8 @@ namespace {
 
 // True if the values of a view hold several of the user's labels each.
 bool IsTiled(const ResultView& view) {
-  return std::any_of(view.extent.begin(), view.extent.end(),
+  return view.skewed.has_value() ||
+         std::any_of(view.extent.begin(), view.extent.end(),
                      [](int64_t extent) { return extent > 1; });
 }
 
@@ -98,6 +99,67 @@ Placed PlaceTile(const ResultView& view, const Label& label, Value value) {
   return out;
 }
 
+// The view of what labels hold of a skewed array, by their own indices.
+ResultView HeldView(const ResultView& view) {
+  ResultView out = view;
+  out.lower = view.skewed->lower;
+  out.upper = view.skewed->upper;
+  out.step = view.skewed->step;
+  out.tile_index = view.skewed->tile_index;
+  out.skewed.reset();
+  return out;
+}
+
+// Where the element at `held`, by its own indices, stands in the dense array of
+// a skewed view; -1 if that does not want it.
+int64_t PlaceOfHeld(const ResultView& view, const std::vector<int64_t>& held) {
+  const SkewedBox& skewed = *view.skewed;
+  const auto dim = static_cast<size_t>(skewed.dim);
+  int64_t rest = held[dim];
+  for (size_t d = 0; d < held.size(); ++d) {
+    if (d != dim) rest -= skewed.factors[d] * held[d];
+  }
+  int64_t place = 0;
+  for (size_t d = 0; d < held.size(); ++d) {
+    const int64_t index = d == dim ? rest * skewed.factors[dim] : held[d];
+    const int64_t ahead = index - view.lower[d];
+    if (ahead < 0 || index > view.upper[d]) return -1;
+    if (view.step[d] > 1 && ahead % view.step[d] != 0) return -1;
+    if (view.tile_index[d] < 0) continue;
+    place = place * view.Count(d) + ahead / view.step[d];
+  }
+  return place;
+}
+
+// Copies what `view` wants of a part of its HeldView().
+void CopySkewed(const ResultView& view, const Placed& part, Value& array) {
+  if (part.value.bytes() == 0) return;
+  const int64_t bytes = ElementBytes(array.type());
+  const auto* from = static_cast<const char*>(part.value.data());
+  auto* const target = static_cast<char*>(array.mutable_data());
+  const int rank = part.first.size();
+  const std::vector<int64_t>& step = view.skewed->step;
+  std::vector<int64_t> held = view.skewed->lower;
+  for (int d = 0; d < rank; ++d) {
+    const auto at = static_cast<size_t>(d);
+    held[at] += part.first[d] * step[at];
+  }
+  const std::vector<int64_t> first = held;
+  for (int64_t left = part.value.element_count(); left > 0; --left) {
+    const int64_t place = PlaceOfHeld(view, held);
+    if (place >= 0) {
+      std::memcpy(target + place * bytes, from, static_cast<size_t>(bytes));
+    }
+    from += bytes;
+    for (int d = rank - 1; d >= 0; --d) {
+      const auto at = static_cast<size_t>(d);
+      held[at] += step[at];
+      if (held[at] < first[at] + part.extents[d] * step[at]) break;
+      held[at] = first[at];
+    }
+  }
+}
+
 absl::Status CheckShape(const Program& program, const Label& label,
                         const Placed& placed) {
   if (placed.value.element_count() == ElementCount(placed.extents)) {
@@ -168,8 +230,9 @@ absl::StatusOr<Value> AssembleView(const Program& program,
                view.array;
       }());
   if (is_tiled) {
+    const ResultView held = view.skewed.has_value() ? HeldView(view) : view;
     for (size_t i = 0; i < labels.size(); ++i) {
-      placed.push_back(PlaceTile(view, labels[i], std::move(values[i])));
+      placed.push_back(PlaceTile(held, labels[i], std::move(values[i])));
       DOGGED_RETURN_IF_ERROR(CheckShape(program, labels[i], placed.back()));
     }
   } else {
@@ -187,6 +250,7 @@ absl::StatusOr<Value> AssembleView(const Program& program,
     }
   }
   for (const Placed& part : placed) {
+    if (view.skewed.has_value()) break;  // its parts have other indices
     for (int d = 0; d < part.first.size(); ++d) {
       if (whole.size() <= d) whole.push_back(0);
       whole[d] = std::max(whole[d], part.first[d] + part.extents[d]);
@@ -195,7 +259,11 @@ absl::StatusOr<Value> AssembleView(const Program& program,
   Value out = Value::Allocate(element, whole);
   std::memset(out.mutable_data(), 0, static_cast<size_t>(out.bytes()));
   for (const Placed& part : placed) {
-    CopyBlock(part.value, part.extents, part.first, whole, out);
+    if (view.skewed.has_value()) {
+      CopySkewed(view, part, out);
+    } else {
+      CopyBlock(part.value, part.extents, part.first, whole, out);
+    }
   }
   out.Seal();
   return out;

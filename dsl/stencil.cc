@@ -10,6 +10,7 @@
 #include "dsl/stencil_arrays.h"
 #include "dsl/stencil_piece.h"
 #include "dsl/stencil_profiles.h"
+#include "dsl/substitute.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
@@ -20,16 +21,6 @@ constexpr char kFar[] = " in steps that are too large";
 
 absl::Status No(const std::string& reason) {
   return absl::UnimplementedError(reason);
-}
-
-// `expr` with `values[k]` for index k.
-AffineExpr Substitute(const AffineExpr& expr,
-                      const std::vector<AffineExpr>& values) {
-  AffineExpr out = AffineExpr::Constant(expr.constant);
-  for (size_t k = 0; k < values.size(); ++k) {
-    out = out + values[k] * expr.coefficients[k];
-  }
-  return out;
 }
 
 // How many coordinates count in it, from `first` on.
@@ -226,12 +217,7 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
       AddConstraint(constraint, normal);
     }
   } else {
-    normal.mask = guard;
-    for (auto& all_of : normal.mask.any_of) {
-      for (Constraint& constraint : all_of) {
-        constraint.expr = Substitute(constraint.expr, normal.index);
-      }
-    }
+    normal.mask = Substitute(guard, normal.index);
   }
   return absl::OkStatus();
 }

@@ -76,8 +76,8 @@ class TileRun {
   void WriteCarry();
   bool IsResultLevel(int64_t level) const;
   // Of those fields whose level goes to the next task as computed, or of the
-  // others.
-  void ZeroUncovered(int64_t level, bool is_given);
+  // others, which have come to level `newest`.
+  void ZeroUncovered(int64_t level, int64_t newest, bool is_given);
 
   const TileProgram& program_;
   const TilePlan& plan_;
@@ -227,13 +227,15 @@ Value TileRun::TakeScratch() {
 
 // Points of a label that no task creates still go out with their tile, and a
 // value has one digest.
-void TileRun::ZeroUncovered(int64_t level, bool is_given) {
+void TileRun::ZeroUncovered(int64_t level, int64_t newest, bool is_given) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     const FieldLevels& levels = fields_[f];
     const bool is_here =
         levels.given.has_value() && level == levels.given_level;
+    // One that carries less has newer levels in its ring.
     if (field.is_static || is_here != is_given ||
+        level < newest - field.carried ||
         levels.At(level).planes != Window::kAll) {
       continue;
     }
@@ -307,7 +309,7 @@ void TileRun::RunLevels() {
   sweep_.RunStatic(std::nullopt);
   if (role_.gives_carry) {
     carry_.ListGiven(last_, is_given_as_computed_);
-    ZeroUncovered(last_, /*is_given=*/true);
+    ZeroUncovered(last_, last_, /*is_given=*/true);
   }
   // A level that a result takes is whole before the next one begins.
   for (int64_t level = first_; level <= last_;) {
@@ -319,7 +321,7 @@ void TileRun::RunLevels() {
           if (to == last_) carry_.Give(plane);
         });
     if (!is_swept_away_) carry_.Read(INT64_MAX);
-    if (!program_.has_masks) ZeroUncovered(to, /*is_given=*/false);
+    if (!program_.has_masks) ZeroUncovered(to, to, /*is_given=*/false);
     WriteResults(to);
     level = to + 1;
   }
@@ -342,7 +344,7 @@ void TileRun::WriteCarry() {
     // The last one is done.
     for (int64_t level = std::max(first_, last_ - carried + 1); level < last_;
          ++level) {
-      ZeroUncovered(level, /*is_given=*/false);
+      ZeroUncovered(level, last_, /*is_given=*/false);
     }
   }
   carry_.GiveAll();

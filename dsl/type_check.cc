@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dsl/functions.h"
+#include "dsl/other_languages.h"
 #include "dsl/print.h"
 
 namespace dogged::dsl {
@@ -236,17 +237,23 @@ class TypeChecker {
           diagnostics_.Error(Code::kUnknownName, e.range,
                              absl::StrCat("there is no function ", e.text,
                                           DidYouMean(e.text, FunctionNames())));
-      if (scope_.Find(e.text) != nullptr) {
-        error.Help(absl::StrCat("a product needs a *:  ", e.text, "*(...)"));
-      }
+      error.Help(scope_.Find(e.text) != nullptr
+                     ? absl::StrCat("a product needs a *:  ", e.text, "*(...)")
+                     : HelpWithFunction(e.text));
       return false;
     }
     if (static_cast<int>(e.args.size()) != function->argument_count) {
-      diagnostics_.Error(
-          Code::kType, e.range,
-          absl::StrCat(e.text, " takes ", function->argument_count,
-                       function->argument_count == 1 ? " value" : " values",
-                       ", not ", e.args.size()));
+      const bool is_extreme = e.text == "max" || e.text == "min";
+      diagnostics_
+          .Error(
+              Code::kType, e.range,
+              absl::StrCat(e.text, " takes ", function->argument_count,
+                           function->argument_count == 1 ? " value" : " values",
+                           ", not ", e.args.size()))
+          .Help(is_extreme && e.args.size() > 2
+                    ? absl::StrCat("of three it is  ", e.text, "(a, ", e.text,
+                                   "(b, c))")
+                    : "");
       return false;
     }
     for (const Expr& arg : e.args) {
@@ -285,14 +292,18 @@ std::vector<std::string> Scope::Names() const {
 
 void SayUnknownName(const Expr& name, const std::vector<std::string>& known,
                     std::string help, Diagnostics& diagnostics) {
-  diagnostics
-      .Error(Code::kUnknownName, name.range,
-             absl::StrCat(
-                 "nothing here is called ", name.text,
-                 name.text.size() > 1 ? DidYouMean(name.text, known) : ""))
-      .Help(name.text == "pi" ? "give it:  param pi : double = "
-                                "3.141592653589793"
-                              : std::move(help));
+  const std::string message =
+      absl::StrCat("nothing here is called ", name.text,
+                   name.text.size() > 1 ? DidYouMean(name.text, known) : "");
+  // Once is enough of what may be meant to be used everywhere.
+  for (const Diagnostic& told : diagnostics.all()) {
+    if (told.message == message) return;
+  }
+  diagnostics.Error(Code::kUnknownName, name.range, message)
+      .Help(name.text == "pi"         ? "give it:  param pi : double = "
+                                        "3.141592653589793"
+            : name.text == "periodic" ? "name the index:  periodic(x)"
+                                      : std::move(help));
 }
 
 bool CheckTypes(Expr& expr, Scope& scope, Diagnostics& diagnostics) {
@@ -315,9 +326,13 @@ bool ConvertTo(Type to, absl::string_view what, Expr& expr,
                      from == Type::kBool ? "" : TypeName(from)));
     if (narrows && from != Type::kBool) {
       absl::string_view name = what;
+      const bool is_affine = what == "an index" || what == "the end of a range";
       error.Help(
           absl::ConsumePrefix(&name, "parameter ")
               ? absl::StrCat("a real one is  param ", name, " : double = ...")
+          : is_affine
+              ? "it is made of integers; a parameter without a type is one:  "
+                "param N = 100"
               : "int64(...) cuts off what stands behind the point");
     }
     return false;

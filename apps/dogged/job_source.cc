@@ -174,6 +174,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.load_library = kernels.load_library();
   out.options.file = options.file;
   out.options.parameters = options.definitions;
+  out.options.loads_libraries = options.loads_libraries;
   out.options.coalesce = options.coalesce;
   out.options.may_lack_inputs = options.may_lack_inputs;
   out.options.compiled = options.compiled;

@@ -42,6 +42,7 @@ struct ProgramOptions {
   std::vector<std::string> outputs;
   bool writes_results = false;  // where the program says `to` a file
   bool may_lack_inputs = false;
+  bool loads_libraries = false;
   bool compiled = true;
   bool coalesce = true;
   bool emit_c = false;  // dogged check: print the generated C as well

@@ -55,6 +55,7 @@ ExitCode CheckCommand(const ProgramOptions& options,
   ProgramOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, options.agents);
   filled.may_lack_inputs = true;
+  filled.loads_libraries = true;
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const Program p = WholeProgram(program->job.program);

@@ -78,6 +78,38 @@ std::string MissingOf(const RunReport& report) {
   return report.check_passed.value_or(true) ? "" : "the check failed";
 }
 
+// Where nothing but words would be left of a run.
+void SayIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
+                  bool is_told) {
+  const Program& program = loaded.job.program;
+  if (is_told || options.check || !loaded.outputs.empty() ||
+      program.views.empty()) {
+    return;
+  }
+  const std::string& array = program.views.front().array;
+  std::fprintf(
+      stderr, "the results are not kept: --output %s=%s.npy would write them\n",
+      array.c_str(), array.c_str());
+}
+
+// Until an interrupt; says what fails, also in `report`.
+ExitCode WriteOutputs(const LoadedProgram& program, dsl::ResultLookup lookup,
+                      RunReport& report) {
+  ExitCode code = ExitCode::kDone;
+  const InterruptsDeferred deferred;  // a file is written whole
+  for (const Output& output : program.outputs) {
+    if (IsInterrupted()) break;
+    const absl::Status written =
+        WriteOutput(output, program.job.program, lookup);
+    if (written.ok()) continue;
+    SayError(written.message());
+    code = absl::IsResourceExhausted(written) ? ExitCode::kNoRoom
+                                              : ExitCode::kMistyped;
+    report.outputs_failed.push_back(output.selection.path);
+  }
+  return code;
+}
+
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
   const LocalProgress now = run.Progress();
   const int64_t needed = NeededAt(program, now.time, run.needed_count());
@@ -131,20 +163,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultLookup lookup, RunReport report) {
   const Digest digest = report.result_digest;
-  ExitCode code = ExitCode::kDone;
-  {
-    const InterruptsDeferred deferred;  // a file is written whole
-    for (const Output& output : program.outputs) {
-      if (IsInterrupted()) break;
-      const absl::Status written =
-          WriteOutput(output, program.job.program, lookup);
-      if (written.ok()) continue;
-      SayError(written.message());
-      code = absl::IsResourceExhausted(written) ? ExitCode::kNoRoom
-                                                : ExitCode::kMistyped;
-      report.outputs_failed.push_back(output.selection.path);
-    }
-  }
+  ExitCode code = WriteOutputs(program, lookup, report);
   if (IsInterrupted()) {
     return SayError(absl::CancelledError(
         "interrupted: the run was over; not all outputs are written"));
@@ -183,6 +202,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     const auto numbers = NumbersAmongResults(program.job.program, lookup);
     if (!numbers.ok()) return SayError(numbers.status());
     std::printf("%s", numbers->c_str());
+    SayIfNotKept(options, program, !numbers->empty() || report.residual);
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }

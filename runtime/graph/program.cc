@@ -1,5 +1,6 @@
 #include "runtime/graph/program.h"
 
+#include <cstdlib>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -91,6 +92,23 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
     if (view.tile_index[d] < -1 || view.tile_index[d] >= rank ||
         view.extent[d] < 1 || view.step[d] < 1) {
       return Invalid(where, "a tile index, extent or step out of range");
+    }
+  }
+  if (!view.skewed.has_value()) return absl::OkStatus();
+  const SkewedBox& skewed = *view.skewed;
+  if (skewed.factors.size() != size || skewed.lower.size() != size ||
+      skewed.upper.size() != size || skewed.step.size() != size ||
+      skewed.tile_index.size() != size) {
+    return Invalid(where, "lists of different lengths");
+  }
+  if (!InRange(skewed.dim, size) ||
+      std::abs(skewed.factors[static_cast<size_t>(skewed.dim)]) != 1) {
+    return Invalid(where, "a skewed index that can't be told");
+  }
+  for (size_t d = 0; d < size; ++d) {
+    if (!InRange(skewed.tile_index[d], static_cast<size_t>(rank)) ||
+        skewed.step[d] < 1) {
+      return Invalid(where, "a tile index or step out of range");
     }
   }
   return absl::OkStatus();
@@ -197,6 +215,14 @@ void EncodeView(const ResultView& view, Encoder& out) {
   EncodeInts(view.tile_index, out);
   EncodeInts(view.origin, out);
   EncodeInts(view.extent, out);
+  out.PutBool(view.skewed.has_value());
+  if (!view.skewed.has_value()) return;
+  out.PutSigned(view.skewed->dim);
+  EncodeInts(view.skewed->factors, out);
+  EncodeInts(view.skewed->lower, out);
+  EncodeInts(view.skewed->upper, out);
+  EncodeInts(view.skewed->step, out);
+  EncodeInts(view.skewed->tile_index, out);
 }
 
 ResultView DecodeView(Decoder& in) {
@@ -209,6 +235,14 @@ ResultView DecodeView(Decoder& in) {
   out.tile_index = DecodeInts<int32_t>(in);
   out.origin = DecodeInts<int64_t>(in);
   out.extent = DecodeInts<int64_t>(in);
+  if (!in.GetBool()) return out;
+  out.skewed.emplace();
+  out.skewed->dim = static_cast<int32_t>(in.GetSigned());
+  out.skewed->factors = DecodeInts<int64_t>(in);
+  out.skewed->lower = DecodeInts<int64_t>(in);
+  out.skewed->upper = DecodeInts<int64_t>(in);
+  out.skewed->step = DecodeInts<int64_t>(in);
+  out.skewed->tile_index = DecodeInts<int32_t>(in);
   return out;
 }
 

@@ -75,6 +75,18 @@ struct ResultSet {
   AffineMap map;  // domain point -> label index
 };
 
+// Tiles may hold an array under other indices: what the user calls a(i) is at
+// i there, but for index `dim`, where it is at factors . i.
+struct SkewedBox {
+  int32_t dim = 0;
+  std::vector<int64_t> factors;
+  // What labels hold, by their own indices, all of which vary.
+  std::vector<int64_t> lower;
+  std::vector<int64_t> upper;
+  std::vector<int64_t> step;
+  std::vector<int32_t> tile_index;
+};
+
 // What a user calls the results: a box of one of his arrays, which may have
 // been coalesced into tiles. Along user index d the box runs from lower[d] to
 // upper[d] in steps of step[d]. If tile_index[d] >= 0, a result label whose
@@ -93,6 +105,9 @@ struct ResultView {
   std::vector<int32_t> tile_index;
   std::vector<int64_t> origin;
   std::vector<int64_t> extent;
+  // Then `origin` and `extent` are of those indices, and `tile_index` says no
+  // more than what varies.
+  std::optional<SkewedBox> skewed;
 
   // How many values index d takes.
   int64_t Count(size_t d) const {

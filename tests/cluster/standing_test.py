@@ -280,7 +280,7 @@ def case_stopped():
         for _ in range(3):
             cluster.start()
         client = subprocess.Popen(  # until it is cancelled
-            [DOGGED, "run", WAVEFRONT, "-D", "N=10000",
+            [DOGGED, "run", WAVEFRONT, "-D", "N=10000", "--coalesce", "off",
              "--agents", "3", "--cluster", cluster.addresses[0]],
             stderr=subprocess.DEVNULL)
         status = cluster.await_status(

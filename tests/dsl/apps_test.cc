@@ -195,8 +195,8 @@ TEST(AppsTest, SmithWaterman) {
   const SerialOutcome out =
       RunEveryWay({.file = "smithwaterman/smithwaterman.dog",
                    .parameters = {{"N", "37"}},
-                   .shape = {},
-                   .lowering = "point by point"});
+                   .shape = {.widths = {9}, .depth = 7},
+                   .lowering = "by steps of i + j"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<int64_t>(),
               testing::ElementsAreArray(apps::SmithWaterman(37)));

@@ -101,7 +101,7 @@ TEST(CompileTest, WavefrontIsItsReference) {
   const SerialOutcome out = MustRun(text, options);
   EXPECT_EQ(out.values[0].span<double>()[0], apps::Wavefront(23));
   const Job job = MustCompile(text, options);
-  EXPECT_THAT(job.lowering, testing::HasSubstr("point by point: task step"));
+  EXPECT_THAT(job.lowering, testing::HasSubstr("by steps of i + j"));
 }
 
 TEST(CompileTest, IntermediateStepsAndRangesCanBeAskedFor) {
@@ -407,7 +407,9 @@ task step
 end task
 result w(4)(6)
 )";
-  const Job job = MustCompile(text, Options());
+  CompileOptions options = Options();
+  options.coalesce = false;
+  const Job job = MustCompile(text, options);
   EXPECT_TRUE(job.program.every_task_needed);
   EXPECT_EQ(job.program.TaskCount(), 5 * 7);
   EXPECT_EQ(MustDigest(job, nullptr),

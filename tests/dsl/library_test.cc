@@ -131,6 +131,19 @@ TEST_F(LibraryTest, KernelsComputeBlocks) {
   EXPECT_EQ(*digest, out.digest);
 }
 
+TEST_F(LibraryTest, ACheckMissesAFunctionWhereItIsDeclared) {
+  options_.loads_libraries = true;
+  Diagnostics diagnostics("", "");
+  EXPECT_FALSE(
+      Compile(Text("absent"), options_, KernelRegistry(), diagnostics).ok());
+  EXPECT_THAT(diagnostics.ToString(),
+              testing::HasSubstr(
+                  "test.dog:5:8: error[D017]: mine.so has no function absent"));
+  EXPECT_TRUE(
+      Compile(Text("twice"), options_, KernelRegistry(), diagnostics).ok());
+  EXPECT_EQ(diagnostics.ToString(), "");
+}
+
 TEST_F(LibraryTest, FailuresAreNamed) {
   Diagnostics diagnostics("", "");
   auto run =
