@@ -64,16 +64,18 @@ void JobRun::TellLocalConsumers(const Label& label, const Value& value,
 
 void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
                       Outbox& out) {
-  WideLabels::Known known;
-  if (const WideLabels::Known* before = wide_.Find(label)) known = *before;
-  if (known.have_value && !value.IsNone()) {
-    for (const Task& task : PursuedConsumers(label)) {
+  WideLabels::Known* before = wide_.Find(label);
+  if (before != nullptr && before->have_value && !value.IsNone()) {
+    for (const Task& task : std::exchange(before->askers, {})) {
+      if (!IsPursued(task)) continue;
       relations_.ForEachRequired(task, [&](int use, const Label& required) {
         if (required == label) MarkInput(task, use, value);
       });
     }
     return;
   }
+  WideLabels::Known known;
+  if (before != nullptr) known = *before;
   ConsumerSet mine;
   bool wanted = false;
   known.left = 0;
@@ -96,10 +98,12 @@ void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
     return true;
   });
   known.have_value |= !forward_ || !value.IsNone();
+  if (!value.IsNone()) known.askers.clear();
   if (!value.IsNone() && !value.IsHollow() && value.bytes() <= kKeptBytesMax) {
     known.value = value;
   }
   known.is_reported = known.left == 0;
+  known.is_demanded |= wanted;
   wide_.Put(label, known);
   if (wanted) {
     mail_.SendTo(holder, JobMessage::kDemand,
@@ -114,27 +118,14 @@ void JobRun::TellWide(const Label& label, const Value& value, AgentId holder,
   }
 }
 
-std::vector<Task> JobRun::PursuedConsumers(const Label& label) const {
-  std::vector<Task> out = pursuits_.All();
-  for (const auto& [task, picked] : search_.picked) out.push_back(task);
-  const auto needs_nothing = [&](const Task& task) {
-    bool needs = false;
-    relations_.ForEachRequired(
-        task, [&](int, const Label& required) { needs |= required == label; });
-    return !needs;
-  };
-  out.erase(std::remove_if(out.begin(), out.end(), needs_nothing), out.end());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 absl::btree_set<AgentId> JobRun::RemoteConsumerHomes(const Label& label,
                                                      const Entry& entry) const {
   absl::btree_set<AgentId> homes;
+  const size_t all = places_.placement().members().size();
   size_t ordinal = 0;
   relations_.ForEachConsumer(label, [&](const Task& task, int) {
     if (!entry.consumers.Has(ordinal++)) homes.insert(places_.HomeOf(task));
-    return true;
+    return homes.size() < all;
   });
   homes.erase(self_);
   return homes;

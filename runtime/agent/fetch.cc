@@ -139,6 +139,11 @@ void JobRun::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
       (known->certain || !open.certain)) {
     return;
   }
+  // A guess ends at a task that waits already: it demands what it misses in its
+  // own time, and so does each that waits behind it.
+  if (known == nullptr && !open.certain && activations_.Contains(*producer)) {
+    return;
+  }
   PursueTask(now, *producer, open.depth, open.certain, out);
 }
 
@@ -184,13 +189,15 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   // be again for each path that leads here.
   if (settled) return BelieveDone(task);
   for (const Label& label : lacking) {
-    if (places_.IsHome(label)) {
+    const bool is_home = places_.IsHome(label);
+    const bool is_wide = !is_home && wide_.IsWide(label);
+    if (is_wide) wide_.NoteAsker(label, task);
+    if (is_home) {
       if (pursuit.certain) ReopenIfGone(label);
       open_.Add({.label = label,
                  .depth = pursuit.depth + 1,
                  .certain = pursuit.certain});
-    } else if (!wide_.IsWide(label) ||
-               wide_.MayDemand(label, pursuit.certain)) {
+    } else if (!is_wide || wide_.MayDemand(label, pursuit.certain)) {
       mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
                    EncodeDemand({.label = label,
                                  .task = task,

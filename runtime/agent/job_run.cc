@@ -290,8 +290,8 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   };
   int expanded = 0;
   while (queued() < target && failure_.ok()) {
-    if (!open_.empty()) {
-      if (++expanded > kExpandedAtOnce) return out.WakeAt(now);
+    if (!open_.empty() && expanded < kExpandedAtOnce) {
+      ++expanded;
       Expand(now, open_.TakeFirst(), out);
       continue;
     }
@@ -303,6 +303,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     }
     break;
   }
+  if (expanded == kExpandedAtOnce) out.WakeAt(now);
   if (!forward_ && !AwaitsOffers(now)) Search(now, out);
   if (forward_) {
     GiveTasks(now, out);

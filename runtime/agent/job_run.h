@@ -148,7 +148,6 @@ class JobRun {
                           AgentId holder, Outbox& out);
   // Also counts them; without a holder it does nothing else.
   void TellWide(const Label&, const Value&, AgentId holder, Outbox& out);
-  std::vector<Task> PursuedConsumers(const Label& label) const;
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
                                                const Entry& entry) const;
@@ -244,6 +243,7 @@ class JobRun {
   bool HandleMarks(AgentId from, const MarksBody& body);  // false: malformed
   void TellThrough(Outbox& out);
   void ActOnRounds(absl::Time now, Outbox& out);
+  void PursueOverdue(absl::Time now, Outbox& out);
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
   void CountDurableResults();

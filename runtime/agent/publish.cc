@@ -7,6 +7,13 @@
 #include "runtime/base/status.h"
 
 namespace dogged {
+namespace {
+
+// Between two labels that are announced again for the last time of many: an
+// announcement and its answer take some microseconds at either end.
+constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
+
+}  // namespace
 
 void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
                         Outbox& out) {
@@ -149,7 +156,8 @@ void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) {
     interval =
         std::min(2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
                               Patience()),
-                 std::max(limits_.backoff_max, Patience()));
+                 std::max({limits_.backoff_max, Patience(),
+                           held_count() * kAnnouncePause}));
   }
   entry.announce_interval_ms = static_cast<int32_t>(
       std::min<int64_t>(absl::ToInt64Milliseconds(interval), 1 << 30));
@@ -264,8 +272,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
                  EncodeDemand({.label = body.label, .lazy = true}), out);
     if (rank == 0) return;  // binding it tells the consumers
   }
-  if (rank != 0) {
-    wide_.Doubt(body.label);
+  if (rank != 0 && wide_.DoubtInTurn(body.label)) {
     TellLocalConsumers(body.label, held ? entry->value : Value(), from, out);
   }
 }

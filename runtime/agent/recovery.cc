@@ -1,7 +1,9 @@
 // What a change of view means, and what time means: announcing again,
 // demanding again, searching from the results when nothing moves.
 #include <algorithm>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "runtime/agent/job_run.h"
 
@@ -344,35 +346,50 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   out.WakeAt(handover_.NextLimit());
 }
 
+// Tasks that have waited for long demand what they miss, some at a time: where
+// many wait, most of them wait for workers, or for tasks that wait themselves.
+// What lacks least comes first, for it is nearest to what runs; then the
+// oldest.
+void JobRun::PursueOverdue(absl::Time now, Outbox& out) {
+  constexpr int64_t kVisitedAtOnce = 4096;
+  constexpr int64_t kPursuedAtOnce = 256;
+  const auto old_age =
+      static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
+  std::vector<std::tuple<int32_t, int32_t, Task>> due;
+  activations_.Age(kVisitedAtOnce, [&](const Activation& record, int32_t age) {
+    if (age >= old_age && !IsPursued(record.task)) {
+      due.emplace_back(record.missing_count, -age, record.task);
+    }
+  });
+  const auto end = due.begin() + std::min(kPursuedAtOnce, std::ssize(due));
+  std::partial_sort(due.begin(), end, due.end());
+  due.erase(end, due.end());
+  for (const auto& [missing_count, youth, task] : due) {
+    // Its marks may have come after some of its inputs, from a former home.
+    if (IsWhollyDone(task)) {
+      DropTask(task);
+    } else if (pursuits_.size() <= limits_.pursuits_max / 16) {
+      PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
+    }
+  }
+}
+
 void JobRun::Sweep(absl::Time now, Outbox& out) {
   next_sweep_ = now + limits_.sweep_interval;
   if (last_progress_ == absl::InfinitePast()) last_progress_ = now;
 
-  // Tasks that have waited for long demand what they miss, some at a time:
-  // where many wait, most of them wait for workers.
-  constexpr size_t kPursuedAtOnce = 256;
+  if (forward_) PursueOverdue(now, out);
   constexpr int64_t kCheckedAtOnce = 2048;
-  const auto old_age =
-      static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
-  std::vector<Task> due;
-  activations_.Age([&](const Activation& record) {
-    if (forward_ && record.age >= old_age && !IsPursued(record.task)) {
-      due.push_back(record.task);
-    }
-  });
-  if (due.size() > kPursuedAtOnce) due.resize(kPursuedAtOnce);
-  for (const Task& task : due) {
-    // Its marks may have come after some of its inputs, from a former home.
-    if (IsWhollyDone(task)) {
-      DropTask(task);
-    } else {
-      PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
-    }
-  }
   for (const Task& task : pursuits_.Due(now, kCheckedAtOnce)) {
     const Pursuit* pursuit = pursuits_.Find(task);
     if (pursuit == nullptr) continue;
-    PursueTask(now, task, pursuit->depth, pursuit->certain, out);
+    if (!pursuit->certain && pursuit->interval >= limits_.backoff_max &&
+        activations_.Contains(task)) {
+      pursuits_.Erase(task);  // others that are overdue have their turn
+      activations_.Renew(task);
+    } else {
+      PursueTask(now, task, pursuit->depth, pursuit->certain, out);
+    }
   }
 
   for (const Label& label : shard_.TakeDue(now)) Announce(now, label, out);

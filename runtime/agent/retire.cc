@@ -120,9 +120,11 @@ void JobRun::HandleRetired(AgentId from, const RetiredBody& body, Outbox& out) {
     return;
   }
   if (BelieveRetired(from, body.label, *body.task, out)) return;
-  if (!wide_.IsWide(body.label)) return;
+  const WideLabels::Known* known = wide_.Find(body.label);
+  if (known == nullptr) return;
   // One demand was for all tasks that miss it, and so is one that insists.
-  for (const Task& task : PursuedConsumers(body.label)) {
+  const absl::btree_set<Task> askers = known->askers;
+  for (const Task& task : askers) {
     if (!IsMissing(task, body.label)) continue;
     if (BelieveRetired(from, body.label, task, out)) return;
   }

@@ -211,7 +211,10 @@ void JobRun::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     }
     if (Value value = ValueAtHand(label); !value.IsNone()) {
       at_hand.emplace_back(use, std::move(value));
-    } else if (places_.HomeOf(label) != coming_from) {
+      return;
+    }
+    if (wide_.IsWide(label)) wide_.NoteAsker(label, task);
+    if (places_.HomeOf(label) != coming_from) {
       mail_.SendTo(places_.HomeOf(label), JobMessage::kDemand,
                    EncodeDemand({.label = label, .task = task, .lazy = true}),
                    out);

@@ -1,6 +1,7 @@
 #include "runtime/agent/wide_labels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kvstore/shard.h"
 
@@ -33,7 +34,21 @@ WideLabels::Known* WideLabels::Find(const Label& label) {
 }
 
 void WideLabels::Doubt(const Label& label) {
-  if (Known* known = Find(label)) *known = {.value = std::move(known->value)};
+  if (Known* known = Find(label)) {
+    *known = {.value = std::move(known->value),
+              .askers = std::move(known->askers)};
+  }
+}
+
+bool WideLabels::DoubtInTurn(const Label& label) {
+  constexpr int kDoubtedMax = 16;
+  const auto known = known_.find(label);
+  if (known == known_.end()) return true;
+  const bool is_seen_to = known->second.left > 0 && (known->second.have_value ||
+                                                     known->second.is_demanded);
+  if (is_seen_to && ++doubted_count_ > kDoubtedMax) return false;
+  Doubt(label);
+  return true;
 }
 
 Value WideLabels::ValueOf(const Label& label) {
@@ -43,6 +58,12 @@ Value WideLabels::ValueOf(const Label& label) {
 
 WideLabels::Known& WideLabels::Put(const Label& label, const Known& known) {
   return known_[label] = known;
+}
+
+void WideLabels::NoteAsker(const Label& label, const Task& task) {
+  Known& known = known_[label];
+  known.idle_sweeps = 0;
+  known.askers.insert(task);
 }
 
 bool WideLabels::MayDemand(const Label& label, bool certain) {
@@ -55,10 +76,14 @@ bool WideLabels::MayDemand(const Label& label, bool certain) {
 
 void WideLabels::Sweep() {
   constexpr int kIdleSweepsMax = 16;
+  constexpr int kAwaitedSweepsMax = 256;
+  doubted_count_ = 0;
   absl::erase_if(known_, [](auto& label_and_known) {
     Known& known = label_and_known.second;
     known.is_demanded = known.is_demanded_for_certain = false;
-    return ++known.idle_sweeps > kIdleSweepsMax;
+    const bool is_awaited = known.have_value && known.left > 0;
+    return ++known.idle_sweeps >
+           (is_awaited ? kAwaitedSweepsMax : kIdleSweepsMax);
   });
 }
 

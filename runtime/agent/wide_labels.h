@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "runtime/agent/messages.h"
 #include "runtime/base/ids.h"
@@ -31,7 +32,7 @@ class WideLabels {
     int64_t left = 0;  // so many are not done; 0: not counted, unless reported
     // All are done, and the label's home was told.
     bool is_reported = false;
-    // All of them that wait have the value: only who is pursued may lack it.
+    // All of them that wait have the value: only askers may lack it.
     bool have_value = false;
     // Somebody has asked for it since the last sweep, and as a certain one.
     bool is_demanded = false;
@@ -39,6 +40,8 @@ class WideLabels {
     // A short one is kept for those that are yet to be pursued: values are
     // equal wherever they come from. None: not at hand.
     Value value;
+    // Some of them may wait no more.
+    absl::btree_set<Task> askers;
     int idle_sweeps = 0;
   };
   // Those of one home that are done, as it says.
@@ -56,13 +59,20 @@ class WideLabels {
   Known& Put(const Label& label, const Known& known);
   // What was said may not have been heard: count again, and say it again.
   void Doubt(const Label& label);
+  // The same, as somebody else asks. False if that can wait: some here are not
+  // done, all have the value or ask for it, and others had their turn since the
+  // last sweep. To go through all consumers at each word takes longer than it
+  // is until the next one, where there are thousands of such labels.
+  bool DoubtInTurn(const Label& label);
   void Forget(const Label& label) { known_.erase(label); }
   // None if it is not kept here.
   Value ValueOf(const Label& label);
   // Homes are others now.
   void ForgetAll() { known_.clear(); }
+  // `task` lacks it, and waits for what comes.
+  void NoteAsker(const Label& label, const Task& task);
   // Nobody has demanded it since the last sweep, for certain if `certain`:
-  // whoever is pursued gets what comes. From now on somebody has.
+  // all askers get what comes. From now on somebody has.
   bool MayDemand(const Label& label, bool certain);
   // Forgets what was not used for some sweeps.
   void Sweep();
@@ -80,6 +90,7 @@ class WideLabels {
   std::vector<bool> may_be_wide_;  // by array
   absl::flat_hash_map<Label, Known> known_;
   absl::btree_map<Label, Reports> reports_;
+  int doubted_count_ = 0;  // since the last sweep
 };
 
 }  // namespace dogged

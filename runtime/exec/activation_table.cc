@@ -23,7 +23,7 @@ std::unique_ptr<Activation> ActivationPool::Get(const Task& task,
   record->task = task;
   record->inputs.resize(static_cast<size_t>(use_count));
   record->missing_count = 0;
-  record->age = 0;
+  record->born = 0;
   record->priority = 0;
   return record;
 }
@@ -115,6 +115,7 @@ std::unique_ptr<Activation> ActivationTable::Mark(const Task& task, int use,
   std::unique_ptr<Activation> record = pool.Get(task, use_count);
   record->inputs[place] = std::move(value);
   record->missing_count = relations_.RequiredCount(task) - 1;
+  record->born = age_.load(std::memory_order_relaxed);
   if (record->missing_count <= 0) return record;
   stripe.Insert(hash, std::move(record));
   return nullptr;
@@ -163,15 +164,31 @@ bool ActivationTable::ForEach(
   return true;
 }
 
-void ActivationTable::Age(absl::FunctionRef<void(const Activation&)> visit) {
-  for (Stripe& stripe : stripes_) {
+void ActivationTable::Age(
+    int64_t count_min,
+    absl::FunctionRef<void(const Activation&, int32_t age)> visit) {
+  const int32_t now = age_.fetch_add(1, std::memory_order_relaxed) + 1;
+  int64_t count = 0;
+  for (size_t i = 0; i < stripes_.size() && count < count_min; ++i) {
+    const Stripe& stripe = stripes_[next_visited_];
+    next_visited_ = (next_visited_ + 1) % stripes_.size();
     const std::lock_guard lock(stripe.mutex);
-    for (Slot& slot : stripe.slots) {
+    for (const Slot& slot : stripe.slots) {
       if (slot.record == nullptr) continue;
-      ++slot.record->age;
-      visit(*slot.record);
+      visit(*slot.record, now - slot.record->born);
+      ++count;
     }
   }
+}
+
+void ActivationTable::Renew(const Task& task) {
+  const uint64_t hash = task.Hash();
+  Stripe& stripe = StripeOf(hash);
+  const std::lock_guard lock(stripe.mutex);
+  if (stripe.count == 0) return;
+  const Slot& slot = stripe.slots[stripe.Locate(hash, task)];
+  if (slot.record == nullptr) return;
+  slot.record->born = age_.load(std::memory_order_relaxed);
 }
 
 void ActivationTable::ReplaceInputs(

@@ -13,6 +13,7 @@
 #define DOGGED_RUNTIME_EXEC_ACTIVATION_TABLE_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,7 @@ struct alignas(64) Activation {
   Task task;
   ValueList inputs;  // by position of the use; none if missing or not required
   int32_t missing_count = 0;
-  int32_t age = 0;  // calls of ActivationTable::Age() since the first mark
+  int32_t born = 0;  // calls of ActivationTable::Age() before the first mark
   int64_t priority = 0;
 };
 
@@ -61,6 +62,7 @@ class ActivationTable {
   std::unique_ptr<Activation> Mark(const Task& task, int use, Value value,
                                    ActivationPool& pool);
 
+  bool Contains(const Task& task) const { return Find(task).has_value(); }
   // A copy of the record of `task`; none if it has no marks.
   std::optional<Activation> Find(const Task& task) const;
   // Takes the record of `task` out; null if it has none.
@@ -70,8 +72,15 @@ class ActivationTable {
   // Calls `visit` for every record until it returns false; then returns false
   // itself. The callback must not call the table: collect, then act.
   bool ForEach(absl::FunctionRef<bool(const Activation&)> visit) const;
-  // Makes every record one older, then calls `visit` for it, as ForEach().
-  void Age(absl::FunctionRef<void(const Activation&)> visit);
+  // Makes every record one older. Then calls `visit` with those that it was not
+  // called with for longest, and with their ages: with `count_min` of them, if
+  // there are as many, and hardly more or with a 64th. So what this costs does
+  // not grow with a table in which much waits. As ForEach() otherwise; by one
+  // thread at a time.
+  void Age(int64_t count_min,
+           absl::FunctionRef<void(const Activation&, int32_t age)> visit);
+  // The record of `task`, if there is one, is as young as a new one.
+  void Renew(const Task& task);
   // Replaces every marked input by what `visit` makes of it, which is not none.
   // The callback must not call the table.
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
@@ -107,6 +116,8 @@ class ActivationTable {
   const Relations& relations_;
   std::vector<int> use_counts_;  // by class
   std::array<Stripe, 1 << kStripeBits> stripes_;
+  std::atomic<int32_t> age_ = 0;  // calls of Age()
+  size_t next_visited_ = 0;       // stripe
 };
 
 }  // namespace dogged

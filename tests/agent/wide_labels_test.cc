@@ -82,5 +82,29 @@ TEST(WideLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
 }
 
+// To count again at each word of a thousand such labels takes longer than it is
+// until the next word.
+TEST(WideLabels, CountsAFewAgainBetweenTwoSweeps) {
+  const Program program = Fan(1000);
+  const Relations relations(program);
+  WideLabels wide(relations);
+  const auto label = [](int64_t i) { return Label{.array = 0, .index = {i}}; };
+  const auto doubted = [&] {
+    int count = 0;
+    for (int64_t i = 0; i < 1000; ++i) {
+      if (wide.DoubtInTurn(label(i))) ++count;
+      wide.Put(label(i), {.left = 1, .have_value = true});
+    }
+    return count;
+  };
+  EXPECT_EQ(doubted(), 1000) << "never counted";
+  EXPECT_LT(doubted(), 100);
+  wide.Sweep();
+  EXPECT_GT(doubted(), 0);
+  // Of what is done here the label's home has not heard.
+  wide.Put(label(0), {.left = 0, .is_reported = true, .have_value = true});
+  EXPECT_TRUE(wide.DoubtInTurn(label(0)));
+}
+
 }  // namespace
 }  // namespace dogged

@@ -95,6 +95,28 @@ TEST_F(ActivationTableTest, RemovesARecordWithItsMarks) {
   EXPECT_EQ(table_.size(), 0);
 }
 
+// What waits for long is visited in turn, some at a time, however much it is.
+TEST_F(ActivationTableTest, VisitsSomeAtATimeThoughAllGrowOlder) {
+  std::set<Task> left;
+  for (const Mark& mark : AllMarks(relations_)) {
+    if (mark.use != 1 || relations_.RequiredCount(mark.task) < 2) continue;
+    EXPECT_EQ(table_.Mark(mark.task, 1, Value::Scalar(1), pool_), nullptr);
+    left.insert(mark.task);
+  }
+  const size_t count = left.size();
+  for (int32_t sweep = 1; !left.empty(); ++sweep) {
+    ASSERT_LE(sweep, 64);
+    size_t visited = 0;
+    table_.Age(count / 10, [&](const Activation& record, int32_t age) {
+      EXPECT_EQ(age, sweep);
+      EXPECT_EQ(left.erase(record.task), 1u) << "not yet its turn again";
+      ++visited;
+    });
+    EXPECT_LT(visited, count / 5);
+    if (left.size() < count / 10) break;  // the next begins another round
+  }
+}
+
 TEST_F(ActivationTableTest, AgreesWithAMapOnRandomMarks) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
