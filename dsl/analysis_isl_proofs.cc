@@ -53,18 +53,30 @@ std::string Analysis::PointText(const CheckedTask& task,
 std::string Analysis::RangesText(const CheckedTask& task,
                                  const isl::set& points) const {
   const auto rank = task.domain.dimensions.size();
-  const isl::set box = sets_.BoxHull(points, std::vector<bool>(rank, true));
-  std::string out = box.is_subset(points) ? " at " : " at some of ";
+  isl_ctx* context = isl_set_get_ctx(points.get());
+  isl_set* box = isl_set_universe(isl_set_get_space(points.get()));
+  std::vector<bool> has_step(rank);
+  std::string out;
   for (size_t d = 0; d < rank; ++d) {
     const int i = static_cast<int>(d);
+    const int64_t first = Least(points, i).value_or(0);
+    const int64_t last = Greatest(points, i).value_or(0);
+    const auto u = static_cast<unsigned>(d);
+    box = isl_set_lower_bound_val(box, isl_dim_set, u,
+                                  isl_val_int_from_si(context, first));
+    box = isl_set_upper_bound_val(box, isl_dim_set, u,
+                                  isl_val_int_from_si(context, last));
     absl::StrAppend(&out, d == 0 ? "" : ", ", task.domain.dimensions[d].name,
-                    " = ", Least(points, i).value_or(0));
+                    " = ", first);
     if (SharedValue(points, i)) continue;
-    absl::StrAppend(&out, ":", Greatest(points, i).value_or(0));
+    absl::StrAppend(&out, ":", last);
     const int64_t step = Stride(points, i);
-    if (step > 1) absl::StrAppend(&out, ":", step);
+    has_step[d] = step > 1;
+    if (has_step[d]) absl::StrAppend(&out, ":", step);
   }
-  return out;
+  const isl::set said =
+      isl::manage(box).intersect(sets_.BoxHull(points, has_step));
+  return absl::StrCat(said.is_subset(points) ? " at " : " at some of ", out);
 }
 
 // The first point of `task` that `map` relates to a label, and the first of

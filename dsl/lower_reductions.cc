@@ -181,26 +181,9 @@ Guard Never() { return {.any_of = {{{.expr = AffineExpr::Constant(-1)}}}}; }
 // dimension of which `values` may go beyond the hull.
 Guard Membership(const Domain& domain, int cut,
                  const std::vector<AffineExpr>& values) {
-  std::vector<Constraint> bounds;
-  for (int d = 0; d < domain.size(); ++d) {
-    const auto at = static_cast<size_t>(d);
-    for (const AffineBound& bound : domain.dimensions[at].lower) {
-      if (bound.expr.IsConstant()) continue;
-      bounds.push_back({.expr = values[at] * bound.divisor -
-                                Substitute(bound.expr, values)});
-    }
-    for (const AffineBound& bound : domain.dimensions[at].upper) {
-      if (bound.expr.IsConstant() && d != cut) continue;
-      bounds.push_back({.expr = Substitute(bound.expr, values) -
-                                values[at] * bound.divisor});
-    }
-  }
-  Guard out = Substitute(domain.guard, values);
-  if (out.any_of.empty() && !bounds.empty()) out.any_of.emplace_back();
-  for (auto& all_of : out.any_of) {
-    all_of.insert(all_of.end(), bounds.begin(), bounds.end());
-  }
-  return out;
+  Guard out = domain.guard;
+  out.Require(domain.BoundConstraints(cut));
+  return Substitute(out, values);
 }
 
 // Where time stands among the indices of `view`'s array, of which the labels'

@@ -29,24 +29,8 @@ int32_t Neutral(ReduceKind kind, ElementType element, CodeBuilder& builder) {
 
 // The condition under which a point of the box around `over` is one of it.
 Guard IsIn(const Domain& over) {
-  std::vector<Constraint> bounds;
-  for (int d = 0; d < over.size(); ++d) {
-    const Dimension& dimension = over.dimensions[static_cast<size_t>(d)];
-    const AffineExpr own = AffineExpr::Index(d);
-    for (const AffineBound& bound : dimension.lower) {
-      if (bound.expr.IsConstant()) continue;
-      bounds.push_back({.expr = own * bound.divisor - bound.expr});
-    }
-    for (const AffineBound& bound : dimension.upper) {
-      if (bound.expr.IsConstant()) continue;
-      bounds.push_back({.expr = bound.expr - own * bound.divisor});
-    }
-  }
   Guard out = over.guard;
-  if (out.any_of.empty() && !bounds.empty()) out.any_of.emplace_back();
-  for (auto& all_of : out.any_of) {
-    all_of.insert(all_of.end(), bounds.begin(), bounds.end());
-  }
+  out.Require(over.BoundConstraints());
   return out;
 }
 

@@ -122,12 +122,10 @@ std::optional<PointResult> ResultOf(const CheckedResult& result,
          .lower = {{.expr = AffineExpr::Constant(repeat.first)}},
          .upper = {{.expr = AffineExpr::Constant(last)}}});
     is_one_level &= MakeResult(result.ref.array, domain, map).is_grid;
-    if (domain.guard.IsAlways()) domain.guard.any_of.push_back({});
-    for (auto& all_of : domain.guard.any_of) {
-      all_of.push_back({.expr = time.time - AffineExpr::Constant(repeat.first),
-                        .kind = Constraint::Kind::kDivisible,
-                        .modulus = repeat.step});
-    }
+    domain.guard.Require(
+        {{.expr = time.time - AffineExpr::Constant(repeat.first),
+          .kind = Constraint::Kind::kDivisible,
+          .modulus = repeat.step}});
   }
   PointResult out =
       MakeResult(result.ref.array, std::move(domain), std::move(map));

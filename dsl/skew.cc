@@ -34,20 +34,6 @@ struct Moved {
   int time = 0;
 };
 
-// The constraints that bound `dimension`, index d, unless they are numbers.
-void AddBounds(const Dimension& dimension, int d, bool with_numbers,
-               std::vector<Constraint>& out) {
-  const AffineExpr own = AffineExpr::Index(d);
-  for (const AffineBound& bound : dimension.lower) {
-    if (bound.expr.IsConstant() && !with_numbers) continue;
-    out.push_back({.expr = own * bound.divisor - bound.expr});
-  }
-  for (const AffineBound& bound : dimension.upper) {
-    if (bound.expr.IsConstant() && !with_numbers) continue;
-    out.push_back({.expr = bound.expr - own * bound.divisor});
-  }
-}
-
 class Skewer {
  public:
   Skewer(const PointProgram& points, std::vector<bool> is_field,
@@ -89,17 +75,11 @@ class Skewer {
 
 Domain Skewer::Boxed(const Domain& domain, int k, const Box& hull) {
   Domain out = domain;
-  std::vector<Constraint> bounds;
+  out.guard.Require(domain.BoundConstraints(k));
   for (int d = 0; d < domain.size(); ++d) {
     Dimension& dimension = out.dimensions[static_cast<size_t>(d)];
-    AddBounds(dimension, d, d == k, bounds);
     dimension.lower = {{.expr = AffineExpr::Constant(hull.lower[d])}};
     dimension.upper = {{.expr = AffineExpr::Constant(hull.upper[d])}};
-  }
-  if (bounds.empty()) return out;
-  if (out.guard.any_of.empty()) out.guard.any_of.emplace_back();
-  for (auto& all_of : out.guard.any_of) {
-    all_of.insert(all_of.end(), bounds.begin(), bounds.end());
   }
   return out;
 }
@@ -130,12 +110,8 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
     out.time = domain.size();
     out.domain = domain;
     out.domain.dimensions.push_back(range);
-    Guard& guard = out.domain.guard;
-    if (guard.any_of.empty()) guard.any_of.emplace_back();
-    for (auto& all_of : guard.any_of) {
-      all_of.push_back({.expr = AffineExpr::Index(out.time) - steps,
-                        .kind = Constraint::Kind::kZero});
-    }
+    out.domain.guard.Require({{.expr = AffineExpr::Index(out.time) - steps,
+                               .kind = Constraint::Kind::kZero}});
     return out;
   }
   const auto at = static_cast<size_t>(k);
@@ -272,7 +248,7 @@ absl::StatusOr<PointResult> Skewer::SkewResult(
   std::tie(steps.lower, steps.upper) =
       RangeOver(Dot(factors_, identity), result.box);
   Domain domain = Domain::Box(ranges);
-  if (!apart.empty()) domain.guard.any_of = {apart};
+  domain.guard.Require(apart);
   PointResult out = MakeResult(result.array, std::move(domain), identity);
   out.range = result.range;
   out.file = result.file;

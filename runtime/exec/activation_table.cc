@@ -121,6 +121,14 @@ std::unique_ptr<Activation> ActivationTable::Mark(const Task& task, int use,
   return nullptr;
 }
 
+bool ActivationTable::Contains(const Task& task) const {
+  const uint64_t hash = task.Hash();
+  const Stripe& stripe = StripeOf(hash);
+  const std::lock_guard lock(stripe.mutex);
+  return stripe.count > 0 &&
+         stripe.slots[stripe.Locate(hash, task)].record != nullptr;
+}
+
 std::optional<Activation> ActivationTable::Find(const Task& task) const {
   const uint64_t hash = task.Hash();
   const Stripe& stripe = StripeOf(hash);

@@ -62,7 +62,7 @@ class ActivationTable {
   std::unique_ptr<Activation> Mark(const Task& task, int use, Value value,
                                    ActivationPool& pool);
 
-  bool Contains(const Task& task) const { return Find(task).has_value(); }
+  bool Contains(const Task& task) const;
   // A copy of the record of `task`; none if it has no marks.
   std::optional<Activation> Find(const Task& task) const;
   // Takes the record of `task` out; null if it has none.

@@ -65,6 +65,14 @@ bool Guard::Holds(const IndexVector& index) const {
   return false;
 }
 
+void Guard::Require(const std::vector<Constraint>& constraints) {
+  if (constraints.empty()) return;
+  if (any_of.empty()) any_of.emplace_back();
+  for (auto& all_of : any_of) {
+    all_of.insert(all_of.end(), constraints.begin(), constraints.end());
+  }
+}
+
 void Guard::Encode(Encoder& out) const {
   out.PutVarint(any_of.size());
   for (const auto& all_of : any_of) {
@@ -135,6 +143,23 @@ bool Domain::Narrow(const Constraint& c) {
   if (factor > 0 || is_zero) dimension.lower.push_back(low);
   if (factor < 0 || is_zero) dimension.upper.push_back(low);
   return true;
+}
+
+std::vector<Constraint> Domain::BoundConstraints(int with_numbers) const {
+  std::vector<Constraint> out;
+  for (int d = 0; d < size(); ++d) {
+    const Dimension& dimension = dimensions[static_cast<size_t>(d)];
+    const AffineExpr own = AffineExpr::Index(d);
+    for (const AffineBound& bound : dimension.lower) {
+      if (bound.expr.IsConstant() && d != with_numbers) continue;
+      out.push_back({.expr = own * bound.divisor - bound.expr});
+    }
+    for (const AffineBound& bound : dimension.upper) {
+      if (bound.expr.IsConstant() && d != with_numbers) continue;
+      out.push_back({.expr = bound.expr - own * bound.divisor});
+    }
+  }
+  return out;
 }
 
 bool Domain::Contains(const IndexVector& index) const {

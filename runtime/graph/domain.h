@@ -33,6 +33,8 @@ struct Guard {
 
   bool IsAlways() const { return any_of.empty(); }
   bool Holds(const IndexVector& index) const;
+  // Holds only where each of `constraints` does, too.
+  void Require(const std::vector<Constraint>& constraints);
   friend bool operator==(const Guard&, const Guard&) = default;
   void Encode(Encoder& out) const;
   static Guard Decode(Decoder& in);
@@ -69,6 +71,9 @@ struct Domain {
   // nothing is changed, if it mentions none and fails: no point is left.
   // Divisibility is no bound, and left out.
   bool Narrow(const Constraint& c);
+  // What the bounds say, without those that are numbers: a box around it says
+  // the same. Only those of index `with_numbers`, if any, are not left out.
+  std::vector<Constraint> BoundConstraints(int with_numbers = -1) const;
   // The number of points; exact. Saturates at INT64_MAX. See CountPoints().
   int64_t Count() const;
   // Calls `visit` for each point in lexicographic order until it returns
