@@ -17,10 +17,6 @@ constexpr absl::Duration kCallTimeout = absl::Seconds(10);
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
-// Results that are read where they lie, before they are copied and returned:
-// less than the agent lends.
-constexpr int64_t kLentBytesMax = int64_t{256} << 20;
-
 uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
 
 // Keeps the mapping for a view of it.
@@ -48,13 +44,10 @@ Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
-    std::vector<std::string> addresses, absl::Duration patience,
-    ConnectControl connect) {
-  std::unique_ptr<ClusterClient> out(new ClusterClient);
-  out->connect_ = std::move(connect);
+    std::vector<std::string> addresses, Options options) {
+  std::unique_ptr<ClusterClient> out(new ClusterClient(std::move(options)));
   out->addresses_ = std::move(addresses);
   out->named_count_ = out->addresses_.size();
-  out->patience_ = patience;
   DOGGED_RETURN_IF_ERROR(out->FailOver(absl::OkStatus()));
   return out;
 }
@@ -65,7 +58,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   last_loan_ = 0;
   absl::Status last = why;
   for (const std::string& address : addresses_) {
-    auto client = connect_(address, kConnectTimeout);
+    auto client = options_.connect(address, kConnectTimeout);
     if (client.status().code() == absl::StatusCode::kInvalidArgument) {
       return absl::NotFoundError(std::string(client.status().message()));
     }
@@ -95,7 +88,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
 
 absl::Status ClusterClient::SayAll() {
   const SubmitRequest request{.submission = record_.submission,
-                              .options = options_,
+                              .options = job_options_,
                               .text_hash = record_.text_hash,
                               .job = encoded_job_};
   DOGGED_ASSIGN_OR_RETURN(
@@ -118,7 +111,7 @@ absl::Status ClusterClient::Submit(std::string encoded_job,
                                    const Relations& relations,
                                    uint64_t text_hash) {
   encoded_job_ = std::move(encoded_job);
-  options_ = options;
+  job_options_ = options;
   record_ = {.hash = JobHash(encoded_job_),
              .submission = submission,
              .name = relations.program().name,
@@ -178,7 +171,9 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
     --asked_count_;
   }
   for (const LentValue& lent : reply->lent) Borrow(lent);
-  if (lent_bytes_ > kLentBytesMax) DOGGED_RETURN_IF_ERROR(ReturnLent());
+  if (lent_bytes_ > options_.lent_bytes_max) {
+    DOGGED_RETURN_IF_ERROR(ReturnBeyond(options_.lent_bytes_max));
+  }
   return AskForMore();
 }
 
@@ -199,27 +194,30 @@ void ClusterClient::Borrow(const LentValue& lent) {
   --asked_count_;
   ++lent_count_;
   lent_bytes_ += view.bytes();
-  lent_.push_back(lent.label);
+  lent_.push_back({lent.label, lent.loan.number});
   found_.emplace(lent.label, view);
 }
 
 // A contact that was lost may have been declared dead, and its arena be in use
 // for something else: the digest tells.
-void ClusterClient::TakeLent() {
-  for (const Label& label : lent_) {
-    const auto it = found_.find(label);
-    const Value copy = it->second.Copy();
-    if (Hash128(copy.view()) == it->second.digest()) {
-      it->second = copy;
-      continue;
-    }
-    found_.erase(it);
-    missing_.insert(label);
-    unread_.push_back(label);
-    ++asked_count_;
+void ClusterClient::TakeOldest() {
+  const Label label = lent_.front().label;
+  const auto it = found_.find(label);
+  const Value copy = it->second.Copy();
+  lent_.pop_front();
+  lent_bytes_ -= copy.bytes();
+  if (Hash128(copy.view()) == it->second.digest()) {
+    it->second = copy;
+    return;
   }
-  lent_.clear();
-  lent_bytes_ = 0;
+  found_.erase(it);
+  missing_.insert(label);
+  unread_.push_back(label);
+  ++asked_count_;
+}
+
+void ClusterClient::TakeLent() {
+  while (!lent_.empty()) TakeOldest();
 }
 
 absl::StatusOr<bool> ClusterClient::CopyLent() {
@@ -244,10 +242,12 @@ absl::Status ClusterClient::NoRoom() {
       "parameters"));
 }
 
-absl::Status ClusterClient::ReturnLent() {
-  TakeLent();
+absl::Status ClusterClient::ReturnBeyond(int64_t bytes) {
+  while (lent_bytes_ > bytes) TakeOldest();
+  const uint64_t returned =
+      lent_.empty() ? last_loan_ : lent_.front().number - 1;
   return contact_->Send(Type(ControlType::kReturned),
-                        ReturnedNotice{.number = last_loan_}.Encode().view(),
+                        ReturnedNotice{.number = returned}.Encode().view(),
                         kCallTimeout);
 }
 
@@ -298,10 +298,10 @@ std::vector<StatusReply> ClusterClient::PollStatus(
   // There may be more of them after each answer.
   for (size_t i = 0; i < addresses_.size(); ++i) {
     const absl::Duration patience =
-        i < named_count_ ? patience_ : kStatusPatience;
+        i < named_count_ ? options_.patience : kStatusPatience;
     auto& client = status_clients_[addresses_[i]];
     if (client == nullptr) {
-      auto connected = connect_(addresses_[i], patience);
+      auto connected = options_.connect(addresses_[i], patience);
       if (!connected.ok()) continue;
       client = *std::move(connected);
     }

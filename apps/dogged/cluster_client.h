@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,13 +41,20 @@ class ClusterClient {
   // For the one that a user named and waits for.
   static constexpr absl::Duration kNamedPatience = absl::Seconds(10);
 
+  struct Options {
+    // Agents that are named have so long to say how they are.
+    absl::Duration patience = kStatusPatience;
+    // Results that are read where they lie, until all are here: to copy them
+    // takes processors that the last tasks need. Of more the oldest are copied,
+    // so that this much is left to do in the end. Less than an agent lends.
+    int64_t lent_bytes_max = int64_t{1} << 30;
+    ConnectControl connect = ControlClient::Connect;
+  };
   // `addresses`: control ports of running agents, at least one of which takes
-  // the connection. They have `patience` to say how they are. Errors:
-  // kUnavailable naming them; kNotFound for what is no address.
+  // the connection. Errors: kUnavailable naming them; kNotFound for what is no
+  // address.
   static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
-      std::vector<std::string> addresses,
-      absl::Duration patience = kStatusPatience,
-      ConnectControl connect = ControlClient::Connect);
+      std::vector<std::string> addresses, Options options);
 
   // Gives the job to the cluster and starts to collect its results.
   // `relations` outlives the client.
@@ -90,7 +98,13 @@ class ClusterClient {
   int agent_count() const { return static_cast<int>(addresses_.size()); }
 
  private:
-  ClusterClient() = default;
+  // One of the results that are not copied yet.
+  struct Lent {
+    Label label;
+    uint64_t number = 0;  // of the loan
+  };
+
+  explicit ClusterClient(Options options) : options_(std::move(options)) {}
   // Talks to the next agent that answers, and says all over again.
   absl::Status FailOver(const absl::Status& why);
   absl::Status SayAll();
@@ -98,25 +112,27 @@ class ClusterClient {
   absl::Status TakeFrame(const ControlFrame& frame);
   // Takes note of what was lent. It is asked for again if it can't be read.
   void Borrow(const LentValue& lent);
-  absl::Status ReturnLent();
+  // Copies what is lent beyond that, and gives it back.
+  absl::Status ReturnBeyond(int64_t bytes);
   // What Collect() and CopyLent() do, but std::bad_alloc flies.
   absl::Status CollectOrThrow(absl::Duration patience);
+  // Copies the oldest of what is lent, or all of it.
+  void TakeOldest();
   void TakeLent();
   // Drops the results, and says how much there was.
   absl::Status NoRoom();
   // The results can be asked for once it is known which these are.
   void ListResults();
 
-  ConnectControl connect_;
+  const Options options_;
   SystemClock clock_;
   std::vector<std::string> addresses_;
-  size_t named_count_ = 0;   // those given to Connect(), in front
-  absl::Duration patience_;  // with these
+  size_t named_count_ = 0;  // those given to Connect(), in front
   std::unique_ptr<ControlCaller> contact_;
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
 
   std::string encoded_job_;
-  JobOptions options_;
+  JobOptions job_options_;
   JobRecord record_;
   std::optional<Rounds> rounds_;
   absl::flat_hash_set<Label> missing_;
@@ -125,7 +141,7 @@ class ClusterClient {
   absl::flat_hash_map<Label, Value> found_;
   // By address; null: it can't be read.
   std::map<std::string, std::shared_ptr<PeerArena>> arenas_;
-  std::vector<Label> lent_;    // of found_, not copied yet
+  std::deque<Lent> lent_;      // of found_
   std::vector<Label> unread_;  // to be sent as bytes
   int64_t lent_bytes_ = 0;     // of `lent_`
   uint64_t last_loan_ = 0;     // of this contact

@@ -240,8 +240,8 @@ absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
 }  // namespace
 
 ExitCode StatusCommand(const ClusterOptions& options) {
-  const auto client =
-      ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
+  const auto client = ClusterClient::Connect(
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
   if (!client.ok()) return SayError(client.status());
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
   const auto replies =
@@ -263,8 +263,8 @@ ExitCode CancelCommand(const ClusterOptions& options) {
                           options.cluster, "` lists them"));
     return ExitCode::kMistyped;
   }
-  const auto client =
-      ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
+  const auto client = ClusterClient::Connect(
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
   if (!client.ok()) return SayError(client.status());
   const auto replies = Poll(**client, options.cluster, {});
   if (!replies.ok()) return SayError(replies.status());

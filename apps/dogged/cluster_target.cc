@@ -57,8 +57,8 @@ bool HasResults(ClusterClient& client, const Digest& hash) {
 absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                                              const KernelSource& kernels) {
   const ProgramOptions given = options.program;
-  const auto client =
-      ClusterClient::Connect({options.cluster}, ClusterClient::kNamedPatience);
+  const auto client = ClusterClient::Connect(
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
   if (!client.ok()) {
     SayError(client.status().message());
     return client.status();

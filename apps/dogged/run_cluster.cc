@@ -217,7 +217,7 @@ class ClusterRun {
     } else {
       addresses.push_back(options_.cluster);
     }
-    DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses));
+    DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses, {}));
     AwaitViews();
     const std::vector<StatusReply> replies = client_->PollStatus();
     if (!options_.cluster.empty()) {

@@ -73,7 +73,7 @@ AgentsRun::Outcome AgentsRun::Run(const Request& request) {
   for (const LocalAgents::Process& process : processes()) {
     addresses.push_back(process.address);
   }
-  auto client = ClusterClient::Connect(addresses);
+  auto client = ClusterClient::Connect(addresses, {});
   DOGGED_CHECK(client.ok()) << client.status().ToString();
   const std::string encoded = job->Encode();
   Outcome out{

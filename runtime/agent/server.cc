@@ -14,8 +14,9 @@ namespace {
 
 // Values of one kValues frame, as long as there are that many.
 constexpr int64_t kValuesFrameBytes = 4 << 20;
-// What one client may have borrowed; the rest comes as bytes.
-constexpr int64_t kBorrowedBytesMax = int64_t{512} << 20;
+// What one client may have borrowed; the rest comes as bytes. Results stay
+// until their job ends anyhow: this is for clients that stand still after that.
+constexpr int64_t kBorrowedBytesMax = int64_t{2} << 30;
 // Of those that have gone `status` names the last ones.
 constexpr size_t kDepartedMax = 1000;
 constexpr int kLifeLineNeighboursMax = 16;

@@ -1,15 +1,20 @@
 // Aim: an agent that a user names has as long to say how it is as COMMAND.md
 // says; those that it knows of have less, so that one slow agent costs little.
-// Method: connections whose answers take a time that is made up.
+// Results that an agent lends are left where they lie for as long as may be,
+// and are right even if they change there. Method: connections whose answers
+// take a time that is made up, or lend values of this process's own arena.
 #include "apps/dogged/cluster_client.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "routing/arena.h"
+#include "tests/exec/programs.h"
 
 namespace dogged {
 namespace {
@@ -64,9 +69,10 @@ class SlowCaller : public ControlCaller {
 // Those that say how they are, by address, if "a" is the named one.
 std::vector<std::string> Answers(Agents& agents, absl::Duration patience) {
   auto client = ClusterClient::Connect(
-      {"a"}, patience, [&agents](absl::string_view address, absl::Duration) {
-        return std::make_unique<SlowCaller>(agents, address);
-      });
+      {"a"}, {.patience = patience,
+              .connect = [&agents](absl::string_view address, absl::Duration) {
+                return std::make_unique<SlowCaller>(agents, address);
+              }});
   EXPECT_TRUE(client.ok()) << client.status();
   std::vector<std::string> out;
   for (const StatusReply& reply : (*client)->PollStatus()) {
@@ -93,6 +99,162 @@ TEST(ClusterClient, OthersHaveASecond) {
   Agents agents{{{"a", absl::Milliseconds(1100)}, {"c", absl::Seconds(0)}}};
   EXPECT_THAT(Answers(agents, ClusterClient::kStatusPatience), IsEmpty());
   EXPECT_EQ(agents.waited, absl::Seconds(1));
+}
+
+constexpr int64_t kResults = 8;
+constexpr int64_t kResultBytes = 64 << 10;
+
+// The results of WideRelease(kResults): all elements of result i are i.
+class LentResults {
+ public:
+  LentResults() {
+    SetValueMemory(arena_.get());
+    for (int64_t i = 0; i < kResults; ++i) values_.push_back(Make(i));
+    SetValueMemory(nullptr);
+  }
+  static Value Make(int64_t i) {
+    Value out = Value::Allocate(ElementType::kDouble, {kResultBytes / 8});
+    for (double& x : out.mutable_span<double>()) x = static_cast<double>(i);
+    out.Seal();
+    return out;
+  }
+  static bool IsRight(const Value& value, int64_t i) {
+    return !value.IsNone() && value.view() == Make(i).view();
+  }
+  LentValue Lend(int64_t i, uint64_t number) const {
+    const Value& value = values_[static_cast<size_t>(i)];
+    return {.label = Label{1, {i}},
+            .arena = arena_->address(),
+            .loan = {.number = number,
+                     .offset = *arena_->OffsetOf(value.data()),
+                     .type = value.type(),
+                     .shape = value.shape(),
+                     .digest = value.digest()}};
+  }
+  // Something else lies there now.
+  void Spoil(int64_t i) {
+    const_cast<double*>(
+        values_[static_cast<size_t>(i)].span<double>().data())[9] += 1;
+  }
+
+ private:
+  std::unique_ptr<Arena> arena_ = Arena::Create({.bytes = 1 << 24, .token = 7});
+  std::vector<Value> values_;
+};
+
+// Lends what it is asked for, a result a frame; sends bytes where that is
+// wished.
+class LendingCaller : public ControlCaller {
+ public:
+  struct Log {
+    std::vector<uint64_t> returned;  // numbers of loans
+    std::vector<int64_t> sent;       // results, as bytes
+  };
+  LendingCaller(const LentResults& results, Log& log)
+      : results_(results), log_(log) {}
+
+  absl::Status Send(uint8_t type, absl::string_view body,
+                    absl::Duration) override {
+    if (type == static_cast<uint8_t>(ControlType::kReturned)) {
+      log_.returned.push_back(ReturnedNotice::Decode(body)->number);
+      return absl::OkStatus();
+    }
+    const auto request = WantRequest::Decode(body);
+    for (const Label& label : request->labels) {
+      ValuesReply reply{.job = request->job, .values = {}, .lent = {}};
+      const int64_t i = label.index[0];
+      if (request->may_borrow) {
+        reply.lent.push_back(results_.Lend(i, ++loan_count_));
+      } else {
+        reply.values.emplace_back(label, LentResults::Make(i));
+        log_.sent.push_back(i);
+      }
+      replies_.push_back(reply.Encode());
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<ControlFrame> Receive(absl::Duration) override {
+    if (replies_.empty()) return absl::DeadlineExceededError("no more");
+    ControlFrame out{static_cast<uint8_t>(ControlType::kValues),
+                     replies_.front()};
+    replies_.pop_front();
+    return out;
+  }
+  absl::StatusOr<ControlFrame> Call(uint8_t, absl::string_view,
+                                    absl::Duration) override {
+    return ControlFrame{static_cast<uint8_t>(ControlType::kSubmitted), {}};
+  }
+
+ private:
+  const LentResults& results_;
+  Log& log_;
+  uint64_t loan_count_ = 0;
+  std::deque<Bytes> replies_;
+};
+
+class ClusterClientLent : public testing::Test {
+ protected:
+  // A client that reads up to so many results where they lie.
+  std::unique_ptr<ClusterClient> Start(int64_t lent_max) {
+    auto client = ClusterClient::Connect(
+        {"a"}, {.lent_bytes_max = lent_max * kResultBytes,
+                .connect = [this](absl::string_view, absl::Duration) {
+                  return std::make_unique<LendingCaller>(results_, log_);
+                }});
+    EXPECT_TRUE(client.ok()) << client.status();
+    EXPECT_TRUE(
+        (*client)->Submit("job", SubmissionId(1), {}, relations_, 0).ok());
+    return *std::move(client);
+  }
+  // Which of the results are not the client's own.
+  static std::vector<int64_t> LeftThere(const ClusterClient& client) {
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < kResults; ++i) {
+      const Value value = client.Find(Label{1, {i}});
+      EXPECT_TRUE(LentResults::IsRight(value, i)) << i;
+      if (value.IsView()) out.push_back(i);
+    }
+    return out;
+  }
+
+  const Program program_ = WideRelease(kResults);
+  const Relations relations_{program_};
+  LentResults results_;
+  LendingCaller::Log log_;
+};
+
+TEST_F(ClusterClientLent, AreCopiedWhenAllAreHere) {
+  const auto client = Start(kResults);
+  ASSERT_TRUE(client->Collect(absl::Seconds(1)).ok());
+  EXPECT_TRUE(client->HasAll());
+  EXPECT_THAT(LeftThere(*client), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(*client->CopyLent(), true);
+  EXPECT_THAT(LeftThere(*client), IsEmpty());
+  EXPECT_THAT(log_.returned, IsEmpty());
+  EXPECT_EQ(client->lent_count(), kResults);
+}
+
+TEST_F(ClusterClientLent, OldestAreGivenBackBeyondTheBound) {
+  const auto client = Start(3);
+  ASSERT_TRUE(client->Collect(absl::Seconds(1)).ok());
+  EXPECT_THAT(log_.returned, ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(LeftThere(*client), ElementsAre(5, 6, 7));
+  EXPECT_THAT(*client->CopyLent(), true);
+  EXPECT_THAT(LeftThere(*client), IsEmpty());
+  EXPECT_THAT(log_.sent, IsEmpty());
+}
+
+TEST_F(ClusterClientLent, WhatChangedIsAskedForAgain) {
+  const auto client = Start(3);
+  results_.Spoil(1);  // found out while others come
+  ASSERT_TRUE(client->Collect(absl::Seconds(1)).ok());
+  EXPECT_THAT(log_.sent, ElementsAre(1));
+  results_.Spoil(6);  // and in the end
+  EXPECT_THAT(*client->CopyLent(), false);
+  ASSERT_TRUE(client->Collect(absl::Seconds(1)).ok());
+  EXPECT_THAT(*client->CopyLent(), true);
+  EXPECT_THAT(log_.sent, ElementsAre(1, 6));
+  EXPECT_THAT(LeftThere(*client), IsEmpty());
 }
 
 }  // namespace
