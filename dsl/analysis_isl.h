@@ -6,6 +6,7 @@
 #include <isl/cpp.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,6 +91,8 @@ class Analysis {
   void SelectWithin(const CheckedResult& result, const isl::set& labels);
   void SingleAssignment();
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
+  std::string Apart(const CheckedRef& other, size_t l) const;
+  void ReportClashes() const;
   void Coverage();
 
   // --- analysis_isl_missing.cc ---
@@ -99,6 +102,7 @@ class Analysis {
                             std::string otherwise) const;
   std::string HelpWithRounds() const;
   absl::string_view TextAt(SourceRange range) const;
+  absl::string_view IndexText(const CheckedRef& ref, size_t i) const;
   bool StepsBack(const CheckedRef& ref, const AffineMap& made) const;
   std::string HelpAhead(const CheckedTask& task, const CheckedUse& use,
                         std::string otherwise) const;
@@ -159,6 +163,14 @@ class Analysis {
   std::vector<isl::set> wanted_;
   std::vector<isl::set> useless_;       // by task, what no result needs
   std::optional<Dependence> doubtful_;  // in a ring without a proof
+  // Boundaries that create a label twice: the first such label, and what would
+  // leave all of them to boundaries further up.
+  struct Clash {
+    std::string message;
+    std::vector<int> lines;  // of the others
+    std::vector<std::string> conditions;
+  };
+  std::map<size_t, Clash> clashes_;  // by task, the lower one of each two
 };
 
 }  // namespace dogged::dsl

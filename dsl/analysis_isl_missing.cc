@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "dsl/analysis_isl.h"
@@ -196,6 +197,22 @@ absl::string_view Analysis::TextAt(SourceRange range) const {
   return absl::string_view(diagnostics_.text())
       .substr(static_cast<size_t>(range.begin),
               static_cast<size_t>(range.end - range.begin));
+}
+
+// What stands between the brackets of index `i`.
+absl::string_view Analysis::IndexText(const CheckedRef& ref, size_t i) const {
+  const absl::string_view text = TextAt(ref.range);
+  size_t begin = 0;
+  int depth = 0;
+  size_t count = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '(' && depth++ == 0) begin = at + 1;
+    if (text[at] != ')' || --depth > 0) continue;
+    if (count++ == i) {
+      return absl::StripAsciiWhitespace(text.substr(begin, at - begin));
+    }
+  }
+  return "";
 }
 
 // True if some index of `ref` is less by a number than in `made`.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/analysis_isl.h"
@@ -211,19 +212,67 @@ void Analysis::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
         .Help("every index of more than one value has to stand in the label");
     return;
   }
+  std::string message = absl::StrCat(label, " has two producers: ", one.name,
+                                     PointText(one, point), ", and ", two.name,
+                                     PointText(two, other));
+  const int line =
+      diagnostics_.LineAndColumn(one.creates[c].ref.range.begin).first;
   const bool are_boundaries = one.origin == CheckedTask::Origin::kBoundary &&
                               two.origin == CheckedTask::Origin::kBoundary;
-  diagnostics_
-      .Error(Code::kTwoProducers, ref.range,
-             absl::StrCat(label, " has two producers: ", one.name,
-                          PointText(one, point), ", and ", two.name,
-                          PointText(two, other)))
-      .Note(absl::StrCat(
-          "the other one is on line ",
-          diagnostics_.LineAndColumn(one.creates[c].ref.range.begin).first))
-      .Help(are_boundaries
-                ? "give the corner to one of them with  where"
-                : "shrink a range, or add  where,  so that each label has one");
+  if (are_boundaries) {
+    Clash& clash = clashes_[static_cast<size_t>(l)];
+    if (clash.message.empty()) clash.message = std::move(message);
+    clash.lines.push_back(line);
+    clash.conditions.push_back(
+        Apart(one.creates[c].ref, static_cast<size_t>(l)));
+    return;
+  }
+  diagnostics_.Error(Code::kTwoProducers, ref.range, std::move(message))
+      .Note(absl::StrCat("the other one is on line ", line))
+      .Help("shrink a range, or add  where,  so that each label has one");
+}
+
+// The condition under which boundary `l` creates no label of `other`, which has
+// numbers where the boundary has indices: "x > 0". Empty if it has none.
+std::string Analysis::Apart(const CheckedRef& other, size_t l) const {
+  const CheckedTask& task = program_.tasks[l];
+  const CheckedRef& own = task.creates.front().ref;
+  std::vector<std::string> any_of;
+  for (size_t i = 0; i < own.index.size(); ++i) {
+    const AffineExpr number = Instantiate(other.index[i], program_);
+    const AffineExpr index = Instantiate(own.index[i], program_);
+    const int d = index.LastIndex();
+    if (!number.IsConstant() || d < 0 || index != AffineExpr::Index(d))
+      continue;
+    const bool is_first = number.constant == Least(tasks_[l].domain, d);
+    const bool is_last = number.constant == Greatest(tasks_[l].domain, d);
+    any_of.push_back(absl::StrCat(
+        task.domain.dimensions[static_cast<size_t>(d)].name,
+        is_first ? " > " : (is_last ? " < " : " != "), IndexText(other, i)));
+  }
+  const std::string out = absl::StrJoin(any_of, " or ");
+  return any_of.size() > 1 ? absl::StrCat("(", out, ")") : out;
+}
+
+void Analysis::ReportClashes() const {
+  for (const auto& [l, clash] : clashes_) {
+    const std::vector<std::string>& conditions = clash.conditions;
+    const bool has_all =
+        absl::c_none_of(conditions, [](auto& text) { return text.empty(); });
+    const bool is_one = clash.lines.size() == 1;
+    diagnostics_
+        .Error(Code::kTwoProducers, program_.tasks[l].creates[0].ref.range,
+               clash.message)
+        .Note(absl::StrCat(
+            is_one ? "the other one is on line " : "others are on lines ",
+            absl::StrJoin(clash.lines, ", ")))
+        .Help(has_all ? absl::StrCat("leave ",
+                                     is_one ? "that to the other one"
+                                            : "these to the others",
+                                     ":  where ",
+                                     absl::StrJoin(conditions, " and "))
+                      : "give such labels to one of them with  where");
+  }
 }
 
 void Analysis::SingleAssignment() {
@@ -246,6 +295,7 @@ void Analysis::SingleAssignment() {
       if (symbolic_ && !is_good_) return;
     }
   }
+  ReportClashes();
 }
 
 // --- Every label that is read or wanted has a producer ----------------------

@@ -98,7 +98,8 @@ class Parser : private ReferenceParser {
   std::string HelpBehindDeclaration() const {
     if (Peek().text == "if") return "a condition begins with  where";
     if (Peek().Is("=")) return "a comparison is  a == b";
-    if (Peek().Is("for")) return "the indices need no range here";
+    if (Peek().Is("for"))
+      return "the indices need no range here; where x > 0  leaves some out";
     if (Peek().Is(")")) return "there is no '(' for it";
     if (Peek(1).Is("=")) return "every parameter has a  param  of its own";
     return LacksOperator() ? "a product needs a *" : "";

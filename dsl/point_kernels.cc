@@ -391,11 +391,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
   const int rank = body.box.size();
   const auto block_rank = static_cast<int>(body.block.size());
   if (content.type() != body.element) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("holds elements of type ", ElementName(content.type()),
-                     ", the program wants ", ElementName(body.element),
-                     ": write it anew, or declare the array as ",
-                     ElementName(content.type())));
+    const absl::string_view held = ElementName(content.type());
+    return absl::InvalidArgumentError(absl::StrCat(
+        "holds elements of type ", held, ", the program wants ",
+        ElementName(body.element), ": write it anew, or declare the array as ",
+        held, ", as in  array A(i = 0:N) : ", held));
   }
   const bool fits = content.shape().size() == rank + block_rank ||
                     (block_rank == rank && content.shape().size() == rank);

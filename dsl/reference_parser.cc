@@ -93,6 +93,11 @@ ast::Range ReferenceParser::RangeExpression() {
     if (!failed() && Peek().kind == Token::Kind::kInteger &&
         Peek().integer > 0) {
       out.step = Next().integer;
+    } else if (Peek().Is("-")) {
+      Fail("a range has no direction")
+          .Help(absl::StrCat(
+              "write  ", Print(out.upper), ":", Print(out.lower),
+              ":  each task runs as soon as what it reads is there"));
     } else {
       Fail("the step of a range is a number, 1 or more")
           .Help(

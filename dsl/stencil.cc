@@ -293,7 +293,8 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
       }
       if (shift > 0) return No(absl::StrCat(what, " at a later time"));
       if (shift < -kLagMax) {
-        return No(absl::StrCat(what, " too many steps ago"));
+        return No(
+            absl::StrCat(what, " ", -shift, " steps ago, beyond ", kLagMax));
       }
       load.lag = static_cast<int32_t>(-shift);
     }

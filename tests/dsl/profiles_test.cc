@@ -474,7 +474,7 @@ TEST(Profiles, ThatTilesLackRunPointByPoint) {
   EXPECT_THAT(
       how("source(t-1) as s",
           "phase(t-9) as late where t > 8 else 0\n    source(t-1) as s"),
-      HasSubstr("task step reads phase too many steps ago"));
+      HasSubstr("task step reads phase 9 steps ago, beyond 8"));
 }
 
 TEST(Profiles, SurviveAllFaults) {
