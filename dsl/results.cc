@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/skewed_results.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
@@ -97,67 +98,6 @@ Placed PlaceTile(const ResultView& view, const Label& label, Value value) {
     out.extents.push_back(std::max<int64_t>(0, last - first + 1));
   }
   return out;
-}
-
-// The view of what labels hold of a skewed array, by their own indices.
-ResultView HeldView(const ResultView& view) {
-  ResultView out = view;
-  out.lower = view.skewed->lower;
-  out.upper = view.skewed->upper;
-  out.step = view.skewed->step;
-  out.tile_index = view.skewed->tile_index;
-  out.skewed.reset();
-  return out;
-}
-
-// Where the element at `held`, by its own indices, stands in the dense array of
-// a skewed view; -1 if that does not want it.
-int64_t PlaceOfHeld(const ResultView& view, const std::vector<int64_t>& held) {
-  const SkewedBox& skewed = *view.skewed;
-  const auto dim = static_cast<size_t>(skewed.dim);
-  int64_t rest = held[dim];
-  for (size_t d = 0; d < held.size(); ++d) {
-    if (d != dim) rest -= skewed.factors[d] * held[d];
-  }
-  int64_t place = 0;
-  for (size_t d = 0; d < held.size(); ++d) {
-    const int64_t index = d == dim ? rest * skewed.factors[dim] : held[d];
-    const int64_t ahead = index - view.lower[d];
-    if (ahead < 0 || index > view.upper[d]) return -1;
-    if (view.step[d] > 1 && ahead % view.step[d] != 0) return -1;
-    if (view.tile_index[d] < 0) continue;
-    place = place * view.Count(d) + ahead / view.step[d];
-  }
-  return place;
-}
-
-// Copies what `view` wants of a part of its HeldView().
-void CopySkewed(const ResultView& view, const Placed& part, Value& array) {
-  if (part.value.bytes() == 0) return;
-  const int64_t bytes = ElementBytes(array.type());
-  const auto* from = static_cast<const char*>(part.value.data());
-  auto* const target = static_cast<char*>(array.mutable_data());
-  const int rank = part.first.size();
-  const std::vector<int64_t>& step = view.skewed->step;
-  std::vector<int64_t> held = view.skewed->lower;
-  for (int d = 0; d < rank; ++d) {
-    const auto at = static_cast<size_t>(d);
-    held[at] += part.first[d] * step[at];
-  }
-  const std::vector<int64_t> first = held;
-  for (int64_t left = part.value.element_count(); left > 0; --left) {
-    const int64_t place = PlaceOfHeld(view, held);
-    if (place >= 0) {
-      std::memcpy(target + place * bytes, from, static_cast<size_t>(bytes));
-    }
-    from += bytes;
-    for (int d = rank - 1; d >= 0; --d) {
-      const auto at = static_cast<size_t>(d);
-      held[at] += step[at];
-      if (held[at] < first[at] + part.extents[d] * step[at]) break;
-      held[at] = first[at];
-    }
-  }
 }
 
 absl::Status CheckShape(const Program& program, const Label& label,
@@ -260,7 +200,7 @@ absl::StatusOr<Value> AssembleView(const Program& program,
   std::memset(out.mutable_data(), 0, static_cast<size_t>(out.bytes()));
   for (const Placed& part : placed) {
     if (view.skewed.has_value()) {
-      CopySkewed(view, part, out);
+      CopySkewed(view, part.value, part.first, part.extents, out);
     } else {
       CopyBlock(part.value, part.extents, part.first, whole, out);
     }
