@@ -473,11 +473,12 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
   };
   SerialOutcome out;
   out.views = ran.program.views;
-  for (const ResultView& view : out.views) {
-    DOGGED_ASSIGN_OR_RETURN(Value dense, AssembleView(ran.program, view, find));
+  ResultViews views(ran.program, find);
+  for (size_t v = 0; v < out.views.size(); ++v) {
+    DOGGED_ASSIGN_OR_RETURN(Value dense, views.Assembled(v));
     out.values.push_back(std::move(dense));
   }
-  DOGGED_ASSIGN_OR_RETURN(out.digest, ResultDigest(ran.program, find));
+  DOGGED_ASSIGN_OR_RETURN(out.digest, views.DigestOfAll());
   return out;
 }
 

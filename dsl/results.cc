@@ -211,17 +211,31 @@ absl::StatusOr<Value> AssembleView(const Program& program,
 
 absl::StatusOr<Digest> ResultDigest(const Program& program,
                                     ResultLookup lookup) {
+  return ResultViews(program, lookup).DigestOfAll();
+}
+
+absl::StatusOr<Value> ResultViews::Assembled(size_t view) {
+  if (last_.IsNone() || last_view_ != view) {
+    Forget();  // before there is another one
+    DOGGED_ASSIGN_OR_RETURN(
+        last_, AssembleView(program_, program_.views[view], lookup_));
+    last_view_ = view;
+  }
+  return last_;
+}
+
+absl::StatusOr<Digest> ResultViews::DigestOfAll() {
   DigestStream stream;
-  for (const ResultView& view : program.views) {
+  for (size_t v = 0; v < program_.views.size(); ++v) {
+    const ResultView& view = program_.views[v];
     if (IsTiled(view)) {
       // User labels run across tiles: only the dense array has their order.
-      DOGGED_ASSIGN_OR_RETURN(const Value dense,
-                              AssembleView(program, view, lookup));
+      DOGGED_ASSIGN_OR_RETURN(const Value dense, Assembled(v));
       stream.Add(dense.view());
       continue;
     }
-    for (const Label& label : LabelsOf(program, view)) {
-      DOGGED_ASSIGN_OR_RETURN(const Value value, lookup(label));
+    for (const Label& label : LabelsOf(program_, view)) {
+      DOGGED_ASSIGN_OR_RETURN(const Value value, lookup_(label));
       stream.Add(value.view());
     }
   }

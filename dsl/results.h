@@ -3,6 +3,7 @@
 #ifndef DOGGED_DSL_RESULTS_H_
 #define DOGGED_DSL_RESULTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -31,6 +32,31 @@ absl::StatusOr<Value> AssembleView(const Program& program,
 // order, elements of a block in row-major order, little-endian.
 absl::StatusOr<Digest> ResultDigest(const Program& program,
                                     ResultLookup lookup);
+
+// The views of one program. Of those that are assembled it keeps the last one,
+// which for most programs is all there is: a large table has many pages, and is
+// asked for more than once. Not thread-safe.
+class ResultViews {
+ public:
+  // Both outlive it.
+  ResultViews(const Program& program, ResultLookup lookup)
+      : program_(program), lookup_(lookup) {}
+
+  const Program& program() const { return program_; }
+  ResultLookup lookup() const { return lookup_; }
+  // AssembleView() of program().views[view].
+  absl::StatusOr<Value> Assembled(size_t view);
+  // ResultDigest().
+  absl::StatusOr<Digest> DigestOfAll();
+  // Frees what it keeps.
+  void Forget() { last_ = Value(); }
+
+ private:
+  const Program& program_;
+  const ResultLookup lookup_;
+  size_t last_view_ = 0;
+  Value last_;  // none: nothing is kept
+};
 
 // Takes how many tasks a serial run has run, of how many; 0 while nobody knows.
 using SerialProgress = std::function<void(int64_t done, int64_t needed)>;

@@ -329,19 +329,18 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
   return absl::OkStatus();
 }
 
-absl::Status WriteOutput(const Output& output, const Program& program,
-                         dsl::ResultLookup lookup) {
-  const ResultView& view =
-      program.views[static_cast<size_t>(output.labels.view)];
+absl::Status WriteOutput(const Output& output, dsl::ResultViews& views) {
+  const Program& program = views.program();
+  const auto number = static_cast<size_t>(output.labels.view);
+  const ResultView& view = program.views[number];
   const Selection selection = WithNumbers(output, view);
   if (output.labels.has_blocks) {
     DOGGED_ASSIGN_OR_RETURN(
         const Value blocks,
-        dsl::AssembleView(program, Narrowed(view, selection), lookup));
+        dsl::AssembleView(program, Narrowed(view, selection), views.lookup()));
     return WriteValue(selection, blocks, {});
   }
-  DOGGED_ASSIGN_OR_RETURN(const Value dense,
-                          dsl::AssembleView(program, view, lookup));
+  DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
   if (IsSeries(selection)) {
     Series series = {
         .selection = selection,

@@ -39,10 +39,9 @@ absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
 absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                             std::vector<Output>& outputs);
 
-// Writes the file, and of a .pvd the images that it lists; of a loop, `program`
-// is that which has ended.
-absl::Status WriteOutput(const Output& output, const Program& program,
-                         dsl::ResultLookup lookup);
+// Writes the file, and of a .pvd the images that it lists; of a loop, `views`
+// are of the program that has ended.
+absl::Status WriteOutput(const Output& output, dsl::ResultViews& views);
 
 // "mass(100) = 3.25", a line for each result that is one number, in the fewest
 // digits that give its bits back. Errors: those of `lookup`.

@@ -451,7 +451,8 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   }
   const auto lookup = [&run](const Label& label) { return run.Find(label); };
   const LoadedProgram ended = EndedProgram(program, run.time());
-  const auto digest = dsl::ResultDigest(ended.job.program, lookup);
+  dsl::ResultViews views(ended.job.program, lookup);
+  const auto digest = views.DigestOfAll();
   if (!digest.ok()) return SayError(digest.status());
   run.Conclude(*digest);
   deferred.reset();
@@ -460,7 +461,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   report.result_digest = *digest;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
   const ExitCode code =
-      FinishRun(options, ended, kernels, *table, lookup, std::move(report));
+      FinishRun(options, ended, kernels, *table, views, std::move(report));
   run.End(code == ExitCode::kDone);
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {

@@ -93,20 +93,20 @@ void SayIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
 }
 
 // Until an interrupt; says what fails, also in `report`.
-ExitCode WriteOutputs(const LoadedProgram& program, dsl::ResultLookup lookup,
-                      RunReport& report) {
+ExitCode WriteOutputs(const std::vector<Output>& outputs,
+                      dsl::ResultViews& views, RunReport& report) {
   ExitCode code = ExitCode::kDone;
   const InterruptsDeferred deferred;  // a file is written whole
-  for (const Output& output : program.outputs) {
+  for (const Output& output : outputs) {
     if (IsInterrupted()) break;
-    const absl::Status written =
-        WriteOutput(output, program.job.program, lookup);
+    const absl::Status written = WriteOutput(output, views);
     if (written.ok()) continue;
     SayError(written.message());
     code = absl::IsResourceExhausted(written) ? ExitCode::kNoRoom
                                               : ExitCode::kMistyped;
     report.outputs_failed.push_back(output.selection.path);
   }
+  views.Forget();
   return code;
 }
 
@@ -161,9 +161,9 @@ void NotePlace(const Program& program, int64_t time, Progress& progress) {
 
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
-                   dsl::ResultLookup lookup, RunReport report) {
+                   dsl::ResultViews& views, RunReport report) {
   const Digest digest = report.result_digest;
-  ExitCode code = WriteOutputs(program, lookup, report);
+  ExitCode code = WriteOutputs(program.outputs, views, report);
   if (IsInterrupted()) {
     return SayError(absl::CancelledError(
         "interrupted: the run was over; not all outputs are written"));
@@ -173,7 +173,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
       std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
                options.program.agents * options.program.workers);
   const absl::Status judged =
-      JudgeFactors(program.job, table, lookup, threads, report);
+      JudgeFactors(program.job, table, views.lookup(), threads, report);
   if (!judged.ok()) return SayError(judged);
   if (options.check) {
     dsl::Diagnostics diagnostics(options.program.file, program.text);
@@ -199,7 +199,8 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
   if (options.json) {
     std::printf("%s\n", report.ToJson().c_str());
   } else {
-    const auto numbers = NumbersAmongResults(program.job.program, lookup);
+    const auto numbers =
+        NumbersAmongResults(program.job.program, views.lookup());
     if (!numbers.ok()) return SayError(numbers.status());
     std::printf("%s", numbers->c_str());
     SayIfNotKept(options, program, !numbers->empty() || report.residual);
@@ -282,10 +283,11 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   const LoadedProgram ended = EndedProgram(program, done.time);
   report.tasks_needed =
       NeededAt(program.job.program, done.time, run.needed_count());
-  const auto digest = dsl::ResultDigest(ended.job.program, lookup);
+  dsl::ResultViews views(ended.job.program, lookup);
+  const auto digest = views.DigestOfAll();
   if (!digest.ok()) return SayError(digest.status());
   report.result_digest = *digest;
-  return FinishRun(options, ended, kernels, *table, lookup, std::move(report));
+  return FinishRun(options, ended, kernels, *table, views, std::move(report));
 }
 
 namespace {

@@ -26,10 +26,10 @@ int64_t NeededAt(const Program& program, int64_t time, int64_t needed);
 void NotePlace(const Program& program, int64_t time, Progress& progress);
 
 // `report` has the result digest. Fills check and residual, writes the outputs,
-// prints the report. `lookup` gives the value of any result label.
+// prints the report. `views` are those of `program`.
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
-                   dsl::ResultLookup lookup, RunReport report);
+                   dsl::ResultViews& views, RunReport report);
 
 // The two ways to run. The program has been compiled; `wall_start` is when the
 // command began.

@@ -278,6 +278,8 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
     }
     if (cut.is_kept) extents.push_back(cut.count);
   }
+  // As many along each index are all there are.
+  if (Shape(extents) == dense.shape()) return dense;
   Value out = Value::Allocate(dense.type(), Shape(extents));
   if (out.element_count() > 0) {
     CopyCut(dense, of_dense, static_cast<char*>(out.mutable_data()));
