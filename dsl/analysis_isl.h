@@ -66,6 +66,8 @@ class Analysis {
                        CheckedTask task);
   void Periodic(const CheckedBoundary& boundary, const isl::set& created);
   void WarnOfIdle(const CheckedBoundary& boundary, const isl::set& needed);
+  std::string Apart(const CheckedRef& other, size_t l) const;
+  void ReportClashes() const;
 
   // --- analysis_isl.cc again ---
   isl::set KnownLabels(int32_t array) const;
@@ -91,8 +93,6 @@ class Analysis {
   void SelectWithin(const CheckedResult& result, const isl::set& labels);
   void SingleAssignment();
   void NoTwo(int32_t k, size_t c, int32_t l, size_t d);
-  std::string Apart(const CheckedRef& other, size_t l) const;
-  void ReportClashes() const;
   void Coverage();
 
   // --- analysis_isl_missing.cc ---

@@ -1,7 +1,9 @@
-// Boundaries become tasks. Part of the isl adapter.
+// Boundaries become tasks, and where two of them meet. Part of the isl adapter.
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/repeat.h"
 
@@ -229,6 +231,49 @@ void Analysis::Periodic(const CheckedBoundary& boundary,
                                "wanted beyond the ends"
                              : "nothing reads or wants a label beyond the "
                                "ends");
+  }
+}
+
+// The condition under which boundary `l` creates no label of `other`, which has
+// numbers where the boundary has indices: "x > 0". Empty if it has none.
+std::string Analysis::Apart(const CheckedRef& other, size_t l) const {
+  const CheckedTask& task = program_.tasks[l];
+  const CheckedRef& own = task.creates.front().ref;
+  std::vector<std::string> any_of;
+  for (size_t i = 0; i < own.index.size(); ++i) {
+    const AffineExpr number = Instantiate(other.index[i], program_);
+    const AffineExpr index = Instantiate(own.index[i], program_);
+    const int d = index.LastIndex();
+    if (!number.IsConstant() || d < 0 || index != AffineExpr::Index(d))
+      continue;
+    const bool is_first = number.constant == Least(tasks_[l].domain, d);
+    const bool is_last = number.constant == Greatest(tasks_[l].domain, d);
+    any_of.push_back(absl::StrCat(
+        task.domain.dimensions[static_cast<size_t>(d)].name,
+        is_first ? " > " : (is_last ? " < " : " != "), IndexText(other, i)));
+  }
+  const std::string out = absl::StrJoin(any_of, " or ");
+  return any_of.size() > 1 ? absl::StrCat("(", out, ")") : out;
+}
+
+void Analysis::ReportClashes() const {
+  for (const auto& [l, clash] : clashes_) {
+    const std::vector<std::string>& conditions = clash.conditions;
+    const bool has_all =
+        absl::c_none_of(conditions, [](auto& text) { return text.empty(); });
+    const bool is_one = clash.lines.size() == 1;
+    diagnostics_
+        .Error(Code::kTwoProducers, program_.tasks[l].creates[0].ref.range,
+               clash.message)
+        .Note(absl::StrCat(
+            is_one ? "the other one is on line " : "others are on lines ",
+            absl::StrJoin(clash.lines, ", ")))
+        .Help(has_all ? absl::StrCat("leave ",
+                                     is_one ? "that to the other one"
+                                            : "these to the others",
+                                     ":  where ",
+                                     absl::StrJoin(conditions, " and "))
+                      : "give such labels to one of them with  where");
   }
 }
 

@@ -1,4 +1,6 @@
+#include <isl/aff.h>
 #include <isl/ctx.h>
+#include <isl/local_space.h>
 #include <isl/map.h>
 #include <isl/set.h>
 #include <isl/union_map.h>
@@ -8,7 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/analysis_isl.h"
@@ -56,7 +57,6 @@ std::string Analysis::RangesText(const CheckedTask& task,
   const auto rank = task.domain.dimensions.size();
   isl_ctx* context = isl_set_get_ctx(points.get());
   isl_set* box = isl_set_universe(isl_set_get_space(points.get()));
-  std::vector<bool> has_step(rank);
   std::string out;
   for (size_t d = 0; d < rank; ++d) {
     const int i = static_cast<int>(d);
@@ -72,12 +72,19 @@ std::string Analysis::RangesText(const CheckedTask& task,
     if (SharedValue(points, i)) continue;
     absl::StrAppend(&out, ":", last);
     const int64_t step = Stride(points, i);
-    has_step[d] = step > 1;
-    if (has_step[d]) absl::StrAppend(&out, ":", step);
+    if (step == 1) continue;
+    absl::StrAppend(&out, ":", step);
+    isl_aff* ahead = isl_aff_var_on_domain(
+        isl_local_space_from_space(isl_set_get_space(points.get())),
+        isl_dim_set, u);
+    ahead = isl_aff_mod_val(
+        isl_aff_add_constant_val(ahead, isl_val_int_from_si(context, -first)),
+        isl_val_int_from_si(context, step));
+    box = isl_set_intersect(
+        box, isl_set_from_basic_set(isl_aff_zero_basic_set(ahead)));
   }
-  const isl::set said =
-      isl::manage(box).intersect(sets_.BoxHull(points, has_step));
-  return absl::StrCat(said.is_subset(points) ? " at " : " at some of ", out);
+  const bool is_all = isl::manage(box).is_subset(points);
+  return absl::StrCat(is_all ? " at " : " at some of ", out);
 }
 
 // The first point of `task` that `map` relates to a label, and the first of
@@ -230,49 +237,6 @@ void Analysis::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
   diagnostics_.Error(Code::kTwoProducers, ref.range, std::move(message))
       .Note(absl::StrCat("the other one is on line ", line))
       .Help("shrink a range, or add  where,  so that each label has one");
-}
-
-// The condition under which boundary `l` creates no label of `other`, which has
-// numbers where the boundary has indices: "x > 0". Empty if it has none.
-std::string Analysis::Apart(const CheckedRef& other, size_t l) const {
-  const CheckedTask& task = program_.tasks[l];
-  const CheckedRef& own = task.creates.front().ref;
-  std::vector<std::string> any_of;
-  for (size_t i = 0; i < own.index.size(); ++i) {
-    const AffineExpr number = Instantiate(other.index[i], program_);
-    const AffineExpr index = Instantiate(own.index[i], program_);
-    const int d = index.LastIndex();
-    if (!number.IsConstant() || d < 0 || index != AffineExpr::Index(d))
-      continue;
-    const bool is_first = number.constant == Least(tasks_[l].domain, d);
-    const bool is_last = number.constant == Greatest(tasks_[l].domain, d);
-    any_of.push_back(absl::StrCat(
-        task.domain.dimensions[static_cast<size_t>(d)].name,
-        is_first ? " > " : (is_last ? " < " : " != "), IndexText(other, i)));
-  }
-  const std::string out = absl::StrJoin(any_of, " or ");
-  return any_of.size() > 1 ? absl::StrCat("(", out, ")") : out;
-}
-
-void Analysis::ReportClashes() const {
-  for (const auto& [l, clash] : clashes_) {
-    const std::vector<std::string>& conditions = clash.conditions;
-    const bool has_all =
-        absl::c_none_of(conditions, [](auto& text) { return text.empty(); });
-    const bool is_one = clash.lines.size() == 1;
-    diagnostics_
-        .Error(Code::kTwoProducers, program_.tasks[l].creates[0].ref.range,
-               clash.message)
-        .Note(absl::StrCat(
-            is_one ? "the other one is on line " : "others are on lines ",
-            absl::StrJoin(clash.lines, ", ")))
-        .Help(has_all ? absl::StrCat("leave ",
-                                     is_one ? "that to the other one"
-                                            : "these to the others",
-                                     ":  where ",
-                                     absl::StrJoin(conditions, " and "))
-                      : "give such labels to one of them with  where");
-  }
 }
 
 void Analysis::SingleAssignment() {

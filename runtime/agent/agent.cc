@@ -373,7 +373,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
   Entry& entry = found->second;
   entry.hash = record.hash;
   entry.is_done = index_.Find(record.job())->done > 0;
-  entry.is_delivered = index_.Find(record.job())->delivered > 0;
+  entry.is_delivered = index_.Find(record.job())->IsDelivered();
   entry.over_since =
       running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
   if ((running || (entry.is_done && entry.is_needed_again)) &&

@@ -13,9 +13,11 @@ namespace dogged {
 namespace {
 
 // What a job that is over keeps, for clients that are not through with it; and
-// its results, if nobody has fetched them, so long and while those of all such
-// jobs are no more than that here.
+// its results, if nobody has fetched them: all of them for as long as it may
+// take a client to ask again, and then until `kResultsKeptTime`, or what those
+// of all such jobs are here is more than that.
 constexpr absl::Duration kKeptTime = absl::Seconds(2);
+constexpr absl::Duration kLargeKeptTime = absl::Seconds(30);
 constexpr absl::Duration kResultsKeptTime = absl::Minutes(10);
 constexpr int64_t kResultsKeptBytesMax = 256 << 20;
 
@@ -192,7 +194,7 @@ Agent::Entry* Agent::FindEntry(absl::Time now, JobId job) {
   Entry& entry = jobs_[job];
   entry.hash = known->hash;
   entry.is_done = known->done > 0;
-  entry.is_delivered = known->delivered > 0;
+  entry.is_delivered = known->IsDelivered();
   entry.over_since = now;
   return &entry;
 }
@@ -230,11 +232,13 @@ void Agent::ForgetJobs(absl::Time now) {
   for (const auto& [job, entry] : jobs_) {
     const absl::Duration age = now - entry.over_since;
     if (age < kKeptTime) continue;
+    // By a client of this agent, whom nobody else would answer.
+    const bool is_awaited = entry.run != nullptr && !entry.wanted.empty();
     const bool is_wanted =
         entry.run != nullptr ? !entry.is_delivered : entry.is_needed_again;
-    if (!is_wanted || age >= kResultsKeptTime) {
+    if (!(is_wanted || is_awaited) || age >= kResultsKeptTime) {
       over.push_back(job);
-    } else if (entry.run != nullptr) {
+    } else if (entry.run != nullptr && !is_awaited && age >= kLargeKeptTime) {
       kept.emplace_back(entry.over_since, job);
       bytes += entry.run->held_bytes();
     }

@@ -27,6 +27,8 @@ class JobIndex {
     int32_t running = 0;
     int32_t done = 0;
     int32_t delivered = 0;
+    // No client is left that has not got what was done for it.
+    bool IsDelivered() const { return delivered > 0 && delivered == done; }
     int32_t submissions = 0;
     int64_t end_number = 0;  // the greatest
     // How far a loop is known to have come, and if that is its last round.

@@ -52,6 +52,11 @@ TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
     EXPECT_EQ(index.Find(job)->done, 1);
     EXPECT_EQ(index.Find(job)->delivered, 1);
     EXPECT_EQ(index.Find(job)->round.first, 6);
+    EXPECT_TRUE(index.Find(job)->IsDelivered());
+    // Done for another client, which has not got it: that of the first is no
+    // reason to drop it.
+    index.Note(RecordOf(3, 5, JobState::kDone));
+    EXPECT_FALSE(index.Find(job)->IsDelivered());
     index.Note(RecordOf(3, 2, JobState::kFailed));
     EXPECT_FALSE(index.IsRunning(job));
     EXPECT_THAT(index.running(), IsEmpty());
