@@ -212,6 +212,9 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
         diagnostics_.Error(Code::kNotSupported, from.else_value->range,
                            "a kernel's argument can't have an 'else' yet");
       } else {
+        indices.unknown_help =
+            "'else' takes numbers, parameters and indices; between labels one "
+            "chooses in the code:  x > 0 ? a : b";
         use.else_value = ValueOf(*from.else_value, TypeOf(array.element),
                                  "the value behind 'else'", indices);
       }

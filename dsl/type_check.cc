@@ -154,10 +154,10 @@ class TypeChecker {
 
   bool NeedsNumber(const Expr& e, absl::string_view what) {
     if (IsNumber(e.type)) return true;
-    diagnostics_.Error(Code::kType, e.range,
-                       absl::StrCat(what,
-                                    " takes numbers, and this is a "
-                                    "condition"));
+    diagnostics_
+        .Error(Code::kType, e.range,
+               absl::StrCat(what, " takes numbers, and this is a condition"))
+        .Help("make it one, as in  (a > b ? 1 : 0)");
     return false;
   }
   bool NeedsCondition(const Expr& e, absl::string_view what) {
