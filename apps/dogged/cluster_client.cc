@@ -236,6 +236,8 @@ absl::Status ClusterClient::NoRoom() {
   }
   const size_t count = found_.size() + missing_.size();
   found_.clear();  // room for what is left to do
+  lent_.clear();
+  lent_bytes_ = 0;
   return absl::ResourceExhaustedError(absl::StrCat(
       "no memory for the ", count, " results: beyond the ", bytes,
       " bytes of them that are here nothing fits; want less, or use smaller "
