@@ -41,6 +41,13 @@ function(dogged_library)
   target_link_libraries(${target} PUBLIC ${ARG_DEPS} dogged_options)
 endfunction()
 
+# The code of `target` begins at a multiple of a huge page, with nothing else in
+# its last one: apps/dogged/huge_text.h moves it there.
+function(dogged_align_text target)
+  target_link_options(${target} PRIVATE
+    -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000)
+endfunction()
+
 # dogged_test(NAME kvstore.shard SRCS shard_test.cc DEPS dogged::kvstore)
 # makes one GoogleTest program and one ctest entry of that name.
 function(dogged_test)

@@ -75,6 +75,15 @@ struct HostTransport::Peer {
 
   void Ring(Sleeper sleeper) const { (void)!write(bells[sleeper - 1], "!", 1); }
 
+  // Rings for its sleeper, if it has one that was not rung yet.
+  void Wake() {
+    const uint32_t sleep = region->sleeps.load(std::memory_order_seq_cst);
+    const auto sleeper = static_cast<Sleeper>(sleep % kSleepStep);
+    if (sleeper != kNobody && std::exchange(rung, sleep) != sleep) {
+      Ring(sleeper == kListener ? kListener : kWaiter);
+    }
+  }
+
   // It maps this region, or may yet.
   bool HasRing(Clock& clock) const {
     return their_mark != nullptr || clock.Now() < map_deadline;
@@ -240,11 +249,7 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
   // Before the look at `sleeps`, as the sleeper says that before its last look
   // at this.
   ring.written.store(written + Padded(length), std::memory_order_seq_cst);
-  const uint32_t sleep = peer.region->sleeps.load(std::memory_order_seq_cst);
-  const auto sleeper = static_cast<Sleeper>(sleep % kSleepStep);
-  if (sleeper != kNobody && std::exchange(peer.rung, sleep) != sleep) {
-    peer.Ring(sleeper == kListener ? kListener : kWaiter);
-  }
+  peer.Wake();
   ++ring_count_;
   return true;
 }
@@ -263,6 +268,11 @@ void HostTransport::Send(AgentId to, Bytes message) {
   }
   peer.held_bytes += message.size();
   peer.held.push_back(std::move(message));
+}
+
+void HostTransport::Rouse(AgentId to) {
+  const auto it = peers_.find(to);
+  if (it != peers_.end() && it->second->region != nullptr) it->second->Wake();
 }
 
 void HostTransport::PushHeld(AgentId to, Peer& peer) {

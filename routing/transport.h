@@ -35,6 +35,10 @@ class Transport {
   // is unknown, or whose queue is full, is dropped and counted.
   virtual void Send(AgentId to, Bytes message) = 0;
 
+  // A message to `to` follows soon: if it sleeps, it wakes up meanwhile. Only
+  // for speed.
+  virtual void Rouse(AgentId /*to*/) {}
+
   // Appends what has come in, in order of arrival, and moves what is queued.
   virtual void Poll(std::vector<Arrival>& arrivals) = 0;
 

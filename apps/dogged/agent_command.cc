@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
+#include "apps/dogged/huge_text.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/spill_engine.h"
@@ -469,6 +470,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
                ? ExitCode::kMistyped
                : ExitCode::kNoAgents;
   }
+  (void)MoveTextToHugePages();  // without them it is slower, no more
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);
   absl::Status status = CheckRoom(filled);

@@ -25,6 +25,8 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
     return;
   }
   targets.erase(self_);
+  // To more of them it goes by others.
+  if (targets.size() == 1) out.Rouse(*targets.begin());
   for (auto it = targets.begin(); lending_ != nullptr && it != targets.end();) {
     const std::optional<Loan> loan = lending_->Lend(*it, entry->value);
     if (!loan.has_value()) {
@@ -40,8 +42,10 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
       if (!credit_.Has(agent)) told.insert(agent);
     }
     for (const AgentId agent : told) targets.erase(agent);
-    mail_.SendToAll(std::move(told), JobMessage::kAnnounce,
-                    EncodeAnnounce({label, entry->value.digest()}), out);
+    if (!told.empty()) {
+      mail_.SendToAll(std::move(told), JobMessage::kAnnounce,
+                      EncodeAnnounce({label, entry->value.digest()}), out);
+    }
   }
   if (targets.empty()) return;
   for (const AgentId agent : targets) {
