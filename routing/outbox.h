@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "routing/envelope.h"
-#include "routing/transport.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
 
@@ -34,16 +34,16 @@ struct Outbox {
     Send(to, static_cast<uint8_t>(kind), job, std::move(body));
   }
 
-  // Such a message follows within this pass: if `to` sleeps, it wakes up
-  // meanwhile.
+  // Such a message to another agent follows within this pass: if that sleeps,
+  // it wakes up meanwhile.
   void Rouse(AgentId to) const {
-    if (transport != nullptr) transport->Rouse(to);
+    if (rouse) rouse(to);
   }
 
   // The writer's Tick wants to be called at `time` at the latest.
   void WakeAt(absl::Time time) { wake = std::min(wake, time); }
 
-  Transport* transport = nullptr;  // for Rouse() alone; may be null
+  std::function<void(AgentId)> rouse;  // may be null
   std::vector<Wish> wishes;
   absl::Time wake = absl::InfiniteFuture();
 };

@@ -46,7 +46,7 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       multicast_(options_.self.id, options_.plan, options_.limits),
       packer_(options_.self.id, options_.limits),
       unpacker_(options_.self.id, options_.limits) {
-  outbox_.transport = &transport_;
+  outbox_.rouse = [this](AgentId to) { transport_.Rouse(to); };
   multicast_.SetView(membership_.view());
   multicast_.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
     const auto entry = jobs_.find(job);

@@ -56,6 +56,7 @@ class OneAgent {
               .executor = &tasks_,
               .multicast = &multicast_,
               .rng = Rng(1)}) {
+    out_.rouse = [this](AgentId to) { roused_.push_back(to); };
     std::vector<Member> members;
     for (const AgentId agent : {kSelf, kPeer, kThird}) {
       members.push_back({.id = agent, .host = agent.ToString()});
@@ -136,6 +137,8 @@ class OneAgent {
     }
     return all;
   }
+  // Who was roused since the last call.
+  std::vector<AgentId> Roused() { return std::exchange(roused_, {}); }
   // Messages to `to` since the last call, by multicast too, that have `body`.
   int SentWith(AgentId to, const Bytes& body) {
     int count = 0;
@@ -169,6 +172,7 @@ class OneAgent {
   Multicast multicast_;
   JobRun run_;
   Outbox out_;
+  std::vector<AgentId> roused_;
   absl::Time now_ = absl::UnixEpoch();
 };
 

@@ -1,0 +1,61 @@
+// Aim: who hears of a new value, and how early. Method: one agent's part in a
+// job, and messages by hand.
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "runtime/agent/job_run.h"
+#include "tests/agent/one_agent.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Each of `readers` has a task that reads what one task of `maker` makes.
+Program Read(AgentId maker, const std::vector<AgentId>& readers) {
+  ProgramBuilder b("read");
+  const AffineExpr zero = AffineExpr::Constant(0);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  const int32_t x = AddRow(b, "x", maker);
+  b.AddClass({.name = "x", .creates = {{x, {zero}}}, .kernel = add});
+  for (const AgentId reader : readers) {
+    const std::string name = "y" + reader.ToString();
+    const int32_t y = AddRow(b, name, reader);
+    b.AddClass({.name = name,
+                .creates = {{y, {zero}}},
+                .uses = {{x, {zero}, {}}},
+                .kernel = add});
+    b.AddResult(y, Domain::Box({{"t", 0, 0}}));
+  }
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+std::vector<AgentId> RousedBy(const std::vector<AgentId>& readers) {
+  OneAgent agent(Read(kSelf, readers));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  EXPECT_THAT(tasks, SizeIs(1));
+  EXPECT_THAT(agent.Roused(), IsEmpty());
+  agent.Complete(std::move(tasks.at(0)), {Sealed(Value::Scalar(1))});
+  return agent.Roused();
+}
+
+// It may sleep, and wakes up while the message is made.
+TEST(Publish, WakesTheOneWhoIsToldEarly) {
+  EXPECT_THAT(RousedBy({kPeer}), ElementsAre(kPeer));
+}
+
+// The message goes to one of them, who sends it on.
+TEST(Publish, WakesNobodyEarlyWhoIsToldByOthers) {
+  EXPECT_THAT(RousedBy({kPeer, kThird}), IsEmpty());
+}
+
+TEST(Publish, WakesNobodyForItself) {
+  EXPECT_THAT(RousedBy({kSelf}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace dogged
