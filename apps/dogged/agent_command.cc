@@ -470,7 +470,8 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
                ? ExitCode::kMistyped
                : ExitCode::kNoAgents;
   }
-  (void)MoveTextToHugePages();  // without them it is slower, no more
+  // Without them it is slower, no more.
+  if (!options.small_pages) (void)MoveTextToHugePages();
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);
   absl::Status status = CheckRoom(filled);

@@ -226,6 +226,10 @@ class AgentFlags {
                     "here: faster, but they can end the agent")
         ->check(CLI::IsMember({"apart", "here"}))
         ->capture_default_str();
+    command_
+        .add_flag("--small-pages", options_.small_pages,
+                  "its code stays where perf knows it, on no huge pages")
+        ->envname("DOGGED_SMALL_PAGES");
     command_.add_flag("--insecure", options_.insecure,
                       "listen beyond loopback without any protection");
   }

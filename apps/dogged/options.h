@@ -88,6 +88,7 @@ struct AgentCommandOptions {
   std::string directory;            // empty: none
   std::string arena = "on";         // or "off"
   std::string libraries = "apart";  // or "here"
+  bool small_pages = false;         // for code
   std::string topology_id;
   std::string topology_file;  // of the site; see routing/site_topology.h
   int topology_base = 16;
