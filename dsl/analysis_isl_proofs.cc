@@ -358,10 +358,10 @@ void Analysis::WarnOfUseless(size_t k) const {
                      "more");
 }
 
-// Fills in CheckedTask::needed, if it can.
+// Fills in CheckedTask::needed, if it can. Of a loop that is what its last
+// round needs: dsl/put_off.h says when that will do.
 void Analysis::FindNeeded(const isl::union_set& wanted) {
-  // What a loop needs that ends early is not what it needs at its last round.
-  if (program_.every_task_needed || program_.repeat) return;
+  if (program_.every_task_needed) return;
   const isl::union_map requires_map = Requires();
   isl_ctx* context = isl_set_get_ctx(tasks_[0].domain.get());
   const uint64_t bound = isl_ctx_get_max_operations(context);
@@ -439,7 +439,8 @@ void Analysis::NoteNeeded(const isl::union_set& needed) {
     CheckedTask& task = program_.tasks[k];
     const isl::set domain = isl::manage(isl_union_set_extract_set(
         needed.get(), isl_set_get_space(tasks_[k].domain.get())));
-    useless_[k] = tasks_[k].domain.subtract(domain);
+    // A loop that ends early may need more.
+    if (!program_.repeat) useless_[k] = tasks_[k].domain.subtract(domain);
     std::vector<std::string> names;
     for (const auto& dimension : task.domain.dimensions) {
       names.push_back(dimension.name);

@@ -4,7 +4,7 @@
 
 #include "dsl/lower.h"
 #include "dsl/lower_reductions.h"
-#include "runtime/graph/index_range.h"
+#include "dsl/put_off.h"
 
 namespace dogged::dsl {
 namespace {
@@ -77,68 +77,12 @@ ResultView ViewOf(const PointProgram& points, const PointResult& result,
   return view;
 }
 
-// The least of time - label[entry] over all that read or want labels of
-// `array`, whose tasks and results are of such times; none where nobody does.
-std::optional<int64_t> LeastDelay(const Program& program, int32_t array,
-                                  size_t entry) {
-  std::optional<int64_t> least;
-  const auto add = [&least](const Domain& domain, const AffineExpr& delay) {
-    const IndexRange range = RangesOf(domain, {delay}).front();
-    if (range.Count() == 0) return;
-    least = std::min(least.value_or(range.lower), range.lower);
-  };
-  for (size_t c = 0; c < program.classes.size(); ++c) {
-    for (const Use& use : program.classes[c].uses) {
-      if (use.array != array) continue;
-      add(program.classes[c].domain,
-          program.repeat->class_time[c] - use.map[entry]);
-    }
-  }
-  for (size_t r = 0; r < program.results.size(); ++r) {
-    const ResultSet& result = program.results[r];
-    if (result.array != array) continue;
-    add(result.domain, program.repeat->result_time[r].time - result.map[entry]);
-  }
-  return least;
-}
-
-// Tasks of a loop that require nothing, and have no bound that names the loop's
-// parameter, are of its first round: those of a boundary whose ranges are
-// numbers, for one. Each is put off to the round of who first reads what it
-// makes, as far as one index tells; else all that a long loop could read would
-// be made before its second round.
-void PutOffLeaves(Program& program) {
-  for (size_t c = 0; c < program.classes.size(); ++c) {
-    const TaskClass& leaf = program.classes[c];
-    AffineExpr& time = program.repeat->class_time[c];
-    if (!leaf.uses.empty() || leaf.creates.size() != 1 || !time.IsConstant()) {
-      continue;
-    }
-    const Create& create = leaf.creates.front();
-    int64_t latest = time.constant;
-    for (size_t entry = 0; entry < create.map.size(); ++entry) {
-      const int d = create.map[entry].LastIndex();
-      if (d < 0) continue;
-      const AffineExpr rest = create.map[entry] - AffineExpr::Index(d);
-      const auto delay = LeastDelay(program, create.array, entry);
-      if (!rest.IsConstant() || !delay) continue;
-      const AffineExpr put_off =
-          AffineExpr::Index(d) + AffineExpr::Constant(rest.constant + *delay);
-      const int64_t last = RangesOf(leaf.domain, {put_off}).front().upper;
-      if (last <= latest) continue;
-      latest = last;
-      time = put_off;
-    }
-  }
-}
-
-}  // namespace
-
-absl::StatusOr<Program> LowerPoints(const PointProgram& points,
-                                    const TargetSize& target) {
+// With the tasks that some result needs alone, if `needed_only`.
+Program Lower(const PointProgram& points, const TargetSize& target,
+              bool needed_only) {
   Program program;
   program.name = points.name;
-  program.every_task_needed = points.every_task_needed;
+  program.every_task_needed = points.every_task_needed || needed_only;
   program.repeat = points.repeat;
   std::vector<int32_t> versions;
   for (size_t a = 0; a < points.arrays.size(); ++a) {
@@ -147,13 +91,6 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
     Array array = MakeArray(point, versions.back(), target);
     program.arrays.push_back(std::move(array));
   }
-  // Tasks that no result needs are left out, if they are known exactly.
-  const auto is_known = [](const auto& c) { return c.needed.has_value(); };
-  const bool needed_only =
-      !points.every_task_needed &&
-      std::all_of(points.classes.begin(), points.classes.end(), is_known) &&
-      std::all_of(points.reductions.begin(), points.reductions.end(), is_known);
-  program.every_task_needed |= needed_only;
   for (const PointClass& point_class : points.classes) {
     KernelSpec spec{.name = point_class.name, .kind = "", .body = ""};
     switch (point_class.body) {
@@ -198,7 +135,32 @@ absl::StatusOr<Program> LowerPoints(const PointProgram& points,
         {.array = result.array, .domain = result.domain, .map = result.map});
     if (program.repeat) program.repeat->result_time.push_back(result.time);
   }
-  if (program.repeat) PutOffLeaves(program);
+  return program;
+}
+
+// The program to be run: without tasks that no result needs, if those are known
+// exactly.
+Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
+  const auto is_known = [](const auto& c) { return c.needed.has_value(); };
+  const bool are_known =
+      !points.every_task_needed &&
+      std::all_of(points.classes.begin(), points.classes.end(), is_known) &&
+      std::all_of(points.reductions.begin(), points.reductions.end(), is_known);
+  if (!points.repeat) return Lower(points, target, are_known);
+  Program whole = Lower(points, target, false);
+  if (are_known) {
+    Program needed = Lower(points, target, true);
+    if (PutOffAll(whole, needed)) return needed;
+  }
+  PutOffLeaves(whole);
+  return whole;
+}
+
+}  // namespace
+
+absl::StatusOr<Program> LowerPoints(const PointProgram& points,
+                                    const TargetSize& target) {
+  Program program = LowerNeeded(points, target);
   const absl::Status status = program.Validate();
   if (!status.ok()) return status;
   return program;

@@ -1,0 +1,158 @@
+#include "dsl/put_off.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "runtime/graph/index_range.h"
+#include "runtime/graph/point_count.h"
+
+namespace dogged::dsl {
+namespace {
+
+constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
+
+// Who reads the labels of an array, tasks and results.
+struct Readers {
+  bool are_there = false;
+  // By entry of a label: the least of time - label[entry] over their times.
+  std::vector<int64_t> delays;
+};
+
+// By array.
+std::vector<Readers> ReadersIn(const Program& program) {
+  std::vector<Readers> out;
+  for (const Array& array : program.arrays) {
+    out.push_back({.delays = std::vector<int64_t>(
+                       static_cast<size_t>(array.rank), kNobody)});
+  }
+  const auto add = [&out](const Domain& domain, int32_t array,
+                          const AffineMap& map, const AffineExpr& time) {
+    Readers& readers = out[static_cast<size_t>(array)];
+    readers.are_there = true;
+    for (size_t entry = 0; entry < map.size(); ++entry) {
+      const IndexRange range = RangesOf(domain, {time - map[entry]}).front();
+      readers.delays[entry] = std::min(readers.delays[entry], range.lower);
+    }
+  };
+  for (size_t c = 0; c < program.classes.size(); ++c) {
+    const TaskClass& reader = program.classes[c];
+    if (CountPoints(reader.domain) == 0) continue;
+    for (const Use& use : reader.uses) {
+      add(reader.domain, use.array, use.map, program.repeat->class_time[c]);
+    }
+  }
+  for (size_t r = 0; r < program.results.size(); ++r) {
+    const ResultSet& result = program.results[r];
+    if (CountPoints(result.domain) == 0) continue;
+    add(result.domain, result.array, result.map,
+        program.repeat->result_time[r].time);
+  }
+  return out;
+}
+
+// What is to be added to index d of a task for a time before which nobody reads
+// what it makes, as far as that index tells.
+std::optional<int64_t> DelayOf(const TaskClass& task, int d,
+                               const std::vector<Readers>& readers) {
+  std::optional<int64_t> least;
+  for (const Create& create : task.creates) {
+    const Readers& of_it = readers[static_cast<size_t>(create.array)];
+    if (!of_it.are_there) continue;
+    std::optional<int64_t> latest;
+    for (size_t entry = 0; entry < create.map.size(); ++entry) {
+      const AffineExpr rest = create.map[entry] - AffineExpr::Index(d);
+      if (!rest.IsConstant()) continue;
+      const int64_t delay = rest.constant + of_it.delays[entry];
+      latest = std::max(latest.value_or(delay), delay);
+    }
+    if (!latest) return std::nullopt;
+    least = std::min(least.value_or(*latest), *latest);
+  }
+  return least;
+}
+
+// Puts `task` off, if it can be. `time` is its own.
+bool PutOff(const TaskClass& task, const std::vector<Readers>& readers,
+            AffineExpr& time) {
+  bool is_put_off = false;
+  for (int d = 0; d < task.domain.size(); ++d) {
+    const std::optional<int64_t> delay = DelayOf(task, d, readers);
+    if (!delay) continue;
+    const AffineExpr later =
+        AffineExpr::Index(d) + AffineExpr::Constant(*delay);
+    const std::vector<IndexRange> ranges =
+        RangesOf(task.domain, {later, time, later - time});
+    // A number is a time before the second round: what is earlier is no other.
+    const bool is_later = ranges[0].upper > ranges[1].upper &&
+                          (time.IsConstant() || ranges[2].lower >= 0);
+    if (!is_later) continue;
+    time = later;
+    is_put_off = true;
+  }
+  return is_put_off;
+}
+
+// The points of `domain` whose time is beyond `last`.
+int64_t CountBeyond(int64_t last, const AffineExpr& time, Domain domain) {
+  const Constraint beyond{.expr = time - AffineExpr::Constant(last + 1),
+                          .kind = Constraint::Kind::kAtLeastZero};
+  return domain.Narrow(beyond) ? CountPoints(domain) : 0;
+}
+
+}  // namespace
+
+void PutOffLeaves(Program& program) {
+  const std::vector<Readers> readers = ReadersIn(program);
+  for (size_t c = 0; c < program.classes.size(); ++c) {
+    const TaskClass& leaf = program.classes[c];
+    AffineExpr& time = program.repeat->class_time[c];
+    if (leaf.uses.empty() && leaf.creates.size() == 1 && time.IsConstant()) {
+      PutOff(leaf, readers, time);
+    }
+  }
+}
+
+// Why no round needs what is left out: take the last such task on the way to a
+// result or a condition. That would be wanted, or read by a task which is not
+// left out, at a time that is not beyond the last round; then by PutOff()
+// its own time is not either.
+bool PutOffAll(const Program& whole, Program& needed) {
+  if (whole.classes.size() != needed.classes.size()) return false;
+  std::vector<Readers> readers;
+  bool is_put_off = true;
+  // Who reads may have been put off as well. What only itself reads would be
+  // without end.
+  for (size_t pass = 0; is_put_off; ++pass) {
+    if (pass > needed.classes.size()) return false;
+    is_put_off = false;
+    readers = ReadersIn(needed);
+    for (size_t c = 0; c < needed.classes.size(); ++c) {
+      is_put_off |=
+          PutOff(needed.classes[c], readers, needed.repeat->class_time[c]);
+    }
+  }
+  const auto is_read = [&readers](const Create& create) {
+    return readers[static_cast<size_t>(create.array)].are_there;
+  };
+  const int64_t last = needed.repeat->last;
+  for (size_t c = 0; c < needed.classes.size(); ++c) {
+    const TaskClass& task = needed.classes[c];
+    const AffineExpr& time = needed.repeat->class_time[c];
+    const int64_t all = CountPoints(whole.classes[c].domain);
+    const int64_t left_out = all - CountPoints(task.domain);
+    if (all == std::numeric_limits<int64_t>::max()) return false;
+    if (std::none_of(task.creates.begin(), task.creates.end(), is_read)) {
+      continue;
+    }
+    if (CountBeyond(last, time, task.domain) > 0 ||
+        CountBeyond(last, time, whole.classes[c].domain) != left_out) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace dogged::dsl
