@@ -1,5 +1,6 @@
 #include "dsl/check.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -423,6 +424,8 @@ void Checker::Creators(const ast::Program& program) {
 
 CheckedProgram Checker::Run(const ast::Program& program) {
   if (IsTooLong(program, diagnostics_)) return {};
+  const std::set<std::string> arrays = ArrayNames(program);
+  array_names_.assign(arrays.begin(), arrays.end());
   Parameters(program);
   if (!program.repeats.empty()) Repeat(program.repeats.front());
   for (const ast::Array& array : program.arrays) DeclareArray(array);

@@ -19,6 +19,7 @@ constexpr int64_t kParameterMax = int64_t{1} << 40;
 
 Scope Checker::ParameterScope() const {
   Scope out;
+  out.arrays = array_names_;
   for (size_t p = 0; p < program_.parameters.size(); ++p) {
     out.entries.push_back({.name = program_.parameters[p].name,
                            .kind = NameKind::kParameter,

@@ -445,9 +445,7 @@ void Checker::Task(const ast::Task& declared) {
   if (declared.call) {
     Call(*declared.call, scope, task);
   } else {
-    for (const CheckedArray& array : program_.arrays) {
-      scope.arrays.push_back(array.name);
-    }
+    scope.is_code = true;
     scope.unknown_help =
         "code knows the names under  using,  those that it has set, indices "
         "and parameters";

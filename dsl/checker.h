@@ -90,6 +90,7 @@ class Checker {
 
   const CheckOptions& options_;
   Diagnostics& diagnostics_;
+  std::vector<std::string> array_names_;
   CheckedProgram program_;
 };
 

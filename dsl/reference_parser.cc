@@ -98,6 +98,11 @@ ast::Range ReferenceParser::RangeExpression() {
           .Help(absl::StrCat(
               "write  ", Print(out.upper), ":", Print(out.lower),
               ":  each task runs as soon as what it reads is there"));
+    } else if (FindElement(Peek())) {
+      Fail("a range has no type")
+          .Help(absl::StrCat(
+              "its array has, in a line of its own, as in  array u(x = 0:N) : ",
+              Peek().text));
     } else {
       Fail("the step of a range is a number, 1 or more")
           .Help(

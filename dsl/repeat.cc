@@ -132,24 +132,6 @@ class Places {
   Diagnostics& diagnostics_;
 };
 
-// The arrays of a program, by all that gives them values.
-std::set<std::string> ArrayNames(const ast::Program& program) {
-  std::set<std::string> out;
-  for (const ast::Array& a : program.arrays) out.insert(a.name.text);
-  for (const ast::Input& i : program.inputs) out.insert(i.ref.array.text);
-  for (const ast::Boundary& b : program.boundaries) {
-    out.insert(b.ref.array.text);
-  }
-  for (const ast::Task& task : program.tasks) {
-    for (const ast::Create& c : task.creates) out.insert(c.ref.array.text);
-  }
-  for (const ast::Reduction& r : program.reductions) {
-    out.insert(r.ref.array.text);
-  }
-  for (const ast::Parameter& p : program.parameters) out.erase(p.name.text);
-  return out;
-}
-
 // Takes the labels out of a condition: each becomes a name under `using`. A
 // label without indices is a name of `arrays`.
 void TakeLabels(const std::set<std::string>& arrays, Expr& expr,
@@ -259,6 +241,23 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program,
 }
 
 }  // namespace
+
+std::set<std::string> ArrayNames(const ast::Program& program) {
+  std::set<std::string> out;
+  for (const ast::Array& a : program.arrays) out.insert(a.name.text);
+  for (const ast::Input& i : program.inputs) out.insert(i.ref.array.text);
+  for (const ast::Boundary& b : program.boundaries) {
+    out.insert(b.ref.array.text);
+  }
+  for (const ast::Task& task : program.tasks) {
+    for (const ast::Create& c : task.creates) out.insert(c.ref.array.text);
+  }
+  for (const ast::Reduction& r : program.reductions) {
+    out.insert(r.ref.array.text);
+  }
+  for (const ast::Parameter& p : program.parameters) out.erase(p.name.text);
+  return out;
+}
 
 ast::Program WriteOutRepeat(ast::Program program, bool is_given,
                             Diagnostics& diagnostics) {

@@ -5,6 +5,7 @@
 #define DOGGED_DSL_REPEAT_H_
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ ast::Program WriteOutRepeat(ast::Program program, bool is_given,
 // Calls the index of the rounds as the program calls its parameter, for
 // messages.
 void NameRounds(CheckedProgram& program);
+
+// The arrays of a program, by all that gives them values.
+std::set<std::string> ArrayNames(const ast::Program& program);
 
 // The arrays that the condition of a program names, which repeats.
 std::vector<std::string> ArraysOfCondition(const ast::Program& program);

@@ -113,13 +113,8 @@ class TypeChecker {
  private:
   bool Name(Expr& e) {
     Scope::Entry* entry = scope_.Find(e.text);
-    if (entry == nullptr &&
-        std::count(scope_.arrays.begin(), scope_.arrays.end(), e.text) > 0) {
-      diagnostics_
-          .Error(
-              Code::kUnknownName, e.range,
-              absl::StrCat(e.text, " is an array, and not one of its labels"))
-          .Help(absl::StrCat("name one under  using:  ", e.text, "(...) as a"));
+    if (entry == nullptr && IsArray(e.text)) {
+      SayArray(e);
       return false;
     }
     if (entry == nullptr) {
@@ -230,8 +225,35 @@ class TypeChecker {
     return true;
   }
 
+  bool IsArray(absl::string_view name) const {
+    return std::count(scope_.arrays.begin(), scope_.arrays.end(), name) > 0;
+  }
+  void SayArray(const Expr& e) {
+    if (scope_.is_code) {
+      diagnostics_
+          .Error(
+              Code::kUnknownName, e.range,
+              absl::StrCat(e.text, " is an array; code reads labels by name"))
+          .Help(absl::StrCat("name one under  using:  ", e.text, "(...) as a"));
+      return;
+    }
+    diagnostics_
+        .Error(Code::kUnknownName, e.range,
+               absl::StrCat(e.text,
+                            " is an array, whose values are not known "
+                            "before the program runs"))
+        .Help(
+            "this is made of indices and parameters; code chooses by values, "
+            "as in  (a > 0 ? left : right)");
+  }
+
   bool Call(Expr& e) {
     const Function* function = FindFunction(e.text);
+    if (function == nullptr && scope_.Find(e.text) == nullptr &&
+        IsArray(e.text)) {
+      SayArray(e);
+      return false;
+    }
     if (function == nullptr) {
       Diagnostic& error =
           diagnostics_.Error(Code::kUnknownName, e.range,

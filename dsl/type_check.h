@@ -27,7 +27,8 @@ struct Scope {
   };
   std::vector<Entry> entries;
   std::string unknown_help;  // where a name is not among them; may be empty
-  std::vector<std::string> arrays;  // where labels have names, not arrays
+  std::vector<std::string> arrays;  // of the program: names of no value here
+  bool is_code = false;             // so labels have names
 
   // Null if there is none.
   Entry* Find(absl::string_view name);
