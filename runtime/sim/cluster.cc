@@ -257,7 +257,7 @@ void Cluster::Rebirth(Node& node) {
   Node* reborn = AddNode(node.disk, node.arena);
   JoinCluster(*reborn);
   // It still has the job value, if nothing else.
-  Submit(*reborn);
+  Submit(*reborn, clients_.front().submission);
 }
 
 Cluster::Node* Cluster::RandomNode() {
@@ -360,11 +360,12 @@ SimOutcome Cluster::Run() {
   relations_ = std::make_unique<Relations>(job_->program);
   // Of a loop all that there may be, until it has ended.
   outcome_.tasks_needed = job_->program.TaskCount();
-  rounds_ = std::make_unique<Rounds>(*relations_);
-  ListResults();
+  clients_.push_back(
+      {.submission = SubmissionId(1), .rounds = Rounds(*relations_)});
+  ListResults(clients_.front());
   job_id_ = JobId(JobHash(encoded_job_).high);
   Node* first = AddNode();
-  if (!*options_.gathers_first) Submit(*first);
+  if (!*options_.gathers_first) Submit(*first, clients_[0].submission);
   for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
   if (*options_.gathers_first) {
     SubmitToAll();
@@ -388,9 +389,8 @@ SimOutcome Cluster::Run() {
   billed_ = nullptr;
   if (!finished_) {
     outcome_.status = absl::DeadlineExceededError(
-        absl::StrCat(missing_.size(), " results are missing, as ",
-                     job_->program.LabelText(missing_.begin()->first),
-                     ", after ", absl::FormatDuration(queue_.now() - start)));
+        absl::StrCat(WhatIsMissing(), " after ",
+                     absl::FormatDuration(queue_.now() - start)));
   }
   for (const auto& node : nodes_) {
     CollectStats(*node);
@@ -398,8 +398,9 @@ SimOutcome Cluster::Run() {
       outcome_.disk_bytes += node->disk->bytes;
     }
   }
-  if (rounds_->IsLoop() && rounds_->HasEnded()) {
-    outcome_.tasks_needed = rounds_->TaskCount();
+  const Rounds& rounds = clients_.front().rounds;
+  if (rounds.IsLoop() && rounds.HasEnded()) {
+    outcome_.tasks_needed = rounds.TaskCount();
   }
   outcome_.trace_digest = network_.trace_digest();
   outcome_.messages = network_.sent_count();

@@ -51,6 +51,9 @@ struct SimOptions {
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
+  // Another one attaches to the job, and begins to read, slowly, once the first
+  // has all results and has said so.
+  bool second_client = false;
   // All agents know one another when the job is submitted, else the first one
   // has it before the others join. None: drawn.
   std::optional<bool> gathers_first;
@@ -92,6 +95,7 @@ struct SimOutcome {
   // kDeadlineExceeded if it hung, the job's failure if it failed.
   absl::Status status;
   absl::btree_map<Label, Digest> results;
+  absl::btree_map<Label, Digest> later_results;  // of the last client
   JobRecord record;  // the last seen; only without a client
   uint64_t trace_digest = 0;
   JobStats stats;                     // over all agents that ever were
@@ -125,6 +129,16 @@ class Cluster {
 
  private:
   struct Node;
+  struct Client {
+    SubmissionId submission;
+    Rounds rounds;                         // as far as it knows
+    Node* contact = nullptr;               // whom it talks to
+    absl::btree_map<Label, bool> missing;  // asked for, or not
+    absl::btree_map<Label, Digest> results;
+    absl::Duration stands;  // that long after the first one is done
+    absl::Time reads_from = absl::InfinitePast();
+    bool is_done = false;
+  };
 
   // `disk` may be null: then it gets an empty one, if it is to have one.
   // Likewise `arena`, of the process that goes on with another incarnation.
@@ -145,13 +159,17 @@ class Cluster {
   void ScheduleFaults();
   void ScheduleFault(int count, std::function<void()> fault);
   // --- cluster_client.cc
-  void Submit(Node& node);
+  void Submit(Node& node, SubmissionId submission);
   // As soon as all agents know one another.
   void SubmitToAll();
   void Begin();
-  void PollClient();
-  // What the client misses, once it is known where a loop ends.
-  void ListResults();
+  void AddSecondClient();
+  void PollClients();
+  bool PollClient(Client& client);
+  // What a client misses, once it is known where a loop ends.
+  static void ListResults(Client& client);
+  std::string WhatIsMissing() const;
+  void SayDelivered(const Client& client);
   void AwaitDone();
   void CollectStats(const Node& node);
 
@@ -167,13 +185,11 @@ class Cluster {
   std::vector<std::unique_ptr<Node>> nodes_;  // the dead included
   std::unique_ptr<Job> job_;
   std::unique_ptr<Relations> relations_;
-  std::unique_ptr<Rounds> rounds_;  // as far as the client knows
   JobId job_id_;
   int next_host_ = 0;
-  Node* contact_ = nullptr;  // whom the client talks to
+  std::vector<Client> clients_;
   Node* billed_ = nullptr;
   int64_t live_before_ = 0;  // of the whole process, before this event
-  absl::btree_map<Label, bool> missing_;
   SimOutcome outcome_;
   bool finished_ = false;
 };

@@ -1,16 +1,21 @@
-// The client of a simulated cluster: it submits the job, and waits for its end.
+// The clients of a simulated cluster: each submits the job, and waits for its
+// end.
+#include <algorithm>
 #include <iterator>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/base/check.h"
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/cluster_node.h"
 
 namespace dogged {
 
-void Cluster::Submit(Node& node) {
-  const absl::StatusOr<JobId> id = node.agent->Submit(
-      queue_.now(), encoded_job_, SubmissionId(1), options_.job);
+void Cluster::Submit(Node& node, SubmissionId submission) {
+  const absl::StatusOr<JobId> id =
+      node.agent->Submit(queue_.now(), encoded_job_, submission, options_.job);
   DOGGED_CHECK(id.ok()) << id.status().ToString();
   Wake(node);
 }
@@ -25,19 +30,31 @@ void Cluster::SubmitToAll() {
     queue_.After(absl::Milliseconds(1), [this] { SubmitToAll(); });
     return;
   }
-  Submit(*live.front());
+  Submit(*live.front(), clients_.front().submission);
   Begin();
 }
 
 void Cluster::Begin() {
   ScheduleFaults();
   queue_.After(absl::Milliseconds(1), [this] {
-    if (options_.client_stays) {
-      PollClient();
-    } else {
-      AwaitDone();
-    }
+    if (!options_.client_stays) return AwaitDone();
+    if (options_.second_client) AddSecondClient();
+    PollClients();
   });
+}
+
+// It attaches while the job runs, and may stand still until long after the
+// first one has gone.
+void Cluster::AddSecondClient() {
+  Rng drawn = Rng(options_.seed).Stream("second client");
+  clients_.push_back({.submission = SubmissionId(2),
+                      .rounds = Rounds(*relations_),
+                      .stands = absl::Milliseconds(drawn.Below(5000)),
+                      .reads_from = absl::InfiniteFuture()});
+  Client& client = clients_.back();
+  client.contact = RandomNode();
+  if (client.contact != nullptr) Submit(*client.contact, client.submission);
+  ListResults(client);
 }
 
 void Cluster::AwaitDone() {
@@ -57,67 +74,122 @@ void Cluster::AwaitDone() {
   }
 }
 
-void Cluster::ListResults() {
-  if (!rounds_->HasEnded()) return;
-  rounds_->ForEachDemanded([this](const Label& label) {
-    missing_.emplace(label, false);
+void Cluster::ListResults(Client& client) {
+  if (!client.rounds.HasEnded()) return;
+  client.rounds.ForEachDemanded([&client](const Label& label) {
+    client.missing.emplace(label, false);
     return true;
   });
 }
 
-// The client: asks one agent for all results that it misses, and another one
-// when that one is gone.
-void Cluster::PollClient() {
-  // Agents that it has turned away from may still answer.
+void Cluster::PollClients() {
+  // Agents that they have turned away from may still answer.
   for (const auto& node : nodes_) {
     if (node->agent == nullptr) continue;
     const int64_t live = Value::LiveBytes();
     for (auto& [label, value] : node->agent->TakeWanted(job_id_)) {
-      if (missing_.erase(label) == 0) continue;
-      // What the bytes are now, not what they were said to be.
-      outcome_.results[label] = Hash128(value.view());
+      for (Client& client : clients_) {
+        const auto asked = client.missing.find(label);
+        if (asked == client.missing.end() || !asked->second) continue;
+        client.missing.erase(asked);
+        // What the bytes are now, not what they were said to be.
+        client.results[label] = Hash128(value.view());
+      }
     }
     node->live_bytes += Value::LiveBytes() - live;
     live_before_ += Value::LiveBytes() - live;
   }
-  if (contact_ != nullptr && contact_->agent != nullptr) {
-    for (const JobSummary& summary : contact_->agent->Jobs({.job = job_id_})) {
-      if (rounds_->Raise(summary.record.round, summary.record.is_last_round)) {
-        ListResults();
+  for (Client& client : clients_) {
+    if (client.is_done || queue_.now() < client.reads_from) continue;
+    if (!PollClient(client)) return;
+    if (!client.is_done) continue;
+    // Whoever stands still counts from now on.
+    for (Client& other : clients_) {
+      other.reads_from = queue_.now() + other.stands;
+    }
+  }
+  finished_ = std::all_of(clients_.begin(), clients_.end(),
+                          [](const Client& client) { return client.is_done; });
+  if (finished_) {
+    outcome_.results = clients_.front().results;
+    outcome_.later_results = clients_.back().results;
+    return;
+  }
+  queue_.After(absl::Milliseconds(20), [this] { PollClients(); });
+}
+
+// Asks one agent for all results that it misses, and another one when that one
+// is gone. False: the run is over.
+bool Cluster::PollClient(Client& client) {
+  if (client.contact != nullptr && client.contact->agent != nullptr) {
+    for (const JobSummary& summary :
+         client.contact->agent->Jobs({.job = job_id_})) {
+      if (client.rounds.Raise(summary.record.round,
+                              summary.record.is_last_round)) {
+        ListResults(client);
       }
       if (summary.record.state == JobState::kFailed) {
         outcome_.status =
             absl::Status(summary.record.code, summary.record.message);
         finished_ = true;
-        return;
+        return false;
       }
     }
   }
-  if (missing_.empty() && rounds_->HasEnded()) {
-    finished_ = true;
+  if (client.missing.empty() && client.rounds.HasEnded()) {
+    client.is_done = true;
+    SayDelivered(client);
+    return true;
+  }
+  if (client.contact == nullptr || client.contact->agent == nullptr ||
+      client.contact->leaving || client.contact->paused) {
+    client.contact = RandomNode();
+    for (auto& [label, asked] : client.missing) asked = false;
+    if (client.contact != nullptr) {
+      // The job may have died with the last one before anybody else had it.
+      Submit(*client.contact, client.submission);
+    }
+  }
+  if (client.contact == nullptr) return true;
+  std::vector<Label> labels;
+  for (auto& [label, asked] : client.missing) {
+    if (!asked) labels.push_back(label);
+  }
+  if (!labels.empty() &&
+      client.contact->agent->Want(queue_.now(), job_id_, labels).ok()) {
+    for (auto& [label, asked] : client.missing) asked = true;
+    Wake(*client.contact);
+  }
+  return true;
+}
+
+std::string Cluster::WhatIsMissing() const {
+  std::vector<std::string> out;
+  for (const Client& client : clients_) {
+    if (client.missing.empty()) continue;
+    out.push_back(
+        absl::StrCat(client.missing.size(), " results are missing, as ",
+                     job_->program.LabelText(client.missing.begin()->first)));
+  }
+  return out.empty() ? "a loop has not ended" : absl::StrJoin(out, "; ");
+}
+
+// As `dogged run` does; others may want the results yet.
+void Cluster::SayDelivered(const Client& client) {
+  if (!options_.second_client || client.contact == nullptr ||
+      client.contact->agent == nullptr) {
     return;
   }
-  if (contact_ == nullptr || contact_->agent == nullptr || contact_->leaving ||
-      contact_->paused) {
-    contact_ = RandomNode();
-    for (auto& [label, asked] : missing_) asked = false;
-    if (contact_ != nullptr) {
-      // The job may have died with the last one before anybody else had it.
-      Submit(*contact_);
-    }
+  for (const JobSummary& summary :
+       client.contact->agent->Jobs({.job = job_id_})) {
+    if (summary.record.submission != client.submission) continue;
+    JobRecord record = summary.record;
+    record.state = JobState::kDone;
+    record.result_digest = DigestOfDigests(client.results);
+    record.is_delivered = true;
+    client.contact->agent->Conclude(queue_.now(), record);
+    Wake(*client.contact);
   }
-  if (contact_ != nullptr) {
-    std::vector<Label> labels;
-    for (auto& [label, asked] : missing_) {
-      if (!asked) labels.push_back(label);
-    }
-    if (!labels.empty() &&
-        contact_->agent->Want(queue_.now(), job_id_, labels).ok()) {
-      for (auto& [label, asked] : missing_) asked = true;
-      Wake(*contact_);
-    }
-  }
-  queue_.After(absl::Milliseconds(20), [this] { PollClient(); });
 }
 
 }  // namespace dogged
