@@ -312,6 +312,14 @@ void Analysis::Need() {
   std::vector<bool> is_told(tasks_.size());
   isl::union_set wanted = isl::manage(
       isl_union_set_empty(isl_set_get_space(tasks_[0].domain.get())));
+  std::vector<isl::set> at_ends;  // by array, wanted wherever a loop ends
+  for (size_t a = 0; a < program_.arrays.size(); ++a) {
+    at_ends.push_back(sets_.NoLabel(static_cast<int32_t>(a)));
+  }
+  for (const CheckedResult& result : program_.results) {
+    isl::set& of_array = at_ends[static_cast<size_t>(result.ref.array)];
+    of_array = of_array.unite(sets_.WantedAtSomeEnd(result));
+  }
   for (size_t k = 0; k < tasks_.size(); ++k) {
     const CheckedTask& task = program_.tasks[k];
     isl::set useless = tasks_[k].domain;
@@ -319,9 +327,9 @@ void Analysis::Need() {
       const auto a = static_cast<size_t>(task.creates[c].ref.array);
       const isl::map& map = tasks_[k].creates[c];
       useless = useless.subtract(
-          map.intersect_range(read_[a].unite(wanted_[a])).domain());
+          map.intersect_range(read_[a].unite(at_ends[a])).domain());
       wanted = wanted.unite(
-          isl::union_set(map.intersect_range(wanted_[a]).domain()));
+          isl::union_set(map.intersect_range(at_ends[a]).domain()));
     }
     program_.tasks[k].is_all_needed = useless.is_empty();
     useless_.push_back(useless);
@@ -358,8 +366,8 @@ void Analysis::WarnOfUseless(size_t k) const {
                      "more");
 }
 
-// Fills in CheckedTask::needed, if it can. Of a loop that is what its last
-// round needs: dsl/put_off.h says when that will do.
+// Fills in CheckedTask::needed, if it can. Of a loop that is what it needs
+// wherever it may end.
 void Analysis::FindNeeded(const isl::union_set& wanted) {
   if (program_.every_task_needed) return;
   const isl::union_map requires_map = Requires();
@@ -439,8 +447,7 @@ void Analysis::NoteNeeded(const isl::union_set& needed) {
     CheckedTask& task = program_.tasks[k];
     const isl::set domain = isl::manage(isl_union_set_extract_set(
         needed.get(), isl_set_get_space(tasks_[k].domain.get())));
-    // A loop that ends early may need more.
-    if (!program_.repeat) useless_[k] = tasks_[k].domain.subtract(domain);
+    useless_[k] = tasks_[k].domain.subtract(domain);
     std::vector<std::string> names;
     for (const auto& dimension : task.domain.dimensions) {
       names.push_back(dimension.name);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/repeat.h"
 
@@ -44,6 +45,35 @@ isl::map IslSets::NotYet(int32_t k, int32_t l) const {
                              " : exists s : s >= 0 and ", round, " <= ", last,
                              " and ", round, " >= ", time(k, 0), " and ", round,
                              " < ", time(l, own), " }"));
+}
+
+isl::set IslSets::WantedAtSomeEnd(const CheckedResult& result) const {
+  const auto labels_in = [&result](const IslSets& sets) {
+    return sets.RefMap("R", result.domain.dimensions.size(), result.ref)
+        .intersect_domain(sets.Points("R", result.domain))
+        .range();
+  };
+  if (!program_.repeat) return labels_in(*this);
+  const CheckedRepeat& repeat = *program_.repeat;
+  const auto& parameter =
+      program_.parameters[static_cast<size_t>(repeat.parameter)];
+  IslSets sets = *this;
+  sets.has_ends_ = true;
+  sets.prefix_ = prefix_.empty()
+                     ? "[r] -> "
+                     : absl::StrCat("[r, ", absl::StripPrefix(prefix_, "["));
+  absl::StrAppend(&sets.assumption_, " and ", repeat.first, " <= r and (r - ",
+                  repeat.first, ") mod ", repeat.step, " = 0 and r <= ",
+                  symbolic_ && !parameter.is_fixed
+                      ? absl::StrCat("p", repeat.parameter)
+                      : absl::StrCat(parameter.integer));
+  isl_set* labels = labels_in(sets).release();
+  const int r = isl_set_find_dim_by_name(labels, isl_dim_param, "r");
+  if (r >= 0) {
+    labels =
+        isl_set_project_out(labels, isl_dim_param, static_cast<unsigned>(r), 1);
+  }
+  return isl::manage(labels);
 }
 
 // A proof with symbols is one for every round; numbers are those of the last

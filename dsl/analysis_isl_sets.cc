@@ -155,7 +155,9 @@ std::string IslSets::Text(const LinearForm& form) const {
   }
   for (size_t p = 0; p < form.params.size(); ++p) {
     if (form.params[p] == 0) continue;
-    if (symbolic_ && !program_.parameters[p].is_fixed) {
+    if (has_ends_ && program_.repeat->parameter == static_cast<int32_t>(p)) {
+      absl::StrAppend(&out, form.params[p], "*r + ");
+    } else if (symbolic_ && !program_.parameters[p].is_fixed) {
       absl::StrAppend(&out, form.params[p], "*p", p, " + ");
     } else {
       constant += form.params[p] * program_.parameters[p].integer;

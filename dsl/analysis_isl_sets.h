@@ -75,6 +75,10 @@ class IslSets {
   // the first runs does not have. Both have a TimeOf; with numbers.
   isl::map NotYet(int32_t k, int32_t l) const;
 
+  // The labels of `result`, and of a program that repeats also what it is where
+  // the loop ends earlier.
+  isl::set WantedAtSomeEnd(const CheckedResult& result) const;
+
   // The smallest box around `labels` along the dimensions that are `bounded`;
   // the others stay free.
   isl::set BoxHull(const isl::set& labels,
@@ -97,8 +101,9 @@ class IslSets {
   const CheckedProgram& program_;
   isl::ctx context_;
   bool symbolic_;
-  std::string prefix_;                             // "[p0, p1] -> "
-  std::string assumption_;                         // "p0 >= 8 and p1 = p0 - 2"
+  bool has_ends_ = false;   // the loop's parameter is r, one that it may end at
+  std::string prefix_;      // "[p0, p1] -> "
+  std::string assumption_;  // "p0 >= 8 and p1 = p0 - 2"
   std::vector<std::optional<isl::set>> declared_;  // by array
 };
 

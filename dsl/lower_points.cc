@@ -146,14 +146,11 @@ Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
       !points.every_task_needed &&
       std::all_of(points.classes.begin(), points.classes.end(), is_known) &&
       std::all_of(points.reductions.begin(), points.reductions.end(), is_known);
-  if (!points.repeat) return Lower(points, target, are_known);
-  Program whole = Lower(points, target, false);
-  if (are_known) {
-    Program needed = Lower(points, target, true);
-    if (PutOffAll(whole, needed)) return needed;
-  }
-  PutOffLeaves(whole);
-  return whole;
+  Program program = Lower(points, target, are_known);
+  if (!points.repeat) return program;
+  // Else what is needed is found backwards, whenever it is.
+  are_known ? PutOffTasks(program) : PutOffLeaves(program);
+  return program;
 }
 
 }  // namespace

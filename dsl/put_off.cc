@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -11,8 +10,6 @@
 
 namespace dogged::dsl {
 namespace {
-
-constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
 
 // Who reads the labels of an array, tasks and results.
 struct Readers {
@@ -26,7 +23,7 @@ std::vector<Readers> ReadersIn(const Program& program) {
   std::vector<Readers> out;
   for (const Array& array : program.arrays) {
     out.push_back({.delays = std::vector<int64_t>(
-                       static_cast<size_t>(array.rank), kNobody)});
+                       static_cast<size_t>(array.rank), INT64_MAX)});
   }
   const auto add = [&out](const Domain& domain, int32_t array,
                           const AffineMap& map, const AffineExpr& time) {
@@ -95,13 +92,6 @@ bool PutOff(const TaskClass& task, const std::vector<Readers>& readers,
   return is_put_off;
 }
 
-// The points of `domain` whose time is beyond `last`.
-int64_t CountBeyond(int64_t last, const AffineExpr& time, Domain domain) {
-  const Constraint beyond{.expr = time - AffineExpr::Constant(last + 1),
-                          .kind = Constraint::Kind::kAtLeastZero};
-  return domain.Narrow(beyond) ? CountPoints(domain) : 0;
-}
-
 }  // namespace
 
 void PutOffLeaves(Program& program) {
@@ -115,44 +105,18 @@ void PutOffLeaves(Program& program) {
   }
 }
 
-// Why no round needs what is left out: take the last such task on the way to a
-// result or a condition. That would be wanted, or read by a task which is not
-// left out, at a time that is not beyond the last round; then by PutOff()
-// its own time is not either.
-bool PutOffAll(const Program& whole, Program& needed) {
-  if (whole.classes.size() != needed.classes.size()) return false;
-  std::vector<Readers> readers;
-  bool is_put_off = true;
+void PutOffTasks(Program& program) {
   // Who reads may have been put off as well. What only itself reads would be
-  // without end.
-  for (size_t pass = 0; is_put_off; ++pass) {
-    if (pass > needed.classes.size()) return false;
+  // without end, and is not among what is needed.
+  bool is_put_off = true;
+  for (size_t pass = 0; is_put_off && pass <= program.classes.size(); ++pass) {
     is_put_off = false;
-    readers = ReadersIn(needed);
-    for (size_t c = 0; c < needed.classes.size(); ++c) {
+    const std::vector<Readers> readers = ReadersIn(program);
+    for (size_t c = 0; c < program.classes.size(); ++c) {
       is_put_off |=
-          PutOff(needed.classes[c], readers, needed.repeat->class_time[c]);
+          PutOff(program.classes[c], readers, program.repeat->class_time[c]);
     }
   }
-  const auto is_read = [&readers](const Create& create) {
-    return readers[static_cast<size_t>(create.array)].are_there;
-  };
-  const int64_t last = needed.repeat->last;
-  for (size_t c = 0; c < needed.classes.size(); ++c) {
-    const TaskClass& task = needed.classes[c];
-    const AffineExpr& time = needed.repeat->class_time[c];
-    const int64_t all = CountPoints(whole.classes[c].domain);
-    const int64_t left_out = all - CountPoints(task.domain);
-    if (all == std::numeric_limits<int64_t>::max()) return false;
-    if (std::none_of(task.creates.begin(), task.creates.end(), is_read)) {
-      continue;
-    }
-    if (CountBeyond(last, time, task.domain) > 0 ||
-        CountBeyond(last, time, whole.classes[c].domain) != left_out) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace dogged::dsl

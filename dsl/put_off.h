@@ -1,5 +1,5 @@
-// Tasks of a loop that nobody reads in the round in which they could run first
-// are put off to a later one. docs/adr/0063-loops-forward.md.
+// Tasks of a loop whose outputs nobody reads in the round in which they could
+// run first are put off to a later one. docs/adr/0063-loops-forward.md.
 #ifndef DOGGED_DSL_PUT_OFF_H_
 #define DOGGED_DSL_PUT_OFF_H_
 
@@ -14,12 +14,8 @@ namespace dogged::dsl {
 // second round. `program` has a loop.
 void PutOffLeaves(Program& program);
 
-// Likewise all tasks of `needed`, which is `whole`, a program with a loop, with
-// those tasks alone that its last round needs, class by class. True if `needed`
-// may be run in its place: what it leaves out would come after the last round,
-// so no earlier round needs it either, wherever the loop ends. Elsewhere it is
-// of no use.
-bool PutOffAll(const Program& whole, Program& needed);
+// Likewise all tasks, and whoever only they read.
+void PutOffTasks(Program& program);
 
 }  // namespace dogged::dsl
 

@@ -1,6 +1,6 @@
 // Aim: a loop whose last round leaves out tasks that only a next one would read
-// runs forward on agents, and runs no more than its steps need, wherever it
-// ends; and where that can't be said, all that some end needs is there.
+// runs forward on agents, runs no more of these than its steps need, wherever
+// it ends, and has all that some end needs.
 // Method: a descent with a direction that each step hands on; against the
 // programs of -D T=...; simulated clusters.
 #include "dsl/put_off.h"
@@ -111,14 +111,18 @@ TEST(PutOff, LeavesOutWhatNobodyReads) {
 }
 
 // The last round needs v of T = 60 alone; one that ends before needs its own.
+// What no end needs is left out.
 TEST(PutOff, KeepsWhatAnEarlierEndNeeds) {
   const std::string text = absl::StrCat(
       kDescend, "task show creates v(x)(t) as n for x = 1:N-1  t = 1:T\n",
       "using u(x)(t) as a code\nn = 2*a\nend code end task\n",
       "result v(x)(T) for x = 1:N-1\n");
   const Job job = MustCompile(text, Points({}));
+  EXPECT_TRUE(job.program.every_task_needed);
   const Ended ended = RunHere(job, 2);
   EXPECT_LT(ended.time, 60);
+  EXPECT_EQ(ended.tasks, RunHere(MustCompile(kDescend, Points({})), 2).tasks +
+                             8 * ended.time / 4);
   EXPECT_EQ(
       ended.digest,
       MustDigest(MustCompile(text, Points({{"T", absl::StrCat(ended.time)}})),
@@ -139,6 +143,7 @@ TEST(PutOff, KeepsWhatOnlyOtherEndsNeed) {
   for (const char* bound : {"0.5", "0.2", "0.1", "0.01", "0"}) {
     SCOPED_TRACE(bound);
     const Job job = MustCompile(text, Points({{"bound", bound}}));
+    EXPECT_TRUE(job.program.every_task_needed);
     const Ended ended = RunHere(job, 2);
     EXPECT_EQ(
         ended.digest,
