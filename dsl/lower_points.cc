@@ -146,11 +146,7 @@ Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
       !points.every_task_needed &&
       std::all_of(points.classes.begin(), points.classes.end(), is_known) &&
       std::all_of(points.reductions.begin(), points.reductions.end(), is_known);
-  Program program = Lower(points, target, are_known);
-  if (!points.repeat) return program;
-  // Else what is needed is found backwards, whenever it is.
-  are_known ? PutOffTasks(program) : PutOffLeaves(program);
-  return program;
+  return Lower(points, target, are_known);
 }
 
 }  // namespace
@@ -158,6 +154,7 @@ Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
 absl::StatusOr<Program> LowerPoints(const PointProgram& points,
                                     const TargetSize& target) {
   Program program = LowerNeeded(points, target);
+  if (program.repeat) PutOffTasks(program);
   const absl::Status status = program.Validate();
   if (!status.ok()) return status;
   return program;

@@ -94,20 +94,9 @@ bool PutOff(const TaskClass& task, const std::vector<Readers>& readers,
 
 }  // namespace
 
-void PutOffLeaves(Program& program) {
-  const std::vector<Readers> readers = ReadersIn(program);
-  for (size_t c = 0; c < program.classes.size(); ++c) {
-    const TaskClass& leaf = program.classes[c];
-    AffineExpr& time = program.repeat->class_time[c];
-    if (leaf.uses.empty() && leaf.creates.size() == 1 && time.IsConstant()) {
-      PutOff(leaf, readers, time);
-    }
-  }
-}
-
 void PutOffTasks(Program& program) {
   // Who reads may have been put off as well. What only itself reads would be
-  // without end, and is not among what is needed.
+  // without end; nobody needs it.
   bool is_put_off = true;
   for (size_t pass = 0; is_put_off && pass <= program.classes.size(); ++pass) {
     is_put_off = false;

@@ -7,14 +7,11 @@
 
 namespace dogged::dsl {
 
-// Puts those off that require nothing and are in the first round as no bound of
-// them names the loop's parameter: a boundary whose ranges are numbers, for
-// one. Each goes to the round of who first reads what it makes, as far as one
-// index tells; else all that a long loop could read would be made before its
-// second round. `program` has a loop.
-void PutOffLeaves(Program& program);
-
-// Likewise all tasks, and whoever only they read.
+// Changes the times of classes. Each goes to the round of who first reads what
+// it makes, or of the result that has it, as far as one index tells. So what
+// only a next round reads is not run before that is known to come; nor is a
+// boundary of all rounds whose ranges are numbers, which no bound puts into any
+// but the first. `program` has a loop.
 void PutOffTasks(Program& program);
 
 }  // namespace dogged::dsl
