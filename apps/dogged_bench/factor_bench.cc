@@ -79,8 +79,16 @@ std::vector<int64_t> Search(const Contest& contest, const BenchOptions& options,
   return best;
 }
 
-std::vector<BenchRow> Measure(const Contest& contest,
-                              const BenchOptions& options) {
+std::vector<BenchRow> Measure(Contest contest, const BenchOptions& options) {
+  if (!options.only.empty()) {
+    // Ours and one peer.
+    contest.contenders.erase(
+        std::remove_if(contest.contenders.begin() + 1, contest.contenders.end(),
+                       [&](const Contender& contender) {
+                         return contender.name != options.only;
+                       }),
+        contest.contenders.end());
+  }
   std::vector<BenchRow> rows;
   const double before = DgemmRate(options.workers);
   const std::vector<int64_t> best = Search(contest, options, rows);

@@ -43,7 +43,20 @@ std::vector<BenchRow> BenchKernels(const BenchOptions& options) {
     const auto at = [n](const char* name) {
       return absl::StrCat(name, "_", n);
     };
+    // Tiles that no cache holds, as tasks find them.
+    std::vector<std::vector<double>> cold(
+        static_cast<size_t>(256 * 1024 * 1024 / (8 * n * n)), spd);
+    size_t next = 0;
+    const auto another = [&] {
+      next = (next + 7) % cold.size();
+      return blas::Matrix{cold[next].data(), n};
+    };
     const Contender kernels[] = {
+        {at("gemm_cold"), 2 * cube,
+         [&] {
+           blas::ProductTransposed({n, n, n}, -1, another(), another(), 1,
+                                   another());
+         }},
         {at("gemm"), 2 * cube,
          [&] {
            blas::ProductTransposed({n, n, n}, -1, left, left, 1, tile);

@@ -48,14 +48,22 @@ struct StripPivot {
   bool is_finite = true;  // all of them
 };
 
+// A block that a product is added to, or replaces; its rows are `stride` apart.
+struct Target {
+  double* data;
+  int64_t stride;
+  bool adds;
+};
+
 struct MicroKernels {
   // Of the block.
   int64_t rows;
   int64_t columns;
-  // c = a * b, plus c if `adds`, for a block of c, whose rows are `stride`
-  // apart; a has k columns. `packed` holds b: k rows of `columns`.
-  void (*multiply)(int64_t k, const Strided& a, const double* packed, bool adds,
-                   double* c, int64_t stride);
+  // c = a * b, or c + a * b; a has k columns. `packed` holds b: k rows of
+  // `columns`. Meanwhile the k elements from `ahead` on, which whoever calls
+  // will read soon, come into the second level of cache.
+  void (*multiply)(int64_t k, const Strided& a, const double* packed,
+                   const double* ahead, const Target& c);
   // The first `count` columns of b, k rows of them, times `factor`, as
   // multiply() wants them: filled up with zeros. One step of b is 1.
   void (*pack)(int64_t k, int64_t count, double factor, const Strided& b,

@@ -56,19 +56,21 @@ struct MicroKernelsImpl {
         from += stride;
       }
     }
-    // Adds a * b, where b is k x kColumns, its rows one after the other.
-    __attribute__((always_inline)) void AddProduct(int64_t k, const double* a,
-                                                   int64_t row_step,
-                                                   int64_t column_step,
-                                                   const double* b) {
-      for (; k > 0; --k, a += column_step, b += kColumns) {
+    // Adds a * b, where b is k x kColumns, its rows one after the other. Fetches
+    // the k elements from `ahead` on.
+    __attribute__((always_inline)) void AddProduct(int64_t k, const Strided& a,
+                                                   const double* b,
+                                                   const double* ahead) {
+      const double* column = a.data;
+      for (; k > 0; --k, column += a.column_step, b += kColumns) {
         Vector b0;
         Vector b1;
         Copy(b, b0);
         Copy(b + kLanes, b1);
+        __builtin_prefetch(ahead++, 0, 2);
 #pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r) {
-          const double factor = a[r * row_step];
+          const double factor = column[r * a.row_step];
           rows[r][0] += factor * b0;
           rows[r][1] += factor * b1;
         }
@@ -77,18 +79,18 @@ struct MicroKernelsImpl {
   };
 
   static void Multiply(int64_t k, const Strided& a, const double* packed,
-                       bool adds, double* c, int64_t stride) {
+                       const double* ahead, const Target& c) {
     Block block = {};
-    if (adds) {
+    if (c.adds) {
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        __builtin_prefetch(c + r * stride, 1);
-        __builtin_prefetch(c + r * stride + kColumns - 1, 1);
+        __builtin_prefetch(c.data + r * c.stride, 1);
+        __builtin_prefetch(c.data + r * c.stride + kColumns - 1, 1);
       }
     }
-    block.AddProduct(k, a.data, a.row_step, a.column_step, packed);
-    if (adds) block.Add(c, stride);
-    block.Store(c, stride);
+    block.AddProduct(k, a, packed, ahead);
+    if (c.adds) block.Add(c.data, c.stride);
+    block.Store(c.data, c.stride);
   }
 
   // Of integers as wide as a double.
@@ -180,11 +182,11 @@ struct MicroKernelsImpl {
     for (int64_t j = 0; j < n; j += kColumns) {
       Block block;
       block.Load(x + j, n);
-      block.AddProduct(j, x, n, 1, packed);
+      block.AddProduct(j, {x, n, 1}, packed, x);
       packed += j * kColumns;
       block.Store(x + j, n);
       block = {};
-      block.AddProduct(kColumns, x + j, n, 1, packed);
+      block.AddProduct(kColumns, {x + j, n, 1}, packed, x);
       packed += kColumns * kColumns;
       block.Store(x + j, n);
     }
@@ -194,11 +196,11 @@ struct MicroKernelsImpl {
                         double* x) {
     double* const rows = x + k * kColumns;
     Block block = {};
-    block.AddProduct(k, l.data, l.row_step, l.column_step, x);
+    block.AddProduct(k, l, x, x);
     block.SubtractFrom(rows, kColumns);
     block.Store(rows, kColumns);
     block = {};
-    block.AddProduct(kRows, inverse, 1, kRows, rows);
+    block.AddProduct(kRows, {inverse, 1, kRows}, rows, rows);
     block.Store(rows, kColumns);
   }
 

@@ -55,14 +55,15 @@ class Part {
       const int64_t end = std::min(extents_.n, i + rows + reach);
       const Sum sum = SumOf(i, rows, panel);
       if (sum.k <= 0) continue;
-      for (int64_t j = 0; j < end; j += kernels_.columns) {
+      int64_t block = 0;
+      for (int64_t j = 0; j < end; j += kernels_.columns, ++block) {
         const int64_t columns = std::min(kernels_.columns, extents_.n - j);
         const bool is_whole = rows == kernels_.rows &&
                               columns == kernels_.columns &&
                               j + columns <= i + 1 + reach;
         if (is_whole) {
-          kernels_.multiply(sum.k, sum.a, sum.b + j * extents_.k, sum.adds,
-                            &c(i, j), c.stride);
+          kernels_.multiply(sum.k, sum.a, sum.b + j * extents_.k,
+                            Ahead(i, block), {&c(i, j), c.stride, sum.adds});
         } else {
           Fringe(sum, j, {rows, columns, i + reach - j}, c.At(i, j));
         }
@@ -116,12 +117,23 @@ class Part {
     return out;
   }
 
+  // What to fetch while block number `block` of the rows from i on is computed:
+  // of the next rows of a, one with each of their first blocks. The processor
+  // fetches rows by itself only once they are read, too late for short ones.
+  const double* Ahead(int64_t i, int64_t block) const {
+    const int64_t row = i + kernels_.rows + block;
+    const bool has_one = !packed_.is_a_packed && block < kernels_.rows &&
+                         row < extents_.m;
+    return has_one ? packed_.a.At(row, 0).data : packed_.b;
+  }
+
   // A block that is not written as a whole.
   void Fringe(const Sum& sum, int64_t j, const Extent& extent,
               blas::Matrix c) const {
     std::array<double, kBlockMax> block;
-    kernels_.multiply(sum.k, sum.a, sum.b + j * extents_.k, false, block.data(),
-                      kernels_.columns);
+    const double* const b = sum.b + j * extents_.k;
+    kernels_.multiply(sum.k, sum.a, b, b,
+                      {block.data(), kernels_.columns, false});
     for (int64_t r = 0; r < extent.rows; ++r) {
       const double* const from =
           block.data() + static_cast<ptrdiff_t>(r * kernels_.columns);
