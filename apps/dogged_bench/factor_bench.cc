@@ -81,7 +81,7 @@ std::vector<int64_t> Search(const Contest& contest, const BenchOptions& options,
 
 std::vector<BenchRow> Measure(Contest contest, const BenchOptions& options) {
   if (!options.only.empty()) {
-    // Ours and one peer.
+    // Ours and that peer.
     contest.contenders.erase(
         std::remove_if(contest.contenders.begin() + 1, contest.contenders.end(),
                        [&](const Contender& contender) {

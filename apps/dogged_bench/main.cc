@@ -32,7 +32,7 @@ constexpr char kHelp[] =
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides,\n"
-    "                   heat2d_agents;\n"
+    "                   heat2d_agents; one peer of cholesky, lu, qr;\n"
     "                   models: contention, example, hosts, million\n"
     "  --alone          stencils, multicast without their peers\n"
     "  --workers N      (2)\n"

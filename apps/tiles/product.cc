@@ -122,8 +122,8 @@ class Part {
   // fetches rows by itself only once they are read, too late for short ones.
   const double* Ahead(int64_t i, int64_t block) const {
     const int64_t row = i + kernels_.rows + block;
-    const bool has_one = !packed_.is_a_packed && block < kernels_.rows &&
-                         row < extents_.m;
+    const bool has_one =
+        !packed_.is_a_packed && block < kernels_.rows && row < extents_.m;
     return has_one ? packed_.a.At(row, 0).data : packed_.b;
   }
 
