@@ -81,10 +81,7 @@ std::vector<BenchRow> BenchAgents(const BenchOptions& options) {
   std::map<std::string, std::vector<double>> waste;
   for (int i = 0; i < options.samples; ++i) {
     for (const Contender& contender : kContenders) {
-      if (!options.only.empty() &&
-          std::string(contender.name).find(options.only) == std::string::npos) {
-        continue;
-      }
+      if (!options.only.Takes(contender.name)) continue;
       const std::string json = RunDogged(contender.scale * n, contender.flags);
       seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
@@ -114,7 +111,7 @@ std::vector<BenchRow> BenchAgents(const BenchOptions& options) {
                     .unit = "per needed",
                     .samples = options.samples});
   }
-  if (options.only.empty() || options.only == "idle") {
+  if (options.only.Takes("idle")) {
     rows.push_back(Idle(1));
     rows.push_back(Idle(2));
   }

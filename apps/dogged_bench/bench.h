@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/dogged_bench/contest_filter.h"
 #include "apps/dogged_bench/report.h"
 
 namespace dogged {
@@ -19,7 +20,7 @@ struct BenchOptions {
   std::vector<int64_t> tile_sizes;  // empty: the benchmark's own
   bool alone = false;               // without the peers
   int hosts = 0;                    // of multicast; 0: this one alone
-  std::string only;                 // one contest; empty: all
+  ContestFilter only;
 };
 
 // Empty tasks: independent, wavefront, wide release; against OpenMP tasks.

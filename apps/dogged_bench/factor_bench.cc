@@ -31,6 +31,8 @@ struct Contender {
   std::function<double(int64_t tile_size)> run;
   // Where the time of such runs went; may be empty.
   std::function<std::vector<BenchRow>(int64_t tile_size)> profile;
+  // Seconds that its kernels alone would take; may be empty.
+  std::function<double(int64_t tile_size)> kernel_bound;
 };
 
 struct Contest {
@@ -80,15 +82,13 @@ std::vector<int64_t> Search(const Contest& contest, const BenchOptions& options,
 }
 
 std::vector<BenchRow> Measure(Contest contest, const BenchOptions& options) {
-  if (!options.only.empty()) {
-    // Ours and that peer.
-    contest.contenders.erase(
-        std::remove_if(contest.contenders.begin() + 1, contest.contenders.end(),
-                       [&](const Contender& contender) {
-                         return contender.name != options.only;
-                       }),
-        contest.contenders.end());
-  }
+  // Ours always runs.
+  contest.contenders.erase(
+      std::remove_if(contest.contenders.begin() + 1, contest.contenders.end(),
+                     [&](const Contender& contender) {
+                       return !options.only.Takes(contender.name);
+                     }),
+      contest.contenders.end());
   std::vector<BenchRow> rows;
   const double before = DgemmRate(options.workers);
   const std::vector<int64_t> best = Search(contest, options, rows);
@@ -112,6 +112,15 @@ std::vector<BenchRow> Measure(Contest contest, const BenchOptions& options) {
     for (BenchRow& row : contest.contenders[c].profile(best[c])) {
       rows.push_back(std::move(row));
     }
+  }
+  if (contest.contenders[0].kernel_bound) {
+    const std::string bound = contest.name + "_kernel_bound";
+    const double rate =
+        contest.flops / contest.contenders[0].kernel_bound(best[0]) * 1e-9;
+    rows.push_back(
+        {.name = bound, .value = rate, .unit = "GF/s", .samples = 1});
+    rows.push_back({contest.name + "_to_kernel_bound", Median(rates[0]), "GF/s",
+                    options.samples, bound, Median(rates[0]) / rate});
   }
   for (size_t c = 1; c < rates.size(); ++c) {
     // Sample by sample: a neighbour on this computer slows both of a pair.
@@ -162,7 +171,13 @@ Contender Ours(const std::string& name, int64_t n, int workers,
   const auto profile = [=](int64_t tile_size) {
     return ProfileOf(name, *runs->at(tile_size));
   };
-  return {.name = name, .run = run, .profile = profile};
+  const auto kernel_bound = [=](int64_t tile_size) {
+    return runs->at(tile_size)->KernelBoundSeconds(workers);
+  };
+  return {.name = name,
+          .run = run,
+          .profile = profile,
+          .kernel_bound = kernel_bound};
 }
 
 #ifdef DOGGED_SCALAPACK_PEER

@@ -15,11 +15,20 @@
 #include "runtime/base/check.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/local_run.h"
+#include "runtime/exec/worker_threads.h"
 
 namespace dogged {
 namespace {
 
 using Tiles = absl::flat_hash_map<Task, Value>;
+
+std::vector<Value> CopiesOf(absl::Span<const Value> values) {
+  std::vector<Value> out;
+  for (const Value& value : values) {
+    out.push_back(value.IsNone() ? Value() : value.Copy());
+  }
+  return out;
+}
 
 // Hands out what was made before.
 class TakeKernel : public Kernel {
@@ -56,6 +65,56 @@ class TimedKernel : public Kernel {
   mutable std::mutex mutex_;
 };
 
+// Notes the calls of another kernel.
+class NotingKernel : public Kernel {
+ public:
+  NotingKernel(const Kernel& inner, FactorRun::Calls& calls)
+      : inner_(inner), calls_(calls) {}
+  absl::Status Run(KernelCall& call) const override {
+    const double flops = inner_.Flops(call.task);
+    {
+      const std::lock_guard lock(mutex_);
+      calls_.flops += flops;
+      if (flops > calls_.largest_flops) {
+        calls_.largest_flops = flops;
+        calls_.largest = call.task;
+        calls_.inputs = CopiesOf(call.inputs);
+        calls_.output_count = call.outputs.size();
+      }
+    }
+    return inner_.Run(call);
+  }
+
+ private:
+  const Kernel& inner_;
+  FactorRun::Calls& calls_;
+  mutable std::mutex mutex_;
+};
+
+// Operations a second of `kernel` on one worker of `workers` that all run it.
+double WarmRate(const Kernel& kernel, const FactorRun::Calls& calls,
+                int workers) {
+  constexpr int kRepeats = 20;
+  std::vector<double> seconds(static_cast<size_t>(workers));
+  {
+    const WorkerThreads threads(PlaceWorkersHere(workers), [&](int worker) {
+      std::vector<double> samples;
+      for (int i = 0; i < kRepeats; ++i) {
+        std::vector<Value> inputs = CopiesOf(calls.inputs);
+        std::vector<Value> outputs(calls.output_count);
+        KernelCall call{.task = calls.largest,
+                        .inputs = absl::MakeSpan(inputs),
+                        .outputs = absl::MakeSpan(outputs)};
+        samples.push_back(
+            Seconds([&] { DOGGED_CHECK(kernel.Run(call).ok()); }));
+      }
+      seconds[static_cast<size_t>(worker)] = Median(std::move(samples));
+    });
+    DOGGED_CHECK(threads.status().ok()) << threads.status().ToString();
+  }
+  return calls.largest_flops / Median(std::move(seconds));
+}
+
 }  // namespace
 
 FactorRun::FactorRun(const std::string& name, int64_t n, int64_t tile_size,
@@ -79,7 +138,7 @@ FactorRun::FactorRun(const std::string& name, int64_t n, int64_t tile_size,
   kernels_ = *std::move(kernels);
 }
 
-double FactorRun::Run(int workers) {
+double FactorRun::RunWrapped(int workers, Wrap wrap) {
   const Relations relations(job_.program);
   // All tasks of the input, in the place of their kernel one that takes.
   Tiles tiles;
@@ -100,13 +159,12 @@ double FactorRun::Run(int workers) {
     taken.emplace_back(
         k, std::exchange(kernels_[k], std::make_unique<TakeKernel>(tiles)));
   }
-  KernelTable timed;
+  KernelTable wrapped;
   for (size_t k = 0; k < kernels_.size(); ++k) {
-    timed.push_back(std::make_unique<TimedKernel>(
-        *kernels_[k], times_[job_.program.kernels[k].name]));
+    wrapped.push_back(wrap(*kernels_[k], job_.program.kernels[k].name));
   }
   std::vector<Value> results;
-  LocalRun run(relations, timed,
+  LocalRun run(relations, wrapped,
                {.placement = PlaceWorkersHere(workers),
                 .on_result = [&](const Label&, const Value& value) {
                   results.push_back(value);
@@ -116,9 +174,31 @@ double FactorRun::Run(int workers) {
     const absl::Status status = run.Run();
     DOGGED_CHECK(status.ok()) << status.ToString();
   });
-  worker_seconds_ += seconds * workers;
   for (auto& [k, kernel] : taken) kernels_[k] = std::move(kernel);
   return seconds;
+}
+
+double FactorRun::Run(int workers) {
+  const double seconds =
+      RunWrapped(workers, [&](const Kernel& inner, const std::string& name) {
+        return std::make_unique<TimedKernel>(inner, times_[name]);
+      });
+  worker_seconds_ += seconds * workers;
+  return seconds;
+}
+
+double FactorRun::KernelBoundSeconds(int workers) {
+  std::map<std::string, Calls> noted;
+  RunWrapped(workers, [&](const Kernel& inner, const std::string& name) {
+    return std::make_unique<NotingKernel>(inner, noted[name]);
+  });
+  double seconds = 0;
+  for (size_t k = 0; k < kernels_.size(); ++k) {
+    const Calls& calls = noted[job_.program.kernels[k].name];
+    if (calls.flops == 0) continue;
+    seconds += calls.flops / WarmRate(*kernels_[k], calls, workers);
+  }
+  return seconds / workers;
 }
 
 }  // namespace dogged

@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "runtime/base/value.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 
@@ -21,6 +25,11 @@ class FactorRun {
   // made anew each time, before that.
   double Run(int workers);
 
+  // Seconds that `workers` would take if they did nothing but kernels, each at
+  // the rate of its largest call repeated, whose tiles are then in cache: the
+  // bound that tile kernels set. Measured on all workers at once.
+  double KernelBoundSeconds(int workers);
+
   // What the kernels of one name did in all runs so far.
   struct KernelTime {
     double seconds = 0;  // of processor time, as far as nobody interferes
@@ -33,7 +42,22 @@ class FactorRun {
   // kernel_times() they waited, or spent on scheduling and digests.
   double worker_seconds() const { return worker_seconds_; }
 
+  // A kernel's calls: their operations, and a copy of the largest.
+  struct Calls {
+    double flops = 0;
+    double largest_flops = 0;
+    Task largest;
+    std::vector<Value> inputs;
+    size_t output_count = 0;
+  };
+
  private:
+  using Wrap = absl::FunctionRef<std::unique_ptr<Kernel>(
+      const Kernel& inner, const std::string& name)>;
+
+  // As Run(), with a wrapper around each kernel.
+  double RunWrapped(int workers, Wrap wrap);
+
   Job job_;
   KernelTable kernels_;
   std::map<std::string, KernelTime> times_;

@@ -242,7 +242,7 @@ std::vector<BenchRow> BenchHop(const BenchOptions& options) {
   AgentsRun copying(2, 1, {"--arena", "off"});
   const auto hops = [&](const std::string& name, int64_t count, int64_t words,
                         double pause, bool remote = true) {
-    if (!options.only.empty() && options.only != name) return;
+    if (!options.only.Takes(name)) return;
     AddRow(name, Hops(lending, count, words, pause, remote), rows);
     AddRow(name + "_copied", Hops(copying, count, words, pause, remote), rows);
     AddRatio(name, name + "_copied", rows);

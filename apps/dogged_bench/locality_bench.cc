@@ -101,7 +101,7 @@ std::vector<BenchRow> BenchLocality(const BenchOptions& options) {
       {"cholesky", "cholesky/cholesky.dog", {{"N", n}, {"NB", "128"}}}};
   std::vector<BenchRow> rows;
   for (const Placed& placed : all) {
-    if (!options.only.empty() && options.only != placed.name) continue;
+    if (!options.only.Takes(placed.name)) continue;
     const Job job = JobFor(placed, options.agents);
     AddRow(absl::StrCat(placed.name, "_remote_reads_affinity"), job, options,
            rows);

@@ -31,9 +31,9 @@ constexpr char kHelp[] =
     "  --hosts N        of multicast, made by scripts/hosts (this one alone)\n"
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
-    "  --only NAME      one contest: heat1d, heat2d, heat3d, wave2d, slides,\n"
-    "                   heat2d_agents; one peer of cholesky, lu, qr;\n"
-    "                   models: contention, example, hosts, million\n"
+    "  --only WORD[,WORD...]  contests whose names contain one of these, of\n"
+    "                   cholesky, lu and qr peers; a word that none contains\n"
+    "                   is answered by their names\n"
     "  --alone          stencils, multicast without their peers\n"
     "  --workers N      (2)\n"
     "  --agents N       of locality (4)\n"
@@ -84,7 +84,7 @@ bool SetOption(const std::string& name, const std::string& value,
     return true;
   }
   if (name == "--only") {
-    options.only = value;
+    options.only = dogged::ContestFilter(value);
     return true;
   }
   int number = 0;
@@ -132,6 +132,11 @@ int main(int argc, char** argv) {
     return 1;
   }
   const std::vector<dogged::BenchRow> rows = bench(options);
+  if (const absl::Status taken = options.only.CheckTaken(); !taken.ok()) {
+    std::fprintf(stderr, "dogged-bench: %s\n",
+                 std::string(taken.message()).c_str());
+    return 2;
+  }
   const std::string text = json ? dogged::ToJson(rows) : dogged::ToTable(rows);
   std::fputs(text.c_str(), stdout);
   return 0;

@@ -231,12 +231,12 @@ std::string BytesText(int64_t bytes) {
 }
 
 std::vector<Cell> CellsFor(const Nodes& nodes, bool is_local,
-                           const std::string& only) {
+                           const ContestFilter& only) {
   std::vector<Cell> cells;
   const auto add = [&](int64_t bytes, std::string tail,
                        std::vector<Group> groups) {
     std::string name = absl::StrCat(BytesText(bytes), "/", tail);
-    if (only.empty() || absl::StrContains(name, only)) {
+    if (only.Takes(name)) {
       cells.push_back({std::move(name), bytes, std::move(groups)});
     }
   };
@@ -416,7 +416,7 @@ std::vector<BenchRow> BenchMulticast(const BenchOptions& options) {
     }
     rows = contest.TakeRows();
   }
-  if (!is_local && absl::StrContains("death", options.only)) {
+  if (!is_local && options.only.Takes("death")) {
     std::vector<double> extra;
     for (int i = 0; i < options.samples; ++i) {
       extra.push_back(ExtraTimeOfDeath(options.hosts));
@@ -426,7 +426,7 @@ std::vector<BenchRow> BenchMulticast(const BenchOptions& options) {
                     .unit = "ms",
                     .samples = std::ssize(extra)});
   }
-  if (!is_local && absl::StrContains("segments", options.only)) {
+  if (!is_local && options.only.Takes("segments")) {
     SweepSegments(options, rows);
   }
   const auto after = ProcessorTimes();

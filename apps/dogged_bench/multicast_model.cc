@@ -197,21 +197,19 @@ void Thousand(int64_t bytes, int64_t group_hosts, std::vector<BenchRow>& rows) {
 
 std::vector<BenchRow> BenchMulticastModel(const BenchOptions& options) {
   std::vector<BenchRow> rows;
-  const auto wanted = [&](absl::string_view name) {
-    return options.only.empty() || options.only == name;
-  };
+  const ContestFilter& only = options.only;
   for (int count : {1, 4, 16, 64}) {
     for (int size : {16, 64, 192}) {
-      if (!wanted("contention")) continue;
+      if (!only.Takes("contention")) continue;
       Contend(count, size, std::max(5, options.samples), rows);
     }
   }
   for (int64_t bytes : {64, 2 << 10, 4 << 10, 8 << 10, 64 << 10, 1 << 20}) {
-    if (wanted("hosts")) Thousand(bytes, /*group_hosts=*/0, rows);
+    if (only.Takes("hosts")) Thousand(bytes, /*group_hosts=*/0, rows);
   }
-  if (wanted("hosts")) Thousand(1 << 20, /*group_hosts=*/64, rows);
-  if (wanted("example")) Example(rows);
-  if (wanted("million")) Million(rows);
+  if (only.Takes("hosts")) Thousand(1 << 20, /*group_hosts=*/64, rows);
+  if (only.Takes("example")) Example(rows);
+  if (only.Takes("million")) Million(rows);
   return rows;
 }
 

@@ -105,7 +105,7 @@ std::vector<BenchRow> BenchSearch(const BenchOptions& options) {
   const std::string job = EncodedJob(options.n > 0 ? options.n : kTileRows);
   std::vector<BenchRow> rows;
   for (const Mode& mode : kModes) {
-    if (!options.only.empty() && options.only != mode.name) continue;
+    if (!options.only.Takes(mode.name)) continue;
     double alone = 0;
     for (const int agents : {1, 2, 4, 8, 16}) {
       std::vector<Sample> samples;

@@ -208,7 +208,7 @@ std::vector<BenchRow> BenchStencilAgents(const BenchOptions& options) {
 std::vector<BenchRow> BenchStencil(const BenchOptions& options) {
   std::vector<BenchRow> rows;
   for (const Contest& contest : Contests()) {
-    if (!options.only.empty() && options.only != contest.name) continue;
+    if (!options.only.Takes(contest.name)) continue;
     OurRun ours(contest, options);
     std::vector<double> our_seconds;
     std::vector<double> naive_seconds;
@@ -263,8 +263,7 @@ std::vector<BenchRow> BenchStencil(const BenchOptions& options) {
                     .unit = "s",
                     .samples = options.samples});
   }
-  if (!options.alone &&
-      (options.only.empty() || options.only == "heat2d_agents")) {
+  if (!options.alone && options.only.Takes("heat2d_agents")) {
     for (BenchRow& row : BenchStencilAgents(options)) {
       rows.push_back(std::move(row));
     }

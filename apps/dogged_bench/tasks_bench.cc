@@ -4,6 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/peers_openmp.h"
+#ifdef DOGGED_TBB_PEER
+#include "apps/dogged_bench/peers_tbb.h"
+#endif
 #include "runtime/base/check.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/local_run.h"
@@ -82,12 +85,43 @@ double RunSeconds(const Program& program, int workers) {
   });
 }
 
+struct Peer {
+  std::string name;
+  std::function<void()> run;
+};
+
 struct Contest {
   std::string name;
   Program program;
-  double tasks;
-  std::function<void()> peer;
+  std::vector<Peer> peers;
 };
+
+// By turns; nanoseconds of each of `tasks` tasks.
+void Measure(const Contest& contest, double tasks, const BenchOptions& options,
+             std::vector<BenchRow>& rows) {
+  std::vector<double> ours;
+  std::vector<std::vector<double>> theirs(contest.peers.size());
+  for (int sample = 0; sample < options.samples; ++sample) {
+    ours.push_back(RunSeconds(contest.program, options.workers) * 1e9 / tasks);
+    for (size_t p = 0; p < theirs.size(); ++p) {
+      theirs[p].push_back(Seconds(contest.peers[p].run) * 1e9 / tasks);
+    }
+  }
+  const auto row = [&](const std::string& name, double value) {
+    return BenchRow{.name = name,
+                    .value = value,
+                    .unit = "ns/task",
+                    .samples = options.samples};
+  };
+  if (theirs.empty()) rows.push_back(row(contest.name, Median(ours)));
+  for (size_t p = 0; p < theirs.size(); ++p) {
+    const std::string peer = contest.name + "_" + contest.peers[p].name;
+    rows.push_back(row(contest.name, Median(ours)));
+    rows.back().ratio_to = peer;
+    rows.back().ratio = Median(ours) / Median(theirs[p]);
+    rows.push_back(row(peer, Median(theirs[p])));
+  }
+}
 
 }  // namespace
 
@@ -104,38 +138,27 @@ std::vector<BenchRow> BenchTasks(const BenchOptions& options) {
                   .value = static_cast<double>(PeakRssBytes() - before) / tasks,
                   .unit = "B/task",
                   .samples = 1});
-  const Contest contests[] = {
-      {"independent", Independent(n * n), tasks,
-       [=] { OpenMpIndependent(n * n, workers); }},
-      {"wavefront", Wavefront(n), tasks, [=] { OpenMpWavefront(n, workers); }},
-      {"wide_release", WideRelease(n * n), tasks,
-       [=] { OpenMpWideRelease(n * n, workers); }},
-  };
+  Contest contests[] = {{"independent", Independent(n * n), {}},
+                        {"wavefront", Wavefront(n), {}},
+                        {"wide_release", WideRelease(n * n), {}}};
+  if (!options.alone) {
+    contests[0].peers = {
+        {"openmp", [=] { OpenMpIndependent(n * n, workers); }}};
+    contests[1].peers = {{"openmp", [=] { OpenMpWavefront(n, workers); }}};
+    contests[2].peers = {
+        {"openmp", [=] { OpenMpWideRelease(n * n, workers); }}};
+#ifdef DOGGED_TBB_PEER
+    contests[0].peers.push_back(
+        {"tbb", [=] { TbbIndependent(n * n, workers); }});
+    contests[1].peers.push_back({"tbb", [=] { TbbWavefront(n, workers); }});
+    contests[2].peers.push_back(
+        {"tbb", [=] { TbbWideRelease(n * n, workers); }});
+#endif
+  }
   for (const Contest& contest : contests) {
-    if (!options.only.empty() && options.only != contest.name) continue;
-    std::vector<double> ours;
-    std::vector<double> theirs;
-    for (int sample = 0; sample < options.samples; ++sample) {
-      ours.push_back(RunSeconds(contest.program, workers) * 1e9 /
-                     contest.tasks);
-      if (options.alone) continue;
-      theirs.push_back(Seconds(contest.peer) * 1e9 / contest.tasks);
+    if (options.only.Takes(contest.name)) {
+      Measure(contest, tasks, options, rows);
     }
-    if (options.alone) {
-      rows.push_back(
-          {contest.name, Median(ours), "ns/task", options.samples, "", 0});
-      continue;
-    }
-    rows.push_back({.name = contest.name,
-                    .value = Median(ours),
-                    .unit = "ns/task",
-                    .samples = options.samples,
-                    .ratio_to = contest.name + "_openmp",
-                    .ratio = Median(ours) / Median(theirs)});
-    rows.push_back({.name = contest.name + "_openmp",
-                    .value = Median(theirs),
-                    .unit = "ns/task",
-                    .samples = options.samples});
   }
   return rows;
 }

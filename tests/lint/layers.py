@@ -69,6 +69,7 @@ OUTSIDE = {
     "netinet/": SOCKETS,
     "nlohmann/": ["apps/", "tests/"],
     "omp.h": ["apps/dogged_bench/"],
+    "oneapi/": ["apps/dogged_bench/peers_tbb.cc"],
     "png.h": ["apps/output/png.cc"],
     "poll.h": SOCKETS + ["runtime/exec/event_count.cc",
                          "apps/dogged/agent_command.cc",

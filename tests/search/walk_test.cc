@@ -55,6 +55,21 @@ class Dictionary {
   const Relations& relations_;
 };
 
+// x(0) to x(steps), each made of the one before.
+Program Chain(int64_t steps) {
+  ProgramBuilder b("chain");
+  const int32_t x = b.AddArray({.name = "x", .rank = 1});
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr last = i - AffineExpr::Constant(1);
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"i", 0, steps}}),
+              .creates = {{x, {i}}},
+              .uses = {{x, {last}, AtLeastZero(last)}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(x, Domain::Box({{"i", steps, steps}}));
+  return std::move(b).Build().value();
+}
+
 Walk NewWalk(const Relations& relations, uint64_t seed) {
   return Walk(relations, Rng(seed), 1000, [](const Label&) { return false; });
 }
@@ -138,6 +153,45 @@ TEST(Walk, JumpsToTheFrontierOfARow) {
   const Walk::Step run = walk.Next();
   ASSERT_EQ(run.kind, Kind::kRun);
   EXPECT_EQ(run.task.index, (IndexVector{2, 31}));
+}
+
+// A million steps down, nothing bound: no recursion, and of the way down only
+// the lowest tasks are kept. The first task of all is the one that can run.
+TEST(Walk, ALongWayDownEndsAtTheFirstTask) {
+  constexpr int64_t kSteps = 1'000'000;
+  const Program program = Chain(kSteps);
+  const Relations relations(program);
+  Dictionary dictionary(relations);
+  Walk walk(relations, Rng(1), /*frames_max=*/100,
+            [](const Label&) { return false; });
+  EXPECT_EQ(dictionary.Solve(walk, {.array = 0, .index = {kSteps}}), 1);
+  EXPECT_TRUE(dictionary.bound.contains({.array = 0, .index = {0}}));
+}
+
+// Without claims, that is all that keeps agents from doing the same work.
+TEST(Walk, WalksOfOtherSeedsGoOtherWays) {
+  const Program program = Wavefront(16);
+  const Relations relations(program);
+  std::set<Task> ends;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Dictionary dictionary(relations);
+    for (int64_t i = 0; i < 8; ++i) {  // a diagonal of tasks that can run
+      for (int64_t j = 0; i + j < 8; ++j) {
+        dictionary.bound.insert({.array = 0, .index = {i, j}});
+      }
+    }
+    Walk walk = NewWalk(relations, seed);
+    walk.Start({.array = 0, .index = {15, 15}});
+    Walk::Step step = walk.Next();
+    for (; step.kind == Kind::kLookup; step = walk.Next()) {
+      for (const auto& lookup : step.lookups) {
+        dictionary.Answer(walk, lookup.label);
+      }
+    }
+    ASSERT_EQ(step.kind, Kind::kRun);
+    ends.insert(step.task);
+  }
+  EXPECT_GE(ends.size(), 4u);  // of the 9 on the diagonal
 }
 
 // The home of eight versions knows the newest of these; of the others it has

@@ -413,6 +413,7 @@ TEST(Cluster, ClaimsSaveWork) {
       RunSeeds(job, {.job = {.search_only = true, .claims = false}}, 5);
   EXPECT_LT(with.executed_per_needed, 1.1);
   EXPECT_GT(without.executed_per_needed, 1.3);
+  EXPECT_LT(without.executed_per_needed, 2);  // or all walk alike
 }
 
 // Leaving hands over first: next to nothing is computed again for it, and all
