@@ -5,14 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
-#include "routing/arena_blocks.h"
 #include "routing/shared_file.h"
 #include "routing/shared_memory.h"
-#include "runtime/base/value_memory.h"
+#include "runtime/base/arena_memory.h"
 
 namespace dogged {
 
@@ -20,9 +18,7 @@ struct ArenaOptions {
   // Of addresses, not of memory: pages are taken when they are first written.
   // 0: as much as this computer has memory.
   int64_t bytes = 0;
-  // Pages that are there before the first value: a system may take 3 us for
-  // each of them, and a worker waits for that.
-  int64_t warm_bytes = 0;
+  int64_t warm_bytes = 0;  // as of ArenaMemory
   // Shorter values come from the heap, and travel inside messages.
   int64_t value_bytes_min = 8 * 1024;
   // Distinguishes this arena from all others.
@@ -33,7 +29,7 @@ struct ArenaOptions {
 // but for kUnavailable.
 absl::StatusOr<std::shared_ptr<PeerArena>> MapArena(absl::string_view address);
 
-class Arena : public SharedMemory, public ValueMemory {
+class Arena : public SharedMemory {
  public:
   // Null if it can't be made here (no memfd, limits on addresses or files):
   // then values travel as bytes.
@@ -43,14 +39,8 @@ class Arena : public SharedMemory, public ValueMemory {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // --- ValueMemory, thread-safe
-  void* Take(int64_t bytes) override;
-  void Give(void* data, int64_t bytes) override;
-  // Gives pages that no value uses back to the system, but for `kept` bytes.
-  // Thread-safe.
-  void ReturnPages(int64_t kept = 0);
-  // In blocks that are in use.
-  int64_t used_bytes() const;
+  // Where values are made; outlived by this.
+  ArenaMemory& values() { return values_; }
 
   // --- SharedMemory
   std::string address() const override { return file_->address(); }
@@ -62,10 +52,8 @@ class Arena : public SharedMemory, public ValueMemory {
   Arena(std::unique_ptr<SharedFile> file, const ArenaOptions& options);
 
   const std::unique_ptr<SharedFile> file_;
-  const int64_t value_bytes_min_;
+  ArenaMemory values_;
   std::map<std::string, std::weak_ptr<PeerArena>> mapped_;  // by address
-  mutable std::mutex mutex_;
-  ArenaBlocks blocks_;  // under mutex_
 };
 
 }  // namespace dogged

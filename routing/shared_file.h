@@ -11,10 +11,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/base/arena_memory.h"
 
 namespace dogged {
 
-class SharedFile {
+class SharedFile : public AddressRange {
  public:
   // The first bytes say what it is.
   static constexpr int64_t kHeaderBytes = 4096;
@@ -23,20 +24,18 @@ class SharedFile {
   // taken when they are first written. `token` distinguishes it from all
   // others. Null if it can't be made here.
   static std::unique_ptr<SharedFile> Create(int64_t bytes, uint64_t token);
-  ~SharedFile();
+  ~SharedFile() override;
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  char* memory() const { return memory_; }
-  int64_t bytes() const { return bytes_; }
+  char* memory() const override { return memory_; }
+  int64_t bytes() const override { return bytes_; }
   // Where others find it: boot and PID namespace, PID, descriptor, inode,
   // bytes and token, with commas.
   const std::string& address() const { return address_; }
-  // Takes the pages that this lies in, all at once: two thirds of the time of
-  // a fault for each. A hint.
-  void Populate(int64_t offset, int64_t bytes);
-  // Gives the pages that lie wholly within back; they read as zeros then.
-  void Punch(int64_t offset, int64_t bytes);
+  // All at once: two thirds of the time of a fault for each.
+  void Populate(int64_t offset, int64_t bytes) override;
+  void Punch(int64_t offset, int64_t bytes) override;
 
  private:
   SharedFile(int fd, char* memory, int64_t bytes, uint64_t token);

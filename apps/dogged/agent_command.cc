@@ -241,7 +241,7 @@ class AgentProcess {
           {.warm_bytes = options_.memory_bytes > 0 ? 0 : kWarmBytes,
            .token = rng_.Next()});
     }
-    SetValueMemory(arena_.get());
+    if (arena_ != nullptr) SetValueMemory(&arena_->values());
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));
     poller_->Watch(control_->wait_fd());
@@ -303,7 +303,7 @@ class AgentProcess {
     DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
     agent_options.engine = engine.get();
     agent_options.on_freed = [arena = arena_.get()] {
-      if (arena != nullptr) arena->ReturnPages();
+      if (arena != nullptr) arena->values().ReturnPages();
       ReturnFreedMemory();
     };
     agent_options.keeps_values = !options_.directory.empty();

@@ -29,6 +29,7 @@
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/local_run.h"
+#include "runtime/exec/tile_pool.h"
 #include "runtime/graph/rounds.h"
 
 namespace dogged {
@@ -366,6 +367,8 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
 
 ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   CatchInterrupts("interrupted: nothing has run\n");
+  const std::unique_ptr<TilePool> tiles = TilePool::Create(PhysicalBytes());
+  if (tiles != nullptr) tiles->Install();
   try {
     return RunOrThrow(options, environment);
   } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/multicast_node.h"
 #include "apps/tiles/blas_kernels.h"
+#include "runtime/exec/tile_pool.h"
 
 namespace {
 
@@ -39,6 +40,8 @@ constexpr char kHelp[] =
     "  --agents N       of locality (4)\n"
     "  --samples N      (5)\n"
     "  --json           rows of name, value, unit, samples, ratio_to, ratio\n";
+
+constexpr int64_t kTilePoolBytes = int64_t{16} << 30;  // of addresses
 
 using Bench = std::vector<dogged::BenchRow> (*)(const dogged::BenchOptions&);
 constexpr std::pair<const char*, Bench> kBenches[] = {
@@ -131,6 +134,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", blas.ToString().c_str());
     return 1;
   }
+  // As `dogged run` has it; peers that use our values have it, too.
+  const auto tiles = dogged::TilePool::Create(kTilePoolBytes);
+  if (tiles != nullptr) tiles->Install();
   const std::vector<dogged::BenchRow> rows = bench(options);
   if (const absl::Status taken = options.only.CheckTaken(); !taken.ok()) {
     std::fprintf(stderr, "dogged-bench: %s\n",

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "routing/arena_blocks.h"
+#include "runtime/base/arena_blocks.h"
 #include "routing/shared_memory.h"
 #include "runtime/base/value_memory.h"
 

@@ -108,7 +108,7 @@ constexpr int64_t kResultBytes = 64 << 10;
 class LentResults {
  public:
   LentResults() {
-    SetValueMemory(arena_.get());
+    SetValueMemory(&arena_->values());
     for (int64_t i = 0; i < kResults; ++i) values_.push_back(Make(i));
     SetValueMemory(nullptr);
   }

@@ -35,7 +35,7 @@ class Child {
     pid_ = fork();
     if (pid_ == 0) {
       const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
-      void* data = arena->Take(4096);
+      void* data = arena->values().Take(4096);
       std::memset(data, 7, 4096);
       const std::string line =
           absl::StrCat(arena->address(), " ", *arena->OffsetOf(data), "\n");
@@ -128,7 +128,7 @@ TEST(Arena, WhatOnlyLooksLikeOneIsNotMapped) {
 
 TEST(Arena, ValuesLieInItAndComeBack) {
   const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
-  SetValueMemory(arena.get());
+  SetValueMemory(&arena->values());
   const int64_t before = Value::LiveBytes();
   {
     const Value small = Value::Scalar(1);
@@ -136,14 +136,14 @@ TEST(Arena, ValuesLieInItAndComeBack) {
     const Value value = Value::Allocate(ElementType::kDouble, {1000});
     EXPECT_TRUE(arena->OffsetOf(value.data()).has_value());
     EXPECT_EQ(reinterpret_cast<uintptr_t>(value.data()) % 64, 0u);
-    EXPECT_GE(arena->used_bytes(), 8000);
+    EXPECT_GE(arena->values().used_bytes(), 8000);
     EXPECT_GE(Value::LiveBytes() - before, 8000);
     // What does not fit goes to the heap.
     const Value large = Value::Allocate(ElementType::kDouble, {2 << 20});
     EXPECT_FALSE(arena->OffsetOf(large.data()).has_value());
   }
   SetValueMemory(nullptr);
-  EXPECT_EQ(arena->used_bytes(), 0);
+  EXPECT_EQ(arena->values().used_bytes(), 0);
   EXPECT_EQ(Value::LiveBytes(), before);
 }
 
@@ -163,16 +163,16 @@ TEST(Arena, PagesOfFreeBlocksAreGivenBack) {
       Arena::Create({.bytes = 1 << 30, .value_bytes_min = 1024, .token = 7});
   std::vector<void*> values;
   for (int i = 0; i < 300; ++i) {
-    values.push_back(arena->Take(kValueBytes));
+    values.push_back(arena->values().Take(kValueBytes));
     ASSERT_NE(values.back(), nullptr);
     std::memset(values.back(), 7, kValueBytes);
   }
   EXPECT_GE(PagesBytes(*arena), 300 * kValueBytes);
-  for (void* value : values) arena->Give(value, kValueBytes);
+  for (void* value : values) arena->values().Give(value, kValueBytes);
   EXPECT_LE(PagesBytes(*arena), 66 << 20);
-  arena->ReturnPages();
+  arena->values().ReturnPages();
   EXPECT_LE(PagesBytes(*arena), 1 << 20);
-  void* again = arena->Take(kValueBytes);
+  void* again = arena->values().Take(kValueBytes);
   EXPECT_EQ(std::string(static_cast<char*>(again), kValueBytes),
             std::string(kValueBytes, 0));
 }
@@ -187,7 +187,7 @@ TEST(Arena, IsWarmFromTheStart) {
   EXPECT_GE(before, kWarm);
   EXPECT_LE(before, kWarm + (64 << 10));
   for (int64_t i = 1; i <= 16; ++i) {
-    ASSERT_NE(arena->Take(kValueBytes), nullptr);
+    ASSERT_NE(arena->values().Take(kValueBytes), nullptr);
     const int64_t more = std::max<int64_t>(0, i * kValueBytes - kWarm);
     EXPECT_GE(PagesBytes(*arena), before + more);
     EXPECT_LE(PagesBytes(*arena), before + more + (64 << 10));

@@ -1,4 +1,4 @@
-#include "routing/arena_blocks.h"
+#include "runtime/base/arena_blocks.h"
 
 #include "runtime/base/check.h"
 

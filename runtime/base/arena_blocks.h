@@ -3,8 +3,8 @@
 // again by others of their class, the last one that came back first: it is
 // warm. A free block is backed by pages, or hollow: its pages went back to the
 // system. Not thread-safe.
-#ifndef DOGGED_ROUTING_ARENA_BLOCKS_H_
-#define DOGGED_ROUTING_ARENA_BLOCKS_H_
+#ifndef DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
+#define DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
 
 #include <cstdint>
 #include <optional>
@@ -67,4 +67,4 @@ class ArenaBlocks {
 
 }  // namespace dogged
 
-#endif  // DOGGED_ROUTING_ARENA_BLOCKS_H_
+#endif  // DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_

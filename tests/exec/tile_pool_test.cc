@@ -1,0 +1,90 @@
+// Aim: values of a process lie in the pool, are used again, and what nobody
+// uses goes back to the system. Method: values and blocks, and what Linux says
+// that the process has.
+#include "runtime/exec/tile_pool.h"
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+namespace {
+
+constexpr int64_t kTileBytes = 1 << 20;
+
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t pages = 0;
+  statm >> pages >> pages;
+  return pages * 4096;
+}
+
+class TilePoolTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    pool_ = TilePool::Create(int64_t{1} << 30);
+    if (pool_ == nullptr) GTEST_SKIP() << "the sanitizer's own heap is in use";
+    pool_->Install();
+  }
+  std::unique_ptr<TilePool> pool_;
+};
+
+TEST_F(TilePoolTest, ValuesLieInItAndComeBack) {
+  {
+    const Value small = Value::Scalar(1);
+    EXPECT_EQ(pool_->memory().used_bytes(), 0);
+    const Value value = Value::Allocate(ElementType::kDouble, {100, 100});
+    EXPECT_GE(pool_->memory().used_bytes(), 80000);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(value.data()) % 64, 0u);
+    // What the pool has no room for comes from the heap.
+    const Value large = Value::Allocate(ElementType::kDouble, {200 << 20});
+    EXPECT_LT(pool_->memory().used_bytes(), 200000);
+  }
+  EXPECT_EQ(pool_->memory().used_bytes(), 0);
+  const void* first = nullptr;
+  for (int i = 0; i < 3; ++i) {  // the block that came back last is warm
+    const Value value = Value::Allocate(ElementType::kDouble, {100, 100});
+    if (first == nullptr) first = value.data();
+    EXPECT_EQ(value.data(), first);
+  }
+}
+
+TEST_F(TilePoolTest, PagesOfFreeBlocksAreGivenBack) {
+  const int64_t before = ResidentBytes();
+  std::vector<void*> tiles;
+  for (int i = 0; i < 300; ++i) {
+    tiles.push_back(pool_->memory().Take(kTileBytes));
+    ASSERT_NE(tiles.back(), nullptr);
+    std::memset(tiles.back(), 7, kTileBytes);
+  }
+  EXPECT_GE(ResidentBytes() - before, 300 * kTileBytes);
+  for (void* tile : tiles) pool_->memory().Give(tile, kTileBytes);
+  EXPECT_LE(ResidentBytes() - before, 70 << 20);
+  pool_->memory().ReturnPages();
+  EXPECT_LE(ResidentBytes() - before, 4 << 20);
+  void* again = pool_->memory().Take(kTileBytes);
+  EXPECT_EQ(std::string(static_cast<char*>(again), kTileBytes),
+            std::string(kTileBytes, 0));
+}
+
+TEST(TilePool, LimitedAddressesAreLeftToTheHeap) {
+  EXPECT_EQ(TilePool::Create(0), nullptr);
+  EXPECT_EQ(TilePool::Create(INT64_MAX), nullptr);
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit limited = before;
+  limited.rlim_cur = rlim_t{1} << 40;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+  EXPECT_EQ(TilePool::Create(1 << 30), nullptr);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+}
+
+}  // namespace
+}  // namespace dogged
