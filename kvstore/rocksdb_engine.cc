@@ -215,6 +215,12 @@ class RocksDbEngine : public Engine {
     const rocksdb::Status opened = rocksdb::DB::Open(
         DatabaseOptions(), absl::StrCat(options_.directory, "/", kDatabaseName),
         &database);
+    if (opened.IsCorruption()) {
+      return absl::DataLossError(absl::StrCat(
+          "directory ", options_.directory, " is damaged (", opened.ToString(),
+          "); values are made again where they are needed: empty it, or give "
+          "another one"));
+    }
     if (!opened.ok()) return WriteError(opened);
     database_.reset(database);
     return absl::OkStatus();

@@ -47,6 +47,7 @@ std::unique_ptr<Arena> Arena::Create(const ArenaOptions& options) {
       file->bytes() < SharedFile::kHeaderBytes + options.warm_bytes) {
     return nullptr;
   }
+  if (options.huge_pages) file->UseHugePages();
   return std::unique_ptr<Arena>(new Arena(std::move(file), options));
 }
 

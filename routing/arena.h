@@ -19,6 +19,8 @@ struct ArenaOptions {
   // 0: as much as this computer has memory.
   int64_t bytes = 0;
   int64_t warm_bytes = 0;  // as of ArenaMemory
+  // Asks the system for huge pages: what a few values take is 2 MB then.
+  bool huge_pages = false;
   // Shorter values come from the heap, and travel inside messages.
   int64_t value_bytes_min = 8 * 1024;
   // Distinguishes this arena from all others.

@@ -27,6 +27,8 @@ constexpr int64_t kMessageBytesMax = kRingBytes / 4;
 // So much is held for a peer, and so long while it has not mapped this region.
 constexpr int64_t kHeldBytesMax = 8 << 20;
 constexpr absl::Duration kMapTime = absl::Milliseconds(50);
+// What comes the other way waits so long at most while rings have messages.
+constexpr absl::Duration kFarWithin = absl::Microseconds(20);
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 
@@ -358,12 +360,18 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
     while (read(bell.read, rings, sizeof(rings)) == sizeof(rings)) {
     }
   }
+  const size_t before = arrivals.size();
   for (auto& [id, peer] : peers_) {
     if (peer->file == nullptr) continue;
     Pull(id, *peer, arrivals);
     if (!peer->held.empty()) PushHeld(id, *peer);
   }
-  if (!is_waiting_ || !is_far_prepared_) UseFar().Poll(arrivals);
+  if (is_waiting_ && is_far_prepared_) return;
+  // Some system calls, which what has come need not wait for.
+  const absl::Time now = clock_.Now();
+  if (arrivals.size() > before && now < far_due_) return;
+  far_due_ = now + kFarWithin;
+  UseFar().Poll(arrivals);
 }
 
 bool HostTransport::PrepareFor(Sleeper sleeper) {

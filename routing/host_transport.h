@@ -89,6 +89,7 @@ class HostTransport : public Transport {
   const std::unique_ptr<Transport> far_;
   bool is_far_prepared_ = false;  // to be waited for, and not used since
   bool is_waiting_ = false;
+  absl::Time far_due_ = absl::InfinitePast();  // whatever has come by rings
   uint32_t sleep_count_ = 0;
   Clock& clock_;
   const std::unique_ptr<SharedFile> file_;

@@ -147,6 +147,10 @@ SharedFile::~SharedFile() {
   close(fd_);
 }
 
+void SharedFile::UseHugePages() {
+  (void)madvise(memory_, static_cast<size_t>(bytes_), MADV_HUGEPAGE);
+}
+
 void SharedFile::Populate(int64_t offset, int64_t bytes) {
   const int64_t first = offset / 4096 * 4096;
   const int64_t end = (offset + bytes + 4095) / 4096 * 4096;
@@ -185,6 +189,8 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
   void* memory = mmap(nullptr, static_cast<size_t>(at->bytes), PROT_READ,
                       MAP_SHARED | MAP_NORESERVE, file.get(), 0);
   if (memory == MAP_FAILED) return Foreign(std::strerror(errno));
+  // As its owner may have them.
+  (void)madvise(memory, static_cast<size_t>(at->bytes), MADV_HUGEPAGE);
   std::unique_ptr<PeerFile> out(new PeerFile(
       static_cast<const char*>(memory), at->bytes, process.Release(), at->pid));
   Header header{};

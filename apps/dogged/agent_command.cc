@@ -2,9 +2,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +16,7 @@
 #include "apps/dogged/errors.h"
 #include "apps/dogged/huge_text.h"
 #include "apps/dogged/job_source.h"
+#include "apps/dogged/leave_signals.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/spill_engine.h"
 #include "apps/output/file.h"
@@ -55,43 +54,6 @@ constexpr int64_t kWarmBytes = int64_t{32} << 20;
 // its threads; and those that RocksDB adds.
 constexpr int64_t kAgentAddresses = int64_t{224} << 20;
 constexpr int64_t kStorageAddresses = int64_t{128} << 20;
-// One that is told to leave has gone by then: twice what a handover may take.
-constexpr unsigned kLeaveSecondsMax = 20;
-
-// All that signal handlers know.
-struct SignalState {
-  std::atomic<Server*> server{nullptr};  // told to leave, once there is one
-  std::atomic<bool> leave{false};
-};
-
-SignalState& StateOfSignals() {
-  static SignalState state;
-  return state;
-}
-
-extern "C" void HandleLeaveSignal(int) {
-  StateOfSignals().leave = true;
-  if (Server* server = StateOfSignals().server.load()) server->Leave();
-  alarm(kLeaveSecondsMax);
-}
-
-// The loop, or what this process waits for as it ends, is stuck.
-extern "C" void HandleOverdueLeave(int) {
-  EndWith(
-      "error: told to leave 20 s ago, and something here does not return; ends "
-      "without it\n",
-      ExitCode::kFailed);
-}
-
-void InstallSignalHandlers() {
-  struct sigaction action = {};
-  action.sa_handler = HandleLeaveSignal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  action.sa_handler = HandleOverdueLeave;
-  sigaction(SIGALRM, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-}
 
 std::function<Server::Memory()> MemoryUpTo(int64_t limit) {
   return [limit] {
@@ -129,7 +91,7 @@ class NamedAgents {
  private:
   // Empty: the input has ended.
   std::string NextLine() {
-    while (!StateOfSignals().leave) {
+    while (!IsToldToLeave()) {
       const size_t end = input_.find('\n');
       if (end != std::string::npos) {
         std::string line = input_.substr(0, end);
@@ -235,10 +197,11 @@ class AgentProcess {
   ~AgentProcess() { SetValueMemory(nullptr); }
 
   absl::Status Run() {
-    InstallSignalHandlers();
+    CatchLeaveSignals();
     if (options_.arena == "on") {
       arena_ = Arena::Create(
           {.warm_bytes = options_.memory_bytes > 0 ? 0 : kWarmBytes,
+           .huge_pages = options_.memory_bytes == 0,
            .token = rng_.Next()});
     }
     if (arena_ != nullptr) SetValueMemory(&arena_->values());
@@ -255,10 +218,13 @@ class AgentProcess {
                            .provider = {},
                            .limits = {}};
       transport_.reset();
-      auto transport = LoadFabricTransport("", fabric);
-      if (!transport.ok()) return OrNoAddresses(transport.status());
-      transport_ = *std::move(transport);
-      InstallSignalHandlers();  // what libfabric loads takes some of them over
+      {
+        const LeaveSignalsHeld held;
+        auto transport = LoadFabricTransport("", fabric);
+        if (!transport.ok()) return OrNoAddresses(transport.status());
+        transport_ = *std::move(transport);
+        CatchLeaveSignals();  // what libfabric loads takes some over
+      }
       if (arena_ != nullptr) {
         transport_ = HostTransport::Wrap(id, std::move(transport_), clock_);
       }
@@ -326,7 +292,7 @@ class AgentProcess {
     if (!seeds.empty()) {
       const absl::StatusOr<std::string> snapshot =
           FetchSnapshot(NamedAgents(seeds), agent.Snapshot());
-      if (StateOfSignals().leave && !said_ready_) return absl::OkStatus();
+      if (IsToldToLeave() && !said_ready_) return absl::OkStatus();
       if (!snapshot.ok()) return snapshot.status();
       DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), *snapshot));
     }
@@ -343,11 +309,10 @@ class AgentProcess {
                           .poller = *poller_,
                           .turn = turn_,
                           .memory = MemoryUpTo(options_.memory_bytes)});
-    StateOfSignals().server = &server;
-    if (StateOfSignals().leave) server.Leave();  // it came before
+    TellOfLeaveSignals(&server);
     DOGGED_RETURN_IF_ERROR(SayReady());
     const Server::End end = server.Run();
-    StateOfSignals().server = nullptr;
+    TellOfLeaveSignals(nullptr);
     again = end == Server::End::kDeclaredDead;
     jobs = agent.RunningJobs();
     seeds.clear();

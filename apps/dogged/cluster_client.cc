@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
+// An agent that did not say how it is, is asked again by then.
+constexpr absl::Duration kSilentMax = absl::Seconds(10);
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
@@ -293,28 +296,50 @@ void ClusterClient::AddAddress(std::string address) {
   }
 }
 
+std::optional<StatusReply> ClusterClient::AskStatus(const std::string& address,
+                                                    const Bytes& request,
+                                                    absl::Duration patience) {
+  auto& client = status_clients_[address];
+  if (client == nullptr) {
+    auto connected = options_.connect(address, patience);
+    if (!connected.ok()) return std::nullopt;
+    client = *std::move(connected);
+  }
+  const auto frame =
+      client->Call(Type(ControlType::kStatus), request.view(), patience);
+  if (!frame.ok()) {
+    client.reset();
+    return std::nullopt;
+  }
+  auto reply = StatusReply::Decode(frame->body.view());
+  if (!reply.ok()) return std::nullopt;
+  return *std::move(reply);
+}
+
 std::vector<StatusReply> ClusterClient::PollStatus(
     const StatusRequest& request) {
   std::vector<StatusReply> out;
   const Bytes body = request.Encode();
   // There may be more of them after each answer.
   for (size_t i = 0; i < addresses_.size(); ++i) {
-    const absl::Duration patience =
-        i < named_count_ ? options_.patience : kStatusPatience;
-    auto& client = status_clients_[addresses_[i]];
-    if (client == nullptr) {
-      auto connected = options_.connect(addresses_[i], patience);
-      if (!connected.ok()) continue;
-      client = *std::move(connected);
-    }
-    const auto frame =
-        client->Call(Type(ControlType::kStatus), body.view(), patience);
-    if (!frame.ok()) {
-      client.reset();
+    const std::string address = addresses_[i];
+    const absl::Time asked = clock_.Now();
+    const auto silent = silent_until_.find(address);
+    // Unless nobody else says anything.
+    const bool is_last = i + 1 == addresses_.size() && out.empty();
+    if (silent != silent_until_.end() && asked < silent->second && !is_last) {
       continue;
     }
-    auto reply = StatusReply::Decode(frame->body.view());
-    if (!reply.ok()) continue;
+    const auto reply = AskStatus(
+        address, body, i < named_count_ ? options_.patience : kStatusPatience);
+    if (!reply.has_value()) {
+      // Who collects results meanwhile spends about a tenth of its time, not
+      // more, with one that is silent.
+      const absl::Time now = clock_.Now();
+      silent_until_[address] = now + std::min(9 * (now - asked), kSilentMax);
+      continue;
+    }
+    silent_until_.erase(address);
     for (const MemberStatus& m : reply->members) {
       if (m.state == "alive") AddAddress(m.member.control_address);
     }
@@ -327,7 +352,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
       // What fails here is asked again by Collect(), elsewhere.
       if (contact_ != nullptr) (void)AskForMore();
     }
-    out.push_back(*std::move(reply));
+    out.push_back(*reply);
   }
   return out;
 }

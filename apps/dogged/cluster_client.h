@@ -105,6 +105,10 @@ class ClusterClient {
   };
 
   explicit ClusterClient(Options options) : options_(std::move(options)) {}
+  // How the agent at an address is; none if it does not say.
+  std::optional<StatusReply> AskStatus(const std::string& address,
+                                       const Bytes& request,
+                                       absl::Duration patience);
   // Talks to the next agent that answers, and says all over again.
   absl::Status FailOver(const absl::Status& why);
   absl::Status SayAll();
@@ -130,6 +134,8 @@ class ClusterClient {
   size_t named_count_ = 0;  // those given to Connect(), in front
   std::unique_ptr<ControlCaller> contact_;
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
+  // By address, when one that did not answer is asked again.
+  std::map<std::string, absl::Time> silent_until_;
 
   std::string encoded_job_;
   JobOptions job_options_;

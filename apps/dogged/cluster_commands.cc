@@ -14,6 +14,7 @@
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
+#include "apps/dogged/json_text.h"
 #include "apps/dogged/report.h"
 
 namespace dogged {
@@ -175,7 +176,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
          {"tasks_executed", job.stats.tasks_executed}});
   }
   out["jobs_left_out"] = rows.left_out;
-  return out.dump();
+  return JsonText(out);
 }
 
 void PrintJobs(const JobRows& rows) {

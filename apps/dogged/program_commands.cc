@@ -13,6 +13,7 @@
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
 #include "apps/dogged/job_source.h"
+#include "apps/dogged/json_text.h"
 #include "apps/dogged/room.h"
 #include "dsl/explain.h"
 #include "dsl/point_kernels.h"
@@ -162,7 +163,7 @@ struct SimTotals {
         {"held_labels_max", held_labels_max},
         {"virtual_seconds", absl::ToDoubleSeconds(elapsed)},
         {"trace_digest", absl::StrFormat("%016x", trace_digest)}};
-    return out.dump();
+    return JsonText(out);
   }
 };
 
@@ -227,7 +228,10 @@ ExitCode SimCommand(const SimCommandOptions& options,
   }
   SimTotals totals;
   const std::string encoded = program->job.Encode();
-  for (uint64_t seed = options.first_seed; seed <= options.last_seed; ++seed) {
+  // The last seed may be the greatest there is.
+  const uint64_t more = options.last_seed - options.first_seed;
+  for (uint64_t i = 0; i <= more; ++i) {
+    const uint64_t seed = options.first_seed + i;
     SimOptions sim{.agents = options.agents, .seed = seed};
     sim.job = {.replicas = options.replicas,
                .search_only = options.search_only,

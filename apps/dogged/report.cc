@@ -1,7 +1,8 @@
 #include "apps/dogged/report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "apps/dogged/json_text.h"
 
 namespace dogged {
 
@@ -47,7 +48,7 @@ std::string RunReport::ToJson() const {
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;
   if (solve_error.has_value()) out["solve_error"] = *solve_error;
-  return out.dump();
+  return JsonText(out);
 }
 
 void AgentLedger::Note(const StatusReply& reply, JobId job) {

@@ -208,7 +208,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   }
   for (const auto& [use, value] : at_hand) MarkInput(task, use, value);
   if (pursuits_.size() > limits_.pursuits_max) {
-    DropTask(pursuits_.LeastUrgent());
+    pursuits_.Erase(pursuits_.LeastUrgent());
   }
 }
 

@@ -17,6 +17,9 @@ constexpr int64_t kQueuedMax = 4096;
 // Demands that are followed, and leaves that are looked at, before others have
 // their turn: some milliseconds.
 constexpr int kExpandedAtOnce = 256;
+// Where tasks run or wait for the executor, the search may take its time; what
+// they make ready may not wait for it.
+constexpr int kExpandedBesideWork = 4;
 constexpr int kLeavesAtOnce = 1 << 14;
 
 // Shorter tasks make so little that to find out who reads it costs more than
@@ -288,9 +291,11 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     return std::min(executor_.unfinished_count(), running_count()) +
            parked_.size();
   };
+  const int expanded_max =
+      executing_count() > 0 ? kExpandedBesideWork : kExpandedAtOnce;
   int expanded = 0;
   while (queued() < target && failure_.ok()) {
-    if (!open_.empty() && expanded < kExpandedAtOnce) {
+    if (!open_.empty() && expanded < expanded_max) {
       ++expanded;
       Expand(now, open_.TakeFirst(), out);
       continue;
@@ -303,7 +308,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     }
     break;
   }
-  if (expanded == kExpandedAtOnce) out.WakeAt(now);
+  if (expanded == expanded_max) out.WakeAt(now);
   if (!forward_ && !AwaitsOffers(now)) Search(now, out);
   if (forward_) {
     GiveTasks(now, out);
@@ -323,7 +328,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   if (absl::Status s = CheckMemory(storage_, completion, self_); !s.ok()) {
     Fail(s);
   }
-  last_progress_ = now;
+  stillness_.NoteProgress(now);
   slowest_task_ = std::max(slowest_task_, completion.elapsed);
   usual_task_ += (completion.elapsed - usual_task_) /
                  std::min<int64_t>(++stats_.tasks_executed, 16);

@@ -2,8 +2,8 @@
 // exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
 // clocks or sockets; the agent calls it from its loop.
 //
-// docs/ARCHITECTURE.md, "The protocol", tells how it works. The private part
-// says what is in which file.
+// See docs/ARCHITECTURE.md, "The protocol"; files are named in the private
+// part.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
@@ -34,6 +34,7 @@
 #include "runtime/agent/root_demand.h"
 #include "runtime/agent/search_state.h"
 #include "runtime/agent/stealing.h"
+#include "runtime/agent/stillness.h"
 #include "runtime/agent/waiting.h"
 #include "runtime/agent/wide_labels.h"
 #include "runtime/base/random.h"
@@ -289,7 +290,7 @@ class JobRun {
   Wishes wishes_;
   Offers offers_;
   absl::Time next_sweep_ = absl::InfinitePast();
-  absl::Time last_progress_ = absl::InfinitePast();
+  Stillness stillness_;
   absl::Duration slowest_task_;
   absl::Duration usual_task_ = absl::Milliseconds(1);  // a moving mean
   absl::Status failure_;

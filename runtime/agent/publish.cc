@@ -66,7 +66,7 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value()) search_.claims.Release(*producer);
   if (!*bound && entry->is_home) return;  // an equal second bind
-  last_progress_ = now;
+  stillness_.NoteProgress(now);
   BecomeHome(label, *entry);
   entry->made_here |= from == self_;
   wide_.Doubt(label);  // it may have been dropped, and made again
@@ -126,8 +126,8 @@ void JobRun::SendCopies(absl::Time now, Outbox& out) {
     entry.awaits_copies = false;
     if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
   };
-  const bool is_busy =
-      !in_flight_.empty() || now < last_progress_ + limits_.copy_delay;
+  const bool is_busy = !in_flight_.empty() ||
+                       now < stillness_.last_progress() + limits_.copy_delay;
   copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
     Entry* entry = shard_.Find(label);
     if (entry == nullptr) return false;
@@ -214,14 +214,14 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     marks_.NoteBound(body.label);
     Entry& entry = *shard_.Find(body.label);
     if (*bound) {
-      last_progress_ = now;
+      stillness_.NoteProgress(now);
       entry.announce_interval_ms = static_cast<int32_t>(
           absl::ToInt64Milliseconds(limits_.backoff_max / 2));
       ScheduleAnnounce(now, entry);
     }
     mail_.SendTo(from, JobMessage::kStored, stored, out);
   } else {
-    last_progress_ = now;
+    stillness_.NoteProgress(now);
   }
   TellLocalConsumers(body.label, body.value, from, out);
 }

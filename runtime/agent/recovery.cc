@@ -123,7 +123,7 @@ void JobRun::RaiseRound(int64_t round, bool is_last) {
 // Another round of a loop exists, or the last one is known: its tasks may run,
 // and what is a result only if the loop had ended before, is none.
 void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
-  last_progress_ = now;
+  stillness_.NoteProgress(now);
   next_sweep_ = now;
   // Those that were drawn before are not drawn again, unless some are left.
   leaves_.emplace(relations_,
@@ -376,16 +376,19 @@ void JobRun::PursueOverdue(absl::Time now, Outbox& out) {
 
 void JobRun::Sweep(absl::Time now, Outbox& out) {
   next_sweep_ = now + limits_.sweep_interval;
-  if (last_progress_ == absl::InfinitePast()) last_progress_ = now;
+  if (!stillness_.has_begun()) stillness_.BeginAnew(now);
+  stillness_.Fade();
 
   if (forward_) PursueOverdue(now, out);
   constexpr int64_t kCheckedAtOnce = 2048;
   for (const Task& task : pursuits_.Due(now, kCheckedAtOnce)) {
     const Pursuit* pursuit = pursuits_.Find(task);
     if (pursuit == nullptr) continue;
-    if (!pursuit->certain && pursuit->interval >= limits_.backoff_max &&
+    if (pursuit->interval >= limits_.backoff_max &&
         activations_.Contains(task)) {
-      pursuits_.Erase(task);  // others that are overdue have their turn
+      // Others that are overdue have their turn. What was certain is found anew
+      // from the results if nothing moves.
+      pursuits_.Erase(task);
       activations_.Renew(task);
     } else {
       PursueTask(now, task, pursuit->depth, pursuit->certain, out);
@@ -412,11 +415,12 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   CountDurableResults();
 
   // The certain way: when nothing moves, results that are not bound demand.
-  if (forward_ && in_flight_.empty() && now - last_progress_ > 2 * Patience()) {
+  if (forward_ && in_flight_.empty() &&
+      stillness_.IsLong(now, 2 * Patience(), limits_.backoff_max)) {
     constexpr int kResultsAtOnce = 64;
     for (int i = 0; i < kResultsAtOnce && OpenNextResult(); ++i) {
     }
-    last_progress_ = now;
+    stillness_.BeginAnew(now);
   }
 }
 

@@ -94,6 +94,8 @@ class Server : private LoopTurn::Loop {
   bool PrepareToSleep();
   // Looks for what may be close for a short while: true once it is there.
   bool LookOut();
+  // Clients may have said something, or have something coming.
+  bool IsControlDue(absl::Time now) const;
   void HandleControl(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleStatus(ConnectionId from, absl::string_view body);
@@ -122,6 +124,8 @@ class Server : private LoopTurn::Loop {
   absl::Time sleeps_until_ = absl::InfinitePast();
   // Until then a worker sees to messages and to what is due.
   absl::Time kept_until_ = absl::InfinitePast();
+  // When the loop's thread looks at clients next, if nothing tells it earlier.
+  absl::Time control_due_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;

@@ -193,7 +193,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
     return;
   }
   offers_.has_found = true;
-  last_progress_ = now;
+  stillness_.NoteProgress(now);
   storage_.Adopt(label, *entry, value);
   entry->announce_interval_ms = 0;
   HandOutIfWanted(label, value);

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/arena_blocks.h"
 #include "routing/shared_memory.h"
+#include "runtime/base/arena_blocks.h"
 #include "runtime/base/value_memory.h"
 
 namespace dogged {

@@ -263,6 +263,27 @@ TEST(RocksDbEngine, SaysThatAValueIsDamaged) {
   });
 }
 
+// Not that it is full.
+TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [](PatientEngine& patient) {
+    ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
+  });
+  int damaged = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder / "db/values")) {
+    if (entry.path().filename().string().find("MANIFEST") != 0) continue;
+    std::fstream file(entry.path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(10);
+    file.put('!');
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 1);
+  ExpectRefused(folder / "db", absl::StatusCode::kDataLoss,
+                AllOf(HasSubstr("is damaged"), HasSubstr("empty it")));
+}
+
 // What was erased leaves no bytes behind.
 TEST(RocksDbEngine, GivesTheSpaceOfAPrefixBack) {
   TemporaryFolder folder;

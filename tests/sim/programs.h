@@ -159,6 +159,46 @@ inline Job WavefrontJob(int64_t n) {
   return Job{.program = *std::move(b).Build()};
 }
 
+// In each step a sweep forward, d(1) to d(n), and one back, u(n) to u(1): one
+// chain of 2 n steps tasks, which only one agent at a time can work on.
+inline Job SweepsJob(int64_t n, int64_t steps, int64_t slab) {
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr t = AffineExpr::Index(1);
+  const AffineExpr one = AffineExpr::Constant(1);
+  ProgramBuilder b("sweeps");
+  const auto array = [&](const char* name) {
+    return b.AddArray({.name = name,
+                       .rank = 2,
+                       .affinity_block = {slab, 0},
+                       .version_index = 1});
+  };
+  const int32_t u = array("u");
+  const int32_t d = array("d");
+  const int32_t kernel = b.AddKernel({"mix", "test", ""});
+  const auto all = Domain::Box({{"i", 1, n}, {"t", 1, steps}});
+  const auto at_least = [](AffineExpr e) { return Guard{{{{.expr = e}}}}; };
+  b.AddClass({.name = "initial",
+              .domain = Domain::Box({{"i", 1, n}}),
+              .creates = {{u, {i, AffineExpr::Constant(0)}}},
+              .kernel = kernel});
+  b.AddClass({.name = "forward",
+              .domain = all,
+              .creates = {{d, {i, t}}},
+              .uses = {{d, {i - one, t}, at_least(i - one - one)},
+                       {u, {i, t - one}, {}}},
+              .kernel = kernel});
+  b.AddClass(
+      {.name = "back",
+       .domain = all,
+       .creates = {{u, {i, t}}},
+       .uses = {{u, {i + one, t}, at_least(AffineExpr::Constant(n - 1) - i)},
+                {d, {i, t}, {}}},
+       .kernel = kernel});
+  b.AddResult(u, Domain::Box({{"i", 1, n}, {"t", steps, steps}}));
+  b.SetEveryTaskNeeded();
+  return Job{.program = *std::move(b).Build()};
+}
+
 // Tiled Cholesky's graph on n x n tiles: potrf, trsm, syrk and gemm over
 // A(i)(j)(k), the tile after k updates; L(i)(j) is the result.
 inline Job CholeskyJob(int64_t n) {
