@@ -1,9 +1,7 @@
 // JobRun: one agent's part in one job. The place where what to compute (graph,
 // exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
-// clocks or sockets; the agent calls it from its loop.
-//
-// See docs/ARCHITECTURE.md, "The protocol"; files are named in the private
-// part.
+// clocks or sockets; the agent calls it from its loop. How it works is in
+// docs/ARCHITECTURE.md, "The protocol", what is in which file further down.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
