@@ -6,6 +6,10 @@ namespace dogged {
 namespace {
 
 constexpr int64_t kSmallest = 256;  // of four steps of 64
+// Blocks of one size would begin at the same sets of a cache, where huge pages
+// hide no bit of an address from it: a page more, and each begins elsewhere.
+constexpr int64_t kColored = 64 << 10;
+constexpr int64_t kColorStep = 4096;
 
 }  // namespace
 
@@ -21,7 +25,9 @@ int ArenaBlocks::ClassOf(int64_t bytes) {
 }
 
 int64_t ArenaBlocks::SizeOfClass(int size_class) {
-  return (kSmallest / 4 << (size_class / 4)) * (4 + size_class % 4);
+  const int64_t size =
+      (kSmallest / 4 << (size_class / 4)) * (4 + size_class % 4);
+  return size < kColored ? size : size + kColorStep;
 }
 
 int64_t ArenaBlocks::SizeOf(int64_t bytes) {
