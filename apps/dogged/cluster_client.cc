@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -296,64 +295,69 @@ void ClusterClient::AddAddress(std::string address) {
   }
 }
 
-std::optional<StatusReply> ClusterClient::AskStatus(const std::string& address,
-                                                    const Bytes& request,
-                                                    absl::Duration patience) {
+absl::StatusOr<StatusReply> ClusterClient::AskStatus(const std::string& address,
+                                                     const Bytes& request,
+                                                     absl::Duration patience) {
   auto& client = status_clients_[address];
   if (client == nullptr) {
-    auto connected = options_.connect(address, patience);
-    if (!connected.ok()) return std::nullopt;
-    client = *std::move(connected);
+    DOGGED_ASSIGN_OR_RETURN(client, options_.connect(address, patience));
   }
   const auto frame =
       client->Call(Type(ControlType::kStatus), request.view(), patience);
   if (!frame.ok()) {
     client.reset();
-    return std::nullopt;
+    return frame.status();
   }
-  auto reply = StatusReply::Decode(frame->body.view());
-  if (!reply.ok()) return std::nullopt;
-  return *std::move(reply);
+  return StatusReply::Decode(frame->body.view());
+}
+
+void ClusterClient::NoteStatus(const StatusReply& reply) {
+  for (const MemberStatus& m : reply.members) {
+    if (m.state == "alive") AddAddress(m.member.control_address);
+  }
+  for (const JobSummary& job : reply.jobs) {
+    if (!rounds_.has_value() || job.record.hash != record_.hash) continue;
+    const bool is_news =
+        rounds_->Raise(job.record.round, job.record.is_last_round);
+    if (!is_news || !rounds_->HasEnded()) continue;
+    ListResults();
+    // What fails here is asked again by Collect(), elsewhere.
+    if (contact_ != nullptr) (void)AskForMore();
+  }
 }
 
 std::vector<StatusReply> ClusterClient::PollStatus(
     const StatusRequest& request) {
   std::vector<StatusReply> out;
   const Bytes body = request.Encode();
-  // There may be more of them after each answer.
-  for (size_t i = 0; i < addresses_.size(); ++i) {
+  const auto ask = [&](size_t i) {
     const std::string address = addresses_[i];
-    const absl::Time asked = clock_.Now();
-    const auto silent = silent_until_.find(address);
-    // Unless nobody else says anything.
-    const bool is_last = i + 1 == addresses_.size() && out.empty();
-    if (silent != silent_until_.end() && asked < silent->second && !is_last) {
-      continue;
-    }
-    const auto reply = AskStatus(
-        address, body, i < named_count_ ? options_.patience : kStatusPatience);
-    if (!reply.has_value()) {
+    const absl::Duration patience =
+        i < named_count_ ? options_.patience : kStatusPatience;
+    const auto reply = AskStatus(address, body, patience);
+    if (absl::IsDeadlineExceeded(reply.status())) {
       // Who collects results meanwhile spends about a tenth of its time, not
       // more, with one that is silent.
-      const absl::Time now = clock_.Now();
-      silent_until_[address] = now + std::min(9 * (now - asked), kSilentMax);
-      continue;
+      silent_until_[address] =
+          clock_.Now() + std::min(9 * patience, kSilentMax);
     }
+    if (!reply.ok()) return;
     silent_until_.erase(address);
-    for (const MemberStatus& m : reply->members) {
-      if (m.state == "alive") AddAddress(m.member.control_address);
-    }
-    for (const JobSummary& job : reply->jobs) {
-      if (!rounds_.has_value() || job.record.hash != record_.hash) continue;
-      const bool is_news =
-          rounds_->Raise(job.record.round, job.record.is_last_round);
-      if (!is_news || !rounds_->HasEnded()) continue;
-      ListResults();
-      // What fails here is asked again by Collect(), elsewhere.
-      if (contact_ != nullptr) (void)AskForMore();
-    }
+    NoteStatus(*reply);
     out.push_back(*reply);
+  };
+  std::vector<size_t> silent;
+  // There may be more of them after each answer.
+  for (size_t i = 0; i < addresses_.size(); ++i) {
+    const auto until = silent_until_.find(addresses_[i]);
+    if (until != silent_until_.end() && clock_.Now() < until->second) {
+      silent.push_back(i);
+    } else {
+      ask(i);
+    }
   }
+  // Unless nobody else says anything.
+  for (size_t i = 0; i < silent.size() && out.empty(); ++i) ask(silent[i]);
   return out;
 }
 

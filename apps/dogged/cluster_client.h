@@ -105,10 +105,12 @@ class ClusterClient {
   };
 
   explicit ClusterClient(Options options) : options_(std::move(options)) {}
-  // How the agent at an address is; none if it does not say.
-  std::optional<StatusReply> AskStatus(const std::string& address,
-                                       const Bytes& request,
-                                       absl::Duration patience);
+  // How the agent at an address is. Errors: as of a connection.
+  absl::StatusOr<StatusReply> AskStatus(const std::string& address,
+                                        const Bytes& request,
+                                        absl::Duration patience);
+  // Takes what an agent knows of others and of this client's job.
+  void NoteStatus(const StatusReply& reply);
   // Talks to the next agent that answers, and says all over again.
   absl::Status FailOver(const absl::Status& why);
   absl::Status SayAll();

@@ -101,6 +101,25 @@ TEST(ClusterClient, OthersHaveASecond) {
   EXPECT_EQ(agents.waited, absl::Seconds(1));
 }
 
+// Asked once, it is left alone for a while: results are collected between.
+TEST(ClusterClient, OneThatIsSilentIsNotAskedEachTime) {
+  Agents agents{{{"a", absl::Seconds(11)}, {"c", absl::Seconds(0)}}};
+  auto client = ClusterClient::Connect(
+      {"a", "c"}, {.connect = [&agents](absl::string_view at, absl::Duration) {
+        return std::make_unique<SlowCaller>(agents, at);
+      }});
+  ASSERT_TRUE(client.ok()) << client.status();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ((*client)->PollStatus().size(), 1u);
+    EXPECT_EQ(agents.waited, absl::Seconds(1));
+  }
+  // But where nobody else answers.
+  agents.answer_after["c"] = absl::Seconds(12);
+  agents.answer_after["a"] = absl::Seconds(0);
+  EXPECT_EQ((*client)->PollStatus().size(), 1u);
+  EXPECT_EQ(agents.waited, absl::Seconds(2));
+}
+
 constexpr int64_t kResults = 8;
 constexpr int64_t kResultBytes = 64 << 10;
 

@@ -242,22 +242,29 @@ TEST(RocksDbEngine, ADiskWithoutAByteLeftIsAnAnswer) {
   EXPECT_FALSE(std::filesystem::exists(folder / "db/values/LOG"));
 }
 
+// Writes over a byte of the one file in `folder` whose name contains `part`.
+void Damage(const std::filesystem::path& folder, const std::string& part,
+            int offset) {
+  int damaged = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename().string().find(part) == std::string::npos) {
+      continue;
+    }
+    std::fstream file(entry.path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(offset);
+    file.put('!');
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 1);
+}
+
 TEST(RocksDbEngine, SaysThatAValueIsDamaged) {
   TemporaryFolder folder;
   Reopen(folder / "db", [](PatientEngine& patient) {
     ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
   });
-  int damaged = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(folder / "db/values")) {
-    if (entry.path().extension() != ".blob") continue;
-    std::fstream file(entry.path(),
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(10000);
-    file.put('!');
-    ++damaged;
-  }
-  ASSERT_EQ(damaged, 1);
+  Damage(folder / "db/values", ".blob", 10000);
   Reopen(folder / "db", [](PatientEngine& patient) {
     EXPECT_EQ(patient.Get("a").status.code(), absl::StatusCode::kDataLoss);
   });
@@ -269,17 +276,7 @@ TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
   Reopen(folder / "db", [](PatientEngine& patient) {
     ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
   });
-  int damaged = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(folder / "db/values")) {
-    if (entry.path().filename().string().find("MANIFEST") != 0) continue;
-    std::fstream file(entry.path(),
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(10);
-    file.put('!');
-    ++damaged;
-  }
-  ASSERT_EQ(damaged, 1);
+  Damage(folder / "db/values", "MANIFEST", 10);
   ExpectRefused(folder / "db", absl::StatusCode::kDataLoss,
                 AllOf(HasSubstr("is damaged"), HasSubstr("empty it")));
 }
