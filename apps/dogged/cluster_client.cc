@@ -14,8 +14,10 @@ namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
-// An agent that did not say how it is, is asked again by then.
-constexpr absl::Duration kSilentMax = absl::Seconds(10);
+// An agent that did not answer is left alone for so long: who collects results
+// meanwhile spends about a tenth of its time, not more, with one that is
+// silent.
+constexpr absl::Duration kSilence = absl::Seconds(9);
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
@@ -54,12 +56,27 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
   return out;
 }
 
+bool ClusterClient::IsSilent(const std::string& address) {
+  const auto until = silent_until_.find(address);
+  return until != silent_until_.end() && clock_.Now() < until->second;
+}
+
+void ClusterClient::NoteSilence(const std::string& address) {
+  silent_until_[address] = clock_.Now() + kSilence;
+}
+
 absl::Status ClusterClient::FailOver(const absl::Status& why) {
+  if (absl::IsDeadlineExceeded(why)) NoteSilence(contact_address_);
   contact_.reset();
+  is_contact_lost_ = false;
   TakeLent();  // nobody holds it any more
   last_loan_ = 0;
   absl::Status last = why;
-  for (const std::string& address : addresses_) {
+  std::vector<std::string> in_order = addresses_;
+  std::stable_partition(
+      in_order.begin(), in_order.end(),
+      [this](const std::string& address) { return !IsSilent(address); });
+  for (const std::string& address : in_order) {
     auto client = options_.connect(address, kConnectTimeout);
     if (client.status().code() == absl::StatusCode::kInvalidArgument) {
       return absl::NotFoundError(std::string(client.status().message()));
@@ -69,6 +86,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
       continue;
     }
     contact_ = *std::move(client);
+    contact_address_ = address;
     if (encoded_job_.empty()) return absl::OkStatus();
     const absl::Status said = SayAll();
     if (said.ok()) return said;
@@ -76,6 +94,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
         said.code() != absl::StatusCode::kDeadlineExceeded) {
       return said;
     }
+    if (absl::IsDeadlineExceeded(said)) NoteSilence(address);
     last = said;
     contact_.reset();
   }
@@ -265,6 +284,10 @@ absl::Status ClusterClient::Collect(absl::Duration patience) {
 
 absl::Status ClusterClient::CollectOrThrow(absl::Duration patience) {
   const absl::Time deadline = clock_.Now() + patience;
+  if (is_contact_lost_) {
+    DOGGED_RETURN_IF_ERROR(FailOver(absl::UnavailableError(
+        absl::StrCat(contact_address_, " does not answer"))));
+  }
   if (!unread_.empty()) {
     const absl::Status asked = AskForMore();
     if (!asked.ok()) DOGGED_RETURN_IF_ERROR(FailOver(asked));
@@ -339,10 +362,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
     // One that is stopped takes no connection either, in the end.
     const bool was_slow = clock_.Now() - asked >= patience / 2;
     if (absl::IsDeadlineExceeded(reply.status()) || (!reply.ok() && was_slow)) {
-      // Who collects results meanwhile spends about a tenth of its time, not
-      // more, with one that is silent.
-      silent_until_[address] =
-          clock_.Now() + std::min(9 * patience, kSilentMax);
+      NoteSilence(address);
     }
     if (!reply.ok()) return;
     silent_until_.erase(address);
@@ -352,8 +372,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
   std::vector<size_t> silent;
   // There may be more of them after each answer.
   for (size_t i = 0; i < addresses_.size(); ++i) {
-    const auto until = silent_until_.find(addresses_[i]);
-    if (until != silent_until_.end() && clock_.Now() < until->second) {
+    if (IsSilent(addresses_[i])) {
       silent.push_back(i);
     } else {
       ask(i);
@@ -361,7 +380,36 @@ std::vector<StatusReply> ClusterClient::PollStatus(
   }
   // Unless nobody else says anything.
   for (size_t i = 0; i < silent.size() && out.empty(); ++i) ask(silent[i]);
+  is_contact_lost_ = IsContactLost(out);
   return out;
+}
+
+absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
+    const StatusRequest& request) {
+  absl::Duration waited;
+  do {
+    std::vector<StatusReply> replies = PollStatus(request);
+    if (!replies.empty()) return replies;
+    waited += options_.patience;
+    // Who is no agent is not asked twice.
+  } while (IsSilent(contact_address_) && waited < kNamedPatience);
+  return absl::UnavailableError(absl::StrCat(
+      absl::StrJoin(addresses_, ", "),
+      " takes the connection and does not answer; is it an agent, and is it "
+      "stopped?"));
+}
+
+bool ClusterClient::IsContactLost(const std::vector<StatusReply>& replies) {
+  if (replies.empty() || !IsSilent(contact_address_)) return false;
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      const bool is_there = m.state == "alive" || m.state == "suspect";
+      if (is_there && m.member.control_address == contact_address_) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 absl::Status ClusterClient::Conclude(JobRecord record) {

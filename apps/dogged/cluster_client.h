@@ -62,7 +62,8 @@ class ClusterClient {
   absl::Status Submit(std::string encoded_job, SubmissionId submission,
                       const JobOptions& options, const Relations& relations,
                       uint64_t text_hash);
-  // Takes in what has come within `patience`. Fails over by itself.
+  // Takes in what has come within `patience`. Fails over by itself, also from
+  // an agent that PollStatus() found to be lost.
   //
   // Errors: kUnavailable if no known agent answers any more; kResourceExhausted
   //         without memory for what came, and all that had come is dropped;
@@ -84,6 +85,10 @@ class ClusterClient {
   // Asks every agent that is known, or that one of these knows; those that do
   // not answer are left out.
   std::vector<StatusReply> PollStatus(const StatusRequest& request = {});
+  // As PollStatus(), until somebody answers, but not longer than for
+  // kNamedPatience. Errors: kUnavailable naming the agents.
+  absl::StatusOr<std::vector<StatusReply>> AwaitStatus(
+      const StatusRequest& request = {});
   // As PollStatus(), of the submission of this client alone.
   std::vector<StatusReply> PollOwn() {
     return PollStatus(
@@ -111,8 +116,15 @@ class ClusterClient {
                                         absl::Duration patience);
   // Takes what an agent knows of others and of this client's job.
   void NoteStatus(const StatusReply& reply);
-  // Talks to the next agent that answers, and says all over again.
+  // Talks to the next agent that answers, and says all over again. Those that
+  // were silent of late come last.
   absl::Status FailOver(const absl::Status& why);
+  // Has an agent left alone for a while that did not answer.
+  void NoteSilence(const std::string& address);
+  bool IsSilent(const std::string& address);
+  // Whether the contact says nothing, and no other agent holds it for alive:
+  // a connection to a process that is stopped does not end.
+  bool IsContactLost(const std::vector<StatusReply>& replies);
   absl::Status SayAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
@@ -135,6 +147,8 @@ class ClusterClient {
   std::vector<std::string> addresses_;
   size_t named_count_ = 0;  // those given to Connect(), in front
   std::unique_ptr<ControlCaller> contact_;
+  std::string contact_address_;
+  bool is_contact_lost_ = false;
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
   // By address, when one that did not answer is asked again.
   std::map<std::string, absl::Time> silent_until_;

@@ -224,20 +224,6 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   PrintJobs(rows);
 }
 
-// Errors: kUnavailable if what listens at `address` does not answer.
-absl::StatusOr<std::vector<StatusReply>> Poll(ClusterClient& client,
-                                              const std::string& address,
-                                              const JobQuery& jobs) {
-  std::vector<StatusReply> replies = client.PollStatus({.jobs = jobs});
-  if (replies.empty()) {
-    return absl::UnavailableError(absl::StrCat(
-        address,
-        " takes the connection and does not answer; is it an agent, "
-        "and is it stopped?"));
-  }
-  return replies;
-}
-
 }  // namespace
 
 ExitCode StatusCommand(const ClusterOptions& options) {
@@ -246,7 +232,7 @@ ExitCode StatusCommand(const ClusterOptions& options) {
   if (!client.ok()) return SayError(client.status());
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
   const auto replies =
-      Poll(**client, options.cluster, {.ended_max = ended_max});
+      (*client)->AwaitStatus({.jobs = {.ended_max = ended_max}});
   if (!replies.ok()) return SayError(replies.status());
   const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {
@@ -267,7 +253,7 @@ ExitCode CancelCommand(const ClusterOptions& options) {
   const auto client = ClusterClient::Connect(
       {options.cluster}, {.patience = ClusterClient::kNamedPatience});
   if (!client.ok()) return SayError(client.status());
-  const auto replies = Poll(**client, options.cluster, {});
+  const auto replies = (*client)->AwaitStatus();
   if (!replies.ok()) return SayError(replies.status());
   std::map<std::string, JobOverAll> named;
   for (auto& [hash, job] : JobsOf(*replies)) {

@@ -63,7 +63,11 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
     SayError(client.status().message());
     return client.status();
   }
-  const std::vector<StatusReply> replies = (*client)->PollStatus();
+  const auto replies = (*client)->AwaitStatus();
+  if (!replies.ok()) {
+    SayError(replies.status().message());
+    return replies.status();
+  }
   const auto fill = [&](const dsl::TargetSize& size) {
     if (given.agents == 0) {
       options.program.agents = static_cast<int>(size.agents);
@@ -72,7 +76,7 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
       options.program.workers = static_cast<int>(size.workers);
     }
   };
-  fill(SizeOf(replies));
+  fill(SizeOf(*replies));
   DOGGED_ASSIGN_OR_RETURN(LoadedProgram program,
                           LoadProgram(options.program, kernels));
   const dsl::TargetSize own = program.options.target;

@@ -219,7 +219,8 @@ class ClusterRun {
     }
     DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses, {}));
     AwaitViews();
-    const std::vector<StatusReply> replies = client_->PollStatus();
+    DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
+                            client_->AwaitStatus());
     if (!options_.cluster.empty()) {
       const AgentsRoom agents = RoomOf(replies);
       DOGGED_RETURN_IF_ERROR(

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,14 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 // Each answers after a time, by address, and knows all others.
 struct Agents {
   std::map<std::string, absl::Duration> answer_after;
-  absl::Duration waited;  // by the client, for all of them
+  absl::Duration waited;       // by the client, for all of them
+  std::set<std::string> dead;  // as all say
+  std::vector<std::string> submitted_to;
 
   StatusReply ReplyOf(const std::string& address) const {
     StatusReply out;
@@ -34,7 +38,7 @@ struct Agents {
       member.member.id = AgentId(out.members.size() + 1);
       member.member.topology_id = *TopologyId::FromDigits(16, "\1");
       member.member.control_address = other;
-      member.state = "alive";
+      member.state = dead.contains(other) ? "dead" : "alive";
       if (other == address) out.self = member.member.id;
       out.members.push_back(member);
     }
@@ -56,8 +60,11 @@ class SlowCaller : public ControlCaller {
     return ControlFrame{static_cast<uint8_t>(ControlType::kStatus),
                         agents_.ReplyOf(address_).Encode()};
   }
-  absl::StatusOr<ControlFrame> Call(uint8_t, absl::string_view,
+  absl::StatusOr<ControlFrame> Call(uint8_t type, absl::string_view,
                                     absl::Duration timeout) override {
+    if (type == static_cast<uint8_t>(ControlType::kSubmit)) {
+      agents_.submitted_to.push_back(address_);
+    }
     return Receive(timeout);
   }
 
@@ -118,6 +125,69 @@ TEST(ClusterClient, OneThatIsSilentIsNotAskedEachTime) {
   agents.answer_after["a"] = absl::Seconds(0);
   EXPECT_EQ((*client)->PollStatus().size(), 1u);
   EXPECT_EQ(agents.waited, absl::Seconds(2));
+}
+
+// A client of "a", "b" and "c" that gave its job to the first that takes it.
+std::unique_ptr<ClusterClient> Submitted(Agents& agents,
+                                         const Relations& relations) {
+  auto client = ClusterClient::Connect(
+      {"a", "b", "c"},
+      {.connect = [&agents](absl::string_view at, absl::Duration) {
+        return std::make_unique<SlowCaller>(agents, at);
+      }});
+  EXPECT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE((*client)->Submit("job", SubmissionId(1), {}, relations, 0).ok());
+  return *std::move(client);
+}
+
+// A stopped process keeps its connections: only others know that it is dead.
+// It is stopped still when the next one is looked for.
+TEST(ClusterClient, GoesOnElsewhereIfOthersHoldItsSilentContactForDead) {
+  const Program program = WideRelease(1);
+  const Relations relations(program);
+  Agents agents{{{"a", absl::Seconds(0)},
+                 {"b", absl::Seconds(0)},
+                 {"c", absl::Seconds(0)}}};
+  const auto client = Submitted(agents, relations);
+  agents.answer_after["a"] = absl::Hours(1);
+  EXPECT_EQ(client->PollStatus().size(), 2u);
+  ASSERT_TRUE(client->Collect(absl::Milliseconds(1)).ok());
+  EXPECT_THAT(agents.submitted_to, ElementsAre("a"));  // it may only be slow
+  agents.dead.insert("a");
+  EXPECT_EQ(client->PollStatus().size(), 2u);
+  ASSERT_TRUE(client->Collect(absl::Milliseconds(1)).ok());
+  EXPECT_THAT(agents.submitted_to, ElementsAre("a", "b"));
+  EXPECT_EQ(client->PollStatus().size(), 2u);
+  ASSERT_TRUE(client->Collect(absl::Milliseconds(1)).ok());
+  EXPECT_THAT(agents.submitted_to, ElementsAre("a", "b"));
+}
+
+TEST(ClusterClient, GivesItsJobToOneThatAnswers) {
+  const Program program = WideRelease(1);
+  const Relations relations(program);
+  Agents agents{
+      {{"a", absl::Hours(1)}, {"b", absl::Hours(1)}, {"c", absl::Seconds(0)}}};
+  Submitted(agents, relations);
+  // Not "a" again before the last of them.
+  EXPECT_THAT(agents.submitted_to, ElementsAre("a", "b", "c"));
+}
+
+TEST(ClusterClient, WaitsTenSecondsForOneThatAnswers) {
+  for (const absl::Duration patience :
+       {ClusterClient::kStatusPatience, ClusterClient::kNamedPatience}) {
+    Agents agents{{{"a", absl::Hours(1)}}};
+    const auto client = ClusterClient::Connect(
+        {"a"}, {.patience = patience,
+                .connect = [&agents](absl::string_view at, absl::Duration) {
+                  return std::make_unique<SlowCaller>(agents, at);
+                }});
+    ASSERT_TRUE(client.ok()) << client.status();
+    EXPECT_THAT(std::string((*client)->AwaitStatus().status().message()),
+                StartsWith("a takes the connection and does not answer"));
+    EXPECT_EQ(agents.waited, absl::Seconds(10));
+    agents.answer_after["a"] = absl::Milliseconds(900);
+    EXPECT_EQ((*client)->AwaitStatus()->size(), 1u);
+  }
 }
 
 constexpr int64_t kResults = 8;
