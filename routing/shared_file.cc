@@ -29,6 +29,9 @@ struct Header {
 };
 constexpr char kMagic[8] = {'d', 'g', 'd', 'a', 'r', 'n', 'a', '1'};
 constexpr int64_t kHeaderBytes = SharedFile::kHeaderBytes;
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kHugeBytes = 2 << 20;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, which glibc does not have yet
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 class Descriptor {
  public:
@@ -95,6 +98,30 @@ int OpenProcess(int64_t pid) {
   return static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
 }
 
+// Maps a file so that its huge pages can be mapped as such; null if it can't
+// be.
+void* MapFile(int fd, int64_t bytes, int protection) {
+  const auto size = static_cast<size_t>(bytes);
+  void* const reserved =
+      mmap(nullptr, size + kHugeBytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return nullptr;
+  char* const first = static_cast<char*>(reserved);
+  const size_t before =
+      (kHugeBytes - reinterpret_cast<uintptr_t>(first) % kHugeBytes) %
+      kHugeBytes;
+  void* const memory = mmap(first + before, size, protection,
+                            MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
+  if (memory == MAP_FAILED) {
+    munmap(first, size + kHugeBytes);
+    return nullptr;
+  }
+  const size_t end = (before + size + kPageBytes - 1) / kPageBytes * kPageBytes;
+  if (before > 0) munmap(first, before);
+  munmap(first + end, size + kHugeBytes - end);
+  return memory;
+}
+
 absl::Status Foreign(absl::string_view what) {
   return absl::FailedPreconditionError(absl::StrCat("shared memory: ", what));
 }
@@ -111,14 +138,13 @@ std::unique_ptr<SharedFile> SharedFile::Create(int64_t bytes, uint64_t token) {
   }
   const int fd = memfd_create("dogged-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return nullptr;
-  void* memory = MAP_FAILED;
+  void* memory = nullptr;
   if (ftruncate(fd, bytes) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0) {
-    memory = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_NORESERVE, fd, 0);
+    memory = MapFile(fd, bytes, PROT_READ | PROT_WRITE);
   }
   const Descriptor self(OpenProcess(getpid()));  // peers need it to work
-  if (memory == MAP_FAILED || self.get() < 0) {
-    if (memory != MAP_FAILED) munmap(memory, static_cast<size_t>(bytes));
+  if (memory == nullptr || self.get() < 0) {
+    if (memory != nullptr) munmap(memory, static_cast<size_t>(bytes));
     close(fd);
     return nullptr;
   }
@@ -149,20 +175,66 @@ SharedFile::~SharedFile() {
 
 void SharedFile::UseHugePages() {
   (void)madvise(memory_, static_cast<size_t>(bytes_), MADV_HUGEPAGE);
+  places_ =
+      std::vector<std::atomic<Place>>(static_cast<size_t>(bytes_ / kHugeBytes));
+}
+
+// Linux gives shared memory no huge pages by itself unless it is told to, but
+// collapses small ones where it is asked. Of these one must be there; the call
+// adds the others, and what lies in them stays. (madvise(2), MADV_COLLAPSE)
+bool SharedFile::MakeHuge(int64_t place) {
+  std::atomic<Place>& state = places_[static_cast<size_t>(place)];
+  Place seen = Place::kUntried;
+  if (state.compare_exchange_strong(seen, Place::kInWork)) {
+    const int64_t offset = place * kHugeBytes;
+    const bool is_huge =
+        fallocate(fd_, FALLOC_FL_KEEP_SIZE, offset, kPageBytes) == 0 &&
+        madvise(memory_ + offset, kHugeBytes, kCollapse) == 0;
+    seen = is_huge ? Place::kHuge : Place::kRefused;
+    state.store(seen);
+    state.notify_all();
+    return is_huge;
+  }
+  // What faults there meanwhile would only be in the way.
+  while (seen == Place::kInWork) {
+    state.wait(seen);
+    seen = state.load();
+  }
+  return seen == Place::kHuge;
 }
 
 void SharedFile::Populate(int64_t offset, int64_t bytes) {
-  const int64_t first = offset / 4096 * 4096;
-  const int64_t end = (offset + bytes + 4095) / 4096 * 4096;
+  const int64_t first = offset / kPageBytes * kPageBytes;
+  const int64_t end =
+      (offset + bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  bool is_there = !places_.empty();
+  for (int64_t place = first / kHugeBytes;
+       !places_.empty() && place * kHugeBytes < end; ++place) {
+    const bool is_huge =
+        place < static_cast<int64_t>(places_.size()) && MakeHuge(place);
+    is_there = is_there && is_huge;
+  }
+  if (is_there) return;
   (void)madvise(memory_ + first, static_cast<size_t>(end - first),
                 MADV_POPULATE_WRITE);
 }
 
 void SharedFile::Punch(int64_t offset, int64_t bytes) {
-  const int64_t first = (offset + 4095) / 4096 * 4096;
-  const int64_t end = (offset + bytes) / 4096 * 4096;
+  const int64_t first = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const int64_t end = (offset + bytes) / kPageBytes * kPageBytes;
   (void)!fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first,
                    end - first);
+  for (int64_t place = first / kHugeBytes;
+       place < static_cast<int64_t>(places_.size()) && place * kHugeBytes < end;
+       ++place) {
+    const bool is_whole =
+        first <= place * kHugeBytes && (place + 1) * kHugeBytes <= end;
+    // A part of a huge page splits it; to make it whole again would copy the
+    // rest for the sake of a few pages.
+    Place was = Place::kHuge;
+    places_[static_cast<size_t>(place)].compare_exchange_strong(
+        was, is_whole ? Place::kUntried : Place::kRefused);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
@@ -186,9 +258,8 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
       (fcntl(file.get(), F_GET_SEALS) & kSeals) != kSeals) {
     return Foreign("can't be read");
   }
-  void* memory = mmap(nullptr, static_cast<size_t>(at->bytes), PROT_READ,
-                      MAP_SHARED | MAP_NORESERVE, file.get(), 0);
-  if (memory == MAP_FAILED) return Foreign(std::strerror(errno));
+  void* const memory = MapFile(file.get(), at->bytes, PROT_READ);
+  if (memory == nullptr) return Foreign(std::strerror(errno));
   // As its owner may have them.
   (void)madvise(memory, static_cast<size_t>(at->bytes), MADV_HUGEPAGE);
   std::unique_ptr<PeerFile> out(new PeerFile(

@@ -5,9 +5,11 @@
 #ifndef DOGGED_ROUTING_SHARED_FILE_H_
 #define DOGGED_ROUTING_SHARED_FILE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -33,20 +35,27 @@ class SharedFile : public AddressRange {
   // Where others find it: boot and PID namespace, PID, descriptor, inode,
   // bytes and token, with commas.
   const std::string& address() const { return address_; }
-  // Huge pages from now on, where the system has them for shared memory: Linux
-  // does if /sys/kernel/mm/transparent_hugepage/shmem_enabled says `advise`.
+  // Populate() takes huge pages from now on, where the system has them: Linux
+  // from 6.1, unless /sys/kernel/mm/transparent_hugepage/shmem_enabled says
+  // `deny`. Not beside other calls.
   void UseHugePages();
   // All at once: two thirds of the time of a fault for each.
   void Populate(int64_t offset, int64_t bytes) override;
   void Punch(int64_t offset, int64_t bytes) override;
 
  private:
+  // What is known of a place for a huge page.
+  enum class Place : uint8_t { kUntried, kInWork, kHuge, kRefused };
+
   SharedFile(int fd, char* memory, int64_t bytes, uint64_t token);
+  // Makes the page at a place a huge one, once. False if it is none.
+  bool MakeHuge(int64_t place);
 
   const int fd_;
   char* const memory_;
   const int64_t bytes_;
   std::string address_;
+  std::vector<std::atomic<Place>> places_;  // empty: pages are small
 };
 
 // One of another process.
