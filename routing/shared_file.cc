@@ -227,13 +227,15 @@ void SharedFile::Punch(int64_t offset, int64_t bytes) {
   for (int64_t place = first / kHugeBytes;
        place < static_cast<int64_t>(places_.size()) && place * kHugeBytes < end;
        ++place) {
-    const bool is_whole =
-        first <= place * kHugeBytes && (place + 1) * kHugeBytes <= end;
+    std::atomic<Place>& state = places_[static_cast<size_t>(place)];
+    if (first <= place * kHugeBytes && (place + 1) * kHugeBytes <= end) {
+      state.store(Place::kUntried);
+      continue;
+    }
     // A part of a huge page splits it; to make it whole again would copy the
     // rest for the sake of a few pages.
     Place was = Place::kHuge;
-    places_[static_cast<size_t>(place)].compare_exchange_strong(
-        was, is_whole ? Place::kUntried : Place::kRefused);
+    state.compare_exchange_strong(was, Place::kRefused);
   }
 }
 

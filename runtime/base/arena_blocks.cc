@@ -77,7 +77,7 @@ std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
         free_[static_cast<size_t>(size_class)].backed;
     if (size < bytes_min) break;
     while (!backed.empty() && backed_bytes_ > kept) {
-      out.push_back({backed.back(), size});
+      out.push_back({backed.back(), size, size_class});
       backed.pop_back();
       backed_bytes_ -= size;
     }
@@ -86,8 +86,7 @@ std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
 }
 
 void ArenaBlocks::GiveHollow(const Block& block) {
-  free_[static_cast<size_t>(ClassOf(block.bytes))].hollow.push_back(
-      block.offset);
+  free_[static_cast<size_t>(block.size_class)].hollow.push_back(block.offset);
 }
 
 }  // namespace dogged

@@ -33,6 +33,7 @@ class ArenaBlocks {
   struct Block {
     int64_t offset;
     int64_t bytes;
+    int size_class;
   };
   // Free blocks of at least `bytes_min` bytes whose pages are there, nobody's
   // until GiveHollow(): as many as leave no more than `kept` bytes of all.

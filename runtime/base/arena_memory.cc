@@ -1,6 +1,8 @@
 #include "runtime/base/arena_memory.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,6 +13,22 @@ namespace {
 // are in use; beyond that those of blocks of this size go back to the system.
 constexpr int64_t kFreeBytesKept = 64 << 20;
 constexpr int64_t kPunchBytesMin = 16 << 10;
+
+// Neighbours as one: offsets, and bytes. The fewer calls, and huge pages go as
+// a whole.
+std::map<int64_t, int64_t> RunsOf(
+    const std::vector<ArenaBlocks::Block>& blocks) {
+  std::map<int64_t, int64_t> out;
+  for (const auto& block : blocks) out[block.offset] = block.bytes;
+  for (auto run = out.begin(); run != out.end(); ++run) {
+    auto next = std::next(run);
+    while (next != out.end() && next->first == run->first + run->second) {
+      run->second += next->second;
+      next = out.erase(next);
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -55,7 +73,9 @@ void ArenaMemory::ReturnPages(int64_t kept) {
     blocks = blocks_.TakeBacked(kept, kPunchBytesMin);
   }
   // Slow, so beside the lock; nobody else has them meanwhile.
-  for (const auto& [offset, bytes] : blocks) range_.Punch(offset, bytes);
+  for (const auto& [offset, bytes] : RunsOf(blocks)) {
+    range_.Punch(offset, bytes);
+  }
   const std::lock_guard lock(mutex_);
   for (const ArenaBlocks::Block& block : blocks) blocks_.GiveHollow(block);
 }

@@ -4,13 +4,16 @@
 #include "routing/arena.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -194,23 +197,126 @@ TEST(Arena, IsWarmFromTheStart) {
   }
 }
 
+// Shared memory of this process that is mapped by huge pages.
+int64_t HugeBytes() {
+  std::ifstream in("/proc/self/smaps_rollup");
+  std::string word;
+  int64_t kilobytes = 0;
+  while (in >> word && word != "ShmemPmdMapped:") continue;
+  in >> kilobytes;
+  return kilobytes << 10;
+}
+
+// Whether this system has huge pages for shared memory at all.
+bool HasHugePages() {
+  constexpr size_t kHuge = 2 << 20;
+  constexpr int kCollapse = 25;  // MADV_COLLAPSE
+  const int fd = memfd_create("huge", MFD_CLOEXEC);
+  EXPECT_EQ(ftruncate(fd, kHuge), 0);
+  void* const reserved =
+      mmap(nullptr, 2 * kHuge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const place = reinterpret_cast<void*>(
+      (reinterpret_cast<uintptr_t>(reserved) + kHuge - 1) / kHuge * kHuge);
+  EXPECT_EQ(
+      mmap(place, kHuge, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
+      place);
+  std::memset(place, 1, kHuge);
+  const bool has = madvise(place, kHuge, kCollapse) == 0;
+  munmap(reserved, 2 * kHuge);
+  close(fd);
+  return has;
+}
+
+TEST(Arena, HugePagesComeAndGo) {
+  constexpr int64_t kValueBytes = 300 << 10;
+  const std::unique_ptr<Arena> arena = Arena::Create(
+      {.bytes = 1 << 30, .warm_bytes = 4 << 20, .huge_pages = true});
+  for (int round = 0; round < 2; ++round) {
+    std::vector<void*> values;
+    for (int i = 0; i < 100; ++i) {
+      values.push_back(arena->values().Take(kValueBytes));
+      ASSERT_NE(values.back(), nullptr);
+      std::memset(values.back(), i, kValueBytes);
+    }
+    // All but the first and the last one, of which a part stays when the rest
+    // is given back.
+    if (HasHugePages()) {
+      EXPECT_GE(HugeBytes(), 100 * kValueBytes - (4 << 20)) << round;
+    }
+    for (void* value : values) arena->values().Give(value, kValueBytes);
+    arena->values().ReturnPages();
+    EXPECT_LE(PagesBytes(*arena), 4 << 20);
+  }
+}
+
+// Workers take their first values in the same huge pages, others give theirs
+// back beside them, and a peer reads on.
+TEST(Arena, ValuesStayWhatTheyAreWhilePagesChange) {
+  constexpr int kThreads = 4;
+  constexpr int kSteps = 400;
+  const std::unique_ptr<Arena> arena =
+      Arena::Create({.bytes = 1 << 30, .huge_pages = true, .token = 7});
+  const auto peer = arena->Map(arena->address());
+  ASSERT_TRUE(peer.ok()) << peer.status();
+  const auto work = [&](int thread) {
+    struct Taken {
+      char* data;
+      int64_t bytes;
+      char letter;
+    };
+    Rng rng(static_cast<uint64_t>(thread));
+    std::vector<Taken> taken;
+    const auto give = [&](size_t at) {
+      const auto [data, bytes, letter] = taken[at];
+      const std::string wanted(static_cast<size_t>(bytes), letter);
+      EXPECT_EQ(std::memcmp(data, wanted.data(), wanted.size()), 0);
+      const void* there = (*peer)->At(*arena->OffsetOf(data), bytes);
+      EXPECT_EQ(std::memcmp(there, wanted.data(), wanted.size()), 0);
+      arena->values().Give(data, bytes);
+      taken[at] = taken.back();
+      taken.pop_back();
+    };
+    for (int step = 0; step < kSteps; ++step) {
+      if (taken.size() < 20 && rng.Chance(0.6)) {
+        const int64_t bytes = (8 << 10) + rng.Below(700 << 10);
+        const char letter = static_cast<char>(rng.Below(128));
+        char* const data = static_cast<char*>(arena->values().Take(bytes));
+        std::memset(data, letter, static_cast<size_t>(bytes));
+        taken.push_back({data, bytes, letter});
+      } else if (!taken.empty()) {
+        give(
+            static_cast<size_t>(rng.Below(static_cast<int64_t>(taken.size()))));
+      }
+      if (rng.Chance(0.1)) arena->values().ReturnPages(rng.Below(8 << 20));
+    }
+    while (!taken.empty()) give(0);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(arena->values().used_bytes(), 0);
+  arena->values().ReturnPages();
+  EXPECT_LE(PagesBytes(*arena), 4 << 20);
+}
+
 TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
+  constexpr int64_t kBytes = 16 << 20;
   Rng rng(1);
-  ArenaBlocks blocks(4096, 1 << 20);
+  ArenaBlocks blocks(4096, kBytes);
   std::vector<std::pair<int64_t, int64_t>> taken;  // offset, bytes
   std::set<int64_t> backed;
   for (int step = 0; step < 20000; ++step) {
     if (rng.Chance(0.5)) {
-      const int64_t bytes = 1 + (rng.Below(1 << 14) >> rng.Below(12));
+      const int64_t bytes = 1 + (rng.Below(1 << 18) >> rng.Below(16));
       EXPECT_GE(ArenaBlocks::SizeOf(bytes), bytes);
-      EXPECT_LE(ArenaBlocks::SizeOf(bytes), bytes + bytes / 4 + 256);
+      EXPECT_LE(ArenaBlocks::SizeOf(bytes), bytes + bytes / 4 + 4096);
       const std::optional<ArenaBlocks::Taken> block = blocks.Take(bytes);
       if (!block.has_value()) continue;
       const int64_t offset = block->offset;
       EXPECT_EQ(block->is_backed, backed.erase(offset) > 0);
       EXPECT_EQ(offset % 64, 0);
       EXPECT_GE(offset, 4096);
-      EXPECT_LE(offset + bytes, 4096 + (1 << 20));
+      EXPECT_LE(offset + bytes, 4096 + kBytes);
       for (const auto& [other, size] : taken) {
         ASSERT_TRUE(offset + bytes <= other || other + size <= offset);
       }
@@ -224,7 +330,7 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
       taken.pop_back();
     }
     if (rng.Chance(0.01)) {
-      const int64_t kept = rng.Below(1 << 16);
+      const int64_t kept = rng.Below(1 << 20);
       const std::vector<ArenaBlocks::Block> hollow = blocks.TakeBacked(kept, 0);
       EXPECT_LE(blocks.backed_bytes(), kept);
       for (const ArenaBlocks::Block& block : hollow) {
