@@ -16,6 +16,7 @@
 #include "apps/dogged/errors.h"
 #include "apps/dogged/json_text.h"
 #include "apps/dogged/report.h"
+#include "apps/output/words.h"
 
 namespace dogged {
 namespace {
@@ -185,13 +186,14 @@ void PrintJobs(const JobRows& rows) {
               "progress", "words");
   for (const auto& [hash, job] : rows.jobs) {
     const JobRecord& record = Foremost(job);
-    std::printf(
-        "%-22s %-18s %-9s %7.0f %%  %s%s%s\n", hash.substr(0, 12).c_str(),
-        record.name.c_str(), std::string(JobStateName(record.state)).c_str(),
-        std::floor(100 * Share(job)),
-        record.round > 0 ? absl::StrCat("round ", record.round + 1, " ").c_str()
-                         : "",
-        record.message.c_str(), job.note.c_str());
+    std::printf("%-22s %-18s %-9s %7.0f %%  %s%s%s\n",
+                hash.substr(0, 12).c_str(), Printable(record.name).c_str(),
+                std::string(JobStateName(record.state)).c_str(),
+                std::floor(100 * Share(job)),
+                record.round > 0
+                    ? absl::StrCat("round ", record.round + 1, " ").c_str()
+                    : "",
+                Printable(record.message).c_str(), Printable(job.note).c_str());
   }
   if (rows.left_out > 0) {
     std::printf("%lld more that ended: --all\n",
@@ -216,9 +218,9 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
       std::printf("%-22s %-10s %-12s %7d %10s  %s%s%s\n",
                   m.member.control_address.c_str(),
                   m.member.topology_id.ToString().c_str(),
-                  m.member.host.c_str(), m.member.workers, memory.c_str(),
-                  m.state.c_str(), m.cause.empty() ? "" : ": ",
-                  m.cause.c_str());
+                  Printable(m.member.host).c_str(), m.member.workers,
+                  memory.c_str(), m.state.c_str(), m.cause.empty() ? "" : ": ",
+                  Printable(m.cause).c_str());
     }
   }
   PrintJobs(rows);

@@ -78,6 +78,14 @@ std::string HumanPercent(double share) {
   return absl::StrFormat("%.0f %%", percent);
 }
 
+std::string Printable(absl::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  }
+  return out;
+}
+
 std::string HumanTimeLeft(absl::Duration left) {
   const int64_t seconds = std::max<int64_t>(
       0, absl::ToInt64Seconds(absl::Ceil(left, absl::Seconds(1))));

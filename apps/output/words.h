@@ -21,6 +21,8 @@ std::string HumanCount(int64_t count);
 std::string HumanBytes(int64_t bytes);
 // `share` of 1 in two digits: "0 %", "0.24 %", "1.2 %", "66 %".
 std::string HumanPercent(double share);
+// What others named, for a terminal: no control character of it gets there.
+std::string Printable(absl::string_view text);
 // For what is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to whole
 // seconds.
 std::string HumanTimeLeft(absl::Duration left);

@@ -42,6 +42,11 @@ TEST(Words, Percents) {
   EXPECT_EQ(HumanPercent(2.5), "250 %");
 }
 
+TEST(Words, NamesOfOthersCommandNoTerminal) {
+  EXPECT_EQ(Printable("a\x1b[2Jb\n\x7f"), "a?[2Jb??");
+  EXPECT_EQ(Printable("\u00e9t\u00e9 1"), "\u00e9t\u00e9 1");
+}
+
 TEST(Words, Times) {
   EXPECT_EQ(HumanTimeLeft(absl::ZeroDuration()), "0:00");
   EXPECT_EQ(HumanTimeLeft(absl::Seconds(2.1)), "0:03");
