@@ -204,7 +204,19 @@ class RocksDbEngine : public Engine {
   }
 
  private:
+  std::string DamageWords(const rocksdb::Status& status) const {
+    return absl::StrCat(
+        "directory ", options_.directory, " is damaged (", status.ToString(),
+        "); values are made again where they are needed: empty it, or give "
+        "another one");
+  }
+
+  // RocksDB meets bytes that it can't read when it moves old values, too, and
+  // writes nothing more beside them.
   absl::Status WriteError(const rocksdb::Status& status) const {
+    if (status.IsCorruption() && options_.on_damage) {
+      options_.on_damage(DamageWords(status));
+    }
     return absl::ResourceExhaustedError(
         absl::StrCat("directory ", options_.directory,
                      " takes no more: ", status.ToString()));
@@ -216,10 +228,7 @@ class RocksDbEngine : public Engine {
         DatabaseOptions(), absl::StrCat(options_.directory, "/", kDatabaseName),
         &database);
     if (opened.IsCorruption()) {
-      return absl::DataLossError(absl::StrCat(
-          "directory ", options_.directory, " is damaged (", opened.ToString(),
-          "); values are made again where they are needed: empty it, or give "
-          "another one"));
+      return absl::DataLossError(DamageWords(opened));
     }
     if (!opened.ok()) return WriteError(opened);
     database_.reset(database);
@@ -235,7 +244,11 @@ class RocksDbEngine : public Engine {
       (void)database_->SetDBOptions({{"avoid_flush_during_shutdown", "true"}});
       database_.reset();
     }
-    return OpenDatabase();
+    const absl::Status opened = OpenDatabase();
+    if (absl::IsDataLoss(opened) && options_.on_damage) {
+      options_.on_damage(std::string(opened.message()));
+    }
+    return opened;
   }
 
   absl::Status ReadError(const rocksdb::Status& status) const {

@@ -18,6 +18,10 @@ struct RocksDbOptions {
   // Called on the engine's thread when Poll() has something after it had
   // nothing. It must not call the engine.
   std::function<void()> on_reply;
+  // Called on the engine's thread, with words for people, once it is found out
+  // that the directory is damaged: nothing can be written there any more. Best
+  // it does not return, for others do the work of an agent that ends.
+  std::function<void(const std::string&)> on_damage;
   // Puts become durable together: at the latest this long after they were
   // written, or when there are so many bytes of them.
   absl::Duration flush_interval = absl::Milliseconds(50);

@@ -64,6 +64,11 @@ std::function<Server::Memory()> MemoryUpTo(int64_t limit) {
   };
 }
 
+// Like a kill: the others do this agent's work, without what lay there.
+void EndDamaged(const std::string& words) {
+  EndWith(absl::StrCat("error: ", words, "\n"), ExitCode::kFailed);
+}
+
 // Of HOST:PORT or [IPV6]:PORT, without brackets.
 absl::string_view HostPart(absl::string_view address) {
   absl::string_view host = address.substr(0, address.rfind(':'));
@@ -335,6 +340,7 @@ class AgentProcess {
       return LoadRocksDbEngine(FolderOfProgram(),
                                {.directory = directory,
                                 .on_reply = [poller] { poller->Wake(); },
+                                .on_damage = EndDamaged,
                                 .flush_interval = interval});
     };
     if (!options_.directory.empty()) return open(options_.directory);

@@ -72,11 +72,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   TakeLent();  // nobody holds it any more
   last_loan_ = 0;
   absl::Status last = why;
-  std::vector<std::string> in_order = addresses_;
-  std::stable_partition(
-      in_order.begin(), in_order.end(),
-      [this](const std::string& address) { return !IsSilent(address); });
-  for (const std::string& address : in_order) {
+  for (const std::string& address : Addresses()) {
     auto client = options_.connect(address, kConnectTimeout);
     if (client.status().code() == absl::StatusCode::kInvalidArgument) {
       return absl::NotFoundError(std::string(client.status().message()));
@@ -318,6 +314,14 @@ void ClusterClient::AddAddress(std::string address) {
   }
 }
 
+std::vector<std::string> ClusterClient::Addresses() {
+  std::vector<std::string> out = addresses_;
+  std::stable_partition(
+      out.begin(), out.end(),
+      [this](const std::string& address) { return !IsSilent(address); });
+  return out;
+}
+
 absl::StatusOr<StatusReply> ClusterClient::AskStatus(const std::string& address,
                                                      const Bytes& request,
                                                      absl::Duration patience) {
@@ -356,7 +360,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
   const auto ask = [&](size_t i) {
     const std::string address = addresses_[i];
     const absl::Duration patience =
-        i < named_count_ ? options_.patience : kStatusPatience;
+        addresses_.size() == named_count_ ? options_.patience : kStatusPatience;
     const absl::Time asked = clock_.Now();
     const auto reply = AskStatus(address, body, patience);
     // One that is stopped takes no connection either, in the end.

@@ -42,7 +42,8 @@ class ClusterClient {
   static constexpr absl::Duration kNamedPatience = absl::Seconds(10);
 
   struct Options {
-    // Agents that are named have so long to say how they are.
+    // Agents that are named have so long to say how they are, while no other
+    // one is known.
     absl::Duration patience = kStatusPatience;
     // Results that are read where they lie, until all are here: to copy them
     // takes processors that the last tasks need. Of more the oldest are copied,
@@ -96,6 +97,8 @@ class ClusterClient {
   }
   // A new agent's control port.
   void AddAddress(std::string address);
+  // All control ports that are known, those of silent agents last.
+  std::vector<std::string> Addresses();
   // Tells the cluster that the job has ended in this way.
   absl::Status Conclude(JobRecord record);
   const JobRecord& record() const { return record_; }

@@ -85,6 +85,7 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
        (*client)->PollStatus({.jobs = {}, .text_hash = TextHash(program)})) {
     sizes.insert(reply.sizes.begin(), reply.sizes.end());
   }
+  options.cluster_agents = (*client)->Addresses();
   for (const auto& [agents, workers] : sizes) {
     fill({.agents = agents, .workers = workers});
     const dsl::TargetSize size{.agents = options.program.agents,

@@ -8,10 +8,11 @@
 
 namespace dogged {
 
-// Loads the program of `options` and fills in its agents and workers, where
-// they are 0: as the cluster has them now. But a job of this very program that
-// runs there already, or is done, keeps the tiles that it has, so that the
-// same command attaches to it while agents come and go.
+// Loads the program of `options` and fills in the agents of its cluster, and
+// its agents and workers, where they are 0: as the cluster has them now. But a
+// job of this very program that runs there already, or is done, keeps the tiles
+// that it has, so that the same command attaches to it while agents come and
+// go.
 //
 // Errors: kUnavailable if nobody answers at `options.cluster`; as LoadProgram.
 // They have been printed.

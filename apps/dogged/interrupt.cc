@@ -1,8 +1,10 @@
 #include "apps/dogged/interrupt.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "apps/dogged/errors.h"
 #include "apps/dogged/options.h"
@@ -10,11 +12,16 @@
 namespace dogged {
 namespace {
 
+// Signals within this are one: timeout(1) sends its own to the process and to
+// its group.
+constexpr int64_t kOneSignalNs = 300'000'000;
+
 // All that the handler knows.
 struct State {
   std::atomic<const char*> words{""};
   std::atomic<bool> deferred{false};
   std::atomic<bool> interrupted{false};
+  std::atomic<int64_t> first_ns{0};  // since the computer started
   std::atomic<const KernelSource*> kernels{nullptr};
 };
 
@@ -23,9 +30,20 @@ State& StateOfSignals() {
   return state;
 }
 
+// For signal handlers as well, which the Clock port is not.
+int64_t NowNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 extern "C" void HandleInterrupt(int) {
   State& state = StateOfSignals();
-  const bool first = !state.interrupted.exchange(true);
+  const int64_t now = NowNs();
+  int64_t before = 0;
+  const bool first = state.first_ns.compare_exchange_strong(before, now) ||
+                     now - before < kOneSignalNs;
+  state.interrupted = true;
   if (const KernelSource* kernels = state.kernels.load()) {
     kernels->Interrupt();
   }

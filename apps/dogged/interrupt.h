@@ -12,7 +12,8 @@ namespace dogged {
 void CatchInterrupts(const char* words);
 
 // While one lives the first interrupt only sets a flag, for a loop that asks
-// IsInterrupted() and ends orderly. The second one ends the process.
+// IsInterrupted() and ends orderly. The next one ends the process, unless it
+// comes at the same moment.
 class InterruptsDeferred {
  public:
   // Ends the compiler that `kernels` may be running, if not null.

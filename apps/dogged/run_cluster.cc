@@ -215,7 +215,8 @@ class ClusterRun {
       }
       agents_.Prepare(static_cast<int>(options_.join_at.size()));
     } else {
-      addresses.push_back(options_.cluster);
+      addresses = options_.cluster_agents;
+      if (addresses.empty()) addresses.push_back(options_.cluster);
     }
     DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses, {}));
     AwaitViews();

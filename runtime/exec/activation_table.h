@@ -2,8 +2,9 @@
 // record stands only between a task's first mark and its last, so the table is
 // as large as the frontier, not as the graph.
 //
-// Thread-safe: any worker may mark; locks are striped by task. Driven by one
-// thread it is deterministic, the order of visits included.
+// Thread-safe: any worker may mark; locks are striped by groups of tasks that
+// follow one another. Driven by one thread it is deterministic, the order of
+// visits included.
 // Knows nothing of which tasks ran: a mark that comes after a task's record
 // was handed out starts a new record, and it is for the caller to drop it.
 //

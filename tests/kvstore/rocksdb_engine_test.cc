@@ -19,17 +19,24 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Of an engine's thread, before the reply that wakes us.
+std::string damage_words;
 
 // An engine and a pipe that its replies ring.
 class RealEngine {
  public:
   explicit RealEngine(const std::string& directory) {
     EXPECT_EQ(pipe(bell_), 0);
-    auto engine =
-        LoadRocksDbEngine(DOGGED_MODULE_FOLDER,
-                          {.directory = directory, .on_reply = [fd = bell_[1]] {
-                             if (write(fd, "!", 1) != 1) _exit(3);
-                           }});
+    auto engine = LoadRocksDbEngine(
+        DOGGED_MODULE_FOLDER,
+        {.directory = directory,
+         .on_reply =
+             [fd = bell_[1]] {
+               if (write(fd, "!", 1) != 1) _exit(3);
+             },
+         .on_damage = [](const std::string& words) { damage_words = words; }});
     status_ = engine.status();
     if (engine.ok()) engine_ = *std::move(engine);
   }
@@ -256,7 +263,7 @@ void Damage(const std::filesystem::path& folder, const std::string& part,
     file.put('!');
     ++damaged;
   }
-  ASSERT_EQ(damaged, 1);
+  ASSERT_GE(damaged, 1);
 }
 
 TEST(RocksDbEngine, SaysThatAValueIsDamaged) {
@@ -267,6 +274,39 @@ TEST(RocksDbEngine, SaysThatAValueIsDamaged) {
   Damage(folder / "db/values", ".blob", 10000);
   Reopen(folder / "db", [](PatientEngine& patient) {
     EXPECT_EQ(patient.Get("a").status.code(), absl::StatusCode::kDataLoss);
+  });
+}
+
+// Keys that go to disk together: their values lie in one file.
+void PutTogether(RealEngine& real, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    real.engine().Submit({.kind = EngineRequest::Kind::kPut,
+                          .key = key,
+                          .value = Bytes(ValueOf(1))});
+  }
+  std::vector<EngineReply> replies;
+  while (replies.size() < keys.size()) {
+    real.Wait();
+    real.engine().Poll(replies);
+  }
+  for (const EngineReply& reply : replies) EXPECT_TRUE(reply.status.ok());
+}
+
+// RocksDB finds it out as it moves values, and then writes nothing more.
+TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
+  TemporaryFolder folder;
+  CheckInAProcess([&] {
+    RealEngine real(folder / "db");
+    for (int i = 0; i < 3; ++i) {
+      PutTogether(real, {absl::StrCat("a", i), absl::StrCat("b", i)});
+    }
+  });
+  Damage(folder / "db/values", ".blob", 10000);
+  Reopen(folder / "db", [](PatientEngine& patient) {
+    EXPECT_THAT(damage_words, IsEmpty());
+    (void)patient.ErasePrefix("b");
+    EXPECT_THAT(damage_words, AllOf(HasSubstr("db is damaged (Corruption"),
+                                    HasSubstr("empty it")));
   });
 }
 

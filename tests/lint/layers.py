@@ -96,6 +96,7 @@ OUTSIDE = {
                    "runtime/exec/tile_pool.cc",
                    "tests/routing/arena_test.cc"],
     "sys/syscall.h": ["routing/shared_file.cc"],
+    "time.h": ["apps/dogged/interrupt.cc"],
     "sys/prctl.h": ["apps/dogged/launch.cc", "runtime/exec/helper_process.cc"],
     "sys/socket.h": SOCKETS + ["apps/dogged/launch.cc",
                                "runtime/exec/helper_process.cc",
