@@ -203,18 +203,21 @@ bool SharedFile::MakeHuge(int64_t place) {
   return seen == Place::kHuge;
 }
 
+bool SharedFile::MakeAllHuge(int64_t first, int64_t end) {
+  const auto places = static_cast<int64_t>(places_.size());
+  bool all = end <= places * kHugeBytes;
+  for (int64_t place = first / kHugeBytes;
+       place < places && place * kHugeBytes < end; ++place) {
+    if (!MakeHuge(place)) all = false;
+  }
+  return all;
+}
+
 void SharedFile::Populate(int64_t offset, int64_t bytes) {
   const int64_t first = offset / kPageBytes * kPageBytes;
   const int64_t end =
       (offset + bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  bool is_there = !places_.empty();
-  for (int64_t place = first / kHugeBytes;
-       !places_.empty() && place * kHugeBytes < end; ++place) {
-    const bool is_huge =
-        place < static_cast<int64_t>(places_.size()) && MakeHuge(place);
-    is_there = is_there && is_huge;
-  }
-  if (is_there) return;
+  if (MakeAllHuge(first, end)) return;
   (void)madvise(memory_ + first, static_cast<size_t>(end - first),
                 MADV_POPULATE_WRITE);
 }
@@ -222,6 +225,7 @@ void SharedFile::Populate(int64_t offset, int64_t bytes) {
 void SharedFile::Punch(int64_t offset, int64_t bytes) {
   const int64_t first = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
   const int64_t end = (offset + bytes) / kPageBytes * kPageBytes;
+  if (first >= end) return;
   (void)!fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first,
                    end - first);
   for (int64_t place = first / kHugeBytes;

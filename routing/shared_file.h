@@ -50,6 +50,8 @@ class SharedFile : public AddressRange {
   SharedFile(int fd, char* memory, int64_t bytes, uint64_t token);
   // Makes the page at a place a huge one, once. False if it is none.
   bool MakeHuge(int64_t place);
+  // So with all places of these pages; true if they lie in huge ones now.
+  bool MakeAllHuge(int64_t first, int64_t end);
 
   const int fd_;
   char* const memory_;

@@ -20,8 +20,7 @@ constexpr int64_t kOneSignalNs = 300'000'000;
 struct State {
   std::atomic<const char*> words{""};
   std::atomic<bool> deferred{false};
-  std::atomic<bool> interrupted{false};
-  std::atomic<int64_t> first_ns{0};  // since the computer started
+  std::atomic<int64_t> first_ns{0};  // of an interrupt; 0: none yet
   std::atomic<const KernelSource*> kernels{nullptr};
 };
 
@@ -43,7 +42,6 @@ extern "C" void HandleInterrupt(int) {
   int64_t before = 0;
   const bool first = state.first_ns.compare_exchange_strong(before, now) ||
                      now - before < kOneSignalNs;
-  state.interrupted = true;
   if (const KernelSource* kernels = state.kernels.load()) {
     kernels->Interrupt();
   }
@@ -76,6 +74,6 @@ InterruptsDeferred::~InterruptsDeferred() {
   StateOfSignals().kernels = nullptr;
 }
 
-bool IsInterrupted() { return StateOfSignals().interrupted; }
+bool IsInterrupted() { return StateOfSignals().first_ns != 0; }
 
 }  // namespace dogged

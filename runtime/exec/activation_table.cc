@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "runtime/base/check.h"
-#include "runtime/base/hash.h"
 
 namespace dogged {
 namespace {
 
+// Smaller ones would grow and shrink all the time, as tasks come and go.
 constexpr size_t kSlotsMin = 64;
 // So many tasks that follow one another by their last index lie side by side: a
 // worker that goes along them meets as few lines of cache as can be, and others
@@ -15,15 +15,13 @@ constexpr size_t kSlotsMin = 64;
 constexpr int kNeighborBits = 4;
 
 uint64_t HashOf(const Task& task) {
-  uint64_t h = static_cast<uint64_t>(task.task_class) + 0x7461736bULL;
-  const int last = task.index.size() - 1;
-  for (int i = 0; i < last; ++i) {
-    h = Mix64(h, static_cast<uint64_t>(task.index[i]));
-  }
-  const int64_t at = last < 0 ? 0 : task.index[last];
+  if (task.index.size() == 0) return task.Hash();
   constexpr uint64_t kMask = (1 << kNeighborBits) - 1;
-  h = Mix64(h, static_cast<uint64_t>(at >> kNeighborBits));
-  return (h & ~kMask) | (static_cast<uint64_t>(at) & kMask);
+  Task group = task;
+  int64_t& last = group.index[task.index.size() - 1];
+  const auto at = static_cast<uint64_t>(last) & kMask;
+  last >>= kNeighborBits;
+  return (group.Hash() & ~kMask) | at;
 }
 
 }  // namespace

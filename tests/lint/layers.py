@@ -94,6 +94,7 @@ OUTSIDE = {
                    "apps/tiles/blas.cc", "routing/shared_file.cc",
                    "runtime/exec/helper_region.cc",
                    "runtime/exec/tile_pool.cc",
+                   "tests/exec/tile_pool_test.cc",
                    "tests/routing/arena_test.cc"],
     "sys/syscall.h": ["routing/shared_file.cc"],
     "time.h": ["apps/dogged/interrupt.cc"],
