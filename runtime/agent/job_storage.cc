@@ -13,7 +13,9 @@ constexpr int64_t kWritingBytesMin = 1 << 20;
 constexpr int64_t kWritingBytesMax = 16 << 20;
 constexpr absl::Duration kReliefInterval = absl::Milliseconds(2);
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
-constexpr int kTriesMax = 6;
+// Then inputs may be lost, and what is lost is made again only for who demands
+// it for certain. More tries make each version of a lost row wait that long.
+constexpr int kTriesMax = 2;
 // While one task runs, others of this host may still hold what another one read
 // or made.
 constexpr int64_t kTasksAtOnce = 2;

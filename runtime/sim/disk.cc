@@ -153,6 +153,10 @@ void SimEngine::Scan(const EngineRequest& request, EngineReply& reply) {
 
 void SimEngine::Sync() {
   sync_is_due_ = false;
+  if (!cached_.has_lost && rng_.Chance(faults_.lose)) {
+    cached_.has_lost = true;
+    for (const auto& [key, value] : disk_.content) cached_.Erase(key);
+  }
   disk_ = cached_;
   for (EngineReply& reply : std::exchange(unsynced_, {})) {
     Reply(std::move(reply));

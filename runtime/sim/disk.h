@@ -1,6 +1,6 @@
 // A disk in virtual time, and the Engine port on it. The disk outlives the
 // agent; what was not synced when the agent died may be forgotten. It can be
-// full, and can hand out other bytes than it was given.
+// full, can hand out other bytes than it was given, and can lose all of them.
 #ifndef DOGGED_RUNTIME_SIM_DISK_H_
 #define DOGGED_RUNTIME_SIM_DISK_H_
 
@@ -21,12 +21,14 @@ namespace dogged {
 struct DiskFaults {
   int64_t bytes_max = 0;  // beyond them the disk is full; 0: never
   double corrupt = 0;     // probability that one read value has a flipped bit
+  double lose = 0;        // that a sync loses all that was there; once a disk
 };
 
 // What is there when nobody runs.
 struct SimDisk {
   absl::btree_map<std::string, std::string> content;
   int64_t bytes = 0;  // of keys and values
+  bool has_lost = false;
 
   void Put(const std::string& key, std::string value);
   void Erase(const std::string& key);

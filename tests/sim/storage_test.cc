@@ -92,6 +92,20 @@ TEST(Storage, DisksThatLieChangeNoResult) {
            {.faults = plan, .directories = true, .disk = {.corrupt = 0.2}}, 20);
 }
 
+// All that is hollow may be gone at once, copies among it, and is made again.
+TEST(Storage, DisksThatLoseAllChangeNoResult) {
+  for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(10)}) {
+    SimOptions options{.spill = true, .disk = {.lose = 0.05}};
+    options.job_limits.memory_bytes_max = 150000;
+    RunSeeds(job, options, 20, LoadLargeMixKernels);
+  }
+  RunSeeds(Heat1dJob(101, 20, 8),
+           {.faults = {.restart = 3, .blackout = 1},
+            .directories = true,
+            .disk = {.lose = 0.1}},
+           20);
+}
+
 TEST(Storage, AFullDiskEndsTheJobWithItsReason) {
   SimOptions options{.directories = true, .disk = {.bytes_max = 5000}};
   options.seed = 1;
