@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "absl/types/span.h"
+
 namespace dogged {
 namespace {
 
@@ -48,7 +50,12 @@ class Balancer {
       shares_.push_back(std::max(1, member.workers) / workers);
     }
     for (const KeyLoad& key : keys) total_ += static_cast<double>(key.load);
-    least_ = static_cast<double>(keys.back().load);
+  }
+
+  // The next `keys` have equal loads.
+  void BeginLike(absl::Span<const KeyLoad> keys) {
+    begun_ += static_cast<double>(keys.front().load) *
+              static_cast<double>(keys.size());
   }
 
   // The salt that `key` gets, and takes its place with.
@@ -85,8 +92,8 @@ class Balancer {
     const Placement::Positions ranks = RanksOf(key, salt);
     const auto load = static_cast<double>(key.load);
     const size_t home = ranks[0];
-    // A share rounded up to whole keys, as far as all are alike.
-    const double room = total_ * shares_[home] + least_ * (1 - shares_[home]);
+    // A share rounded up to whole keys.
+    const double room = begun_ * shares_[home] + load * (1 - shares_[home]);
     Excess out{.home = Beyond(homes_[home] + load, room, home)};
     if (!wants_more_) return out;
     out.is_apart = run_ > 0 && home != last_home_;
@@ -116,7 +123,7 @@ class Balancer {
   const Placement placement_;
   std::vector<double> shares_;  // by position in members(); of all, 1
   double total_ = 0;
-  double least_ = 0;  // of one key
+  double begun_ = 0;  // of what has been placed, or is alike to the next key
   int64_t scores_left_ = kScoresMax;
   size_t last_home_ = 0;
   int run_ = 0;  // keys that it took last, and of which the next is a neighbour
@@ -143,9 +150,15 @@ KeySalts BalancedSalts(const std::vector<PlacementMember>& members,
       [](const KeyLoad& a, const KeyLoad& b) { return a.load > b.load; });
   Balancer balancer(members, replicas, keys);
   KeySalts out;
-  for (const KeyLoad& key : keys) {
-    const uint8_t salt = balancer.Place(key);
-    if (salt > 0) out.emplace(key.key, salt);
+  for (auto like = keys.begin(); like != keys.end();) {
+    const auto end = std::find_if(like, keys.end(), [&](const KeyLoad& key) {
+      return key.load != like->load;
+    });
+    balancer.BeginLike({&*like, static_cast<size_t>(end - like)});
+    for (; like != end; ++like) {
+      const uint8_t salt = balancer.Place(*like);
+      if (salt > 0) out.emplace(like->key, salt);
+    }
   }
   return out;
 }

@@ -28,7 +28,7 @@ constexpr int64_t kMessageBytesMax = kRingBytes / 4;
 constexpr int64_t kHeldBytesMax = 8 << 20;
 constexpr absl::Duration kMapTime = absl::Milliseconds(50);
 // What comes the other way waits so long at most while rings have messages.
-constexpr absl::Duration kFarWithin = absl::Microseconds(20);
+constexpr absl::Duration kFarWithin = absl::Microseconds(50);
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 

@@ -108,7 +108,7 @@ class Asker {
   void Wait() {
     const absl::Time limit = clock_.Now() + absl::Microseconds(50);
     while (clock_.Now() < limit) {
-      for (int i = 0; i < 16; ++i) {
+      for (int i = 0; i < 64; ++i) {
         if (transport_->HasArrivals()) return;
       }
       if (poller_->Wait(absl::ZeroDuration())) return;

@@ -12,19 +12,15 @@
 namespace dogged {
 namespace {
 
-// Values of one kValues frame, as long as there are that many.
-constexpr int64_t kValuesFrameBytes = 4 << 20;
-// What one client may have borrowed; the rest comes as bytes. Results stay
-// until their job ends anyhow: this is for clients that stand still after that.
-constexpr int64_t kBorrowedBytesMax = int64_t{2} << 30;
 // Of those that have gone `status` names the last ones.
 constexpr size_t kDepartedMax = 1000;
 constexpr int kLifeLineNeighboursMax = 16;
 // So long the loop looks out for the next message before it sleeps: about what
 // a wake-up costs.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
-// So long a message may wait for a worker that looks out between its tasks.
-constexpr absl::Duration kKept = absl::Milliseconds(2);
+// So long a worker that looks out between its tasks may take for one; a message
+// may wait for twice that if it takes longer.
+constexpr absl::Duration kKept = absl::Milliseconds(8);
 // At memory that is shared, for each look at descriptors, which is a system
 // call: 0.2 to 1.3 us, by the machine.
 constexpr int kLooks = 64;
@@ -47,11 +43,8 @@ Server::~Server() {
   }
   // The next incarnation knows nothing of these wishes; their clients say them
   // again when the connection ends.
-  for (const auto& [key, wishes] : wanted_) {
-    for (const Wish& wish : wishes) ports_.control.Close(wish.connection);
-  }
-  for (const auto& [connection, borrower] : borrowers_) {
-    ports_.control.Close(connection);
+  for (const ConnectionId client : deliveries_.Clients()) {
+    ports_.control.Close(client);
   }
 }
 
@@ -70,7 +63,7 @@ Server::End Server::Run() {
 }
 
 void Server::Sleep(std::unique_lock<std::mutex>& turn) {
-  sleeps_until_ = agent_.next_wake();
+  sleeps_until_ = NextWake();
   kept_until_ = absl::InfinitePast();
   SetAsleep(true);
   const absl::Cleanup wake_up = [this] { SetAsleep(false); };
@@ -82,8 +75,11 @@ void Server::Sleep(std::unique_lock<std::mutex>& turn) {
     const bool was_woken = ports_.poller.Wait(timeout);
     turn.lock();
     // What is due before that is for the next pass of whoever keeps the turn.
-    if (was_woken || ports_.clock.Now() >= kept_until_) return;
-    sleeps_until_ = kept_until_;
+    const absl::Time now = ports_.clock.Now();
+    if (was_woken || now >= kept_until_) return;
+    // Each look takes the processor from a worker, who has been found to see to
+    // things: not so soon again.
+    sleeps_until_ = now + 2 * kKept;
   }
 }
 
@@ -93,13 +89,17 @@ void Server::SetAsleep(bool is_asleep) {
   ports_.transport.SetWaiting(is_asleep);
 }
 
+absl::Time Server::NextWake() const {
+  return std::min(agent_.next_wake(), deliveries_.next_due());
+}
+
 void Server::Pass() {
   const absl::Time now = ports_.clock.Now();
   if (leave_) agent_.Leave(now);
   agent_.RunOnce(now);
   LogEvents();
   KeepLifeLines();
-  SendWanted();
+  SendWanted(now);
   // What was just queued on the control port goes out before sleeping; what
   // came in wakes who sleeps.
   control_events_.clear();
@@ -116,7 +116,7 @@ void Server::PassForSleeper() {
   if (!has_ended()) Pass();
   // The sleeper's to see.
   if (has_ended() || has_news_) return ports_.poller.Wake();
-  SleepUntil(agent_.next_wake());
+  SleepUntil(NextWake());
 }
 
 void Server::Keep() {
@@ -133,7 +133,7 @@ void Server::SleepUntil(absl::Time limit) {
 void Server::HandBack() {
   if (!PrepareToSleep()) return ports_.poller.Wake();
   if (std::exchange(kept_until_, absl::InfinitePast()) > absl::InfinitePast()) {
-    SleepUntil(agent_.next_wake());
+    SleepUntil(NextWake());
   }
 }
 
@@ -144,7 +144,7 @@ bool Server::PrepareToSleep() {
 
 bool Server::LookOut() {
   absl::Time now = ports_.clock.Now();
-  const absl::Time limit = std::min(now + kSpin, agent_.next_wake());
+  const absl::Time limit = std::min(now + kSpin, NextWake());
   while (now < limit) {
     for (int i = 0; i < kLooks; ++i) {
       if (ports_.transport.HasArrivals()) return true;
@@ -233,7 +233,7 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
     case ControlType::kReturned: {
       const auto notice = ReturnedNotice::Decode(body);
       if (!notice.ok()) return SendError(from, notice.status());
-      TakeBack(from, notice->number);
+      deliveries_.TakeBack(from, notice->number);
       return;
     }
     case ControlType::kConclude: {
@@ -268,9 +268,7 @@ void Server::HandleWant(absl::Time now, ConnectionId from,
   if (!request.ok()) return SendError(from, request.status());
   const absl::Status status = agent_.Want(now, request->job, request->labels);
   if (!status.ok()) return SendError(from, status);
-  for (const Label& label : request->labels) {
-    wanted_[{request->job, label}].push_back({from, request->may_borrow});
-  }
+  deliveries_.Want(from, *request);
 }
 
 void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
@@ -284,13 +282,7 @@ void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
       agent_.PeerDied(now, ended.peer, "its connection closed");
     }
   }
-  absl::erase_if(wanted_, [&event](auto& entry) {
-    std::erase_if(entry.second, [&event](const Wish& wish) {
-      return wish.connection == event.connection;
-    });
-    return entry.second.empty();
-  });
-  borrowers_.erase(event.connection);
+  deliveries_.Forget(event.connection);
 }
 
 void Server::KeepLifeLines() {
@@ -319,68 +311,16 @@ void Server::KeepLifeLines() {
   }
 }
 
-void Server::SendWanted() {
+void Server::SendWanted(absl::Time now) {
+  const auto send = [this](ConnectionId client, const ValuesReply& reply) {
+    SendFrame(ports_.control, client, ControlType::kValues, reply.Encode());
+  };
   for (const JobId id : agent_.RunIds()) {
-    absl::btree_map<ConnectionId, ValuesReply> replies;
-    auto send = [this](ConnectionId connection, ValuesReply& reply) {
-      SendFrame(ports_.control, connection, ControlType::kValues,
-                reply.Encode());
-      reply.values.clear();
-      reply.lent.clear();
-    };
-    for (auto& [label, value] : agent_.TakeWanted(id)) {
-      auto it = wanted_.find({id, label});
-      if (it == wanted_.end()) continue;
-      for (const auto& [connection, may_borrow] : it->second) {
-        ValuesReply& reply = replies[connection];
-        reply.job = id;
-        if (may_borrow && Lend(connection, label, value, reply)) continue;
-        reply.values.emplace_back(label, value);
-        int64_t bytes = 0;
-        for (const auto& entry : reply.values) bytes += entry.second.bytes();
-        if (bytes >= kValuesFrameBytes || reply.values.size() >= 4096) {
-          send(connection, reply);
-        }
-      }
-      wanted_.erase(it);
-    }
-    for (auto& [connection, reply] : replies) {
-      if (!reply.values.empty() || !reply.lent.empty()) {
-        send(connection, reply);
-      }
+    for (const auto& [label, value] : agent_.TakeWanted(id)) {
+      deliveries_.Add(id, label, value, agent_.lending(), send);
     }
   }
-}
-
-bool Server::Lend(ConnectionId client, const Label& label, const Value& value,
-                  ValuesReply& reply) {
-  if (agent_.lending() == nullptr) return false;
-  const std::optional<Place> place = agent_.lending()->PlaceOf(value);
-  if (!place.has_value()) return false;
-  Borrower& borrower = borrowers_[client];
-  if (borrower.bytes + value.bytes() > kBorrowedBytesMax) return false;
-  borrower.held.push_back(value);
-  borrower.bytes += value.bytes();
-  reply.lent.push_back(
-      {.label = label,
-       .arena = place->arena,
-       .loan = {.number = borrower.returned + borrower.held.size(),
-                .offset = place->offset,
-                .type = value.type(),
-                .shape = value.shape(),
-                .digest = value.digest()}});
-  return true;
-}
-
-void Server::TakeBack(ConnectionId client, uint64_t number) {
-  const auto it = borrowers_.find(client);
-  if (it == borrowers_.end()) return;
-  Borrower& borrower = it->second;
-  while (!borrower.held.empty() && borrower.returned < number) {
-    borrower.bytes -= borrower.held.front().bytes();
-    borrower.held.pop_front();
-    ++borrower.returned;
-  }
+  deliveries_.SendDue(now, send);
 }
 
 void Server::LogEvents() {

@@ -18,6 +18,7 @@
 #include "routing/poller.h"
 #include "runtime/agent/agent.h"
 #include "runtime/agent/control.h"
+#include "runtime/agent/deliveries.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/loop_turn.h"
 
@@ -67,17 +68,6 @@ class Server : private LoopTurn::Loop {
     bool confirmed = false;  // the peer has said who it is
   };
 
-  // What a client has borrowed and not returned, oldest first.
-  struct Borrower {
-    std::deque<Value> held;
-    int64_t bytes = 0;
-    uint64_t returned = 0;  // how many loans are not in `held` any more
-  };
-  struct Wish {
-    ConnectionId connection;
-    bool may_borrow = false;
-  };
-
   // Receives, works and answers, once.
   void Pass();
   void PassForSleeper() override;
@@ -86,6 +76,8 @@ class Server : private LoopTurn::Loop {
   // Until there is reason for a pass of the loop's thread.
   void Sleep(std::unique_lock<std::mutex>& turn);
   void SetAsleep(bool is_asleep);
+  // When there is something to do that nobody wakes the loop for.
+  absl::Time NextWake() const;
   // The loop's thread sleeps no longer than this.
   void SleepUntil(absl::Time limit);
   bool HasArrivals() const override { return ports_.transport.HasArrivals(); }
@@ -102,12 +94,7 @@ class Server : private LoopTurn::Loop {
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
   void KeepLifeLines();
-  void SendWanted();
-  // Says in `reply` where `value` is, and holds it until it is returned. False
-  // if it can't be lent.
-  bool Lend(ConnectionId client, const Label& label, const Value& value,
-            ValuesReply& reply);
-  void TakeBack(ConnectionId client, uint64_t number);
+  void SendWanted(absl::Time now);
   void LogEvents();
   StatusReply Status(const StatusRequest& request) const;
   void SendError(ConnectionId connection, const absl::Status& status);
@@ -129,9 +116,7 @@ class Server : private LoopTurn::Loop {
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
-  // Who waits for which result.
-  absl::btree_map<std::pair<JobId, Label>, std::vector<Wish>> wanted_;
-  absl::btree_map<ConnectionId, Borrower> borrowers_;
+  Deliveries deliveries_;
   std::deque<MemberStatus> departed_;
 };
 

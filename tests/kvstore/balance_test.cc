@@ -82,20 +82,47 @@ TEST(Balance, ManyMembersAreEvenToTheKey) {
 }
 
 // Tiles of a triangle: those of the last column have most to do.
+std::vector<KeyLoad> TriangleLoads() {
+  std::vector<KeyLoad> keys;
+  for (int64_t i = 0; i < 13; ++i) {
+    for (int64_t j = 0; j <= i; ++j) {
+      keys.push_back({.key = Key(16 * i + j), .load = 2 + j});
+    }
+  }
+  return keys;
+}
+
+// What is left to do after some steps are the keys with most to do.
+TEST(Balance, WhatHasMoreToDoIsEvenByItself) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    const auto members = Members(rng, 2 + static_cast<int>(rng.Below(2)), 1);
+    const std::vector<KeyLoad> keys = TriangleLoads();
+    const Placement placement = Balanced(members, 1, keys);
+    for (int64_t least = 2; least <= 14; ++least) {
+      std::vector<KeyLoad> left;
+      int64_t total = 0;
+      for (const KeyLoad& key : keys) {
+        if (key.load < least) continue;
+        left.push_back(key);
+        total += key.load;
+      }
+      EXPECT_LE(MaxOf(LoadsAt(0, placement, left)),
+                total / std::ssize(members) + least);
+    }
+  }
+}
+
 TEST(Balance, SharesFollowTheLoadsAndTheWorkers) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Rng rng(seed);
     const int count = 2 + static_cast<int>(rng.Below(5));
     const auto members = Members(rng, count, 4);
-    std::vector<KeyLoad> keys;
+    const std::vector<KeyLoad> keys = TriangleLoads();
     int64_t total = 0;
-    for (int64_t i = 0; i < 13; ++i) {
-      for (int64_t j = 0; j <= i; ++j) {
-        keys.push_back({.key = Key(16 * i + j), .load = 2 + j});
-        total += keys.back().load;
-      }
-    }
+    for (const KeyLoad& key : keys) total += key.load;
     int64_t workers = 0;
     for (const PlacementMember& m : members) workers += m.workers;
     const auto loads = LoadsAt(0, Balanced(members, 1, keys), keys);
