@@ -78,6 +78,24 @@ Op Negated(Op op) {
   return op;
 }
 
+std::string HelpWith(const Expr& expr) {
+  if (expr.kind == Expr::Kind::kBinary && expr.op == Op::kModulo) {
+    return "a remainder stands on the left of == or !=, as in  x % 2 == 0";
+  }
+  std::string out =
+      "indices, ranges and conditions are sums of indices times numbers; only "
+      "parameters may be multiplied or divided";
+  if (expr.kind == Expr::Kind::kBinary && expr.op == Op::kDivide &&
+      expr.args[0].kind == Expr::Kind::kName &&
+      expr.args[0].text != kRoundIndex &&
+      expr.args[1].kind == Expr::Kind::kInteger) {
+    const std::string by = Print(expr.args[1]);
+    absl::StrAppend(&out, "; for ", Print(expr), " let a task create at ", by,
+                    "*i and read at i, another one at ", by, "*i+1, ...");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<LinearForm> Combine(const LinearForm& a, int64_t factor_a,
@@ -127,11 +145,7 @@ std::nullopt_t AffineForms::NotAffine(const Expr& expr) {
   }
   diagnostics_
       .Error(Code::kNotAffine, expr.range, absl::StrCat(text, " is not affine"))
-      .Help(
-          expr.kind == Expr::Kind::kBinary && expr.op == Op::kModulo
-              ? "a remainder stands on the left of == or !=, as in  x % 2 == 0"
-              : "indices, ranges and conditions are sums of indices times "
-                "numbers; only parameters may be multiplied or divided");
+      .Help(HelpWith(expr));
   return std::nullopt;
 }
 

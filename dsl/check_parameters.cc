@@ -35,9 +35,13 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
   const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
   if (parameter.element == ElementType::kInt64) {
     if (!absl::SimpleAtoi(text, &parameter.integer)) {
+      // What is none, or saturated.
+      const bool is_none = parameter.integer == 0;
+      parameter.integer = 0;
       diagnostics_.Error(
           Code::kParameter, parameter.range,
-          absl::StrCat(given, ": ", parameter.name, " is an integer"));
+          absl::StrCat(given, ": ", parameter.name, " is an integer",
+                       is_none ? "" : " below 2^40"));
       return false;
     }
     parameter.real = static_cast<double>(parameter.integer);
@@ -48,10 +52,12 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
     parameter.real = static_cast<double>(static_cast<float>(parameter.real));
   }
   if (!is_number || !std::isfinite(parameter.real)) {
-    diagnostics_.Error(
-        Code::kParameter, parameter.range,
-        absl::StrCat(given, ": ", parameter.name, " is a number of type ",
-                     ElementName(parameter.element)));
+    diagnostics_
+        .Error(
+            Code::kParameter, parameter.range,
+            absl::StrCat(given, ": ", parameter.name, " is a number of type ",
+                         ElementName(parameter.element)))
+        .Help("one number, as 0.25 or 1e-3: only the file computes");
     return false;
   }
   return true;

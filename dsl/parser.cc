@@ -408,7 +408,8 @@ class Parser : private ReferenceParser {
     while (!failed() && !At("end")) out.code.push_back(CodeStatement());
     SetInCode(false);
     Expect("end", "and 'code' behind the code");
-    Expect("code", "behind 'end'");
+    Expect("code", "behind 'end'",
+           "'end code' ends the code, 'end task' the task");
   }
 
   std::string HelpWithSign() const {

@@ -97,8 +97,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   // The last one's message names its own address.
   std::string all;
   if (addresses_.size() > 1) {
-    all = absl::StrCat("no agent answers (", absl::StrJoin(addresses_, ", "),
-                       "): ");
+    all = absl::StrCat("none of ", absl::StrJoin(addresses_, ", "), ": ");
   }
   return absl::UnavailableError(absl::StrCat(all, std::string(last.message())));
 }

@@ -455,7 +455,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is a mistyped command.
     if (error.get_exit_code() == 0) return app.exit(error);
-    SayError(absl::StrCat(error.what(), "; ", HelpWords(app)));
+    SayError(absl::StrCat(ValueWords(app, error.what()), "; ", HelpWords(app)));
     return static_cast<int>(ExitCode::kMistyped);
   }
   if (run.parsed() || check.parsed() || graph.parsed() || sim.parsed()) {

@@ -144,7 +144,7 @@ struct SimTotals {
   std::string ToWords() const {
     return absl::StrFormat(
         "%d seeds, %d failed; %d faults, executed/needed %.3f, at most %d "
-        "labels at an agent, %.2f s each, last trace %016x",
+        "labels at an agent, %.2f simulated s each, last trace %016x",
         seeds, failed, faults_injected,
         static_cast<double>(tasks_executed) / static_cast<double>(tasks_needed),
         held_labels_max,

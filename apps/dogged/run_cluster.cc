@@ -236,6 +236,7 @@ class ClusterRun {
     joined_ = 0;
     SayReplicas(options_.replicas,
                 started_ + static_cast<int>(options_.join_at.size()));
+    SayPoints(program_, tasks_needed_, started_);
     return absl::OkStatus();
   }
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -111,6 +112,21 @@ ExitCode WriteOutputs(const std::vector<Output>& outputs,
   return code;
 }
 
+// As far as both can be laid beside one another.
+void SayDifferences(const dsl::SerialOutcome& serial, dsl::ResultViews& views) {
+  const auto& ours = views.program().views;
+  for (size_t i = 0; i < std::min(ours.size(), serial.values.size()); ++i) {
+    const auto value = views.Assembled(i);
+    if (!value.ok() || value->type() != serial.values[i].type() ||
+        value->shape() != serial.values[i].shape()) {
+      continue;
+    }
+    const std::string words =
+        DifferenceSentence(ours[i].array, *value, serial.values[i]);
+    if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
+  }
+}
+
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
   const LocalProgress now = run.Progress();
   const int64_t needed = NeededAt(program, now.time, run.needed_count());
@@ -147,6 +163,24 @@ void SayReplicas(int asked, int agents) {
   if (!warning.empty()) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
+}
+
+void SayPoints(const LoadedProgram& program, int64_t tasks, int agents) {
+  // Fewer are done in a moment, and blocks are worth their messages.
+  constexpr int64_t kManyTasks = 5000;
+  constexpr double kPointBytesMax = 64;
+  constexpr absl::string_view kPoints = "point by point: ";
+  const std::string& how = program.job.lowering;
+  const auto results = static_cast<double>(program.job.program.ResultCount());
+  if (agents < 2 || tasks < kManyTasks || !absl::StartsWith(how, kPoints) ||
+      program.facts.footprint.results > kPointBytesMax * results) {
+    return;
+  }
+  std::fprintf(
+      stderr,
+      "warning: each point is a task of its own (%s): agents take many "
+      "times as long for it as one process, --agents 1\n",
+      how.substr(kPoints.size()).c_str());
 }
 
 int64_t NeededAt(const Program& program, int64_t time, int64_t needed) {
@@ -195,6 +229,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
       std::fprintf(stderr, "%s\n", words.c_str());
     } else {
       SayError(words);
+      SayDifferences(*serial, views);
     }
   }
   if (options.json) {

@@ -19,6 +19,9 @@ LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time);
 absl::Status SayRoom(const RunRoom& room);
 // Warns if a run with so many agents keeps fewer copies than --replicas says.
 void SayReplicas(int asked, int agents);
+// Warns if many points are tasks of their own, of which several agents make
+// little: `tasks` in all.
+void SayPoints(const LoadedProgram& program, int64_t tasks, int agents);
 // Tasks that the results need: `needed`; of a loop that has come to `time`,
 // those of its rounds so far, for nobody knows how many there will be.
 int64_t NeededAt(const Program& program, int64_t time, int64_t needed);

@@ -1,12 +1,15 @@
 #include "apps/dogged/unknown_words.h"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "dsl/diagnostics.h"
 
 namespace dogged {
@@ -35,6 +38,23 @@ std::string HelpWords(const CLI::App& app) {
       "--help says more");
 }
 
+std::string ValueWords(const CLI::App& app, absl::string_view error) {
+  // "--agents: Value three not in range 1 to 1024"
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(error, absl::MaxSplits(": Value ", 1));
+  const auto commands = app.get_subcommands();
+  if (commands.empty() || !absl::StrContains(parts.second, "not in range")) {
+    return std::string(error);
+  }
+  const CLI::Option* const option =
+      commands[0]->get_option_no_throw(std::string(parts.first));
+  const std::string variable = option == nullptr ? "" : option->get_envname();
+  return absl::StrCat(
+      parts.first, variable.empty() ? "" : absl::StrCat(" or ", variable), ": ",
+      absl::StrReplaceAll(parts.second,
+                          {{"not in range", "is no whole number from"}}));
+}
+
 std::string UnknownWord(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   const bool is_of_app = commands.empty() || commands[0]->remaining_size() == 0;
@@ -47,6 +67,16 @@ std::string UnknownWord(const CLI::App& app) {
       return absl::StrCat(option->get_name(), " wants a value, and ", value,
                           " is a flag");
     }
+  }
+  // "-D N = 5", "-D N 5"
+  const CLI::Option* const define = command.get_option_no_throw("-D");
+  if (define != nullptr && !define->results().empty() &&
+      !absl::StrContains(define->results().back(), '=')) {
+    const std::string& name = define->results().back();
+    std::vector<std::string> words = command.remaining();
+    words.push_back("VALUE");
+    return absl::StrCat("-D wants NAME=VALUE as one word: -D ", name, "=",
+                        words[word == "=" ? 1 : 0]);
   }
   if (!absl::StartsWith(word, "-")) {
     return absl::StrCat(of, " takes no word more: ", word);

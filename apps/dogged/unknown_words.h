@@ -16,6 +16,9 @@ namespace dogged {
 std::string UnknownCommand(const CLI::App& app, absl::string_view word);
 // Where to read on about the command, or all of them.
 std::string HelpWords(const CLI::App& app);
+// The same as `error`, of a flag's value; of a number that is out of its range,
+// or none, in words that say what would do, and who else may have given it.
+std::string ValueWords(const CLI::App& app, absl::string_view error);
 // What is wrong with the first word that the command has no place for.
 std::string UnknownWord(const CLI::App& app);
 

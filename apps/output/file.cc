@@ -108,7 +108,10 @@ absl::Status CheckWritable(absl::string_view path) {
   const std::string folder =
       slash == std::string::npos ? "." : target.substr(0, slash + 1);
   if (stat(folder.c_str(), &status) != 0) {
-    return FileError(path, "cannot create", errno);
+    return errno == ENOENT
+               ? absl::NotFoundError(absl::StrCat(path, ": there is no folder ",
+                                                  folder, "; make it first"))
+               : FileError(path, "cannot create", errno);
   }
   if (!S_ISDIR(status.st_mode)) {
     return FileError(path, "cannot create", ENOTDIR);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 namespace dogged {
 namespace {
@@ -28,6 +30,21 @@ std::string Scaled(int64_t count, absl::Span<const absl::string_view> units) {
     return absl::StrCat(tenths / 10, ".", tenths % 10, units[unit]);
   }
   return absl::StrCat(tenths / 10, units[unit]);
+}
+
+// So that it can be read back.
+std::string ElementText(const Value& value, int64_t i) {
+  switch (value.type()) {
+    case ElementType::kDouble:
+      return absl::StrFormat("%.17g",
+                             static_cast<const double*>(value.data())[i]);
+    case ElementType::kFloat:
+      return absl::StrFormat("%.9g",
+                             static_cast<const float*>(value.data())[i]);
+    case ElementType::kInt64:
+      return absl::StrCat(static_cast<const int64_t*>(value.data())[i]);
+  }
+  return "";
 }
 
 // "66 %"; only the end is 100 %.
@@ -211,6 +228,35 @@ std::string CheckSentence(const Digest& result, const Digest& serial) {
   }
   return absl::StrCat("check: DIFFERS from the serial run: digest ",
                       result.ToString(), ", serial ", serial.ToString());
+}
+
+std::string DifferenceSentence(absl::string_view array, const Value& result,
+                               const Value& serial) {
+  const auto size = static_cast<size_t>(ElementBytes(result.type()));
+  const auto at = [size](const Value& value, int64_t i) {
+    return static_cast<const char*>(value.data()) +
+           static_cast<size_t>(i) * size;
+  };
+  int64_t count = 0;
+  int64_t first = 0;
+  for (int64_t i = 0; i < result.element_count(); ++i) {
+    if (std::memcmp(at(result, i), at(serial, i), size) == 0) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return "";
+  std::vector<int64_t> place(result.shape().size());
+  int64_t left = first;
+  for (size_t k = place.size(); k-- > 0;) {
+    const int64_t extent = result.shape()[static_cast<int>(k)];
+    place[k] = left % extent;
+    left /= extent;
+  }
+  return absl::StrCat(
+      array, ": ", count, " of ", result.element_count(), " differ, the first",
+      place.empty() ? ""
+                    : absl::StrCat(" at [", absl::StrJoin(place, ", "), "]"),
+      ": ", ElementText(result, first), ", serially ",
+      ElementText(serial, first));
 }
 
 }  // namespace dogged

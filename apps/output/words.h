@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/value.h"
 
 namespace dogged {
 
@@ -93,6 +94,12 @@ std::string ResultSentence(absl::string_view path, int64_t bytes);
 
 // "check: matches the serial run bit for bit (digest 5f..)", or what differs.
 std::string CheckSentence(const Digest& result, const Digest& serial);
+
+// Where two values of `array`, of one type and shape, differ first, and in how
+// many elements: "phi: 3 of 101 differ, the first at [20]: 0.5, serially 0.25".
+// Empty if nowhere.
+std::string DifferenceSentence(absl::string_view array, const Value& result,
+                               const Value& serial);
 
 }  // namespace dogged
 

@@ -97,6 +97,7 @@ KERNEL(far_beyond, b[20 + 512] = 1)
 KERNEL(to_input, static_cast<double*>(in[0].data)[1] = 1)
 KERNEL(endless, speak(); for (;;) pause())
 KERNEL(once, if (!is_marked()) { speak(); for (;;) pause(); })
+KERNEL(moody, if (is_marked()) b[7] += 1; creat(getenv("POISON_MARK"), 0600))
 KERNEL(late, if (is_marked()) abort(); creat(getenv("POISON_MARK"), 0600))
 """
 
@@ -248,6 +249,10 @@ def case_embedded():
         check("check", report["check_passed"], True, words)
         check("what the kernel prints", words.count("a kernel prints\n"), 2,
               words)
+        _, words = run(poison.program("moody"), "--check", expect=1)
+        check("what differs", words.count(
+            "A: 1 of 120 differ, the first at [3, 1, 2]: "), 1, words)
+        os.remove(poison.mark)
         for kernel, what in SINS.items():
             _, words = run(poison.program(kernel), expect=1)
             check(kernel, error_of(words), failure(kernel, what), words)

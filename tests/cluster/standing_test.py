@@ -558,6 +558,12 @@ def case_bad_flags():
     ends(2, "run has no flag --frob\n", "run", HEAT, "--frob", "3")
     ends(2, "dogged has no flag --frob\n", "--frob", "run", HEAT)
     ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
+    for words in (("N", "=", "5"), ("N", "5")):
+        ends(2, "-D wants NAME=VALUE as one word: -D N=5\n", "run", HEAT, "-D",
+             *words)
+    for words, env in ((("--agents", "x"), {}), ((), {"DOGGED_AGENTS": "x"})):
+        ends(2, "--agents or DOGGED_AGENTS: x is no whole number from 1 to ",
+             "run", HEAT, *words, env=env)
     ends(2, "1:100", "sim", HEAT, "--seeds", "-1:3")
     ends(0, "check: running it again", "run", HEAT, "--check")
     ends(2, "error: --kill-every did not happen: the run was over before.\n",

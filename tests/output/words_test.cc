@@ -2,6 +2,9 @@
 // Method: goldens of every sentence, with the edges of each rounding.
 #include "apps/output/words.h"
 
+#include <cstring>
+#include <vector>
+
 #include "gmock/gmock.h"
 
 namespace dogged {
@@ -148,6 +151,22 @@ TEST(Words, Ends) {
             "check: DIFFERS from the serial run: digest "
             "00000000000000010000000000000002, serial "
             "00000000000000010000000000000003");
+}
+
+TEST(Words, NameWhereValuesDiffer) {
+  const auto table = [](std::vector<double> numbers) {
+    Value out = Value::Allocate(ElementType::kDouble, {2, 3});
+    std::memcpy(out.mutable_data(), numbers.data(), 48);
+    out.Seal();
+    return out;
+  };
+  const Value one = table({1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(DifferenceSentence("A", one, one), "");
+  EXPECT_EQ(DifferenceSentence("A", one, table({1, 2, 3, 4, 0.25, 7})),
+            "A: 2 of 6 differ, the first at [1, 1]: 5, serially 0.25");
+  // Bits, as digests have it.
+  EXPECT_EQ(DifferenceSentence("s", Value::Scalar(0.0), Value::Scalar(-0.0)),
+            "s: 1 of 1 differ, the first: 0, serially -0");
 }
 
 }  // namespace
