@@ -295,11 +295,8 @@ class AgentProcess {
                    return dsl::ResultDigest(program, lookup);
                  }});
     if (!seeds.empty()) {
-      const absl::StatusOr<std::string> snapshot =
-          FetchSnapshot(NamedAgents(seeds), agent.Snapshot());
-      if (IsToldToLeave() && !said_ready_) return absl::OkStatus();
-      if (!snapshot.ok()) return snapshot.status();
-      DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), *snapshot));
+      const absl::StatusOr<bool> joined = JoinOthers(agent, seeds);
+      if (!joined.ok() || !*joined) return joined.status();
     }
     for (auto& [record, encoded] : jobs) {
       const auto job =
@@ -315,7 +312,7 @@ class AgentProcess {
                           .turn = turn_,
                           .memory = MemoryUpTo(options_.memory_bytes)});
     TellOfLeaveSignals(&server);
-    DOGGED_RETURN_IF_ERROR(SayReady());
+    if (!IsToldToLeave()) DOGGED_RETURN_IF_ERROR(SayReady());
     const Server::End end = server.Run();
     TellOfLeaveSignals(nullptr);
     again = end == Server::End::kDeclaredDead;
@@ -325,6 +322,21 @@ class AgentProcess {
       if (member.id != id) seeds.push_back(member.control_address);
     }
     return absl::OkStatus();
+  }
+
+  // False if this process is told to leave before anybody knows of it. From
+  // then on it leaves with a word.
+  absl::StatusOr<bool> JoinOthers(Agent& agent,
+                                  const std::vector<std::string>& seeds) {
+    if (IsToldToLeave() && !said_ready_) return false;
+    const absl::StatusOr<std::string> snapshot =
+        FetchSnapshot(NamedAgents(seeds), agent.Snapshot());
+    if (!snapshot.ok()) {
+      if (IsToldToLeave() && !said_ready_) return false;
+      return snapshot.status();
+    }
+    DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), *snapshot));
+    return true;
   }
 
   // What stands behind the live store: the directory if there is one, a

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -285,7 +286,10 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     if (const absl::Status s = CheckWritable(path); !s.ok()) {
       return Mistyped(s.message());
     }
-    if (!paths.insert(path).second) {
+    std::error_code ignored;
+    const std::filesystem::path file = std::filesystem::weakly_canonical(
+        std::filesystem::absolute(path, ignored), ignored);
+    if (!paths.insert(ignored ? path : file.string()).second) {
       return Mistyped(absl::StrCat(path, ": two outputs go to this file"));
     }
     out.push_back({.selection = *std::move(selection), .labels = {}});

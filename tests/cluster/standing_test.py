@@ -12,6 +12,7 @@ import os
 import random
 import re
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -558,6 +559,9 @@ def case_bad_flags():
     ends(2, "run has no flag --frob\n", "run", HEAT, "--frob", "3")
     ends(2, "dogged has no flag --frob\n", "--frob", "run", HEAT)
     ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
+    with tempfile.TemporaryDirectory() as folder:
+        ends(2, "two outputs go to this file", "run", HEAT, "--output",
+             "phi(:)(100)=a.npy", "--output", "phi(:)(1)=./a.npy", cwd=folder)
     for words in (("N", "=", "5"), ("N", "5")):
         ends(2, "-D wants NAME=VALUE as one word: -D N=5\n", "run", HEAT, "-D",
              *words)
@@ -770,6 +774,45 @@ def case_named_later():
                 joiner.wait()
                 for pipe in (joiner.stdin, joiner.stdout, joiner.stderr):
                     pipe.close()
+
+
+def case_told_while_joining():
+    """Who is told to leave when others know it already, though it does not know
+    them yet, leaves with a word: nobody takes it for dead."""
+    with socket.socket() as between, Standing(DOGGED) as cluster:
+        address = cluster.start()
+        between.bind(("127.0.0.1", 0))
+        between.listen()
+        joiner = subprocess.Popen(
+            [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join",
+             "127.0.0.1:%d" % between.getsockname()[1]],
+            stdout=subprocess.PIPE, text=True)
+        try:
+            # What it says goes on to the agent, the answer after the signal.
+            near, _ = between.accept()
+            host, port = address.split(":")
+            with near, socket.create_connection((host, int(port))) as far:
+                near.settimeout(60)
+                far.settimeout(60)
+                while not select.select([far], [], [], 0)[0]:
+                    if select.select([near], [], [], 0.01)[0]:
+                        far.sendall(near.recv(1 << 16))
+                answer = far.recv(1 << 16)
+                joiner.send_signal(signal.SIGTERM)
+                near.sendall(answer)
+                while select.select([near, far], [], [], 60)[0]:
+                    if select.select([far], [], [], 0)[0]:
+                        near.sendall(far.recv(1 << 16))
+                    elif not near.recv(1 << 16):
+                        break
+            said, _ = joiner.communicate(timeout=60)
+            check("exit status", joiner.returncode, 0, said)
+        finally:
+            joiner.kill()
+            joiner.wait()
+            joiner.stdout.close()
+        cluster.await_status("one who has left", lambda s: [
+            a["state"] for a in s["agents"]] == ["alive", "left"])
 
 
 globals()["case_" + CASE]()
