@@ -30,11 +30,9 @@ class Credit {
         queued_bytes_(std::move(queued_bytes)),
         multicast_(multicast) {}
 
-  bool Has(AgentId agent) const {
-    const auto pushed = pushed_bytes_.find(agent);
-    const int64_t in_pass = pushed == pushed_bytes_.end() ? 0 : pushed->second;
-    return in_pass + Waiting(agent) < bytes_max_;
-  }
+  bool Has(AgentId agent) const { return Given(agent) < bytes_max_; }
+  // What it has asked for may go to it: where nothing waits, in any case.
+  bool MayHave(AgentId agent) const { return Has(agent) || Given(agent) == 0; }
   void Use(AgentId agent, const Label& label, int64_t bytes) {
     pushed_bytes_[agent] += bytes;
     if (bytes >= kNotedBytes) under_way_[agent][label] = now_;
@@ -63,6 +61,11 @@ class Credit {
   // Behind others' bytes nobody knows whether one was lost.
   static constexpr absl::Duration kTrust = absl::Seconds(5);
 
+  int64_t Given(AgentId agent) const {
+    const auto pushed = pushed_bytes_.find(agent);
+    return Waiting(agent) +
+           (pushed == pushed_bytes_.end() ? 0 : pushed->second);
+  }
   int64_t Waiting(AgentId agent) const {
     return queued_bytes_(agent) + multicast_.streams().BytesOwed(agent);
   }

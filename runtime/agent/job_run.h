@@ -220,7 +220,7 @@ class JobRun {
   // Its value, once loaded, to those who have credit; others hear of it.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out, Sending why = Sending::kPublication);
-  void PayDebts(Outbox& out);  // as far as there is credit
+  void PayDebts(absl::Time now, Outbox& out);  // as far as there is credit
   void AdvanceStorage(absl::Time now, Outbox& out);
   void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);

@@ -338,7 +338,7 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   if (std::exchange(root_.has_news, false)) ActOnRounds(now, out);
   credit_.BeginPass(now);
-  PayDebts(out);
+  PayDebts(now, out);
   AdvanceStorage(now, out);
   handover_.Expire(now);
   if (now >= next_sweep_) Sweep(now, out);

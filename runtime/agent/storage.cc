@@ -38,7 +38,9 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
   }
   absl::btree_set<AgentId> told;
   for (const AgentId agent : targets) {
-    if (!credit_.Has(agent)) told.insert(agent);
+    const bool may_have =
+        why == Sending::kDemanded ? credit_.MayHave(agent) : credit_.Has(agent);
+    if (!may_have) told.insert(agent);
   }
   for (const AgentId agent : told) targets.erase(agent);
   if (why == Sending::kDemanded) {
@@ -59,12 +61,15 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
   mail_.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
 }
 
-void JobRun::PayDebts(Outbox& out) {
-  const auto may_have = [this](AgentId agent) { return credit_.Has(agent); };
+void JobRun::PayDebts(absl::Time now, Outbox& out) {
+  const auto may_have = [this](AgentId agent) {
+    return credit_.MayHave(agent);
+  };
   while (const auto debt = debts_.Take(may_have)) {
     const Entry* entry = shard_.Find(debt->second);
     if (entry == nullptr || entry->value.IsNone()) continue;
     SendValue({debt->first}, debt->second, out, Sending::kDemanded);
+    out.WakeAt(now);  // there may be more that may go once these are queued
   }
 }
 
