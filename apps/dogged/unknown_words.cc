@@ -68,17 +68,17 @@ std::string UnknownWord(const CLI::App& app) {
                           " is a flag");
     }
   }
-  // "-D N = 5", "-D N 5"
-  const CLI::Option* const define = command.get_option_no_throw("-D");
-  if (define != nullptr && !define->results().empty() &&
-      !absl::StrContains(define->results().back(), '=')) {
-    const std::string& name = define->results().back();
-    std::vector<std::string> words = command.remaining();
-    words.push_back("VALUE");
-    return absl::StrCat("-D wants NAME=VALUE as one word: -D ", name, "=",
-                        words[word == "=" ? 1 : 0]);
-  }
   if (!absl::StartsWith(word, "-")) {
+    // "-D N = 5", "-D N 5"
+    const CLI::Option* const define = command.get_option_no_throw("-D");
+    if (define != nullptr && !define->results().empty() &&
+        !absl::StrContains(define->results().back(), '=')) {
+      std::vector<std::string> words = command.remaining();
+      words.push_back("VALUE");
+      return absl::StrCat("-D wants NAME=VALUE as one word: -D ",
+                          define->results().back(), "=",
+                          words[word == "=" ? 1 : 0]);
+    }
     return absl::StrCat(of, " takes no word more: ", word);
   }
   std::vector<std::string> names;

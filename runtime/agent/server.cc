@@ -18,8 +18,8 @@ constexpr int kLifeLineNeighboursMax = 16;
 // So long the loop looks out for the next message before it sleeps: about what
 // a wake-up costs.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
-// So long a worker that looks out between its tasks may take for one; a message
-// may wait for twice that if it takes longer.
+// So long a message may wait for a worker that looks out between its tasks. To
+// see whether it still does takes the processor away from it.
 constexpr absl::Duration kKept = absl::Milliseconds(8);
 // At memory that is shared, for each look at descriptors, which is a system
 // call: 0.2 to 1.3 us, by the machine.
@@ -75,11 +75,8 @@ void Server::Sleep(std::unique_lock<std::mutex>& turn) {
     const bool was_woken = ports_.poller.Wait(timeout);
     turn.lock();
     // What is due before that is for the next pass of whoever keeps the turn.
-    const absl::Time now = ports_.clock.Now();
-    if (was_woken || now >= kept_until_) return;
-    // Each look takes the processor from a worker, who has been found to see to
-    // things: not so soon again.
-    sleeps_until_ = now + 2 * kKept;
+    if (was_woken || ports_.clock.Now() >= kept_until_) return;
+    sleeps_until_ = kept_until_;
   }
 }
 
