@@ -13,6 +13,9 @@ void JobRun::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == self_) return;
   Entry* entry = shard_.Find(body.label);
   if (entry != nullptr && !entry->value.IsNone()) {
+    if (credit_.IsUnderWay(from, body.label) || debts_.Has(from, body.label)) {
+      return;
+    }
     // The first demand of a walk, or of a task that was given, repeats nothing.
     const bool is_first = body.lazy && body.task.has_value();
     if (!is_first) stats_.bytes_resent += entry->value.bytes();

@@ -19,6 +19,7 @@
 #include "routing/outbox.h"
 #include "runtime/agent/copy_queue.h"
 #include "runtime/agent/credit.h"
+#include "runtime/agent/debts.h"
 #include "runtime/agent/handover.h"
 #include "runtime/agent/job_mail.h"
 #include "runtime/agent/job_options.h"
@@ -87,8 +88,7 @@ class JobRun {
   const Rounds& rounds() const { return root_.rounds; }
   void RaiseRound(int64_t round, bool is_last);
 
-  // OK while the job has not failed. A failed run does nothing.
-  const absl::Status& failure() const { return failure_; }
+  const absl::Status& failure() const { return failure_; }  // OK: it goes on
   const JobStats& stats() const { return stats_; }
   const Program& program() const { return job_->program; }
   const Relations& relations() const { return relations_; }
@@ -220,6 +220,7 @@ class JobRun {
   // Its value, once loaded, to those who have credit; others hear of it.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out, Sending why = Sending::kPublication);
+  void PayDebts(absl::Time now, Outbox& out);  // as far as there is credit
   void AdvanceStorage(absl::Time now, Outbox& out);
   void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);
@@ -236,9 +237,8 @@ class JobRun {
   void ReviewEntry(absl::Time now, const Label&, const Placement&, Outbox&);
   void PublishToNew(absl::Time now, const Label& label, const Entry& entry,
                     const Placement& before, Outbox& out);
-  // Tells the homes of rows that `moved` says so of how far they are.
-  void HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
-                     Outbox& out);
+  // Tells the homes of rows that have `moved` how far they are.
+  void HandOverMarks(absl::FunctionRef<bool(const Label&)> moved, Outbox&);
   bool HandleMarks(AgentId from, const MarksBody& body);  // false: malformed
   void TellThrough(Outbox& out);
   void ActOnRounds(absl::Time now, Outbox& out);
@@ -279,6 +279,7 @@ class JobRun {
   JobStats stats_;
   JobMail mail_;
   Credit credit_;
+  Debts debts_;
   SearchState search_;
   std::optional<LeafCursor> leaves_;
   RootDemand root_;

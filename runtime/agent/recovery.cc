@@ -163,6 +163,8 @@ void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
     return;
   }
   handover_.EndAwait(peer);  // who has just started has nothing to give
+  credit_.Forget(peer);
+  debts_.Forget(peer);
   handover_.Owe(peer);
   if (offers_.others.erase(peer) > 0) NoteOffer(now);
   AskAllAgain(now);
@@ -335,7 +337,8 @@ absl::Duration JobRun::Patience() const {
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   if (std::exchange(root_.has_news, false)) ActOnRounds(now, out);
-  credit_.BeginPass();
+  credit_.BeginPass(now);
+  PayDebts(now, out);
   AdvanceStorage(now, out);
   handover_.Expire(now);
   if (now >= next_sweep_) Sweep(now, out);

@@ -36,20 +36,22 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
     mail_.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
     it = targets.erase(it);
   }
-  if (why != Sending::kDemanded) {
-    absl::btree_set<AgentId> told;
-    for (const AgentId agent : targets) {
-      if (!credit_.Has(agent)) told.insert(agent);
-    }
-    for (const AgentId agent : told) targets.erase(agent);
-    if (!told.empty()) {
-      mail_.SendToAll(std::move(told), JobMessage::kAnnounce,
-                      EncodeAnnounce({label, entry->value.digest()}), out);
-    }
+  absl::btree_set<AgentId> told;
+  for (const AgentId agent : targets) {
+    const bool may_have =
+        why == Sending::kDemanded ? credit_.MayHave(agent) : credit_.Has(agent);
+    if (!may_have) told.insert(agent);
+  }
+  for (const AgentId agent : told) targets.erase(agent);
+  if (why == Sending::kDemanded) {
+    for (const AgentId agent : told) debts_.Add(agent, label);
+  } else if (!told.empty()) {
+    mail_.SendToAll(std::move(told), JobMessage::kAnnounce,
+                    EncodeAnnounce({label, entry->value.digest()}), out);
   }
   if (targets.empty()) return;
   for (const AgentId agent : targets) {
-    credit_.Use(agent, entry->value.bytes());
+    credit_.Use(agent, label, entry->value.bytes());
   }
   const Bytes body = EncodePublish(label, entry->value);
   Bytes tag;
@@ -57,6 +59,18 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
     tag = EncodeAnnounce({label, entry->value.digest()});
   }
   mail_.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
+}
+
+void JobRun::PayDebts(absl::Time now, Outbox& out) {
+  const auto may_have = [this](AgentId agent) {
+    return credit_.MayHave(agent);
+  };
+  while (const auto debt = debts_.Take(may_have)) {
+    const Entry* entry = shard_.Find(debt->second);
+    if (entry == nullptr || entry->value.IsNone()) continue;
+    SendValue({debt->first}, debt->second, out, Sending::kDemanded);
+    out.WakeAt(now);  // there may be more that may go once these are queued
+  }
 }
 
 absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,

@@ -55,6 +55,7 @@ class OneAgent {
               .limits = limits_,
               .executor = &tasks_,
               .multicast = &multicast_,
+              .queued_bytes = [this](AgentId) { return queued_bytes; },
               .rng = Rng(1)}) {
     out_.rouse = [this](AgentId to) { roused_.push_back(to); };
     std::vector<Member> members;
@@ -137,6 +138,8 @@ class OneAgent {
     }
     return all;
   }
+  // Bytes that wait for each of the others.
+  int64_t queued_bytes = 0;
   // Who was roused since the last call.
   std::vector<AgentId> Roused() { return std::exchange(roused_, {}); }
   // Messages to `to` since the last call, by multicast too, that have `body`.

@@ -57,5 +57,55 @@ TEST(Publish, WakesNobodyForItself) {
   EXPECT_THAT(RousedBy({kSelf}), IsEmpty());
 }
 
+// Of a value of 16 KB that `agent` makes, and that others ask for.
+Bytes BindLarge(OneAgent& agent) {
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  EXPECT_THAT(tasks, SizeIs(1));
+  const Value value = Sealed(Value::Allocate(ElementType::kDouble, {2048}));
+  agent.Complete(std::move(tasks.at(0)), {value});
+  return EncodePublish({.array = 0, .index = {0}}, value);
+}
+
+const Bytes kDemandOfIt =
+    EncodeDemand({.label = {.array = 0, .index = {0}}, .lazy = true});
+
+// What waits for somebody is not added to without end.
+TEST(Publish, WhatIsDemandedWaitsForCredit) {
+  OneAgent agent(Read(kSelf, {kSelf}));
+  const Bytes value = BindLarge(agent);
+  agent.queued_bytes = int64_t{1} << 30;
+  for (int i = 0; i < 3; ++i) {
+    agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+  }
+  agent.Pass(absl::Milliseconds(1));
+  EXPECT_EQ(agent.SentWith(kPeer, value), 0);
+  agent.queued_bytes = 0;
+  agent.Pass(absl::Milliseconds(1));
+  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+  agent.Pass(absl::Milliseconds(1));
+  EXPECT_EQ(agent.SentWith(kPeer, value), 0);
+}
+
+TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
+  OneAgent agent(Read(kSelf, {kSelf}));
+  const Bytes value = BindLarge(agent);
+  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+  agent.queued_bytes = 100000;
+  agent.Pass(absl::Milliseconds(500));
+  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+  EXPECT_EQ(agent.SentWith(kPeer, value), 0);
+  // It has all that was sent, or it was lost.
+  agent.queued_bytes = 0;
+  agent.Pass(absl::Milliseconds(1));
+  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+  // Behind others' bytes it may be lost as well.
+  agent.queued_bytes = 100000;
+  agent.Pass(absl::Seconds(6));
+  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+}
+
 }  // namespace
 }  // namespace dogged
