@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "routing/control_frame.h"
 #include "routing/control_socket.h"
+#include "routing/send_parts.h"
 #include "routing/socket_address.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -85,16 +86,20 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
   const absl::Time deadline = SystemClock().Now() + timeout;
   const std::string header =
       FrameHeader{type, static_cast<int64_t>(body.size())}.Encode();
-  for (absl::string_view rest : {absl::string_view(header), body}) {
-    while (!rest.empty()) {
-      const ssize_t size = send(fd_, rest.data(), rest.size(), MSG_NOSIGNAL);
-      if (size >= 0) {
-        rest.remove_prefix(static_cast<size_t>(size));
-      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        if (!WaitFor(fd_, POLLOUT, deadline)) return Late(address_);
-      } else if (errno != EINTR) {
-        return absl::UnavailableError(ErrorText(address_, errno));
+  absl::string_view parts[] = {header, body};
+  while (!parts[0].empty() || !parts[1].empty()) {
+    const ssize_t sent = SendParts(fd_, parts);
+    if (sent >= 0) {
+      auto size = static_cast<size_t>(sent);
+      for (absl::string_view& part : parts) {
+        const size_t of_part = std::min(size, part.size());
+        part.remove_prefix(of_part);
+        size -= of_part;
       }
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!WaitFor(fd_, POLLOUT, deadline)) return Late(address_);
+    } else if (errno != EINTR) {
+      return absl::UnavailableError(ErrorText(address_, errno));
     }
   }
   return absl::OkStatus();

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "routing/control_frame.h"
+#include "routing/send_parts.h"
 #include "routing/socket_address.h"
 #include "runtime/base/check.h"
 
@@ -79,6 +80,7 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
   epoll_event event{};
   event.events = connecting ? EPOLLOUT : EPOLLIN;
   event.data.u64 = id.value();
+  connection.armed = event.events;
   DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) == 0);
   return id;
 }
@@ -90,12 +92,14 @@ void ControlPort::Remove(ConnectionId id) {
 }
 
 // Waits for room only while there is something to send.
-void ControlPort::Arm(ConnectionId id, const Connection& connection) {
+void ControlPort::Arm(ConnectionId id, Connection& connection) {
   epoll_event event{};
   event.events = EPOLLIN;
   if (connection.connecting || !connection.queue.empty()) {
     event.events |= EPOLLOUT;
   }
+  if (connection.armed == event.events) return;
+  connection.armed = event.events;
   event.data.u64 = id.value();
   epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, connection.fd, &event);
 }
@@ -223,6 +227,7 @@ void ControlPort::Read(ConnectionId id, Connection& connection,
     }
     taken += size;
     connection.received.append(bytes, static_cast<size_t>(size));
+    if (size < static_cast<ssize_t>(sizeof(bytes))) break;  // that was all
   }
   TakeFrames(id, connection, events);
 }
@@ -255,11 +260,14 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
 
 void ControlPort::Write(Connection& connection) {
   while (!connection.queue.empty()) {
-    const Bytes& front = connection.queue.front();
-    const ssize_t size =
-        send(connection.fd, front.data() + connection.sent_of_front,
-             static_cast<size_t>(front.size() - connection.sent_of_front),
-             MSG_NOSIGNAL);
+    absl::string_view parts[kPartsMax];
+    size_t count = 0;
+    for (const Bytes& queued : connection.queue) {
+      if (count == kPartsMax) break;
+      parts[count++] = queued.view();
+    }
+    parts[0].remove_prefix(static_cast<size_t>(connection.sent_of_front));
+    const ssize_t size = SendParts(connection.fd, {parts, count});
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (size < 0) {
@@ -268,9 +276,10 @@ void ControlPort::Write(Connection& connection) {
     }
     connection.queue_bytes -= size;
     connection.sent_of_front += size;
-    if (connection.sent_of_front == front.size()) {
+    while (!connection.queue.empty() &&
+           connection.sent_of_front >= connection.queue.front().size()) {
+      connection.sent_of_front -= connection.queue.front().size();
       connection.queue.pop_front();
-      connection.sent_of_front = 0;
     }
   }
 }

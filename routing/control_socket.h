@@ -92,6 +92,7 @@ class ControlPort {
     std::deque<Bytes> queue;
     int64_t queue_bytes = 0;
     int64_t sent_of_front = 0;
+    uint32_t armed = 0;  // the events that it waits for
     std::string broken;  // not empty: why it ends
   };
 
@@ -106,7 +107,7 @@ class ControlPort {
   void TakeFrames(ConnectionId id, Connection& connection,
                   std::vector<ControlEvent>& events);
   static void Write(Connection& connection);
-  void Arm(ConnectionId id, const Connection& connection);
+  void Arm(ConnectionId id, Connection& connection);
   void Settle(ConnectionId id, std::vector<ControlEvent>& events);
 
   int epoll_fd_ = -1;

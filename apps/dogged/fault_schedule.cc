@@ -15,6 +15,11 @@ bool IsDue(const When& when, const RunMoment& now) {
 
 }  // namespace
 
+bool FaultSchedule::IsWaiting() const {
+  return kills_ < options_.kill_at.size() || joins_ < options_.join_at.size() ||
+         options_.kill_every_seconds > 0;
+}
+
 bool FaultSchedule::IsKillDue(const RunMoment& now) const {
   return kills_ < options_.kill_at.size() &&
          IsDue(options_.kill_at[kills_], now);

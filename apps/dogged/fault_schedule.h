@@ -28,6 +28,8 @@ class FaultSchedule {
   // `options` outlive this.
   explicit FaultSchedule(const RunOptions& options) : options_(options) {}
 
+  // Something is still to be done at some moment of the run.
+  bool IsWaiting() const;
   // One of --kill-at is due; it stays so until NoteKill().
   bool IsKillDue(const RunMoment& now) const;
   void NoteKill() { ++kills_; }

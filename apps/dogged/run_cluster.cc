@@ -31,7 +31,10 @@ namespace {
 
 constexpr absl::Duration kStartTimeout = absl::Seconds(30);
 constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
-constexpr absl::Duration kPollInterval = absl::Milliseconds(40);
+// Each question wakes every agent, so it is asked often only where something is
+// to be done at a moment of the run.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
+constexpr absl::Duration kPollWithFaults = absl::Milliseconds(40);
 constexpr size_t kNameDigits = 12;  // of a job's hash, for people
 
 // Where the run's own agents keep values; empty if they don't. It has the name
@@ -155,7 +158,8 @@ class ClusterRun {
       DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));
       if (has_all) break;
       if (IsInterrupted()) return absl::CancelledError(StopWords());
-      const absl::Status collected = client_->Collect(kPollInterval);
+      const absl::Status collected = client_->Collect(
+          faults_.IsWaiting() ? kPollWithFaults : kPollInterval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
       DOGGED_RETURN_IF_ERROR(collected);
       if (note_ != said_note_ && !note_.empty()) {

@@ -43,11 +43,17 @@ struct Contender {
   const char* flags;
   const char* ratio_to;  // one above; may be empty
   int scale = 1;         // of N
+  // The run is of agents that are there before it; 0: it starts its own.
+  int agents = 0;
+  int workers = 0;  // of each
 };
 constexpr Contender kContenders[] = {
     {"workers_2", "--agents 1 --workers 2", ""},
     {"agents_2", "--agents 2 --workers 1 --replicas 1", "workers_2"},
     {"agents_2_replicas_2", "--agents 2 --workers 1 --replicas 2", "agents_2"},
+    // What it costs to be an agent, and what to be two.
+    {"standing_agent", "--replicas 1", "workers_2", 1, 1, 2},
+    {"standing_agents_2", "--replicas 1", "standing_agent", 1, 2, 1},
     {"agents_4", "--agents 4 --workers 1", ""},
     {"workers_1", "--agents 1 --workers 1", ""},
     // One that joins when there is nothing left: till then the first is alone.
@@ -56,6 +62,15 @@ constexpr Contender kContenders[] = {
     {"agents_1_long", "--agents 1 --workers 1 --join-at 99%", "", 2},
     {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1_long",
      2}};
+
+std::string RunContender(int64_t n, const Contender& contender) {
+  if (contender.agents == 0)
+    return RunDogged(contender.scale * n, contender.flags);
+  const AgentsRun standing(contender.agents, contender.workers);
+  return RunDogged(contender.scale * n,
+                   absl::StrCat(contender.flags, " --cluster ",
+                                standing.processes().front().address));
+}
 
 // Processor time of agents that know each other and have no job.
 BenchRow Idle(int agents) {
@@ -82,7 +97,7 @@ std::vector<BenchRow> BenchAgents(const BenchOptions& options) {
   for (int i = 0; i < options.samples; ++i) {
     for (const Contender& contender : kContenders) {
       if (!options.only.Takes(contender.name)) continue;
-      const std::string json = RunDogged(contender.scale * n, contender.flags);
+      const std::string json = RunContender(n, contender);
       seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
                                       NumberOf(json, "tasks_needed"));

@@ -26,7 +26,7 @@ namespace dogged {
 
 class Deliveries {
  public:
-  static constexpr absl::Duration kTogether = absl::Milliseconds(10);
+  static constexpr absl::Duration kTogether = absl::Milliseconds(20);
   using Send = absl::FunctionRef<void(ConnectionId, const ValuesReply&)>;
 
   void Want(ConnectionId client, const WantRequest& request);
