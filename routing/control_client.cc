@@ -88,7 +88,7 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
       FrameHeader{type, static_cast<int64_t>(body.size())}.Encode();
   absl::string_view parts[] = {header, body};
   while (!parts[0].empty() || !parts[1].empty()) {
-    const ssize_t sent = SendParts(fd_, parts);
+    const int64_t sent = SendParts(fd_, parts);
     if (sent >= 0) {
       auto size = static_cast<size_t>(sent);
       for (absl::string_view& part : parts) {

@@ -267,7 +267,7 @@ void ControlPort::Write(Connection& connection) {
       parts[count++] = queued.view();
     }
     parts[0].remove_prefix(static_cast<size_t>(connection.sent_of_front));
-    const ssize_t size = SendParts(connection.fd, {parts, count});
+    const int64_t size = SendParts(connection.fd, {parts, count});
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (size < 0) {

@@ -7,7 +7,7 @@
 
 namespace dogged {
 
-ssize_t SendParts(int fd, absl::Span<const absl::string_view> parts) {
+int64_t SendParts(int fd, absl::Span<const absl::string_view> parts) {
   DOGGED_CHECK(parts.size() <= kPartsMax);
   iovec pieces[kPartsMax];
   for (size_t i = 0; i < parts.size(); ++i) {

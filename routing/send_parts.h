@@ -2,7 +2,8 @@
 #ifndef DOGGED_ROUTING_SEND_PARTS_H_
 #define DOGGED_ROUTING_SEND_PARTS_H_
 
-#include <sys/types.h>
+#include <cstddef>
+#include <cstdint>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -15,7 +16,7 @@ constexpr size_t kPartsMax = 16;
 // As send() of all of them one behind the other: the bytes that were taken, or
 // -1 and errno; no SIGPIPE. A frame that is sent with one system call wakes who
 // waits for it once, not once for its header.
-ssize_t SendParts(int fd, absl::Span<const absl::string_view> parts);
+int64_t SendParts(int fd, absl::Span<const absl::string_view> parts);
 
 }  // namespace dogged
 

@@ -44,6 +44,7 @@ ADAPTER_HEADERS = ["kvstore/rocksdb_engine.h", "routing/arena.h",
 SOCKETS = ["routing/control_client.cc", "routing/control_socket.cc",
            "routing/fabric_buffers.h", "routing/fabric_transport.cc",
            "routing/host_transport.cc", "routing/poller.cc",
+           "routing/send_parts.cc",
            "routing/socket_address.cc",
            "routing/socket_address.h", "runtime/agent/loop.cc",
            "apps/dogged_bench/peers_stores.cc", "tests/"]
