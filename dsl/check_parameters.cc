@@ -1,8 +1,12 @@
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "dsl/checker.h"
 
 namespace dogged::dsl {
@@ -14,6 +18,22 @@ using ast::NameKind;
 // Integer parameters stay below this, so that index arithmetic stays within
 // int64.
 constexpr int64_t kParameterMax = int64_t{1} << 40;
+
+bool IsInteger(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "-")) absl::ConsumePrefix(&text, "+");
+  return !text.empty() && absl::c_all_of(text, absl::ascii_isdigit);
+}
+
+// What 1e3 or 5.0 stands for; none of anything else.
+std::optional<int64_t> WholeNumber(absl::string_view text) {
+  double number = 0;
+  if (IsInteger(text) || !absl::SimpleAtod(text, &number) ||
+      std::abs(number) >= static_cast<double>(kParameterMax) ||
+      number != std::floor(number)) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(number);
+}
 
 }  // namespace
 
@@ -34,14 +54,15 @@ Scope Checker::ParameterScope() const {
 bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
   const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
   if (parameter.element == ElementType::kInt64) {
-    if (!absl::SimpleAtoi(text, &parameter.integer)) {
-      // What is none, or saturated.
-      const bool is_none = parameter.integer == 0;
+    if (!IsInteger(text) || !absl::SimpleAtoi(text, &parameter.integer)) {
       parameter.integer = 0;
-      diagnostics_.Error(
+      Diagnostic& error = diagnostics_.Error(
           Code::kParameter, parameter.range,
           absl::StrCat(given, ": ", parameter.name, " is an integer",
-                       is_none ? "" : " below 2^40"));
+                       IsInteger(text) ? " below 2^40" : ""));
+      if (const auto whole = WholeNumber(text); whole.has_value()) {
+        error.Help(absl::StrCat("write  -D ", parameter.name, "=", *whole));
+      }
       return false;
     }
     parameter.real = static_cast<double>(parameter.integer);

@@ -212,9 +212,13 @@ class RocksDbEngine : public Engine {
   }
 
   // RocksDB meets bytes that it can't read when it moves old values, too, and
-  // writes nothing more beside them.
+  // writes nothing more beside them, nor where files have gone.
+  static bool IsDamage(const rocksdb::Status& status) {
+    return status.IsCorruption() || status.IsPathNotFound();
+  }
+
   absl::Status WriteError(const rocksdb::Status& status) const {
-    if (status.IsCorruption() && options_.on_damage) {
+    if (IsDamage(status) && options_.on_damage) {
       options_.on_damage(DamageWords(status));
     }
     return absl::ResourceExhaustedError(
@@ -227,7 +231,7 @@ class RocksDbEngine : public Engine {
     const rocksdb::Status opened = rocksdb::DB::Open(
         DatabaseOptions(), absl::StrCat(options_.directory, "/", kDatabaseName),
         &database);
-    if (opened.IsCorruption()) {
+    if (IsDamage(opened)) {
       return absl::DataLossError(DamageWords(opened));
     }
     if (!opened.ok()) return WriteError(opened);

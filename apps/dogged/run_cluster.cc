@@ -246,17 +246,16 @@ class ClusterRun {
 
   // What an interrupt leaves behind.
   std::string StopWords() const {
-    const std::string share =
-        HumanPercent(static_cast<double>(ledger_.tasks_done()) /
-                     static_cast<double>(std::max<int64_t>(1, TasksNeeded())));
+    const std::string how_far = HowFar(program_.job.program, time(),
+                                       ledger_.tasks_done(), tasks_needed_);
     if (options_.cluster.empty()) {
       return absl::StrCat("interrupted: stopped ", program_.job.program.name,
-                          " at ", share, " and its ", agents_.Alive().size(),
+                          " at ", how_far, " and its ", agents_.Alive().size(),
                           " agents; nothing was written");
     }
     return absl::StrCat(
         "interrupted: ", program_.job.program.name,
-        " goes on without this client, at ", share,
+        " goes on without this client, at ", how_far,
         "; the same command attaches to it, `dogged cancel --cluster ",
         options_.cluster, " ",
         client_->record().hash.ToString().substr(0, kNameDigits), "` ends it");

@@ -129,11 +129,9 @@ void SayDifferences(const dsl::SerialOutcome& serial, dsl::ResultViews& views) {
 
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
   const LocalProgress now = run.Progress();
-  const int64_t needed = NeededAt(program, now.time, run.needed_count());
   return SayError(absl::CancelledError(absl::StrCat(
       "interrupted: stopped ", program.name, " at ",
-      HumanPercent(static_cast<double>(now.tasks_executed) /
-                   static_cast<double>(std::max<int64_t>(1, needed))),
+      HowFar(program, now.time, now.tasks_executed, run.needed_count()),
       "; nothing was written")));
 }
 
@@ -192,6 +190,15 @@ void NotePlace(const Program& program, int64_t time, Progress& progress) {
   if (!program.repeat.has_value()) return;
   progress.place = absl::StrCat(program.repeat->parameter, " = ", time);
   progress.needed = 0;
+}
+
+std::string HowFar(const Program& program, int64_t time, int64_t done,
+                   int64_t needed) {
+  Progress moment;
+  NotePlace(program, time, moment);
+  if (!moment.place.empty()) return moment.place;
+  return HumanPercent(static_cast<double>(done) /
+                      static_cast<double>(std::max<int64_t>(1, needed)));
 }
 
 ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,

@@ -3,6 +3,8 @@
 #ifndef DOGGED_APPS_DOGGED_RUN_OUTCOME_H_
 #define DOGGED_APPS_DOGGED_RUN_OUTCOME_H_
 
+#include <string>
+
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/options.h"
 #include "apps/dogged/report.h"
@@ -27,6 +29,9 @@ void SayPoints(const LoadedProgram& program, int64_t tasks, int agents);
 int64_t NeededAt(const Program& program, int64_t time, int64_t needed);
 // Of a loop it is not known how much is left, but how far it has come.
 void NotePlace(const Program& program, int64_t time, Progress& progress);
+// "47 %" of the needed tasks; of a loop, whose end nobody knows, "T = 700".
+std::string HowFar(const Program& program, int64_t time, int64_t done,
+                   int64_t needed);
 
 // `report` has the result digest. Fills check and residual, writes the outputs,
 // prints the report. `views` are those of `program`.

@@ -25,6 +25,13 @@ std::string ResolveLinks(const std::string& path) {
   return resolved == nullptr ? path : resolved.get();
 }
 
+// Opens a new file beside `target`, whose place it takes once it is whole.
+int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
+  name = absl::StrCat(target, ".part-", getpid());
+  return open(name.c_str(),
+              O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
 absl::Status WriteAll(int descriptor, absl::string_view path,
                       absl::Span<const absl::string_view> pieces) {
   for (absl::string_view piece : pieces) {
@@ -116,9 +123,13 @@ absl::Status CheckWritable(absl::string_view path) {
   if (!S_ISDIR(status.st_mode)) {
     return FileError(path, "cannot create", ENOTDIR);
   }
-  if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    return FileError(path, "cannot create", errno);
-  }
+  // There are folders in which no file can be made, whatever their rights say,
+  // and names that are too long only with what is added to them.
+  std::string temporary;
+  const int file = OpenBeside(target, 0600, temporary);
+  if (file < 0) return FileError(path, "cannot create", errno);
+  close(file);
+  unlink(temporary.c_str());
   return absl::OkStatus();
 }
 
@@ -132,10 +143,9 @@ absl::Status WriteWholeFile(absl::string_view path,
   if (is_there && access(target.c_str(), W_OK) != 0) {
     return FileError(path, "cannot write", errno);
   }
-  const std::string temporary = absl::StrCat(target, ".part-", getpid());
-  const int file = open(temporary.c_str(),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                        is_there ? status.st_mode & 0777 : 0666);
+  std::string temporary;
+  const int file =
+      OpenBeside(target, is_there ? status.st_mode & 0777 : 0666, temporary);
   if (file < 0) return FileError(path, "cannot create", errno);
   absl::Status written = WriteAndClose(file, path, pieces);
   if (written.ok() && rename(temporary.c_str(), target.c_str()) != 0) {

@@ -20,8 +20,9 @@ namespace dogged {
 absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error);
 
-// OK if a file could be written at `path` now: nothing is, and nothing of what
-// is there changes. Errors: those of WriteWholeFile, but a full disk.
+// OK if a file could be written at `path` now: one is made beside it, and
+// removed; nothing of what is there changes. Errors: those of WriteWholeFile,
+// but a full disk as a rule.
 absl::Status CheckWritable(absl::string_view path);
 
 // Afterwards `path` holds `pieces` one after another and is on disk, or it is

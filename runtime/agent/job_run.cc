@@ -26,8 +26,10 @@ constexpr int kLeavesAtOnce = 1 << 14;
 // its digest.
 constexpr absl::Duration kAskedFor = absl::Microseconds(20);
 
-int64_t QueueTarget(const Executor& executor, absl::Duration usual_task) {
+int64_t QueueTarget(const Executor& executor, const TaskTimes& times) {
   const int64_t workers = executor.worker_count();
+  if (times.HasUnknown()) return workers;
+  const absl::Duration usual_task = times.usual();
   const auto count = static_cast<int64_t>(
       kPassTime / std::max(usual_task, absl::Microseconds(1)));
   // The pause between two tasks is nothing beside long ones.
@@ -91,7 +93,8 @@ JobRun::JobRun(JobParts parts)
       credit_(limits_.credit_bytes, std::move(parts.queued_bytes),
               *parts.multicast),
       search_(limits_.claims_max),
-      root_(relations_) {}
+      root_(relations_),
+      times_(job_->program.classes.size()) {}
 
 bool JobRun::IsDone(const Task& task) const {
   const Label first = relations_.FirstCreated(task);
@@ -172,7 +175,7 @@ int64_t JobRun::running_count() const {
 // The workers can do with one more of this job; others have their own share.
 bool JobRun::MayStart() const {
   return kernels_ != nullptr && !paused_ &&
-         running_count() < QueueTarget(executor_, usual_task_);
+         running_count() < QueueTarget(executor_, times_);
 }
 
 bool JobRun::IsHeld(const Task& task) const {
@@ -245,6 +248,7 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
     return out;
   };
   GiveUpInputs(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
+  times_.NoteSubmitted(task.task_class);
   executor_.Submit(
       {.job = id_,
        .task = task,
@@ -252,7 +256,7 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
        .priority = record->priority,
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
-       .lazy_digests = usual_task_ >= kAskedFor && !storage_.has_store() &&
+       .lazy_digests = times_.usual() >= kAskedFor && !storage_.has_store() &&
                        places_.IsInternal(task) && !makes_results(),
        .owner = kernels_});
   activation_pool_.Put(std::move(record));
@@ -283,8 +287,8 @@ bool JobRun::StartNextLeaf() {
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   StartParked();
-  const int64_t room = forward_ && MayGive() ? stealing_.RoomCount(now) : 0;
-  const int64_t target = QueueTarget(executor_, usual_task_) + room;
+  const int64_t room = forward_ && MayGive(now) ? stealing_.RoomCount(now) : 0;
+  const int64_t target = QueueTarget(executor_, times_) + room;
   // Completions that are on their way here leave room, tasks of other jobs take
   // none.
   const auto queued = [this] {
@@ -310,6 +314,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   }
   if (expanded == expanded_max) out.WakeAt(now);
   if (!forward_ && !AwaitsOffers(now)) Search(now, out);
+  times_.NotePass(now);
   if (forward_) {
     GiveTasks(now, out);
     AskForTasks(now, out);
@@ -320,7 +325,10 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   in_flight_.erase(completion.task);
   if (!failure_.ok()) return;
   // Of an earlier run of this job.
-  if (absl::IsCancelled(completion.status)) return;
+  if (absl::IsCancelled(completion.status)) {
+    times_.NoteGone(completion.task.task_class);
+    return;
+  }
   if (!completion.status.ok()) {
     Fail(NameTask(completion.status, program(), completion.task));
     return;
@@ -329,9 +337,8 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     Fail(s);
   }
   stillness_.NoteProgress(now);
-  slowest_task_ = std::max(slowest_task_, completion.elapsed);
-  usual_task_ += (completion.elapsed - usual_task_) /
-                 std::min<int64_t>(++stats_.tasks_executed, 16);
+  ++stats_.tasks_executed;
+  times_.NoteEnded(completion.task.task_class, completion.elapsed);
   const TaskClass& task_class =
       program().classes[static_cast<size_t>(completion.task.task_class)];
   if (kernels_ != nullptr) {  // else it is of an earlier run, too
@@ -345,6 +352,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   search_.next_walk = now;
   relations_.ForEachCreated(
       completion.task, [&](int create, const Label& label) {
+        open_.Erase(label);  // else the task would run for it again
         BindOutput(now, label, completion.outputs[static_cast<size_t>(create)],
                    out);
       });

@@ -34,6 +34,7 @@
 #include "runtime/agent/search_state.h"
 #include "runtime/agent/stealing.h"
 #include "runtime/agent/stillness.h"
+#include "runtime/agent/task_times.h"
 #include "runtime/agent/waiting.h"
 #include "runtime/agent/wide_labels.h"
 #include "runtime/base/random.h"
@@ -196,7 +197,7 @@ class JobRun {
 
   // --- steal.cc: others' tasks
   void AskForTasks(absl::Time now, Outbox& out);
-  bool MayGive() const;
+  bool MayGive(absl::Time now) const;
   void GiveTasks(absl::Time now, Outbox& out);
   int64_t BytesToMove(const Activation& record, AgentId thief) const;
   void HandleGift(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
@@ -290,8 +291,7 @@ class JobRun {
   Offers offers_;
   absl::Time next_sweep_ = absl::InfinitePast();
   Stillness stillness_;
-  absl::Duration slowest_task_;
-  absl::Duration usual_task_ = absl::Milliseconds(1);  // a moving mean
+  TaskTimes times_;
   absl::Status failure_;
 };
 

@@ -42,6 +42,14 @@ OpenDemand OpenDemands::TakeFirst() {
   return open;
 }
 
+void OpenDemands::Erase(const Label& label) {
+  if (place_of_.empty()) return;
+  const auto it = place_of_.find(label);
+  if (it == place_of_.end()) return;
+  by_place_.erase(it->second);
+  place_of_.erase(it);
+}
+
 const Pursuit* Pursuits::Find(const Task& task) const {
   const auto it = by_task_.find(task);
   return it == by_task_.end() ? nullptr : &it->second;

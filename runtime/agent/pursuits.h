@@ -43,6 +43,8 @@ class OpenDemands {
   void Add(OpenDemand demand);
   // The most urgent one, the newest of several. There is one.
   OpenDemand TakeFirst();
+  // It has been made.
+  void Erase(const Label& label);
   bool empty() const { return by_place_.empty(); }
   int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
 

@@ -331,7 +331,7 @@ void JobRun::CountDurableResults() {
 }
 
 absl::Duration JobRun::Patience() const {
-  return std::max(limits_.patience_min, 8 * slowest_task_);
+  return std::max(limits_.patience_min, 8 * times_.slowest());
 }
 
 void JobRun::Tick(absl::Time now, Outbox& out) {

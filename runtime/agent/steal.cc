@@ -70,13 +70,19 @@ int64_t JobRun::BytesToMove(const Activation& record, AgentId thief) const {
   return bytes;
 }
 
-bool JobRun::MayGive() const {
-  return !paused_ && kernels_ != nullptr && stats_.tasks_executed > 0 &&
-         usual_task_ >= limits_.given_task_min;
+bool JobRun::MayGive(absl::Time now) const {
+  return !paused_ && kernels_ != nullptr &&
+         times_.AtLeast(now) >= limits_.given_task_min;
 }
 
 void JobRun::GiveTasks(absl::Time now, Outbox& out) {
-  if (!MayGive()) return;
+  if (!MayGive(now)) {
+    const bool may_be_long = !paused_ && times_.HasUnknown();
+    if (may_be_long && stealing_.RoomCount(now) > 0) {
+      out.WakeAt(now + limits_.given_task_min);
+    }
+    return;
+  }
   while (!parked_.empty()) {
     bool has_given = false;
     for (const AgentId thief : stealing_.Thieves(now)) {
@@ -84,7 +90,7 @@ void JobRun::GiveTasks(absl::Time now, Outbox& out) {
       auto record = parked_.TakeLast([&](const Activation& parked) {
         return !IsHeld(parked.task) && places_.IsMine(parked.task) &&
                !IsPursued(parked.task) && !IsWhollyDone(parked.task) &&
-               BytesToMove(parked, thief) * kTimeOfByte < usual_task_;
+               BytesToMove(parked, thief) * kTimeOfByte < times_.AtLeast(now);
       });
       if (record == nullptr) continue;
       has_given = true;

@@ -160,11 +160,19 @@ class CallServer {
 
 bool ServeKernelCalls(int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return false;  // too late to be told
+  int type = 0;
+  socklen_t size = sizeof(type);
+  if (getsockopt(kHelperSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+      type != SOCK_SEQPACKET) {
+    return false;
+  }
   for (const int fd : {kHelperSocket, kHelperRegion, kHelperLibrary}) {
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return false;
   }
-  const auto names = DecodeNames(Receive());
+  if (getppid() != parent) return true;  // it ended before it could be told
+  const std::string first = Receive();
+  if (first.empty()) return true;  // so did the job
+  const auto names = DecodeNames(first);
   if (!names.ok()) return false;
   CatchFaults();
   std::vector<void*> functions;

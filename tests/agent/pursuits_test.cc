@@ -54,6 +54,17 @@ TEST(OpenDemands, ForgetsTheLeastUrgent) {
   EXPECT_THAT(TakeAll(open), ElementsAre(0, 9, 8));
 }
 
+// What was made while its demand waited is not made again for it.
+TEST(OpenDemands, ForgetsWhatWasMade) {
+  OpenDemands open(100);
+  open.Add({.label = At(0), .depth = 1});
+  open.Add({.label = At(1), .depth = 2, .certain = true});
+  open.Erase(At(1));
+  open.Erase(At(2));
+  EXPECT_EQ(open.size(), 1);
+  EXPECT_THAT(TakeAll(open), ElementsAre(0));
+}
+
 TEST(Pursuits, TheLeastUrgentIsTheShallowestGuess) {
   Pursuits pursuits;
   pursuits.Put(TaskAt(0), {.depth = 1, .certain = true});

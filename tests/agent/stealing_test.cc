@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "tests/agent/one_agent.h"
 
 namespace dogged {
 namespace {
@@ -106,6 +107,27 @@ TEST(Stealing, OnlySomeAreAskedAtATime) {
   }
   EXPECT_EQ(asked, Stealing::kAskedMax);
   EXPECT_TRUE(thief.MayAsk(AgentId(100), kStart + kSweep, kStart));
+}
+
+// Nobody knows how long a first task takes. Until it has ended nothing is
+// queued behind it, and if it goes on, others get what waits.
+TEST(Stealing, WhatWaitsForAFirstTaskGoesToWhoHasRoom) {
+  ProgramBuilder b("leaves");
+  const int32_t x = AddRow(b, "x", kSelf);
+  const Domain domain = Domain::Box({{"i", 0, 1}});
+  b.AddClass({.name = "leaf",
+              .domain = domain,
+              .creates = {{x, {AffineExpr::Index(0)}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(x, domain);
+  b.SetEveryTaskNeeded();
+  OneAgent agent(std::move(b).Build().value());
+  EXPECT_EQ(agent.tasks().unfinished_count(), 1);
+  agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({1}));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGiven), IsEmpty());
+  agent.Pass(absl::Milliseconds(1));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGiven), SizeIs(1));
+  EXPECT_THAT(agent.tasks().TakeAll(), SizeIs(1));
 }
 
 }  // namespace

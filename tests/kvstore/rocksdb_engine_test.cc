@@ -310,6 +310,21 @@ TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
   });
 }
 
+// Somebody has tidied up.
+TEST(RocksDbEngine, SaysThatItsFilesAreGone) {
+  TemporaryFolder folder;
+  Reopen(folder / "db", [&](PatientEngine& patient) {
+    ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
+    std::filesystem::remove_all(folder / "db");
+    for (int i = 0; i < 100 && damage_words.empty(); ++i) {
+      (void)patient.Put(absl::StrCat("b", i), ValueOf(1));
+    }
+    EXPECT_THAT(damage_words,
+                AllOf(HasSubstr("db is damaged (IO error: No such"),
+                      HasSubstr("empty it")));
+  });
+}
+
 // Not that it is full.
 TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
   TemporaryFolder folder;

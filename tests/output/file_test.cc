@@ -100,6 +100,20 @@ TEST(File, RefusesFoldersAndMissingFolders) {
   EXPECT_THAT(std::string(status.message()), StartsWith(path));
 }
 
+// Before hours of work, not after them.
+TEST(File, KnowsBeforehandWhatCannotBeMade) {
+  const TemporaryFolder folder;
+  for (const std::string& path :
+       {folder / std::string(252, 'a'), folder / std::string(300, 'a'),
+        std::string("/proc/a.npy")}) {
+    const absl::Status status = CheckWritable(path);
+    EXPECT_FALSE(status.ok()) << path;
+    EXPECT_EQ(status, Write(path, "x"));
+  }
+  EXPECT_TRUE(CheckWritable(folder / "a").ok());
+  EXPECT_EQ(folder.FileCount(), 0);
+}
+
 TEST(File, RespectsPermissions) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   const TemporaryFolder folder;

@@ -1,0 +1,80 @@
+// TaskTimes: how long a job's tasks take at this agent, as far as it is known.
+// Tasks of a class of which none has ended here may take microseconds or hours:
+// while one of them runs, none is queued behind it, and what waits may go to
+// others once it has run for long.
+//
+// A data structure: time is passed in. Used by one thread.
+#ifndef DOGGED_RUNTIME_AGENT_TASK_TIMES_H_
+#define DOGGED_RUNTIME_AGENT_TASK_TIMES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace dogged {
+
+class TaskTimes {
+ public:
+  explicit TaskTimes(size_t class_count) : classes_(class_count) {}
+
+  // A task of `task_class` is the executor's.
+  void NoteSubmitted(int task_class) {
+    Class& of = classes_[static_cast<size_t>(task_class)];
+    if (!of.is_known) ++unknown_;
+    ++of.running;
+  }
+  // It has ended after `elapsed`.
+  void NoteEnded(int task_class, absl::Duration elapsed) {
+    Class& of = classes_[static_cast<size_t>(task_class)];
+    if (!of.is_known) unknown_ -= of.running;
+    of.is_known = true;
+    --of.running;
+    usual_ += (elapsed - usual_) / std::min<int64_t>(++ended_, 16);
+    slowest_ = std::max(slowest_, elapsed);
+    if (unknown_ == 0) unknown_since_ = absl::InfiniteFuture();
+  }
+  // One that was interrupted, or was of an earlier run of the job.
+  void NoteGone(int task_class) {
+    Class& of = classes_[static_cast<size_t>(task_class)];
+    if (of.running == 0) return;
+    --of.running;
+    if (!of.is_known && --unknown_ == 0) {
+      unknown_since_ = absl::InfiniteFuture();
+    }
+  }
+  void NotePass(absl::Time now) {
+    if (unknown_ > 0) unknown_since_ = std::min(unknown_since_, now);
+  }
+
+  // A moving mean; 1 ms before any has ended.
+  absl::Duration usual() const { return usual_; }
+  absl::Duration slowest() const { return slowest_; }
+  bool HasUnknown() const { return unknown_ > 0; }
+  // What a task that waits would wait for, or take, at least; 0 while nobody
+  // can tell.
+  absl::Duration AtLeast(absl::Time now) const {
+    return std::max(ended_ > 0 ? usual_ : absl::ZeroDuration(),
+                    now - std::min(unknown_since_, now));
+  }
+
+ private:
+  struct Class {
+    bool is_known = false;  // one has ended here
+    int64_t running = 0;
+  };
+
+  std::vector<Class> classes_;
+  int64_t unknown_ = 0;  // tasks with the executor
+  // There have been some ever since, as of the passes.
+  absl::Time unknown_since_ = absl::InfiniteFuture();
+  int64_t ended_ = 0;
+  absl::Duration usual_ = absl::Milliseconds(1);
+  absl::Duration slowest_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_TASK_TIMES_H_
