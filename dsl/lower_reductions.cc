@@ -337,6 +337,10 @@ void TakeRounds(const PointReduction& reduction, const Repeat& repeat,
   }
 }
 
+// Sums over all of space go with tiles; for others, what to write instead.
+constexpr absl::string_view kInstead =
+    "; a result of all that it reads stays in tiles, and can be summed after";
+
 }  // namespace
 
 absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
@@ -345,7 +349,9 @@ absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
     return absl::UnimplementedError(absl::StrCat(reduction.name, " ", why));
   };
   const int outer = reduction.domain.size();
-  if (outer > 1) return no("has several indices under `for`");
+  if (outer > 1) {
+    return no(absl::StrCat("has several indices under `for`", kInstead));
+  }
   PointResult out =
       MakeResult(reduction.source, reduction.over, reduction.source_map);
   if (!out.is_grid) {
@@ -380,8 +386,8 @@ absl::Status AddTileReduction(const PointReduction& reduction,
   const auto t = static_cast<size_t>(std::max(time, 0));
   const bool by_level = reduction.domain.size() == 1;
   if (by_level && (time < 0 || reduction.source_map[t].coefficients[0] != 1)) {
-    return absl::UnimplementedError(
-        absl::StrCat(reduction.name, " has an index of space under `for`"));
+    return absl::UnimplementedError(absl::StrCat(
+        reduction.name, " has an index of space under `for`", kInstead));
   }
   const Blocks blocks{
       .range = labels.size() > 0 ? labels.dimensions.back() : Dimension(),

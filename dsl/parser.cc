@@ -245,6 +245,10 @@ class Parser : private ReferenceParser {
       if (Accept("in")) formal.kind = ast::Formal::Kind::kIn;
       if (Accept("out")) formal.kind = ast::Formal::Kind::kOut;
       formal.name = TakeName("the name of an argument");
+      if (formal.name.text == "inout" && !At(",") && !At(")")) {
+        Fail("arguments of a kernel are 'in' or 'out'")
+            .Help("what it changes is two of them:  in a, out b");
+      }
       out.formals.push_back(std::move(formal));
     } while (Accept(","));
     Expect(")", "behind the arguments of a kernel");
