@@ -281,6 +281,12 @@ def case_agents():
         for at, (kernel, what) in enumerate(SINS.items()):
             _, words = cluster.run(poison.program(kernel), at=at % 3, expect=1)
             check(kernel, error_of(words), failure(kernel, what), words)
+        # Helpers that start as the job ends say nothing of their own.
+        for _ in range(5):
+            _, words = run(poison.program("gives_up"), "-D", "N=40",
+                           "--agents", 3, expect=1)
+            check("gives_up", error_of(words),
+                  failure("gives_up", SINS["gives_up"]), words)
         for agent in cluster.agents:
             check("an agent", agent.poll(), None)
             await_that("no helper is left", lambda: not children(agent.pid))
