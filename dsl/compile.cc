@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/interpreter.h"
 #include "dsl/job_inputs.h"
+#include "dsl/kernel_fit.h"
 #include "dsl/lower.h"
 #include "dsl/lower_program.h"
 #include "dsl/parser.h"
@@ -409,6 +410,9 @@ absl::StatusOr<KernelTable> LoadKernels(const Job& job,
       return Annotate(kernel.status(), job.program.kernels[k].name);
     }
     table.push_back(*std::move(kernel));
+  }
+  for (const TaskClass& c : job.program.classes) {
+    DOGGED_RETURN_IF_ERROR(CheckKernelFits(job.program, c));
   }
   return table;
 }

@@ -107,6 +107,10 @@ bool IsValid(const CodeBlock& block, size_t position) {
   if (operands > 0 && (node.a < 0 || node.a >= limit)) return false;
   if (operands > 1 && (node.b < 0 || node.b >= limit)) return false;
   if (operands > 2 && (node.c < 0 || node.c >= limit)) return false;
+  const int32_t all[] = {node.a, node.b, node.c};
+  for (int i = operands; i < 3; ++i) {
+    if (all[i] >= 0) return false;
+  }
   if (node.op == IrOp::kIndex &&
       (node.integer < 0 || node.integer >= block.index_count)) {
     return false;

@@ -143,6 +143,13 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
   for (const Value& value : call.inputs) {
     loads.push_back(value.IsNone() ? nullptr : value.data());
     if (value.IsNone()) continue;
+    const ElementType element = code.loads[loads.size() - 1].element;
+    if (value.type() != element || value.bytes() == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("an input of ", value.bytes(), " bytes of type ",
+                       ElementName(value.type()), " where one of ",
+                       ElementName(element), " is read"));
+    }
     const absl::Status s = set_stride(stores.size() + loads.size() - 1, value);
     if (!s.ok()) return s;
   }

@@ -163,6 +163,10 @@ class ReduceKernel : public Kernel {
                        body_.step == ReduceBody::Step::kRoot;
     for (const Value& input : call.inputs) {
       if (input.IsNone()) continue;
+      if (!Takes(input, joins, call.task)) {
+        return absl::InvalidArgumentError(
+            "an input that does not fit its reduction");
+      }
       if (joins) {
         partial.Join(input);
       } else {
@@ -176,6 +180,28 @@ class ReduceKernel : public Kernel {
   }
 
  private:
+  // A job may come from anybody.
+  bool Takes(const Value& input, bool is_partial, const Task& task) const {
+    if (is_partial) {
+      const bool is_exact = IsExact(body_.kind, body_.element);
+      return input.type() == PartialElement(body_.kind, body_.element) &&
+             input.element_count() == (is_exact ? ExactSum::kWords : 1);
+    }
+    if (input.type() != body_.element) return false;
+    if (body_.time_dim < 0) return true;
+    const int64_t level = LevelOf(task);
+    return body_.time_dim < input.shape().size() && level >= 0 &&
+           level < input.shape()[body_.time_dim];
+  }
+  // Among those that a tile holds.
+  int64_t LevelOf(const Task& task) const {
+    const int64_t begin =
+        body_.origin + task.index[body_.block_index] * body_.depth;
+    // From the first of them on; the block holds those that are wanted.
+    const int64_t wanted = body_.first_level;
+    return (begin + task.index[body_.level_index] - wanted) / body_.level_step -
+           CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
+  }
   // A scalar is a tile of one point.
   void AddTile(const Value& tile, const Task& task, Partial& partial) const {
     const auto* data = static_cast<const char*>(tile.data());
@@ -190,13 +216,7 @@ class ReduceKernel : public Kernel {
       if (d < body_.time_dim) rows *= shape[d];
       if (d > body_.time_dim) row *= shape[d];
     }
-    const int64_t begin =
-        body_.origin + task.index[body_.block_index] * body_.depth;
-    // From the first of them on; the block holds those that are wanted.
-    const int64_t wanted = body_.first_level;
-    const int64_t level =
-        (begin + task.index[body_.level_index] - wanted) / body_.level_step -
-        CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
+    const int64_t level = LevelOf(task);
     const int64_t levels = shape[body_.time_dim];
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = (r * levels + level) * row;

@@ -12,6 +12,7 @@
 #include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
 #include "runtime/base/check.h"
+#include "runtime/base/status.h"
 
 namespace dogged::dsl {
 
@@ -384,6 +385,7 @@ class TileKernel : public Kernel {
   TileKernel(std::shared_ptr<const TileProgram> program, TileRole role)
       : program_(std::move(program)), role_(std::move(role)) {}
   absl::Status Run(KernelCall& call) const override {
+    DOGGED_RETURN_IF_ERROR(Check(call));
     TileRun(*program_, role_, call).Run();
     return absl::OkStatus();
   }
@@ -401,6 +403,20 @@ class TileKernel : public Kernel {
   }
 
  private:
+  absl::Status Check(const KernelCall& call) const {
+    const TileAndBlock at(program_->plan, role_, call.task.index);
+    const auto wanted = InputBytesOf(*program_, role_, at);
+    bool fits = call.inputs.size() >= wanted.size() &&
+                call.outputs.size() == OutputsOf(*program_, role_, at).size();
+    for (size_t i = 0; fits && i < wanted.size(); ++i) {
+      const Value& input = call.inputs[i];
+      fits = (input.IsNone() ? 0 : input.bytes()) >= wanted[i];
+    }
+    return fits ? absl::OkStatus()
+                : absl::InvalidArgumentError(
+                      "the job's plan of tiles does not fit its tasks");
+  }
+
   std::shared_ptr<const TileProgram> program_;
   TileRole role_;
 };

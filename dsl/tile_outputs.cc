@@ -39,6 +39,32 @@ TileAndBlock::TileAndBlock(const TilePlan& plan, const TileRole& role,
   if (role.kind == TileRole::Kind::kStep) block = index[plan.dim_count()];
 }
 
+std::vector<int64_t> InputBytesOf(const TileProgram& program,
+                                  const TileRole& role,
+                                  const TileAndBlock& at) {
+  const TilePlan& plan = program.plan;
+  std::vector<int64_t> out;
+  for (const TileField& field : plan.fields) {
+    if (!IsTaken(field, role)) continue;
+    out.push_back(
+        TileOutput{field.element, plan.Window(field, at.tile).Extents()}
+            .bytes());
+  }
+  if (role.kind != TileRole::Kind::kStep) return out;
+  for (const TileField& field : plan.fields) {
+    if (field.is_static || field.carried == 0) continue;
+    out.push_back(Carried(field, plan.Core(field, at.tile)).bytes());
+    for (const IndexVector& delta : program.directions) {
+      IndexVector from = at.tile;
+      for (int d = 0; d < delta.size(); ++d) from[d] -= delta[d];
+      out.push_back(plan.IsTile(from)
+                        ? Carried(field, plan.Strip(field, from, delta)).bytes()
+                        : 0);
+    }
+  }
+  return out;
+}
+
 std::vector<TileOutput> OutputsOf(const TileProgram& program,
                                   const TileRole& role,
                                   const TileAndBlock& at) {

@@ -1,4 +1,4 @@
-// What a tile task makes, before it runs. Pure functions.
+// What a tile task takes and makes, before it runs. Pure functions.
 #ifndef DOGGED_DSL_TILE_OUTPUTS_H_
 #define DOGGED_DSL_TILE_OUTPUTS_H_
 
@@ -25,6 +25,11 @@ struct TileAndBlock {
   TileAndBlock(const TilePlan& plan, const TileRole& role,
                const IndexVector& index);
 };
+
+// What the inputs of a task of `role` take at least, in the order of its uses:
+// a job may come from anybody, and its plan need not fit its tasks.
+std::vector<int64_t> InputBytesOf(const TileProgram& program,
+                                  const TileRole& role, const TileAndBlock& at);
 
 // Those of a task of `role`, in the order of its creates, see TileRole. A part
 // that is carried has its levels, if there are several, before its dimensions.

@@ -25,9 +25,13 @@ std::string ResolveLinks(const std::string& path) {
   return resolved == nullptr ? path : resolved.get();
 }
 
+// Of a file's name, so that what is added to it still makes one.
+constexpr size_t kNameMax = 200;
+
 // Opens a new file beside `target`, whose place it takes once it is whole.
 int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
-  name = absl::StrCat(target, ".part-", getpid());
+  const size_t begin = target.rfind('/') + 1;  // 0 without a folder
+  name = absl::StrCat(target.substr(0, begin + kNameMax), ".part-", getpid());
   return open(name.c_str(),
               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 }
@@ -110,6 +114,8 @@ absl::Status CheckWritable(absl::string_view path) {
     if (access(target.c_str(), W_OK) != 0) {
       return FileError(path, "cannot write", errno);
     }
+  } else if (errno == ENAMETOOLONG) {
+    return FileError(path, "cannot create", errno);
   }
   const size_t slash = target.rfind('/');
   const std::string folder =
@@ -123,8 +129,7 @@ absl::Status CheckWritable(absl::string_view path) {
   if (!S_ISDIR(status.st_mode)) {
     return FileError(path, "cannot create", ENOTDIR);
   }
-  // There are folders in which no file can be made, whatever their rights say,
-  // and names that are too long only with what is added to them.
+  // There are folders in which no file can be made, whatever their rights say.
   std::string temporary;
   const int file = OpenBeside(target, 0600, temporary);
   if (file < 0) return FileError(path, "cannot create", errno);

@@ -122,7 +122,7 @@ def case_left():
         for _ in range(3):
             cluster.start()
         done = subprocess.Popen(
-            [DOGGED, "run", HEAT, "-D", "N=100001", "-D", "T=2000", "--cluster",
+            [DOGGED, "run", HEAT, "-D", "N=100001", "-D", "T=100000", "--cluster",
              cluster.addresses[0], "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         cluster.await_status(
