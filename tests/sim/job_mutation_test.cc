@@ -74,8 +74,11 @@ void Damage(Rng& rng, std::string& job) {
 void RunInAgents(const std::string& encoded, const KernelRegistry& registry,
                  uint64_t seed) {
   if (!Job::Decode(encoded).ok()) return;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // Sanitizers take addresses without end.
   const rlimit memory = {.rlim_cur = 2ULL << 30, .rlim_max = 2ULL << 30};
   setrlimit(RLIMIT_AS, &memory);
+#endif
   alarm(2);
   SimOptions options{.agents = 2, .seed = seed};
   options.time_max = absl::Seconds(20);
