@@ -87,7 +87,13 @@ class CodeKernel : public Kernel {
   CodeKernel(CodeBody body, std::unique_ptr<BoxFunction> function)
       : body_(std::move(body)),
         function_(std::move(function)),
-        shapes_(body_.shapes) {}
+        shapes_(body_.shapes),
+        is_always_read_(body_.code.loads.size(), false) {
+    for (const IrNode& node : body_.code.nodes) {
+      if (node.op != IrOp::kLoad || node.a >= 0) continue;
+      is_always_read_[static_cast<size_t>(node.integer)] = true;
+    }
+  }
   absl::Status Run(KernelCall& call) const override;
   ByteCounts OutputBytes(const Task& task) const override {
     Few<Shape> shapes(body_.code.stores.size());
@@ -103,6 +109,7 @@ class CodeKernel : public Kernel {
   CodeBody body_;
   std::unique_ptr<BoxFunction> function_;
   Shapes shapes_;
+  std::vector<bool> is_always_read_;  // by load: no guard stands before it
 };
 
 absl::Status CodeKernel::Run(KernelCall& call) const {
@@ -140,10 +147,16 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
     if (absl::Status s = set_stride(stores.size(), value); !s.ok()) return s;
     stores.push_back(value.mutable_data());
   }
+  // A use that is not there; a job from anybody may read it all the same.
+  static constexpr int64_t kZero = 0;
   for (const Value& value : call.inputs) {
-    loads.push_back(value.IsNone() ? nullptr : value.data());
+    const size_t load = loads.size();
+    loads.push_back(value.IsNone() ? &kZero : value.data());
+    if (value.IsNone() && is_always_read_[load]) {
+      return absl::InvalidArgumentError("an input that is read is not there");
+    }
     if (value.IsNone()) continue;
-    const ElementType element = code.loads[loads.size() - 1].element;
+    const ElementType element = code.loads[load].element;
     if (value.type() != element || value.bytes() == 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("an input of ", value.bytes(), " bytes of type ",

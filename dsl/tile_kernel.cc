@@ -12,7 +12,6 @@
 #include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
 #include "runtime/base/check.h"
-#include "runtime/base/status.h"
 
 namespace dogged::dsl {
 
@@ -33,8 +32,12 @@ class TileRun {
         call_(call),
         at_(plan_, role, call.task.index) {}
 
-  void Run() {
+  absl::Status Run() {
     const std::vector<TileOutput> outputs = OutputsOf(program_, role_, at_);
+    if (call_.outputs.size() != outputs.size() || !FitInputs()) {
+      return absl::InvalidArgumentError(
+          "the job's plan of tiles does not fit its tasks");
+    }
     for (size_t o = 0; o < outputs.size(); ++o) {
       call_.outputs[o] = Value::Allocate(outputs[o].element, outputs[o].shape);
     }
@@ -44,6 +47,7 @@ class TileRun {
     } else {
       RunLevels();
     }
+    return absl::OkStatus();
   }
 
   // What Run() takes beside inputs and outputs; neither need be there.
@@ -55,6 +59,7 @@ class TileRun {
   }
 
  private:
+  bool FitInputs() const;
   void RunStatic();
   void RunLevels();
   // Sets up the rings, without memory, and the static windows; how many bytes
@@ -97,6 +102,16 @@ class TileRun {
   bool is_swept_away_ = false;
   TileCarry carry_{program_, tile_, fields_, call_};
 };
+
+bool TileRun::FitInputs() const {
+  const std::vector<int64_t> wanted = InputBytesOf(program_, role_, at_);
+  bool fit = call_.inputs.size() >= wanted.size();
+  for (size_t i = 0; fit && i < wanted.size(); ++i) {
+    const Value& input = call_.inputs[i];
+    fit = (input.IsNone() ? 0 : input.bytes()) >= wanted[i];
+  }
+  return fit;
+}
 
 void TileRun::RunStatic() {
   size_t input = 0;
@@ -385,9 +400,7 @@ class TileKernel : public Kernel {
   TileKernel(std::shared_ptr<const TileProgram> program, TileRole role)
       : program_(std::move(program)), role_(std::move(role)) {}
   absl::Status Run(KernelCall& call) const override {
-    DOGGED_RETURN_IF_ERROR(Check(call));
-    TileRun(*program_, role_, call).Run();
-    return absl::OkStatus();
+    return TileRun(*program_, role_, call).Run();
   }
   ByteCounts OutputBytes(const Task& task) const override {
     const TileAndBlock at(program_->plan, role_, task.index);
@@ -403,20 +416,6 @@ class TileKernel : public Kernel {
   }
 
  private:
-  absl::Status Check(const KernelCall& call) const {
-    const TileAndBlock at(program_->plan, role_, call.task.index);
-    const auto wanted = InputBytesOf(*program_, role_, at);
-    bool fits = call.inputs.size() >= wanted.size() &&
-                call.outputs.size() == OutputsOf(*program_, role_, at).size();
-    for (size_t i = 0; fits && i < wanted.size(); ++i) {
-      const Value& input = call.inputs[i];
-      fits = (input.IsNone() ? 0 : input.bytes()) >= wanted[i];
-    }
-    return fits ? absl::OkStatus()
-                : absl::InvalidArgumentError(
-                      "the job's plan of tiles does not fit its tasks");
-  }
-
   std::shared_ptr<const TileProgram> program_;
   TileRole role_;
 };

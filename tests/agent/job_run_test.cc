@@ -62,29 +62,12 @@ TEST(JobRun, TakesNoNoticeOfATaskThatWasInterrupted) {
 // 10^12 leaves, and none is its own: messages have their turn all the same.
 TEST(JobRun, LooksAtSomeLeavesAtATime) {
   constexpr int64_t kLast = 1'000'000'000'000;
-  ProgramBuilder b("leaves");
-  const int32_t x = AddRow(b, "x", kPeer);
-  b.AddClass({.name = "leaf",
-              .domain = Domain::Box({{"i", 0, kLast}}),
-              .creates = {{x, {AffineExpr::Index(0)}}},
-              .kernel = b.AddKernel({"add", "test", ""})});
-  b.AddResult(x, Domain::Box({{"i", kLast, kLast}}));
-  b.SetEveryTaskNeeded();
-  OneAgent agent(std::move(b).Build().value());
+  OneAgent agent(Leaves(kPeer, kLast, /*first_result=*/kLast));
   EXPECT_TRUE(agent.tasks().TakeAll().empty());
 }
 
 TEST(JobRun, StartsLeavesBesideAJobThatFillsTheExecutor) {
-  ProgramBuilder b("leaves");
-  const int32_t x = AddRow(b, "x", kSelf);
-  const Domain domain = Domain::Box({{"i", 0, 999}});
-  b.AddClass({.name = "leaf",
-              .domain = domain,
-              .creates = {{x, {AffineExpr::Index(0)}}},
-              .kernel = b.AddKernel({"add", "test", ""})});
-  b.AddResult(x, domain);
-  b.SetEveryTaskNeeded();
-  OneAgent agent(std::move(b).Build().value());
+  OneAgent agent(Leaves(kSelf, 999));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   agent.tasks().others = 100'000;
   agent.Complete(std::move(tasks.at(0)), {Sealed(Value::Scalar(1))});

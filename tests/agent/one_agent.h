@@ -222,6 +222,19 @@ inline Program AllAt(AgentId agent, Program program) {
   return program;
 }
 
+// Leaves 0 ... `last` of one row, results from `first_result` on.
+inline Program Leaves(AgentId home, int64_t last, int64_t first_result = 0) {
+  ProgramBuilder b("leaves");
+  const int32_t x = AddRow(b, "x", home);
+  b.AddClass({.name = "leaf",
+              .domain = Domain::Box({{"i", 0, last}}),
+              .creates = {{x, {AffineExpr::Index(0)}}},
+              .kernel = b.AddKernel({"add", "test", ""})});
+  b.AddResult(x, Domain::Box({{"i", first_result, last}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
 }  // namespace dogged
 
 #endif  // DOGGED_TESTS_AGENT_ONE_AGENT_H_

@@ -89,22 +89,18 @@ TEST(Publish, WhatIsDemandedWaitsForCredit) {
 TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
   OneAgent agent(Read(kSelf, {kSelf}));
   const Bytes value = BindLarge(agent);
-  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
-  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
-  agent.queued_bytes = 100000;
-  agent.Pass(absl::Milliseconds(500));
-  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
-  EXPECT_EQ(agent.SentWith(kPeer, value), 0);
+  const auto sent_when_asked = [&](int64_t queued_bytes, absl::Duration later) {
+    agent.queued_bytes = queued_bytes;
+    agent.Pass(later);
+    agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+    return agent.SentWith(kPeer, value);
+  };
+  EXPECT_EQ(sent_when_asked(0, absl::ZeroDuration()), 1);
+  EXPECT_EQ(sent_when_asked(100000, absl::Milliseconds(500)), 0);
   // It has all that was sent, or it was lost.
-  agent.queued_bytes = 0;
-  agent.Pass(absl::Milliseconds(1));
-  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
-  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+  EXPECT_EQ(sent_when_asked(0, absl::Milliseconds(1)), 1);
   // Behind others' bytes it may be lost as well.
-  agent.queued_bytes = 100000;
-  agent.Pass(absl::Seconds(6));
-  agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
-  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+  EXPECT_EQ(sent_when_asked(100000, absl::Seconds(6)), 1);
 }
 
 }  // namespace

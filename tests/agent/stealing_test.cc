@@ -112,16 +112,7 @@ TEST(Stealing, OnlySomeAreAskedAtATime) {
 // Nobody knows how long a first task takes. Until it has ended nothing is
 // queued behind it, and if it goes on, others get what waits.
 TEST(Stealing, WhatWaitsForAFirstTaskGoesToWhoHasRoom) {
-  ProgramBuilder b("leaves");
-  const int32_t x = AddRow(b, "x", kSelf);
-  const Domain domain = Domain::Box({{"i", 0, 1}});
-  b.AddClass({.name = "leaf",
-              .domain = domain,
-              .creates = {{x, {AffineExpr::Index(0)}}},
-              .kernel = b.AddKernel({"add", "test", ""})});
-  b.AddResult(x, domain);
-  b.SetEveryTaskNeeded();
-  OneAgent agent(std::move(b).Build().value());
+  OneAgent agent(Leaves(kSelf, 1));
   EXPECT_EQ(agent.tasks().unfinished_count(), 1);
   agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({1}));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGiven), IsEmpty());

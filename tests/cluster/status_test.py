@@ -122,8 +122,8 @@ def case_left():
         for _ in range(3):
             cluster.start()
         done = subprocess.Popen(
-            [DOGGED, "run", HEAT, "-D", "N=100001", "-D", "T=100000", "--cluster",
-             cluster.addresses[0], "--json"],
+            [DOGGED, "run", HEAT, "-D", "N=100001", "-D", "T=100000",
+             "--cluster", cluster.addresses[0], "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         cluster.await_status(
             "a part of the tasks has run",

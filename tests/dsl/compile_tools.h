@@ -52,10 +52,10 @@ inline CompileOptions Options() {
   return options;
 }
 
-inline Job MustCompile(const std::string& text, const CompileOptions& options) {
+inline Job MustCompile(const std::string& text, const CompileOptions& options,
+                       const KernelRegistry& registry = KernelRegistry()) {
   Diagnostics diagnostics("", "");
-  absl::StatusOr<Job> job =
-      Compile(text, options, KernelRegistry(), diagnostics);
+  absl::StatusOr<Job> job = Compile(text, options, registry, diagnostics);
   EXPECT_TRUE(job.ok()) << job.status() << "\n"
                         << diagnostics.ToString() << "\n"
                         << text;

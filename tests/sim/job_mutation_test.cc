@@ -6,18 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "apps/tiles/blas_kernels.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/cluster.h"
+#include "tests/dsl/compile_tools.h"
 #include "tests/sim/serial.h"
 
 namespace dogged {
@@ -25,15 +22,19 @@ namespace {
 
 struct App {
   const char* file;
-  std::map<std::string, std::string> parameters;
+  dsl::ParameterValues parameters;
+  bool coalesce = true;
 };
 
 const App kApps[] = {
     {"heat2d/heat2d.dog", {{"N", "40"}, {"T", "8"}}},
     {"heat1d/heat1d.dog", {{"N", "101"}, {"T", "10"}}},
+    {"heat1d/heat1d.dog", {{"N", "12"}, {"T", "6"}}, false},
     {"jacobi/jacobi.dog", {{"N", "20"}}},
+    {"maxwell2d/maxwell2d.dog", {{"N", "20"}, {"T", "6"}}},
     {"smithwaterman/smithwaterman.dog", {}},
     {"cholesky/cholesky.dog", {{"N", "20"}, {"NB", "5"}}},
+    {"lu/lu.dog", {{"N", "20"}, {"NB", "5"}}},
     {"qr/qr.dog", {{"N", "20"}, {"NB", "5"}}},
 };
 
@@ -44,21 +45,12 @@ KernelRegistry Registry() {
 }
 
 std::string Encoded(const App& app, const KernelRegistry& registry) {
-  std::ifstream in(std::string(DOGGED_APPS_DIR "/") + app.file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  dsl::CompileOptions options;
-  options.file = app.file;
-  for (const auto& [name, value] : app.parameters) {
-    options.parameters.emplace_back(name, value);
-  }
+  dsl::CompileOptions options = dsl::Options();
+  options.parameters = app.parameters;
+  options.coalesce = app.coalesce;
   options.compiled = false;
   options.target = {.agents = 2, .workers = 1};
-  options.analyze = dsl::AnalyzeWithIsl;
-  dsl::Diagnostics diagnostics(options.file, text.str());
-  const auto job = dsl::Compile(text.str(), options, registry, diagnostics);
-  EXPECT_TRUE(job.ok()) << diagnostics.ToString() << job.status();
-  return job.ok() ? job->Encode() : "";
+  return dsl::MustCompile(dsl::ReadApp(app.file), options, registry).Encode();
 }
 
 void Damage(Rng& rng, std::string& job) {
