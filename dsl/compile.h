@@ -1,4 +1,5 @@
-// The face of the language: program text to a Job, and a Job to kernels.
+// The face of the language: program text to a Job, and what a Job gives when it
+// runs in this thread.
 #ifndef DOGGED_DSL_COMPILE_H_
 #define DOGGED_DSL_COMPILE_H_
 
@@ -69,16 +70,6 @@ absl::StatusOr<Job> Compile(absl::string_view text,
                             Diagnostics& diagnostics,
                             PlacedResults* placed = nullptr,
                             ProgramFacts* facts = nullptr);
-
-// The kernels of a job, by position in its program. Compiles the job's C
-// source through `compile`; without it, or if that can't be done here, kernels
-// are interpreted and a line is logged. kInvalidArgument if the job is
-// malformed, names a kernel that `registry` lacks, or an input does not fit.
-// Libraries that the job holds are loaded through `load`.
-absl::StatusOr<KernelTable> LoadKernels(const Job& job,
-                                        const KernelRegistry& registry,
-                                        const CompileSource& compile,
-                                        const LoadLibrary& load = nullptr);
 
 struct SerialOutcome {
   std::vector<ResultView> views;

@@ -9,6 +9,7 @@
 #include "dsl/interpreter.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/program.h"
 
 namespace dogged::dsl {
 namespace {
@@ -82,6 +83,10 @@ int64_t BytesOf(ElementType element, const Shape& shape) {
   return ElementCount(shape) * ElementBytes(element);
 }
 
+bool IsPosition(int32_t position, size_t count) {
+  return position >= 0 && position < static_cast<int64_t>(count);
+}
+
 class CodeKernel : public Kernel {
  public:
   CodeKernel(CodeBody body, std::unique_ptr<BoxFunction> function)
@@ -95,6 +100,10 @@ class CodeKernel : public Kernel {
     }
   }
   absl::Status Run(KernelCall& call) const override;
+  bool Fits(const TaskClass& c) const override {
+    return c.uses.size() == body_.code.loads.size() &&
+           c.creates.size() == body_.code.stores.size();
+  }
   ByteCounts OutputBytes(const Task& task) const override {
     Few<Shape> shapes(body_.code.stores.size());
     if (body_.has_elements) shapes = shapes_.At(task.index);
@@ -197,6 +206,9 @@ class InputKernel : public Kernel {
         layout_(LayoutOf(body_, content_)),
         shapes_(body_.shapes) {}
   absl::Status Run(KernelCall& call) const override;
+  bool Fits(const TaskClass& c) const override {
+    return c.creates.size() == 1 && c.domain.size() == body_.box.size();
+  }
   ByteCounts OutputBytes(const Task& task) const override {
     return {BytesOf(body_.element, shapes_.At(task.index)[0])};
   }
@@ -270,6 +282,7 @@ class NativeTask : public Kernel {
         in_shapes_(body_.in_shapes),
         out_shapes_(body_.out_shapes) {}
   absl::Status Run(KernelCall& call) const override;
+  bool Fits(const TaskClass& c) const override;
   ByteCounts OutputBytes(const Task& task) const override {
     const Few<Shape> shapes = out_shapes_.At(task.index);
     ByteCounts out(shapes.size(), 0);
@@ -306,6 +319,18 @@ class NativeTask : public Kernel {
   Shapes in_shapes_;
   Shapes out_shapes_;
 };
+
+bool NativeTask::Fits(const TaskClass& c) const {
+  Few<bool> made(c.creates.size(), false);
+  for (const int32_t out : body_.out) {
+    if (!IsPosition(out, made.size())) return false;
+    made[static_cast<size_t>(out)] = true;
+  }
+  return std::all_of(
+             body_.in.begin(), body_.in.end(),
+             [&c](int32_t in) { return IsPosition(in, c.uses.size()); }) &&
+         std::find(made.begin(), made.end(), false) == made.end();
+}
 
 absl::Status NativeTask::Run(KernelCall& call) const {
   // A value that two formals share must be copied by whoever updates it.

@@ -8,6 +8,7 @@
 
 #include "dsl/exact_sum.h"
 #include "runtime/graph/affine.h"
+#include "runtime/graph/program.h"
 
 namespace dogged::dsl {
 namespace {
@@ -157,20 +158,24 @@ class ReduceKernel : public Kernel {
                       : ElementBytes(body_.element)};
   }
 
+  bool Fits(const TaskClass& c) const override {
+    const int indices = c.domain.size();
+    return c.creates.size() == 1 &&
+           (body_.time_dim < 0 ||
+            (body_.block_index < indices && body_.level_index < indices));
+  }
+
   absl::Status Run(KernelCall& call) const override {
     Partial partial(body_.kind, body_.element);
     const bool joins = body_.step == ReduceBody::Step::kCombine ||
                        body_.step == ReduceBody::Step::kRoot;
     for (const Value& input : call.inputs) {
       if (input.IsNone()) continue;
-      if (!Takes(input, joins, call.task)) {
+      const bool is_taken = joins ? JoinPartial(input, partial)
+                                  : AddTile(input, call.task, partial);
+      if (!is_taken) {
         return absl::InvalidArgumentError(
             "an input that does not fit its reduction");
-      }
-      if (joins) {
-        partial.Join(input);
-      } else {
-        AddTile(input, call.task, partial);
       }
     }
     call.outputs[0] =
@@ -180,18 +185,16 @@ class ReduceKernel : public Kernel {
   }
 
  private:
-  // A job may come from anybody.
-  bool Takes(const Value& input, bool is_partial, const Task& task) const {
-    if (is_partial) {
-      const bool is_exact = IsExact(body_.kind, body_.element);
-      return input.type() == PartialElement(body_.kind, body_.element) &&
-             input.element_count() == (is_exact ? ExactSum::kWords : 1);
+  // False if `input` is none of this reduction's partials: a job may come from
+  // anybody.
+  bool JoinPartial(const Value& input, Partial& partial) const {
+    const bool is_exact = IsExact(body_.kind, body_.element);
+    if (input.type() != PartialElement(body_.kind, body_.element) ||
+        input.element_count() != (is_exact ? ExactSum::kWords : 1)) {
+      return false;
     }
-    if (input.type() != body_.element) return false;
-    if (body_.time_dim < 0) return true;
-    const int64_t level = LevelOf(task);
-    return body_.time_dim < input.shape().size() && level >= 0 &&
-           level < input.shape()[body_.time_dim];
+    partial.Join(input);
+    return true;
   }
   // Among those that a tile holds.
   int64_t LevelOf(const Task& task) const {
@@ -202,26 +205,31 @@ class ReduceKernel : public Kernel {
     return (begin + task.index[body_.level_index] - wanted) / body_.level_step -
            CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
   }
-  // A scalar is a tile of one point.
-  void AddTile(const Value& tile, const Task& task, Partial& partial) const {
+  // A scalar is a tile of one point. False if `tile` holds other elements or
+  // not the level wanted.
+  bool AddTile(const Value& tile, const Task& task, Partial& partial) const {
+    if (tile.type() != body_.element) return false;
     const auto* data = static_cast<const char*>(tile.data());
     if (body_.time_dim < 0) {
       partial.AddElements(data, tile.element_count());
-      return;
+      return true;
     }
     const Shape& shape = tile.shape();
+    if (body_.time_dim >= shape.size()) return false;
+    const int64_t levels = shape[body_.time_dim];
+    const int64_t level = LevelOf(task);
+    if (level < 0 || level >= levels) return false;
     int64_t rows = 1;
     int64_t row = 1;
     for (int d = 0; d < shape.size(); ++d) {
       if (d < body_.time_dim) rows *= shape[d];
       if (d > body_.time_dim) row *= shape[d];
     }
-    const int64_t level = LevelOf(task);
-    const int64_t levels = shape[body_.time_dim];
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = (r * levels + level) * row;
       partial.AddElements(data + at * ElementBytes(body_.element), row);
     }
+    return true;
   }
 
   ReduceBody body_;

@@ -402,6 +402,10 @@ class TileKernel : public Kernel {
   absl::Status Run(KernelCall& call) const override {
     return TileRun(*program_, role_, call).Run();
   }
+  bool Fits(const TaskClass& c) const override {
+    const bool has_block = role_.kind == TileRole::Kind::kStep;
+    return c.domain.size() >= program_->plan.dim_count() + (has_block ? 1 : 0);
+  }
   ByteCounts OutputBytes(const Task& task) const override {
     const TileAndBlock at(program_->plan, role_, task.index);
     ByteCounts out;

@@ -17,6 +17,7 @@
 #include "apps/tiles/numeric_class.h"
 #include "dsl/analysis.h"
 #include "dsl/diagnostics.h"
+#include "dsl/load_kernels.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 

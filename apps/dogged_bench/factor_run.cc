@@ -12,6 +12,7 @@
 #include "apps/dogged_bench/report.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/local_run.h"

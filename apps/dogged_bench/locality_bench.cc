@@ -7,6 +7,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/exec/kernel_library.h"
 #include "runtime/sim/cluster.h"

@@ -12,6 +12,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/sim/cluster.h"
 

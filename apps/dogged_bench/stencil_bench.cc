@@ -12,6 +12,7 @@
 #include "apps/dogged_bench/peers_stencil.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "dsl/results.h"
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"

@@ -21,6 +21,8 @@
 
 namespace dogged {
 
+struct TaskClass;
+
 // `value` itself if nobody else holds it, else a copy of it: what a kernel
 // starts from when it updates an input. `value` is none afterwards if it was
 // taken.
@@ -50,6 +52,13 @@ class Kernel {
   // is not positive definite), with the pivot or element in the message; the
   // caller adds the task's name.
   virtual absl::Status Run(KernelCall& call) const = 0;
+  // It can run the tasks of `c`. A job may come from anybody, and Run takes the
+  // numbers of uses, creates and indices for granted; what values have in them
+  // is for Run to check.
+  virtual bool Fits(const TaskClass& c) const {
+    (void)c;
+    return true;
+  }
   // It takes the value of `use` for an output if nobody else holds that.
   virtual bool Updates(int use) const {
     (void)use;

@@ -14,6 +14,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "dsl/results.h"
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"

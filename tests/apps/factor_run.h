@@ -14,6 +14,7 @@
 #include "apps/verify/verdict.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "dsl/results.h"
 #include "runtime/base/random.h"
 #include "runtime/base/status.h"

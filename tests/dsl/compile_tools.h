@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/load_kernels.h"
 #include "dsl/results.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
