@@ -95,33 +95,34 @@ bool TypesFit(const CodeBlock& block, const IrNode& node) {
   return false;
 }
 
+bool IsBelow(int64_t position, size_t limit) {
+  return position >= 0 && position < static_cast<int64_t>(limit);
+}
+
+// What node.integer counts among is there.
+bool IntegerFits(const CodeBlock& block, const IrNode& node) {
+  switch (node.op) {
+    case IrOp::kMath:
+      return IsBelow(node.integer, MathFunctions().size());
+    case IrOp::kIndex:
+      return node.integer >= 0 && node.integer < block.index_count;
+    case IrOp::kLoad:
+      return IsBelow(node.integer, block.loads.size()) &&
+             node.type ==
+                 IrTypeOf(
+                     block.loads[static_cast<size_t>(node.integer)].element);
+    default:
+      return true;
+  }
+}
+
 bool IsValid(const CodeBlock& block, size_t position) {
   const IrNode& node = block.nodes[position];
-  const auto limit = static_cast<int32_t>(position);
-  if (node.op == IrOp::kMath &&
-      (node.integer < 0 ||
-       node.integer >= static_cast<int64_t>(MathFunctions().size()))) {
-    return false;
-  }
+  if (!IntegerFits(block, node)) return false;
   const int operands = OperandCount(node);
-  if (operands > 0 && (node.a < 0 || node.a >= limit)) return false;
-  if (operands > 1 && (node.b < 0 || node.b >= limit)) return false;
-  if (operands > 2 && (node.c < 0 || node.c >= limit)) return false;
   const int32_t all[] = {node.a, node.b, node.c};
-  for (int i = operands; i < 3; ++i) {
-    if (all[i] >= 0) return false;
-  }
-  if (node.op == IrOp::kIndex &&
-      (node.integer < 0 || node.integer >= block.index_count)) {
-    return false;
-  }
-  if (node.op == IrOp::kLoad) {
-    if (node.integer < 0 ||
-        node.integer >= static_cast<int64_t>(block.loads.size())) {
-      return false;
-    }
-    const IrLoad& load = block.loads[static_cast<size_t>(node.integer)];
-    if (node.type != IrTypeOf(load.element)) return false;
+  for (int i = 0; i < 3; ++i) {
+    if (i < operands ? !IsBelow(all[i], position) : all[i] >= 0) return false;
   }
   return TypesFit(block, node);
 }
@@ -131,15 +132,14 @@ bool IsValid(const CodeBlock& block) {
   for (size_t i = 0; i < block.nodes.size(); ++i) {
     if (!IsValid(block, i)) return false;
   }
-  const auto limit = static_cast<int32_t>(block.nodes.size());
   for (const IrStore& store : block.stores) {
-    if (store.node < 0 || store.node >= limit) return false;
+    if (!IsBelow(store.node, block.nodes.size())) return false;
     const IrNode& node = block.nodes[static_cast<size_t>(store.node)];
     if (node.type != IrTypeOf(store.element)) return false;
   }
-  if (block.mask < -1 || block.mask >= limit) return false;
-  return block.mask < 0 ||
-         block.nodes[static_cast<size_t>(block.mask)].type == IrType::kBool;
+  return block.mask == -1 ||
+         (IsBelow(block.mask, block.nodes.size()) &&
+          block.nodes[static_cast<size_t>(block.mask)].type == IrType::kBool);
 }
 
 template <typename Enum>

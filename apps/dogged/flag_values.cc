@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -12,6 +13,9 @@
 
 namespace dogged {
 namespace {
+
+constexpr absl::string_view kNoWhen =
+    "is neither a share (40%) nor a time (2.5s)";
 
 absl::Status Wrong(absl::string_view flag, absl::string_view text,
                    absl::string_view what) {
@@ -37,14 +41,15 @@ absl::StatusOr<Definitions> ParsePairs(const std::vector<std::string>& texts,
                                        absl::string_view flag) {
   Definitions out;
   for (const std::string& text : texts) {
-    const size_t at = text.find('=');
-    if (at == 0 || at == std::string::npos) {
+    std::pair<std::string, std::string> pair =
+        absl::StrSplit(text, absl::MaxSplits('=', 1));
+    absl::StripAsciiWhitespace(&pair.first);
+    absl::StripAsciiWhitespace(&pair.second);
+    if (pair.first.empty() || !absl::StrContains(text, '=')) {
       return Wrong(
           flag, text,
           flag == "--input" ? "is not ARRAY=FILE" : "is not NAME=VALUE");
     }
-    std::pair<std::string, std::string> pair{text.substr(0, at),
-                                             text.substr(at + 1)};
     for (const auto& [name, value] : out) {
       if (name != pair.first) continue;
       return absl::InvalidArgumentError(
@@ -65,12 +70,14 @@ absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
     absl::string_view digits = word;
     const bool is_share = absl::ConsumeSuffix(&digits, "%");
     const bool is_time = !is_share && absl::ConsumeSuffix(&digits, "s");
-    if (!IsNumber(digits, number) || (is_share && number > 100)) {
-      return Wrong(flag, word, "is neither a share (40%) nor a time (2.5s)");
+    if (!IsNumber(digits, number)) return Wrong(flag, word, kNoWhen);
+    if (is_share && number > 100) {
+      return Wrong(flag, word, "is more than all tasks, which are 100%");
     }
     if (!is_share && !is_time) {
+      const double percent = number < 1 ? number * 100 : number;
       return Wrong(flag, word,
-                   absl::StrCat("has no unit: write ", word,
+                   absl::StrCat("has no unit: write ", percent,
                                 "% of the tasks, or ", word, "s"));
     }
     if (is_share) {
@@ -81,7 +88,7 @@ absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
     out.push_back(std::move(when));
   }
   if (out.empty() && !text.empty()) {
-    return Wrong(flag, text, "is neither a share (40%) nor a time (2.5s)");
+    return Wrong(flag, text, kNoWhen);
   }
   return out;
 }

@@ -13,7 +13,7 @@
 
 namespace dogged {
 
-// "NAME=VALUE" each, no NAME twice.
+// "NAME=VALUE" each, no NAME twice. Spaces around either don't count.
 absl::StatusOr<Definitions> ParsePairs(const std::vector<std::string>& texts,
                                        absl::string_view flag);
 

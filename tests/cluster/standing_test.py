@@ -528,7 +528,8 @@ def case_bad_flags():
             (("--kill-at", "50"), "write 50% of the tasks, or 50s"),
             (("--join-at", "40%,2"), "write 2% of the tasks, or 2s"),
             (("--kill-at", "nan%"), "neither a share"),
-            (("--kill-at", "101%"), "neither a share"),
+            (("--kill-at", "101%"), "is more than all tasks"),
+            (("--kill-at", "0.4"), "write 40% of the tasks, or 0.4s"),
             (("--kill-at", ","), "neither a share"),
             (("--cluster", "--output", "phi"), "--output is a flag"),
             (("--seed", "-1"), "from 0 to 18446744073709551615"),
@@ -562,6 +563,8 @@ def case_bad_flags():
     with tempfile.TemporaryDirectory() as folder:
         ends(2, "two outputs go to this file", "run", HEAT, "--output",
              "phi(:)(100)=a.npy", "--output", "phi(:)(1)=./a.npy", cwd=folder)
+    ends(0, "", "check", HEAT, "-D", " N = 2001 ")
+    ends(2, "is not NAME=VALUE", "check", HEAT, "-D", " = 2001")
     for words in (("N", "=", "5"), ("N", "5")):
         ends(2, "-D wants NAME=VALUE as one word: -D N=5\n", "run", HEAT, "-D",
              *words)
