@@ -48,6 +48,14 @@ function(dogged_align_text target)
     -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000)
 endfunction()
 
+# Tests that take longer hang. Sanitizers make them slower.
+function(dogged_time_limit seconds)
+  if(DOGGED_SANITIZE)
+    math(EXPR seconds "10 * ${seconds}")
+  endif()
+  set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
+endfunction()
+
 # dogged_test(NAME kvstore.shard SRCS shard_test.cc DEPS dogged::kvstore)
 # makes one GoogleTest program and one ctest entry of that name.
 function(dogged_test)
@@ -61,5 +69,5 @@ function(dogged_test)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  set_tests_properties(${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  dogged_time_limit(${ARG_TIMEOUT} ${ARG_NAME})
 endfunction()

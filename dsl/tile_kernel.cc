@@ -12,6 +12,7 @@
 #include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
 #include "runtime/base/check.h"
+#include "runtime/graph/program.h"
 
 namespace dogged::dsl {
 

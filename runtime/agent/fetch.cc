@@ -162,7 +162,7 @@ void JobRun::PursueTask(absl::Time now, const Task& task, int32_t depth,
   pursuit.depth = std::max(pursuit.depth, depth);
   pursuit.certain |= certain;
   pursuit.interval = known == nullptr
-                         ? 2 * Patience()
+                         ? 2 * times_.Patience(now)
                          : std::min(2 * pursuit.interval, limits_.backoff_max);
   pursuit.next_check = now + pursuit.interval;
   pursuits_.Put(task, pursuit);

@@ -94,7 +94,7 @@ JobRun::JobRun(JobParts parts)
               *parts.multicast),
       search_(limits_.claims_max),
       root_(relations_),
-      times_(job_->program.classes.size()) {}
+      times_(job_->program.classes.size(), limits_) {}
 
 bool JobRun::IsDone(const Task& task) const {
   const Label first = relations_.FirstCreated(task);
@@ -161,6 +161,8 @@ void JobRun::Submit(std::unique_ptr<Activation> record) {
   record->priority =
       program().classes[static_cast<size_t>(task.task_class)].priority.Evaluate(
           task.index);
+  record = stealing_.GiveIfExpected(std::move(record));
+  if (record == nullptr) return;
   if (!MayStart() || IsHeld(task)) {
     parked_.Put(std::move(record));
   } else {

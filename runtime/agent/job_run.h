@@ -234,6 +234,7 @@ class JobRun {
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   void AskAllAgain(absl::Time now);
   void DropMovedTasks();
+  void ClaimMovedTasks();
   void ListResults();
   void ReviewEntry(absl::Time now, const Label&, const Placement&, Outbox&);
   void PublishToNew(absl::Time now, const Label& label, const Entry& entry,
@@ -247,7 +248,6 @@ class JobRun {
   void Sweep(absl::Time now, Outbox& out);
   void SweepWanted(absl::Time now, Outbox& out);
   void CountDurableResults();
-  absl::Duration Patience() const;
 
   const AgentId self_;
   const JobId id_;

@@ -155,8 +155,8 @@ void JobRun::ScheduleAnnounce(absl::Time now, Entry& entry) {
   if (!paused_) {  // one who leaves has no time to back off
     interval =
         std::min(2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
-                              Patience()),
-                 std::max({limits_.backoff_max, Patience(),
+                              times_.Patience(now)),
+                 std::max({limits_.backoff_max, times_.Patience(now),
                            held_count() * kAnnouncePause}));
   }
   entry.announce_interval_ms = static_cast<int32_t>(

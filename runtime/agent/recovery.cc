@@ -15,7 +15,10 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   const bool lost = std::any_of(
       before.members().begin(), before.members().end(),
       [this](const auto& m) { return !places_.placement().Contains(m.agent); });
-  if (lost) rebuild_after_ = now + Patience();
+  if (lost) {
+    times_.NoteLoss(now);
+    rebuild_after_ = now + times_.Patience(now);
+  }
   ReviewHandovers(now, before, out);
   marks_.Forget([this](const Label& row) { return !places_.IsHome(row); });
   wide_.ForgetAll();
@@ -37,7 +40,10 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
       },
       out);
   DropMovedTasks();
-  SweepStealing(now, out);
+  if (forward_) {
+    ClaimMovedTasks();
+    SweepStealing(now, out);
+  }
   search_.claims.Forget([this](const Task& task, AgentId holder) {
     return !places_.placement().Contains(holder) || !places_.IsMine(task);
   });
@@ -93,6 +99,20 @@ void JobRun::DropMovedTasks() {
   for (const Task& task : moved) DropTask(task);
   for (const Task& task : in_flight_) {
     if (!places_.IsMine(task)) handover_.Give(places_.HomeOf(task), task);
+  }
+}
+
+// What runs here goes on, and its home, which may be another now, hears that it
+// does (SweepStealing). Walks claim what they find at its home of the time.
+void JobRun::ClaimMovedTasks() {
+  for (const Task& task : in_flight_) {
+    if (places_.IsMine(task)) {
+      search_.picked.erase(task);
+    } else {
+      search_.picked[task] = {.wanted = relations_.FirstCreated(task),
+                              .granted = true,
+                              .giver = places_.HomeOf(task)};
+    }
   }
 }
 
@@ -330,10 +350,6 @@ void JobRun::CountDurableResults() {
   }
 }
 
-absl::Duration JobRun::Patience() const {
-  return std::max(limits_.patience_min, 8 * times_.slowest());
-}
-
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!failure_.ok()) return;
   if (std::exchange(root_.has_news, false)) ActOnRounds(now, out);
@@ -357,7 +373,7 @@ void JobRun::PursueOverdue(absl::Time now, Outbox& out) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
   const auto old_age =
-      static_cast<int32_t>(Patience() / limits_.sweep_interval) + 1;
+      static_cast<int32_t>(times_.Patience(now) / limits_.sweep_interval) + 1;
   std::vector<std::tuple<int32_t, int32_t, Task>> due;
   activations_.Age(kVisitedAtOnce, [&](const Activation& record, int32_t age) {
     if (age >= old_age && !IsPursued(record.task)) {
@@ -419,7 +435,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
 
   // The certain way: when nothing moves, results that are not bound demand.
   if (forward_ && in_flight_.empty() &&
-      stillness_.IsLong(now, 2 * Patience(), limits_.backoff_max)) {
+      stillness_.IsLong(now, 2 * times_.Patience(now), limits_.backoff_max)) {
     constexpr int kResultsAtOnce = 64;
     for (int i = 0; i < kResultsAtOnce && OpenNextResult(); ++i) {
     }

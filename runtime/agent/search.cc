@@ -168,7 +168,7 @@ bool JobRun::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
   const Entry* entry = shard_.Find(body.wanted);
   if (entry != nullptr && !entry->value.IsNone()) return false;
   if (holder != self_ && in_flight_.contains(body.task)) return false;
-  return search_.claims.Take(now, body.task, holder, 4 * Patience());
+  return search_.claims.Take(now, body.task, holder, 4 * times_.LongPatience());
 }
 
 bool JobRun::Pick(absl::Time now, const Task& task, const Label& wanted,
@@ -238,9 +238,17 @@ void JobRun::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
 void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                          Outbox& out) {
   if (!places_.IsMine(body.task))
-    return;        // his view is another; he tries elsewhere
-  if (forward_) {  // he has been given it
-    return stealing_.Extend(body.task, from, now + limits_.gift_silence_max);
+    return;  // his view is another; he tries elsewhere
+  if (forward_) {
+    const absl::Time limit = now + limits_.gift_silence_max;
+    if (stealing_.Extend(body.task, from, limit)) return;
+    // Its home was elsewhere when he began to run it.
+    if (auto record = parked_.Remove(body.task); record != nullptr) {
+      stealing_.Give(from, limit, std::move(record));
+    } else if (!in_flight_.contains(body.task) && !IsDone(body.task)) {
+      stealing_.Expect(body.task, from, limit);
+    }
+    return;
   }
   const bool granted = TakeClaim(now, body, from);
   mail_.SendTo(from, JobMessage::kClaimed,
@@ -253,7 +261,7 @@ void JobRun::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
 void JobRun::SweepSearch(absl::Time now, Outbox& out) {
   // Homes answer between tasks, however long those take; values may be long.
   const absl::Time unanswered = now - limits_.sweep_interval;
-  const absl::Time overdue = now - Patience();
+  const absl::Time overdue = now - times_.Patience(now);
   for (size_t i = search_.walks.size(); i-- > 0;) {
     SearchState::ActiveWalk& active = search_.walks[i];
     if (active.heard > unanswered) continue;
@@ -276,7 +284,7 @@ void JobRun::SweepSearch(absl::Time now, Outbox& out) {
   for (const Task& task : waiting) {
     const auto picked = search_.picked.find(task);
     if (picked == search_.picked.end()) continue;
-    if (picked->second.since <= now - 4 * Patience()) {
+    if (picked->second.since <= now - 4 * times_.LongPatience()) {
       DropTask(task);
     } else {
       AskForPicked(now, task, out);
@@ -285,7 +293,7 @@ void JobRun::SweepSearch(absl::Time now, Outbox& out) {
   if (!options_.claims) return;
   for (const Task& task : running) {
     if (places_.IsMine(task)) {
-      search_.claims.Take(now, task, self_, 4 * Patience());
+      search_.claims.Take(now, task, self_, 4 * times_.LongPatience());
     } else {
       mail_.SendTo(places_.HomeOf(task), JobMessage::kClaim,
                    EncodeClaim({task, search_.picked[task].wanted}), out);

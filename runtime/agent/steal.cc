@@ -88,8 +88,10 @@ void JobRun::GiveTasks(absl::Time now, Outbox& out) {
     for (const AgentId thief : stealing_.Thieves(now)) {
       if (thief == self_ || !places_.placement().Contains(thief)) continue;
       auto record = parked_.TakeLast([&](const Activation& parked) {
+        const Pursuit* pursuit = pursuits_.Find(parked.task);
+        const bool is_certain = pursuit != nullptr && pursuit->certain;
         return !IsHeld(parked.task) && places_.IsMine(parked.task) &&
-               !IsPursued(parked.task) && !IsWhollyDone(parked.task) &&
+               !is_certain && !IsWhollyDone(parked.task) &&
                BytesToMove(parked, thief) * kTimeOfByte < times_.AtLeast(now);
       });
       if (record == nullptr) continue;
@@ -151,7 +153,8 @@ void JobRun::SweepStealing(absl::Time now, Outbox& out) {
   absl::btree_map<Task, SearchState::Picked> gifts;
   for (const auto& [task, picked] : search_.picked) {
     gifts[task] = picked;
-    if (picked.asked <= now - Patience() && !in_flight_.contains(task)) {
+    if (picked.asked <= now - times_.Patience(now) &&
+        !in_flight_.contains(task)) {
       missing.push_back(task);
     }
   }
@@ -162,7 +165,7 @@ void JobRun::SweepStealing(absl::Time now, Outbox& out) {
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {
     SearchState::Picked& picked = search_.picked.find(task)->second;
-    if (picked.since <= now - 2 * Patience()) {
+    if (picked.since <= now - 2 * times_.LongPatience()) {
       DropTask(task);
     } else {
       picked.asked = now;

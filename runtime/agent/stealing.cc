@@ -40,12 +40,28 @@ void Stealing::Give(AgentId thief, absl::Time limit,
   given_[task] = {.thief = thief, .limit = limit, .record = std::move(record)};
 }
 
-void Stealing::Extend(const Task& task, AgentId thief, absl::Time limit) {
+bool Stealing::Extend(const Task& task, AgentId thief, absl::Time limit) {
   const auto it = given_.find(task);
-  if (it != given_.end() && it->second.thief == thief) it->second.limit = limit;
+  if (it == given_.end() || it->second.thief != thief) return false;
+  it->second.limit = limit;
+  return true;
+}
+
+void Stealing::Expect(const Task& task, AgentId agent, absl::Time limit) {
+  expected_[task] = {.agent = agent, .limit = limit};
+}
+
+std::unique_ptr<Activation> Stealing::GiveIfExpected(
+    std::unique_ptr<Activation> record) {
+  const auto it = expected_.find(record->task);
+  if (it == expected_.end()) return record;
+  Give(it->second.agent, it->second.limit, std::move(record));
+  expected_.erase(it);
+  return nullptr;
 }
 
 std::unique_ptr<Activation> Stealing::Remove(const Task& task) {
+  expected_.erase(task);
   const auto it = given_.find(task);
   if (it == given_.end()) return nullptr;
   std::unique_ptr<Activation> record = std::move(it->second.record);
@@ -58,6 +74,10 @@ std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
   std::vector<std::unique_ptr<Activation>> out;
   for (auto it = late_.begin(); it != late_.end();) {
     it = gone(it->second) ? late_.erase(it) : std::next(it);
+  }
+  for (auto it = expected_.begin(); it != expected_.end();) {
+    const bool is_over = it->second.limit <= now || gone(it->second.agent);
+    it = is_over ? expected_.erase(it) : std::next(it);
   }
   for (auto it = given_.begin(); it != given_.end();) {
     const bool is_gone = gone(it->second.thief);

@@ -32,12 +32,19 @@ class Stealing {
   // `thief` was told of this task; it comes back at `limit` unless extended.
   void Give(AgentId thief, absl::Time limit,
             std::unique_ptr<Activation> record);
-  // `thief` says that it has the task still. Nothing if it was not given to it.
-  void Extend(const Task& task, AgentId thief, absl::Time limit);
+  // `thief` says that it has the task still. False if it was not given to it.
+  bool Extend(const Task& task, AgentId thief, absl::Time limit);
+  // `agent` runs this task, whose home is here only now, until `limit` as far
+  // as is known.
+  void Expect(const Task& task, AgentId agent, absl::Time limit);
+  // `record` is ready. It counts as given to who is known to run it, and null
+  // is returned; if nobody is, it comes back.
+  std::unique_ptr<Activation> GiveIfExpected(
+      std::unique_ptr<Activation> record);
   // Null if it was not given, or is back.
   std::unique_ptr<Activation> Remove(const Task& task);
   // Takes back what is overdue, and what those have who are `gone`. Whoever is
-  // overdue may still run it.
+  // overdue may still run it. What they were expected to run is forgotten.
   std::vector<std::unique_ptr<Activation>> TakeBack(
       absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
   // `agent` was overdue with this task, and has run it now; not told before.
@@ -64,12 +71,17 @@ class Stealing {
     absl::Time limit;
     std::unique_ptr<Activation> record;
   };
+  struct Expected {
+    AgentId agent;
+    absl::Time limit;
+  };
   void ForgetOldRooms(absl::Time now);
   // Beyond so many nobody is held to account.
   static constexpr size_t kLateMax = 1024;
 
   absl::btree_map<AgentId, Room> rooms_;
   absl::btree_map<Task, Theft> given_;
+  absl::btree_map<Task, Expected> expected_;
   absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
   absl::btree_map<AgentId, absl::Time> asked_;
 };

@@ -1,4 +1,5 @@
-// TaskTimes: how long a job's tasks take at this agent, as far as it is known.
+// TaskTimes: how long a job's tasks take at this agent, as far as it is known,
+// and how long it is patient for that reason.
 // Tasks of a class of which none has ended here may take microseconds or hours:
 // while one of them runs, none is queued behind it, and what waits may go to
 // others once it has run for long.
@@ -13,12 +14,16 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "runtime/agent/job_options.h"
 
 namespace dogged {
 
 class TaskTimes {
  public:
-  explicit TaskTimes(size_t class_count) : classes_(class_count) {}
+  TaskTimes(size_t class_count, const JobLimits& limits)
+      : patience_min_(limits.patience_min),
+        hurry_(std::max(limits.patience_min, limits.hurry_patience)),
+        classes_(class_count) {}
 
   // A task of `task_class` is the executor's.
   void NoteSubmitted(int task_class) {
@@ -51,7 +56,20 @@ class TaskTimes {
 
   // A moving mean; 1 ms before any has ended.
   absl::Duration usual() const { return usual_; }
-  absl::Duration slowest() const { return slowest_; }
+  // Somebody has died, and what he had may be missed.
+  void NoteLoss(absl::Time now) { hurry_until_ = now + 8 * LongPatience(); }
+  // So long a task waits for what it misses before it demands it. Usually that
+  // is still to be made; after a death what is gone has to be found soon,
+  // however long tasks take.
+  absl::Duration Patience(absl::Time now) const {
+    const absl::Duration usual = LongPatience();
+    return now < hurry_until_ ? std::min(usual, hurry_) : usual;
+  }
+  // What is given to another agent, or claimed by one, is its own so long: its
+  // inputs may take as long to arrive as a task takes.
+  absl::Duration LongPatience() const {
+    return std::max(patience_min_, 8 * slowest_);
+  }
   bool HasUnknown() const { return unknown_ > 0; }
   // What a task that waits would wait for, or take, at least; 0 while nobody
   // can tell.
@@ -66,6 +84,9 @@ class TaskTimes {
     int64_t running = 0;
   };
 
+  const absl::Duration patience_min_;
+  const absl::Duration hurry_;
+  absl::Time hurry_until_ = absl::InfinitePast();
   std::vector<Class> classes_;
   int64_t unknown_ = 0;  // tasks with the executor
   // There have been some ever since, as of the passes.

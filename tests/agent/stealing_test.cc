@@ -46,6 +46,27 @@ TEST(Stealing, WhoSaysAgainThatItHasRoomHasNoMoreThanThat) {
   EXPECT_EQ(home.RoomCount(kStart + kSweep), 1);
 }
 
+TEST(Stealing, WhatIsKnownToRunElsewhereIsGivenAsSoonAsItIsReady) {
+  Stealing home;
+  const auto nobody = [](AgentId) { return false; };
+  home.Expect(RecordOf(1)->task, kFirst, kStart + kSweep);
+  home.Expect(RecordOf(2)->task, kFirst, kStart + kSweep);
+  home.Expect(RecordOf(2)->task, kFirst, kStart + 2 * kSweep);
+  home.Expect(RecordOf(3)->task, kSecond, kStart + 2 * kSweep);
+  home.Expect(RecordOf(4)->task, kFirst, kStart + 2 * kSweep);
+  EXPECT_EQ(home.given_count(), 0);  // none of them is here
+  EXPECT_THAT(home.TakeBack(kStart + kSweep,
+                            [](AgentId agent) { return agent == kSecond; }),
+              IsEmpty());
+  home.Remove(RecordOf(4)->task);
+  EXPECT_NE(home.GiveIfExpected(RecordOf(1)), nullptr);  // silent too long
+  EXPECT_NE(home.GiveIfExpected(RecordOf(3)), nullptr);  // its agent is gone
+  EXPECT_NE(home.GiveIfExpected(RecordOf(4)), nullptr);  // it was made
+  EXPECT_EQ(home.GiveIfExpected(RecordOf(2)), nullptr);
+  EXPECT_THAT(home.Given(), ElementsAre(RecordOf(2)->task));
+  EXPECT_THAT(home.TakeBack(kStart + 2 * kSweep, nobody), SizeIs(1));
+}
+
 TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   Stealing home;
   home.Give(kFirst, kStart + kSweep, RecordOf(1));

@@ -1,0 +1,42 @@
+// Aim: patience follows the slowest task, but for a while after a death.
+#include "runtime/agent/task_times.h"
+
+#include "gtest/gtest.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Time kStart = absl::UnixEpoch();
+
+TEST(TaskTimes, PatienceFollowsTheSlowestTask) {
+  TaskTimes times(1, JobLimits{});
+  EXPECT_EQ(times.Patience(kStart), JobLimits{}.patience_min);
+  times.NoteSubmitted(0);
+  times.NoteEnded(0, absl::Seconds(3));
+  times.NoteSubmitted(0);
+  times.NoteEnded(0, absl::Seconds(1));
+  EXPECT_EQ(times.Patience(kStart), absl::Seconds(24));
+  EXPECT_EQ(times.LongPatience(), absl::Seconds(24));
+}
+
+TEST(TaskTimes, AfterADeathItIsShortForAWhile) {
+  const JobLimits limits;
+  TaskTimes times(1, limits);
+  times.NoteSubmitted(0);
+  times.NoteEnded(0, absl::Seconds(3));
+  times.NoteLoss(kStart);
+  EXPECT_EQ(times.Patience(kStart), limits.hurry_patience);
+  EXPECT_EQ(times.LongPatience(), absl::Seconds(24));
+  const absl::Time end = kStart + 8 * times.LongPatience();
+  EXPECT_EQ(times.Patience(end - absl::Seconds(1)), limits.hurry_patience);
+  EXPECT_EQ(times.Patience(end), absl::Seconds(24));
+}
+
+TEST(TaskTimes, ADeathMakesNobodySlower) {
+  TaskTimes times(1, JobLimits{});
+  times.NoteLoss(kStart);
+  EXPECT_EQ(times.Patience(kStart), JobLimits{}.patience_min);
+}
+
+}  // namespace
+}  // namespace dogged
