@@ -196,9 +196,13 @@ class Parser : private ReferenceParser {
       out.indices.push_back(std::move(index));
     }
     const bool is_square = out.indices.empty() && At("[");
+    const bool is_block = !is_square && At("[");
     Expect(":", "and the type of the values",
-           absl::StrCat("as in  array ", out.name.text,
-                        is_square ? "(x = 0:N-1) : double" : "(...) : double"));
+           absl::StrCat(is_block ? "the extents of a value stand behind its "
+                                   "type, as in  array "
+                                 : "as in  array ",
+                        out.name.text, is_square ? "(x = 0:N-1)" : "(...)",
+                        is_block ? " : double[8]" : " : double"));
     out.element = Element();
     if (Accept("[")) {
       do {
@@ -251,7 +255,10 @@ class Parser : private ReferenceParser {
       }
       out.formals.push_back(std::move(formal));
     } while (Accept(","));
-    Expect(")", "behind the arguments of a kernel");
+    Expect(")", "behind the arguments of a kernel",
+           AtName() ? "an argument is  in a  or  out a,  or a number, by its "
+                      "name alone"
+                    : "");
     if (Accept("from")) out.library = TakeString("the file of the kernel");
     out.range = Since(begin);
     return out;
