@@ -49,9 +49,18 @@ bool AreMixed(const std::vector<std::string>& some,
   return out;
 }
 
+std::string HelpToMake(const CheckedArray& array, absl::string_view labels) {
+  return array.block.empty()
+             ? absl::StrCat("add  boundary ", labels,
+                            " = 0,  or shrink a range")
+             : absl::StrCat("add a task that calls a kernel for  ", labels,
+                            ",  or shrink a range");
+}
+
 }  // namespace
 
 void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
+  const CheckedArray& made = program_.arrays[static_cast<size_t>(array)];
   // What the program calls the labels of the piece: a number where all have
   // the same, else the index of whoever reads it.
   const auto text = [&](const std::vector<std::string>& names) {
@@ -86,18 +95,15 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
           .Error(Code::kNoProducer, ref.range,
                  absl::StrCat("no task creates ", labels, ", which ", task.name,
                               " needs", where))
-          .Note(absl::StrCat("reaches ",
-                             program_.arrays[static_cast<size_t>(array)].name,
-                             ToIndex(label).ToString(), PointText(task, first)))
+          .Note(absl::StrCat("reaches ", made.name, ToIndex(label).ToString(),
+                             PointText(task, first)))
           .Help(HelpWithOrder(
               ref, over ? *over : task.domain,
               HelpAhead(
                   task, task.uses[u],
-                  HelpWithoutLabels(
-                      array, task.name == kConditionTask
-                                 ? HelpWithRounds()
-                                 : absl::StrCat("add  boundary ", labels,
-                                                " = 0,  or shrink a range")))));
+                  HelpWithoutLabels(array, task.name == kConditionTask
+                                               ? HelpWithRounds()
+                                               : HelpToMake(made, labels)))));
       return;
     }
   }

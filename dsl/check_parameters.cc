@@ -62,6 +62,8 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
                        IsInteger(text) ? " below 2^40" : ""));
       if (const auto whole = WholeNumber(text); whole.has_value()) {
         error.Help(absl::StrCat("write  -D ", parameter.name, "=", *whole));
+      } else if (!IsInteger(text)) {
+        error.Help("one number, as 8 or -3: only the file computes");
       }
       return false;
     }

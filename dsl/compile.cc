@@ -43,10 +43,15 @@ void TryKernel(const CheckedKernel& kernel, const std::string& content,
                                   .status();
   if (!absl::IsInvalidArgument(loaded)) return;
   const std::string words(loaded.message());
-  diagnostics.Error(Code::kKernel, kernel.range, words)
-      .Help(absl::StrContains(words, "has no function")
-                ? "it must be a C function, in C++ one that is  extern \"C\""
-                : "");
+  std::string help;
+  if (absl::StrContains(words, "has no function")) {
+    help = "it must be a C function, in C++ one that is  extern \"C\"";
+  } else if (absl::StrContains(words, "undefined symbol")) {
+    help = "link it with the library that has that, as in  gcc ... -lm";
+  } else if (absl::StrContains(words, "can't be loaded")) {
+    help = "a shared library is made by  gcc -shared -fPIC -o mine.so mine.c";
+  }
+  diagnostics.Error(Code::kKernel, kernel.range, words).Help(help);
 }
 
 // Adds the libraries that kernels come from: the job carries them, so that all

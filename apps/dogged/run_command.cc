@@ -383,6 +383,11 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
         "command starts, not for those of --cluster");
     return ExitCode::kMistyped;
   }
+  if (!filled.kill_at.empty() && filled.join_at.empty() &&
+      filled.program.agents == 1) {
+    SayError("--kill-at would kill the only agent: add --agents 2, or more");
+    return ExitCode::kMistyped;
+  }
   const auto program = Load(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   if (!filled.json && !filled.seed_given) {

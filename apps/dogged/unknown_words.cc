@@ -68,9 +68,9 @@ std::string UnknownWord(const CLI::App& app) {
                           " is a flag");
     }
   }
+  const CLI::Option* const define = command.get_option_no_throw("-D");
   if (!absl::StartsWith(word, "-")) {
     // "-D N = 5", "-D N 5"
-    const CLI::Option* const define = command.get_option_no_throw("-D");
     if (define != nullptr && !define->results().empty() &&
         !absl::StrContains(define->results().back(), '=')) {
       std::vector<std::string> words = command.remaining();
@@ -79,7 +79,11 @@ std::string UnknownWord(const CLI::App& app) {
                           define->results().back(), "=",
                           words[word == "=" ? 1 : 0]);
     }
-    return absl::StrCat(of, " takes no word more: ", word);
+    const bool is_pair = absl::StrContains(word, '=');
+    return absl::StrCat(of, " takes no word more: ", word,
+                        define != nullptr && is_pair
+                            ? absl::StrCat("; a parameter is set by -D ", word)
+                            : "");
   }
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -88,6 +92,16 @@ std::string UnknownWord(const CLI::App& app) {
     }
   }
   const std::string flag = word.substr(0, word.find('='));
+  // "-N 5", "-N=5"
+  if (define != nullptr && flag.size() > 1 && flag[1] != '-') {
+    const std::vector<std::string> words = command.remaining();
+    const std::string value = flag.size() < word.size()
+                                  ? word.substr(flag.size() + 1)
+                                  : words[words.size() > 1 ? 1 : 0];
+    return absl::StrCat(of, " has no flag ", flag,
+                        "; a parameter is set by -D ", flag.substr(1), "=",
+                        value == word ? "VALUE" : value);
+  }
   return absl::StrCat(of, " has no flag ", flag, dsl::DidYouMean(flag, names));
 }
 

@@ -13,6 +13,10 @@ namespace {
 // What bytes take that have to travel, in time: 100 MB/s.
 constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
 
+// Who has had nothing to do for so long asks for a task whatever the processors
+// do.
+constexpr absl::Duration kBoredAfter = absl::Seconds(1);
+
 // Workers of all members on the host of `agent`; 0 if it is no member.
 int WorkersBeside(const Placement& placement, AgentId agent) {
   const auto& members = placement.members();
@@ -38,7 +42,13 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
                        std::max(executor_.unfinished_count(),
                                 static_cast<int64_t>(search_.picked.size()));
   const int64_t idle = executor_.worker_count() - busy;
-  if (idle <= 0 || !places_.placement().Contains(self_)) return;
+  if (idle <= 0 || !places_.placement().Contains(self_)) {
+    stealing_.NoteBusy();
+    return;
+  }
+  // Where others keep the processors busy, one task at a time gets its share of
+  // them, and one that waits for something else needs none.
+  const bool is_bored = stealing_.NoteIdle(now) >= kBoredAfter;
   const std::vector<PlacementMember>& members = places_.placement().members();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
     const AgentId victim = rng_.Pick(members).agent;
@@ -46,9 +56,10 @@ void JobRun::AskForTasks(absl::Time now, Outbox& out) {
         !stealing_.MayAsk(victim, now, now - limits_.sweep_interval)) {
       continue;
     }
-    const int64_t room = std::min<int64_t>(
-        idle,
-        executor_.RunnableWorkers(WorkersBeside(places_.placement(), self_)));
+    const int64_t room = std::max<int64_t>(
+        is_bored ? 1 : 0,
+        std::min<int64_t>(idle, executor_.RunnableWorkers(WorkersBeside(
+                                    places_.placement(), self_))));
     if (room == 0) return;
     mail_.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
   }
@@ -88,10 +99,8 @@ void JobRun::GiveTasks(absl::Time now, Outbox& out) {
     for (const AgentId thief : stealing_.Thieves(now)) {
       if (thief == self_ || !places_.placement().Contains(thief)) continue;
       auto record = parked_.TakeLast([&](const Activation& parked) {
-        const Pursuit* pursuit = pursuits_.Find(parked.task);
-        const bool is_certain = pursuit != nullptr && pursuit->certain;
         return !IsHeld(parked.task) && places_.IsMine(parked.task) &&
-               !is_certain && !IsWhollyDone(parked.task) &&
+               !IsWhollyDone(parked.task) &&
                BytesToMove(parked, thief) * kTimeOfByte < times_.AtLeast(now);
       });
       if (record == nullptr) continue;

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace dogged {
+namespace {
+
+// Beyond what a busy loop takes between two looks.
+constexpr absl::Duration kAwayMin = absl::Milliseconds(500);
+
+}  // namespace
 
 void Stealing::NoteRoom(AgentId agent, int64_t count, absl::Time end) {
   if (count > 0) rooms_[agent] = {.count = count, .end = end};
@@ -72,6 +78,11 @@ std::unique_ptr<Activation> Stealing::Remove(const Task& task) {
 std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
     absl::Time now, absl::FunctionRef<bool(AgentId)> gone) {
   std::vector<std::unique_ptr<Activation>> out;
+  if (const absl::Duration away = now - looked_; away > kAwayMin) {
+    for (auto& [task, theft] : given_) theft.limit += away;
+    for (auto& [task, expected] : expected_) expected.limit += away;
+  }
+  looked_ = now;
   for (auto it = late_.begin(); it != late_.end();) {
     it = gone(it->second) ? late_.erase(it) : std::next(it);
   }

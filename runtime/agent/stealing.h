@@ -7,6 +7,7 @@
 #ifndef DOGGED_RUNTIME_AGENT_STEALING_H_
 #define DOGGED_RUNTIME_AGENT_STEALING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -44,7 +45,8 @@ class Stealing {
   // Null if it was not given, or is back.
   std::unique_ptr<Activation> Remove(const Task& task);
   // Takes back what is overdue, and what those have who are `gone`. Whoever is
-  // overdue may still run it. What they were expected to run is forgotten.
+  // overdue may still run it. What they were expected to run is forgotten. A
+  // long time in which this was not called does not count: nobody listened.
   std::vector<std::unique_ptr<Activation>> TakeBack(
       absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
   // `agent` was overdue with this task, and has run it now; not told before.
@@ -60,6 +62,12 @@ class Stealing {
   bool MayAsk(AgentId victim, absl::Time now, absl::Time before);
   // It has named tasks, so it may be asked again at once.
   void NoteAnswer(AgentId victim) { asked_.erase(victim); }
+  // Whether a worker has nothing to do; for how long that has been so.
+  void NoteBusy() { idle_since_ = absl::InfiniteFuture(); }
+  absl::Duration NoteIdle(absl::Time now) {
+    idle_since_ = std::min(idle_since_, now);
+    return now - idle_since_;
+  }
 
  private:
   struct Room {
@@ -84,6 +92,8 @@ class Stealing {
   absl::btree_map<Task, Expected> expected_;
   absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
   absl::btree_map<AgentId, absl::Time> asked_;
+  absl::Time idle_since_ = absl::InfiniteFuture();
+  absl::Time looked_ = absl::InfiniteFuture();  // for what is overdue
 };
 
 }  // namespace dogged

@@ -269,11 +269,19 @@ TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
   OneAgent agent(AllAt(kPeer, WideRelease(8)));
   agent.tasks().runnable_workers = 0;
   agent.Sent(kPeer, JobMessage::kSteal);
-  agent.Pass(absl::Seconds(1));
+  agent.Pass(absl::Milliseconds(500));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());
   agent.tasks().runnable_workers = 1;
-  agent.Pass(absl::Seconds(1));
+  agent.Pass(absl::Milliseconds(200));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
+  // Whatever the processors do, who is idle for long asks for a task.
+  agent.tasks().runnable_workers = 0;
+  agent.Pass(absl::Milliseconds(200));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());
+  agent.Pass(absl::Seconds(1));
+  const std::vector<std::string> asked = agent.Sent(kPeer, JobMessage::kSteal);
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(DecodeSteal(asked[0])->count, 1);
 }
 
 // A thief that was stopped runs its task after all: its home has run it too,
@@ -295,7 +303,7 @@ TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
   const std::vector<std::string> gifts = agent.Sent(kPeer, JobMessage::kGiven);
   ASSERT_THAT(gifts, SizeIs(1));
   const ClaimBody gift = DecodeClaim(gifts[0]).value();
-  agent.Pass(absl::Seconds(2));
+  for (int i = 0; i < 20; ++i) agent.Pass(absl::Milliseconds(100));
   bool is_back = false;
   for (int i = 0; i < 10; ++i) {
     for (const Task& task : run_all()) is_back |= task == gift.task;

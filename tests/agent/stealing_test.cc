@@ -93,6 +93,30 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   EXPECT_EQ(home.given_count(), 0);
 }
 
+TEST(Stealing, NobodyIsOverdueForATimeInWhichNobodyLooked) {
+  Stealing home;
+  const auto nobody = [](AgentId) { return false; };
+  const absl::Duration silence = absl::Seconds(1);
+  EXPECT_THAT(home.TakeBack(kStart, nobody), IsEmpty());
+  home.Give(kFirst, kStart + silence, RecordOf(1));
+  home.Expect(RecordOf(2)->task, kFirst, kStart + silence);
+  const absl::Time later = kStart + absl::Seconds(9);
+  EXPECT_THAT(home.TakeBack(later, nobody), IsEmpty());
+  EXPECT_EQ(home.GiveIfExpected(RecordOf(2)), nullptr);
+  for (absl::Time t = later; t < later + silence; t += kSweep) {
+    EXPECT_THAT(home.TakeBack(t, nobody), IsEmpty());
+  }
+  EXPECT_THAT(home.TakeBack(later + silence, nobody), SizeIs(2));
+}
+
+TEST(Stealing, IdlenessIsCountedFromWhenItBegan) {
+  Stealing thief;
+  EXPECT_EQ(thief.NoteIdle(kStart), absl::ZeroDuration());
+  EXPECT_EQ(thief.NoteIdle(kStart + kSweep), kSweep);
+  thief.NoteBusy();
+  EXPECT_EQ(thief.NoteIdle(kStart + 2 * kSweep), absl::ZeroDuration());
+}
+
 TEST(Stealing, WhoWasLateIsToldApartOnce) {
   Stealing home;
   const auto nobody = [](AgentId) { return false; };

@@ -565,6 +565,11 @@ def case_bad_flags():
              "phi(:)(100)=a.npy", "--output", "phi(:)(1)=./a.npy", cwd=folder)
     ends(0, "", "check", HEAT, "-D", " N = 2001 ")
     ends(2, "is not NAME=VALUE", "check", HEAT, "-D", " = 2001")
+    ends(2, "a parameter is set by -D N=20\n", "run", HEAT, "N=20")
+    for words in (("-N", "20"), ("-N=20",)):
+        ends(2, "has no flag -N; a parameter is set by -D N=20\n", "run", HEAT,
+             *words)
+    ends(2, "the only agent: add --agents 2", "run", HEAT, "--kill-at", "40%")
     for words in (("N", "=", "5"), ("N", "5")):
         ends(2, "-D wants NAME=VALUE as one word: -D N=5\n", "run", HEAT, "-D",
              *words)
