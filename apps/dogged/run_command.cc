@@ -384,7 +384,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
     return ExitCode::kMistyped;
   }
   if (!filled.kill_at.empty() && filled.join_at.empty() &&
-      filled.program.agents == 1) {
+      filled.program.agents <= 1) {
     SayError("--kill-at would kill the only agent: add --agents 2, or more");
     return ExitCode::kMistyped;
   }
