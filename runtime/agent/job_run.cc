@@ -300,13 +300,12 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   const int expanded_max =
       executing_count() > 0 ? kExpandedBesideWork : kExpandedAtOnce;
   int expanded = 0;
-  while (queued() < target && failure_.ok()) {
+  while (queued() < target && failure_.ok() && !AwaitsOffers(now)) {
     if (!open_.empty() && expanded < expanded_max) {
       ++expanded;
       Expand(now, open_.TakeFirst(), out);
       continue;
     }
-    if (AwaitsOffers(now)) break;
     if (forward_ && now >= rebuild_after_ && !handover_.IsAwaiting() &&
         (in_flight_.empty() || !storage_.IsPressed())) {
       if (StartNextLeaf()) continue;

@@ -123,7 +123,7 @@ class JobRun {
                   Outbox& out);
   void BindAtHome(absl::Time now, const Label& label, const Value& value,
                   AgentId from, Outbox& out);
-  void BecomeHome(const Label& label, Entry& entry);
+  void BecomeHome(absl::Time now, const Label& label, Entry& entry);
   void HandlePublish(absl::Time now, AgentId from, const PublishBody&, Outbox&);
   void HandleAnnounce(AgentId from, const AnnounceBody& body, Outbox& out);
   void HandleStored(absl::Time now, AgentId from, const AnnounceBody&, Outbox&);

@@ -65,6 +65,11 @@ void Marks::NoteRetired(const Label& label) {
   }
 }
 
+void Marks::Doubt(const Label& row, int64_t version) {
+  const auto doubt = doubts_.try_emplace(row, version).first;
+  doubt->second = std::max(doubt->second, version);
+}
+
 bool Marks::IsDoubted(const Label& label) const {
   if (doubts_.empty()) return false;
   const auto doubt = doubts_.find(RowOf(label));

@@ -53,10 +53,10 @@ class Marks {
   bool IsGivenUp(const Label& label) const { return given_up_.contains(label); }
   bool TakeGivenUp(const Label& label) { return given_up_.erase(label) > 0; }
 
-  // `row` came here because its home died, as far as `version`: what is not
-  // held of it may be lost, and need not have been durable. It was, once this
-  // agent has dropped as much.
-  void Doubt(const Label& row, int64_t version) { doubts_[row] = version; }
+  // `row` came here because its home died, or out of a directory, as far as
+  // `version`: what is not held of it may be lost, and need not have been
+  // durable. It was, once this agent has dropped as much.
+  void Doubt(const Label& row, int64_t version);
   bool IsDoubted(const Label& label) const;
   bool HasDoubts() const { return !doubts_.empty(); }
 

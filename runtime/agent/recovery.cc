@@ -306,7 +306,7 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
   const Value value = entry->value;
   if (is_home && !entry->is_home) {
     entry->copies.clear();
-    BecomeHome(label, *entry);
+    BecomeHome(now, label, *entry);
     marks_.NoteBound(label);
     Announce(now, label, out);
     TellLocalConsumers(label, value, self_, out);
@@ -398,7 +398,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   if (!stillness_.has_begun()) stillness_.BeginAnew(now);
   stillness_.Fade();
 
-  if (forward_) PursueOverdue(now, out);
+  if (forward_ && !AwaitsOffers(now)) PursueOverdue(now, out);
   constexpr int64_t kCheckedAtOnce = 2048;
   for (const Task& task : pursuits_.Due(now, kCheckedAtOnce)) {
     const Pursuit* pursuit = pursuits_.Find(task);

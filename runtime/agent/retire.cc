@@ -34,7 +34,7 @@ void JobRun::ReportIfDurable(const Label& label, Outbox& out) {
     if (!places_.IsHome(created)) return;
     const Entry* other = shard_.Find(created);
     if (other == nullptr || other->value.IsNone()) {
-      all_durable &= marks_.WasBound(created);
+      all_durable &= marks_.WasBound(created) && !marks_.IsDoubted(created);
       return;
     }
     all_durable &= other->is_home && IsDurable(created, *other);

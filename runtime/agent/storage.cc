@@ -213,7 +213,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
   HandOutIfWanted(label, value);
   const Value held = entry->value;
   if (places_.IsHome(label)) {
-    BecomeHome(label, *entry);
+    BecomeHome(now, label, *entry);
     if (!marks_.WasBound(label)) {
       const std::optional<Task> producer = relations_.ProducerOf(label);
       if (producer.has_value() && relations_.FirstCreated(*producer) == label) {

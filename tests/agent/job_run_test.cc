@@ -154,12 +154,9 @@ TEST(JobRun, LearnsFromAConditionOnDiskThatARoundExists) {
       kPeer, JobMessage::kPublish,
       EncodePublish({.array = 0, .index = {1}}, Sealed(Value::Scalar(1))));
   EXPECT_EQ(agent.run().rounds().round(), 0);
-  Outbox out;
-  agent.run().OnDisk(absl::UnixEpoch(),
-                     {.kind = ValueStore::Event::Kind::kFound,
-                      .label = {.array = 2, .index = {1}},
-                      .value = Verdict(0)},
-                     out);
+  agent.OnDisk({.kind = ValueStore::Event::Kind::kFound,
+                .label = {.array = 2, .index = {1}},
+                .value = Verdict(0)});
   agent.Pass(absl::ZeroDuration());
   EXPECT_EQ(agent.run().rounds().round(), 1);
 }

@@ -103,6 +103,10 @@ class OneAgent {
     run_.Tick(now_, out_);
     run_.Feed(now_, out_);
   }
+  void OnDisk(const ValueStore::Event& event) {
+    run_.OnDisk(now_, event, out_);
+    run_.Feed(now_, out_);
+  }
   void Want(const Label& label) { run_.Want(now_, label, out_); }
   // All others die.
   void StayAlone() {
