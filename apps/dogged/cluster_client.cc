@@ -99,7 +99,12 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   if (addresses_.size() > 1) {
     all = absl::StrCat("none of ", absl::StrJoin(addresses_, ", "), ": ");
   }
-  return absl::UnavailableError(absl::StrCat(all, std::string(last.message())));
+  absl::StrAppend(&all, std::string(last.message()));
+  if (encoded_job_.empty()) return absl::UnavailableError(all);
+  return absl::UnavailableError(absl::StrCat(
+      "no agent answers any more: ", all,
+      "; start agents, with the directories (--dir) of the former ones if they "
+      "had any, and run the same command"));
 }
 
 absl::Status ClusterClient::SayAll() {

@@ -160,6 +160,22 @@ def case_left():
         raise SystemExit(words)
 
 
+def case_gone():
+    """The client of a job whose last agent goes, or dies, says what to do."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with Standing(DOGGED) as cluster:
+            cluster.start()
+            run = client(cluster, HEAT, "-D", "N=100001", "-D", "T=1000000")
+            cluster.await_status("the job runs", lambda s: s["jobs"])
+            cluster.agents[0].send_signal(sign)
+            _, words = run.communicate(timeout=120)
+            check("exit status", run.returncode, 4, words)
+            for part in ("no agent answers any more: ", cluster.addresses[0],
+                         "run the same command"):
+                if part not in words:
+                    raise SystemExit(f"no {part!r} in {words!r}")
+
+
 def case_silent():
     """Who does not answer may be slow, and is alive for all that one knows."""
     run = subprocess.Popen(
