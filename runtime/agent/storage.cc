@@ -145,16 +145,15 @@ bool JobRun::AwaitsOffers(absl::Time now) const {
   return offers_.is_reading || now < offers_.end;
 }
 
-// Who is through has announced all that he has. As long as something of that is
-// on its way there is more to wait for; values of a run that is under way may
-// be announced, too, so that ends some time.
+// As long as offers come, there may be more; values of a run that is under way
+// look like offers, so that ends some time.
 void JobRun::NoteOffer(absl::Time now) {
-  if (!AwaitsOffers(now)) return;
-  const absl::Time soon = now + limits_.patience_min;
-  if (offers_.others.empty() && offers_.coming.empty()) {
-    offers_.end = std::min(offers_.end, soon);
-  } else {
-    offers_.end = std::min(std::max(offers_.end, soon), offers_.limit);
+  if (AwaitsOffers(now) && (offers_.has_found || offers_.others.empty())) {
+    offers_.end = std::min(std::max(offers_.end, now + limits_.patience_min),
+                           offers_.limit);
+  }
+  if (offers_.others.empty() && !offers_.has_found) {
+    offers_.end = std::min(offers_.end, now + limits_.patience_min);
   }
 }
 
@@ -179,10 +178,10 @@ void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
       return;
     case ValueStore::Event::Kind::kScanned:
       offers_.is_reading = false;
-      if (places_.placement().members().size() == 1) return;
       offers_.limit = now + 5 * kOffersTimeMax;
-      offers_.end = now + kOffersTimeMax;
-      NoteOffer(now);
+      if (offers_.has_found || !offers_.others.empty()) {
+        offers_.end = now + kOffersTimeMax;
+      }
       return;
     case ValueStore::Event::Kind::kFailed:
       Fail(Annotate(event.status, absl::StrCat("agent ", self_.ToString())));
@@ -207,6 +206,7 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
                      self_.ToString())));
     return;
   }
+  offers_.has_found = true;
   stillness_.NoteProgress(now);
   storage_.Adopt(label, *entry, value);
   entry->announce_interval_ms = 0;
