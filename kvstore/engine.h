@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "runtime/base/bytes.h"
 
 namespace dogged {
@@ -19,7 +20,7 @@ namespace dogged {
 struct EngineRequest {
   enum class Kind : uint8_t {
     kGet,          // the value of `key`
-    kPut,          // `key` gets `value`
+    kPut,          // `key` gets `value`, then `rest`
     kErase,        // `key` goes
     kErasePrefix,  // every key that begins with `key`, not all 0xff, goes
     kScan,         // keys that begin with `key`, with their values
@@ -28,6 +29,7 @@ struct EngineRequest {
   uint64_t ticket = 0;  // comes back with the reply
   std::string key;
   Bytes value;
+  Bytes rest;  // of a put; so large values need not be copied to be put
   // Of a scan: keys greater than this, in order, until their values are this
   // long together; one at least.
   std::string after;
@@ -56,6 +58,8 @@ class Engine {
   virtual void Submit(EngineRequest request) = 0;
   // Appends what was answered since the last call.
   virtual void Poll(std::vector<EngineReply>& replies) = 0;
+  // How long it has worked, or waited for the disk, since it was made.
+  virtual absl::Duration BusyTime() const = 0;
 };
 
 }  // namespace dogged

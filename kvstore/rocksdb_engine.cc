@@ -3,15 +3,18 @@
 //
 // No write-ahead log: what a put wrote is durable once it was flushed, so
 // replies to puts wait for the next flush. Values of 4 KB and more are blobs,
-// which compaction does not copy.
+// which compaction copies only where most of what the files hold is dead.
 #include "kvstore/rocksdb_engine.h"
 
 #include <fcntl.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
+#include <rocksdb/write_batch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdarg>
@@ -46,7 +49,9 @@ constexpr char kDatabaseName[] = "values";
 constexpr char kFormat[] = "dogged values 1";
 
 constexpr uint64_t kBlobBytesMin = 4096;
-constexpr size_t kWriteBufferBytes = 32 << 20;
+constexpr size_t kWriteBufferBytes = 64 << 20;
+// Dead bytes that are always left where they are.
+constexpr uint64_t kDeadBytesMin = 256 << 20;
 
 rocksdb::Slice ToSlice(absl::string_view bytes) {
   return {bytes.data(), bytes.size()};
@@ -76,7 +81,7 @@ rocksdb::Options DatabaseOptions() {
   out.enable_blob_files = true;
   out.min_blob_size = kBlobBytesMin;
   out.enable_blob_garbage_collection = true;
-  out.blob_garbage_collection_age_cutoff = 0.5;
+  out.blob_garbage_collection_age_cutoff = 0;  // until much is dead
   out.write_buffer_size = kWriteBufferBytes;
   // Numbers with all their bits do not get smaller.
   out.compression = rocksdb::kNoCompression;
@@ -203,6 +208,10 @@ class RocksDbEngine : public Engine {
     replies_.clear();
   }
 
+  absl::Duration BusyTime() const override {
+    return absl::Nanoseconds(busy_nanoseconds_.load(std::memory_order_relaxed));
+  }
+
  private:
   std::string DamageWords(const rocksdb::Status& status) const {
     return absl::StrCat(
@@ -236,6 +245,7 @@ class RocksDbEngine : public Engine {
     }
     if (!opened.ok()) return WriteError(opened);
     database_.reset(database);
+    collects_ = false;
     return absl::OkStatus();
   }
 
@@ -270,15 +280,14 @@ class RocksDbEngine : public Engine {
       const bool flush_is_due =
           !unflushed_.empty() && (clock_.Now() >= flush_deadline_ ||
                                   unflushed_bytes_ >= options_.flush_bytes);
-      if (flush_is_due) {
+      if (flush_is_due || !requests_.empty()) {
+        if (!flush_is_due) batch.swap(requests_);
         lock.unlock();
-        Flush();
-        lock.lock();
-      } else if (!requests_.empty()) {
-        batch.swap(requests_);
-        lock.unlock();
+        const absl::Time begin = clock_.Now();
+        if (flush_is_due) Flush();
         for (EngineRequest& request : batch) Serve(request);
         batch.clear();
+        busy_nanoseconds_ += absl::ToInt64Nanoseconds(clock_.Now() - begin);
         lock.lock();
       } else if (unflushed_.empty()) {
         changed_.wait(lock);
@@ -334,12 +343,18 @@ class RocksDbEngine : public Engine {
   }
 
   void Put(const EngineRequest& request) {
-    const rocksdb::Status status = database_->Put(
-        write_options_, ToSlice(request.key), ToSlice(request.value.view()));
+    const rocksdb::Slice key = ToSlice(request.key);
+    const std::array<rocksdb::Slice, 2> value = {ToSlice(request.value.view()),
+                                                 ToSlice(request.rest.view())};
+    rocksdb::WriteBatch batch;
+    rocksdb::Status status = batch.Put(
+        rocksdb::SliceParts(&key, 1),
+        rocksdb::SliceParts(value.data(), static_cast<int>(value.size())));
+    if (status.ok()) status = database_->Write(write_options_, &batch);
     if (unflushed_.empty()) {
       flush_deadline_ = clock_.Now() + options_.flush_interval;
     }
-    unflushed_bytes_ += request.value.size();
+    unflushed_bytes_ += request.value.size() + request.rest.size();
     unflushed_.push_back(
         {.kind = request.kind,
          .ticket = request.ticket,
@@ -355,6 +370,27 @@ class RocksDbEngine : public Engine {
     }
     unflushed_.clear();
     unflushed_bytes_ = 0;
+    if (status.ok()) ChooseCollection();
+  }
+
+  // A file goes once all in it is dead. What lives beside dead values is moved
+  // only where they are more than half, so no more is moved than was written.
+  void ChooseCollection() {
+    uint64_t all = 0;
+    uint64_t dead = 0;
+    (void)database_->GetIntProperty(rocksdb::DB::Properties::kLiveBlobFileSize,
+                                    &all);
+    (void)database_->GetIntProperty(
+        rocksdb::DB::Properties::kLiveBlobFileGarbageSize, &dead);
+    Collect(dead > std::max(all / 2, kDeadBytesMin));
+  }
+
+  // Whether compaction moves what lives out of files in which something died.
+  void Collect(bool must_collect) {
+    if (must_collect == collects_) return;
+    const rocksdb::Status set = database_->SetOptions(
+        {{"blob_garbage_collection_age_cutoff", must_collect ? "1.0" : "0.0"}});
+    if (set.ok()) collects_ = must_collect;
   }
 
   void ErasePrefix(const std::string& prefix, EngineReply& reply) {
@@ -372,6 +408,7 @@ class RocksDbEngine : public Engine {
       rocksdb::CompactRangeOptions compact;
       compact.bottommost_level_compaction =
           rocksdb::BottommostLevelCompaction::kForce;
+      Collect(true);
       status = database_->CompactRange(compact, &from, &to);
     }
     if (!status.ok()) reply.status = WriteError(status);
@@ -410,6 +447,9 @@ class RocksDbEngine : public Engine {
   std::vector<EngineReply> unflushed_;  // written, not yet durable
   int64_t unflushed_bytes_ = 0;
   absl::Time flush_deadline_;
+  bool collects_ = false;
+
+  std::atomic<int64_t> busy_nanoseconds_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;

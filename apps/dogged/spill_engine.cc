@@ -100,4 +100,8 @@ void SpillEngine::Poll(std::vector<EngineReply>& replies) {
   if (engine_ != nullptr) engine_->Poll(replies);
 }
 
+absl::Duration SpillEngine::BusyTime() const {
+  return engine_ == nullptr ? absl::ZeroDuration() : engine_->BusyTime();
+}
+
 }  // namespace dogged

@@ -32,6 +32,7 @@ class SpillEngine : public Engine {
 
   void Submit(EngineRequest request) override;
   void Poll(std::vector<EngineReply>& replies) override;
+  absl::Duration BusyTime() const override;
 
  private:
   absl::Status Start();

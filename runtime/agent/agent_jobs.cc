@@ -78,7 +78,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       .rng = rng_.Stream(record.hash.ToString()),
       .values = values_.get(),
       .storage = {.job = record.hash,
-                  .keeps_all = options_.keeps_values,
+                  .keeps_values = options_.keeps_values,
                   .bytes_max = options_.job_limits.memory_bytes_max,
                   .live_bytes = options_.live_bytes,
                   .pin_interval = options_.job_limits.pin_interval},

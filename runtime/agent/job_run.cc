@@ -424,7 +424,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       return absl::OkStatus();
     case JobMessage::kMarks: {
       DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
-      return HandleMarks(from, b) ? absl::OkStatus() : refuse();
+      return HandleMarks(now, from, b) ? absl::OkStatus() : refuse();
     }
     case JobMessage::kLend:
       break;  // the agent's: ReceiveLent() follows

@@ -1,7 +1,6 @@
-// JobRun: one agent's part in one job. The place where what to compute (graph,
-// exec) and where it is kept (kvstore, routing) meet. A machine: no threads,
-// clocks or sockets; the agent calls it from its loop. How it works is in
-// docs/ARCHITECTURE.md, "The protocol", what is in which file further down.
+// JobRun: one agent's part in one job, where what to compute (graph, exec) and
+// where it is kept (kvstore, routing) meet. A machine: no threads, clocks or
+// sockets. How it works is in docs/ARCHITECTURE.md, "The protocol".
 #ifndef DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 #define DOGGED_RUNTIME_AGENT_JOB_RUN_H_
 
@@ -123,7 +122,7 @@ class JobRun {
                   Outbox& out);
   void BindAtHome(absl::Time now, const Label& label, const Value& value,
                   AgentId from, Outbox& out);
-  void BecomeHome(absl::Time now, const Label& label, Entry& entry);
+  void BecomeHome(const Label& label, Entry& entry);
   void HandlePublish(absl::Time now, AgentId from, const PublishBody&, Outbox&);
   void HandleAnnounce(AgentId from, const AnnounceBody& body, Outbox& out);
   void HandleStored(absl::Time now, AgentId from, const AnnounceBody&, Outbox&);
@@ -224,6 +223,7 @@ class JobRun {
   void PayDebts(absl::Time now, Outbox& out);  // as far as there is credit
   void AdvanceStorage(absl::Time now, Outbox& out);
   void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
+  void NoteFound(const Label& label, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);
   void ReturnTask(absl::Time now, std::unique_ptr<Activation>, Outbox& out);
   bool AwaitsOffers(absl::Time now) const;
@@ -241,7 +241,7 @@ class JobRun {
                     const Placement& before, Outbox& out);
   // Tells the homes of rows that have `moved` how far they are.
   void HandOverMarks(absl::FunctionRef<bool(const Label&)> moved, Outbox&);
-  bool HandleMarks(AgentId from, const MarksBody& body);  // false: malformed
+  bool HandleMarks(absl::Time now, AgentId from, const MarksBody& body);
   void TellThrough(Outbox& out);
   void ActOnRounds(absl::Time now, Outbox& out);
   void PursueOverdue(absl::Time now, Outbox& out);

@@ -8,9 +8,10 @@
 namespace dogged {
 namespace {
 
-// Copies of values on their way to disk, at most; one value may be larger.
+// Values on their way to disk, at most; one may be larger. Some are put while
+// others are flushed.
 constexpr int64_t kWritingBytesMin = 1 << 20;
-constexpr int64_t kWritingBytesMax = 16 << 20;
+constexpr int64_t kWritingBytesMax = 32 << 20;
 constexpr absl::Duration kReliefInterval = absl::Milliseconds(2);
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
 // Then inputs may be lost, and what is lost is made again only for who demands
@@ -38,24 +39,30 @@ JobStorage::JobStorage(Options options, ValueStore* store,
       store_(store),
       shard_(shard),
       activations_(activations),
-      parked_(parked) {
-  if (store_ == nullptr) options_.keeps_all = false;
-  if (store_ != nullptr && (options_.keeps_all || options_.bytes_max > 0)) {
+      parked_(parked),
+      write_queue_(relations.program()) {
+  if (store_ == nullptr) options_.keeps_values = false;
+  if (store_ != nullptr && (options_.keeps_values || options_.bytes_max > 0)) {
     shard_.StartTracking();
   }
 }
 
 // --- what is written
 
-void JobStorage::FollowShard() {
+void JobStorage::ForgetErased() {
   for (const Label& label : shard_.TakeErased()) {
     writing_.erase(label);
     store_->Erase(options_.job, label);
   }
+}
+
+void JobStorage::QueueWrites(absl::Time now,
+                             absl::FunctionRef<bool(const Label&)> is_result) {
   for (const Label& label : shard_.TakeBound()) {
     if (options_.bytes_max > 0) resident_.push_back(label);
-    if (options_.keeps_all) to_write_.push_back(label);
+    if (options_.keeps_values) write_queue_.Add(label, is_result(label));
   }
+  if (options_.keeps_values) write_queue_.Pass(now, store_->BusyTime());
 }
 
 void JobStorage::StartWrites() {
@@ -63,17 +70,22 @@ void JobStorage::StartWrites() {
                              ? std::clamp(options_.bytes_max / 4,
                                           kWritingBytesMin, kWritingBytesMax)
                              : kWritingBytesMax;
-  while (!to_write_.empty() &&
-         (store_->writing_bytes() == 0 || store_->writing_bytes() < window)) {
-    const Label label = to_write_.front();
-    to_write_.pop_front();
-    Entry* entry = shard_.Find(label);
+  while (store_->writing_bytes() == 0 || store_->writing_bytes() < window) {
+    std::optional<Label> label;
+    if (to_evict_.empty()) {
+      label = write_queue_.Take();
+    } else {
+      label = to_evict_.front();
+      to_evict_.pop_front();
+    }
+    if (!label.has_value()) return;
+    Entry* entry = shard_.Find(*label);
     if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
         entry->on_disk != OnDisk::kNo) {
       continue;
     }
     entry->on_disk = OnDisk::kOnItsWay;
-    writing_[label] = store_->Write(options_.job, label, entry->value);
+    writing_[*label] = store_->Write(options_.job, *label, entry->value);
   }
 }
 
@@ -86,8 +98,9 @@ void JobStorage::Adopt(const Label& label, Entry& entry, const Value& value) {
 }
 
 void JobStorage::Conclude() {
-  options_.keeps_all = false;
-  to_write_.clear();
+  options_.keeps_values = false;
+  write_queue_.Clear();
+  to_evict_.clear();
   if (store_ == nullptr) return;
   const std::vector<Label> hollow = shard_.Select(
       [](const Label&, const Entry& e) { return e.value.IsHollow(); });
@@ -125,7 +138,7 @@ void JobStorage::Evict(int64_t target) {
     resident_.push_back(label);
   }
   // They are asked for again as long as memory is short.
-  if (!options_.keeps_all) to_write_.assign(unwritten.begin(), unwritten.end());
+  to_evict_.assign(unwritten.begin(), unwritten.end());
 }
 
 void JobStorage::Relieve(absl::Time now) {
@@ -281,13 +294,14 @@ void JobStorage::Retry(absl::Time now) {
   }
 }
 
-std::vector<std::unique_ptr<Activation>> JobStorage::Advance(absl::Time now,
-                                                             int64_t running,
-                                                             int workers) {
+std::vector<std::unique_ptr<Activation>> JobStorage::Advance(
+    absl::Time now, int64_t running, int workers,
+    absl::FunctionRef<bool(const Label&)> is_result) {
   std::vector<std::unique_ptr<Activation>> ready;
   const bool bounded = options_.bytes_max > 0;
   if (store_ != nullptr) {
-    FollowShard();
+    ForgetErased();
+    QueueWrites(now, is_result);
     if (bounded) Relieve(now);
     StartWrites();
   }
@@ -366,7 +380,7 @@ void JobStorage::Offer(const Label& label, const Value& value) {
 }
 
 bool JobStorage::Note(const ValueStore::Event& event) {
-  FollowShard();  // what was bound again is not what is on disk
+  ForgetErased();  // what was bound again is not what is on disk
   Entry* entry = shard_.Find(event.label);
   const bool is_hollow = entry != nullptr && entry->value.IsHollow();
   bool is_lost = false;

@@ -3,10 +3,11 @@
 // tasks wait for bytes before they may run.
 //
 // Two reasons to write a value: the agent has a directory of its own and keeps
-// all that it holds there (`keeps_all`), or memory is short. Under pressure
-// values that are on disk turn hollow, oldest first. A task whose inputs are
-// hollow is *staged*; the most urgent staged tasks get their inputs loaded,
-// within the bound, so no two tasks wait for each other's memory.
+// there what it holds, or enough to make that again (`keeps_values`,
+// WriteQueue); or memory is short. Under pressure values that are on disk turn
+// hollow, oldest first. A task whose inputs are hollow is *staged*; the most
+// urgent staged tasks get their inputs loaded, within the bound, so no two
+// tasks wait for each other's memory.
 //
 // A machine: no threads, clocks or messages. Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_STORAGE_H_
@@ -30,6 +31,7 @@
 #include "runtime/agent/job_options.h"
 #include "runtime/agent/parked_tasks.h"
 #include "runtime/agent/value_store.h"
+#include "runtime/agent/write_queue.h"
 #include "runtime/base/ids.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/graph/kernel.h"
@@ -42,8 +44,9 @@ class JobStorage {
  public:
   struct Options {
     Digest job;
-    // Every value that is held is written, and counts as durable only then.
-    bool keeps_all = false;
+    // Values count as durable only once they are written, or what was made of
+    // them is.
+    bool keeps_values = false;
     // What all values of this process may take; 0: no bound.
     int64_t bytes_max = 0;
     std::function<int64_t()> live_bytes = Value::LiveBytes;
@@ -62,7 +65,7 @@ class JobStorage {
   JobStorage& operator=(const JobStorage&) = delete;
 
   bool has_store() const { return store_ != nullptr; }
-  bool keeps_all() const { return options_.keeps_all; }
+  bool keeps_values() const { return options_.keeps_values; }
   int64_t bytes_max() const { return options_.bytes_max; }
   int64_t live_bytes() const { return options_.live_bytes(); }
   // No task that requires nothing should start while others run.
@@ -88,10 +91,11 @@ class JobStorage {
   absl::Status Judge(const Task& task, int64_t bytes) const;
   // Makes room if memory is short, writes what is to be written, and hands out
   // staged tasks whose inputs are all here. `running` counts the tasks that
-  // have been handed out and have not completed.
-  std::vector<std::unique_ptr<Activation>> Advance(absl::Time now,
-                                                   int64_t running,
-                                                   int workers);
+  // have been handed out and have not completed. `is_result` says what has to
+  // be written.
+  std::vector<std::unique_ptr<Activation>> Advance(
+      absl::Time now, int64_t running, int workers,
+      absl::FunctionRef<bool(const Label&)> is_result);
   // Inputs of staged tasks that this agent does not hold: to be demanded.
   std::vector<std::pair<Label, Task>> TakeRemote() {
     return std::exchange(remote_, {});
@@ -131,7 +135,9 @@ class JobStorage {
   };
 
   Key KeyOf(const Task& task) const;
-  void FollowShard();
+  void ForgetErased();
+  void QueueWrites(absl::Time now,
+                   absl::FunctionRef<bool(const Label&)> is_result);
   void StartWrites();
   void Relieve(absl::Time now);
   // Of tasks that wait, whatever for.
@@ -153,7 +159,8 @@ class JobStorage {
   ParkedTasks& parked_;
 
   absl::flat_hash_map<Label, uint64_t> writing_;  // tickets
-  std::deque<Label> to_write_;
+  WriteQueue write_queue_;
+  std::deque<Label> to_evict_;  // written first
   std::deque<Label> resident_;  // oldest first; may name what is gone
   absl::flat_hash_map<Label, Loaded> loading_;
   std::vector<Loaded> loaded_;

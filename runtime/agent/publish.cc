@@ -51,11 +51,7 @@ void JobRun::FailOfConflict(const Label& label, const Digest& other,
       "; a kernel that is not deterministic, or memory that is broken")));
 }
 
-void JobRun::BecomeHome(absl::Time now, const Label& label, Entry& entry) {
-  // It may be out of a directory, and what was made before it in none.
-  if (AwaitsOffers(now)) {
-    marks_.Doubt(marks_.RowOf(label), marks_.VersionOf(label));
-  }
+void JobRun::BecomeHome(const Label& label, Entry& entry) {
   entry.is_home = true;
   entry.producer_reported = false;
   entry.consumers.Reset(relations_.ConsumerCount(label));
@@ -71,7 +67,8 @@ void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
   if (producer.has_value()) search_.claims.Release(*producer);
   if (!*bound && entry->is_home) return;  // an equal second bind
   stillness_.NoteProgress(now);
-  BecomeHome(now, label, *entry);
+  BecomeHome(label, *entry);
+  if (AwaitsOffers(now)) NoteFound(label, out);
   entry->made_here |= from == self_;
   wide_.Doubt(label);  // it may have been dropped, and made again
   const bool is_new = !marks_.WasBound(label) && !marks_.IsReopened(label);

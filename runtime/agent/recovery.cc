@@ -243,7 +243,8 @@ void JobRun::TellThrough(Outbox& out) {
   }
 }
 
-bool JobRun::HandleMarks(AgentId from, const MarksBody& body) {
+// False: it is malformed.
+bool JobRun::HandleMarks(absl::Time now, AgentId from, const MarksBody& body) {
   for (const auto* rows : {&body.done, &body.retired}) {
     for (const auto& [row, version] : *rows) {
       if (!places_.IsKnown(row)) return false;
@@ -252,6 +253,7 @@ bool JobRun::HandleMarks(AgentId from, const MarksBody& body) {
   if (body.is_through) handover_.EndAwait(from);
   for (const auto& [row, version] : body.done) {
     marks_.NoteBoundRow(row, version);
+    if (AwaitsOffers(now)) marks_.Doubt(row, version);
   }
   for (const auto& [row, version] : body.retired) {
     marks_.NoteRetiredRow(row, version);
@@ -306,7 +308,8 @@ void JobRun::ReviewEntry(absl::Time now, const Label& label,
   const Value value = entry->value;
   if (is_home && !entry->is_home) {
     entry->copies.clear();
-    BecomeHome(now, label, *entry);
+    BecomeHome(label, *entry);
+    if (AwaitsOffers(now)) NoteFound(label, out);
     marks_.NoteBound(label);
     Announce(now, label, out);
     TellLocalConsumers(label, value, self_, out);

@@ -10,7 +10,7 @@
 namespace dogged {
 bool JobRun::IsDurable(const Label& label, const Entry& entry) const {
   if (entry.consumers.left() == 0 && !root_.rounds.IsResult(label)) return true;
-  if (storage_.keeps_all() && entry.on_disk != OnDisk::kYes) return false;
+  if (storage_.keeps_values() && entry.on_disk != OnDisk::kYes) return false;
   // A copy counts while its holder has a rank; others may drop theirs.
   const absl::Span<const AgentId> holders = places_.HoldersOf(label);
   return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {

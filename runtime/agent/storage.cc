@@ -97,7 +97,10 @@ void JobRun::CopyOrphans(int64_t bytes_max) {
 
 void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
   for (auto& record :
-       storage_.Advance(now, running_count(), executor_.worker_count())) {
+       storage_.Advance(now, running_count(), executor_.worker_count(),
+                        [this](const Label& label) {
+                          return root_.rounds.IsResult(label);
+                        })) {
     Execute(std::move(record));
   }
   for (auto& [label, task] : storage_.TakeRemote()) {
@@ -213,7 +216,8 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
   HandOutIfWanted(label, value);
   const Value held = entry->value;
   if (places_.IsHome(label)) {
-    BecomeHome(now, label, *entry);
+    BecomeHome(label, *entry);
+    NoteFound(label, out);
     if (!marks_.WasBound(label)) {
       const std::optional<Task> producer = relations_.ProducerOf(label);
       if (producer.has_value() && relations_.FirstCreated(*producer) == label) {
@@ -234,6 +238,27 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
   TellLocalConsumers(label, held, self_, out);
   ReportIfDurable(label, out);
   RetireIfUnneeded(label, out);
+}
+
+// A label of this home is out of a directory, or may be, and what was made
+// before it in none. All that was bound, though: where a row of another array
+// ended in it, that row need not be made again.
+void JobRun::NoteFound(const Label& label, Outbox& out) {
+  marks_.Doubt(marks_.RowOf(label), marks_.VersionOf(label));
+  const std::optional<Task> producer = relations_.ProducerOf(label);
+  if (!producer.has_value()) return;
+  relations_.ForEachRequired(*producer, [&](int, const Label& input) {
+    if (input.array == label.array || marks_.WasBound(input)) return;
+    const Label row = marks_.RowOf(input);
+    const int64_t version = marks_.VersionOf(input);
+    if (places_.IsHome(input)) {
+      marks_.NoteBound(input);
+      marks_.Doubt(row, version);
+    } else {
+      mail_.SendTo(places_.HomeOf(input), JobMessage::kMarks,
+                   EncodeMarks({.done = {{row, version}}}), out);
+    }
+  });
 }
 
 void JobRun::LoseValue(const Label& label, Outbox& out) {

@@ -1,5 +1,7 @@
 #include "runtime/agent/value_store.h"
 
+#include <initializer_list>
+#include <memory>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -35,23 +37,28 @@ absl::StatusOr<Label> LabelOf(absl::string_view key, const Digest& job) {
   return label;
 }
 
-Digest RecordDigest(absl::string_view key, absl::string_view body) {
+Digest RecordDigest(std::initializer_list<absl::string_view> parts) {
   DigestStream stream;
-  stream.Add(key);
-  stream.Add(body);
+  for (const absl::string_view part : parts) stream.Add(part);
   return stream.Finish();
 }
 
-// The digest of key and value, then the value.
-Bytes EncodeRecord(absl::string_view key, const Value& value) {
-  Encoder body;
-  value.Encode(body);
-  const std::string encoded = body.Take();
-  const Digest digest = RecordDigest(key, encoded);
+// A record is the digest of key and value, then the value. This is all of it
+// but for the value's data.
+Bytes EncodeRecordHead(absl::string_view key, const Value& value) {
+  Encoder head;
+  value.EncodeHead(head);
+  const std::string encoded = head.Take();
+  const Digest digest = RecordDigest({key, encoded, value.view()});
   Encoder out;
   out.PutU64(digest.low);
   out.PutU64(digest.high);
   return Bytes(absl::StrCat(out.Take(), encoded));
+}
+
+// The data of `value`, which lives as long.
+Bytes DataOf(const Value& value) {
+  return {std::make_shared<const Value>(value), value.view()};
 }
 
 absl::StatusOr<Value> DecodeRecord(absl::string_view key,
@@ -61,7 +68,7 @@ absl::StatusOr<Value> DecodeRecord(absl::string_view key,
   digest.low = in.GetU64();
   digest.high = in.GetU64();
   const absl::string_view body = in.GetRaw(in.remaining());
-  if (!in.ok() || RecordDigest(key, body) != digest) {
+  if (!in.ok() || RecordDigest({key, body}) != digest) {
     return absl::DataLossError("the bytes on disk are not those written");
   }
   Decoder inner(body);
@@ -78,8 +85,9 @@ uint64_t ValueStore::Submit(EngineRequest request, const Digest& job,
                             const Label& label) {
   const uint64_t ticket = next_ticket_++;
   request.ticket = ticket;
-  requests_[request.ticket] = {job, label, request.value.size()};
-  writing_bytes_ += request.value.size();
+  const int64_t bytes = request.value.size() + request.rest.size();
+  requests_[request.ticket] = {job, label, bytes};
+  writing_bytes_ += bytes;
   engine_.Submit(std::move(request));
   return ticket;
 }
@@ -89,7 +97,8 @@ uint64_t ValueStore::Write(const Digest& job, const Label& label,
   const std::string key = KeyOf(job, label);
   return Submit({.kind = EngineRequest::Kind::kPut,
                  .key = key,
-                 .value = EncodeRecord(key, value)},
+                 .value = EncodeRecordHead(key, value),
+                 .rest = DataOf(value)},
                 job, label);
 }
 

@@ -50,8 +50,9 @@ class ValueStore {
   // All that is there of a job: kFound for each value, then kScanned.
   void Scan(const Digest& job);
   void EraseJob(const Digest& job);
-  // Bytes of values that are being written: copies, until they are.
+  // Bytes of values that are being written: they live until they are.
   int64_t writing_bytes() const { return writing_bytes_; }
+  absl::Duration BusyTime() const { return engine_.BusyTime(); }
 
   // Appends what happened since the last call.
   void Poll(std::vector<Event>& events);

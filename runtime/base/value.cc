@@ -220,12 +220,17 @@ int64_t Value::LiveBytes() {
 }
 
 void Value::Encode(Encoder& out) const {
+  EncodeHead(out);
+  out.PutRaw(view());
+}
+
+void Value::EncodeHead(Encoder& out) const {
   DOGGED_CHECK(!IsHollow()) << "a hollow value of " << bytes() << " bytes";
   out.PutU64(digest().low);
   out.PutU64(digest().high);
   out.PutU8(static_cast<uint8_t>(type()));
   shape().Encode(out);
-  out.PutString(view());
+  out.PutVarint(view().size());
 }
 
 absl::StatusOr<Value> Value::Decode(Decoder& in) {

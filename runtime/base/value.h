@@ -120,6 +120,8 @@ class Value {
   // Type, shape and bytes; the digest goes first and is checked on arrival.
   // Not of a hollow value.
   void Encode(Encoder& out) const;
+  // The same up to the data; view() is what follows.
+  void EncodeHead(Encoder& out) const;
   // kInvalidArgument if malformed, kDataLoss if the digest does not fit,
   // kResourceExhausted without memory for it.
   static absl::StatusOr<Value> Decode(Decoder& in);

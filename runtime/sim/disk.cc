@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace dogged {
 namespace {
@@ -58,8 +59,14 @@ SimEngine::~SimEngine() {
 }
 
 void SimEngine::Submit(EngineRequest request) {
-  busy_until_ = std::max(busy_until_, queue_.now()) +
-                absl::Microseconds(1 + rng_.Below(kRequestMicrosMax));
+  // An agent's memory is what lives and dies in its own events.
+  request.value =
+      Bytes(absl::StrCat(request.value.view(), request.rest.view()));
+  request.rest = Bytes();
+  const absl::Duration time =
+      absl::Microseconds(1 + rng_.Below(kRequestMicrosMax));
+  busy_ += time;
+  busy_until_ = std::max(busy_until_, queue_.now()) + time;
   queue_.At(busy_until_,
             [this, alive = alive_, request = std::move(request)]() {
               if (*alive) Serve(request);

@@ -46,6 +46,7 @@ class SimEngine : public Engine {
 
   void Submit(EngineRequest request) override;
   void Poll(std::vector<EngineReply>& replies) override;
+  absl::Duration BusyTime() const override { return busy_; }
 
  private:
   void Serve(const EngineRequest& request);
@@ -63,6 +64,7 @@ class SimEngine : public Engine {
   Rng rng_;
   const std::function<void()> wake_;
   absl::Time busy_until_ = absl::InfinitePast();
+  absl::Duration busy_;
   // The disk as a reader of this engine sees it; becomes the disk's at a sync.
   SimDisk cached_;
   std::vector<EngineReply> unsynced_;

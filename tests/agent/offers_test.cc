@@ -3,6 +3,7 @@
 // what that is made of stays. Method: one agent's part in a job, with what its
 // disk and its peers tell by hand.
 #include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,34 @@ Label Left(int64_t t) { return {.array = 0, .index = {t}}; }
 Label Right(int64_t t) { return {.array = 1, .index = {t}}; }
 Label Sum(int64_t t) { return {.array = 2, .index = {t}}; }
 
+// What row(kLast) is used for at home here, whatever its home.
+Program RowThenEnd(AgentId row_home) {
+  ProgramBuilder b("row_then_end");
+  const AffineExpr t = AffineExpr::Index(0);
+  const int32_t row = AddRow(b, "row", row_home);
+  const int32_t end = AddRow(b, "end", kSelf);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  b.AddClass({.name = "first",
+              .domain = Domain::Box({{"t", 0, 0}}),
+              .creates = {{row, {t}}},
+              .kernel = add});
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"t", 1, kLast}}),
+              .creates = {{row, {t}}},
+              .uses = {{row, {AffineExpr::Index(0, -1)}, {}}},
+              .kernel = add});
+  b.AddClass({.name = "end",
+              .domain = Domain::Box({{"t", kLast, kLast}}),
+              .creates = {{end, {t}}},
+              .uses = {{row, {t}, {}}},
+              .kernel = add});
+  b.AddResult(end, Domain::Box({{"t", kLast, kLast}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
+}
+
+const Label kEnd{.array = 1, .index = {kLast}};
+
 Value One() { return Sealed(Value::Scalar(1)); }
 
 Bytes DemandFor(const Label& label, const Task& task) {
@@ -154,6 +183,24 @@ TEST(Offers, NothingIsDemandedWhileTheyCome) {
   for (int i = 0; i < 9; ++i) agent.Pass(absl::Milliseconds(100));
   EXPECT_THAT(agent.Demanded(kPeer),
               Contains(Field(&DemandBody::label, Left(7))));
+}
+
+// Of a tile that was factored the updates of all steps would be run again.
+TEST(Offers, ARowThatEndedInWhatWasFoundIsNotMadeAgain) {
+  OneAgent agent(RowThenEnd(kSelf));
+  ReadDisk(agent, {kEnd});
+  agent.Pass(absl::Seconds(2));
+  EXPECT_THAT(RunAll(agent), ElementsAre(kFirst));  // it had begun before
+}
+
+TEST(Offers, TheHomeOfARowThatEndedInWhatWasFoundHearsOfIt) {
+  OneAgent agent(RowThenEnd(kPeer));
+  ReadDisk(agent, {kEnd});
+  const std::vector<std::string> marks = agent.Sent(kPeer, JobMessage::kMarks);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_THAT(
+      DecodeMarks(marks[0]).value().done,
+      ElementsAre(testing::Pair(Label{.array = 0, .index = {0}}, kLast)));
 }
 
 }  // namespace
