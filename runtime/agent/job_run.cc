@@ -396,7 +396,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     }
     case JobMessage::kAnnounce:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
-        HandleAnnounce(from, b, out);
+        HandleAnnounce(now, from, b, out);
       });
     case JobMessage::kStored:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {

@@ -124,7 +124,7 @@ class JobRun {
                   AgentId from, Outbox& out);
   void BecomeHome(const Label& label, Entry& entry);
   void HandlePublish(absl::Time now, AgentId from, const PublishBody&, Outbox&);
-  void HandleAnnounce(AgentId from, const AnnounceBody& body, Outbox& out);
+  void HandleAnnounce(absl::Time, AgentId from, const AnnounceBody&, Outbox&);
   void HandleStored(absl::Time now, AgentId from, const AnnounceBody&, Outbox&);
   void FailOfConflict(const Label& label, const Digest& other, AgentId from);
   void CountReads(const Activation& record);

@@ -200,7 +200,7 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
   if (rank == 0) CountIfLate(body.label, from);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
-  if (offers_.has_found) NoteOffer(now);
+  if (offers_.coming.erase(body.label) > 0) NoteOffer(now);
   HandOutIfWanted(body.label, body.value);
   if (rank == 0) {
     if (from != self_) mail_.SendTo(from, JobMessage::kStored, stored, out);
@@ -251,8 +251,8 @@ bool JobRun::Lacks(absl::string_view announce) const {
   return bodies.ok() && std::any_of(bodies->begin(), bodies->end(), lacks);
 }
 
-void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
-                            Outbox& out) {
+void JobRun::HandleAnnounce(absl::Time now, AgentId from,
+                            const AnnounceBody& body, Outbox& out) {
   const int rank = places_.RankOf(body.label, self_);
   if (rank == 0) CountIfLate(body.label, from);
   Entry* entry = shard_.Find(body.label);
@@ -271,6 +271,7 @@ void JobRun::HandleAnnounce(AgentId from, const AnnounceBody& body,
   } else if (rank >= 0 || (!held && wishes_.wanted.contains(body.label))) {
     mail_.SendTo(from, JobMessage::kDemand,
                  EncodeDemand({.label = body.label, .lazy = true}), out);
+    if (rank == 0 && AwaitsOffers(now)) offers_.coming.insert(body.label);
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0 && wide_.DoubtInTurn(body.label)) {

@@ -17,6 +17,10 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
       [this](const auto& m) { return !places_.placement().Contains(m.agent); });
   if (lost) {
     times_.NoteLoss(now);
+    absl::erase_if(offers_.others, [this](AgentId agent) {
+      return !places_.placement().Contains(agent);
+    });
+    NoteOffer(now);
     rebuild_after_ = now + times_.Patience(now);
   }
   ReviewHandovers(now, before, out);
@@ -250,7 +254,10 @@ bool JobRun::HandleMarks(absl::Time now, AgentId from, const MarksBody& body) {
       if (!places_.IsKnown(row)) return false;
     }
   }
-  if (body.is_through) handover_.EndAwait(from);
+  if (body.is_through) {
+    handover_.EndAwait(from);
+    if (offers_.others.erase(from) > 0) NoteOffer(now);
+  }
   for (const auto& [row, version] : body.done) {
     marks_.NoteBoundRow(row, version);
     if (AwaitsOffers(now)) marks_.Doubt(row, version);
@@ -363,7 +370,7 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   if (now >= next_sweep_) Sweep(now, out);
   SendCopies(now, out);
   mail_.CountPublications();
-  TellThrough(out);
+  if (!offers_.is_reading) TellThrough(out);
   out.WakeAt(next_sweep_);
   out.WakeAt(handover_.NextLimit());
 }

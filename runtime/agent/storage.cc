@@ -10,9 +10,11 @@
 namespace dogged {
 namespace {
 
-// An agent with a directory waits so long for others to say that they have
-// read theirs, before it computes what nobody has offered.
+// An agent with a directory waits so long for a label that was announced, and
+// so many times as long for others to read their directories, before it
+// computes what nobody has offered.
 constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
+constexpr int kOffersTimesMax = 5;
 
 }  // namespace
 
@@ -148,16 +150,16 @@ bool JobRun::AwaitsOffers(absl::Time now) const {
   return offers_.is_reading || now < offers_.end;
 }
 
-// As long as offers come, there may be more; values of a run that is under way
-// look like offers, so that ends some time.
+// Who is through has announced all that he has, and then it is on its way. A
+// job that is under way may announce without end, so there is a limit.
 void JobRun::NoteOffer(absl::Time now) {
-  if (AwaitsOffers(now) && (offers_.has_found || offers_.others.empty())) {
-    offers_.end = std::min(std::max(offers_.end, now + limits_.patience_min),
-                           offers_.limit);
+  if (offers_.is_reading || !AwaitsOffers(now)) return;
+  absl::Time end = offers_.limit;
+  if (offers_.others.empty()) {
+    end =
+        now + (offers_.coming.empty() ? limits_.patience_min : kOffersTimeMax);
   }
-  if (offers_.others.empty() && !offers_.has_found) {
-    offers_.end = std::min(offers_.end, now + limits_.patience_min);
-  }
+  offers_.end = std::min(end, offers_.limit);
 }
 
 void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
@@ -181,10 +183,10 @@ void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
       return;
     case ValueStore::Event::Kind::kScanned:
       offers_.is_reading = false;
-      offers_.limit = now + 5 * kOffersTimeMax;
-      if (offers_.has_found || !offers_.others.empty()) {
-        offers_.end = now + kOffersTimeMax;
-      }
+      if (places_.placement().members().size() == 1) return;
+      offers_.limit = now + kOffersTimesMax * kOffersTimeMax;
+      offers_.end = offers_.limit;
+      NoteOffer(now);
       return;
     case ValueStore::Event::Kind::kFailed:
       Fail(Annotate(event.status, absl::StrCat("agent ", self_.ToString())));
@@ -209,7 +211,6 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
                      self_.ToString())));
     return;
   }
-  offers_.has_found = true;
   stillness_.NoteProgress(now);
   storage_.Adopt(label, *entry, value);
   entry->announce_interval_ms = 0;

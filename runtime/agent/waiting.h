@@ -9,6 +9,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
@@ -26,9 +27,9 @@ struct Wishes {
 };
 
 struct Offers {
-  bool is_reading = false;          // this agent's directory
-  bool has_found = false;           // something was there
-  absl::btree_set<AgentId> others;  // who may be reading theirs
+  bool is_reading = false;            // this agent's directory
+  absl::btree_set<AgentId> others;    // who may have more to tell of theirs
+  absl::flat_hash_set<Label> coming;  // announced, and asked for
   absl::Time end = absl::InfinitePast();
   absl::Time limit = absl::InfinitePast();  // of `end`
 };

@@ -173,14 +173,23 @@ TEST(Offers, ATaskIsNotDoneBecauseOneOfItsOutputsIsThere) {
   EXPECT_EQ(agent.run().held_count(), before + 2);
 }
 
-// What waits for long demands what it misses, but not now.
+// What waits for long demands what it misses, but not now: not while what was
+// announced comes.
 TEST(Offers, NothingIsDemandedWhileTheyCome) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});
   agent.Receive(kThird, JobMessage::kPublish, EncodePublish(Right(7), One()));
-  for (int i = 0; i < 9; ++i) agent.Pass(absl::Milliseconds(100));
-  EXPECT_THAT(agent.Demanded(kPeer), IsEmpty());
-  for (int i = 0; i < 9; ++i) agent.Pass(absl::Milliseconds(100));
+  for (int64_t t = 0; t < 5; ++t) {
+    agent.Receive(kThird, JobMessage::kAnnounce,
+                  EncodeAnnounce({Sum(t), One().digest()}));
+  }
+  agent.AllSent(JobMessage::kDemand);
+  for (int64_t t = 0; t < 5; ++t) {
+    for (int i = 0; i < 2; ++i) agent.Pass(absl::Milliseconds(100));
+    EXPECT_THAT(agent.Demanded(kPeer), IsEmpty());
+    agent.Receive(kThird, JobMessage::kPublish, EncodePublish(Sum(t), One()));
+  }
+  for (int i = 0; i < 5; ++i) agent.Pass(absl::Milliseconds(100));
   EXPECT_THAT(agent.Demanded(kPeer),
               Contains(Field(&DemandBody::label, Left(7))));
 }
@@ -201,6 +210,18 @@ TEST(Offers, TheHomeOfARowThatEndedInWhatWasFoundHearsOfIt) {
   EXPECT_THAT(
       DecodeMarks(marks[0]).value().done,
       ElementsAre(testing::Pair(Label{.array = 0, .index = {0}}, kLast)));
+}
+
+// What is new was not announced.
+TEST(Offers, AJobThatMovesOffersNothing) {
+  OneAgent agent(Sums());
+  ReadDisk(agent, {Sum(5)});
+  for (int64_t t = 6; t < kLast; ++t) {
+    agent.Receive(kThird, JobMessage::kPublish, EncodePublish(Right(t), One()));
+    for (int i = 0; i < 2; ++i) agent.Pass(absl::Milliseconds(100));
+  }
+  EXPECT_THAT(agent.Demanded(kPeer),
+              Contains(Field(&DemandBody::label, Left(6))));
 }
 
 }  // namespace
