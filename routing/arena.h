@@ -36,8 +36,12 @@ class Arena : public SharedMemory {
   // Null if it can't be made here (no memfd, limits on addresses or files):
   // then values travel as bytes.
   static std::unique_ptr<Arena> Create(const ArenaOptions& options);
-  // No value that came from it is left.
-  ~Arena() override { ForgetAll(); }
+  // No value that came from it is left but those that are kept for others, who
+  // read on.
+  ~Arena() override {
+    values_.KeepPages();
+    ForgetAll();
+  }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 

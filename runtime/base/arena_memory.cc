@@ -61,7 +61,7 @@ void ArenaMemory::Give(void* data, int64_t bytes) {
     const std::lock_guard lock(mutex_);
     blocks_.Give(offset, bytes);
     kept = kFreeBytesKept + blocks_.used_bytes() / 2;
-    if (blocks_.backed_bytes() <= kept) return;
+    if (keeps_pages_ || blocks_.backed_bytes() <= kept) return;
   }
   ReturnPages(kept);
 }
@@ -70,6 +70,7 @@ void ArenaMemory::ReturnPages(int64_t kept) {
   std::vector<ArenaBlocks::Block> blocks;
   {
     const std::lock_guard lock(mutex_);
+    if (keeps_pages_) return;
     blocks = blocks_.TakeBacked(kept, kPunchBytesMin);
   }
   // Slow, so beside the lock; nobody else has them meanwhile.
@@ -78,6 +79,11 @@ void ArenaMemory::ReturnPages(int64_t kept) {
   }
   const std::lock_guard lock(mutex_);
   for (const ArenaBlocks::Block& block : blocks) blocks_.GiveHollow(block);
+}
+
+void ArenaMemory::KeepPages() {
+  const std::lock_guard lock(mutex_);
+  keeps_pages_ = true;
 }
 
 int64_t ArenaMemory::used_bytes() const {

@@ -42,6 +42,9 @@ class ArenaMemory : public ValueMemory {
   void Give(void* data, int64_t bytes) override;
   // Gives pages that no value uses back to the system, but for `kept` bytes.
   void ReturnPages(int64_t kept = 0);
+  // From now on none go back: the process ends, and others may read on in what
+  // they have mapped.
+  void KeepPages();
   // In blocks that are in use.
   int64_t used_bytes() const;
 
@@ -49,7 +52,8 @@ class ArenaMemory : public ValueMemory {
   AddressRange& range_;
   const int64_t value_bytes_min_;
   mutable std::mutex mutex_;
-  ArenaBlocks blocks_;  // under mutex_
+  ArenaBlocks blocks_;        // under mutex_
+  bool keeps_pages_ = false;  // under mutex_
 };
 
 }  // namespace dogged

@@ -101,6 +101,25 @@ TEST(Arena, AMappingOutlivesItsOwner) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// More than an arena keeps of free pages would go back with the last value.
+TEST(Arena, WhatIsLentStaysWhenItsOwnerEnds) {
+  constexpr int64_t kBytes = 96 << 20;
+  std::unique_ptr<Arena> arena = Arena::Create({.bytes = 256 << 20});
+  void* const data = arena->values().Take(kBytes);
+  std::memset(data, 7, kBytes);
+  const int64_t offset = *arena->OffsetOf(data);
+  const auto mapped = MapArena(arena->address());
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  ArenaMemory& values = arena->values();
+  arena->Keep("", *mapped, {std::shared_ptr<const void>(data, [&](void* kept) {
+                values.Give(kept, kBytes);
+              })});
+  arena.reset();
+  const auto* read = static_cast<const char*>((*mapped)->At(offset, kBytes));
+  EXPECT_EQ(read[0], 7);
+  EXPECT_EQ(read[kBytes - 1], 7);
+}
+
 TEST(Arena, OneMappingAtATime) {
   const Child child;
   const std::unique_ptr<Arena> arena = Arena::Create(kOptions);
