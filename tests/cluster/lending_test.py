@@ -1,7 +1,8 @@
 """Values that agents of one host lend each other, in real processes.
 
 Aim: large values are not sent; kill -9 of who lent them and of who borrowed
-them costs no bit; whoever can't map, or must not, gets bytes; nothing is left.
+them costs no bit, nor does it that who lent them leaves; whoever can't map, or
+must not, gets bytes; nothing is left.
 Method: the binary itself; the victim is drawn, and the job runs until it has
 been killed.
 
@@ -98,6 +99,28 @@ def kill_costs_no_bit():
               report["result_digest"] == expected, report)
 
 
+def leaving_costs_no_bit():
+    """An agent leaves that has lent more than an arena keeps free pages of."""
+    program = [CHOLESKY, "-D", "N=6144", "-D", "NB=256"]
+    expected = serial_digest(*program)
+    with Standing(DOGGED) as agents:
+        for _ in range(2):
+            agents.start()
+        with subprocess.Popen(
+                [DOGGED, "run", *program, "--replicas", "1", "--cluster",
+                 agents.addresses[1], "--json"], stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, text=True) as client:
+            agents.await_status("most tasks ran", at=1, wanted=lambda s: any(
+                job["tasks_executed"] > 2000 for job in s["jobs"]))
+            agents.agents[0].send_signal(signal.SIGTERM)
+            status = agents.agents[0].wait(timeout=100)
+            words, _ = client.communicate(timeout=100)
+        check(f"exit status {status} of who left, {client.returncode}",
+              (status, client.returncode) == (0, 0), words)
+        check("other bits", json.loads(words)["result_digest"] == expected,
+              words)
+
+
 def no_room_for_results():
     """A client without memory for what comes says how much has come."""
     # 64 MB; what else the client needs is less than the limit.
@@ -150,6 +173,7 @@ CASES = {
     "not_sent": values_are_not_sent,
     "mixed": mixed_agents_understand_each_other,
     "kill": kill_costs_no_bit,
+    "leave": leaving_costs_no_bit,
     "no_room": no_room_for_results,
     "nothing_left": nothing_is_left,
 }
