@@ -28,6 +28,7 @@ enum class RoutingKind : uint8_t {
   kStreamSegment = 8,
   kStreamPull = 9,
   kReconcile = 10,
+  kRelay = 11,  // for another agent, which the sender does not reach itself
 };
 inline constexpr uint8_t kFirstFreeKind = 16;
 
@@ -35,6 +36,8 @@ struct Envelope {
   static constexpr int64_t kBytes = 56;
   // The body is a segment of a longer one and starts with a SegmentHeader.
   static constexpr uint16_t kSegmentFlag = 1;
+  // It came by way of a third agent, so it says nothing of the direct link.
+  static constexpr uint16_t kRelayedFlag = 2;
 
   uint8_t kind = 0;
   uint16_t flags = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_format.h"
 
 namespace dogged {
@@ -22,6 +23,24 @@ void FailureDetector::Heard(AgentId peer, absl::Time awake) {
   last_heard_ = awake;
 }
 
+void FailureDetector::HeardOf(AgentId peer, absl::Time awake) {
+  auto it = peers_.find(peer);
+  if (it == peers_.end()) return;
+  it->second = Peer{.heard = awake, .pinged = it->second.pinged};
+  last_heard_ = awake;
+}
+
+std::vector<AgentId> FailureDetector::Unheard(absl::Time awake) const {
+  std::vector<AgentId> out;
+  for (const auto& [id, peer] : peers_) {
+    if (peer.heard > peer.pinged &&
+        awake - peer.pinged >= times_.unheard_after * (1 + self_doubt_)) {
+      out.push_back(id);
+    }
+  }
+  return out;
+}
+
 bool FailureDetector::IsSuspect(AgentId peer) const {
   auto it = peers_.find(peer);
   return it != peers_.end() && it->second.suspected != absl::InfiniteFuture();
@@ -34,9 +53,13 @@ FailureDetector::Wishes FailureDetector::Tick(absl::Time awake) {
   if (const AgentId target = NextInRound(); !target.IsNone()) {
     Peer& peer = peers_[target];
     if (peer.probed == absl::InfiniteFuture()) peer.probed = awake;
-    wishes.pings.push_back(target);
+    Ping(target, peer, awake, wishes);
   }
   for (auto& [id, peer] : peers_) Judge(id, peer, awake, wishes);
+  if (!wishes.verdicts.empty() && IsIsolated(awake)) {
+    wishes.isolation = wishes.verdicts.front().second;
+    wishes.verdicts.clear();
+  }
   for (const auto& [id, cause] : wishes.verdicts) peers_.erase(id);
   // Whoever answers in time restores our trust in ourselves.
   if (awake - last_heard_ < times_.probe_timeout && self_doubt_ > 0) {
@@ -45,8 +68,24 @@ FailureDetector::Wishes FailureDetector::Tick(absl::Time awake) {
   return wishes;
 }
 
+void FailureDetector::Ping(AgentId id, Peer& peer, absl::Time awake,
+                           Wishes& wishes) const {
+  if (absl::c_linear_search(wishes.pings, id)) return;
+  peer.pinged = std::min(peer.pinged, awake);
+  wishes.pings.push_back(id);
+}
+
+// With a single peer nobody can tell whose silence it is.
+bool FailureDetector::IsIsolated(absl::Time awake) const {
+  return peers_.size() > 1 && awake - last_heard_ >= times_.suspicion;
+}
+
 void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
                             Wishes& wishes) {
+  // Until something comes directly again.
+  if (awake - peer.pinged >= times_.probe_timeout) {
+    Ping(id, peer, awake, wishes);
+  }
   if (peer.probed == absl::InfiniteFuture()) return;
   const absl::Duration timeout = times_.probe_timeout * (1 + self_doubt_);
   if (peer.suspected != absl::InfiniteFuture()) {
@@ -56,7 +95,7 @@ void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
                               absl::ToDoubleSeconds(awake - peer.heard)));
       return;
     }
-    wishes.pings.push_back(id);
+    Ping(id, peer, awake, wishes);
     AskRelays(id, wishes);
     return;
   }
@@ -71,7 +110,7 @@ void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
   }
   if (awake - peer.probed < timeout) return;
   peer.relayed = awake;
-  wishes.pings.push_back(id);
+  Ping(id, peer, awake, wishes);
   AskRelays(id, wishes);
 }
 

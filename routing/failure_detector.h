@@ -7,7 +7,10 @@
 // After Lifeguard (Dadgar, Phillips & Currey 2018): an agent that hears from
 // nobody doubts itself first and gives everyone more time.
 // Differs: suspicion is not spread; every agent judges for itself, and what is
-// spread is the verdict.
+// spread is the verdict. Two kinds of silence are told apart: a peer that
+// nobody hears is given up, a peer that others hear is only *unheard* here, so
+// its link to this agent is down (and messages can go by way of others). An
+// agent that hears none of several peers gives up itself instead of them.
 //
 // `awake` is time that this agent really ran: see Membership.
 #ifndef DOGGED_ROUTING_FAILURE_DETECTOR_H_
@@ -34,6 +37,9 @@ struct FailureDetectorTimes {
   absl::Duration suspicion = absl::Seconds(3);
   // How many others are asked to probe a silent peer.
   int relay_count = 3;
+  // A peer that is alive counts as unheard after so long without a direct
+  // answer.
+  absl::Duration unheard_after = absl::Milliseconds(1400);
 };
 
 class FailureDetector {
@@ -45,6 +51,9 @@ class FailureDetector {
     std::vector<std::pair<AgentId, AgentId>> relays;
     // Silent to the end; with the seconds of silence in words.
     std::vector<std::pair<AgentId, std::string>> verdicts;
+    // No peer at all was heard, of several: how long, in words. Then there are
+    // no verdicts.
+    std::string isolation;
   };
 
   FailureDetector(const FailureDetectorTimes& times, Rng rng)
@@ -52,14 +61,18 @@ class FailureDetector {
 
   void Add(AgentId peer, absl::Time awake);
   void Remove(AgentId peer) { peers_.erase(peer); }
-  // `peer` lives: it sent something, or another agent says that it did.
+  // `peer` sent something that came directly.
   void Heard(AgentId peer, absl::Time awake);
+  // `peer` lives: something of it came by way of another agent.
+  void HeardOf(AgentId peer, absl::Time awake);
 
   Wishes Tick(absl::Time awake);
   // When Tick next has something to do.
   absl::Time next_tick() const { return next_probe_; }
 
   bool IsSuspect(AgentId peer) const;
+  // Live peers from which nothing comes directly, in ascending order.
+  std::vector<AgentId> Unheard(absl::Time awake) const;
   // 0: in good health; timeouts are multiplied by one more than this.
   int self_doubt() const { return self_doubt_; }
 
@@ -70,10 +83,14 @@ class FailureDetector {
     absl::Time probed = absl::InfiniteFuture();
     absl::Time relayed = absl::InfiniteFuture();
     absl::Time suspected = absl::InfiniteFuture();
+    // The first ping since it was heard directly.
+    absl::Time pinged = absl::InfiniteFuture();
   };
 
   void Judge(AgentId id, Peer& peer, absl::Time awake, Wishes& wishes);
   void AskRelays(AgentId target, Wishes& wishes);
+  void Ping(AgentId id, Peer& peer, absl::Time awake, Wishes& wishes) const;
+  bool IsIsolated(absl::Time awake) const;
   AgentId NextInRound();
 
   FailureDetectorTimes times_;

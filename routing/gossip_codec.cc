@@ -1,5 +1,7 @@
 #include "routing/gossip_codec.h"
 
+#include <algorithm>
+
 #include "runtime/base/hash.h"
 
 namespace dogged {
@@ -9,6 +11,7 @@ constexpr size_t kCauseBytesMax = 200;
 // The shortest forms: state, ID, empty cause; empty key, version, no bytes.
 constexpr int64_t kFactBytesMin = 10;
 constexpr int64_t kRecordBytesMin = 3;
+constexpr int64_t kIdBytes = 8;
 
 }  // namespace
 
@@ -23,7 +26,13 @@ void MemberFact::EncodeTo(Encoder& encoder) const {
   if (state != MemberState::kDead) {
     encoder.PutVarint(blob_version);
     encoder.PutString(blob.view());
+    encoder.PutVarint(unheard.size());
+    for (const AgentId other : unheard) encoder.PutId(other);
   }
+}
+
+bool MemberFact::Hears(AgentId other) const {
+  return !std::binary_search(unheard.begin(), unheard.end(), other);
 }
 
 MemberFact MemberFact::DecodeFrom(Decoder& decoder) {
@@ -41,6 +50,13 @@ MemberFact MemberFact::DecodeFrom(Decoder& decoder) {
   if (fact.state != MemberState::kDead) {
     fact.blob_version = decoder.GetVarint();
     fact.blob = Bytes::CopyOf(decoder.GetString());
+    const int64_t count = decoder.GetCount(kIdBytes);
+    for (int64_t i = 0; i < count && decoder.ok(); ++i) {
+      fact.unheard.push_back(decoder.GetId<AgentId>());
+    }
+    if (!std::is_sorted(fact.unheard.begin(), fact.unheard.end())) {
+      decoder.Fail();
+    }
   }
   if (fact.id.IsNone()) decoder.Fail();
   return fact;

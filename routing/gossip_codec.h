@@ -18,18 +18,21 @@ namespace dogged {
 enum class MemberState : uint8_t { kAlive = 0, kLeft = 1, kDead = 2 };
 
 // What is told of an agent: all of `member` while it is alive, the cause
-// afterwards; and what it says of itself, in the end as it leaves.
+// afterwards; and what it says of itself, in the end as it leaves: some bytes,
+// and the live agents from which nothing reaches it directly.
 struct MemberFact {
   AgentId id;
   MemberState state = MemberState::kAlive;
   Member member;
   std::string cause;
-  uint64_t blob_version = 0;
+  uint64_t blob_version = 0;  // of `blob` and `unheard`
   Bytes blob;
+  std::vector<AgentId> unheard;  // in ascending order
 
   void EncodeTo(Encoder& encoder) const;
   // A malformed fact marks the decoder as failed.
   static MemberFact DecodeFrom(Decoder& decoder);
+  bool Hears(AgentId other) const;
 };
 
 // Opaque here. The larger (version, bytes) wins.

@@ -61,11 +61,15 @@ bool Membership::Merge(Decoder& decoder, GossipNews& fresh) {
     ++refused_count_;
     return false;
   }
+  MergeNews(std::move(news), fresh);
+  return true;
+}
+
+void Membership::MergeNews(GossipNews news, GossipNews& fresh) {
   for (MemberFact& fact : news.facts) {
     if (MergeFact(fact)) fresh.facts.push_back(std::move(fact));
   }
   MergeRecords(std::move(news.records), fresh);
-  return true;
 }
 
 bool Membership::MergeFact(MemberFact fact) {
@@ -73,6 +77,7 @@ bool Membership::MergeFact(MemberFact fact) {
   const bool alive = fact.state == MemberState::kAlive;
   auto it = entries_.find(id);
   if (it == entries_.end()) {
+    candidates_.erase(id);
     Entry entry{.fact = std::move(fact), .known = alive};
     if (alive) {
       detector_.Add(id, awake_);
@@ -94,6 +99,10 @@ bool Membership::MergeFact(MemberFact fact) {
       fact.blob_version > mine.blob_version) {
     mine.blob_version = fact.blob_version;
     mine.blob = std::move(fact.blob);
+    if (mine.unheard != fact.unheard) {
+      mine.unheard = std::move(fact.unheard);
+      RefreshRelays();
+    }
   }
   return is_news;
 }
@@ -108,16 +117,14 @@ void Membership::End(AgentId id, MemberState state, absl::string_view cause,
   fact.state = state;
   fact.cause = std::string(cause);
   entry.ended = awake_;
-  if (was_alive && state == MemberState::kDead) fact.blob = Bytes();
+  if (was_alive && state == MemberState::kDead) {
+    fact.blob = Bytes();
+    fact.unheard.clear();
+  }
   detector_.Remove(id);
   members_digest_ = 0;
   if (id == self_.id) {
-    if (!leaving_) {
-      declared_dead_ = true;
-      events_.push_back({.kind = MembershipEvent::Kind::kDeclaredDead,
-                         .member = self_,
-                         .cause = fact.cause});
-    }
+    declared_dead_ = !leaving_;
     return;
   }
   if (was_alive) {
@@ -140,6 +147,7 @@ void Membership::RefreshView() {
   }
   view_ = std::make_shared<const View>(std::move(members));
   members_digest_ = 0;
+  RefreshRelays();
 }
 
 uint64_t Membership::MembersDigest() const {
@@ -221,7 +229,6 @@ void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
     ReceiveFromDead(from, kind, body, out);
     return;
   }
-  detector_.Heard(from, awake_);
   Decoder decoder(body.view());
   switch (static_cast<RoutingKind>(kind)) {
     case RoutingKind::kGossip:
@@ -246,6 +253,7 @@ void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
       }
       break;
     case RoutingKind::kNone:
+    case RoutingKind::kRelay:
     case RoutingKind::kMulticast:
     case RoutingKind::kStreamOffer:
     case RoutingKind::kStreamSegment:
@@ -270,14 +278,18 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
     const auto mine =
         std::make_pair(static_cast<uint64_t>(view_->size()), view_->digest());
     if (!IsDead(from) || std::make_pair(size, digest) >= mine) {
-      End(self_.id, MemberState::kDead, cause, nullptr);
+      GiveWay(cause, AddressOf(from));
     }
     return;
   }
   const uint64_t their_members = decoder.GetU64();
   const uint64_t their_records = decoder.GetU64();
   GossipNews fresh;
-  if (!Merge(decoder, fresh) || declared_dead_) return;
+  if (!Merge(decoder, fresh)) return;
+  if (declared_dead_) {
+    GiveWay(entries_.at(self_.id).fact.cause, AddressOf(from));
+    return;
+  }
   const bool is_small = view_->size() <= options_.push_all_max;
   if (!is_small) Spread(fresh, from, out);
   const bool is_full = form == static_cast<uint8_t>(GossipForm::kFull);
@@ -285,6 +297,7 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   // those whom they hear of.
   bool is_newcomer = false;
   for (const MemberFact& fact : fresh.facts) {
+    if (fact.id == from) EndPredecessors(from, out);
     is_newcomer |= is_small && fact.id == from;
     if (is_small && awake_ < newcomer_until_ && fact.id != from &&
         fact.id != self_.id && fact.state == MemberState::kAlive) {
@@ -325,9 +338,12 @@ void Membership::ReceiveAck(AgentId from, const Bytes& body, Outbox& out) {
     ++refused_count_;
     return;
   }
-  if (about == from) MergeFact(std::move(heard));
+  // By way of another agent, too: so the two ends of a link that is down hear
+  // of it.
+  if (about == from || view_->Contains(about)) MergeFact(std::move(heard));
   if (asked_by.IsNone() || asked_by == self_.id) {
-    detector_.Heard(about, awake_);
+    // That the sender itself lives is known since the message came.
+    if (about != from) detector_.HeardOf(about, awake_);
   } else if (view_->Contains(asked_by)) {
     out.Send(asked_by, RoutingKind::kPingAck, JobId(), body);
   }
@@ -353,8 +369,11 @@ void Membership::Tick(absl::Time now, Outbox& out) {
   Advance(now);
   if (declared_dead_) return;
   RunDetector(out);
+  if (declared_dead_) return;
+  TickCandidates(out);
   RunGossip(out);
-  const absl::Time next = std::min(detector_.next_tick(), next_gossip_);
+  absl::Time next = std::min(detector_.next_tick(), next_gossip_);
+  if (!candidates_.empty()) next = std::min(next, next_candidate_ping_);
   out.WakeAt(now + std::max(next - awake_, absl::ZeroDuration()));
 }
 
@@ -369,6 +388,10 @@ void Membership::RunDetector(Outbox& out) {
   for (const auto& [id, cause] : wishes.verdicts) {
     End(id, MemberState::kDead, cause, &out);
   }
+  if (!wishes.isolation.empty()) {
+    GiveWay(absl::StrCat("all others were ", wishes.isolation), "");
+  }
+  NoteUnheard();
 }
 
 void Membership::RunGossip(Outbox& out) {
@@ -397,16 +420,22 @@ void Membership::RunGossip(Outbox& out) {
       dead.push_back(id);
     }
   }
+  // It may live, and hear nothing but this.
   if (!dead.empty() && rng_.Below(kDeadProbeShare) == 0) {
-    SendPing(rng_.Pick(dead), AgentId(), out);
+    SendNotice(rng_.Pick(dead), out);
   }
 }
 
 // --- From the agent ------------------------------------------------------
 
-void Membership::Heard(absl::Time now, AgentId from) {
+void Membership::Heard(absl::Time now, const Envelope& head, Outbox& out) {
   Advance(now);
-  detector_.Heard(from, awake_);
+  if ((head.flags & Envelope::kRelayedFlag) != 0) {
+    detector_.HeardOf(head.source, awake_);
+  } else {
+    detector_.Heard(head.source, awake_);
+  }
+  if (candidates_.contains(head.source)) Promote(head.source, out);
 }
 
 void Membership::PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
@@ -421,33 +450,6 @@ void Membership::Leave(absl::Time now, Outbox& out) {
   leaving_ = true;
   End(self_.id, MemberState::kLeft, "left", nullptr);
   Spread(NewsOf(self_.id), AgentId(), out);
-}
-
-std::string Membership::Snapshot() const {
-  GossipNews news = AllFacts();
-  news.records.assign(records().begin(), records().end());
-  Encoder encoder;
-  news.EncodeTo(encoder);
-  return encoder.Take();
-}
-
-absl::Status Membership::Admit(absl::Time now, absl::string_view snapshot) {
-  Advance(now);
-  Decoder decoder(snapshot);
-  GossipNews fresh;
-  if (!Merge(decoder, fresh)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "membership snapshot of ", snapshot.size(), " bytes is malformed"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Membership::Absorb(absl::Time now, absl::string_view snapshot,
-                                Outbox& out) {
-  DOGGED_RETURN_IF_ERROR(Admit(now, snapshot));
-  newcomer_until_ = awake_ + 2 * options_.gossip_interval;
-  Spread(NewsOf(self_.id), AgentId(), out);
-  return absl::OkStatus();
 }
 
 void Membership::SetBlob(Bytes blob) {

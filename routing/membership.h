@@ -8,8 +8,15 @@
 // A fact travels at once to everyone (to a few, in large views, who pass it
 // on), and two random agents compare digests of all facts now and then, so any
 // message may be lost: where they differ all is told of members, of records
-// those that differ (reconcile.h). To join, absorb the Snapshot() of any
-// member.
+// those that differ (reconcile.h).
+//
+// Two agents meet over a connection of another kind: one gives the other its
+// Snapshot() and gets what Admit() answers, for its Absorb(). Where neither
+// side counts a live agent of the other one as dead, the two become one. Else
+// the smaller side gives way: its agents end, one by one, to begin again as
+// other incarnations. An agent that was only named in a meeting is a
+// *candidate*: it is written to, and becomes a member once something came from
+// it.
 //
 // Time is counted only while Tick is being called: an agent that was stopped
 // for an hour suspects nobody when it goes on.
@@ -24,8 +31,10 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "routing/envelope.h"
 #include "routing/failure_detector.h"
 #include "routing/gossip_codec.h"
 #include "routing/outbox.h"
@@ -49,6 +58,8 @@ struct MembershipOptions {
   // For so long a dead agent is still written to now and then, to tell it, and
   // can still be answered; then kForgotten.
   absl::Duration forget_after = absl::Minutes(2);
+  // A candidate that says nothing for so long is forgotten.
+  absl::Duration candidate_time_max = absl::Seconds(10);
   // Views up to this size: news go to all. Larger: to `fanout` at random.
   int push_all_max = 64;
   int fanout = 4;
@@ -59,11 +70,13 @@ struct MembershipOptions {
 
 struct MembershipEvent {
   enum class Kind {
-    kJoined,        // the transport needs SetPeer now
+    kNamed,         // a candidate: the transport needs SetPeer now
+    kJoined,        // likewise
     kLeft,          // on its own wish
     kDied,          // `cause` says how we know
     kForgotten,     // the transport may ForgetPeer
-    kDeclaredDead,  // this agent itself: start again with a new ID
+    kDeclaredDead,  // this agent itself: start again with a new ID; `member`
+                    // has the address of an agent to join, if one is known
     kRecord,        // `key` has a new version
   };
   Kind kind = Kind::kJoined;
@@ -71,6 +84,9 @@ struct MembershipEvent {
   std::string cause;
   std::string key;
 };
+
+// How a meeting ends for the side that was asked.
+enum class Meeting : uint8_t { kMerged = 0, kTheyGiveWay = 1, kWeGiveWay = 2 };
 
 class Membership {
  public:
@@ -82,20 +98,26 @@ class Membership {
                Outbox& out);
   void Tick(absl::Time now, Outbox& out);
 
-  // `from` sent something, of whatever kind: it lives.
-  void Heard(absl::Time now, AgentId from);
+  // A message came, of whatever kind: its sender lives. To be called before it
+  // is received.
+  void Heard(absl::Time now, const Envelope& head, Outbox& out);
   // A life line broke: that incarnation is dead, and all are told.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
                 Outbox& out);
   // This agent takes leave. Flush the outbox before going.
   void Leave(absl::Time now, Outbox& out);
 
-  // All facts. Who wants to join gives his to a member's Admit: so whoever asks
-  // that member later knows of him. Then the member's go to his Absorb, which
-  // tells all members of him. Errors: kInvalidArgument for malformed bytes.
+  // All facts and candidates. An agent that wants to join gives its own to a
+  // member's Admit, so agents that ask that member later know of it; the
+  // answer goes to its Absorb, which tells all members of the newcomer.
+  // Errors: kInvalidArgument for malformed bytes; kFailedPrecondition if this
+  //         agent has ended.
   std::string Snapshot() const;
-  absl::Status Admit(absl::Time now, absl::string_view snapshot);
-  absl::Status Absorb(absl::Time now, absl::string_view snapshot, Outbox& out);
+  absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
+  // `by`: the control address at which the answer was given. Returns who gave
+  // it, none if one of the two gives way.
+  absl::StatusOr<AgentId> Absorb(absl::Time now, absl::string_view answer,
+                                 absl::string_view by, Outbox& out);
 
   // What this agent says of itself (statistics; keep it below a kilobyte).
   void SetBlob(Bytes blob);
@@ -118,6 +140,14 @@ class Membership {
   bool declared_dead() const { return declared_dead_; }
   bool IsDead(AgentId id) const;
   bool IsSuspect(AgentId id) const { return detector_.IsSuspect(id); }
+  // By way of which agent messages to `to` go, since it does not hear this one
+  // directly; none: directly. The first in rank of those that reach both.
+  AgentId RelayTo(AgentId to) const;
+  // Live agents from which nothing comes directly to `id`, as it says.
+  std::vector<AgentId> UnheardBy(AgentId id) const;
+  int64_t candidate_count() const {
+    return static_cast<int64_t>(candidates_.size());
+  }
 
   // Malformed messages.
   int64_t refused_count() const { return refused_count_; }
@@ -135,11 +165,18 @@ class Membership {
     absl::Time ended = absl::InfiniteFuture();  // awake time of its end
   };
 
+  // Was named, and has not been heard.
+  struct Candidate {
+    MemberFact fact;
+    absl::Time since;  // awake time
+  };
+
   void Advance(absl::Time now);
   GossipNews AllFacts() const;
   GossipNews NewsOf(AgentId id) const;
   // Merges encoded news; what was new is added to `fresh`. False: malformed.
   bool Merge(Decoder& decoder, GossipNews& fresh);
+  void MergeNews(GossipNews news, GossipNews& fresh);
   bool MergeFact(MemberFact fact);
   void End(AgentId id, MemberState state, absl::string_view cause, Outbox* out);
   void RefreshView();
@@ -160,6 +197,21 @@ class Membership {
   void RunGossip(Outbox& out);
   AgentId RandomPeer();
 
+  // --- membership_meeting.cc
+  // This agent gives way to the others, of which one is at `address`.
+  void GiveWay(absl::string_view cause, absl::string_view address);
+  std::string AddressOf(AgentId id) const;
+  // Somebody here counts as dead there, or the other way round.
+  bool Clashes(const GossipNews& theirs) const;
+  void AddCandidate(MemberFact fact);
+  void Promote(AgentId id, Outbox& out);
+  // A process has one incarnation at a time: others at the address of `id`,
+  // which was heard just now, are dead.
+  void EndPredecessors(AgentId id, Outbox& out);
+  void TickCandidates(Outbox& out);
+  void NoteUnheard();
+  void RefreshRelays();
+
   // --- membership_records.cc
   void MergeRecords(std::vector<std::pair<std::string, GossipRecord>> records,
                     GossipNews& fresh);
@@ -176,6 +228,9 @@ class Membership {
   Rng rng_;
   FailureDetector detector_;
   absl::btree_map<AgentId, Entry> entries_;
+  absl::btree_map<AgentId, Candidate> candidates_;
+  // Agents that do not hear this one directly, and by whom they are reached.
+  absl::btree_map<AgentId, AgentId> relays_;
   RecordSet records_;
   int64_t reconcile_bytes_ = 0;  // that may be sent until the next gossip
   std::shared_ptr<const View> view_;
@@ -183,6 +238,7 @@ class Membership {
   absl::Time last_now_ = absl::InfinitePast();
   absl::Time awake_ = absl::UnixEpoch();
   absl::Time next_gossip_ = absl::UnixEpoch();
+  absl::Time next_candidate_ping_ = absl::UnixEpoch();
   // It has just joined: others may not know it yet, nor it them.
   absl::Time newcomer_until_ = absl::UnixEpoch();
   bool blob_changed_ = false;

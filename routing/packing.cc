@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/base/codec.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 
@@ -15,9 +16,16 @@ void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
   std::stable_sort(wishes.begin(), wishes.end(),
                    [](const auto& a, const auto& b) { return a.to < b.to; });
   std::string packet;
+  view_ = view;
   for (size_t i = 0; i < wishes.size(); ++i) {
     Outbox::Wish& wish = wishes[i];
+    const AgentId relay = RouteOf(wish);
+    if (relay != relay_) {
+      Ship(wish.to, transport, packet);
+      relay_ = relay;
+    }
     Envelope head;
+    if (!relay.IsNone()) head.flags |= Envelope::kRelayedFlag;
     head.kind = wish.kind;
     head.source = self_;
     head.target = wish.to;
@@ -32,8 +40,31 @@ void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
     Pack(head, wish.body, transport, packet);
     if (i + 1 == wishes.size() || wishes[i + 1].to != wish.to) {
       Ship(wish.to, transport, packet);
+      relay_ = AgentId();
     }
   }
+}
+
+AgentId Packer::RouteOf(const Outbox::Wish& wish) const {
+  switch (static_cast<RoutingKind>(wish.kind)) {
+    case RoutingKind::kPing:
+    case RoutingKind::kPingAck:
+    case RoutingKind::kRelay:
+      return AgentId();
+    default:
+      return wish.to == self_ ? AgentId() : relay_of_(wish.to);
+  }
+}
+
+absl::Status Packer::Forward(const Bytes& relayed, Transport& transport) {
+  Decoder decoder(relayed.view());
+  const auto to = decoder.GetId<AgentId>();
+  const absl::string_view packet = decoder.GetString();
+  DOGGED_RETURN_IF_ERROR(decoder.Finish("relayed packet"));
+  ++packets_sent_;
+  bytes_sent_ += static_cast<int64_t>(packet.size());
+  transport.Send(to, Bytes::CopyOf(packet));
+  return absl::OkStatus();
 }
 
 void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
@@ -65,6 +96,19 @@ void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
 
 void Packer::Ship(AgentId to, Transport& transport, std::string& packet) {
   if (packet.empty()) return;
+  if (!relay_.IsNone()) {
+    Encoder body;
+    body.PutId(to);
+    body.PutString(packet);
+    const Envelope head{.kind = static_cast<uint8_t>(RoutingKind::kRelay),
+                        .source = self_,
+                        .target = relay_,
+                        .view = view_};
+    packet.clear();
+    AppendMessage(head, body.view(), {}, packet);
+    to = relay_;
+    ++relayed_count_;
+  }
   ++packets_sent_;
   bytes_sent_ += static_cast<int64_t>(packet.size());
   transport.Send(to, Bytes(std::exchange(packet, std::string())));

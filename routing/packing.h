@@ -2,14 +2,18 @@
 // the same agent within one pass travel as one transport message of up to
 // limits.segment_bytes; those of limits.alone_bytes or more travel alone, so
 // that whoever sends them on need not wait for the next; longer bodies are cut,
-// and put together on arrival.
+// and put together on arrival. Packets for an agent that the sender does not
+// reach travel inside a message to one that reaches both.
 #ifndef DOGGED_ROUTING_PACKING_H_
 #define DOGGED_ROUTING_PACKING_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "routing/envelope.h"
 #include "routing/outbox.h"
@@ -22,6 +26,9 @@ namespace dogged {
 
 class Packer {
  public:
+  // By way of which agent messages to another go; none: directly.
+  using RelayOf = std::function<AgentId(AgentId to)>;
+
   Packer(AgentId self, const Limits& limits)
       : self_(self),
         segment_bytes_(limits.segment_bytes),
@@ -31,24 +38,36 @@ class Packer {
   // Messages to this agent itself are appended to `to_self`.
   void Flush(ViewDigest view, Outbox& outbox, Transport& transport,
              std::vector<Message>& to_self);
+  // Without it all goes directly. Pings and their answers do in any case: they
+  // say whether that is possible.
+  void SetRelays(RelayOf relay_of) { relay_of_ = std::move(relay_of); }
+  // Sends on what a kRelay message brought. Errors: kInvalidArgument.
+  absl::Status Forward(const Bytes& relayed, Transport& transport);
 
   int64_t messages_sent() const { return messages_sent_; }
   int64_t packets_sent() const { return packets_sent_; }
   int64_t bytes_sent() const { return bytes_sent_; }
+  // Packets of this agent that went by way of another one.
+  int64_t relayed_count() const { return relayed_count_; }
 
  private:
   // Appends a message, or the segments of one, to `packet`; sends full ones.
   void Pack(const Envelope& head, const Bytes& body, Transport& transport,
             std::string& packet);
   void Ship(AgentId to, Transport& transport, std::string& packet);
+  AgentId RouteOf(const Outbox::Wish& wish) const;
 
   AgentId self_;
+  RelayOf relay_of_ = [](AgentId) { return AgentId(); };
+  ViewDigest view_;  // of this Flush
+  AgentId relay_;    // of the packet at hand
   int64_t segment_bytes_;
   int64_t alone_bytes_;
   uint64_t next_message_id_ = 1;
   int64_t messages_sent_ = 0;
   int64_t packets_sent_ = 0;
   int64_t bytes_sent_ = 0;
+  int64_t relayed_count_ = 0;
 };
 
 class Unpacker {

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
@@ -24,6 +26,7 @@
 #include "dsl/results.h"
 #include "kvstore/rocksdb_module.h"
 #include "routing/arena.h"
+#include "routing/contacts.h"
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"
 #include "routing/host_transport.h"
@@ -76,35 +79,16 @@ absl::string_view HostPart(absl::string_view address) {
   return host;
 }
 
-// The agents to join, in turn: those that were named and, in place of "-",
-// those that the input names, line by line, as they come.
-class NamedAgents {
+// Addresses that come line by line on the input, for an agent that was told to
+// join those.
+class InputAddresses {
  public:
-  explicit NamedAgents(std::vector<std::string> named)
-      : named_(std::move(named)) {}
-
-  // None after the last one, or if this process is told to leave.
-  std::optional<std::string> Next() {
-    for (; next_ < named_.size(); ++next_) {
-      if (named_[next_] != kFromInput) return named_[next_++];
-      std::string line = NextLine();
-      if (!line.empty()) return line;
-    }
-    return std::nullopt;
-  }
-
- private:
-  // Empty: the input has ended.
-  std::string NextLine() {
+  // Waits for some. None: the input has ended, or this process is told to
+  // leave.
+  std::vector<std::string> Next() {
     while (!IsToldToLeave()) {
-      const size_t end = input_.find('\n');
-      if (end != std::string::npos) {
-        std::string line = input_.substr(0, end);
-        input_.erase(0, end + 1);
-        if (!line.empty()) return line;
-        continue;
-      }
-      if (has_ended_) return std::exchange(input_, "");
+      std::vector<std::string> lines = TakeLines();
+      if (!lines.empty() || has_ended_) return lines;
       pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
       // Not for ever: the signal may come just before this.
       if (poll(&waiting, 1, /*timeout=*/100) <= 0) continue;
@@ -113,38 +97,20 @@ class NamedAgents {
       has_ended_ = size == 0 || (size < 0 && errno != EINTR);
       if (size > 0) input_.append(buffer, static_cast<size_t>(size));
     }
-    return "";
+    return {};
   }
 
-  const std::vector<std::string> named_;
-  size_t next_ = 0;
+ private:
+  std::vector<std::string> TakeLines() {
+    const size_t end = has_ended_ ? input_.size() : input_.rfind('\n') + 1;
+    const std::string whole = input_.substr(0, end);
+    input_.erase(0, end);
+    return absl::StrSplit(whole, '\n', absl::SkipWhitespace());
+  }
+
   std::string input_;  // that was not handed out
   bool has_ended_ = false;
 };
-
-// The snapshot of the first of `agents` that answers, for the agent whose own
-// one is `introduction`.
-absl::StatusOr<std::string> FetchSnapshot(NamedAgents agents,
-                                          absl::string_view introduction) {
-  absl::Status last = absl::UnavailableError("no agent to join was named");
-  while (const std::optional<std::string> address = agents.Next()) {
-    auto client = ControlClient::Connect(*address, kJoinTimeout);
-    if (!client.ok()) {
-      last = client.status();
-      continue;
-    }
-    auto frame = (*client)->Call(static_cast<uint8_t>(ControlType::kJoin),
-                                 introduction, kJoinTimeout);
-    if (frame.ok() &&
-        frame->type == static_cast<uint8_t>(ControlType::kSnapshot)) {
-      return std::string(frame->body.view());
-    }
-    last = Annotate(
-        frame.ok() ? absl::UnavailableError("no dogged agent") : frame.status(),
-        *address);
-  }
-  return Annotate(last, "can't join");
-}
 
 // Where this process may run: a package and NUMA node if it is one.
 HostPlace PlaceOfThisProcess() {
@@ -213,8 +179,14 @@ class AgentProcess {
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));
     poller_->Watch(control_->wait_fd());
-    std::vector<std::string> seeds = options_.join;
-    std::vector<std::pair<JobRecord, Bytes>> jobs;
+    for (const std::string& address : options_.join) {
+      if (address == kFromInput) {
+        input_.emplace();
+      } else {
+        contacts_.AddGiven(address);
+      }
+    }
+    if (input_.has_value() && !ReadInput()) return join_status_;
     // Before the workers: the module must be loaded by a single thread.
     while (true) {
       const AgentId id(rng_.Next() | 1);
@@ -245,22 +217,30 @@ class AgentProcess {
             [poller = poller_.get()] { poller->Wake(); });
         DOGGED_RETURN_IF_ERROR(background_->status());
       }
-      bool again = false;
-      DOGGED_RETURN_IF_ERROR(RunIncarnation(id, seeds, jobs, again));
-      if (!again) {
+      DOGGED_ASSIGN_OR_RETURN(const std::optional<std::string> death,
+                              RunIncarnation(id));
+      if (!death.has_value()) {
         kernels_.Interrupt();
-        return absl::OkStatus();
+        return join_status_;
       }
       if (transport_->wait_fd() >= 0) poller_->Unwatch(transport_->wait_fd());
       Log(LogLevel::kWarning,
-          "the others took this agent for dead; it joins again as a new one");
+          absl::StrCat("this agent counts as dead (", *death,
+                       "); it joins again as a new one, with what it holds"));
+      contacts_.BeginAnew();
     }
   }
 
  private:
-  absl::Status RunIncarnation(AgentId id, std::vector<std::string>& seeds,
-                              std::vector<std::pair<JobRecord, Bytes>>& jobs,
-                              bool& again) {
+  // A job that an incarnation ran, for the next one.
+  struct LeftJob {
+    JobRecord record;
+    Bytes encoded;
+    CarriedOver held;
+  };
+
+  // Why it counts as dead; none if it has left.
+  absl::StatusOr<std::optional<std::string>> RunIncarnation(AgentId id) {
     AgentOptions agent_options;
     agent_options.self.id = id;
     char host[256] = "";
@@ -294,49 +274,66 @@ class AgentProcess {
                  [](const Program& program, const auto& lookup) {
                    return dsl::ResultDigest(program, lookup);
                  }});
-    if (!seeds.empty()) {
-      const absl::StatusOr<bool> joined = JoinOthers(agent, seeds);
-      if (!joined.ok() || !*joined) return joined.status();
-    }
-    for (auto& [record, encoded] : jobs) {
-      const auto job =
-          agent.Submit(clock_.Now(), std::string(encoded.view()),
-                       record.submission, record.options, record.text_hash);
-      // Refused only where another job was first; the others have its record.
-      if (!job.ok()) Log(LogLevel::kWarning, job.status().message());
-    }
     Server server(agent, {.clock = clock_,
                           .transport = *transport_,
                           .control = *control_,
                           .poller = *poller_,
                           .turn = turn_,
-                          .memory = MemoryUpTo(options_.memory_bytes)});
+                          .memory = MemoryUpTo(options_.memory_bytes),
+                          .contacts = contacts_,
+                          .on_settled = [&] { return Settle(agent); }});
     TellOfLeaveSignals(&server);
-    if (!IsToldToLeave()) DOGGED_RETURN_IF_ERROR(SayReady());
     const Server::End end = server.Run();
     TellOfLeaveSignals(nullptr);
-    again = end == Server::End::kDeclaredDead;
-    jobs = agent.RunningJobs();
-    seeds.clear();
-    for (const Member& member : agent.membership().view()->members()) {
-      if (member.id != id) seeds.push_back(member.control_address);
+    if (end == Server::End::kLeft) return std::nullopt;
+    for (auto& [record, encoded] : agent.RunningJobs()) {
+      CarriedOver held = agent.TakeCarriedOver(record.job());
+      jobs_.push_back({std::move(record), encoded, std::move(held)});
     }
-    return absl::OkStatus();
+    return server.cause();
   }
 
-  // False if this process is told to leave before anybody knows of it. From
-  // then on it leaves with a word.
-  absl::StatusOr<bool> JoinOthers(Agent& agent,
-                                  const std::vector<std::string>& seeds) {
-    if (IsToldToLeave() && !said_ready_) return false;
-    const absl::StatusOr<std::string> snapshot =
-        FetchSnapshot(NamedAgents(seeds), agent.Snapshot());
-    if (!snapshot.ok()) {
-      if (IsToldToLeave() && !said_ready_) return false;
-      return snapshot.status();
+  // The agent knows the others, or nobody answers for now: it serves, and goes
+  // on with what its predecessor did. False: there are others to ask.
+  bool Settle(Agent& agent) {
+    if (IsToldToLeave() && !said_ready_) return true;
+    if (!contacts_.has_joined() && input_.has_value() && !said_ready_) {
+      if (ReadInput()) return false;
+      agent.Leave(clock_.Now());
+      return true;
     }
-    DOGGED_RETURN_IF_ERROR(agent.Join(clock_.Now(), *snapshot));
+    for (const LeftJob& job : std::exchange(jobs_, {})) {
+      const auto id = agent.Submit(
+          clock_.Now(), std::string(job.encoded.view()), job.record.submission,
+          job.record.options, job.record.text_hash);
+      if (id.ok()) {
+        agent.AdoptCarriedOver(clock_.Now(), *id, job.held);
+      } else {
+        // Only where another job was first; the others have its record.
+        Log(LogLevel::kWarning, id.status().message());
+      }
+    }
+    if (!contacts_.has_joined() && !options_.join.empty()) {
+      Log(LogLevel::kWarning,
+          absl::StrCat("no agent answers at ",
+                       absl::StrJoin(options_.join, ", "),
+                       " yet: this one serves alone, and goes on asking"));
+    }
+    join_status_ = SayReady();
+    if (!join_status_.ok()) agent.Leave(clock_.Now());
     return true;
+  }
+
+  // Takes addresses to join from the input. False if there are no more, then
+  // join_status_ says so.
+  bool ReadInput() {
+    const std::vector<std::string> addresses = input_->Next();
+    for (const std::string& address : addresses) contacts_.AddGiven(address);
+    if (addresses.empty() && !IsToldToLeave()) {
+      join_status_ = absl::UnavailableError(
+          "can't join: none of the agents that the input names answers");
+    }
+    return !addresses.empty();
   }
 
   // What stands behind the live store: the directory if there is one, a
@@ -390,6 +387,11 @@ class AgentProcess {
   // After the poller and the turn, which its workers use.
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<BackgroundThread> background_;  // likewise
+  Contacts contacts_{{}};
+  std::optional<InputAddresses> input_;
+  // Why this process ends without having been of use.
+  absl::Status join_status_;
+  std::vector<LeftJob> jobs_;
   bool said_ready_ = false;
 };
 

@@ -18,6 +18,9 @@ constexpr absl::Duration kCallTimeout = absl::Seconds(10);
 // meanwhile spends about a tenth of its time, not more, with one that is
 // silent.
 constexpr absl::Duration kSilence = absl::Seconds(9);
+// So long a contact may say nothing while others answer, or have no results
+// while others have done the job.
+constexpr absl::Duration kContactPatience = absl::Seconds(5);
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
@@ -69,6 +72,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
   if (absl::IsDeadlineExceeded(why)) NoteSilence(contact_address_);
   contact_.reset();
   is_contact_lost_ = false;
+  contact_answered_ = results_came_ = clock_.Now();
   TakeLent();  // nobody holds it any more
   last_loan_ = 0;
   absl::Status last = why;
@@ -181,6 +185,7 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
     return DecodeError(frame.body.view());
   }
   if (frame.type != Type(ControlType::kValues)) return absl::OkStatus();
+  results_came_ = clock_.Now();
   const auto reply = ValuesReply::Decode(frame.body.view());
   if (reply.status().code() == absl::StatusCode::kResourceExhausted) {
     return NoRoom();
@@ -408,7 +413,18 @@ absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
 }
 
 bool ClusterClient::IsContactLost(const std::vector<StatusReply>& replies) {
-  if (replies.empty() || !IsSilent(contact_address_)) return false;
+  const absl::Time now = clock_.Now();
+  if (replies.empty()) return false;
+  if (!IsSilent(contact_address_)) {
+    contact_answered_ = now;
+    // It may be cut off from those that have the results.
+    const bool is_stuck = !missing_.empty() && IsDoneSomewhere(replies) &&
+                          now - results_came_ >= kContactPatience;
+    if (is_stuck) NoteSilence(contact_address_);  // others are asked first
+    return is_stuck;
+  }
+  // Others may reach it where this client does not.
+  if (now - contact_answered_ >= kContactPatience) return true;
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
       const bool is_there = m.state == "alive" || m.state == "suspect";
@@ -418,6 +434,19 @@ bool ClusterClient::IsContactLost(const std::vector<StatusReply>& replies) {
     }
   }
   return true;
+}
+
+bool ClusterClient::IsDoneSomewhere(
+    const std::vector<StatusReply>& replies) const {
+  for (const StatusReply& reply : replies) {
+    for (const JobSummary& job : reply.jobs) {
+      if (job.record.hash == record_.hash &&
+          job.record.state == JobState::kDone) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 absl::Status ClusterClient::Conclude(JobRecord record) {

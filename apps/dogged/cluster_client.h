@@ -125,9 +125,11 @@ class ClusterClient {
   // Has an agent left alone for a while that did not answer.
   void NoteSilence(const std::string& address);
   bool IsSilent(const std::string& address);
-  // Whether the contact says nothing, and no other agent holds it for alive:
-  // a connection to a process that is stopped does not end.
+  // Whether the contact says nothing, for a while or while no other agent holds
+  // it for alive (a connection to a process that is stopped does not end), or
+  // does not come by results that others have.
   bool IsContactLost(const std::vector<StatusReply>& replies);
+  bool IsDoneSomewhere(const std::vector<StatusReply>& replies) const;
   absl::Status SayAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
@@ -152,6 +154,8 @@ class ClusterClient {
   std::unique_ptr<ControlCaller> contact_;
   std::string contact_address_;
   bool is_contact_lost_ = false;
+  absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
+  absl::Time results_came_ = absl::InfinitePast();
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
   // By address, when one that did not answer is asked again.
   std::map<std::string, absl::Time> silent_until_;

@@ -72,7 +72,7 @@ class Asker {
     auto frame = (*client)->Call(static_cast<uint8_t>(ControlType::kJoin),
                                  agent_->Snapshot(), absl::Seconds(5));
     DOGGED_CHECK(frame.ok()) << frame.status().ToString();
-    DOGGED_CHECK(agent_->Join(clock_.Now(), frame->body.view()).ok());
+    DOGGED_CHECK(agent_->Join(clock_.Now(), frame->body.view(), seed).ok());
   }
 
   void AwaitRun(JobId job) {

@@ -47,6 +47,7 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       packer_(options_.self.id, options_.limits),
       unpacker_(options_.self.id, options_.limits) {
   outbox_.rouse = [this](AgentId to) { transport_.Rouse(to); };
+  packer_.SetRelays([this](AgentId to) { return membership_.RelayTo(to); });
   multicast_.SetView(membership_.view());
   multicast_.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
     const auto entry = jobs_.find(job);
@@ -81,6 +82,7 @@ void Agent::RunOnce(absl::Time now) {
   do {
     std::vector<Message> batch = std::exchange(messages_, {});
     for (const Message& message : batch) {
+      membership_.Heard(now, message.head, outbox_);
       Dispatch(now, message.head.source, message.head.kind, message.head.job,
                message.body);
     }
@@ -135,7 +137,9 @@ void Agent::RunOnce(absl::Time now) {
 
 void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                      const Bytes& body) {
-  membership_.Heard(now, from);
+  if (kind == static_cast<uint8_t>(RoutingKind::kRelay)) {
+    return Count(packer_.Forward(body, transport_));
+  }
   if (Multicast::IsMine(kind)) {
     std::vector<Delivery> deliveries;
     const Envelope head{.kind = kind, .source = from, .job = job};
@@ -197,17 +201,17 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     ReceiveLoan(now, from, *entry.run, body);
     return;
   }
-  const absl::Status status =
-      entry.run->Receive(now, from, kind, body.view(), outbox_);
-  if (!status.ok()) ++refused_count_;
+  Count(entry.run->Receive(now, from, kind, body.view(), outbox_));
+}
+
+void Agent::Count(const absl::Status& received) {
+  if (!received.ok()) ++refused_count_;
 }
 
 void Agent::ReceiveLending(absl::Time now, AgentId from, uint8_t kind,
                            const Bytes& body) {
   if (lending_ == nullptr) return;
-  if (!lending_->Receive(now, from, kind, body.view(), outbox_).ok()) {
-    ++refused_count_;
-  }
+  Count(lending_->Receive(now, from, kind, body.view(), outbox_));
 }
 
 void Agent::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
@@ -220,9 +224,7 @@ void Agent::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
   // One that is refused counts as lost: whoever needs it asks again.
   const Value value = lending_->Borrow(from, lent->loan);
   if (value.IsNone()) return;
-  if (!run.ReceiveLent(now, from, lent->label, value, outbox_).ok()) {
-    ++refused_count_;
-  }
+  Count(run.ReceiveLent(now, from, lent->label, value, outbox_));
 }
 
 void Agent::TickLending(absl::Time now) {
@@ -239,6 +241,7 @@ void Agent::TickLending(absl::Time now) {
 void Agent::HandleEvents(absl::Time now) {
   for (MembershipEvent& event : membership_.TakeEvents()) {
     switch (event.kind) {
+      case MembershipEvent::Kind::kNamed:
       case MembershipEvent::Kind::kJoined:
         transport_.SetPeer(event.member.id, event.member.fabric_address);
         break;
@@ -287,10 +290,6 @@ void Agent::HandleEvents(absl::Time now) {
 
 std::vector<MembershipEvent> Agent::TakeEvents() {
   return std::exchange(events_, {});
-}
-
-absl::Status Agent::Join(absl::Time now, absl::string_view snapshot) {
-  return membership_.Absorb(now, snapshot, outbox_);
 }
 
 void Agent::PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {

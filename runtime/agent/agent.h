@@ -25,6 +25,7 @@
 #include "routing/packing.h"
 #include "routing/shared_memory.h"
 #include "routing/transport.h"
+#include "runtime/agent/agent_options.h"
 #include "runtime/agent/job_index.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_run.h"
@@ -35,41 +36,6 @@
 #include "runtime/graph/job.h"
 
 namespace dogged {
-
-// Makes kernels of a job's kernel specifications: apps wires it to dsl. Called
-// beside the loop.
-using KernelLoader = std::function<absl::StatusOr<KernelTable>(const Job& job)>;
-// The digest of a job's results, given the value of each result label.
-using ResultHasher = std::function<absl::StatusOr<Digest>(
-    const Program& program,
-    const std::function<absl::StatusOr<Value>(const Label&)>& lookup)>;
-struct JobTools {
-  KernelLoader load_kernels;
-  ResultHasher hash_results;
-};
-
-struct AgentOptions {
-  Member self;
-  // What this agent shares with others of its host; outlives the agent. Null:
-  // every value travels as bytes.
-  SharedMemory* shared_memory = nullptr;
-  LendingOptions lending;
-  MulticastPlan plan = MulticastPlan::kAuto;
-  Limits limits;
-  JobLimits job_limits;
-  MembershipOptions membership;
-  uint64_t seed = 1;
-  // Where values go that do not fit into memory; outlives the agent. Null: no
-  // value is ever written.
-  Engine* engine = nullptr;
-  // The engine stands on a directory of this agent's own: whatever it holds is
-  // kept there too, and offered when a job runs again.
-  bool keeps_values = false;
-  // What the values of this agent take.
-  std::function<int64_t()> live_bytes = Value::LiveBytes;
-  // Called after a job's values were freed.
-  std::function<void()> on_freed = [] {};
-};
 
 class Agent {
  public:
@@ -94,13 +60,17 @@ class Agent {
 
   // --- membership
   AgentId id() const { return options_.self.id; }
-  // To join: give the Snapshot() of the newcomer to Admit() of a member, then
-  // the member's to Join() of the newcomer.
+  // To join: give the Snapshot() of this agent to Admit() of another one, and
+  // what that answers, at control address `by`, to Join(); see Membership.
   std::string Snapshot() const { return membership_.Snapshot(); }
-  absl::Status Admit(absl::Time now, absl::string_view snapshot) {
+  absl::StatusOr<std::string> Admit(absl::Time now,
+                                    absl::string_view snapshot) {
     return membership_.Admit(now, snapshot);
   }
-  absl::Status Join(absl::Time now, absl::string_view snapshot);
+  absl::StatusOr<AgentId> Join(absl::Time now, absl::string_view answer,
+                               absl::string_view by) {
+    return membership_.Absorb(now, answer, by, outbox_);
+  }
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);
   // Ends what runs here, starts nothing more, then tells all and hands over
@@ -128,6 +98,10 @@ class Agent {
   void Conclude(absl::Time now, JobRecord record);
   // For a new incarnation: submissions that run, and their encoded jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
+  // For a new incarnation in the same process: what this one holds of a job;
+  // to be adopted once the job runs there, else dropped.
+  CarriedOver TakeCarriedOver(JobId job) const;
+  void AdoptCarriedOver(absl::Time now, JobId job, const CarriedOver& carried);
   // The client's wish for result labels; see JobRun::Want().
   //
   // Errors: kNotFound without such a job; kUnavailable while its value is
@@ -193,6 +167,7 @@ class Agent {
 
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                 const Bytes& body);
+  void Count(const absl::Status& received);  // those that were refused
   void HandleEvents(absl::Time now);
   void ReceiveLending(absl::Time now, AgentId from, uint8_t kind,
                       const Bytes& body);

@@ -361,6 +361,18 @@ std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {
   return out;
 }
 
+CarriedOver Agent::TakeCarriedOver(JobId job) const {
+  const JobRun* run = FindRun(job);
+  return run == nullptr ? CarriedOver() : run->TakeCarriedOver();
+}
+
+void Agent::AdoptCarriedOver(absl::Time now, JobId job,
+                             const CarriedOver& carried) {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end() || it->second.run == nullptr) return;
+  it->second.run->AdoptCarriedOver(now, carried, outbox_);
+}
+
 std::vector<JobSummary> Agent::Jobs(const JobQuery& query) const {
   std::vector<std::pair<JobId, SubmissionId>> named;
   const auto add_ended = [&](JobId job) {

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "kvstore/shard.h"
 #include "routing/outbox.h"
+#include "runtime/agent/carried_over.h"
 #include "runtime/agent/copy_queue.h"
 #include "runtime/agent/credit.h"
 #include "runtime/agent/debts.h"
@@ -60,8 +61,8 @@ class JobRun {
   void SetMembers(absl::Time now, PlacementView view, Outbox& out);
   void ExpectHandover(absl::Time now, AgentId leaver);
   void TellStart(Outbox& out);
-  // A message of kind JobMessage from `from`, which may be this agent.
-  // Errors: kInvalidArgument for a malformed one, which changes nothing.
+  // Of kind JobMessage, also of this agent. Errors: kInvalidArgument for a
+  // malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
                        absl::string_view body, Outbox& out);
   // Needs the bytes of what a kAnnounce with this body names.
@@ -76,10 +77,12 @@ class JobRun {
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
   void SendBulks(Outbox& out) { mail_.SendBulks(out); }  // ends a pass
 
-  // The client's wish for a result; TakeWanted() hands it out once it is here.
+  // A client's; TakeWanted() hands it out once it is here.
   void Want(absl::Time now, const Label& label, Outbox& out);
   std::vector<std::pair<Label, Value>> TakeWanted();
   void Recall();  // offers what the agent's directory holds of this job
+  CarriedOver TakeCarriedOver() const;  // for the next incarnation, to adopt
+  void AdoptCarriedOver(absl::Time now, const CarriedOver&, Outbox& out);
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
   // The job has ended: what is on disk and elsewhere too goes.
   void ConcludeStorage() { storage_.Conclude(); }
@@ -130,17 +133,15 @@ class JobRun {
   void CountReads(const Activation& record);
   void AddMissingReplicas(const Label& label, const Entry& entry,
                           absl::btree_set<AgentId>& targets) const;
-  // Its copies go a little later, if it is not used up by then.
+  // Sent a little later, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(absl::Time now, Outbox& out);
   void ScheduleAnnounce(absl::Time now, Entry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
   // --- consumers.cc: who reads a label
-  // None: it has to be demanded.
-  Value ValueAtHand(const Label& label);
-  // Of a task that is done here: nobody needs its inputs any more.
-  bool IsSettled(const Task& task) const;
+  Value ValueAtHand(const Label& label);   // none: it has to be demanded
+  bool IsSettled(const Task& task) const;  // done here: its inputs are free
   // Marks the consumers whose home is here, reports those that are done to the
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
@@ -162,7 +163,7 @@ class JobRun {
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.
   void ReopenIfGone(const Label& label);
-  // The unbound label of its row to look at; none: what was lost may yet come.
+  // The unbound label of its row to look at; none: the lost may yet come.
   std::optional<Label> FrontierOf(const OpenDemand& open, absl::Time now) const;
   void Expand(absl::Time now, const OpenDemand& open, Outbox& out);
   // Some agent, some task that is pursued here or the job itself waits for it.
@@ -181,8 +182,7 @@ class JobRun {
                              absl::string_view body, Outbox& out);
   void Search(absl::Time now, Outbox& out);
   bool StartWalk(absl::Time now);
-  // False once the walk is at its end.
-  bool AdvanceWalk(absl::Time now, Walk& walk, Outbox& out);
+  bool AdvanceWalk(absl::Time now, Walk&, Outbox& out);  // false: at its end
   AnswerBody AnswerTo(absl::Time now, const LookupBody& lookup);
   // A task that a walk has found is run here. False if it runs already.
   bool Pick(absl::Time now, const Task& task, const Label& wanted, Outbox& out);
@@ -207,7 +207,7 @@ class JobRun {
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
   // True if it insists on the label.
   bool BelieveRetired(AgentId from, const Label&, const Task&, Outbox& out);
-  // Enough copies exist, as far as this agent knows.
+  // Has enough copies, as far as this agent knows.
   bool IsDurable(const Label& label, const Entry& entry) const;
   // Tells the producer's inputs once its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
@@ -222,7 +222,7 @@ class JobRun {
                  Outbox& out, Sending why = Sending::kPublication);
   void PayDebts(absl::Time now, Outbox& out);  // as far as there is credit
   void AdvanceStorage(absl::Time now, Outbox& out);
-  void Adopt(absl::Time now, const Label&, const Value& value, Outbox& out);
+  void Adopt(absl::Time, const Label&, const Value&, bool is_on_disk, Outbox&);
   void NoteFound(const Label& label, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);
   void ReturnTask(absl::Time now, std::unique_ptr<Activation>, Outbox& out);

@@ -6,6 +6,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 
@@ -15,6 +16,8 @@ namespace {
 // Of those that have gone `status` names the last ones.
 constexpr size_t kDepartedMax = 1000;
 constexpr int kLifeLineNeighboursMax = 16;
+// A contact connects and answers within this.
+constexpr absl::Duration kDialTimeMax = absl::Seconds(3);
 // So long the loop looks out for the next message before it sleeps: about what
 // a wake-up costs.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
@@ -39,6 +42,9 @@ Server::Server(Agent& agent, Ports ports)
 
 Server::~Server() {
   for (const auto& [connection, line] : life_lines_) {
+    ports_.control.Close(connection);
+  }
+  for (const auto& [connection, dial] : dials_) {
     ports_.control.Close(connection);
   }
   // The next incarnation knows nothing of these wishes; their clients say them
@@ -87,7 +93,13 @@ void Server::SetAsleep(bool is_asleep) {
 }
 
 absl::Time Server::NextWake() const {
-  return std::min(agent_.next_wake(), deliveries_.next_due());
+  absl::Time wake = std::min(agent_.next_wake(), deliveries_.next_due());
+  wake = std::min(wake, ports_.contacts.next_due());
+  if (!has_settled_) wake = std::min(wake, ports_.contacts.settles_at());
+  for (const auto& [connection, dial] : dials_) {
+    wake = std::min(wake, dial.deadline);
+  }
+  return wake;
 }
 
 void Server::Pass() {
@@ -96,6 +108,7 @@ void Server::Pass() {
   agent_.RunOnce(now);
   LogEvents();
   KeepLifeLines();
+  KeepContacts(now);
   SendWanted(now);
   // What was just queued on the control port goes out before sleeping; what
   // came in wakes who sleeps.
@@ -103,7 +116,7 @@ void Server::Pass() {
   if (is_asleep_ ? ports_.control.has_unsettled() : IsControlDue(now)) {
     HandleControl(now);
   }
-  has_news_ = !control_events_.empty();
+  has_news_ = !control_events_.empty() || std::exchange(has_begun_jobs_, false);
 }
 
 void Server::PassForSleeper() {
@@ -172,10 +185,17 @@ void Server::HandleControl(absl::Time now) {
         if (life_lines_.contains(event.connection)) {
           SendFrame(ports_.control, event.connection, ControlType::kLifeLine,
                     EncodeId(agent_.id()));
+        } else if (dials_.contains(event.connection)) {
+          SendFrame(ports_.control, event.connection, ControlType::kJoin,
+                    Bytes(agent_.Snapshot()));
         }
         break;
       case ControlEvent::Kind::kFrame:
-        HandleFrame(now, event);
+        if (dials_.contains(event.connection)) {
+          EndDial(now, event);
+        } else {
+          HandleFrame(now, event);
+        }
         break;
       case ControlEvent::Kind::kClosed:
         HandleClosed(now, event);
@@ -189,10 +209,10 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
   const absl::string_view body = event.body.view();
   switch (static_cast<ControlType>(event.type)) {
     case ControlType::kJoin: {
-      const absl::Status admitted = agent_.Admit(now, body);
-      if (!admitted.ok()) return SendError(from, admitted);
+      absl::StatusOr<std::string> answer = agent_.Admit(now, body);
+      if (!answer.ok()) return SendError(from, answer.status());
       SendFrame(ports_.control, from, ControlType::kSnapshot,
-                Bytes(agent_.Snapshot()));
+                Bytes(*std::move(answer)));
       return;
     }
     case ControlType::kLifeLine: {
@@ -279,7 +299,50 @@ void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
       agent_.PeerDied(now, ended.peer, "its connection closed");
     }
   }
+  if (dials_.contains(event.connection)) EndDial(now, event);
   deliveries_.Forget(event.connection);
+}
+
+void Server::EndDial(absl::Time now, const ControlEvent& event) {
+  const std::string address = dials_.at(event.connection).address;
+  dials_.erase(event.connection);
+  AgentId met;
+  if (event.kind == ControlEvent::Kind::kFrame) {
+    ports_.control.Close(event.connection);
+    if (event.type == static_cast<uint8_t>(ControlType::kSnapshot)) {
+      met = agent_.Join(now, event.body.view(), address).value_or(AgentId());
+    }
+  }
+  if (met.IsNone()) {
+    ports_.contacts.NoteFailure(now, address);
+  } else {
+    ports_.contacts.NoteAnswer(address, met, met == agent_.id());
+  }
+}
+
+void Server::KeepContacts(absl::Time now) {
+  for (auto it = dials_.begin(); it != dials_.end();) {
+    if (now < it->second.deadline) {
+      ++it;
+      continue;
+    }
+    ports_.control.Close(it->first);
+    ports_.contacts.NoteFailure(now, it->second.address);
+    it = dials_.erase(it);
+  }
+  const std::shared_ptr<const View> view = agent_.membership().view();
+  const absl::string_view self = agent_.membership().self().control_address;
+  if (now >= ports_.contacts.next_due() || view != dialed_view_) {
+    dialed_view_ = view;
+    for (std::string& address : ports_.contacts.TakeDue(now, *view, self)) {
+      const ConnectionId connection = ports_.control.Connect(address);
+      dials_[connection] = {std::move(address), now + kDialTimeMax};
+    }
+  }
+  if (!has_settled_ && ports_.contacts.HasSettled(now)) {
+    has_settled_ = ports_.on_settled();
+    has_begun_jobs_ = true;
+  }
 }
 
 void Server::KeepLifeLines() {
@@ -322,6 +385,15 @@ void Server::SendWanted(absl::Time now) {
 
 void Server::LogEvents() {
   for (const MembershipEvent& event : agent_.TakeEvents()) {
+    const std::string& address = event.member.control_address;
+    if (event.kind == MembershipEvent::Kind::kJoined) {
+      ports_.contacts.Add(address);
+    } else if (event.kind == MembershipEvent::Kind::kLeft) {
+      ports_.contacts.Remove(address);
+    } else if (event.kind == MembershipEvent::Kind::kDeclaredDead) {
+      ports_.contacts.Prefer(address);
+      cause_ = event.cause;
+    }
     const bool died = event.kind == MembershipEvent::Kind::kDied;
     if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;
     departed_.push_back({.member = event.member,
@@ -344,8 +416,9 @@ StatusReply Server::Status(const StatusRequest& request) const {
   out.refused = agent_.refused_count() + ports_.control.refused_count();
   for (const Member& member : agent_.membership().view()->members()) {
     const bool suspect = agent_.membership().IsSuspect(member.id);
-    out.members.push_back(
-        {.member = member, .state = suspect ? "suspect" : "alive"});
+    out.members.push_back({.member = member,
+                           .state = suspect ? "suspect" : "alive",
+                           .cause = LinksDownOf(member.id)});
   }
   for (MemberStatus member : departed_) {
     if (member.state == "left") member.stats = agent_.StatsOf(member.member.id);
@@ -355,6 +428,16 @@ StatusReply Server::Status(const StatusRequest& request) const {
   out.jobs_known = agent_.job_index().job_count();
   out.sizes = agent_.job_index().SizesOf(request.text_hash);
   return out;
+}
+
+std::string Server::LinksDownOf(AgentId id) const {
+  std::vector<std::string> addresses;
+  for (const AgentId other : agent_.membership().UnheardBy(id)) {
+    const Member* member = agent_.membership().view()->Find(other);
+    if (member != nullptr) addresses.push_back(member->control_address);
+  }
+  if (addresses.empty()) return "";
+  return absl::StrCat("no direct link from ", absl::StrJoin(addresses, ", "));
 }
 
 void Server::SendError(ConnectionId connection, const absl::Status& status) {

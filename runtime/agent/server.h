@@ -9,11 +9,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
+#include "routing/contacts.h"
 #include "routing/control_socket.h"
 #include "routing/poller.h"
 #include "runtime/agent/agent.h"
@@ -41,6 +43,11 @@ class Server : private LoopTurn::Loop {
     Poller& poller;  // watches the transport's and the control port's fds
     LoopTurn& turn;  // of those that run this loop
     std::function<Memory()> memory;
+    // Whom to look for, beyond the life of this server.
+    Contacts& contacts;
+    // Others were met, or nobody answers for now. Called again, later, while
+    // it returns false.
+    std::function<bool()> on_settled;
   };
   enum class End {
     kLeft,          // by Leave()
@@ -56,6 +63,8 @@ class Server : private LoopTurn::Loop {
 
   // Runs until the agent has left or was declared dead.
   End Run();
+  // Why it was declared dead.
+  const std::string& cause() const { return cause_; }
   // Hands over, then ends Run(). Callable from signal handlers.
   void Leave() {
     leave_ = true;
@@ -66,6 +75,11 @@ class Server : private LoopTurn::Loop {
   struct LifeLine {
     AgentId peer;
     bool confirmed = false;  // the peer has said who it is
+  };
+  // A connection to a contact that is no member, as far as is known.
+  struct Dial {
+    std::string address;
+    absl::Time deadline;
   };
 
   // Receives, works and answers, once.
@@ -94,9 +108,15 @@ class Server : private LoopTurn::Loop {
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
   void KeepLifeLines();
+  // Dials the contacts that are due, and ends dials that take too long.
+  void KeepContacts(absl::Time now);
+  // An answer came: whatever it is, the dial has ended.
+  void EndDial(absl::Time now, const ControlEvent& event);
   void SendWanted(absl::Time now);
   void LogEvents();
   StatusReply Status(const StatusRequest& request) const;
+  // In words: the members that `id` does not hear directly.
+  std::string LinksDownOf(AgentId id) const;
   void SendError(ConnectionId connection, const absl::Status& status);
 
   Agent& agent_;
@@ -116,6 +136,11 @@ class Server : private LoopTurn::Loop {
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
+  absl::btree_map<ConnectionId, Dial> dials_;
+  std::shared_ptr<const View> dialed_view_;
+  bool has_settled_ = false;
+  bool has_begun_jobs_ = false;  // in this pass: there is another one to make
+  std::string cause_;
   Deliveries deliveries_;
   std::deque<MemberStatus> departed_;
 };

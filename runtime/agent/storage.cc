@@ -146,6 +146,35 @@ void JobRun::Recall() {
   storage_.Scan();
 }
 
+CarriedOver JobRun::TakeCarriedOver() const {
+  const auto all = [](const Label&) { return true; };
+  CarriedOver out{.bound_rows = marks_.BoundRows(all),
+                  .retired_rows = marks_.RetiredRows(all)};
+  for (const Label& label : shard_.Select([](const Label&, const Entry& entry) {
+         return !entry.value.IsNone() && !entry.value.IsHollow();
+       })) {
+    const Value& value = shard_.Find(label)->value;
+    out.values.emplace_back(label, value.IsView() ? value.Copy() : value);
+  }
+  return out;
+}
+
+// As out of a directory: of rows that ended here what lies behind need not be
+// durable.
+void JobRun::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
+                              Outbox& out) {
+  for (const auto& [row, version] : carried.bound_rows) {
+    marks_.NoteBoundRow(row, version);
+    marks_.Doubt(row, version);
+  }
+  for (const auto& [row, version] : carried.retired_rows) {
+    marks_.NoteRetiredRow(row, version);
+  }
+  for (const auto& [label, value] : carried.values) {
+    Adopt(now, label, value, /*is_on_disk=*/false, out);
+  }
+}
+
 bool JobRun::AwaitsOffers(absl::Time now) const {
   return offers_.is_reading || now < offers_.end;
 }
@@ -179,7 +208,7 @@ void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
       if (is_lost) LoseValue(event.label, out);
       return;
     case ValueStore::Event::Kind::kFound:
-      Adopt(now, event.label, event.value, out);
+      Adopt(now, event.label, event.value, /*is_on_disk=*/true, out);
       return;
     case ValueStore::Event::Kind::kScanned:
       offers_.is_reading = false;
@@ -195,7 +224,7 @@ void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
 }
 
 void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
-                   Outbox& out) {
+                   bool is_on_disk, Outbox& out) {
   const bool is_known =
       label.array < static_cast<int64_t>(program().arrays.size()) &&
       label.index.size() ==
@@ -212,7 +241,11 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
     return;
   }
   stillness_.NoteProgress(now);
-  storage_.Adopt(label, *entry, value);
+  if (is_on_disk) {
+    storage_.Adopt(label, *entry, value);
+  } else {
+    (void)shard_.Bind(label, value);
+  }
   entry->announce_interval_ms = 0;
   HandOutIfWanted(label, value);
   const Value held = entry->value;

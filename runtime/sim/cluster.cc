@@ -13,6 +13,11 @@ namespace dogged {
 
 namespace {
 
+// From the start of one agent to that of the next.
+constexpr absl::Duration kStartInterval = absl::Milliseconds(3);
+
+constexpr int kNamedContacts = 4;
+
 // Stands for the digest of results: no language is at hand here.
 absl::StatusOr<Digest> HashDigests(
     const Program& program,
@@ -86,24 +91,46 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
 
 Cluster::~Cluster() = default;
 
-Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
-                                SimArena* arena) {
+Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk) {
+  return AddIncarnation(std::move(disk), nullptr);
+}
+
+Cluster::Node& Cluster::AddProcess(const Node* predecessor) {
+  // As a user names some: each may die before this one has met it.
+  absl::btree_set<std::string> named;
+  for (int i = 0; i < kNamedContacts && predecessor == nullptr; ++i) {
+    if (const Node* living = RandomNode())
+      named.insert(AddressOf(living->place));
+  }
   nodes_.push_back(std::make_unique<Node>());
   Node& node = *nodes_.back();
   node.id = AgentId(rng_.Next() | 1);
-  node.host = absl::StrCat("host", next_host_++ % options_.hosts);
-  if (arena != nullptr) {
-    node.arena = arena;
-    node.host = arena->host();
-  } else if (options_.arena_bytes > 0) {
+  if (predecessor != nullptr) {
+    node.place = predecessor->place;
+    node.contacts = predecessor->contacts;
+    node.contacts->BeginAnew();
+    node.arena = predecessor->arena;
+  } else {
+    node.place = next_place_++;
+    node.contacts = std::make_shared<Contacts>(std::vector<std::string>());
+    for (const std::string& address : named) node.contacts->AddGiven(address);
+  }
+  return node;
+}
+
+Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
+                                       const Node* predecessor) {
+  Node& node = AddProcess(predecessor);
+  node.host = absl::StrCat("host", node.place % options_.hosts);
+  if (node.arena == nullptr && options_.arena_bytes > 0) {
     arenas_.push_back(
         std::make_unique<SimArena>(processes_, node.host, options_.arena_bytes,
                                    options_.arena_value_bytes_min));
     node.arena = arenas_.back().get();
   }
   const auto wake = [this, &node] { Wake(node); };
-  node.transport =
-      std::make_unique<SimNetwork::Endpoint>(network_, node.id, wake);
+  node.transport = std::make_unique<SimNetwork::Endpoint>(network_, node.id,
+                                                          wake, node.place);
   node.executor = std::make_unique<SimExecutor>(
       queue_, options_.workers, options_.task_time,
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
@@ -116,6 +143,7 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
   agent_options.self.numeric_class =
       node.foreign ? "foreign" : job_->numeric_class;
   agent_options.self.host = node.host;
+  agent_options.self.control_address = AddressOf(node.place);
   agent_options.self.fabric_address = node.transport->address();
   agent_options.self.workers = options_.workers;
   if (node.arena != nullptr) {
@@ -148,26 +176,6 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
   return &node;
 }
 
-void Cluster::JoinCluster(Node& node) {
-  std::vector<Node*> others;
-  for (const auto& other : nodes_) {
-    if (other->agent != nullptr && other.get() != &node &&
-        !other->agent->declared_dead()) {
-      others.push_back(other.get());
-    }
-  }
-  if (others.empty()) return;
-  Node& seed = *rng_.Pick(others);
-  const absl::Status admitted =
-      seed.agent->Admit(queue_.now(), node.agent->Snapshot());
-  DOGGED_CHECK(admitted.ok()) << admitted.ToString();
-  Wake(seed);
-  const absl::Status joined =
-      node.agent->Join(queue_.now(), seed.agent->Snapshot());
-  DOGGED_CHECK(joined.ok()) << joined.ToString();
-  Wake(node);
-}
-
 int64_t Cluster::LiveBytes(const Node& node) const {
   return node.live_bytes +
          (billed_ == &node ? Value::LiveBytes() - live_before_ : 0);
@@ -187,7 +195,7 @@ void Cluster::RunNode(Node& node) {
   SetValueMemory(node.arena);
   node.agent->RunOnce(queue_.now());
   SetValueMemory(nullptr);
-  (void)node.agent->TakeEvents();
+  NoteEvents(node);
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
     outcome_.held_labels_max =
         std::max(outcome_.held_labels_max, run->held_count());
@@ -208,7 +216,9 @@ void Cluster::RunNode(Node& node) {
     if (node.arena != nullptr) node.arena->End();
     return;
   }
-  const absl::Time wake = node.agent->next_wake();
+  KeepContacts(node);
+  const absl::Time wake =
+      std::min(node.agent->next_wake(), node.contacts->next_due());
   if (wake < absl::InfiniteFuture()) {
     queue_.At(std::max(wake, queue_.now() + absl::Microseconds(10)),
               [this, &node] { Wake(node); });
@@ -218,6 +228,7 @@ void Cluster::RunNode(Node& node) {
 void Cluster::Crash(Node& node) {
   CollectStats(node);
   const AgentId id = node.id;
+  const int place = node.place;
   Bill(node);
   if (node.arena != nullptr) node.arena->End();
   node.agent.reset();
@@ -227,9 +238,12 @@ void Cluster::Crash(Node& node) {
   node.transport.reset();
   // Two others held life lines to it.
   for (int i = 0; i < 2; ++i) {
-    queue_.After(absl::Milliseconds(1 + rng_.Below(5)), [this, id] {
+    queue_.After(absl::Milliseconds(1 + rng_.Below(5)), [this, id, place] {
       Node* witness = RandomNode();
-      if (witness == nullptr || witness->id == id) return;
+      if (witness == nullptr || witness->id == id || witness->paused ||
+          !network_.Reaches(place, witness->place, 0)) {
+        return;
+      }
       witness->agent->PeerDied(queue_.now(), id, "its connection closed");
       Wake(*witness);
     });
@@ -242,22 +256,25 @@ void Cluster::Blackout() {
     if (node.agent == nullptr) continue;
     Crash(node);
     queue_.After(absl::Milliseconds(rng_.Below(500)),
-                 [this, disk = node.disk] { JoinCluster(*AddNode(disk)); });
+                 [this, disk = node.disk] { AddNode(disk); });
   }
 }
 
 void Cluster::Rebirth(Node& node) {
   CollectStats(node);
+  ++outcome_.rebirths;
   Bill(node);
+  SetValueMemory(node.arena);
+  CarriedOver left = node.agent->TakeCarriedOver(job_id_);
+  SetValueMemory(nullptr);
   node.agent.reset();
   node.background.reset();
   node.engine.reset();
   node.executor.reset();
   node.transport.reset();
-  Node* reborn = AddNode(node.disk, node.arena);
-  JoinCluster(*reborn);
-  // It still has the job value, if nothing else.
-  Submit(*reborn, clients_.front().submission);
+  Node* reborn = AddIncarnation(node.disk, &node);
+  reborn->left = std::move(left);
+  reborn->live_bytes = std::exchange(node.live_bytes, 0);
 }
 
 Cluster::Node* Cluster::RandomNode() {
@@ -267,76 +284,6 @@ Cluster::Node* Cluster::RandomNode() {
   }
   if (live.empty()) return nullptr;
   return rng_.Pick(live);
-}
-
-void Cluster::ScheduleFault(int count, std::function<void()> fault) {
-  const absl::Duration span =
-      options_.fault_span > absl::ZeroDuration()
-          ? options_.fault_span
-          : options_.task_time * (static_cast<double>(outcome_.tasks_needed) /
-                                  (options_.agents * options_.workers));
-  for (int i = 0; i < count; ++i) {
-    queue_.After(span * rng_.Unit(), [this, fault] {
-      if (finished_) return;
-      ++outcome_.faults_injected;
-      fault();
-    });
-  }
-}
-
-void Cluster::ScheduleFaults() {
-  const FaultPlan& plan = options_.faults;
-  const auto victim = [this]() -> Node* {
-    int64_t live = 0;
-    for (const auto& node : nodes_) {
-      live += node->agent != nullptr && !node->leaving;
-    }
-    return live > 1 ? RandomNode() : nullptr;
-  };
-  ScheduleFault(plan.crash, [this, victim] {
-    if (Node* node = victim()) Crash(*node);
-  });
-  ScheduleFault(plan.pair, [this, victim] {
-    for (int i = 0; i < 2; ++i) {
-      if (Node* node = victim()) Crash(*node);
-    }
-  });
-  ScheduleFault(plan.restart, [this, victim] {
-    Node* node = victim();
-    if (node == nullptr) return;
-    Crash(*node);
-    queue_.After(absl::Milliseconds(rng_.Below(500)),
-                 [this, disk = node->disk] { JoinCluster(*AddNode(disk)); });
-  });
-  ScheduleFault(plan.pause, [this] {
-    Node* node = RandomNode();
-    if (node == nullptr) return;
-    node->paused = true;
-    queue_.After(absl::Milliseconds(rng_.Below(6000)), [this, node] {
-      node->paused = false;
-      node->woken = false;
-      Wake(*node);
-    });
-  });
-  ScheduleFault(plan.blackout, [this] { Blackout(); });
-  ScheduleFault(plan.join, [this] { JoinCluster(*AddNode()); });
-  ScheduleFault(plan.leave, [this, victim] {
-    Node* node = victim();
-    if (node == nullptr) return;
-    node->leaving = true;
-    node->told_to_leave = queue_.now();
-    node->agent->Leave(queue_.now());
-    Wake(*node);
-  });
-  ScheduleFault(plan.partition, [this] {
-    absl::btree_set<AgentId> side;
-    for (const auto& node : nodes_) {
-      if (node->agent != nullptr && rng_.Chance(0.5)) side.insert(node->id);
-    }
-    network_.Partition(std::move(side));
-    queue_.After(absl::Milliseconds(rng_.Below(2500)),
-                 [this] { network_.Heal(); });
-  });
 }
 
 void Cluster::CollectStats(const Node& node) {
@@ -366,11 +313,14 @@ SimOutcome Cluster::Run() {
   job_id_ = JobId(JobHash(encoded_job_).high);
   Node* first = AddNode();
   if (!*options_.gathers_first) Submit(*first, clients_[0].submission);
-  for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
+  for (int i = 1; i < options_.agents; ++i) {
+    queue_.After(i * kStartInterval, [this] { AddNode(); });
+  }
   if (*options_.gathers_first) {
     SubmitToAll();
   } else {
-    Begin();
+    // Faults are for agents that have met.
+    queue_.After((options_.agents + 1) * kStartInterval, [this] { Begin(); });
   }
   // Long enough for one agent to do all of it several times.
   const absl::Time limit =
@@ -387,6 +337,10 @@ SimOutcome Cluster::Run() {
         std::max(outcome_.live_bytes_max, billed_->live_bytes);
   }
   billed_ = nullptr;
+  if (finished_ && outcome_.status.ok() &&
+      options_.heals_within > absl::ZeroDuration()) {
+    AwaitOneView(queue_.now() + options_.heals_within);
+  }
   if (!finished_) {
     outcome_.status = absl::DeadlineExceededError(
         absl::StrCat(WhatIsMissing(), " after ",

@@ -34,12 +34,21 @@ struct FaultPlan {
   int leave = 0;      // hands over and goes
   int partition = 0;  // two halves hear nothing of each other for a while
   int blackout = 0;   // all vanish, and come back as other incarnations
+  // The same for up to ten minutes; most times are much shorter.
+  int stop = 0;   // an agent stands still
+  int split = 0;  // two halves
+  int deaf = 0;   // an agent hears nothing, but is heard
+  int mute = 0;   // an agent is not heard, but hears
+  int link = 0;   // of two agents one does not hear the other, or both
+  int large = 0;  // messages of more than 600 bytes are lost between two
+  int slow = 0;   // messages between two take up to 300 ms
   NetworkFaults network;
 
   // "crash=2,drop=0.05". Errors: kInvalidArgument naming the word.
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
-    return crash + pair + restart + pause + join + leave + partition + blackout;
+    return crash + pair + restart + pause + join + leave + partition +
+           blackout + stop + split + deaf + mute + link + large + slow;
   }
 };
 
@@ -89,6 +98,9 @@ struct SimOptions {
   int64_t arena_value_bytes_min = 1;
   // Longer bodies travel as streams; a small one makes all values do so.
   int64_t stream_bytes_min = Limits{}.stream_bytes_min;
+  // After the results are there all links are mended, and within so much time
+  // all agents must have one view; zero: not looked at.
+  absl::Duration heals_within;
 };
 
 struct SimOutcome {
@@ -113,6 +125,7 @@ struct SimOutcome {
   int64_t loans = 0;              // values lent to others of the host
   int64_t spared = 0;             // offered to who had them
   int64_t refused = 0;            // messages that made no sense
+  int64_t rebirths = 0;           // agents that went on as another incarnation
 };
 
 // What a simulated job record calls its result digest.
@@ -138,14 +151,30 @@ class Cluster {
     absl::Duration stands;  // that long after the first one is done
     absl::Time reads_from = absl::InfinitePast();
     bool is_done = false;
+    // A client that has got nothing for a while of a job that is done asks
+    // another agent.
+    size_t missing_before = 0;
+    absl::Time progressed = absl::InfinitePast();
   };
 
+  // A process that is told of one that lives; the first one is told of nobody.
   // `disk` may be null: then it gets an empty one, if it is to have one.
-  // Likewise `arena`, of the process that goes on with another incarnation.
-  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr,
-                SimArena* arena = nullptr);
-  // Joins through a live node at random; the first one stands alone.
-  void JoinCluster(Node& node);
+  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr);
+  // As `predecessor` a process goes on with another incarnation.
+  Node* AddIncarnation(std::shared_ptr<SimDisk> disk, const Node* predecessor);
+  // Without its agent and ports.
+  Node& AddProcess(const Node* predecessor);
+  // --- cluster_contacts.cc
+  // What a process does with its contacts, see AgentLoop.
+  void KeepContacts(Node& node);
+  void Dial(Node& node, const std::string& address);
+  void EndDial(Node& node, AgentId caller, const std::string& address,
+               const std::optional<std::string>& answer);
+  static std::string AddressOf(int place);
+  Node* NodeAt(absl::string_view address);
+  void NoteEvents(Node& node);
+  // Mends all, and waits for one view until then.
+  void AwaitOneView(absl::Time limit);
   void Wake(Node& node);
   void RunNode(Node& node);
   void Crash(Node& node);
@@ -156,8 +185,17 @@ class Cluster {
   // A node that was declared dead starts again as another incarnation.
   void Rebirth(Node& node);
   Node* RandomNode();
+  // --- cluster_faults.cc
   void ScheduleFaults();
+  void ScheduleLongFaults();
   void ScheduleFault(int count, std::function<void()> fault);
+  void Pause(Node& node, absl::Duration time);
+  absl::Duration LongTime();
+  absl::btree_set<int> RandomHalf();
+  // Two that live, by their places; none if there are not so many.
+  std::optional<std::pair<int, int>> RandomPlaces();
+  // `link` from one to the other, or both ways, for a long time.
+  void Impair(int from, int to, SimNetwork::Link link, bool both);
   // --- cluster_client.cc
   void Submit(Node& node, SubmissionId submission);
   // As soon as all agents know one another.
@@ -166,6 +204,7 @@ class Cluster {
   void AddSecondClient();
   void PollClients();
   bool PollClient(Client& client);
+  bool IsStuck(Client& client);
   // What a client misses, once it is known where a loop ends.
   static void ListResults(Client& client);
   std::string WhatIsMissing() const;
@@ -186,7 +225,7 @@ class Cluster {
   std::unique_ptr<Job> job_;
   std::unique_ptr<Relations> relations_;
   JobId job_id_;
-  int next_host_ = 0;
+  int next_place_ = 0;
   std::vector<Client> clients_;
   Node* billed_ = nullptr;
   int64_t live_before_ = 0;  // of the whole process, before this event

@@ -26,7 +26,10 @@ void Cluster::SubmitToAll() {
     if (node->agent != nullptr) live.push_back(node.get());
   }
   for (Node* node : live) {
-    if (node->agent->membership().view()->size() == std::ssize(live)) continue;
+    if (std::ssize(live) >= options_.agents &&
+        node->agent->membership().view()->size() == std::ssize(live)) {
+      continue;
+    }
     queue_.After(absl::Milliseconds(1), [this] { SubmitToAll(); });
     return;
   }
@@ -142,7 +145,7 @@ bool Cluster::PollClient(Client& client) {
     return true;
   }
   if (client.contact == nullptr || client.contact->agent == nullptr ||
-      client.contact->leaving || client.contact->paused) {
+      client.contact->leaving || client.contact->paused || IsStuck(client)) {
     client.contact = RandomNode();
     for (auto& [label, asked] : client.missing) asked = false;
     if (client.contact != nullptr) {
@@ -161,6 +164,24 @@ bool Cluster::PollClient(Client& client) {
     Wake(*client.contact);
   }
   return true;
+}
+
+bool Cluster::IsStuck(Client& client) {
+  constexpr absl::Duration kContactPatience = absl::Seconds(5);
+  if (client.missing.size() != client.missing_before) {
+    client.missing_before = client.missing.size();
+    client.progressed = queue_.now();
+  }
+  if (queue_.now() - client.progressed < kContactPatience) return false;
+  for (const auto& node : nodes_) {
+    if (node->agent == nullptr) continue;
+    for (const JobSummary& summary : node->agent->Jobs({.job = job_id_})) {
+      if (summary.record.state != JobState::kDone) continue;
+      client.progressed = queue_.now();
+      return true;
+    }
+  }
+  return false;
 }
 
 std::string Cluster::WhatIsMissing() const {

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
+#include "routing/contacts.h"
 #include "runtime/agent/agent.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/cluster.h"
@@ -19,6 +21,10 @@ namespace dogged {
 
 struct Cluster::Node {
   AgentId id;
+  int place = 0;  // of the process: its incarnations share address and contacts
+  std::shared_ptr<Contacts> contacts;
+  // Of the incarnation before, to be adopted once the contacts have settled.
+  std::optional<CarriedOver> left;
   std::string host;
   std::unique_ptr<SimNetwork::Endpoint> transport;
   std::unique_ptr<SimExecutor> executor;

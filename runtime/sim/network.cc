@@ -7,9 +7,10 @@
 namespace dogged {
 
 SimNetwork::Endpoint::Endpoint(SimNetwork& network, AgentId self,
-                               std::function<void()> wake)
-    : network_(network), self_(self), wake_(std::move(wake)) {
+                               std::function<void()> wake, int place)
+    : network_(network), self_(self), place_(place), wake_(std::move(wake)) {
   network_.endpoints_[self] = this;
+  network_.places_[self] = place;
 }
 
 SimNetwork::Endpoint::~Endpoint() { network_.endpoints_.erase(self_); }
@@ -33,9 +34,11 @@ int64_t SimNetwork::Endpoint::queued_bytes(AgentId) const { return 0; }
 
 void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   ++sent_count_;
-  const bool parted =
-      !one_side_.empty() && one_side_.contains(from) != one_side_.contains(to);
-  if (parted || rng_.Chance(faults_.drop)) {
+  const auto place = places_.find(to);
+  const std::pair<int, int> link = {
+      places_.at(from), place == places_.end() ? -1 : place->second};
+  if (!Reaches(link.first, link.second, message.size()) ||
+      rng_.Chance(faults_.drop)) {
     ++dropped_count_;
     return;
   }
@@ -48,6 +51,9 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   const int copies = rng_.Chance(faults_.duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     absl::Time due = queue_.now() + absl::Microseconds(20 + rng_.Below(200));
+    if (const auto it = links_.find(link); it != links_.end()) {
+      due += it->second.delay;
+    }
     if (faults_.reorder == 0) {
       // As one connection keeps them; of equal times the first comes first.
       absl::Time& last = last_due_[{from, to}];
@@ -57,6 +63,15 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
     }
     queue_.At(due, [this, from, to, message] { Deliver(from, to, message); });
   }
+}
+
+bool SimNetwork::Reaches(int from, int to, int64_t bytes) const {
+  if (!one_side_.empty() &&
+      one_side_.contains(from) != one_side_.contains(to)) {
+    return false;
+  }
+  const auto link = links_.find({from, to});
+  return link == links_.end() || bytes <= link->second.bytes_max;
 }
 
 void SimNetwork::Deliver(AgentId from, AgentId to, const Bytes& message) {

@@ -2,6 +2,8 @@
 // drawn from its own stream of the run's seed. Without `reorder` messages
 // between two agents keep their order, as on a connection; with it they come as
 // their delays would have it, and some a long time later.
+//
+// A link stands between two *places*; incarnations of one process share one.
 #ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
 #define DOGGED_RUNTIME_SIM_NETWORK_H_
 
@@ -35,7 +37,8 @@ class SimNetwork {
   // One agent's end. `deliver` is called when something has arrived.
   class Endpoint : public Transport {
    public:
-    Endpoint(SimNetwork& network, AgentId self, std::function<void()> wake);
+    Endpoint(SimNetwork& network, AgentId self, std::function<void()> wake,
+             int place = 0);
     ~Endpoint() override;
     void Send(AgentId to, Bytes message) override;
     void Poll(std::vector<Arrival>& arrivals) override;
@@ -48,16 +51,30 @@ class SimNetwork {
     friend class SimNetwork;
     SimNetwork& network_;
     AgentId self_;
+    int place_;
     std::function<void()> wake_;
     absl::btree_set<AgentId> peers_;
     std::vector<Arrival> arrivals_;
   };
 
-  // Messages between the two sides are lost until Heal(). `side` false: A.
-  void Partition(absl::btree_set<AgentId> one_side) {
+  // What a link does to messages from one place to another.
+  struct Link {
+    int64_t bytes_max = INT64_MAX;  // longer ones are lost
+    absl::Duration delay;           // more than usual
+  };
+  // Messages between the two sides are lost until Heal().
+  void Partition(absl::btree_set<int> one_side) {
     one_side_ = std::move(one_side);
   }
   void Heal() { one_side_.clear(); }
+  void SetLink(int from, int to, Link link) { links_[{from, to}] = link; }
+  void MendLink(int from, int to) { links_.erase({from, to}); }
+  void MendAll() {
+    Heal();
+    links_.clear();
+  }
+  // A message of so many bytes would arrive, but for chance.
+  bool Reaches(int from, int to, int64_t bytes) const;
 
   int64_t sent_count() const { return sent_count_; }
   int64_t dropped_count() const { return dropped_count_; }
@@ -73,7 +90,9 @@ class SimNetwork {
   Rng rng_;
   absl::btree_map<AgentId, Endpoint*> endpoints_;
   absl::btree_map<std::pair<AgentId, AgentId>, absl::Time> last_due_;
-  absl::btree_set<AgentId> one_side_;
+  absl::btree_set<int> one_side_;
+  absl::btree_map<std::pair<int, int>, Link> links_;
+  absl::btree_map<AgentId, int> places_;  // of all that ever were
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;

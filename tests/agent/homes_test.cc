@@ -136,8 +136,10 @@ TEST(Homes, WhatComesLateIsAChangeOfView) {
     }
   };
   const auto join = [&] {
-    const absl::Status joined = agent.Join(queue.now(), silent.Snapshot());
-    EXPECT_TRUE(joined.ok()) << joined;
+    const auto answer = silent.Admit(queue.now(), agent.Snapshot());
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    const auto joined = agent.Join(queue.now(), *answer, "");
+    EXPECT_TRUE(joined.ok()) << joined.status();
   };
   join();
   pass(absl::Milliseconds(2));

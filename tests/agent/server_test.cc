@@ -108,6 +108,7 @@ class ServerTest : public testing::Test {
   std::unique_ptr<Poller> poller_ = Poller::Create().value();
   std::unique_ptr<ControlPort> control_ =
       ControlPort::Listen("127.0.0.1:0").value();
+  Contacts contacts_{{}};
   Agent agent_{{.self = {.id = kSelf, .host = "here"}},
                transport_,
                tasks_,
@@ -119,7 +120,9 @@ class ServerTest : public testing::Test {
                   .control = *control_,
                   .poller = *poller_,
                   .turn = turn_,
-                  .memory = [] { return Server::Memory(); }}};
+                  .memory = [] { return Server::Memory(); },
+                  .contacts = contacts_,
+                  .on_settled = [] { return true; }}};
   std::thread loop_;
 };
 

@@ -54,12 +54,16 @@ class Network {
   }
   // As processes do: what `by` answers arrives later, at Absorb().
   std::string Ask(AgentId id, AgentId by) {
-    EXPECT_TRUE(of(by).Admit(now, of(id).Snapshot()).ok());
-    return of(by).Snapshot();
+    const auto answer = of(by).Admit(now, of(id).Snapshot());
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    Outbox none;
+    Post(by, none);
+    nodes_.at(by).wake = std::min(nodes_.at(by).wake, now);
+    return answer.value_or("");
   }
-  void Absorb(AgentId id, const std::string& snapshot) {
+  void Absorb(AgentId id, const std::string& answer) {
     Outbox out;
-    ASSERT_TRUE(of(id).Absorb(now, snapshot, out).ok());
+    ASSERT_TRUE(of(id).Absorb(now, answer, "by", out).ok());
     Post(id, out);
   }
   void Join(AgentId id, AgentId by) { Absorb(id, Ask(id, by)); }
@@ -157,6 +161,8 @@ class Network {
   }
   void Hand(const Letter& letter) {
     Outbox out;
+    const Envelope head{.kind = letter.kind, .source = letter.from};
+    of(letter.to).Heard(now, head, out);
     of(letter.to).Receive(now, letter.from, letter.kind, letter.body, out);
     Post(letter.to, out);
   }

@@ -158,9 +158,116 @@ TEST(Membership, OneCutLinkIsNoDeath) {
   }
   network.RunFor(absl::Seconds(1));
   network.cut = {{ids[1], ids[3]}, {ids[3], ids[1]}};
+  network.RunFor(absl::Seconds(5));
+  // Each of the two is reached by way of one of the others.
+  EXPECT_EQ(network.of(ids[0]).UnheardBy(ids[1]), std::vector{ids[3]});
+  for (const auto& [from, to] : {std::pair(ids[1], ids[3]), {ids[3], ids[1]}}) {
+    const AgentId relay = network.of(from).RelayTo(to);
+    EXPECT_TRUE(relay == ids[0] || relay == ids[2] || relay == ids[4]);
+    EXPECT_TRUE(network.of(from).RelayTo(ids[0]).IsNone());
+  }
+  EXPECT_TRUE(network.of(ids[0]).RelayTo(ids[1]).IsNone());
   network.RunFor(absl::Minutes(2));
   EXPECT_EQ(network.Disagreement(), "");
   for (AgentId id : ids) EXPECT_EQ(network.node(id).events[Kind::kDied], 0);
+  network.cut.clear();
+  network.RunFor(absl::Seconds(3));
+  EXPECT_TRUE(network.of(ids[1]).RelayTo(ids[3]).IsNone());
+  EXPECT_TRUE(network.of(ids[3]).RelayTo(ids[1]).IsNone());
+}
+
+// Only what goes one way is lost, so only that goes by way of others.
+TEST(Membership, ALinkMayBeDownInOneDirection) {
+  Network network(11);
+  std::vector<AgentId> ids;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    ids.push_back(network.Add(i));
+    if (i > 1) network.Join(ids.back(), ids[0]);
+  }
+  network.RunFor(absl::Seconds(1));
+  network.cut = {{ids[1], ids[2]}};
+  network.RunFor(absl::Seconds(6));
+  EXPECT_EQ(network.of(ids[1]).RelayTo(ids[2]), ids[0]);
+  EXPECT_EQ(network.Disagreement(), "");
+}
+
+// An agent that hears nobody, though all hear it, must not end the others.
+TEST(Membership, AgentThatHearsNobodyGivesUpItself) {
+  Network network(12);
+  std::vector<AgentId> ids;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    ids.push_back(network.Add(i));
+    if (i > 1) network.Join(ids.back(), ids[0]);
+  }
+  network.RunFor(absl::Seconds(1));
+  network.cut = {{ids[1], ids[0]}, {ids[2], ids[0]}};
+  network.RunFor(absl::Seconds(40));
+  EXPECT_TRUE(network.of(ids[0]).declared_dead());
+  for (const AgentId id : {ids[1], ids[2]}) {
+    EXPECT_FALSE(network.of(id).declared_dead());
+    EXPECT_EQ(network.of(id).view()->size(), 2);
+  }
+}
+
+TEST(Membership, ANamedAgentCountsOnceItWasHeard) {
+  Network network(13);
+  const AgentId a = network.Add(1), b = network.Add(2), c = network.Add(3);
+  network.Join(b, a);
+  network.RunFor(absl::Seconds(1));
+  // A frame that was recorded earlier: nobody stands behind it any more.
+  const std::string replayed = network.of(c).Snapshot();
+  network.Kill(c);
+  ASSERT_TRUE(network.of(a).Admit(network.now, replayed).ok());
+  EXPECT_EQ(network.of(a).view()->size(), 2);
+  EXPECT_EQ(network.of(a).candidate_count(), 1);
+  network.RunFor(absl::Seconds(15));
+  EXPECT_EQ(network.of(a).candidate_count(), 0);
+  EXPECT_EQ(network.of(a).view()->size(), 2);
+  EXPECT_EQ(network.node(a).events[Kind::kForgotten], 1);
+  EXPECT_EQ(network.node(a).events[Kind::kDied], 0);
+}
+
+TEST(Membership, ClustersThatBeganApartBecomeOne) {
+  Network network(14);
+  std::vector<AgentId> ids;
+  for (uint64_t i = 1; i <= 6; ++i) {
+    ids.push_back(network.Add(i));
+    if (i != 1 && i != 4) network.Join(ids.back(), ids[i < 4 ? 0 : 3]);
+  }
+  network.RunFor(absl::Seconds(2));
+  network.Join(ids[5], ids[1]);
+  network.RunFor(absl::Seconds(2));
+  EXPECT_EQ(network.Disagreement(), "");
+  for (AgentId id : ids) EXPECT_FALSE(network.of(id).declared_dead());
+}
+
+// However one of the halves meets the other, none of the larger one ends.
+TEST(Membership, TheSmallerSideOfAMeetingGivesWay) {
+  for (const bool small_asks : {false, true}) {
+    Network network(15);
+    std::vector<AgentId> ids;
+    for (uint64_t i = 1; i <= 5; ++i) {
+      ids.push_back(network.Add(i));
+      if (i > 1) network.Join(ids.back(), ids[0]);
+    }
+    network.RunFor(absl::Seconds(2));
+    for (int small : {0, 1}) {
+      for (int large : {2, 3, 4}) {
+        network.cut.insert({ids[small], ids[large]});
+        network.cut.insert({ids[large], ids[small]});
+      }
+    }
+    network.RunFor(absl::Minutes(5));  // nobody writes to the other half now
+    network.cut.clear();
+    const AgentId asking = small_asks ? ids[0] : ids[2];
+    network.Join(asking, small_asks ? ids[2] : ids[0]);
+    EXPECT_TRUE(network.of(ids[0]).declared_dead());
+    network.RunFor(absl::Seconds(5));
+    for (int i = 2; i < 5; ++i) {
+      EXPECT_FALSE(network.of(ids[i]).declared_dead()) << i;
+      EXPECT_EQ(network.of(ids[i]).view()->size(), 3) << i;
+    }
+  }
 }
 
 // A suspicion that was young when the agent was stopped is young afterwards.
@@ -262,7 +369,7 @@ TEST(Membership, RefusesGarbage) {
     }
     Outbox out;
     if (rng.Chance(0.3)) {
-      EXPECT_FALSE(membership.Absorb(network.now, text, out).ok());
+      EXPECT_FALSE(membership.Absorb(network.now, text, "by", out).ok());
     } else {
       membership.Receive(network.now, AgentId(55),
                          static_cast<uint8_t>(rng.Below(8)),
@@ -315,6 +422,8 @@ void RunSeed(uint64_t seed) {
     network.RunFor(absl::Seconds(1));
   }
   network.RunFor(absl::Seconds(5));
+  // The last one of several may take the silence of all others for its own.
+  if (ids.size() == 1 && network.of(ids[0]).declared_dead()) return;
   ASSERT_EQ(network.Disagreement(), "") << "after " << killed << " deaths";
   for (AgentId id : ids) {
     EXPECT_EQ(network.node(id).events[Kind::kDeclaredDead], 0);

@@ -1,0 +1,62 @@
+// AgentOptions: what an agent is given when it is made, and JobTools, how it
+// makes kernels and digests of jobs.
+#ifndef DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_
+#define DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "kvstore/engine.h"
+#include "routing/membership.h"
+#include "routing/multicast.h"
+#include "routing/shared_memory.h"
+#include "routing/view.h"
+#include "runtime/agent/job_options.h"
+#include "runtime/agent/lending.h"
+#include "runtime/base/label.h"
+#include "runtime/base/limits.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged {
+
+// Makes kernels of a job's kernel specifications: apps wires it to dsl. Called
+// beside the loop.
+using KernelLoader = std::function<absl::StatusOr<KernelTable>(const Job& job)>;
+// The digest of a job's results, given the value of each result label.
+using ResultHasher = std::function<absl::StatusOr<Digest>(
+    const Program& program,
+    const std::function<absl::StatusOr<Value>(const Label&)>& lookup)>;
+struct JobTools {
+  KernelLoader load_kernels;
+  ResultHasher hash_results;
+};
+
+struct AgentOptions {
+  Member self;
+  // What this agent shares with others of its host; outlives the agent. Null:
+  // every value travels as bytes.
+  SharedMemory* shared_memory = nullptr;
+  LendingOptions lending;
+  MulticastPlan plan = MulticastPlan::kAuto;
+  Limits limits;
+  JobLimits job_limits;
+  MembershipOptions membership;
+  uint64_t seed = 1;
+  // Where values go that do not fit into memory; outlives the agent. Null: no
+  // value is ever written.
+  Engine* engine = nullptr;
+  // The engine stands on a directory of this agent's own: whatever it holds is
+  // kept there too, and offered when a job runs again.
+  bool keeps_values = false;
+  // What the values of this agent take.
+  std::function<int64_t()> live_bytes = Value::LiveBytes;
+  // Called after a job's values were freed.
+  std::function<void()> on_freed = [] {};
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_

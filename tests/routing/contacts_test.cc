@@ -1,0 +1,104 @@
+// Aim: an agent never stops looking for others, nor asks those it has, nor
+// floods those that are gone. Method: the machine alone, under a clock that we
+// move.
+#include "routing/contacts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dogged {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const absl::Time kStart = absl::UnixEpoch() + absl::Hours(1);
+
+View ViewOf(const std::vector<std::string>& addresses) {
+  std::vector<Member> members;
+  for (const std::string& address : addresses) {
+    Member member;
+    member.id = AgentId(members.size() + 1);
+    member.control_address = address;
+    members.push_back(member);
+  }
+  return View(std::move(members));
+}
+
+TEST(Contacts, DialsThoseThatAreNoMembersWithBackOffForEver) {
+  Contacts contacts({"a"});
+  contacts.Add("b");
+  contacts.Add("self");
+  const View view = ViewOf({"self", "b"});
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), ElementsAre("a"));
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), IsEmpty());
+  EXPECT_FALSE(contacts.HasSettled(kStart));
+  absl::Time now = kStart;
+  absl::Duration last;
+  for (int i = 0; i < 50; ++i) {
+    contacts.NoteFailure(now, "a");
+    EXPECT_THAT(contacts.TakeDue(now, view, "self"), IsEmpty());
+    ASSERT_LT(contacts.next_due(), absl::InfiniteFuture());
+    last = contacts.next_due() - now;
+    now = contacts.next_due();
+    EXPECT_THAT(contacts.TakeDue(now, view, "self"), ElementsAre("a"));
+  }
+  EXPECT_EQ(last, absl::Seconds(4));
+  EXPECT_TRUE(contacts.HasSettled(kStart));
+  EXPECT_FALSE(contacts.has_joined());
+  // A member that is lost is looked for at once, one that left is not.
+  contacts.NoteFailure(now, "a");
+  const View alone = ViewOf({"self"});
+  EXPECT_THAT(contacts.TakeDue(now, alone, "self"), ElementsAre("b"));
+  contacts.Remove("b");
+  contacts.Remove("a");  // but its user named it
+  EXPECT_EQ(contacts.size(), 2);
+}
+
+TEST(Contacts, AGivenNameCountsAsTheMemberThatAnsweredThere) {
+  Contacts contacts({"name:1"});
+  const View view = ViewOf({"self", "numeric"});
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), ElementsAre("name:1"));
+  contacts.NoteAnswer("name:1", AgentId(2), /*is_self=*/false);
+  EXPECT_TRUE(contacts.has_joined());
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), IsEmpty());
+  EXPECT_EQ(contacts.next_due(), absl::InfiniteFuture());
+  EXPECT_THAT(contacts.TakeDue(kStart, ViewOf({"self"}), "self"),
+              ElementsAre("name:1"));
+}
+
+TEST(Contacts, ThePreferredOneIsDialedAlone) {
+  Contacts contacts({"a", "b"});
+  contacts.BeginAnew();
+  contacts.Prefer("c");
+  const View view = ViewOf({"self"});
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), ElementsAre("c"));
+  contacts.NoteFailure(kStart, "c");
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), ElementsAre("a", "b"));
+}
+
+// Some at a time, and in a large cluster each agent more seldom.
+TEST(Contacts, ThePaceIsBounded) {
+  Contacts contacts({});
+  std::vector<std::string> members = {"self"};
+  for (int i = 0; i < 100; ++i) {
+    contacts.Add("gone" + std::to_string(i));
+    members.push_back("member" + std::to_string(i));
+  }
+  const View view = ViewOf(members);
+  std::vector<std::string> due = contacts.TakeDue(kStart, view, "self");
+  EXPECT_EQ(due.size(), 8);
+  absl::Time now = kStart;
+  for (int i = 0; i < 20; ++i) {
+    contacts.NoteFailure(now, "gone0");
+    (void)contacts.TakeDue(now, view, "self");
+    for (const std::string& address : due) contacts.NoteFailure(now, address);
+    now += absl::Minutes(2);
+    due = contacts.TakeDue(now, view, "self");
+    EXPECT_LE(due.size(), 8);
+  }
+  EXPECT_GE(contacts.size(), 100);
+}
+
+}  // namespace
+}  // namespace dogged
