@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "dsl/index_help.h"
 #include "dsl/print.h"
 #include "dsl/repeat.h"
 
@@ -78,24 +79,6 @@ Op Negated(Op op) {
   return op;
 }
 
-std::string HelpWith(const Expr& expr) {
-  if (expr.kind == Expr::Kind::kBinary && expr.op == Op::kModulo) {
-    return "a remainder stands on the left of == or !=, as in  x % 2 == 0";
-  }
-  std::string out =
-      "indices, ranges and conditions are sums of indices times numbers; only "
-      "parameters may be multiplied or divided";
-  if (expr.kind == Expr::Kind::kBinary && expr.op == Op::kDivide &&
-      expr.args[0].kind == Expr::Kind::kName &&
-      expr.args[0].text != kRoundIndex &&
-      expr.args[1].kind == Expr::Kind::kInteger) {
-    const std::string by = Print(expr.args[1]);
-    absl::StrAppend(&out, "; for ", Print(expr), " let a task create at ", by,
-                    "*i and read at i, another one at ", by, "*i+1, ...");
-  }
-  return out;
-}
-
 }  // namespace
 
 std::optional<LinearForm> Combine(const LinearForm& a, int64_t factor_a,
@@ -145,7 +128,7 @@ std::nullopt_t AffineForms::NotAffine(const Expr& expr) {
   }
   diagnostics_
       .Error(Code::kNotAffine, expr.range, absl::StrCat(text, " is not affine"))
-      .Help(HelpWith(expr));
+      .Help(help_.empty() ? HelpWithIndex(expr) : help_);
   return std::nullopt;
 }
 

@@ -5,6 +5,8 @@
 #define DOGGED_DSL_AFFINE_FORM_H_
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "dsl/checked.h"
@@ -22,6 +24,8 @@ class AffineForms {
         program_(program),
         diagnostics_(diagnostics) {}
 
+  // What to do where an expression is not affine; empty: HelpWithIndex().
+  void SetHelp(std::string help) { help_ = std::move(help); }
   // An index of a label.
   std::optional<LinearForm> Index(const ast::Expr& expr);
   // The lower end of a range: max(...) gives several, a / c a divisor.
@@ -57,6 +61,7 @@ class AffineForms {
   size_t dim_count_;
   CheckedProgram& program_;
   Diagnostics& diagnostics_;
+  std::string help_;
 };
 
 // a * factor_a + b * factor_b; none on overflow of the bound that keeps all

@@ -57,15 +57,29 @@ class Analysis {
   void Boundaries();
   static CheckedDomain FreeOf(const CheckedBoundary& boundary);
   isl::map FormOf(const CheckedBoundary& boundary) const;
-  static CheckedRef SourceOf(const CheckedBoundary& boundary,
-                             const std::pair<LinearForm, LinearForm>& range,
-                             bool is_below);
+  // Labels beyond an end of a ring, and where they take their values from,
+  // `rounds` times round it.
+  struct RingPart {
+    isl::set labels;
+    CheckedRef source;
+    bool is_below = false;
+    int64_t rounds = 1;
+  };
+  static constexpr int64_t kRoundsMax = 64;
+  bool RoundTheRing(const CheckedBoundary& boundary,
+                    const std::pair<LinearForm, LinearForm>& range,
+                    const isl::set& labels, std::vector<RingPart>& parts) const;
   std::vector<isl::set> PeriodicSources() const;
   CheckedTask BoundaryTask(const CheckedBoundary& boundary) const;
   bool AddBoundaryTask(const CheckedBoundary& boundary, const isl::set& labels,
                        CheckedTask task);
   void Periodic(const CheckedBoundary& boundary, const isl::set& created);
   void WarnOfIdle(const CheckedBoundary& boundary, const isl::set& needed);
+  void WarnOfLost(const CheckedBoundary& boundary, const isl::set& needed);
+  void ReportLost(const CheckedBoundary& boundary, const CheckedTask& task,
+                  const isl::set& lost);
+  void WarnOfHole(const CheckedBoundary& ring,
+                  const std::vector<RingPart>& parts);
   std::string Apart(const CheckedRef& other, size_t l) const;
   void ReportClashes() const;
 
@@ -98,6 +112,27 @@ class Analysis {
   // --- analysis_isl_missing.cc ---
   void ReportMissing(int32_t array, const isl::set& piece);
   std::string HelpWithoutLabels(int32_t array, std::string otherwise) const;
+  std::string HelpToMake(const CheckedUse& use, const isl::set& piece,
+                         const std::vector<std::string>& names) const;
+  // The first and the last value of index i of what is known to be made of an
+  // array; `is_sure` of an end at which something else stands than tasks that
+  // read the array.
+  struct Grid {
+    std::optional<int64_t> first;
+    std::optional<int64_t> last;
+    bool is_first_sure = false;
+    bool is_last_sure = false;
+  };
+  Grid GridOf(int32_t array, int i) const;
+  bool IsSliced(int32_t array, size_t i) const;
+  std::string CornersOf(int32_t array, const isl::set& piece,
+                        const std::vector<std::string>& names) const;
+  struct Steps {
+    const CheckedTask* task = nullptr;
+    std::string range;  // of the index, "t = 1:49:2"
+    size_t index = 0;
+  };
+  std::optional<Steps> SteppedOver(int32_t array, const isl::set& piece) const;
   std::string HelpWithOrder(const CheckedRef& ref, const CheckedDomain& domain,
                             std::string otherwise) const;
   std::string HelpWithRounds() const;

@@ -8,6 +8,13 @@
 #include "dsl/repeat.h"
 
 namespace dogged::dsl {
+namespace {
+
+bool HasDimensions(const LinearForm& form) {
+  return absl::c_any_of(form.dims, [](int64_t factor) { return factor != 0; });
+}
+
+}  // namespace
 
 // Makes a task of each boundary: its indices range over the labels that are
 // read or wanted and that no task creates. What periodic boundaries take is
@@ -23,8 +30,11 @@ void Analysis::Boundaries() {
         read_[a].unite(wanted_[a]).unite(sources[a]).subtract(created[a]);
     CheckedTask task = BoundaryTask(boundary);
     task.code.front().value = boundary.value;
-    if (!AddBoundaryTask(boundary, labels, std::move(task)) && Fails()) {
-      WarnOfIdle(boundary, read_[a].unite(wanted_[a]).unite(sources[a]));
+    const isl::set needed = read_[a].unite(wanted_[a]).unite(sources[a]);
+    if (AddBoundaryTask(boundary, labels, std::move(task))) {
+      WarnOfLost(boundary, needed);
+    } else if (Fails()) {
+      WarnOfIdle(boundary, needed);
     }
   }
   for (const CheckedBoundary& boundary : program_.boundaries) {
@@ -71,6 +81,88 @@ void Analysis::WarnOfIdle(const CheckedBoundary& boundary,
                                         name, labels)));
 }
 
+// Where one form is of the other's edges they cross at a corner, which the task
+// has: phi(x)(0) and a boundary phi(0)(t).
+static bool CrossAtCorner(const CheckedRef& boundary, const CheckedTask& task,
+                          const CheckedRef& made) {
+  for (size_t i = 0; i < made.index.size(); ++i) {
+    if (!HasDimensions(boundary.index[i])) continue;
+    bool is_number = true;
+    for (size_t d = 0; d < task.domain.dimensions.size(); ++d) {
+      const CheckedDimension& dimension = task.domain.dimensions[d];
+      const bool is_single =
+          dimension.lower.size() == 1 && dimension.upper.size() == 1 &&
+          dimension.lower[0].divisor == 1 && dimension.upper[0].divisor == 1 &&
+          dimension.lower[0].form == dimension.upper[0].form;
+      is_number = is_number && (made.index[i].dims[d] == 0 || is_single);
+    }
+    if (is_number) return true;
+  }
+  return false;
+}
+
+// Some of what is `needed` of a boundary's form a task makes, the rest the
+// boundary: ranges that begin at 0 where others begin at 1. Not of a form
+// without a number, which is what holds elsewhere.
+void Analysis::WarnOfLost(const CheckedBoundary& boundary,
+                          const isl::set& needed) {
+  if (boundary.free.size() >= boundary.ref.index.size()) return;
+  const isl::set mine = FormOf(boundary).range().intersect(needed);
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    if (task.origin == CheckedTask::Origin::kBoundary) continue;
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      const CheckedRef& made = task.creates[c].ref;
+      if (made.array != boundary.ref.array ||
+          CrossAtCorner(boundary.ref, task, made)) {
+        continue;
+      }
+      const isl::set lost = mine.intersect(tasks_[k].creates[c].range());
+      if (lost.is_empty() || !Fails()) continue;
+      ReportLost(boundary, task, lost);
+      return;
+    }
+  }
+}
+
+void Analysis::ReportLost(const CheckedBoundary& boundary,
+                          const CheckedTask& task, const isl::set& lost) {
+  const isl::map form = FormOf(boundary);
+  CheckedTask free;
+  free.domain = FreeOf(boundary);
+  const isl::set points = form.intersect_range(lost).domain();
+  // The boundary's own points are all before or all behind these, in one index.
+  const isl::set kept =
+      sets_.Points("F", program_.tasks.back().domain).subtract(points);
+  std::string condition;
+  for (size_t d = 0; d < boundary.free.size(); ++d) {
+    const int i = static_cast<int>(d);
+    const auto first = Least(points, i);
+    const auto last = Greatest(points, i);
+    if (!first || !last) continue;
+    const auto most = Greatest(kept, i);
+    const auto least = Least(kept, i);
+    if (most && *most < *first) {
+      condition = absl::StrCat(boundary.free[d], " < ", *first);
+    } else if (least && *least > *last) {
+      condition = absl::StrCat(boundary.free[d], " > ", *last);
+    }
+  }
+  diagnostics_
+      .Warning(
+          Code::kBoundary, boundary.range,
+          absl::StrCat(
+              task.name, ", on line ",
+              diagnostics_.LineAndColumn(task.range.begin).first, ", creates ",
+              program_.arrays[static_cast<size_t>(boundary.ref.array)].name,
+              ToIndex(FirstPoint(lost)).ToString(),
+              ", so this boundary does not hold there"))
+      .Note(absl::StrCat("as", RangesText(free, points)))
+      .Help(absl::StrCat(
+          "shrink the range of ", task.name, ", or leave these to it here:  ",
+          condition.empty() ? "where ..." : absl::StrCat("where ", condition)));
+}
+
 // Its free indices, where its condition holds.
 CheckedDomain Analysis::FreeOf(const CheckedBoundary& boundary) {
   CheckedDomain free;
@@ -88,20 +180,46 @@ isl::map Analysis::FormOf(const CheckedBoundary& boundary) const {
       .intersect_domain(sets_.Points("F", FreeOf(boundary)));
 }
 
-// Where a label beyond an end of a ring takes its value from: first - last - 1
-// or last - first + 1 further on.
-CheckedRef Analysis::SourceOf(const CheckedBoundary& boundary,
-                              const std::pair<LinearForm, LinearForm>& range,
-                              bool is_below) {
-  CheckedRef out = boundary.ref;
-  LinearForm& source = out.index[static_cast<size_t>(boundary.periodic_index)];
+// `form` and `rounds` times the length of a ring from first to last.
+static LinearForm Shifted(LinearForm form,
+                          const std::pair<LinearForm, LinearForm>& range,
+                          int64_t rounds) {
   const auto& [first, last] = range;
-  const int64_t sign = is_below ? 1 : -1;
-  for (size_t p = 0; p < source.params.size(); ++p) {
-    source.params[p] += sign * (last.params[p] - first.params[p]);
+  for (size_t p = 0; p < form.params.size(); ++p) {
+    form.params[p] += rounds * (last.params[p] - first.params[p]);
   }
-  source.constant += sign * (last.constant - first.constant + 1);
-  return out;
+  form.constant += rounds * (last.constant - first.constant + 1);
+  return form;
+}
+
+// `labels` beyond the ends of a ring, by how often it leads round to where they
+// take their values from. False if that is oftener than anybody means.
+bool Analysis::RoundTheRing(const CheckedBoundary& boundary,
+                            const std::pair<LinearForm, LinearForm>& range,
+                            const isl::set& labels,
+                            std::vector<RingPart>& parts) const {
+  const int32_t array = boundary.ref.array;
+  const int index = boundary.periodic_index;
+  for (const bool is_below : {true, false}) {
+    const LinearForm& end = is_below ? range.first : range.second;
+    const int64_t sign = is_below ? 1 : -1;
+    isl::set rest = labels.intersect(sets_.Beyond(array, index, end, is_below));
+    for (int64_t rounds = 1; !rest.is_empty(); ++rounds) {
+      if (rounds > kRoundsMax) return false;
+      RingPart part{.labels = rest,
+                    .source = boundary.ref,
+                    .is_below = is_below,
+                    .rounds = rounds};
+      const isl::set further = sets_.Beyond(
+          array, index, Shifted(end, range, -sign * rounds), is_below);
+      rest = rest.intersect(further);
+      if (!rest.is_empty()) part.labels = part.labels.subtract(further);
+      LinearForm& source = part.source.index[static_cast<size_t>(index)];
+      source = Shifted(source, range, sign * rounds);
+      parts.push_back(std::move(part));
+    }
+  }
+  return true;
 }
 
 // What periodic boundaries are going to read, by array: as in Periodic, before
@@ -122,19 +240,13 @@ std::vector<isl::set> Analysis::PeriodicSources() const {
     if (boundary.periodic_free < 0) continue;
     const auto range = sets_.RangeOf(created_[a], boundary.periodic_index);
     if (!range) continue;  // Periodic says so
-    for (const bool is_below : {true, false}) {
-      const isl::set labels =
-          read_[a]
-              .unite(wanted_[a])
-              .unite(out[a])
-              .intersect(sets_.Beyond(
-                  boundary.ref.array, boundary.periodic_index,
-                  is_below ? range->first : range->second, is_below));
-      const isl::map form =
-          FormOf(boundary).intersect_range(labels.subtract(taken[a]));
-      out[a] = out[a].unite(sets_
-                                .RefMap("F", boundary.free.size(),
-                                        SourceOf(boundary, *range, is_below))
+    const isl::set labels =
+        read_[a].unite(wanted_[a]).unite(out[a]).subtract(taken[a]);
+    std::vector<RingPart> parts;
+    RoundTheRing(boundary, *range, labels, parts);
+    for (const RingPart& part : parts) {
+      const isl::map form = FormOf(boundary).intersect_range(part.labels);
+      out[a] = out[a].unite(sets_.RefMap("F", boundary.free.size(), part.source)
                                 .intersect_domain(form.domain())
                                 .range());
       taken[a] = taken[a].unite(form.range());
@@ -185,7 +297,8 @@ bool Analysis::AddBoundaryTask(const CheckedBoundary& boundary,
 }
 
 // Labels beyond an end of what tasks create take their value from one period
-// further in: two tasks.
+// further in, or more where the ring is shorter than that: a task for each
+// number of periods.
 void Analysis::Periodic(const CheckedBoundary& boundary,
                         const isl::set& created) {
   const auto a = static_cast<size_t>(boundary.ref.array);
@@ -199,38 +312,69 @@ void Analysis::Periodic(const CheckedBoundary& boundary,
     }
     return;
   }
-  const auto& [first, last] = *range;
+  std::vector<RingPart> all;
+  std::vector<RingPart> parts;
+  const isl::set labels = read_[a].unite(wanted_[a]);
+  const bool is_short =
+      !RoundTheRing(boundary, *range, labels, all) ||
+      !RoundTheRing(boundary, *range, labels.subtract(created_[a]), parts);
+  if (is_short && Fails()) {
+    diagnostics_
+        .Error(Code::kBoundary, boundary.range,
+               absl::StrCat("labels are read or wanted that are more than ",
+                            kRoundsMax, " times round this ring"))
+        .Help("widen the range of what tasks create along it");
+  }
   bool is_read = false;
-  bool is_taken = false;  // by boundaries before
-  for (const bool is_below : {true, false}) {
+  for (const RingPart& part : parts) {
     CheckedTask task = BoundaryTask(boundary);
-    task.name += is_below ? " below" : " above";
-    task.uses.push_back({.ref = SourceOf(boundary, *range, is_below),
-                         .name = "inside",
-                         .guard = {},
-                         .else_value = {}});
+    absl::StrAppend(&task.name, part.is_below ? " below" : " above",
+                    part.rounds > 1 ? absl::StrCat(" ", part.rounds) : "");
+    task.uses.push_back(
+        {.ref = part.source, .name = "inside", .guard = {}, .else_value = {}});
     ast::Expr& value = task.code.front().value;
     value.kind = ast::Expr::Kind::kName;
     value.text = "inside";
     value.type = TypeOf(program_.arrays[a].element);
     value.name_kind = ast::NameKind::kUse;
     value.index = 0;
-    const isl::set beyond =
-        read_[a]
-            .unite(wanted_[a])
-            .intersect(sets_.Beyond(boundary.ref.array, boundary.periodic_index,
-                                    is_below ? first : last, is_below));
-    is_read |= AddBoundaryTask(boundary, beyond.subtract(created_[a]),
-                               std::move(task));
-    is_taken |= !beyond.is_empty();
+    is_read |= AddBoundaryTask(boundary, part.labels, std::move(task));
   }
   if (!is_read && Fails()) {
     diagnostics_.Warning(Code::kBoundary, boundary.range,
-                         is_taken
+                         !all.empty()
                              ? "other boundaries create all that is read or "
                                "wanted beyond the ends"
                              : "nothing reads or wants a label beyond the "
                                "ends");
+  } else {
+    WarnOfHole(boundary, all);
+  }
+}
+
+// A plain boundary of a number along a ring that takes labels beyond its ends.
+void Analysis::WarnOfHole(const CheckedBoundary& ring,
+                          const std::vector<RingPart>& parts) {
+  const auto index = static_cast<size_t>(ring.periodic_index);
+  for (const CheckedBoundary& other : program_.boundaries) {
+    if (other.periodic_free >= 0 || other.ref.array != ring.ref.array) continue;
+    if (HasDimensions(other.ref.index[index])) continue;
+    for (const RingPart& part : parts) {
+      const isl::set taken = FormOf(ring).range().intersect(
+          FormOf(other).range().intersect(part.labels));
+      if (taken.is_empty() || !Fails()) continue;
+      diagnostics_
+          .Warning(
+              Code::kBoundary, ring.range,
+              absl::StrCat(
+                  other.name, ", on line ",
+                  diagnostics_.LineAndColumn(other.range.begin).first,
+                  ", is a hole in this ring, at ",
+                  program_.arrays[static_cast<size_t>(ring.ref.array)].name,
+                  ToIndex(FirstPoint(taken)).ToString()))
+          .Help("beyond its ends a ring goes on: leave that boundary out");
+      break;
+    }
   }
 }
 

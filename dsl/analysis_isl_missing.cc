@@ -1,6 +1,7 @@
 // What is said where a label is read or wanted and nobody makes it.
 #include <isl/map.h>
 #include <isl/set.h>
+#include <isl/val.h>
 
 #include <algorithm>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "dsl/analysis_isl.h"
 #include "dsl/repeat.h"
@@ -49,28 +51,40 @@ bool AreMixed(const std::vector<std::string>& some,
   return out;
 }
 
-std::string HelpToMake(const CheckedArray& array, absl::string_view labels) {
-  return array.block.empty()
-             ? absl::StrCat("add  boundary ", labels,
-                            " = 0,  or shrink a range")
-             : absl::StrCat("add a task that calls a kernel for  ", labels,
-                            ",  or shrink a range");
+// What the program calls the labels of the piece: a number where all have the
+// same, else the index of whoever reads it.
+std::string LabelsText(const std::string& array, const isl::set& piece,
+                       const std::vector<std::string>& names) {
+  std::string out = array;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto shared = SharedValue(piece, static_cast<int>(i));
+    absl::StrAppend(&out, "(", shared ? absl::StrCat(*shared) : names[i], ")");
+  }
+  return out;
+}
+
+std::string RangeText(const std::string& name, int64_t first, int64_t last) {
+  return absl::StrCat(name, " = ", first,
+                      first == last ? "" : absl::StrCat(":", last));
+}
+
+bool IsNumber(const LinearForm& form) {
+  return std::all_of(form.dims.begin(), form.dims.end(),
+                     [](int64_t factor) { return factor == 0; });
 }
 
 }  // namespace
 
 void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
   const CheckedArray& made = program_.arrays[static_cast<size_t>(array)];
-  // What the program calls the labels of the piece: a number where all have
-  // the same, else the index of whoever reads it.
-  const auto text = [&](const std::vector<std::string>& names) {
-    std::string out = program_.arrays[static_cast<size_t>(array)].name;
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto shared = SharedValue(piece, static_cast<int>(i));
-      absl::StrAppend(&out, "(", shared ? absl::StrCat(*shared) : names[i],
-                      ")");
+  // Where a task makes every other one, those between have numbers.
+  const auto stepped = SteppedOver(array, piece);
+  const auto text = [&](std::vector<std::string> names) {
+    if (stepped) {
+      const size_t i = stepped->index;
+      names[i] = absl::StrCat(FirstPoint(piece)[i]);
     }
-    return out;
+    return LabelsText(made.name, piece, names);
   };
   for (size_t k = 0; k < tasks_.size(); ++k) {
     const CheckedTask& task = program_.tasks[k];
@@ -89,8 +103,9 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
                         task.domain.dimensions[d].name, " = ", *shared);
       }
       const auto& over = task.uses[u].over;
-      const std::string labels =
-          text(IndexNames(ref, over ? *over : task.domain));
+      const std::vector<std::string> names =
+          IndexNames(ref, over ? *over : task.domain);
+      const std::string labels = text(names);
       diagnostics_
           .Error(Code::kNoProducer, ref.range,
                  absl::StrCat("no task creates ", labels, ", which ", task.name,
@@ -101,9 +116,10 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
               ref, over ? *over : task.domain,
               HelpAhead(
                   task, task.uses[u],
-                  HelpWithoutLabels(array, task.name == kConditionTask
-                                               ? HelpWithRounds()
-                                               : HelpToMake(made, labels)))));
+                  HelpWithoutLabels(
+                      array, task.name == kConditionTask
+                                 ? HelpWithRounds()
+                                 : HelpToMake(task.uses[u], piece, names)))));
       return;
     }
   }
@@ -156,6 +172,188 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
       is_empty ? ", has no point with these parameters: widen it, or turn it "
                  "round"
                : ", does not reach there: widen it, or shrink the other range");
+}
+
+Analysis::Grid Analysis::GridOf(int32_t array, int i) const {
+  Grid out;
+  const auto include = [&out](std::optional<int64_t> first,
+                              std::optional<int64_t> last, bool is_sure) {
+    if (!first || !last) return;
+    if (!out.first || *first <= *out.first) {
+      out.is_first_sure = is_sure || (out.first == first && out.is_first_sure);
+      out.first = first;
+    }
+    if (!out.last || *last >= *out.last) {
+      out.is_last_sure = is_sure || (out.last == last && out.is_last_sure);
+      out.last = last;
+    }
+  };
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    if (task.origin == CheckedTask::Origin::kBoundary) continue;
+    const bool is_of_itself = std::any_of(
+        task.uses.begin(), task.uses.end(),
+        [array](const CheckedUse& use) { return use.ref.array == array; });
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      if (task.creates[c].ref.array != array) continue;
+      const isl::set labels = tasks_[k].creates[c].range();
+      include(Least(labels, i), Greatest(labels, i), !is_of_itself);
+    }
+  }
+  for (const CheckedBoundary& boundary : program_.boundaries) {
+    if (boundary.ref.array != array || boundary.periodic_free >= 0) continue;
+    const LinearForm& form = boundary.ref.index[static_cast<size_t>(i)];
+    if (!IsNumber(form)) continue;
+    const int64_t number = Instantiate(form, program_).constant;
+    include(number, number, true);
+  }
+  return out;
+}
+
+// Whether some result is all along index i, however far that goes.
+bool Analysis::IsSliced(int32_t array, size_t i) const {
+  return std::any_of(program_.results.begin(), program_.results.end(),
+                     [&](const CheckedResult& result) {
+                       if (result.ref.array != array) return false;
+                       const absl::string_view text = IndexText(result.ref, i);
+                       return text.empty() || text == ":";
+                     });
+}
+
+// The index along which tasks leave out what is missing, by their steps.
+std::optional<Analysis::Steps> Analysis::SteppedOver(
+    int32_t array, const isl::set& piece) const {
+  for (size_t k = 0; k < tasks_.size(); ++k) {
+    const CheckedTask& task = program_.tasks[k];
+    if (task.origin == CheckedTask::Origin::kBoundary) continue;
+    for (size_t c = 0; c < task.creates.size(); ++c) {
+      const CheckedRef& ref = task.creates[c].ref;
+      if (ref.array != array) continue;
+      const isl::set labels = tasks_[k].creates[c].range();
+      for (size_t i = 0; i < ref.index.size(); ++i) {
+        const int d = static_cast<int>(i);
+        const int64_t step = Stride(labels, d);
+        const auto first = Least(labels, d);
+        const auto last = Greatest(labels, d);
+        if (step < 2 || !first || !last) continue;
+        const int64_t missing = FirstPoint(piece)[i];
+        if (missing < *first || missing > *last + step ||
+            (missing - *first) % step == 0) {
+          continue;
+        }
+        return Steps{
+            .task = &task,
+            .range = absl::StrCat(
+                RangeText(IndexNames(ref, task.domain)[i], *first, *last), ":",
+                step),
+            .index = i};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// " where x > 0 and x < N-1": what a boundary for the labels of the piece
+// leaves to those that meet it.
+std::string Analysis::CornersOf(int32_t array, const isl::set& piece,
+                                const std::vector<std::string>& names) const {
+  const auto a = static_cast<size_t>(array);
+  isl_set* all = isl_set_universe(isl_set_get_space(piece.get()));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto shared = SharedValue(piece, static_cast<int>(i));
+    if (!shared) continue;
+    all = isl_set_fix_val(
+        all, isl_dim_set, static_cast<unsigned>(i),
+        isl_val_int_from_si(isl_set_get_ctx(piece.get()), *shared));
+  }
+  const isl::set form =
+      isl::manage(all).intersect(read_[a].unite(wanted_[a])).subtract(piece);
+  std::vector<std::string> conditions;
+  for (const CheckedBoundary& other : program_.boundaries) {
+    if (other.ref.array != array || other.periodic_free >= 0) continue;
+    const isl::set both = FormOf(other).range().intersect(form);
+    if (both.is_empty()) continue;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const int d = static_cast<int>(i);
+      if (!IsNumber(other.ref.index[i]) || SharedValue(piece, d)) continue;
+      const auto at = SharedValue(both, d);
+      if (!at) continue;
+      const absl::string_view sign = *at < Least(piece, d)      ? " > "
+                                     : *at > Greatest(piece, d) ? " < "
+                                                                : " != ";
+      std::string condition =
+          absl::StrCat(names[i], sign, IndexText(other.ref, i));
+      if (std::find(conditions.begin(), conditions.end(), condition) ==
+          conditions.end()) {
+        conditions.push_back(std::move(condition));
+      }
+    }
+  }
+  return conditions.empty()
+             ? ""
+             : absl::StrCat(" where ", absl::StrJoin(conditions, " and "));
+}
+
+// What to do for labels that `use` reads and nobody makes. A line to add is
+// only given where the program with it means what is meant now: within the
+// grid of the array, or at an end of it that nothing else has set.
+std::string Analysis::HelpToMake(const CheckedUse& use, const isl::set& piece,
+                                 const std::vector<std::string>& names) const {
+  const int32_t array = use.ref.array;
+  const CheckedArray& made = program_.arrays[static_cast<size_t>(array)];
+  const std::string labels = LabelsText(made.name, piece, names);
+  if (!made.block.empty()) {
+    return absl::StrCat("add a task that calls a kernel for  ", labels,
+                        ",  or shrink a range");
+  }
+  if (const auto stepped = SteppedOver(array, piece)) {
+    return absl::StrCat(stepped->task->name, " makes it at ", stepped->range,
+                        " alone: leave out the step, or read what that makes");
+  }
+  std::string reaches;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int d = static_cast<int>(i);
+    for (const CheckedBoundary& ring : program_.boundaries) {
+      if (ring.ref.array != array || ring.periodic_index != d) continue;
+      if (!SharedValue(piece, d)) continue;
+      const auto from = Least(created_[static_cast<size_t>(array)], d);
+      const auto to = Greatest(created_[static_cast<size_t>(array)], d);
+      return absl::StrCat(
+          made.name, " is a ring along ",
+          from && to ? RangeText(names[i], *from, *to) : names[i],
+          ", of which tasks make all: widen a range");
+    }
+    const Grid grid = GridOf(array, d);
+    const auto first = Least(piece, d);
+    const auto last = Greatest(piece, d);
+    if (!grid.first || !grid.last || !first || !last) continue;
+    const bool is_before = *first < *grid.first;
+    const bool is_behind = *last > *grid.last;
+    if (!is_before && !is_behind) continue;
+    const isl::set known = Inside(array, KnownLabels(array));
+    const auto begin = Least(known, d);
+    const auto end = Greatest(known, d);
+    // Indices of less than 0 are meant where others are.
+    const bool is_outside = (is_before && grid.is_first_sure) ||
+                            (is_behind && grid.is_last_sure) ||
+                            (begin && *begin < 0 && *grid.first >= 0);
+    if (is_outside) {
+      return absl::StrCat(
+          made.name, " is made at ",
+          RangeText(names[i], *grid.first, *grid.last), ", and this reads ",
+          RangeText(names[i], *first, *last),
+          ": read a nearer label, shrink a range, or take a value where there "
+          "is none:  as ",
+          use.name, " where ... else 0");
+    }
+    if (!IsSliced(array, i) || !begin || !end) continue;
+    absl::StrAppend(&reaches, reaches.empty() ? "" : " and ",
+                    RangeText(names[i], *begin, *end));
+  }
+  return absl::StrCat(
+      "add  boundary ", labels, " = 0", CornersOf(array, piece, names),
+      reaches.empty() ? "" : absl::StrCat(",  and results have ", reaches),
+      ",  or shrink a range");
 }
 
 // What to do where `ref`, over `domain`, is a label that another place does not

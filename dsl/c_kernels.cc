@@ -207,8 +207,10 @@ std::string Emitter::Expression(const IrNode& node) {
                         node.b < 0 ? "" : absl::StrCat(", ", Operand(node.b)),
                         ")");
   };
-  // b if one operand is less than the other, else a.
-  const auto choose = [&](int32_t less, int32_t than) {
+  // Of integers b if one operand is less than the other, else a.
+  const auto extreme = [&](absl::string_view name, int32_t less, int32_t than) {
+    if (node.type == IrType::kDouble) return call(name);
+    if (node.type == IrType::kFloat) return call(absl::StrCat(name, "f"));
     return absl::StrFormat("(%s < %s ? %s : %s)", Operand(less), Operand(than),
                            Operand(node.b), Operand(node.a));
   };
@@ -251,9 +253,9 @@ std::string Emitter::Expression(const IrNode& node) {
       return absl::StrCat("(", Operand(node.a), " ? ", Operand(node.b), " : ",
                           Operand(node.c), ")");
     case IrOp::kMin:
-      return choose(node.b, node.a);
+      return extreme("dogged_min", node.b, node.a);
     case IrOp::kMax:
-      return choose(node.a, node.b);
+      return extreme("dogged_max", node.a, node.b);
     case IrOp::kAbs:
       if (node.type == IrType::kDouble) return call("__builtin_fabs");
       if (node.type == IrType::kFloat) return call("__builtin_fabsf");
@@ -335,6 +337,20 @@ class CompiledFunction : public BoxFunction {
   Address address_;
 };
 
+// MaxOf() and MinOf() of functions.h.
+std::string Extremes(absl::string_view type, absl::string_view suffix) {
+  const auto one = [&](absl::string_view name, absl::string_view chosen,
+                       absl::string_view sum) {
+    return absl::StrCat(
+        "static inline ", type, " dogged_", name, suffix, "(", type, " a, ",
+        type, " b) {\n  const ", type, " sum = ", sum, ";\n  const ", type,
+        " out = a == b ? __builtin_copysign", suffix, "(a, sum) : (", chosen,
+        ");\n  return __builtin_isunordered(a, b) ? sum : out;\n}\n");
+  };
+  return absl::StrCat(one("max", "a < b ? b : a", "a + b"),
+                      one("min", "b < a ? b : a", "-(-a - b)"));
+}
+
 }  // namespace
 
 std::string CPrelude() {
@@ -355,7 +371,9 @@ std::string CPrelude() {
       "}\n"
       "static inline int64_t dogged_int(double a) {\n"
       "  return a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : INT64_MIN;\n"
-      "}\n\n";
+      "}\n";
+  absl::StrAppend(&out, Extremes("double", ""), Extremes("float", "f"));
+  out += "\n";
   for (const MathFunction& function : MathFunctions()) {
     if (function.is_exact) continue;
     const bool is_binary = function.argument_count == 2;

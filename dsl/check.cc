@@ -178,7 +178,7 @@ void Checker::MatchNative(const ast::Kernel& declared) {
     }
   }
   if (in == native->in_count && out == native->out_count &&
-      scalars == native->scalar_count) {
+      native->TakesScalars(scalars)) {
     program_.kernels.back().elements = native->elements;
     return;
   }
@@ -426,6 +426,7 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   if (IsTooLong(program, diagnostics_)) return {};
   const std::set<std::string> arrays = ArrayNames(program);
   array_names_.assign(arrays.begin(), arrays.end());
+  mentions_ = MentionsOf(program);
   Parameters(program);
   if (!program.repeats.empty()) Repeat(program.repeats.front());
   for (const ast::Array& array : program.arrays) DeclareArray(array);

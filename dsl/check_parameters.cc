@@ -86,10 +86,44 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
   return true;
 }
 
+bool Checker::KeepsItsValue(const Expr& value, const CheckedParameter& out) {
+  Expr typed = value;
+  Scope scope = ParameterScope();
+  Diagnostics silent(diagnostics_.file(), diagnostics_.text());
+  if (!CheckTypes(typed, scope, silent)) return true;  // as ValueOf() says
+  const bool is_integer = out.element == ElementType::kInt64;
+  const Expr* quotient = is_integer ? nullptr : FindQuotient(typed);
+  if (quotient != nullptr) {
+    diagnostics_
+        .Error(Code::kArithmetic, quotient->range,
+               absl::StrCat(out.name,
+                            " is real, and this is a division of "
+                            "integers, which rounds down"))
+        .Help(
+            absl::StrCat("with a point it is real:  ", RealQuotient(*quotient),
+                         ";  int64(...) around it says that it is meant"));
+    return false;
+  }
+  const bool is_broken =
+      typed.kind == Expr::Kind::kReal && typed.real != std::floor(typed.real);
+  if (!is_integer || !is_broken || mentions_.counted.count(out.name) == 0) {
+    return true;
+  }
+  diagnostics_
+      .Error(Code::kType, value.range,
+             absl::StrCat("parameter ", out.name,
+                          " counts points, and this is "
+                          "no integer"))
+      .Help(absl::StrCat("as in  param ", out.name, " = ",
+                         static_cast<int64_t>(typed.real)));
+  return false;
+}
+
 bool Checker::DefaultValue(const ast::Parameter& declared,
                            CheckedParameter& out) {
   Scope scope = ParameterScope();
   scope.unknown_help = "parameters are known from where they stand on";
+  if (!KeepsItsValue(*declared.value, out)) return false;
   const auto value = ValueOf(*declared.value, TypeOf(out.element),
                              absl::StrCat("parameter ", out.name), scope);
   if (!value) return false;

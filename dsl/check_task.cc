@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/checker.h"
+#include "dsl/index_help.h"
 #include "dsl/print.h"
 #include "dsl/repeat.h"
 
@@ -76,12 +77,14 @@ std::optional<int32_t> Checker::ArrayOf(const ast::Ref& ref) {
   if (found >= 0) {
     const CheckedArray& array = ArrayAt(found);
     if (array.rank == rank) return found;
-    diagnostics_.Error(
-        Code::kIndexCount, ref.range,
-        absl::StrCat(array.name, " has ", array.rank,
-                     array.rank == 1 ? " index" : " indices", " on line ",
-                     diagnostics_.LineAndColumn(array.range.begin).first,
-                     ", and here ", rank));
+    diagnostics_
+        .Error(
+            Code::kIndexCount, ref.range,
+            absl::StrCat(array.name, " has ", array.rank,
+                         array.rank == 1 ? " index" : " indices", " on line ",
+                         diagnostics_.LineAndColumn(array.range.begin).first,
+                         ", and here ", rank))
+        .Help(create_help_);
     return std::nullopt;
   }
   if (rank > kMaxIndices) {
@@ -94,7 +97,16 @@ std::optional<int32_t> Checker::ArrayOf(const ast::Ref& ref) {
   array.name = ref.array.text;
   array.rank = rank;
   array.range = ref.range;
+  // One that differs from all others is what is wrong.
+  const auto most = mentions_.arrays.find(array.name);
+  const bool differs =
+      most != mentions_.arrays.end() && most->second.rank != rank;
+  if (differs) {
+    array.rank = most->second.rank;
+    array.range = most->second.range;
+  }
   program_.arrays.push_back(std::move(array));
+  if (differs) return ArrayOf(ref);
   return static_cast<int32_t>(program_.arrays.size()) - 1;
 }
 
@@ -104,12 +116,17 @@ std::optional<CheckedRef> Checker::RefOf(const ast::Ref& ref, Scope& scope,
   CheckedRef out{.array = array.value_or(0), .index = {}, .range = ref.range};
   AffineForms forms(dim_count, program_, diagnostics_);
   bool is_good = array.has_value();
+  std::vector<std::string> indices;
+  for (const Scope::Entry& entry : scope.entries) {
+    if (entry.kind == NameKind::kDimension) indices.push_back(entry.name);
+  }
   for (size_t i = 0; i < ref.index.size(); ++i) {
     if (ref.is_slice[i]) {
       out.index.push_back(forms.Constant(0));
       continue;
     }
     const auto index = ValueOf(ref.index[i], Type::kInt64, "an index", scope);
+    if (is_use_) forms.SetHelp(HelpWithRing(ref, i, indices));
     const auto form = index ? forms.Index(*index) : std::nullopt;
     if (form) out.index.push_back(*form);
     is_good = is_good && form;
@@ -190,7 +207,9 @@ void Checker::Uses(const ast::Task& declared, const Scope& scope,
             ? "a condition is of labels of the loop's parameter, as in  "
               "change(T)"
             : kIndexHelp;
+    is_use_ = true;
     const auto ref = RefOf(from.ref, indices, dim_count);
+    is_use_ = false;
     CheckedUse use;
     use.name = from.name.text;
     if (ref) use.ref = *ref;
@@ -438,7 +457,9 @@ void Checker::Task(const ast::Task& declared) {
   Scope indices = scope;
   indices.unknown_help = kIndexHelp;
   for (const ast::Create& from : declared.creates) {
+    create_help_ = HelpWithCreate(from, declared, mentions_);
     const auto ref = RefOf(from.ref, indices, dim_count);
+    create_help_.clear();
     if (ref) task.creates.push_back({.ref = *ref, .name = from.name.text});
   }
   Uses(declared, scope, task);

@@ -15,6 +15,7 @@
 #include "dsl/check.h"
 #include "dsl/checked.h"
 #include "dsl/diagnostics.h"
+#include "dsl/mentions.h"
 #include "dsl/type_check.h"
 
 namespace dogged::dsl {
@@ -32,6 +33,8 @@ class Checker {
   void Parameter(const ast::Parameter& declared);
   bool GivenValue(absl::string_view text, CheckedParameter& parameter);
   bool DefaultValue(const ast::Parameter& declared, CheckedParameter& out);
+  // False if the default `value`, typed, loses what stands behind the point.
+  bool KeepsItsValue(const ast::Expr& value, const CheckedParameter& out);
   Scope ParameterScope() const;
 
   // --- Declarations: check.cc ---
@@ -91,6 +94,9 @@ class Checker {
   const CheckOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<std::string> array_names_;
+  Mentions mentions_;
+  std::string create_help_;  // while a task's create is looked at
+  bool is_use_ = false;      // or a label under `using`
   CheckedProgram program_;
 };
 

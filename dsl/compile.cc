@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/input_sizes.h"
 #include "dsl/job_inputs.h"
 #include "dsl/load_kernels.h"
 #include "dsl/lower.h"
@@ -187,7 +188,12 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   job.parameters = options.parameters;
   facts.footprint = FootprintOf(points);
   facts.footprint.results += HeldBeyondResults(job.program);
-  DOGGED_RETURN_IF_ERROR(AddInputs(points, options, job, facts));
+  DOGGED_RETURN_IF_ERROR(AddInputs(
+      points, options,
+      [&](const std::string& array, const Shape& shape) {
+        return HelpWithShape(tree, check, array, shape);
+      },
+      job, facts));
   job.numeric_class = options.numeric_class;
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;

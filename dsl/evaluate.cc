@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dsl/checked.h"
+#include "dsl/functions.h"
 #include "runtime/graph/affine.h"
 
 namespace dogged::dsl {
@@ -184,8 +185,8 @@ std::optional<double> RealFunction(const Expr& e, const Scope& scope) {
   for (const Row& row : kUnary) {
     if (row.name == e.text) return row.call(*a);
   }
-  if (e.text == "min") return b_value < *a ? b_value : *a;
-  if (e.text == "max") return *a < b_value ? b_value : *a;
+  if (e.text == "min") return MinOf(*a, b_value);
+  if (e.text == "max") return MaxOf(*a, b_value);
   if (e.text == "atan2") return std::atan2(*a, b_value);
   if (e.text == "fmod") return std::fmod(*a, b_value);
   if (e.text == "hypot") return std::hypot(*a, b_value);

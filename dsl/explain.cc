@@ -41,7 +41,9 @@ constexpr std::array<absl::string_view, 27> kTexts = {
     "two boundaries meet to one of them.\n",
     "A label is read or wanted, and no task, input or boundary creates it. "
     "Most\n"
-    "often the rim of a grid is missing:  boundary phi(0)(t) = 0\n",
+    "often the rim of a grid is missing:  boundary phi(0)(t) = 0\n"
+    "Or a range is one too long, or an index leads beyond the grid: then a\n"
+    "boundary there would make the grid larger, and results with it.\n",
     "Tasks wait for each other in a ring, so that none can ever start. A task\n"
     "may read only what is made before it, such as phi(x)(t-1).\n",
     "An index goes beyond the range that the `array` line declares.\n",
@@ -58,15 +60,19 @@ constexpr std::array<absl::string_view, 27> kTexts = {
     "Something has a name that nothing uses. A warning.\n",
     "A boundary that covers no label, or labels without a simple range. Its\n"
     "indices range over labels that are read or wanted and not created. In\n"
-    "periodic(x), x stands by itself among the indices.\n",
+    "periodic(x), x stands by itself among the indices. As a warning: a task\n"
+    "creates some of its labels, as with  for x = 0:N-2  and  boundary "
+    "u(0)(t),\n"
+    "so that the boundary does not hold there.\n",
     "An input has neither a file nor an `else`. Give it one:\n"
     "  dogged run FILE.dog --input A=matrix.npy\n",
     "True or not: it could not be proved. Simpler ranges and conditions "
     "help.\n",
     "Beyond a limit: 6 indices, integers below 2^40, extents that make "
     "sense.\n",
-    "A constant division by zero or an overflow; or, as a warning, a division\n"
-    "of integers where real numbers may have been meant (1/2 is 0).\n",
+    "A constant division by zero or an overflow; or a division of integers\n"
+    "where real numbers may have been meant (1/2 is 0): an error as a real\n"
+    "parameter's value, else a warning.\n",
     "A file that can't be read, or one that includes itself. The path is seen\n"
     "from the file that includes it.\n",
     "`repeat T = 100:2000:100 until change(T) < 1.0e-6` finds T while the\n"

@@ -88,6 +88,15 @@ bool ExpressionParser::Accept(absl::string_view text) {
 void ExpressionParser::Expect(absl::string_view text, absl::string_view where,
                               std::string help) {
   if (failed_ || Accept(text)) return;
+  const std::string meant =
+      Peek().kind == Token::Kind::kName
+          ? DidYouMean(Peek().text, {std::string(text.data(), text.size())})
+          : "";
+  if (!meant.empty()) {
+    Fail(absl::StrCat("expected '", text, "' ", where, ", found ",
+                      Shown(Peek()), meant));
+    return;
+  }
   if (text == ")" && help.empty() && LacksOperator()) {
     help = "a product needs a *";
   }

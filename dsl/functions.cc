@@ -5,7 +5,6 @@
 namespace dogged::dsl {
 namespace {
 
-// min(a, b) is b < a ? b : a, max(a, b) is a < b ? b : a.
 constexpr std::array<Function, 24> kFunctions = {{
     {"abs", 1, true},    {"acos", 1, false},  {"asin", 1, false},
     {"atan", 1, false},  {"atan2", 2, false}, {"cbrt", 1, false},

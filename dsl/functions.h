@@ -3,7 +3,9 @@
 #ifndef DOGGED_DSL_FUNCTIONS_H_
 #define DOGGED_DSL_FUNCTIONS_H_
 
+#include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -23,6 +25,32 @@ struct Function {
 // Null if there is none.
 const Function* FindFunction(absl::string_view name);
 std::vector<std::string> FunctionNames();
+
+// max and min, as all that compute do them; of real numbers they are the
+// maximum and minimum of IEEE 754-2019: NaN if one of them is, and -0 is less
+// than 0. Without branches, for loops over many.
+template <typename T>
+T MaxOf(T a, T b) {
+  const T larger = a < b ? b : a;
+  if constexpr (std::is_floating_point_v<T>) {
+    const T sum = a + b;
+    const T out = a == b ? std::copysign(a, sum) : larger;
+    return (a != a) | (b != b) ? sum : out;
+  } else {
+    return larger;
+  }
+}
+template <typename T>
+T MinOf(T a, T b) {
+  const T smaller = b < a ? b : a;
+  if constexpr (std::is_floating_point_v<T>) {
+    const T sum = -(-a - b);
+    const T out = a == b ? std::copysign(a, sum) : smaller;
+    return (a != a) | (b != b) ? sum : out;
+  } else {
+    return smaller;
+  }
+}
 
 }  // namespace dogged::dsl
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "dsl/functions.h"
 #include "runtime/base/check.h"
 
 namespace dogged::dsl {
@@ -94,10 +95,10 @@ bool Arithmetic(const IrNode& node, void* out, const void* a, const void* b,
       }
       return true;
     case IrOp::kMin:
-      Map2<T, T>(out, a, b, n, [](T x, T y) { return y < x ? y : x; });
+      Map2<T, T>(out, a, b, n, MinOf<T>);
       return true;
     case IrOp::kMax:
-      Map2<T, T>(out, a, b, n, [](T x, T y) { return x < y ? y : x; });
+      Map2<T, T>(out, a, b, n, MaxOf<T>);
       return true;
     case IrOp::kAbs:
       if constexpr (std::is_same_v<T, int64_t>) {

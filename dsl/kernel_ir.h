@@ -45,8 +45,8 @@ enum class IrOp : uint8_t {
   kAnd,
   kOr,
   kSelect,  // a ? b : c; both are computed
-  kMin,     // b < a ? b : a
-  kMax,     // a < b ? b : a
+  kMin,     // see functions.h
+  kMax,     // see functions.h
   kAbs,
   kMath,  // libm function `integer` of a (and b), see MathFunctions()
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/halves.h"
+#include "dsl/lift.h"
 #include "dsl/lower.h"
 #include "dsl/lower_reductions.h"
 #include "dsl/skew.h"
@@ -128,6 +129,27 @@ void FixIndices(const std::vector<PointResult>& results, Program& program) {
   }
 }
 
+// In tiles, by steps across indices where there are no others; `steps` says
+// which.
+absl::StatusOr<Program> InTiles(const PointProgram& points,
+                                const TargetSize& target,
+                                const std::optional<TileShape>& shape,
+                                std::string& steps) {
+  absl::StatusOr<Program> program = CoalesceHead(points, target, shape);
+  if (absl::IsUnimplemented(program.status())) {
+    const absl::StatusOr<SkewedProgram> skewed = SkewPoints(points);
+    if (skewed.ok()) {
+      program = CoalesceHead(skewed->points, target, shape);
+      if (program.ok()) UnskewViews(points, *skewed, *program);
+      steps = absl::StrCat("by steps of ", skewed->steps);
+    } else if (absl::IsUnimplemented(skewed.status())) {
+      program = skewed.status();
+    }
+  }
+  if (program.ok()) FixIndices(points.results, *program);
+  return program;
+}
+
 // "32 x 64 tiles of 128 x 64 points, 16 steps deep".
 std::string TilesText(const TilePlan& plan) {
   const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
@@ -155,20 +177,19 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
     how = "point by point, as asked for";
     return LowerPoints(points, target);
   }
-  absl::StatusOr<Program> program = CoalesceHead(points, target, shape);
   std::string steps;
+  absl::StatusOr<Program> program = InTiles(points, target, shape, steps);
   if (absl::IsUnimplemented(program.status())) {
-    const absl::StatusOr<SkewedProgram> skewed = SkewPoints(points);
-    if (skewed.ok()) {
-      program = CoalesceHead(skewed->points, target, shape);
-      if (program.ok()) UnskewViews(points, *skewed, *program);
-      steps = absl::StrCat("by steps of ", skewed->steps);
-    } else if (absl::IsUnimplemented(skewed.status())) {
-      program = skewed.status();
+    const std::optional<PointProgram> lifted = LiftPoints(points);
+    std::string others;
+    absl::StatusOr<Program> again =
+        lifted ? InTiles(*lifted, target, shape, others) : program;
+    if (again.ok()) {
+      program = std::move(again);
+      steps = others;
     }
   }
   if (program.ok()) {
-    FixIndices(points.results, *program);
     DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));

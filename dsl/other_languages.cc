@@ -42,7 +42,10 @@ constexpr absl::string_view kLoop =
 constexpr absl::string_view kNoType =
     "a name gets its type from its value:  s = a + b";
 
-constexpr std::array<Word, 17> kStatements = {{{"if", kChoice},
+constexpr absl::string_view kNoPrint =
+    "what a program is for goes to files:  result u(:)(T) to \"u.npy\"";
+
+constexpr std::array<Word, 20> kStatements = {{{"if", kChoice},
                                                {"elif", kChoice},
                                                {"else", kChoice},
                                                {"elseif", kChoice},
@@ -58,6 +61,9 @@ constexpr std::array<Word, 17> kStatements = {{{"if", kChoice},
                                                {"const", kNoType},
                                                {"let", kNoType},
                                                {"var", kNoType},
+                                               {"print", kNoPrint},
+                                               {"printf", kNoPrint},
+                                               {"write", kNoPrint},
                                                {"return",
                                                 "set the name behind 'as':  "
                                                 "n = a + b"}}};

@@ -334,6 +334,7 @@ class Parser : private ReferenceParser {
     out.ref = Reference(true);
     if (Accept("for")) out.dimensions = Dimensions();
     if (Accept("where")) out.where = Expression();
+    IndexBehindWhere(out.where);
     if (Accept("to")) {
       out.file_range = Peek().range;
       out.file = TakeString("the file of the result");
@@ -354,12 +355,13 @@ class Parser : private ReferenceParser {
     do {
       ast::Create create;
       create.ref = Reference(false);
-      create.name = TakeAs();
+      create.name = TakeAs(create.ref);
       out.creates.push_back(std::move(create));
       Accept(",");
     } while (AtName());
     if (Accept("for")) out.dimensions = Dimensions();
     if (Accept("where")) out.where = Expression();
+    IndexBehindWhere(out.where);
     if (Accept("using")) Uses(out);
     Body(out);
     if (Accept("cost")) out.cost = Expression();
@@ -374,22 +376,19 @@ class Parser : private ReferenceParser {
   void FailInTask(absl::string_view expected, const ast::Task& task) {
     const ast::Create& last = task.creates.back();
     const bool is_second = At("creates");
-    Fail(absl::StrCat("expected ", expected, ", found ", Shown(Peek())))
+    const bool is_for = At("for");
+    if (Peek().text == "endtask") Fail("'end task' is two words");
+    Fail(absl::StrCat(
+             "expected ", expected, ", found ", Shown(Peek()),
+             Peek().kind == kName ? DidYouMean(Peek().text, Clauses()) : ""))
         .Help(Peek().Is("=") ? "a comparison is  a == b"
+              : is_for       ? "one 'for' names all indices:  for x = 0:N-1  "
+                               "t = 1:T"
               : is_second
                   ? absl::StrCat("one 'creates' is for all:  creates ",
                                  Print(last.ref), " as ", last.name.text,
                                  "  and the next label behind it")
                   : kOrderOfTask);
-  }
-
-  ast::Name TakeAs() {
-    if (!failed() && !At("as")) {
-      Fail(absl::StrCat("expected 'as' and a name, found ", Shown(Peek())))
-          .Help("as in  phi(x)(t-1) as c");
-    }
-    Accept("as");
-    return TakeName("the name of a value");
   }
 
   void Uses(ast::Task& out) {
@@ -400,7 +399,7 @@ class Parser : private ReferenceParser {
         Fail("a condition begins with 'where'")
             .Help("as in  u(x-1)(t) as w where x > 0 else 0");
       }
-      use.name = TakeAs();
+      use.name = TakeAs(use.ref);
       if (Accept("where")) use.where = Expression();
       if (Accept("else")) use.else_value = Expression();
       out.uses.push_back(std::move(use));

@@ -436,11 +436,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
   const int rank = body.box.size();
   const auto block_rank = static_cast<int>(body.block.size());
   if (content.type() != body.element) {
-    const absl::string_view held = ElementName(content.type());
-    return absl::InvalidArgumentError(absl::StrCat(
-        "holds elements of type ", held, ", the program wants ",
-        ElementName(body.element), ": write it anew, or declare the array as ",
-        held, ", as in  array A(i = 0:N) : ", held));
+    return absl::InvalidArgumentError(
+        absl::StrCat("holds elements of type ", ElementName(content.type()),
+                     ", the program wants ", ElementName(body.element)));
   }
   const bool fits = content.shape().size() == rank + block_rank ||
                     (block_rank == rank && content.shape().size() == rank);
@@ -460,7 +458,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
   }
   if (native->in_count != static_cast<int>(body.in.size()) ||
       native->out_count != static_cast<int>(body.out.size()) ||
-      native->scalar_count != static_cast<int>(body.scalar_count())) {
+      !native->TakesScalars(static_cast<int>(body.scalar_count()))) {
     return absl::InvalidArgumentError(absl::StrCat(
         "kernel ", body.kernel, " takes ", native->in_count, " in, ",
         native->out_count, " out, ", native->scalar_count, " scalars"));

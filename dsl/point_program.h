@@ -94,6 +94,9 @@ struct PointProgram {
   std::vector<PointResult> results;
   std::vector<std::string> inputs;  // arrays, by position in Job::inputs
   bool every_task_needed = false;
+  // The last index of arrays with all indices was added, and is a step: there
+  // may be one step only.
+  bool has_given_steps = false;
   // Without the lists of times, and with the array by its position here.
   std::optional<Repeat> repeat;
 };

@@ -114,4 +114,38 @@ ast::Range ReferenceParser::RangeExpression() {
   return out;
 }
 
+const std::vector<std::string>& ReferenceParser::Clauses() {
+  static const std::vector<std::string> clauses = {
+      "creates", "for", "where", "using", "code", "call", "cost", "priority"};
+  return clauses;
+}
+
+ast::Name ReferenceParser::TakeAs(const ast::Ref& ref) {
+  if (!failed() && !At("as")) {
+    // A word of the language with a letter wrong looks like an array.
+    const std::string meant =
+        ref.index.empty() ? DidYouMean(ref.array.text, Clauses()) : "";
+    if (!meant.empty()) {
+      FailAt(ref.range, absl::StrCat("expected a label, found '",
+                                     ref.array.text, "'", meant));
+    }
+    Fail(absl::StrCat("expected 'as' and a name, found ", Shown(Peek())))
+        .Help("as in  phi(x)(t-1) as c");
+  }
+  Accept("as");
+  return TakeName("the name of a value");
+}
+
+void ReferenceParser::IndexBehindWhere(const std::optional<ast::Expr>& where) {
+  if (failed() || !where || !AtName() || !Peek(1).Is("=")) return;
+  for (size_t k = 2; !Peek(k).starts_line; ++k) {
+    if (Peek(k).kind == Token::Kind::kEnd) return;
+    if (!Peek(k).Is(":")) continue;
+    Fail(absl::StrCat("the index ", Peek().text, " stands behind 'where'"))
+        .Help(absl::StrCat("'where' comes last:  for ... ", Peek().text,
+                           " = ...  where ", Print(*where)));
+    return;
+  }
+}
+
 }  // namespace dogged::dsl

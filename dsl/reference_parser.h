@@ -3,6 +3,7 @@
 #define DOGGED_DSL_REFERENCE_PARSER_H_
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dsl/ast.h"
@@ -21,6 +22,13 @@ class ReferenceParser : public ExpressionParser {
   std::vector<ast::Dimension> Dimensions();
   // 1:N or 1:N:2.
   ast::Range RangeExpression();
+  // `as` and the name of the value of `ref`.
+  ast::Name TakeAs(const ast::Ref& ref);
+  // Fails at the range of an index that stands behind `where`, and so too late:
+  // x = 1:N where x > 2  t = 1:T.
+  void IndexBehindWhere(const std::optional<ast::Expr>& where);
+  // The words that begin the parts of a task.
+  static const std::vector<std::string>& Clauses();
 
  private:
   // Behind first:last in a result.

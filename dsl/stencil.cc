@@ -405,7 +405,10 @@ absl::Status Recognizer::FindLevels() {
       carried_max = std::max(carried_max, carried);
     }
   }
-  if (carried_max == 0) return No("it has no steps in time");
+  if (carried_max == 0 && !points_.has_given_steps) {
+    return No("it has no steps in time");
+  }
+  carried_max = std::max<int64_t>(1, carried_max);
   int64_t first = std::numeric_limits<int64_t>::max();
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     if (field_of_array_[a] < 0) continue;

@@ -99,7 +99,7 @@ StencilArrays FindStencilArrays(const PointProgram& points) {
       out.rank = std::max(out.rank, rank(create.array));
     }
   }
-  const bool has_steps = out.rank > 0;
+  const bool has_steps = out.has_steps = out.rank > 0;
   if (!has_steps) out.rank = highest;
   std::vector<bool>& has_time = out.has_time;
   std::vector<bool> is_needed;  // by steps, which go before what is behind

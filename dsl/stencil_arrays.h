@@ -16,6 +16,7 @@ inline constexpr int64_t kLagMax = 8;
 struct StencilArrays {
   // Of arrays with time and all of space: that of those which steps lead to.
   int32_t rank = 0;
+  bool has_steps = false;  // some array is made of itself
   // By array: it has time and all of space. Of `rank` indices are also arrays
   // that no step makes: those that are read at distances, such as a force(x)(t)
   // from a file, go along with the steps; those that are read in another way,

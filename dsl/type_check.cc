@@ -1,7 +1,9 @@
 #include "dsl/type_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,26 +22,12 @@ bool IsNumber(Type type) {
   return type == Type::kInt64 || type == Type::kFloat || type == Type::kDouble;
 }
 
-// A quotient that an integer is, or is a product of; null if there is none, or
-// if numbers alone are divided, which has been reported. Not of a sum, which
-// counts points, as x - N/2.
-const Expr* FindQuotient(const Expr& e) {
-  if (e.type != Type::kInt64 || e.is_constant) return nullptr;
-  if (e.kind != Expr::Kind::kBinary && e.kind != Expr::Kind::kUnary) {
-    return nullptr;
-  }
-  if (e.op == Op::kDivide) return &e;
-  if (e.op != Op::kMultiply && e.op != Op::kNegate) return nullptr;
-  for (const Expr& arg : e.args) {
-    if (const Expr* found = FindQuotient(arg)) return found;
-  }
-  return nullptr;
-}
-
 // Gives a number the type `to`, by a node or by changing a literal.
 void Convert(Type to, Expr& e, Diagnostics& diagnostics) {
   if (e.type == to) return;
-  if (const Expr* quotient = FindQuotient(e)) {
+  const Expr* quotient = FindQuotient(e);
+  // Of numbers alone it has been reported.
+  if (quotient != nullptr && !quotient->is_constant) {
     diagnostics
         .Warning(Code::kArithmetic, quotient->range,
                  "a division of integers rounds down")
@@ -200,7 +188,7 @@ class TypeChecker {
       diagnostics_
           .Warning(Code::kArithmetic, e.range,
                    "a division of integers rounds down")
-          .Help("with a point the numbers are real, as in  1.0/2");
+          .Help(absl::StrCat("with a point it is real:  ", RealQuotient(e)));
     }
     Convert(common, a, diagnostics_);
     Convert(common, b, diagnostics_);
@@ -297,7 +285,44 @@ class TypeChecker {
   Diagnostics& diagnostics_;
 };
 
+// The number that a whole real literal stands for, with or without a sign.
+std::optional<int64_t> WholeNumber(const Expr& e) {
+  if (e.kind == Expr::Kind::kUnary && e.op == Op::kNegate) {
+    const std::optional<int64_t> number = WholeNumber(e.args[0]);
+    return number ? std::optional<int64_t>(-*number) : std::nullopt;
+  }
+  const bool is_whole = e.kind == Expr::Kind::kReal &&
+                        std::abs(e.real) < 1e15 && e.real == std::floor(e.real);
+  if (!is_whole) return std::nullopt;
+  return static_cast<int64_t>(e.real);
+}
+
 }  // namespace
+
+const Expr* FindQuotient(const Expr& e) {
+  if (e.type != Type::kInt64) return nullptr;
+  if (e.kind != Expr::Kind::kBinary && e.kind != Expr::Kind::kUnary) {
+    return nullptr;
+  }
+  if (e.op == Op::kDivide) return &e;
+  if (e.op != Op::kMultiply && e.op != Op::kNegate) return nullptr;
+  for (const Expr& arg : e.args) {
+    if (const Expr* found = FindQuotient(arg)) return found;
+  }
+  return nullptr;
+}
+
+std::string RealQuotient(const Expr& quotient) {
+  Expr out = quotient;
+  for (Expr& arg : out.args) {
+    Expr& number = arg.kind == Expr::Kind::kUnary ? arg.args[0] : arg;
+    if (number.kind != Expr::Kind::kInteger) continue;
+    number.kind = Expr::Kind::kReal;
+    number.real = static_cast<double>(number.integer);
+    return Print(out);
+  }
+  return absl::StrCat("1.0*", Print(out));
+}
 
 Scope::Entry* Scope::Find(absl::string_view name) {
   for (Entry& entry : entries) {
@@ -349,8 +374,14 @@ bool ConvertTo(Type to, absl::string_view what, Expr& expr,
     if (narrows && from != Type::kBool) {
       absl::string_view name = what;
       const bool is_affine = what == "an index" || what == "the end of a range";
+      const bool is_parameter = absl::ConsumePrefix(&name, "parameter ");
+      const std::optional<int64_t> whole = WholeNumber(expr);
       error.Help(
-          absl::ConsumePrefix(&name, "parameter ")
+          whole ? absl::StrCat(
+                      "without a point it is an integer:  ",
+                      is_parameter ? absl::StrCat("param ", name, " = ") : "",
+                      *whole)
+          : is_parameter
               ? absl::StrCat("a real one is  param ", name, " : double = ...")
           : is_affine
               ? "it is made of integers; a parameter without a type is one:  "

@@ -1,5 +1,6 @@
 #include "apps/output/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -67,6 +68,14 @@ void CopyFromFortran(const char* source, Value& target) {
   }
 }
 
+void TurnBytes(Value& value) {
+  const auto bytes = static_cast<size_t>(ElementBytes(value.type()));
+  const absl::Span<char> all = value.mutable_span<char>();
+  for (size_t at = 0; at < all.size(); at += bytes) {
+    std::reverse(all.data() + at, all.data() + at + bytes);
+  }
+}
+
 absl::StatusOr<int64_t> ReadHeaderLength(InputFile& file) {
   if (file.size() < kPreludeBytes + 2) return NotNpy();
   char prelude[kPreludeBytes];
@@ -74,11 +83,11 @@ absl::StatusOr<int64_t> ReadHeaderLength(InputFile& file) {
   if (absl::string_view(prelude, kMagic.size()) != kMagic) return NotNpy();
   const int major = static_cast<unsigned char>(prelude[6]);
   const int minor = static_cast<unsigned char>(prelude[7]);
-  if ((major != 1 && major != 2) || minor != 0) {
+  // 3.0 is 2.0 with other letters in names of fields.
+  if (major < 1 || major > 3 || minor != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("is of .npy version ", major, ".", minor,
-                     "; 1.0 and 2.0 are read, and np.save writes them for "
-                     "plain numbers"));
+                     "; 1.0, 2.0 and 3.0 are read, and np.save writes them"));
   }
   const int64_t length_bytes = major == 1 ? 2 : 4;
   unsigned char digits[4] = {};
@@ -88,10 +97,16 @@ absl::StatusOr<int64_t> ReadHeaderLength(InputFile& file) {
   int64_t length = 0;
   for (int i = 3; i >= 0; --i) length = length << 8 | digits[i];
   const int64_t left = file.size() - kPreludeBytes - length_bytes;
-  if (length > left || length > kHeaderBytesMax) {
+  if (length > left) {
     return absl::DataLossError(absl::StrCat("promises a header of ", length,
                                             " bytes, but has ", left,
                                             " left; write it again"));
+  }
+  if (length > kHeaderBytesMax) {
+    return absl::DataLossError(
+        absl::StrCat("promises a header of ", length,
+                     " bytes, which is beyond the limit of ", kHeaderBytesMax,
+                     "; write it again"));
   }
   return length;
 }
@@ -118,6 +133,7 @@ absl::StatusOr<Value> ReadOpenNpy(InputFile& file) {
   } else {
     DOGGED_RETURN_IF_ERROR(file.Read(value.mutable_span<char>()));
   }
+  if (header.is_big_endian) TurnBytes(value);
   value.Seal();
   return value;
 }

@@ -1,5 +1,5 @@
-// NumPy's file format, as far as our values need it: versions 1.0 and 2.0,
-// little-endian double, float and int64, at most six dimensions.
+// NumPy's file format, as far as our values need it: versions 1.0 to 3.0,
+// double, float and int64 of either byte order, at most six dimensions.
 #ifndef DOGGED_APPS_OUTPUT_NPY_H_
 #define DOGGED_APPS_OUTPUT_NPY_H_
 
@@ -13,7 +13,8 @@
 
 namespace dogged {
 
-// The array in the file, sealed, in C order whatever order the file has.
+// The array in the file, sealed, in C order and this computer's order of bytes
+// whatever orders the file has.
 //
 // Errors: name the file, what is there and what would do. kInvalidArgument for
 //         a file of another form or type; kDataLoss for one whose length is
@@ -33,6 +34,7 @@ std::string ShapeText(const Shape& shape);
 struct NpyHeader {
   ElementType type = ElementType::kDouble;
   bool is_fortran_order = false;
+  bool is_big_endian = false;
   Shape shape;
   int64_t data_bytes = 0;
 };

@@ -66,25 +66,47 @@ absl::Status Malformed(absl::string_view what) {
       absl::StrCat("the .npy header is damaged: ", what));
 }
 
-absl::StatusOr<ElementType> TypeOf(absl::string_view descr) {
-  if (descr == "<f8") return ElementType::kDouble;
-  if (descr == "<f4") return ElementType::kFloat;
-  if (descr == "<i8") return ElementType::kInt64;
-  if (descr == "|O") {
+bool HasByteOrder(absl::string_view descr) {
+  return !descr.empty() && absl::StrContains("<>=|", descr.substr(0, 1));
+}
+
+absl::Status NotRead(absl::string_view descr) {
+  const absl::string_view kind = descr.substr(HasByteOrder(descr) ? 1 : 0, 1);
+  if (kind == "O") {
     return absl::InvalidArgumentError(
         "holds Python objects ('|O'), which are not read; save numbers, as in "
         "np.save(file, a.astype('<f8'))");
   }
-  const bool is_big_endian = !descr.empty() && descr.front() == '>';
-  const bool is_integer =
-      descr.size() > 1 && absl::StrContains("iub", descr.substr(1, 1));
-  return absl::InvalidArgumentError(absl::StrCat(
-      "holds ", is_big_endian ? "big-endian " : "", "elements of type '", descr,
-      "'; '<f8', '<f4' and '<i8' are read: np.save(file, a.astype('",
-      descr == ">f4" ? "<f4"
-      : is_integer   ? "<i8"
-                     : "<f8",
-      "'))", is_integer ? ", or '<f8' for an array of doubles" : ""));
+  if (kind == "c") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "holds complex numbers ('", descr,
+        "'), which there are none of here; save the parts as two arrays:  "
+        "np.save(file, a.real)  and  np.save(other, a.imag)"));
+  }
+  const bool is_integer = !kind.empty() && absl::StrContains("iubmM", kind);
+  return absl::InvalidArgumentError(
+      absl::StrCat("holds elements of type '", descr,
+                   "'; '<f8', '<f4' and '<i8' are read, in either byte order: "
+                   "np.save(file, a.astype('",
+                   is_integer ? "<i8" : "<f8", "'))",
+                   is_integer ? ", or '<f8' for an array of doubles" : ""));
+}
+
+// "<f8", and what is the same in this computer or with its bytes turned round.
+absl::Status TakeType(absl::string_view descr, NpyHeader& header) {
+  absl::string_view type = descr;
+  if (HasByteOrder(descr)) type.remove_prefix(1);
+  header.is_big_endian = descr.substr(0, 1) == ">";
+  if (type == "f8") {
+    header.type = ElementType::kDouble;
+  } else if (type == "f4") {
+    header.type = ElementType::kFloat;
+  } else if (type == "i8") {
+    header.type = ElementType::kInt64;
+  } else {
+    return NotRead(descr);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Shape> ParseShape(Scanner& in) {
@@ -141,7 +163,7 @@ absl::StatusOr<NpyHeader> ParseNpyDictionary(absl::string_view text) {
             "holds records; save one field of them, as in np.save(file, "
             "a['x'].astype('<f8'))");
       }
-      DOGGED_ASSIGN_OR_RETURN(header.type, TypeOf(*descr));
+      DOGGED_RETURN_IF_ERROR(TakeType(*descr, header));
       has_type = true;
     } else if (*key == "fortran_order") {
       const absl::string_view word = in.TakeWord();

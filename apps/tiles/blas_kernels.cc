@@ -64,8 +64,14 @@ absl::Status Potrf(NativeCall& call) {
   Value l = TakeOrCopy(call.in[0]);
   const blas::Matrix a = MutableMatrixOf(l);
   if (const std::optional<int64_t> pivot = FactorCholesky(n, a)) {
+    // Where the tile stands is only for this.
+    const std::string column =
+        call.scalars.empty()
+            ? ""
+            : absl::StrCat(" (column ",
+                           static_cast<int64_t>(call.scalars[0]) + *pivot, ")");
     return absl::InvalidArgumentError(
-        absl::StrCat("pivot ", *pivot, " of the tile is not ",
+        absl::StrCat("pivot ", *pivot, " of the tile", column, " is not ",
                      IsFinite(l, /*is_lower=*/true)
                          ? "positive: the matrix is not positive definite"
                          : "finite: the matrix holds NaN or infinite numbers"));
@@ -139,6 +145,7 @@ void AddBlasKernels(KernelRegistry& registry) {
   registry.Add({.name = "potrf",
                 .in_count = 1,
                 .out_count = 1,
+                .optional_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
                 .run = Potrf,

@@ -139,6 +139,7 @@ struct NativeKernel {
   int in_count = 0;
   int out_count = 0;
   int scalar_count = 0;
+  int optional_count = 0;  // of further ones, which a program may leave out
   // Of the values that it reads, then of those it makes. Empty: any.
   std::vector<ElementType> elements;
   int updates = -1;  // the `in` that goes through TakeOrCopy; -1: none
@@ -149,6 +150,10 @@ struct NativeKernel {
   std::function<double(absl::Span<const Shape> in, absl::Span<const Shape> out,
                        absl::Span<const double> scalars)>
       flops;
+
+  bool TakesScalars(int count) const {
+    return count >= scalar_count && count <= scalar_count + optional_count;
+  }
 };
 
 // Names to native kernels. Filled once by apps, then const.

@@ -172,8 +172,8 @@ result w
   options.inputs["v"] = Value::Allocate(ElementType::kInt64, {3, 4});
   EXPECT_EQ(refusal(),
             "input v: holds elements of type int64, the program wants double: "
-            "write it anew, or declare the array as int64, as in  array A(i = "
-            "0:N) : int64");
+            "write it anew:  np.save(file, a.astype('<f8')), or declare the "
+            "array as int64, as in  array A(i = 0:N) : int64");
 }
 
 // The file's dimensions are the label's, in whatever order its tasks run.

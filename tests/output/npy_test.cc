@@ -4,6 +4,7 @@
 // byte of a small one.
 #include "apps/output/npy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -42,7 +43,7 @@ std::string Npy(absl::string_view dictionary, size_t data_bytes,
   const size_t size = dictionary.size();
   file.push_back(static_cast<char>(size & 0xff));
   file.push_back(static_cast<char>(size >> 8));
-  if (major == 2) file.append(2, '\0');
+  if (major > 1) file.append(2, '\0');
   return absl::StrCat(file, dictionary, std::string(data_bytes, '\0'));
 }
 
@@ -102,13 +103,43 @@ TEST(Npy, FortranOrderIsConverted) {
   EXPECT_THAT(value->span<int64_t>(), testing::ElementsAre(0, 2, 4, 1, 3, 5));
 }
 
-TEST(Npy, ReadsVersionTwo) {
+TEST(Npy, ReadsVersionsTwoAndThree) {
   const TemporaryFolder folder;
-  const std::string path =
-      folder.Write("two.npy", Npy(Dictionary("<f4", "(3,)"), 12, 2));
-  const absl::StatusOr<Value> value = ReadNpy(path);
-  ASSERT_TRUE(value.ok()) << value.status();
-  EXPECT_EQ(value->shape(), Shape{3});
+  for (const char major : {'\x02', '\x03'}) {
+    const std::string path =
+        folder.Write("later.npy", Npy(Dictionary("<f4", "(3,)"), 12, major));
+    const absl::StatusOr<Value> value = ReadNpy(path);
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_EQ(value->shape(), Shape{3});
+  }
+}
+
+TEST(Npy, EitherOrderOfBytesIsRead) {
+  const TemporaryFolder folder;
+  for (const bool is_big : {false, true}) {
+    for (const ElementType type :
+         {ElementType::kDouble, ElementType::kFloat, ElementType::kInt64}) {
+      for (const absl::string_view order : {"True", "False"}) {
+        const Value value = Counting(type, {2, 3});
+        std::string data(value.view());
+        const auto bytes = static_cast<size_t>(ElementBytes(type));
+        if (is_big) {
+          for (size_t at = 0; at < data.size(); at += bytes) {
+            std::reverse(data.data() + at, data.data() + at + bytes);
+          }
+        }
+        const std::string descr = absl::StrCat(
+            is_big ? ">" : "=", type == ElementType::kInt64 ? "i" : "f", bytes);
+        const absl::StatusOr<Value> read = ReadNpy(folder.Write(
+            "a.npy",
+            absl::StrCat(Npy(Dictionary(descr, "(2, 3)", order), 0), data)));
+        ASSERT_TRUE(read.ok()) << read.status();
+        EXPECT_EQ(read->type(), type);
+        EXPECT_EQ(read->view() == value.view(), order == "False");
+        EXPECT_EQ(read->view().substr(0, bytes), value.view().substr(0, bytes));
+      }
+    }
+  }
 }
 
 TEST(Npy, WhatIsNoNpyIsSaid) {
@@ -117,10 +148,11 @@ TEST(Npy, WhatIsNoNpyIsSaid) {
   EXPECT_THAT(ErrorOf("ten bytes!", kInvalid),
               AllOf(HasSubstr("is not an .npy file"), HasSubstr("np.save")));
   std::string third = Npy(Dictionary("<f8", "(1,)"), 8);
-  third[6] = 3;
-  EXPECT_THAT(ErrorOf(third, kInvalid), HasSubstr("version 3.0"));
-  EXPECT_THAT(ErrorOf(Npy(Dictionary(">f8", "(1,)"), 8), kInvalid),
-              AllOf(HasSubstr("big-endian"), HasSubstr("astype('<f8')")));
+  third[6] = 4;
+  EXPECT_THAT(ErrorOf(third, kInvalid), HasSubstr("version 4.0"));
+  EXPECT_THAT(ErrorOf(Npy(Dictionary("<c16", "(1,)"), 16), kInvalid),
+              AllOf(HasSubstr("complex"), HasSubstr("a.imag"),
+                    testing::Not(HasSubstr("astype"))));
   EXPECT_THAT(ErrorOf(Npy(Dictionary("|O", "(1,)"), 8), kInvalid),
               HasSubstr("Python objects"));
   EXPECT_THAT(ErrorOf(Npy(Dictionary("<i4", "(1,)"), 4), kInvalid),
@@ -160,6 +192,12 @@ TEST(Npy, HeadersThatLieCostNoMemory) {
   longer[8] = '\xff';
   longer[9] = '\xff';
   EXPECT_THAT(ErrorOf(longer, kLoss), HasSubstr("a header of 65535 bytes"));
+  std::string long_one = Npy("", 2 << 20, 2);
+  long_one[10] = 0x11;
+  EXPECT_THAT(ErrorOf(long_one, kLoss),
+              AllOf(HasSubstr("a header of 1114112 bytes"),
+                    HasSubstr("the limit of 1048576"),
+                    testing::Not(HasSubstr("left"))));
   EXPECT_EQ(Value::LiveBytes(), before);
 }
 

@@ -38,24 +38,28 @@ def main(program):
     random = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:
         for shape in SHAPES:
-            for kind in ("<f8", "<f4", "<i8"):
+            for kind in ("<f8", "<f4", "<i8", ">f8", ">f4", ">i8"):
                 array = (random.random(shape) * 1e6 - 5e5).astype(kind)
                 array = np.asarray(array)
                 for order in "CF":
-                    for version in ((1, 0), (2, 0)):
+                    for version in ((1, 0), (2, 0), (3, 0)):
                         given = np.asarray(array, order=order)
                         done, target = copy(program, folder,
                                             saved(given, version))
                         assert done.returncode == 0, done.stderr
                         back = np.load(target, allow_pickle=False)
-                        assert back.dtype == array.dtype, (shape, kind)
-                        assert back.shape == array.shape, (shape, kind)
-                        assert back.tobytes() == array.tobytes(), (shape, kind)
+                        native = array.astype(kind.replace(">", "<"))
+                        assert back.dtype == native.dtype, (shape, kind)
+                        assert back.shape == native.shape, (shape, kind)
+                        assert back.tobytes() == native.tobytes(), (shape, kind)
                         with open(target, "rb") as file:
-                            assert file.read() == saved(array), (shape, kind)
-        for kind in (">f8", ">i8", "<i4", "<u8", "<f2", "<c16", "|b1", "<U3"):
+                            assert file.read() == saved(native), (shape, kind)
+        for kind in ("<i4", ">u8", "<u8", "<f2", "|b1", "<U3", "<m8[s]"):
             done, _ = copy(program, folder, saved(np.zeros(3).astype(kind)))
             assert done.returncode == 1 and "astype" in done.stderr, kind
+        for kind in ("<c16", "<c8", ">c16"):
+            done, _ = copy(program, folder, saved(np.zeros(3).astype(kind)))
+            assert done.returncode == 1 and "a.imag" in done.stderr, kind
         records = np.zeros(3, dtype=[("x", "<f8"), ("y", "<i8")])
         done, _ = copy(program, folder, saved(records))
         assert done.returncode == 1 and "records" in done.stderr, done.stderr

@@ -150,7 +150,11 @@ TEST_F(BlasKernelsTest, NamesThePivotThatIsNotPositive) {
       const absl::Status status = Run("potrf", {a}).status();
       EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
       EXPECT_THAT(std::string(status.message()),
-                  HasSubstr(absl::StrCat("pivot ", pivot, " ")));
+                  HasSubstr(absl::StrCat("pivot ", pivot, " of the tile is")));
+      EXPECT_THAT(
+          std::string(Run("potrf", {a}, {384}).status().message()),
+          HasSubstr(absl::StrCat("pivot ", pivot, " of the tile (column ",
+                                 384 + pivot, ") is not")));
     }
   }
 }
