@@ -16,6 +16,8 @@ namespace {
 using Shapes = absl::Span<const Shape>;
 using Scalars = absl::Span<const double>;
 
+constexpr char kTooLong[] = "longer than the largest double: scale the matrix";
+
 absl::Status Geqrt(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
   const auto first = static_cast<int64_t>(call.scalars[0]);
@@ -23,13 +25,14 @@ absl::Status Geqrt(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[0], "a", first, columns));
   Value v = TakeOrCopy(call.in[0]);
   Value t = Value::Allocate(ElementType::kDouble, {columns, columns});
-  const std::optional<int64_t> failed =
+  const std::optional<QrFailure> failed =
       FactorQr(RowCount(v) - first, columns, MutableMatrixOf(v).At(first, 0),
                MutableMatrixOf(t));
   if (failed.has_value()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("column ", *failed, " of the tile (column ",
-                     first + *failed, " of the matrix) is not finite"));
+        absl::StrCat("column ", failed->column, " of the tile (column ",
+                     first + failed->column, " of the matrix) is ",
+                     failed->overflows ? kTooLong : "not finite"));
   }
   call.out[0] = std::move(v);
   call.out[1] = std::move(t);
@@ -45,9 +48,14 @@ absl::Status ReflectTile(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[1], "v", first, k));
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[2], "t", k, k));
   Value r = TakeOrCopy(call.in[0]);
-  ApplyReflectors(Reflect::kTransposed, {rows - first, ColumnCount(r), k},
-                  MatrixOf(call.in[1]).At(first, 0), MatrixOf(call.in[2]),
-                  MutableMatrixOf(r).At(first, 0));
+  const std::optional<int64_t> overflown =
+      ApplyReflectors(Reflect::kTransposed, {rows - first, ColumnCount(r), k},
+                      MatrixOf(call.in[1]).At(first, 0), MatrixOf(call.in[2]),
+                      MutableMatrixOf(r).At(first, 0));
+  if (overflown.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("column ", *overflown, " of the tile is ", kTooLong));
+  }
   call.out[0] = std::move(r);
   return absl::OkStatus();
 }
