@@ -48,6 +48,7 @@ std::string RunReport::ToJson() const {
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;
   if (solve_error.has_value()) out["solve_error"] = *solve_error;
+  if (!not_judged.empty()) out["not_judged"] = not_judged;
   return JsonText(out);
 }
 

@@ -48,6 +48,7 @@ struct RunReport {
   std::optional<bool> check_passed;
   std::optional<double> residual;
   std::optional<double> solve_error;
+  std::string not_judged;  // why a factorisation has no residual; else empty
 
   // One JSON object, one line.
   std::string ToJson() const;

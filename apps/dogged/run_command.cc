@@ -10,22 +10,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "apps/cholesky/verify.h"
 #include "apps/dogged/cluster_target.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
 #include "apps/dogged/flag_values.h"
 #include "apps/dogged/interrupt.h"
+#include "apps/dogged/judge.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/room.h"
 #include "apps/dogged/run_outcome.h"
-#include "apps/lu/verify.h"
 #include "apps/output/words.h"
-#include "apps/qr/verify.h"
-#include "apps/tiles/blas_kernels.h"
-#include "apps/verify/input_matrix.h"
-#include "apps/verify/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
@@ -35,40 +30,6 @@
 
 namespace dogged {
 namespace {
-
-// How the results of a factorisation are judged.
-struct Judge {
-  const char* difference;
-  bool (*is_its)(const Program& program);
-  absl::StatusOr<Verdict> (*verify)(const Job& job, const KernelTable& kernels,
-                                    TileLookup lookup, int threads);
-};
-constexpr Judge kJudges[] = {{"A - LL'", IsCholesky, VerifyCholesky},
-                             {"A - P'LU", IsLu, VerifyLu},
-                             {"A - QR", IsQr, VerifyQr}};
-
-// Judges the results of a factorisation, and says what it found; does nothing
-// for another program.
-absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
-                          TileLookup lookup, int threads, RunReport& report) {
-  for (const Judge& judge : kJudges) {
-    if (!judge.is_its(job.program)) continue;
-    if (!ReserveBlas(threads).ok()) threads = 1;
-    const auto verdict = judge.verify(job, kernels, lookup, threads);
-    if (!verdict.ok()) return verdict.status();
-    report.residual = verdict->residual;
-    std::fprintf(stderr, "residual ||%s|| / (n ||A|| eps) = %.3g, ",
-                 judge.difference, verdict->residual);
-    if (std::isnan(verdict->solve_error)) {
-      std::fprintf(stderr, "no solve: the matrix is singular\n");
-      continue;
-    }
-    report.solve_error = verdict->solve_error;
-    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| eps) = %.3g\n",
-                 verdict->solve_error);
-  }
-  return absl::OkStatus();
-}
 
 // What lacks of all that was asked for; empty if nothing does.
 std::string MissingOf(const RunReport& report) {
@@ -211,13 +172,11 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         "interrupted: the run was over; not all outputs are written"));
   }
   CatchInterrupts("interrupted: the outputs are written, not checked\n");
-  const int threads =
-      std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
-               options.program.agents * options.program.workers);
-  const absl::Status judged =
-      JudgeFactors(program.job, table, views.lookup(), threads, report);
-  if (!judged.ok()) return SayError(judged);
   if (options.check) {
+    const int threads =
+        std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
+                 options.program.agents * options.program.workers);
+    JudgeFactors(program.job, table, views.lookup(), threads, report);
     dsl::Diagnostics diagnostics(options.program.file, program.text);
     SystemClock clock;
     std::optional<ProgressPrinter> waiting(std::in_place);
@@ -246,7 +205,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         NumbersAmongResults(program.job.program, views.lookup());
     if (!numbers.ok()) return SayError(numbers.status());
     std::printf("%s", numbers->c_str());
-    SayIfNotKept(options, program, !numbers->empty() || report.residual);
+    SayIfNotKept(options, program, !numbers->empty());
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }

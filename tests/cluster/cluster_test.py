@@ -83,7 +83,7 @@ def case_factors():
         for n, nb in ((1, 128), (5, 128), (130, 64)):
             sizes = ("-D", f"N={n}", "-D", f"NB={nb}")
             serial = run(app(name), *sizes)
-            report = run(app(name), *sizes, "--agents", 3)
+            report = run(app(name), *sizes, "--agents", 3, "--check")
             check_equal(f"digest of {name}, N={n}", report["result_digest"],
                         serial["result_digest"], report)
             for sort in ("residual", "solve_error"):
@@ -95,7 +95,7 @@ def case_factors():
                  "L(1:2)(0:1)": (66, 128), "L(1:2)(0)": (2, 64, 64)}
         outputs = [("--output", f"{part}={folder}/{i}.npy")
                    for i, part in enumerate(parts)]
-        report = run(app("cholesky"), "-D", "N=130", "-D", "NB=64",
+        report = run(app("cholesky"), "-D", "N=130", "-D", "NB=64", "--check",
                      *sum(outputs, ()))
         if not report["residual"] < 1:
             raise SystemExit(f"residual {report['residual']}")

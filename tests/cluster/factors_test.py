@@ -1,0 +1,255 @@
+"""Factorisations as a user runs them, and programs that only look like one.
+
+Aim: with `--check` a factorisation is judged, found by its kernels whatever its
+arrays are called; nothing else is; the judge's failure is not the run's.
+Method: the binary itself; matrices written and read here.
+
+usage: factors_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+
+LIBRARY = r"""
+#include <stdint.h>
+struct value { void* data; int64_t rank; const int64_t* extents; int64_t type; };
+static int64_t Count(const struct value* v) {
+  int64_t n = 1;
+  for (int64_t d = 0; d < v->rank; ++d) n *= v->extents[d];
+  return n;
+}
+int twice(const struct value* in, struct value* out, const double* numbers) {
+  (void)numbers;
+  for (int64_t i = 0; i < Count(in); ++i)
+    ((double*)out[0].data)[i] = 2 * ((const double*)in[0].data)[i];
+  return 0;
+}
+int potrf(const struct value* in, struct value* out, const double* numbers) {
+  return twice(in, out, numbers);
+}
+int both(const struct value* in, struct value* out, const double* numbers) {
+  for (int64_t i = 0; i < Count(&out[1]); ++i) ((double*)out[1].data)[i] = i;
+  return twice(in, out, numbers);
+}
+int lines(const struct value* in, struct value* out, const double* numbers) {
+  for (int64_t i = 0; i < Count(&out[1]); ++i) ((int64_t*)out[1].data)[i] = i;
+  return twice(in, out, numbers);
+}
+/* Is there the first time, and never again. */
+int once(const struct value* in, struct value* out, const double* numbers) {
+  static int calls = 0;
+  (void)in; (void)numbers;
+  for (int64_t i = 0; i < Count(out); ++i)
+    ((double*)out[0].data)[i] = i % (out[0].extents[1] + 1) == 0;
+  return calls++ == 1;
+}
+"""
+
+TRIANGLE = """
+param NT = 3
+param B = 4
+array A(i = 0:NT-1)(j = 0:i)(k = 0:0) : double [B, B]
+array L(i = 0:NT-1)(j = 0:i) : double [B, B]
+kernel KERNEL(in a, out b) from "mine.so"
+input A(i)(j)(0) for j = 0:NT-1  i = j:NT-1
+task d
+  creates L(i)(j) as b
+  for i = 0:NT-1  j = 0:i
+  using A(i)(j)(0) as a
+  call KERNEL(a, b)
+end task
+result L(i)(j) for i = 0:NT-1  j = 0:i
+"""
+
+COLUMNS = """
+param M = 6
+param C = 2
+param K = 2
+array A(i = 0:0)(j = 0:K-1)(k = 0:0) : double [M, C]
+array V(i = 0:0)(j = 0:K-1) : double [M, C]
+array T(k = 0:K-1) : TYPE
+kernel KERNEL(in a, out v, out t) from "mine.so"
+input A(i)(j)(0) for i = 0:0  j = 0:K-1
+task s
+  creates V(0)(k) as v  T(k) as t
+  for k = 0:K-1
+  using A(0)(k)(0) as a
+  call KERNEL(a, v, t)
+end task
+result V(:)(:)
+result T(:)
+"""
+
+# The matrix comes from a kernel of the user's own.
+ONCE = """
+array B(i = 0:0) : double [5, 5]
+array R(i = 0:0) : double [5, 5]
+kernel once(out a) from "mine.so"
+kernel potrf(in a, out l)
+task make
+  creates B(i) as a
+  for i = 0:0
+  call once(a)
+end task
+task factor
+  creates R(i) as l
+  for i = 0:0
+  using B(i) as a
+  call potrf(a, l)
+end task
+result R(:)
+"""
+
+
+def app(name):
+    with open(os.path.join(SOURCE, "apps", name, name + ".dog")) as file:
+        return file.read()
+
+
+def write_npy(path, rows):
+    """A matrix of doubles."""
+    head = (f"{{'descr': '<f8', 'fortran_order': False, "
+            f"'shape': ({len(rows)}, {len(rows[0])}), }}")
+    head += " " * (63 - (len(head) + 10) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) +
+                   head.encode())
+        for row in rows:
+            file.write(struct.pack(f"<{len(row)}d", *row))
+
+
+def random_matrix(rows, columns, scale=1.0):
+    state, out = 1, []
+    for _ in range(rows * columns):
+        state = state * 6364136223846793005 % 2**64 + 1442695040888963407
+        out.append((state % 2**64 / 2**64 - 0.5) * scale)
+        state %= 2**64
+    return [out[i * columns:(i + 1) * columns] for i in range(rows)]
+
+
+class Folder:
+    """A folder to run programs in."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def run(self, text, *arguments, expect=0, json_too=False):
+        """The report, or nothing, and the words of `dogged run`."""
+        with open(self.path("it.dog"), "w") as file:
+            file.write(text)
+        command = [DOGGED, "run", "it.dog", *map(str, arguments)]
+        if json_too:
+            command.append("--json")
+        done = subprocess.run(command, capture_output=True, text=True,
+                              cwd=self.folder.name, timeout=240)
+        if done.returncode != expect:
+            raise SystemExit(
+                f"exit status {done.returncode}, not {expect}: "
+                f"{' '.join(command)}\n{text}\n{done.stdout}\n{done.stderr}")
+        report = json.loads(done.stdout) if json_too and done.stdout else {}
+        return report, done.stderr
+
+    def library(self):
+        with open(self.path("mine.c"), "w") as file:
+            file.write(LIBRARY)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o",
+                        self.path("mine.so"), self.path("mine.c")], check=True)
+
+
+def check(what, got, expected, words=""):
+    if got != expected:
+        raise SystemExit(f"{what}: {got}, not {expected}\n{words}")
+
+
+def judged(words):
+    return "residual" in words or "judged" in words
+
+
+def case_own_programs():
+    """Arrays, and a kernel of the user's own, that are called as those of a
+    factorisation are."""
+    matrix = "[C, C]"
+    programs = [
+        (TRIANGLE.replace("KERNEL", "twice"), 12, 12),
+        (TRIANGLE.replace("KERNEL", "potrf"), 12, 12),
+        (COLUMNS.replace("KERNEL", "both").replace("TYPE", "double " + matrix),
+         6, 4),
+        (COLUMNS.replace("KERNEL", "lines").replace("TYPE", "int64 [C]")
+         .replace("V(", "F(").replace("T(", "P("), 6, 4)]
+    with Folder() as folder:
+        folder.library()
+        for text, rows, columns in programs:
+            write_npy(folder.path("A.npy"), random_matrix(rows, columns))
+            for more in ((), ("--check",), ("--check", "--agents", 2)):
+                report, words = folder.run(text, "--input", "A=A.npy", *more,
+                                           json_too=True)
+                check("a word of the judge", judged(words), False, words)
+                check("a residual", "residual" in report, False, report)
+
+
+def case_judged():
+    """With --check, whatever the arrays are called, whatever else is made."""
+    names = {"cholesky": ("L", "A"), "lu": ("F", "P", "A"),
+             "qr": ("V", "T", "A")}
+    with Folder() as folder:
+        for name, arrays in names.items():
+            renamed = app(name)
+            for array in arrays:
+                renamed = re.sub(rf"\b{array}\b", array.lower() * 2, renamed)
+            sizes = ("-D", "N=130", "-D", "NB=32")
+            for text in (app(name), renamed):
+                report, words = folder.run(text, *sizes, json_too=True)
+                check("judged without --check", judged(words), False, words)
+                check("a residual", "residual" in report, False, report)
+                for agents in (1, 2):
+                    report, words = folder.run(text, *sizes, "--agents",
+                                               agents, "--check",
+                                               json_too=True)
+                    for sort in ("residual", "solve_error"):
+                        if not 0 < report.get(sort, -1) < 1:
+                            raise SystemExit(f"{name}: {sort}\n{report}")
+        # More rows than columns: there is nothing to solve.
+        for name in ("lu", "qr"):
+            text = app(name).replace("double [N,", "double [M,")
+            text = "param M = 70\n" + text
+            write_npy(folder.path("A.npy"), random_matrix(70, 30))
+            report, words = folder.run(
+                text, "-D", "N=30", "-D", "NB=8", "--input", "A=A.npy",
+                "--check", json_too=True)
+            if not 0 < report.get("residual", -1) < 1:
+                raise SystemExit(f"{name}: residual\n{report}")
+            check("a solve", "solve_error" in report, False, report)
+            check("why not", "no solve: the matrix is not square" in words,
+                  True, words)
+
+
+def case_judge_fails():
+    """A matrix that can't be made a second time."""
+    with Folder() as folder:
+        folder.library()
+        report, words = folder.run(ONCE, "--check", json_too=True)
+        check("why", "kernel once" in report.get("not_judged", ""), True,
+              report)
+        check("in words", "is not judged: task make(0): kernel once" in words,
+              True, words)
+        check("the check itself", report.get("check_passed"), True, report)
+
+
+if __name__ == "__main__":
+    globals()["case_" + CASE]()
