@@ -57,6 +57,19 @@ absl::Status Spd(NativeCall& call) {
 
 absl::Status General(NativeCall& call) { return Generate(call, Element); }
 
+// A factor of finite numbers that is not finite is none, too: its elements are
+// no larger than the roots of the diagonal's.
+absl::string_view WordsFor(const Value& failed) {
+  if (!IsFinite(failed, /*is_lower=*/true)) {
+    return "finite: the matrix is not positive definite, unless numbers of its "
+           "own are not finite";
+  }
+  return IsTooSmall(failed, /*is_lower=*/true)
+             ? "positive: the matrix is not positive definite, or too small to "
+               "tell: scale it"
+             : "positive: the matrix is not positive definite";
+}
+
 absl::Status Potrf(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
   const int64_t n = RowCount(call.in[0]);
@@ -65,10 +78,7 @@ absl::Status Potrf(NativeCall& call) {
   const blas::Matrix a = MutableMatrixOf(l);
   if (const std::optional<int64_t> pivot = FactorCholesky(n, a)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("pivot ", *pivot, " of the tile is not ",
-                     IsFinite(l, /*is_lower=*/true)
-                         ? "positive: the matrix is not positive definite"
-                         : "finite: the matrix holds NaN or infinite numbers"));
+        absl::StrCat("pivot ", *pivot, " of the tile is not ", WordsFor(l)));
   }
   for (int64_t i = 0; i < n; ++i) {
     std::fill(a.row(i) + i + 1, a.row(i) + n, 0.0);

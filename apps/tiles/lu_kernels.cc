@@ -18,6 +18,15 @@ namespace {
 using Shapes = absl::Span<const Shape>;
 using Scalars = absl::Span<const double>;
 
+absl::string_view WordsFor(const LuFailure& failure, const Value& tile) {
+  if (!failure.is_zero) {
+    return "not finite: scale the matrix, unless numbers of its own are not";
+  }
+  return IsTooSmall(tile)
+             ? "zero: the matrix is singular, or too small to tell: scale it"
+             : "zero: the matrix is singular";
+}
+
 absl::Status Getrf(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
   const auto first = static_cast<int64_t>(call.scalars[0]);
@@ -26,14 +35,12 @@ absl::Status Getrf(NativeCall& call) {
   Value f = TakeOrCopy(call.in[0]);
   Value p = Value::Allocate(ElementType::kInt64, {columns});
   const absl::Span<int64_t> pivots = p.mutable_span<int64_t>();
-  const std::optional<int64_t> failed =
+  const std::optional<LuFailure> failed =
       FactorLu(RowCount(f) - first, MutableMatrixOf(f).At(first, 0), pivots);
   if (failed.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pivot ", *failed, " of the tile (column ", first + *failed,
-        IsFinite(f) ? ") is zero, or next to it: the matrix is singular"
-                    : ") is not finite: the matrix holds NaN or infinite "
-                      "numbers"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pivot ", failed->column, " of the tile (column ",
+                     first + failed->column, ") is ", WordsFor(*failed, f)));
   }
   for (int64_t& pivot : pivots) pivot += first;
   call.out[0] = std::move(f);

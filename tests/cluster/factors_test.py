@@ -8,12 +8,14 @@ usage: factors_test.py DOGGED SOURCE_DIR CASE
 """
 
 import json
+import math
 import os
 import re
 import struct
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 
@@ -134,6 +136,33 @@ def random_matrix(rows, columns, scale=1.0):
     return [out[i * columns:(i + 1) * columns] for i in range(rows)]
 
 
+def read_npy(path):
+    """Its numbers, row by row."""
+    with open(path, "rb") as file:
+        content = file.read()
+    (size,) = struct.unpack("<H", content[8:10])
+    letter = "q" if b"<i8" in content[:10 + size] else "d"
+    data = content[10 + size:]
+    return list(struct.unpack(f"<{len(data) // 8}{letter}", data))
+
+
+def norm(numbers):
+    """The Euclidean one of fractions, as a fraction."""
+    square = sum(x * x for x in numbers)
+    digits = 1
+    while square * digits < 1 and square:
+        digits *= 16**16
+    return Fraction(math.isqrt(int(square * digits * 4**80)),
+                    2**80) / Fraction(math.isqrt(digits))
+
+
+def residual(a, product):
+    """What the judge says, without rounding."""
+    n = math.isqrt(len(a))
+    return float(norm([x - y for x, y in zip(a, product)]) /
+                 (n * norm(a) * Fraction(2.0**-52)))
+
+
 class Folder:
     """A folder to run programs in."""
 
@@ -249,6 +278,89 @@ def case_judge_fails():
         check("in words", "is not judged: task make(0): kernel once" in words,
               True, words)
         check("the check itself", report.get("check_passed"), True, report)
+
+
+def lu_product(n, f, p):
+    """Of factors that are one block column."""
+    f = [Fraction(x) for x in f]
+    rows = [[sum((f[i * n + k] if k < i else 1) * f[k * n + j]
+                 for k in range(min(i, j) + 1)) for j in range(n)]
+            for i in range(n)]
+    for i in reversed(range(n)):
+        rows[i], rows[p[i]] = rows[p[i]], rows[i]
+    return sum(rows, [])
+
+
+def cholesky_product(n, l):
+    l = [Fraction(x) for x in l]
+    return [sum(l[i * n + k] * l[j * n + k] for k in range(n))
+            for i in range(n) for j in range(n)]
+
+
+def case_scaled():
+    """Residuals of the smallest and largest matrices, against fractions."""
+    n = 6
+    with Folder() as folder:
+        for exponent in (-1060, -1050, -1000, -700, 0, 700, 1000, 1022):
+            general = [[math.ldexp(x, exponent) for x in row]
+                       for row in random_matrix(n, n)]
+            definite = [[math.ldexp(random_matrix(n, n)[max(i, j)][min(i, j)] +
+                                    n * (i == j), exponent - 3)
+                         for j in range(n)] for i in range(n)]
+            for name, matrix in (("lu", general), ("cholesky", definite)):
+                write_npy(folder.path("A.npy"), matrix)
+                files = {"lu": ("F", "P"), "cholesky": ("L",)}[name]
+                outputs = [("--output", f"{x}(:)(:)={x}.npy"
+                            if x != "P" else "P=P.npy") for x in files]
+                report, words = folder.run(
+                    app(name), "-D", f"N={n}", "--input", "A=A.npy",
+                    *sum(outputs, ()), "--check", json_too=True)
+                found = [read_npy(folder.path(x + ".npy")) for x in files]
+                product = (lu_product(n, *found) if name == "lu" else
+                           cholesky_product(n, *found))
+                expected = residual([Fraction(x) for x in sum(matrix, [])],
+                                    product)
+                # The judge rounds, too.
+                if abs(report["residual"] - expected) > 0.2 + expected / 100:
+                    raise SystemExit(f"{name} times 2^{exponent}: "
+                                     f"{report['residual']}, not {expected}")
+                if not 0 < report["solve_error"] < 1 + 4 * expected:
+                    raise SystemExit(f"{name} times 2^{exponent}: solve\n"
+                                     f"{report}")
+
+
+def case_words():
+    """A matrix is said to be only what it is."""
+    large, small = 1.7e308, 5e-324
+    matrices = [
+        ("lu", [[1, 2], [2, 4]], "is zero: the matrix is singular\n"),
+        ("lu", [[2 * small, 3 * small], [3 * small, 4 * small]],
+         "is zero: the matrix is singular, or too small to tell: scale it"),
+        ("lu", [[large, large], [-large, large]],
+         "is not finite: scale the matrix, unless numbers of its own are not"),
+        ("cholesky", [[1, 2], [2, 1]],
+         "is not positive: the matrix is not positive definite\n"),
+        ("cholesky", [[small, small], [small, 2 * small]], None),
+        ("cholesky", [[1e-300, 1e300], [1e300, 1e300]],
+         "the matrix is not positive definite"),
+        ("qr", [[large, 1], [large, 1]],
+         "column 0 of the tile (column 0 of the matrix) is longer than the "
+         "largest double: scale the matrix"),
+        ("qr", [[1, large], [1, large]],
+         "column 1 of the tile (column 1 of the matrix) is longer than the "
+         "largest double: scale the matrix"),
+        ("qr", [[0.6 * large, 0], [0.6 * large, 1]], None)]
+    with Folder() as folder:
+        for name, matrix, words in matrices:
+            for columns in (1, 2):
+                write_npy(folder.path("A.npy"), matrix)
+                _, said = folder.run(
+                    app(name), "-D", "N=2", "-D", f"NB={columns}", "--input",
+                    "A=A.npy", "--check", expect=1 if words else 0)
+                if words and columns == 2:
+                    check("words", words in said, True, said)
+                for word in ("NaN", "infinite", "nan", "inf "):
+                    check(word, word in said, False, said)
 
 
 if __name__ == "__main__":
