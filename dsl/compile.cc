@@ -126,6 +126,18 @@ absl::Status CheckResults(const PointProgram& points,
   return absl::OkStatus();
 }
 
+std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
+                                                const CompileOptions& options) {
+  std::vector<ProgramFacts::MadeInput> out;
+  for (const ast::Input& input : tree.inputs) {
+    const std::string& array = input.ref.array.text;
+    const bool is_made = input.else_call || input.else_value;
+    if (!is_made || options.inputs.count(array) > 0) continue;
+    out.push_back({array, input.else_call ? input.else_call->kernel.text : ""});
+  }
+  return out;
+}
+
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
@@ -188,6 +200,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   facts.footprint = FootprintOf(points);
   facts.footprint.results += HeldBeyondResults(job.program);
   DOGGED_RETURN_IF_ERROR(AddInputs(points, options, job, facts));
+  facts.made = MadeInputs(tree, options);
   job.numeric_class = options.numeric_class;
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;

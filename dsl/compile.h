@@ -56,6 +56,12 @@ struct ProgramFacts {
     Shape shape;  // see WantedShape()
   };
   std::vector<Input> lacking;  // see CompileOptions::may_lack_inputs
+  // An input without a file, which the program makes itself.
+  struct MadeInput {
+    std::string array;
+    std::string kernel;  // empty: by an expression
+  };
+  std::vector<MadeInput> made;
 };
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in

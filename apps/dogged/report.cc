@@ -44,6 +44,20 @@ std::string RunReport::ToJson() const {
   out["result_digest"] = result_digest.ToString();
   if (gflops > 0) out["gflops"] = gflops;
   out["seed"] = seed;
+  out["inputs_made"] = nlohmann::ordered_json::object();
+  for (const auto& made : inputs_made) {
+    out["inputs_made"][made.array] = made.kernel;
+  }
+  out["results_not_finite"] = results_not_finite;
+  out["outputs"] = nlohmann::ordered_json::array();
+  for (const WrittenOutput& written : outputs) {
+    out["outputs"].push_back(
+        {{"file", written.path},
+         {"labels", written.labels},
+         {"shape",
+          std::vector<int64_t>(written.shape.begin(), written.shape.end())},
+         {"type", ElementName(written.type)}});
+  }
   if (!outputs_failed.empty()) out["outputs_failed"] = outputs_failed;
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;

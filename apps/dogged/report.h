@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "apps/dogged/outputs.h"
 #include "apps/output/words.h"
+#include "dsl/compile.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/hash.h"
 
@@ -44,6 +46,9 @@ struct RunReport {
   Digest result_digest;
   double gflops = 0;  // 0: the kernels declare no flops
   uint64_t seed = 0;
+  std::vector<dsl::ProgramFacts::MadeInput> inputs_made;
+  int64_t results_not_finite = 0;
+  std::vector<WrittenOutput> outputs;
   std::vector<std::string> outputs_failed;  // files not written
   std::optional<bool> check_passed;
   std::optional<double> residual;

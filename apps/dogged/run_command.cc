@@ -16,7 +16,9 @@
 #include "apps/dogged/flag_values.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/judge.h"
+#include "apps/dogged/lu_words.h"
 #include "apps/dogged/memory.h"
+#include "apps/dogged/not_finite.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/room.h"
 #include "apps/dogged/run_outcome.h"
@@ -55,21 +57,27 @@ void SayIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
       array.c_str(), array.c_str());
 }
 
-// Until an interrupt; says what fails, also in `report`.
+// Until an interrupt; says what was written and what fails, also in `report`.
 ExitCode WriteOutputs(const std::vector<Output>& outputs,
                       dsl::ResultViews& views, RunReport& report) {
   ExitCode code = ExitCode::kDone;
   const InterruptsDeferred deferred;  // a file is written whole
   for (const Output& output : outputs) {
     if (IsInterrupted()) break;
-    const absl::Status written = WriteOutput(output, views);
-    if (written.ok()) continue;
-    SayError(written.message());
-    code = absl::IsResourceExhausted(written) ? ExitCode::kNoRoom
-                                              : ExitCode::kMistyped;
+    auto written = WriteOutput(output, views);
+    if (written.ok()) {
+      std::fprintf(stderr, "%s\n", written->ToWords().c_str());
+      report.outputs.push_back(*std::move(written));
+      continue;
+    }
+    SayError(written.status().message());
+    code = absl::IsResourceExhausted(written.status()) ? ExitCode::kNoRoom
+                                                       : ExitCode::kMistyped;
     report.outputs_failed.push_back(output.selection.path);
   }
   views.Forget();
+  const std::string words = LuWords(views.program(), report.outputs);
+  std::fprintf(stderr, "%s", words.c_str());
   return code;
 }
 
@@ -166,6 +174,10 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultViews& views, RunReport report) {
   const Digest digest = report.result_digest;
+  const auto not_finite = CountNotFinite(views);
+  if (!not_finite.ok()) return SayError(not_finite.status());
+  report.results_not_finite = *not_finite;
+  report.inputs_made = program.facts.made;
   ExitCode code = WriteOutputs(program.outputs, views, report);
   if (IsInterrupted()) {
     return SayError(absl::CancelledError(
@@ -353,6 +365,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
     std::fprintf(stderr, "seed %llu\n",
                  static_cast<unsigned long long>(filled.seed));
   }
+  SayInputs(*program);
   // Bounded memory and a directory are matters of an agent.
   const bool embedded = filled.cluster.empty() && filled.program.agents == 1 &&
                         filled.kill_at.empty() && filled.join_at.empty() &&

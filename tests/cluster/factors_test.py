@@ -363,5 +363,59 @@ def case_words():
                     check(word, word in said, False, said)
 
 
+def convert(f, p, n, width):
+    """The first lines of what is said of an LU's files."""
+    rows = [f[i * n:(i + 1) * n] for i in range(n)]
+    for r, q in enumerate(p):
+        end = r // width * width
+        rows[r][:end], rows[q][:end] = rows[q][:end], rows[r][:end]
+    return sum(rows, [])
+
+
+def case_lu_files():
+    """What is said of F and P, done, makes them LAPACK's, and solves."""
+    n, width = 23, 5
+    matrix = random_matrix(n, n)
+    with Folder() as folder:
+        write_npy(folder.path("A.npy"), matrix)
+        arguments = ("-D", f"N={n}", "-D", f"NB={width}", "--input", "A=A.npy")
+        _, words = folder.run(app("lu"), *arguments, "--output", "F=f.npy",
+                              "--output", "P=p.npy")
+        lines = [line[2:] for line in words.splitlines()
+                 if line.startswith("  ")]
+        check("lines", lines, [
+            'F, P, x = np.load("f.npy"), np.load("p.npy"), b.copy()',
+            "for r, p in enumerate(P):",
+            f"  F[[r, p], :r//{width}*{width}] = F[[p, r], "
+            f":r//{width}*{width}]",
+            "  x[[r, p]] = x[[p, r]]",
+            "x = np.linalg.solve(np.tril(F, -1) + np.eye(len(x)), x)",
+            "x = np.linalg.solve(np.triu(F), x)"], words)
+        f, p = read_npy(folder.path("f.npy")), read_npy(folder.path("p.npy"))
+        a = [Fraction(x) for x in sum(matrix, [])]
+        if residual(a, lu_product(n, f, p)) < 1e6:
+            raise SystemExit("F and P are LAPACK's as they are")
+        if residual(a, lu_product(n, convert(f, p, n, width), p)) > 1:
+            raise SystemExit("F and P are not LAPACK's after these lines")
+        try:
+            import numpy as np
+        except ImportError:
+            return
+        names = {"np": np, "b": np.array(matrix) @ np.arange(n)}
+        os.chdir(folder.folder.name)
+        exec("\n".join(lines), names)
+        check("solution", np.allclose(names["x"], np.arange(n)), True, names)
+
+
+def case_lu_files_that_are_lapacks():
+    """One block column; other programs."""
+    with Folder() as folder:
+        for name, output, more in (("lu", "F", ("-D", "NB=64")),
+                                   ("qr", "V", ()), ("cholesky", "L", ())):
+            _, words = folder.run(app(name), "-D", "N=40", *more, "--output",
+                                  output + "=out.npy")
+            check("a word of LAPACK", "LAPACK" in words, False, words)
+
+
 if __name__ == "__main__":
     globals()["case_" + CASE]()
