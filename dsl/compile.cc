@@ -11,6 +11,7 @@
 #include "dsl/load_kernels.h"
 #include "dsl/lower.h"
 #include "dsl/lower_program.h"
+#include "dsl/numeric_needs.h"
 #include "dsl/parser.h"
 #include "dsl/size_limits.h"
 #include "dsl/skew.h"
@@ -201,7 +202,9 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   facts.footprint.results += HeldBeyondResults(job.program);
   DOGGED_RETURN_IF_ERROR(AddInputs(points, options, job, facts));
   facts.made = MadeInputs(tree, options);
-  job.numeric_class = options.numeric_class;
+  DOGGED_ASSIGN_OR_RETURN(
+      job.numeric_class,
+      NumericClassOf(job.program, registry, options.numeric));
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;
 }

@@ -29,6 +29,7 @@ std::string RunReport::ToJson() const {
                              {"cause", loss.cause},
                              {"redone", loss.redone}});
   }
+  if (!agents_unheard.empty()) out["agents_unheard"] = agents_unheard;
   out["messages_sent"] = messages_sent;
   out["bytes_sent"] = bytes_sent;
   out["bytes_resent"] = bytes_resent;

@@ -31,6 +31,9 @@ struct RunReport {
   int agents_left = 0;
   int replicas = 1;
   std::vector<Loss> losses;
+  // Addresses of agents that live and did not answer at the end: what they did
+  // since they last did is not counted.
+  std::vector<std::string> agents_unheard;
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;

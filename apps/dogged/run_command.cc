@@ -14,6 +14,7 @@
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
 #include "apps/dogged/flag_values.h"
+#include "apps/dogged/flops_time.h"
 #include "apps/dogged/interrupt.h"
 #include "apps/dogged/judge.h"
 #include "apps/dogged/lu_words.h"
@@ -94,6 +95,17 @@ void SayDifferences(const dsl::SerialOutcome& serial, dsl::ResultViews& views) {
         DifferenceSentence(ours[i].array, *value, serial.values[i]);
     if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
   }
+}
+
+RunReport ReportOf(const LocalRun& run, absl::Duration elapsed) {
+  const LocalProgress done = run.Progress();
+  RunReport out;
+  out.compute_seconds = absl::ToDoubleSeconds(elapsed);
+  out.tasks_executed = done.tasks_executed;
+  out.tasks_per_agent = {done.tasks_executed};
+  out.agents_started = 1;
+  out.peak_rss_bytes = PeakResidentBytes();
+  return out;
 }
 
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
@@ -210,6 +222,12 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
       SayDifferences(*serial, views);
     }
   }
+  if (!report.agents_unheard.empty()) {
+    std::fprintf(stderr,
+                 "warning: %s did not answer: what was done there is not "
+                 "counted\n",
+                 absl::StrJoin(report.agents_unheard, ", ").c_str());
+  }
   if (options.json) {
     std::printf("%s\n", report.ToJson().c_str());
   } else {
@@ -238,13 +256,15 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   SayReplicas(options.replicas, /*agents=*/1);
   SystemClock clock;
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
-  const auto table = kernels.Load(program.job, options.program.workers);
+  FlopsTime flops_time;
+  auto table = kernels.Load(program.job, options.program.workers);
   if (IsInterrupted()) {
     return SayError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
   if (!table.ok()) return SayError(table.status());
   const Relations relations(program.job.program);
+  flops_time.Watch(program.job.program, kernels.registry(), *table);
   absl::flat_hash_map<Label, Value> results;
   LocalRunOptions run_options;
   run_options.placement = PlaceWorkersHere(options.program.workers);
@@ -264,6 +284,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
       return !IsInterrupted();
     });
   }
+  const absl::Duration elapsed = clock.Now() - start;
   if (IsInterrupted() && !status.ok()) {
     return SayStopped(program.job.program, run);
   }
@@ -274,18 +295,15 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                ? ExitCode::kFailed
                : code;
   }
-  RunReport report{.job = JobHash(program.job.Encode()).ToString(),
-                   .program = program.job.program.name};
-  report.compute_seconds = absl::ToDoubleSeconds(clock.Now() - start);
+  RunReport report = ReportOf(run, elapsed);
+  if (const double seconds = absl::ToDoubleSeconds(
+          flops_time.LeftOf(elapsed, options.program.workers));
+      seconds > 0) {
+    report.gflops = run.Progress().flops / seconds / 1e9;
+  }
+  report.job = JobHash(program.job.Encode()).ToString();
+  report.program = program.job.program.name;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
-  const LocalProgress done = run.Progress();
-  report.tasks_executed = done.tasks_executed;
-  report.tasks_per_agent = {done.tasks_executed};
-  report.agents_started = 1;
-  report.peak_rss_bytes = PeakResidentBytes();
-  report.gflops = report.compute_seconds > 0
-                      ? done.flops / report.compute_seconds / 1e9
-                      : 0;
   report.seed = options.seed;
   const auto lookup = [&results](const Label& label) -> absl::StatusOr<Value> {
     const auto it = results.find(label);
@@ -294,9 +312,9 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     }
     return it->second;
   };
-  const LoadedProgram ended = EndedProgram(program, done.time);
-  report.tasks_needed =
-      NeededAt(program.job.program, done.time, run.needed_count());
+  const int64_t time = run.Progress().time;
+  const LoadedProgram ended = EndedProgram(program, time);
+  report.tasks_needed = NeededAt(program.job.program, time, run.needed_count());
   dsl::ResultViews views(ended.job.program, lookup);
   const auto digest = views.DigestOfAll();
   if (!digest.ok()) return SayError(digest.status());

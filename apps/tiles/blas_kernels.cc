@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
 #include "apps/tiles/lu_kernels.h"
+#include "apps/tiles/numeric_class.h"
 #include "apps/tiles/qr_kernels.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/tiles/triangle.h"
@@ -151,6 +152,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .out_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = SquaresClass(),
                 .run = Potrf,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   const double n = Extent(in[0], 0);
@@ -162,6 +164,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
                 .updates = 1,
+                .numeric_class = TilesClass(),
                 .run = Trsm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * Extent(in[1], 1) * Extent(in[1], 1);
@@ -172,6 +175,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = SquaresClass(),
                 .run = Syrk,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * (Extent(in[1], 0) + 1) *
@@ -183,6 +187,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = Gemm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return 2 * Extent(in[0], 0) * Extent(in[0], 1) *

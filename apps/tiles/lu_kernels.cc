@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
 #include "apps/tiles/lu.h"
+#include "apps/tiles/numeric_class.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/tiles/triangle.h"
 #include "runtime/base/status.h"
@@ -101,6 +102,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kInt64},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = Getrf,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
@@ -114,6 +116,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kInt64, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = Eliminate,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

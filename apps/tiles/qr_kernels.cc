@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
+#include "apps/tiles/numeric_class.h"
 #include "apps/tiles/reflectors.h"
 #include "apps/tiles/tile_call.h"
 #include "runtime/base/status.h"
@@ -63,19 +64,21 @@ absl::Status ReflectTile(NativeCall& call) {
 }  // namespace
 
 void AddQrKernels(KernelRegistry& registry) {
-  registry.Add({.name = "geqrt",
-                .in_count = 1,
-                .out_count = 2,
-                .scalar_count = 1,
-                .elements = {ElementType::kDouble, ElementType::kDouble,
-                             ElementType::kDouble},
-                .updates = 0,
-                .run = Geqrt,
-                .flops = [](Shapes in, Shapes, Scalars scalars) {
-                  const double m = static_cast<double>(in[0][0]) - scalars[0];
-                  const auto n = static_cast<double>(in[0][1]);
-                  return 2 * n * n * (m - n / 3);
-                }});
+  registry.Add(
+      {.name = "geqrt",
+       .in_count = 1,
+       .out_count = 2,
+       .scalar_count = 1,
+       .elements = {ElementType::kDouble, ElementType::kDouble,
+                    ElementType::kDouble},
+       .updates = 0,
+       .numeric_class = absl::StrCat(ProductsClass(), "; ", MathematicsClass()),
+       .run = Geqrt,
+       .flops = [](Shapes in, Shapes, Scalars scalars) {
+         const double m = static_cast<double>(in[0][0]) - scalars[0];
+         const auto n = static_cast<double>(in[0][1]);
+         return 2 * n * n * (m - n / 3);
+       }});
   registry.Add({.name = "reflect",
                 .in_count = 3,
                 .out_count = 1,
@@ -83,6 +86,7 @@ void AddQrKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = ReflectTile,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
