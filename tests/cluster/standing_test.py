@@ -255,6 +255,38 @@ def case_advertise():
           ["listening", "192.0.2.1", "fabric", "192.0.2.1"])
 
 
+def case_unheard():
+    """An agent whose address leads nowhere for the client: the account says
+    that its part lacks."""
+    program = (HEAT, "-D", "N=200001", "-D", "T=500")
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        nowhere = f"127.0.0.1:{free_port()}"
+        agent = subprocess.Popen(
+            [DOGGED, "agent", "--insecure", "--listen", "0.0.0.0:0",
+             "--workers", "1", "--advertise", nowhere, "--join",
+             cluster.addresses[0]], stdout=subprocess.PIPE, text=True)
+        try:
+            agent.stdout.readline()
+            cluster.await_status(
+                "three agents", lambda s: [a["state"] for a in s["agents"]] ==
+                ["alive"] * 3)
+            report, words = cluster.run(*program, "--agents", "3")
+        finally:
+            agent.kill()
+            agent.wait()
+            agent.stdout.close()
+        check("digest", report["result_digest"], serial(*program), report)
+        check("who did not answer", report.get("agents_unheard"), [nowhere],
+              report)
+        check("the account", report["tasks_executed"] < report["tasks_needed"],
+              True, report)
+        line = (f"warning: {nowhere} did not answer: what was done there is "
+                "not counted")
+        check("words", line in words, True, words)
+
+
 def case_slow_compiler():
     """An agent whose compiler hangs answers and is not taken for dead; the job
     waits for it. One that is told to leave leaves at once."""
