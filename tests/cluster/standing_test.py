@@ -84,6 +84,17 @@ result u(:)(T)
 """
 
 
+# An OpenBLAS that ends who calls it.
+NO_BLAS_C = """
+#include <stdlib.h>
+void cblas_dgemm(void) { abort(); }
+void cblas_dsyrk(void) { abort(); }
+void openblas_set_num_threads(int count) { (void)count; }
+char* openblas_get_corename(void) { return "None"; }
+char* openblas_get_config(void) { return "OpenBLAS 0.0.0"; }
+"""
+
+
 def has_feature(name):
     with open("/proc/cpuinfo") as file:
         return re.search(rf"^flags.*\b{name}\b", file.read(), re.M) is not None
@@ -112,8 +123,16 @@ def case_numeric_class():
             (os.path.join(SOURCE, "apps", name, name + ".dog"), "-D", "N=1024",
              "-D", "NB=64", "--agents", "3")
             for name in ("cholesky", "lu", "qr")]
+        with open(os.path.join(folder, "none.c"), "w") as file:
+            file.write(NO_BLAS_C)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o",
+                        os.path.join(folder, "libopenblas.so.0"),
+                        os.path.join(folder, "none.c")], check=True)
+        none = {"LD_LIBRARY_PATH": folder}
         for env, programs in (
                 (other, [(stencil, True), (mathematics, True)] +
+                 [(factor, own_products) for factor in factors]),
+                (none, [(stencil, True)] +
                  [(factor, own_products) for factor in factors]),
                 (plain, [(stencil, True), (mathematics,
                                            not has_feature("fma"))])):
