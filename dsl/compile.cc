@@ -12,6 +12,7 @@
 #include "dsl/load_kernels.h"
 #include "dsl/lower.h"
 #include "dsl/lower_program.h"
+#include "dsl/numeric_needs.h"
 #include "dsl/parser.h"
 #include "dsl/size_limits.h"
 #include "dsl/skew.h"
@@ -127,6 +128,18 @@ absl::Status CheckResults(const PointProgram& points,
   return absl::OkStatus();
 }
 
+std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
+                                                const CompileOptions& options) {
+  std::vector<ProgramFacts::MadeInput> out;
+  for (const ast::Input& input : tree.inputs) {
+    const std::string& array = input.ref.array.text;
+    const bool is_made = input.else_call || input.else_value;
+    if (!is_made || options.inputs.count(array) > 0) continue;
+    out.push_back({array, input.else_call ? input.else_call->kernel.text : ""});
+  }
+  return out;
+}
+
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
@@ -194,7 +207,10 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
         return HelpWithShape(tree, check, array, shape);
       },
       job, facts));
-  job.numeric_class = options.numeric_class;
+  facts.made = MadeInputs(tree, options);
+  DOGGED_ASSIGN_OR_RETURN(
+      job.numeric_class,
+      NumericClassOf(job.program, registry, options.numeric));
   job.lowering = options.compiled ? how : absl::StrCat(how, "\n", kInterpreted);
   return job;
 }

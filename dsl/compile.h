@@ -22,6 +22,7 @@
 #include "dsl/selections.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
+#include "runtime/graph/numeric_class.h"
 
 namespace dogged::dsl {
 
@@ -39,7 +40,7 @@ struct CompileOptions {
   // More results, as 'phi(:)(50)' or 'phi(5:20)(50)'. A bare name stands for
   // the program's own result of that array.
   std::vector<std::string> selections;
-  std::string numeric_class;
+  NumericParts numeric;  // for Job::numeric_class
   // Reads what the program includes, and libraries of kernels.
   ReadFile read_file;
   LoadLibrary load_library;      // for SerialRun
@@ -56,6 +57,12 @@ struct ProgramFacts {
     Shape shape;  // see WantedShape()
   };
   std::vector<Input> lacking;  // see CompileOptions::may_lack_inputs
+  // An input without a file, which the program makes itself.
+  struct MadeInput {
+    std::string array;
+    std::string kernel;  // empty: by an expression
+  };
+  std::vector<MadeInput> made;
 };
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in

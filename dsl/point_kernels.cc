@@ -466,6 +466,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
   return MakeNativeKernel(std::move(body), *native);
 }
 
+std::vector<double> ScalarsOf(const NativeBody& body,
+                              const IndexVector& index) {
+  const Few<double> out =
+      EvaluateAt<double>(*Interpret(body.scalars), body.scalars.stores.size(),
+                         body.scalars.index_count, index);
+  return {out.begin(), out.end()};
+}
+
 std::unique_ptr<Kernel> MakeNativeKernel(NativeBody body, NativeKernel native) {
   return std::make_unique<NativeTask>(std::move(body), std::move(native));
 }

@@ -89,6 +89,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
 // kInvalidArgument if `registry` has no such kernel of these formals.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
     NativeBody body, const KernelRegistry& registry);
+// The scalar arguments of the task with that index, and its cost if there is
+// one.
+std::vector<double> ScalarsOf(const NativeBody& body, const IndexVector& index);
 // "(3)(4)"; "() (a single number)" for no dimension.
 std::string ShapeText(const Shape& shape);
 // Of a dense array that fits; blocks of as many dimensions as there are indices

@@ -196,7 +196,8 @@ std::string FabricTransport::FindProvider() {
     hints->domain_attr->mr_mode = 0;
     hints->fabric_attr->prov_name = strdup(name.c_str());
     fi_info* found = nullptr;
-    code = fi_getinfo(kApiVersion, options_.host.c_str(), "0", FI_SOURCE,
+    code = fi_getinfo(kApiVersion, options_.host.c_str(),
+                      std::to_string(options_.port).c_str(), FI_SOURCE,
                       hints.get(), &found);
     if (code == 0) {
       info_.reset(found);

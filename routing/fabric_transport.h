@@ -16,6 +16,7 @@ struct FabricOptions {
   AgentId self;
   // The interface to listen at, numeric; others must reach it.
   std::string host = "127.0.0.1";
+  int port = 0;  // 0: any
   // libfabric's name of the provider; empty: the first that can do what we
   // need (reliable datagrams, a descriptor to wait on).
   std::string provider;

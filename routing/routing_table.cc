@@ -24,8 +24,8 @@ void SortUnique(std::vector<AgentId>& agents) {
 }  // namespace
 
 RoutingTable::RoutingTable(AgentId self, const TopologyId& topology_id,
-                           const View& view, EntryChoice choice)
-    : self_(self), topology_id_(topology_id), choice_(choice) {
+                           const View& view)
+    : self_(self), topology_id_(topology_id) {
   column_count_ = topology_id.base();
   for (const Member& member : view.members()) {
     column_count_ = std::max(column_count_, member.topology_id.base());
@@ -54,41 +54,7 @@ int64_t RoutingTable::SlotOf(const Member& member) const {
 }
 
 bool RoutingTable::IsBetter(const Member& candidate, const Member& than) const {
-  if (choice_ == EntryChoice::kNearest) {
-    const auto alike = [this](const TopologyId& id) {
-      int level = CommonPrefix(topology_id_, id) + 1;
-      int count = 0;
-      while (level < level_count() && level < id.size() &&
-             id.digit(level) == topology_id_.digit(level)) {
-        ++level;
-        ++count;
-      }
-      return count;
-    };
-    const int a = alike(candidate.topology_id);
-    const int b = alike(than.topology_id);
-    if (a != b) return a > b;
-  }
   return WeightOf(self_, candidate.id) > WeightOf(self_, than.id);
-}
-
-void RoutingTable::Add(const Member& member, const View& view) {
-  const int64_t slot = SlotOf(member);
-  if (slot < 0) return;
-  AgentId& entry = entries_[static_cast<size_t>(slot)];
-  const Member* before = entry.IsNone() ? nullptr : view.Find(entry);
-  if (before == nullptr || IsBetter(member, *before)) entry = member.id;
-}
-
-void RoutingTable::Remove(const Member& member, const View& view) {
-  const int64_t slot = SlotOf(member);
-  if (slot < 0 || entries_[static_cast<size_t>(slot)] != member.id) return;
-  const Member* best = nullptr;
-  for (const Member& candidate : view.members()) {
-    if (SlotOf(candidate) != slot) continue;
-    if (best == nullptr || IsBetter(candidate, *best)) best = &candidate;
-  }
-  entries_[static_cast<size_t>(slot)] = best == nullptr ? AgentId() : best->id;
 }
 
 AgentId RoutingTable::entry(int level, int digit) const {

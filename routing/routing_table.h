@@ -1,6 +1,8 @@
 // RoutingTable: the compact table with holes of [MC section 5.1]. Entry
 // (level, digit) of agent x is some agent that shares exactly `level` leading
-// digits with x and has `digit` next; a hole if the view has no such agent.
+// digits with x and has `digit` next; a hole if the view has no such agent. Of
+// several candidates one is taken by a hash of x and it: as good as at random
+// [MC section 6.1], but the same every time, and different at different agents.
 #ifndef DOGGED_ROUTING_ROUTING_TABLE_H_
 #define DOGGED_ROUTING_ROUTING_TABLE_H_
 
@@ -14,34 +16,13 @@
 
 namespace dogged {
 
-// Which of the candidates of an entry is taken [MC section 6.1].
-enum class EntryChoice {
-  // By a hash of (self, candidate): as good as at random, but the same every
-  // time, and different at different agents.
-  kRandom,
-  // The one whose further digits are like self's for longest: the one in the
-  // same place of its own subtree. Among equals by the hash.
-  kNearest,
-};
-
 class RoutingTable {
  public:
   RoutingTable() = default;
   // The table of `self`, a member or not of `view`, whose ID is `topology_id`.
   //
   // Cost: O(members x digits).
-  RoutingTable(AgentId self, const TopologyId& topology_id, const View& view,
-               EntryChoice choice = EntryChoice::kRandom);
-
-  // The table as it is after a member joined, or left: the same as that of
-  // the view with it, or without. Change no entry but the member's own.
-  //
-  // Shape:   Remove: `view` is without the member. A base larger than that of
-  //          all members before is not for Add: make a new table.
-  // Cost:    Add O(digits); Remove O(1), or O(members x digits) if it was in
-  //          the table.
-  void Add(const Member& member, const View& view);
-  void Remove(const Member& member, const View& view);
+  RoutingTable(AgentId self, const TopologyId& topology_id, const View& view);
 
   int level_count() const { return topology_id_.size(); }
   int column_count() const { return column_count_; }
@@ -69,7 +50,6 @@ class RoutingTable {
   AgentId self_;
   TopologyId topology_id_;
   int column_count_ = 0;
-  EntryChoice choice_ = EntryChoice::kRandom;
   std::vector<AgentId> entries_;
 };
 

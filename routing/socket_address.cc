@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <system_error>
 
@@ -31,6 +33,34 @@ bool SocketAddress::IsLoopback() const {
   }
   const auto* in = reinterpret_cast<const sockaddr_in*>(&storage);
   return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
+}
+
+bool SocketAddress::IsWildcard() const {
+  if (family() == AF_INET6) {
+    const auto* in6 = reinterpret_cast<const sockaddr_in6*>(&storage);
+    if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+      return std::all_of(in6->sin6_addr.s6_addr + 12,
+                         in6->sin6_addr.s6_addr + 16,
+                         [](uint8_t part) { return part == 0; });
+    }
+    return IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr);
+  }
+  const auto* in = reinterpret_cast<const sockaddr_in*>(&storage);
+  return in->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+bool SocketAddress::IsOfThisHost() const {
+  SocketAddress any_port = *this;
+  if (family() == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(&any_port.storage)->sin6_port = 0;
+  } else {
+    reinterpret_cast<sockaddr_in*>(&any_port.storage)->sin_port = 0;
+  }
+  const int fd = socket(family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const bool is_bound = bind(fd, any_port.get(), any_port.size) == 0;
+  close(fd);
+  return is_bound;
 }
 
 absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text) {

@@ -22,6 +22,11 @@ struct SocketAddress {
   // "127.0.0.1:7000", "[::1]:7000".
   std::string ToString() const;
   bool IsLoopback() const;
+  // Of all interfaces, 0.0.0.0 or [::]: an address to listen at, and none that
+  // leads anywhere.
+  bool IsWildcard() const;
+  // The address is one of this host's, whatever the port.
+  bool IsOfThisHost() const;
 };
 
 // "HOST:PORT" or "[IPV6]:PORT". A name that is not numeric is looked up, which

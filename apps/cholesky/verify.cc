@@ -1,17 +1,21 @@
 #include "apps/cholesky/verify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/verify/input_matrix.h"
+#include "apps/verify/kernel_calls.h"
 #include "apps/verify/parts.h"
+#include "apps/verify/scale.h"
 #include "apps/verify/square_sum.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
@@ -20,47 +24,62 @@
 namespace dogged {
 namespace {
 
-// The two arrays of a Cholesky program by position, and its rows of tiles.
+// Of a lower triangle of tiles, row by row.
+size_t Offset(size_t i, size_t j) { return i * (i + 1) / 2 + j; }
+
+// The labels of a Cholesky program, by Offset().
 struct Form {
-  int32_t a = 0;
-  int32_t l = 0;
+  std::vector<Label> a;
+  std::vector<Label> l;
   int64_t tile_rows = 0;
 
-  Label TileOfA(int64_t i, int64_t j) const { return {a, {i, j, 0}}; }
-  Label TileOfL(int64_t i, int64_t j) const { return {l, {i, j}}; }
+  const Label& TileOfA(int64_t i, int64_t j) const {
+    return a[Offset(static_cast<size_t>(i), static_cast<size_t>(j))];
+  }
+  const Label& TileOfL(int64_t i, int64_t j) const {
+    return l[Offset(static_cast<size_t>(i), static_cast<size_t>(j))];
+  }
 };
 
-std::optional<Form> FormOf(const Relations& relations) {
-  const Program& program = relations.program();
-  const std::optional<int32_t> a = FindArrayOf(program, "A", 3);
-  const std::optional<int32_t> l = FindArrayOf(program, "L", 2);
-  if (!a.has_value() || !l.has_value()) return std::nullopt;
-  Form form{.a = *a, .l = *l};
-  // Stops at the first row that is no row of a triangle.
-  for (bool is_row = true; is_row;) {
-    const int64_t i = form.tile_rows;
-    for (int64_t j = 0; j <= i && is_row; ++j) {
-      is_row = relations.IsResult(form.TileOfL(i, j)) &&
-               InputTask(relations, form.TileOfA(i, j)).has_value();
+// Row `row` of L, from what the diagonal tile of that row is made of; false if
+// that is no row of this factorisation.
+bool AddRow(const KernelCalls& calls, const FactorStep& factor, Form& form) {
+  const auto row = static_cast<size_t>(form.tile_rows);
+  for (size_t k = 0; k < row; ++k) {
+    const Label& tile = factor.history.steps[k].in[1];
+    const auto panel = calls.MakerOf(tile);
+    if (!panel.has_value() || panel->kernel != "trsm" ||
+        panel->in[0] != form.l[Offset(k, k)] ||
+        !calls.relations().IsResult(tile)) {
+      return false;
     }
-    if (is_row) ++form.tile_rows;
+    const auto history = calls.HistoryOf(panel->in[1], "gemm");
+    if (!history.has_value() || history->steps.size() != k) return false;
+    for (size_t q = 0; q < k; ++q) {
+      const KernelCalls::Call& update = history->steps[q];
+      if (update.in[1] != form.l[Offset(row, q)] ||
+          update.in[2] != form.l[Offset(k, q)]) {
+        return false;
+      }
+    }
+    form.l.push_back(tile);
+    form.a.push_back(history->origin);
   }
-  const int64_t rows = form.tile_rows;
-  // What else is wanted of other arrays, or twice, makes no difference.
-  const bool is_triangle =
-      relations.ForEachResult([&form, rows](const Label& label) {
-        return label.array != form.l ||
-               (label.index[0] < rows && label.index[1] <= label.index[0]);
-      });
-  if (rows == 0 || !is_triangle) return std::nullopt;
-  const std::optional<Task> first = relations.ProducerOf(form.TileOfL(0, 0));
-  bool is_factored = first.has_value() && relations.RequiredCount(*first) == 1;
-  if (is_factored) {
-    relations.ForEachRequired(*first, [&](int, const Label& label) {
-      is_factored = label == form.TileOfA(0, 0);
-    });
+  form.l.push_back(factor.call.out[0]);
+  form.a.push_back(factor.history.origin);
+  ++form.tile_rows;
+  return true;
+}
+
+std::optional<Form> FormOf(const Relations& relations) {
+  const KernelCalls calls(relations);
+  const auto steps = FindFactorSteps(calls, "potrf", "syrk");
+  if (!steps.has_value()) return std::nullopt;
+  Form form;
+  for (const FactorStep& step : *steps) {
+    if (!AddRow(calls, step, form)) return std::nullopt;
   }
-  return is_factored ? std::optional<Form>(form) : std::nullopt;
+  return form;
 }
 
 // Sums of squares over a row of tiles: of A, and of A - LL'.
@@ -185,6 +204,80 @@ void Solve(const Factor& factor, std::vector<double>& x) {
   }
 }
 
+// What all parts of a check need.
+struct Case {
+  const Job& job;
+  const KernelTable& kernels;
+  const Form& form;
+  const Factor& factor;
+  int threads;
+  Relations relations;
+  Scale scale;
+  // By row of tiles.
+  std::vector<std::vector<double>> products;
+
+  // Of A, scaled, and held nowhere else.
+  absl::StatusOr<Value> Make(int64_t i, int64_t j) const {
+    const Label& label = form.TileOfA(i, j);
+    DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
+    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, label, a, factor.rows_of(i),
+                                       factor.rows_of(j)));
+    a = TakeOrCopy(a);
+    scale.Apply(a.mutable_span<double>());
+    return a;
+  }
+};
+
+using VisitTile = absl::FunctionRef<absl::Status(int64_t, int64_t, Value)>;
+
+// sum += sign * A * vector; calls visit(i, j, tile of A) for the lower
+// triangle, its rows of tiles at once.
+absl::Status Multiply(Case& it, double sign, const std::vector<double>& vector,
+                      std::vector<double>& sum, VisitTile visit) {
+  const Factor& factor = it.factor;
+  const auto add_row = [&](int64_t i) -> absl::Status {
+    std::vector<double>& product = it.products[static_cast<size_t>(i)];
+    product.assign(static_cast<size_t>(factor.first(i) + factor.rows_of(i)), 0);
+    for (int64_t j = 0; j <= i; ++j) {
+      DOGGED_ASSIGN_OR_RETURN(Value a, it.Make(i, j));
+      AddProduct(a, factor.first(i), factor.first(j), sign, vector, product);
+      DOGGED_RETURN_IF_ERROR(visit(i, j, std::move(a)));
+    }
+    return absl::OkStatus();
+  };
+  DOGGED_RETURN_IF_ERROR(ForEachPart(it.form.tile_rows, it.threads, add_row));
+  AddInOrder(it.products, sum);
+  return absl::OkStatus();
+}
+
+// Of what A holds on and below its diagonal; scales the factor with it.
+absl::Status SetScale(Case& it, Factor& factor) {
+  std::vector<double> largest(it.products.size());
+  const auto look_at_row = [&](int64_t i) -> absl::Status {
+    double& row_largest = largest[static_cast<size_t>(i)];
+    for (int64_t j = 0; j <= i; ++j) {
+      DOGGED_ASSIGN_OR_RETURN(const Value a, it.Make(i, j));
+      for (int64_t r = 0; r < RowCount(a); ++r) {
+        const auto columns = static_cast<size_t>(ColumnCount(a));
+        const auto row = a.span<double>().subspan(
+            static_cast<size_t>(r) * columns,
+            i == j ? static_cast<size_t>(r) + 1 : columns);
+        row_largest = std::max(row_largest, LargestOf(row));
+      }
+    }
+    return absl::OkStatus();
+  };
+  DOGGED_RETURN_IF_ERROR(
+      ForEachPart(it.form.tile_rows, it.threads, look_at_row));
+  it.scale = Scale::For(LargestOf(largest));
+  if (it.scale.IsOne()) return absl::OkStatus();
+  for (Value& tile : factor.tiles) {
+    tile = tile.Copy();
+    it.scale.Root().Apply(tile.mutable_span<double>());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsCholesky(const Program& program) {
@@ -199,42 +292,20 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   if (!form.has_value()) {
     return absl::FailedPreconditionError("the program is no Cholesky");
   }
-  DOGGED_ASSIGN_OR_RETURN(const Factor factor,
-                          LookUp(job.program, *form, lookup));
+  DOGGED_ASSIGN_OR_RETURN(Factor factor, LookUp(job.program, *form, lookup));
+  std::vector<RowSums> rows(static_cast<size_t>(form->tile_rows));
+  Case it{.job = job,
+          .kernels = kernels,
+          .form = *form,
+          .factor = factor,
+          .threads = threads,
+          .relations = relations,
+          .products = std::vector<std::vector<double>>(rows.size())};
+  DOGGED_RETURN_IF_ERROR(SetScale(it, factor));
   KernelRegistry registry;
   AddBlasKernels(registry);
   const NativeKernel& gemm = *registry.Find("gemm");
-  const auto order = static_cast<size_t>(factor.order);
-  const std::vector<double> known = KnownSolution(factor.order);
-  std::vector<RowSums> rows(static_cast<size_t>(form->tile_rows));
-  std::vector<std::vector<double>> products(rows.size());
-  // sum += sign * A * vector; calls visit(i, j, tile of A) for the lower
-  // triangle, its rows of tiles at once.
-  const auto multiply =
-      [&](double sign, const std::vector<double>& vector,
-          std::vector<double>& sum,
-          absl::FunctionRef<absl::Status(int64_t, int64_t, Value)> visit)
-      -> absl::Status {
-    const auto add_row = [&](int64_t i) -> absl::Status {
-      std::vector<double>& product = products[static_cast<size_t>(i)];
-      product.assign(static_cast<size_t>(factor.first(i) + factor.rows_of(i)),
-                     0);
-      for (int64_t j = 0; j <= i; ++j) {
-        DOGGED_ASSIGN_OR_RETURN(
-            Value a, MakeTile(relations, kernels, form->TileOfA(i, j)));
-        DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, form->TileOfA(i, j), a,
-                                           factor.rows_of(i),
-                                           factor.rows_of(j)));
-        AddProduct(a, factor.first(i), factor.first(j), sign, vector, product);
-        DOGGED_RETURN_IF_ERROR(visit(i, j, std::move(a)));
-      }
-      return absl::OkStatus();
-    };
-    DOGGED_RETURN_IF_ERROR(ForEachPart(form->tile_rows, threads, add_row));
-    AddInOrder(products, sum);
-    return absl::OkStatus();
-  };
-  std::vector<double> b(order, 0);
+  std::vector<double> b(static_cast<size_t>(factor.order), 0);
   const auto judge = [&](int64_t i, int64_t j, Value rest) -> absl::Status {
     RowSums& row = rows[static_cast<size_t>(i)];
     if (j == 0) row = {};  // it may be the second time
@@ -246,18 +317,23 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
     AddTile(rest, i == j, row.rest);
     return absl::OkStatus();
   };
-  DOGGED_RETURN_IF_ERROR(multiply(1, known, b, judge));
+  DOGGED_RETURN_IF_ERROR(
+      Multiply(it, 1, KnownSolution(factor.order), b, judge));
   RowSums sum;
   for (const RowSums& row : rows) sum.Add(row);
   std::vector<double> x = b;
   Solve(factor, x);
-  DOGGED_RETURN_IF_ERROR(multiply(-1, x, b, [](int64_t, int64_t, const Value&) {
-    return absl::OkStatus();
-  }));
+  DOGGED_RETURN_IF_ERROR(Multiply(
+      it, -1, x, b,
+      [](int64_t, int64_t, const Value&) { return absl::OkStatus(); }));
   const double unit = static_cast<double>(factor.order) * sum.a.Root() *
                       std::numeric_limits<double>::epsilon();
-  return Verdict{.residual = sum.rest.Root() / unit,
-                 .solve_error = NormOf(b) / unit / NormOf(x)};
+  Verdict verdict{.residual = sum.rest.Root() / unit,
+                  .solve_error = NormOf(b) / unit / NormOf(x)};
+  if (!std::isfinite(verdict.solve_error)) {
+    verdict.unsolved = "the solution is not finite";
+  }
+  return verdict;
 }
 
 }  // namespace dogged

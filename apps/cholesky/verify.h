@@ -12,16 +12,16 @@
 
 namespace dogged {
 
-// True if `program` (valid) has the form of apps/cholesky/cholesky.dog: its
-// results of L are exactly the lower triangle of tiles L(i)(j), 0 <= j <= i;
-// each A(i)(j)(0) is made by a task that requires nothing; L(0)(0) is made from
-// A(0)(0)(0) alone. Says nothing about shapes. O(tiles).
+// True if the results of `program` (valid) are those of a Cholesky
+// factorisation by tiles: its potrf, trsm, syrk and gemm tasks make all of a
+// lower triangle out of one that comes from nothing, step by step. Says nothing
+// about shapes. O(tile_rows^3).
 bool IsCholesky(const Program& program);
 
 // By the residual ||A - L L'||_F / (n ||A||_F eps), with A symmetric and given
 // by its lower triangle, and by a solve. A is made anew, tile by tile, by the
-// tasks that create A(i)(j)(0), with `kernels` (those of job.program); L comes
-// from `lookup`.
+// tasks that need nothing, with `kernels` (those of job.program); L comes from
+// `lookup`.
 //
 // Shape:  tile (i, j) of both is rows(i) x rows(j); n is the sum of rows.
 // Cost:   n^3/3 operations, on `threads` threads, whose number changes no bit;

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
 #include "apps/dogged/huge_text.h"
@@ -21,6 +20,7 @@
 #include "apps/dogged/leave_signals.h"
 #include "apps/dogged/memory.h"
 #include "apps/dogged/spill_engine.h"
+#include "apps/dogged/told_address.h"
 #include "apps/output/file.h"
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/results.h"
@@ -70,13 +70,6 @@ std::function<Server::Memory()> MemoryUpTo(int64_t limit) {
 // Like a kill: the others do this agent's work, without what lay there.
 void EndDamaged(const std::string& words) {
   EndWith(absl::StrCat("error: ", words, "\n"), ExitCode::kFailed);
-}
-
-// Of HOST:PORT or [IPV6]:PORT, without brackets.
-absl::string_view HostPart(absl::string_view address) {
-  absl::string_view host = address.substr(0, address.rfind(':'));
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  return host;
 }
 
 // Addresses that come line by line on the input, for an agent that was told to
@@ -191,7 +184,8 @@ class AgentProcess {
     while (true) {
       const AgentId id(rng_.Next() | 1);
       FabricOptions fabric{.self = id,
-                           .host = std::string(HostPart(control_->address())),
+                           .host = FabricHost(options_, control_->address()),
+                           .port = options_.fabric_port,
                            .provider = {},
                            .limits = {}};
       transport_.reset();
@@ -246,10 +240,12 @@ class AgentProcess {
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
     agent_options.self.host = host;
-    agent_options.self.control_address = control_->address();
-    agent_options.self.fabric_address = transport_->address();
+    agent_options.self.control_address =
+        ToldControl(options_, control_->address());
+    agent_options.self.fabric_address =
+        ToldFabric(options_, transport_->address());
     agent_options.self.workers = options_.workers;
-    agent_options.self.numeric_class = kernels_.numeric_class();
+    agent_options.self.numeric_class = kernels_.numeric_parts().host;
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
     agent_options.engine = engine.get();
@@ -319,7 +315,7 @@ class AgentProcess {
                        absl::StrJoin(options_.join, ", "),
                        " yet: this one serves alone, and goes on asking"));
     }
-    join_status_ = SayReady();
+    join_status_ = SayReady(agent.membership().self());
     if (!join_status_.ok()) agent.Leave(clock_.Now());
     return true;
   }
@@ -357,18 +353,20 @@ class AgentProcess {
     return std::make_unique<SpillEngine>(temporary_folder_, open);
   }
 
-  absl::Status SayReady() {
+  absl::Status SayReady(const Member& self) {
     if (said_ready_) return absl::OkStatus();
     said_ready_ = true;
     if (!options_.ready_file.empty()) {
       const std::string partial = absl::StrCat(options_.ready_file, ".partial");
-      std::ofstream(partial) << control_->address() << "\n";
+      std::ofstream(partial) << self.control_address << "\n";
       if (std::rename(partial.c_str(), options_.ready_file.c_str()) != 0) {
         return absl::NotFoundError(
             absl::StrCat(options_.ready_file, ": can't be written"));
       }
     }
-    std::printf("listening %s\n", control_->address().c_str());
+    const std::string fabric(FabricAddressOf(self));
+    std::printf("listening %s fabric %s\n", self.control_address.c_str(),
+                fabric.c_str());
     std::fflush(stdout);
     return absl::OkStatus();
   }
@@ -409,6 +407,7 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
         ": beyond loopback anybody who reaches the port could run code here; "
         "say --insecure if the network is yours alone"));
   }
+  DOGGED_RETURN_IF_ERROR(CheckTold(options));
   for (const std::string& join : options.join) {
     if (join == kFromInput) continue;
     const auto seed = ResolveAddress(join);

@@ -16,6 +16,7 @@
 #include "apps/dogged/errors.h"
 #include "apps/dogged/json_text.h"
 #include "apps/dogged/report.h"
+#include "apps/dogged/told_address.h"
 #include "apps/output/words.h"
 
 namespace dogged {
@@ -146,6 +147,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
       nlohmann::ordered_json agent = {
           {"id", m.member.id.ToString()},
           {"address", m.member.control_address},
+          {"fabric_address", std::string(FabricAddressOf(m.member))},
           {"host", m.member.host},
           {"topology_id", m.member.topology_id.ToString()},
           {"workers", m.member.workers},

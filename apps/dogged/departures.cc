@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/container/btree_map.h"
+
 namespace dogged {
 
 std::vector<Loss> Departures::Note(const std::vector<StatusReply>& replies,
@@ -38,6 +40,26 @@ void Departures::Lose(const std::string& who, AgentId agent,
                       const std::string& cause, absl::Duration after) {
   losses_.push_back({.who = who, .after = after, .cause = cause});
   lost_.push_back(agent);
+}
+
+std::vector<std::string> Departures::Unheard(
+    const std::vector<StatusReply>& replies) {
+  absl::btree_map<AgentId, std::string> silent;
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      const bool is_there = m.state == "alive" || m.state == "suspect";
+      if (is_there) silent[m.member.id] = m.member.control_address;
+    }
+  }
+  for (const StatusReply& reply : replies) {
+    silent.erase(reply.self);
+    for (const MemberStatus& m : reply.members) {
+      if (m.state == "left" || m.state == "dead") silent.erase(m.member.id);
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [id, address] : silent) out.push_back(address);
+  return out;
 }
 
 int Departures::left_count() const {

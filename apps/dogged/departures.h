@@ -36,6 +36,9 @@ class Departures {
   // Neither left nor lost, of these: whether they answer or not.
   int alive_count() const;
   const std::vector<Loss>& losses() const { return losses_; }
+  // Addresses of agents that `replies` hold for alive, and that did not reply.
+  static std::vector<std::string> Unheard(
+      const std::vector<StatusReply>& replies);
   // Of losses(), by position; none if not known.
   const std::vector<AgentId>& lost() const { return lost_; }
 

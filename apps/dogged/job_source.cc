@@ -72,7 +72,7 @@ KernelSource::KernelSource(const Environment& environment, Libraries libraries)
     : compiler_({.compiler = environment.compiler,
                  .cache_directory = environment.cache_directory}),
       libraries_(libraries) {
-  numeric_class_ = NumericClass(BlasName());
+  numeric_parts_ = NumericPartsHere();
   AddBlasKernels(registry_);
 }
 
@@ -89,10 +89,10 @@ LoadLibrary KernelSource::load_library() const {
 
 absl::StatusOr<KernelTable> KernelSource::Load(const Job& job,
                                                int workers) const {
-  if (job.numeric_class != numeric_class_) {
+  if (!MeetsNumericClass(numeric_parts_.host, job.numeric_class)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "the job's numeric class is \"", job.numeric_class,
-        "\", this host's is \"", numeric_class_,
+        "the job needs the numeric class \"", job.numeric_class,
+        "\", this host's is \"", numeric_parts_.host,
         "\": bits could differ; submit the job from a host of this class"));
   }
   for (const KernelSpec& spec : job.program.kernels) {
@@ -180,7 +180,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.may_lack_inputs = options.may_lack_inputs;
   out.options.compiled = options.compiled;
   out.options.target = {.agents = options.agents, .workers = options.workers};
-  out.options.numeric_class = kernels.numeric_class();
+  out.options.numeric = kernels.numeric_parts();
   out.options.analyze = dsl::AnalyzeWithIsl;
   for (const auto& [array, path] : options.inputs) {
     absl::StatusOr<Value> value = ReadInput(array, path);

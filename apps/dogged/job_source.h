@@ -21,7 +21,7 @@
 namespace dogged {
 
 // The kernels this binary knows by name, and the compiler for the others.
-// SetUpBlas() came before: the numeric class depends on it.
+// SetUpBlas() came before: numeric classes depend on it.
 class KernelSource {
  public:
   // Libraries of the user's own run in processes of their own, or in this one.
@@ -30,9 +30,10 @@ class KernelSource {
                         Libraries libraries = Libraries::kApart);
 
   const KernelRegistry& registry() const { return registry_; }
-  const std::string& numeric_class() const { return numeric_class_; }
-  // For so many workers that run them. Errors: kFailedPrecondition for a job of
-  // another numeric class; kResourceExhausted, see ReserveBlas().
+  // What this host has; a job needs some of it.
+  const NumericParts& numeric_parts() const { return numeric_parts_; }
+  // For so many workers that run them. Errors: kFailedPrecondition for a job
+  // that needs another numeric class; kResourceExhausted, see ReserveBlas().
   absl::StatusOr<KernelTable> Load(const Job& job, int workers) const;
   dsl::CompileSource compile() const;
   LoadLibrary load_library() const;
@@ -47,7 +48,7 @@ class KernelSource {
   KernelCompiler compiler_;
   KernelHelpers helpers_;
   Libraries libraries_;
-  std::string numeric_class_;
+  NumericParts numeric_parts_;
 };
 
 struct LoadedProgram {

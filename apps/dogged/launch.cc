@@ -244,7 +244,7 @@ std::optional<absl::Status> LocalAgents::Listen(Process& process,
   absl::string_view address = process.said;
   address = address.substr(0, address.find('\n'));
   absl::ConsumePrefix(&address, "listening ");
-  process.address = std::string(address);
+  process.address = std::string(address.substr(0, address.find(' ')));
   return absl::OkStatus();
 }
 

@@ -34,6 +34,14 @@ struct ProgramFlags {
   std::string coalesce = "on";
 };
 
+void AddChoice(CLI::App& app, const char* name, std::string& value,
+               const std::vector<std::string>& choices,
+               const std::string& what) {
+  app.add_option(name, value, what)
+      ->check(CLI::IsMember(choices))
+      ->capture_default_str();
+}
+
 void AddProgramFlags(CLI::App& app, ProgramOptions& options,
                      ProgramFlags& flags) {
   app.add_option("FILE", options.file, "the program, FILE.dog")->required();
@@ -43,13 +51,10 @@ void AddProgramFlags(CLI::App& app, ProgramOptions& options,
   app.add_option("--input", flags.inputs, "read an array from a .npy file")
       ->type_name("ARRAY=FILE")
       ->allow_extra_args(false);
-  app.add_option("--kernels", flags.kernels, "compiled or interpreted")
-      ->check(CLI::IsMember({"compiled", "interpreted"}))
-      ->capture_default_str();
-  app.add_option("--coalesce", flags.coalesce,
-                 "on: many points a task; off: one")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
+  AddChoice(app, "--kernels", flags.kernels, {"compiled", "interpreted"},
+            "compiled or interpreted");
+  AddChoice(app, "--coalesce", flags.coalesce, {"on", "off"},
+            "on: many points a task; off: one");
 }
 
 absl::Status FinishProgramFlags(const ProgramFlags& flags,
@@ -145,11 +150,8 @@ class RunFlags {
         .add_option("--cluster", options_.cluster,
                     "HOST:PORT of a running agent, instead of own agents")
         ->envname("DOGGED_CLUSTER");
-    command_
-        .add_option("--multicast", options_.multicast,
-                    absl::StrJoin(MulticastPlanNames(), ", "))
-        ->check(CLI::IsMember(MulticastPlanNames()))
-        ->capture_default_str();
+    AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
+              absl::StrJoin(MulticastPlanNames(), ", "));
   }
   void AddFaults() {
     command_.add_option(
@@ -183,6 +185,13 @@ class AgentFlags {
     command_.add_option("--listen", options_.listen, "HOST:PORT; port 0: any")
         ->capture_default_str()
         ->envname("DOGGED_LISTEN");
+    command_.add_option(
+        "--advertise", options_.advertise,
+        "HOST:PORT by which others reach it; port 0: as --listen");
+    command_
+        .add_option("--fabric-port", options_.fabric_port,
+                    "of the connections between agents; 0: any")
+        ->check(CLI::Range(0, 65535));
     command_
         .add_option("--join", options_.join, "HOST:PORT; -: those in the input")
         ->allow_extra_args(false);
@@ -209,23 +218,14 @@ class AgentFlags {
         ->capture_default_str();
     command_.add_option("--ready-file", options_.ready_file,
                         "gets HOST:PORT once this agent listens");
-    command_
-        .add_option("--multicast", options_.multicast,
-                    absl::StrJoin(MulticastPlanNames(), ", "))
-        ->check(CLI::IsMember(MulticastPlanNames()))
-        ->capture_default_str();
-    command_
-        .add_option("--arena", options_.arena,
-                    "on: agents of this host read large values in place; off: "
-                    "values are copied")
-        ->check(CLI::IsMember({"on", "off"}))
-        ->capture_default_str();
-    command_
-        .add_option("--libraries", options_.libraries,
-                    "users' kernels run apart, in processes of their own, or "
-                    "here: faster, but they can end the agent")
-        ->check(CLI::IsMember({"apart", "here"}))
-        ->capture_default_str();
+    AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
+              absl::StrJoin(MulticastPlanNames(), ", "));
+    AddChoice(command_, "--arena", options_.arena, {"on", "off"},
+              "on: agents of this host read large values in place; off: "
+              "values are copied");
+    AddChoice(command_, "--libraries", options_.libraries, {"apart", "here"},
+              "users' kernels run apart, in processes of their own, or "
+              "here: faster, but they can end the agent");
     command_
         .add_flag("--small-pages", options_.small_pages,
                   "its code stays where perf knows it, on no huge pages")
@@ -393,12 +393,9 @@ class SimFlags {
         ->capture_default_str();
     command_.add_flag("--search-only", options_.search_only,
                       "no notification, only the backward search");
-    command_
-        .add_option("--claims", claims_,
-                    "with --search-only: off lets searchers run what others "
-                    "run already")
-        ->check(CLI::IsMember({"on", "off"}))
-        ->capture_default_str();
+    AddChoice(command_, "--claims", claims_, {"on", "off"},
+              "with --search-only: off lets searchers run what others run "
+              "already");
     command_.add_flag("--json", options_.json, "print one JSON object");
   }
   bool parsed() const { return command_.parsed(); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "apps/output/apng.h"
 #include "apps/output/file.h"
 #include "apps/output/npy.h"
@@ -62,6 +63,26 @@ Selection WithNumbers(const Output& output, const ResultView& view) {
     index = {.kind = SelectedIndex::Kind::kRange,
              .first = std::max(output.labels.lower[d], view.lower[d]),
              .last = std::min(output.labels.upper[d], view.upper[d])};
+  }
+  return out;
+}
+
+// "u(0:100:2)(1000)", of a selection with numbers.
+std::string LabelsText(const Selection& selection, const ResultView& view) {
+  std::string out = selection.array;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    int64_t first = view.lower[d];
+    int64_t last = view.upper[d];
+    bool is_one = view.tile_index[d] < 0;
+    if (!selection.indices.empty()) {
+      first = selection.indices[d].first;
+      last = selection.indices[d].last;
+      is_one = selection.indices[d].kind == SelectedIndex::Kind::kOne;
+    }
+    absl::StrAppend(&out, "(", first);
+    if (!is_one) absl::StrAppend(&out, ":", last);
+    if (!is_one && view.step[d] > 1) absl::StrAppend(&out, ":", view.step[d]);
+    out += ")";
   }
   return out;
 }
@@ -123,6 +144,23 @@ absl::StatusOr<Step> StepAt(const Series& series, int64_t time) {
       step.value, ExtractSelection(step.selection, series.view, series.dense));
   step.indices = GridOf(step.selection, series.view);
   return step;
+}
+
+Series SeriesOf(const Output& output, const Selection& selection,
+                const ResultView& view, const Value& dense) {
+  Series out = {
+      .selection = selection,
+      .view = view,
+      .dense = dense,
+      .first = std::max(output.labels.lower.back(), view.lower.back()),
+      .last = std::min(output.labels.upper.back(), view.upper.back()),
+      .step = output.labels.step.back()};
+  if (selection.indices.empty()) {  // all of it, wherever a loop has ended
+    out.first = view.lower.back();
+    out.last = view.upper.back();
+    out.step = view.step.back();
+  }
+  return out;
 }
 
 // All frames have the scale of what they show together.
@@ -333,37 +371,52 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
   return absl::OkStatus();
 }
 
-absl::Status WriteOutput(const Output& output, dsl::ResultViews& views) {
+std::string WrittenOutput::ToWords() const {
+  const bool is_one = ElementCount(shape) == 1;
+  const std::string extents =
+      shape.empty() ? "1" : absl::StrJoin(shape.begin(), shape.end(), " x ");
+  return absl::StrCat(array, " -> ", path, ": ", labels, ", ", extents, " ",
+                      ElementName(type),
+                      is_one || type == ElementType::kInt64 ? "" : "s");
+}
+
+absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
+                                          dsl::ResultViews& views) {
   const Program& program = views.program();
   const auto number = static_cast<size_t>(output.labels.view);
   const ResultView& view = program.views[number];
   const Selection selection = WithNumbers(output, view);
+  WrittenOutput written{.path = selection.path,
+                        .array = selection.array,
+                        .labels = LabelsText(selection, view)};
+  const auto note = [&written](const Value& value) {
+    written.shape = value.shape();
+    written.type = value.type();
+  };
   if (output.labels.has_blocks) {
     DOGGED_ASSIGN_OR_RETURN(
         const Value blocks,
         dsl::AssembleView(program, Narrowed(view, selection), views.lookup()));
-    return WriteValue(selection, blocks, {});
+    note(blocks);
+    DOGGED_RETURN_IF_ERROR(WriteValue(selection, blocks, {}));
+    return written;
   }
   DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
   if (IsSeries(selection)) {
-    Series series = {
-        .selection = selection,
-        .view = view,
-        .dense = dense,
-        .first = std::max(output.labels.lower.back(), view.lower.back()),
-        .last = std::min(output.labels.upper.back(), view.upper.back()),
-        .step = output.labels.step.back()};
-    if (selection.indices.empty()) {  // all of it, wherever a loop has ended
-      series.first = view.lower.back();
-      series.last = view.upper.back();
-      series.step = view.step.back();
-    }
-    return selection.format == OutputFormat::kApng ? WriteAnimation(series)
-                                                   : WriteImages(series);
+    const Series series = SeriesOf(output, selection, view, dense);
+    DOGGED_RETURN_IF_ERROR(selection.format == OutputFormat::kApng
+                               ? WriteAnimation(series)
+                               : WriteImages(series));
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, series.first));
+    note(step.value);
+    written.shape.push_back(series.Count());
+    return written;
   }
   DOGGED_ASSIGN_OR_RETURN(const Value part,
                           ExtractSelection(selection, view, dense));
-  return WriteValue(selection, part, GridOf(selection, view));
+  note(part);
+  DOGGED_RETURN_IF_ERROR(WriteValue(selection, part, GridOf(selection, view)));
+  return written;
 }
 
 absl::StatusOr<std::string> NumbersAmongResults(const Program& program,

@@ -39,9 +39,22 @@ absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
 absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                             std::vector<Output>& outputs);
 
+// A file that was written.
+struct WrittenOutput {
+  std::string path;
+  std::string array;
+  std::string labels;  // "u(0:100)(1000)"
+  Shape shape;
+  ElementType type = ElementType::kDouble;
+
+  // "u -> heat.npy: u(0:100)(1000), 101 doubles".
+  std::string ToWords() const;
+};
+
 // Writes the file, and of a .pvd the images that it lists; of a loop, `views`
 // are of the program that has ended.
-absl::Status WriteOutput(const Output& output, dsl::ResultViews& views);
+absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
+                                          dsl::ResultViews& views);
 
 // "mass(100) = 3.25", a line for each result that is one number, in the fewest
 // digits that give its bits back. Errors: those of `lookup`.

@@ -29,6 +29,7 @@ std::string RunReport::ToJson() const {
                              {"cause", loss.cause},
                              {"redone", loss.redone}});
   }
+  if (!agents_unheard.empty()) out["agents_unheard"] = agents_unheard;
   out["messages_sent"] = messages_sent;
   out["bytes_sent"] = bytes_sent;
   out["bytes_resent"] = bytes_resent;
@@ -44,10 +45,25 @@ std::string RunReport::ToJson() const {
   out["result_digest"] = result_digest.ToString();
   if (gflops > 0) out["gflops"] = gflops;
   out["seed"] = seed;
+  out["inputs_made"] = nlohmann::ordered_json::object();
+  for (const auto& made : inputs_made) {
+    out["inputs_made"][made.array] = made.kernel;
+  }
+  out["results_not_finite"] = results_not_finite;
+  out["outputs"] = nlohmann::ordered_json::array();
+  for (const WrittenOutput& written : outputs) {
+    out["outputs"].push_back(
+        {{"file", written.path},
+         {"labels", written.labels},
+         {"shape",
+          std::vector<int64_t>(written.shape.begin(), written.shape.end())},
+         {"type", ElementName(written.type)}});
+  }
   if (!outputs_failed.empty()) out["outputs_failed"] = outputs_failed;
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;
   if (solve_error.has_value()) out["solve_error"] = *solve_error;
+  if (!not_judged.empty()) out["not_judged"] = not_judged;
   return JsonText(out);
 }
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "apps/dogged/outputs.h"
 #include "apps/output/words.h"
+#include "dsl/compile.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/hash.h"
 
@@ -29,6 +31,9 @@ struct RunReport {
   int agents_left = 0;
   int replicas = 1;
   std::vector<Loss> losses;
+  // Addresses of agents that live and did not answer at the end: what they did
+  // since they last did is not counted.
+  std::vector<std::string> agents_unheard;
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;
@@ -44,10 +49,14 @@ struct RunReport {
   Digest result_digest;
   double gflops = 0;  // 0: the kernels declare no flops
   uint64_t seed = 0;
+  std::vector<dsl::ProgramFacts::MadeInput> inputs_made;
+  int64_t results_not_finite = 0;
+  std::vector<WrittenOutput> outputs;
   std::vector<std::string> outputs_failed;  // files not written
   std::optional<bool> check_passed;
   std::optional<double> residual;
   std::optional<double> solve_error;
+  std::string not_judged;  // why a factorisation has no residual; else empty
 
   // One JSON object, one line.
   std::string ToJson() const;

@@ -129,6 +129,7 @@ class ClusterRun {
     report.seed = options_.seed;
     ledger_.Fill(report);
     report.agents_left = left_;
+    report.agents_unheard = unheard_;
     report.losses = departures_.losses();
     ledger_.ShareRedone(departures_.lost(), report);
     return report;
@@ -301,6 +302,8 @@ class ClusterRun {
     const std::vector<StatusReply> replies = client_->PollOwn();
     answered_ = static_cast<int>(replies.size());
     NoteMembers(replies, progress_);
+    // Our own that are silent have ended, which their processes say.
+    if (!options_.cluster.empty()) unheard_ = Departures::Unheard(replies);
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
       for (const JobSummary& job : reply.jobs) {
@@ -430,6 +433,7 @@ class ClusterRun {
   int joined_ = 0;
   int left_ = 0;
   int answered_ = 0;  // agents, when they were last asked
+  std::vector<std::string> unheard_;
   std::string note_;  // what agents say the job waits for
   std::string said_note_;
 };

@@ -10,22 +10,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "apps/cholesky/verify.h"
 #include "apps/dogged/cluster_target.h"
 #include "apps/dogged/commands.h"
 #include "apps/dogged/errors.h"
 #include "apps/dogged/flag_values.h"
+#include "apps/dogged/flops_time.h"
 #include "apps/dogged/interrupt.h"
+#include "apps/dogged/judge.h"
+#include "apps/dogged/lu_words.h"
 #include "apps/dogged/memory.h"
+#include "apps/dogged/not_finite.h"
 #include "apps/dogged/progress_printer.h"
 #include "apps/dogged/room.h"
 #include "apps/dogged/run_outcome.h"
-#include "apps/lu/verify.h"
 #include "apps/output/words.h"
-#include "apps/qr/verify.h"
-#include "apps/tiles/blas_kernels.h"
-#include "apps/verify/input_matrix.h"
-#include "apps/verify/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
@@ -35,40 +33,6 @@
 
 namespace dogged {
 namespace {
-
-// How the results of a factorisation are judged.
-struct Judge {
-  const char* difference;
-  bool (*is_its)(const Program& program);
-  absl::StatusOr<Verdict> (*verify)(const Job& job, const KernelTable& kernels,
-                                    TileLookup lookup, int threads);
-};
-constexpr Judge kJudges[] = {{"A - LL'", IsCholesky, VerifyCholesky},
-                             {"A - P'LU", IsLu, VerifyLu},
-                             {"A - QR", IsQr, VerifyQr}};
-
-// Judges the results of a factorisation, and says what it found; does nothing
-// for another program.
-absl::Status JudgeFactors(const Job& job, const KernelTable& kernels,
-                          TileLookup lookup, int threads, RunReport& report) {
-  for (const Judge& judge : kJudges) {
-    if (!judge.is_its(job.program)) continue;
-    if (!ReserveBlas(threads).ok()) threads = 1;
-    const auto verdict = judge.verify(job, kernels, lookup, threads);
-    if (!verdict.ok()) return verdict.status();
-    report.residual = verdict->residual;
-    std::fprintf(stderr, "residual ||%s|| / (n ||A|| eps) = %.3g, ",
-                 judge.difference, verdict->residual);
-    if (std::isnan(verdict->solve_error)) {
-      std::fprintf(stderr, "no solve: the matrix is singular\n");
-      continue;
-    }
-    report.solve_error = verdict->solve_error;
-    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| eps) = %.3g\n",
-                 verdict->solve_error);
-  }
-  return absl::OkStatus();
-}
 
 // What lacks of all that was asked for; empty if nothing does.
 std::string MissingOf(const RunReport& report) {
@@ -94,21 +58,27 @@ void SayIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
       array.c_str(), array.c_str());
 }
 
-// Until an interrupt; says what fails, also in `report`.
+// Until an interrupt; says what was written and what fails, also in `report`.
 ExitCode WriteOutputs(const std::vector<Output>& outputs,
                       dsl::ResultViews& views, RunReport& report) {
   ExitCode code = ExitCode::kDone;
   const InterruptsDeferred deferred;  // a file is written whole
   for (const Output& output : outputs) {
     if (IsInterrupted()) break;
-    const absl::Status written = WriteOutput(output, views);
-    if (written.ok()) continue;
-    SayError(written.message());
-    code = absl::IsResourceExhausted(written) ? ExitCode::kNoRoom
-                                              : ExitCode::kMistyped;
+    auto written = WriteOutput(output, views);
+    if (written.ok()) {
+      std::fprintf(stderr, "%s\n", written->ToWords().c_str());
+      report.outputs.push_back(*std::move(written));
+      continue;
+    }
+    SayError(written.status().message());
+    code = absl::IsResourceExhausted(written.status()) ? ExitCode::kNoRoom
+                                                       : ExitCode::kMistyped;
     report.outputs_failed.push_back(output.selection.path);
   }
   views.Forget();
+  const std::string words = LuWords(views.program(), report.outputs);
+  std::fprintf(stderr, "%s", words.c_str());
   return code;
 }
 
@@ -125,6 +95,17 @@ void SayDifferences(const dsl::SerialOutcome& serial, dsl::ResultViews& views) {
         DifferenceSentence(ours[i].array, *value, serial.values[i]);
     if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
   }
+}
+
+RunReport ReportOf(const LocalRun& run, absl::Duration elapsed) {
+  const LocalProgress done = run.Progress();
+  RunReport out;
+  out.compute_seconds = absl::ToDoubleSeconds(elapsed);
+  out.tasks_executed = done.tasks_executed;
+  out.tasks_per_agent = {done.tasks_executed};
+  out.agents_started = 1;
+  out.peak_rss_bytes = PeakResidentBytes();
+  return out;
 }
 
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
@@ -205,19 +186,21 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultViews& views, RunReport report) {
   const Digest digest = report.result_digest;
+  const auto not_finite = CountNotFinite(views);
+  if (!not_finite.ok()) return SayError(not_finite.status());
+  report.results_not_finite = *not_finite;
+  report.inputs_made = program.facts.made;
   ExitCode code = WriteOutputs(program.outputs, views, report);
   if (IsInterrupted()) {
     return SayError(absl::CancelledError(
         "interrupted: the run was over; not all outputs are written"));
   }
   CatchInterrupts("interrupted: the outputs are written, not checked\n");
-  const int threads =
-      std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
-               options.program.agents * options.program.workers);
-  const absl::Status judged =
-      JudgeFactors(program.job, table, views.lookup(), threads, report);
-  if (!judged.ok()) return SayError(judged);
   if (options.check) {
+    const int threads =
+        std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
+                 options.program.agents * options.program.workers);
+    JudgeFactors(program.job, table, views.lookup(), threads, report);
     dsl::Diagnostics diagnostics(options.program.file, program.text);
     SystemClock clock;
     std::optional<ProgressPrinter> waiting(std::in_place);
@@ -239,6 +222,12 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
       SayDifferences(*serial, views);
     }
   }
+  if (!report.agents_unheard.empty()) {
+    std::fprintf(stderr,
+                 "warning: %s did not answer: what was done there is not "
+                 "counted\n",
+                 absl::StrJoin(report.agents_unheard, ", ").c_str());
+  }
   if (options.json) {
     std::printf("%s\n", report.ToJson().c_str());
   } else {
@@ -246,7 +235,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         NumbersAmongResults(program.job.program, views.lookup());
     if (!numbers.ok()) return SayError(numbers.status());
     std::printf("%s", numbers->c_str());
-    SayIfNotKept(options, program, !numbers->empty() || report.residual);
+    SayIfNotKept(options, program, !numbers->empty());
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }
@@ -267,13 +256,15 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   SayReplicas(options.replicas, /*agents=*/1);
   SystemClock clock;
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
-  const auto table = kernels.Load(program.job, options.program.workers);
+  FlopsTime flops_time;
+  auto table = kernels.Load(program.job, options.program.workers);
   if (IsInterrupted()) {
     return SayError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
   if (!table.ok()) return SayError(table.status());
   const Relations relations(program.job.program);
+  flops_time.Watch(program.job.program, kernels.registry(), *table);
   absl::flat_hash_map<Label, Value> results;
   LocalRunOptions run_options;
   run_options.placement = PlaceWorkersHere(options.program.workers);
@@ -293,6 +284,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
       return !IsInterrupted();
     });
   }
+  const absl::Duration elapsed = clock.Now() - start;
   if (IsInterrupted() && !status.ok()) {
     return SayStopped(program.job.program, run);
   }
@@ -303,18 +295,15 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                ? ExitCode::kFailed
                : code;
   }
-  RunReport report{.job = JobHash(program.job.Encode()).ToString(),
-                   .program = program.job.program.name};
-  report.compute_seconds = absl::ToDoubleSeconds(clock.Now() - start);
+  RunReport report = ReportOf(run, elapsed);
+  if (const double seconds = absl::ToDoubleSeconds(
+          flops_time.LeftOf(elapsed, options.program.workers));
+      seconds > 0) {
+    report.gflops = run.Progress().flops / seconds / 1e9;
+  }
+  report.job = JobHash(program.job.Encode()).ToString();
+  report.program = program.job.program.name;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
-  const LocalProgress done = run.Progress();
-  report.tasks_executed = done.tasks_executed;
-  report.tasks_per_agent = {done.tasks_executed};
-  report.agents_started = 1;
-  report.peak_rss_bytes = PeakResidentBytes();
-  report.gflops = report.compute_seconds > 0
-                      ? done.flops / report.compute_seconds / 1e9
-                      : 0;
   report.seed = options.seed;
   const auto lookup = [&results](const Label& label) -> absl::StatusOr<Value> {
     const auto it = results.find(label);
@@ -323,9 +312,9 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
     }
     return it->second;
   };
-  const LoadedProgram ended = EndedProgram(program, done.time);
-  report.tasks_needed =
-      NeededAt(program.job.program, done.time, run.needed_count());
+  const int64_t time = run.Progress().time;
+  const LoadedProgram ended = EndedProgram(program, time);
+  report.tasks_needed = NeededAt(program.job.program, time, run.needed_count());
   dsl::ResultViews views(ended.job.program, lookup);
   const auto digest = views.DigestOfAll();
   if (!digest.ok()) return SayError(digest.status());
@@ -394,6 +383,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
     std::fprintf(stderr, "seed %llu\n",
                  static_cast<unsigned long long>(filled.seed));
   }
+  SayInputs(*program);
   // Bounded memory and a directory are matters of an agent.
   const bool embedded = filled.cluster.empty() && filled.program.agents == 1 &&
                         filled.kill_at.empty() && filled.join_at.empty() &&

@@ -63,7 +63,7 @@ AgentsRun::Outcome AgentsRun::Run(const Request& request) {
                     .workers = workers_};
   options.read_file = ReadBeside;
   options.load_library = kernels_.load_library();
-  options.numeric_class = kernels_.numeric_class();
+  options.numeric = kernels_.numeric_parts();
   options.analyze = dsl::AnalyzeWithIsl;
   dsl::Diagnostics diagnostics(options.file, request.text);
   const auto job =

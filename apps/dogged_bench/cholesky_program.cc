@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "dsl/point_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/graph/builder.h"
 
@@ -35,6 +37,21 @@ class TakeKernel : public Kernel {
  private:
   std::vector<Value>& tiles_;
 };
+
+// A kernel that comes with dogged, of so many uses, in their order.
+KernelSpec Native(const std::string& name, int32_t uses) {
+  dsl::NativeBody body{.kernel = name,
+                       .out_elements = {ElementType::kDouble},
+                       .out = {0},
+                       .names = {"r"}};
+  body.out_shapes.ranks = {0};
+  for (int32_t use = 0; use < uses; ++use) {
+    body.in.push_back(use);
+    body.names.emplace_back("a");
+    body.in_shapes.ranks.push_back(0);
+  }
+  return {name, "native", body.Encode()};
+}
 
 }  // namespace
 
@@ -84,20 +101,20 @@ Program CholeskyProgram(int64_t tile_rows) {
               .domain = {{span("k", zero, last)}, {}},
               .creates = {{l, {x0, x0}}},
               .uses = {{a, {x0, x0, x0}, {}}},
-              .kernel = b.AddKernel({"potrf", "native", ""}),
+              .kernel = b.AddKernel(Native("potrf", 1)),
               .priority = urgency(x0 * 3)});
   b.AddClass(
       {.name = "panel",  // (k, i)
        .domain = {{span("k", zero, last), span("i", x0 + one, last)}, {}},
        .creates = {{l, {x1, x0}}},
        .uses = {{l, {x0, x0}, {}}, {a, {x1, x0, x0}, {}}},
-       .kernel = b.AddKernel({"trsm", "native", ""}),
+       .kernel = b.AddKernel(Native("trsm", 2)),
        .priority = urgency(x0 * 2 + x1)});
   b.AddClass({.name = "diagonal",  // (i, k)
               .domain = {{span("i", one, last), span("k", zero, x0 - one)}, {}},
               .creates = {{a, {x0, x0, x1 + one}}},
               .uses = {{a, {x0, x0, x1}, {}}, {l, {x0, x1}, {}}},
-              .kernel = b.AddKernel({"syrk", "native", ""}),
+              .kernel = b.AddKernel(Native("syrk", 2)),
               .priority = urgency(x0 * 2 + x1)});
   b.AddClass(
       {.name = "update",  // (i, j, k)
@@ -106,7 +123,7 @@ Program CholeskyProgram(int64_t tile_rows) {
                   {}},
        .creates = {{a, {x0, x1, x2 + one}}},
        .uses = {{a, {x0, x1, x2}, {}}, {l, {x0, x2}, {}}, {l, {x1, x2}, {}}},
-       .kernel = b.AddKernel({"gemm", "native", ""}),
+       .kernel = b.AddKernel(Native("gemm", 3)),
        .priority = urgency(x0 + x1 + x2)});
   b.AddResult(l, {{span("i", zero, last), span("j", zero, x0)}, {}});
   b.SetEveryTaskNeeded();

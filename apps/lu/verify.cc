@@ -18,7 +18,7 @@ using blas::Matrix;
 using Step = BlockColumns::Step;
 
 std::optional<BlockColumnForm> FormOf(const Relations& relations) {
-  return FindBlockColumns(relations, "F", "P", ElementType::kInt64);
+  return FindBlockColumns(relations, "getrf", "eliminate");
 }
 
 std::vector<int64_t> ExchangesOf(const Step& step) {
@@ -61,7 +61,7 @@ absl::Status CheckExchanges(const BlockColumns& columns) {
     if (!is_list) return absl::InvalidArgumentError("P is no list of rows");
     for (int64_t q = 0; q < step.columns; ++q) {
       const int64_t row = step.extra.span<int64_t>()[static_cast<size_t>(q)];
-      if (row < step.first + q || row >= columns.order) {
+      if (row < step.first + q || row >= columns.rows) {
         return absl::InvalidArgumentError(absl::StrCat(
             "P exchanges row ", step.first + q, " with row ", row));
       }

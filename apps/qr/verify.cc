@@ -14,7 +14,7 @@ namespace {
 using Step = BlockColumns::Step;
 
 std::optional<BlockColumnForm> FormOf(const Relations& relations) {
-  return FindBlockColumns(relations, "V", "T", ElementType::kDouble);
+  return FindBlockColumns(relations, "geqrt", "reflect");
 }
 
 void Multiply(Reflect direction, const Step& step, int64_t n, blas::Matrix c) {
@@ -46,10 +46,10 @@ absl::StatusOr<Verdict> VerifyQr(const Job& job, const KernelTable& kernels,
   }
   DOGGED_ASSIGN_OR_RETURN(const BlockColumns columns,
                           LookUpColumns(job.program, *form, lookup));
-  for (int64_t k = 0; k < form->count; ++k) {
-    const Step& step = columns.steps[static_cast<size_t>(k)];
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, form->Extra(k), step.extra,
-                                       step.columns, step.columns));
+  for (size_t k = 0; k < form->steps.size(); ++k) {
+    const Step& step = columns.steps[k];
+    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, form->steps[k].extra,
+                                       step.extra, step.columns, step.columns));
   }
   return JudgeColumns(job, kernels, *form, columns,
                       {.undo = UndoStep, .apply = ApplyStep, .both_ways = true},

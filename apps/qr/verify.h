@@ -12,16 +12,16 @@
 
 namespace dogged {
 
-// True if `program` (valid) has the form of apps/qr/qr.dog: its results of
-// these arrays are exactly V(0)(k) and T(k), made by one task for each k, and
-// each A(0)(k)(0) is made by a task that requires nothing.
+// True if the results of `program` (valid) are those of a factorisation: all
+// its geqrt tasks make them, and `a` of each is a block column that comes from
+// nothing, through reflect with what all before it have made.
 bool IsQr(const Program& program);
 
-// A is made anew with `kernels` (those of job.program), V and T come from
+// A is made anew with `kernels` (those of job.program), the factors come from
 // `lookup`.
 //
 // Cost:   about the operations of the factorisation, on `threads` threads,
-//         whose number changes no bit; holds all of V, n numbers for each
+//         whose number changes no bit; holds all factors, n numbers for each
 //         block column, and a few block columns for each thread.
 // Errors: kFailedPrecondition unless IsQr(job.program); kInvalidArgument for
 //         values that do not fit; what lookup and the kernels return.

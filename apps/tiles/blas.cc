@@ -112,16 +112,6 @@ bool CanMap(size_t bytes) {
   return true;
 }
 
-// Ours need not pack as much; but only with the widest vectors are they ahead
-// of OpenBLAS's.
-bool OwnProductsAreFaster() {
-#if defined(__x86_64__)
-  return &OwnKernels() == &kMicroKernels8;
-#else
-  return false;
-#endif
-}
-
 // c = the product, plus c if `keep` is 1. False, and nothing done: that is
 // OpenBLAS's.
 bool OwnProduct(const Extents& extents, ProductTerms terms, double keep,
@@ -168,7 +158,7 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 }
 
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c) {
-  if (&OwnKernels() == &kMicroKernels2) {
+  if (!HasOwnSquares()) {
     OpenBlas().dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, Int(n), Int(k),
                      -1.0, a.data, Int(a.stride), 1.0, c.data, Int(c.stride));
     return;
@@ -179,6 +169,18 @@ void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c) {
                            .is_lower = true};
   Multiply({n, n, k}, terms, c, OwnKernels());
 }
+
+// Ours need not pack as much; but only with the widest vectors are they ahead
+// of OpenBLAS's.
+bool OwnProductsAreFaster() {
+#if defined(__x86_64__)
+  return &OwnKernels() == &kMicroKernels8;
+#else
+  return false;
+#endif
+}
+
+bool HasOwnSquares() { return &OwnKernels() != &kMicroKernels2; }
 
 absl::Status SetUp() {
   if (!Loaded().ok()) return Loaded().status();

@@ -78,6 +78,10 @@ absl::Status SetUp();
 absl::Status Reserve(int callers);
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
 std::string Name();
+// Products are our own kernels', none OpenBLAS's.
+bool OwnProductsAreFaster();
+// SubtractSquare() is our own kernels'.
+bool HasOwnSquares();
 // Those of our own that suit this processor.
 const MicroKernels& OwnKernels();
 

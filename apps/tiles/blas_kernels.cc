@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
 #include "apps/tiles/lu_kernels.h"
+#include "apps/tiles/numeric_class.h"
 #include "apps/tiles/qr_kernels.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/tiles/triangle.h"
@@ -57,6 +58,19 @@ absl::Status Spd(NativeCall& call) {
 
 absl::Status General(NativeCall& call) { return Generate(call, Element); }
 
+// A factor of finite numbers that is not finite is none, too: its elements are
+// no larger than the roots of the diagonal's.
+absl::string_view WordsFor(const Value& failed) {
+  if (!IsFinite(failed, /*is_lower=*/true)) {
+    return "finite: the matrix is not positive definite, unless numbers of its "
+           "own are not finite";
+  }
+  return IsTooSmall(failed, /*is_lower=*/true)
+             ? "positive: the matrix is not positive definite, or too small to "
+               "tell: scale it"
+             : "positive: the matrix is not positive definite";
+}
+
 absl::Status Potrf(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
   const int64_t n = RowCount(call.in[0]);
@@ -70,11 +84,8 @@ absl::Status Potrf(NativeCall& call) {
             ? ""
             : absl::StrCat(" (column ",
                            static_cast<int64_t>(call.scalars[0]) + *pivot, ")");
-    return absl::InvalidArgumentError(
-        absl::StrCat("pivot ", *pivot, " of the tile", column, " is not ",
-                     IsFinite(l, /*is_lower=*/true)
-                         ? "positive: the matrix is not positive definite"
-                         : "finite: the matrix holds NaN or infinite numbers"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pivot ", *pivot, " of the tile", column, " is not ", WordsFor(l)));
   }
   for (int64_t i = 0; i < n; ++i) {
     std::fill(a.row(i) + i + 1, a.row(i) + n, 0.0);
@@ -148,6 +159,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .optional_count = 1,
                 .elements = {ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = SquaresClass(),
                 .run = Potrf,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   const double n = Extent(in[0], 0);
@@ -159,6 +171,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
                 .updates = 1,
+                .numeric_class = TilesClass(),
                 .run = Trsm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * Extent(in[1], 1) * Extent(in[1], 1);
@@ -169,6 +182,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = SquaresClass(),
                 .run = Syrk,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return Extent(in[1], 0) * (Extent(in[1], 0) + 1) *
@@ -180,6 +194,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = Gemm,
                 .flops = [](Shapes in, Shapes, Scalars) {
                   return 2 * Extent(in[0], 0) * Extent(in[0], 1) *

@@ -24,8 +24,8 @@
 
 namespace dogged {
 
-// Adds all of them. Each updates its last-updated input in place where
-// nobody else holds it.
+// Adds all of them; SetUpBlas() came before. Each updates its last-updated
+// input in place where nobody else holds it.
 //
 // Errors of the kernels: kInvalidArgument for shapes that do not fit, and from
 //         potrf for a matrix that is not positive definite ("pivot 17 ...",

@@ -29,15 +29,16 @@ void DivideColumn(StripRows rows, size_t j) {
   for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= rows[j][j];
 }
 
-std::optional<int64_t> FactorStrip(int64_t m, Matrix a,
-                                   absl::Span<int64_t> pivots) {
+std::optional<LuFailure> FactorStrip(int64_t m, Matrix a,
+                                     absl::Span<int64_t> pivots) {
   const size_t n = pivots.size();
   const StripRows rows = LoadStrip(m, std::ssize(pivots), a);
   const MicroKernels& kernels = blas::OwnKernels();
   StripPivot pivot = kernels.eliminate(m, {}, rows[0].data());
   for (size_t j = 0; j < n; ++j) {
-    if (!pivot.is_finite || pivot.magnitude == 0)
-      return static_cast<int64_t>(j);
+    if (!pivot.is_finite || pivot.magnitude == 0) {
+      return LuFailure{static_cast<int64_t>(j), pivot.is_finite};
+    }
     const size_t at = j + static_cast<size_t>(pivot.row);
     pivots[j] = static_cast<int64_t>(at);
     std::swap(rows[j], rows[at]);
@@ -68,8 +69,8 @@ void ExchangeRowsBack(int64_t n, absl::Span<const int64_t> pivots, Matrix a) {
   }
 }
 
-std::optional<int64_t> FactorLu(int64_t m, Matrix a,
-                                absl::Span<int64_t> pivots) {
+std::optional<LuFailure> FactorLu(int64_t m, Matrix a,
+                                  absl::Span<int64_t> pivots) {
   const auto n = static_cast<int64_t>(pivots.size());
   if (n <= kStrip) return FactorStrip(m, a, pivots);
   const int64_t left = LeftOfPanel(n);
@@ -81,8 +82,11 @@ std::optional<int64_t> FactorLu(int64_t m, Matrix a,
   SolveLeft(left, right, a, Diagonal::kUnit, a.At(0, left));
   blas::Product({m - left, right, left}, -1, a.At(left, 0), a.At(0, left), 1,
                 a.At(left, left));
-  const auto failed = FactorLu(m - left, a.At(left, left), rest);
-  if (failed.has_value()) return left + *failed;
+  auto failed = FactorLu(m - left, a.At(left, left), rest);
+  if (failed.has_value()) {
+    failed->column += left;
+    return failed;
+  }
   ExchangeRows(left, rest, a.At(left, 0));
   for (int64_t& pivot : rest) pivot += left;
   return std::nullopt;

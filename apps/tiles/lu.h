@@ -11,14 +11,19 @@
 
 namespace dogged {
 
+struct LuFailure {
+  int64_t column = 0;
+  bool is_zero = false;  // else not finite
+};
+
 // Factors a, m x n with m >= n = pivots.size(): p * a = l * u. Afterwards u
 // stands on and above the diagonal of a, l below it, its diagonal of ones
 // understood. pivots[j] >= j is the row that row j was exchanged with, one
 // after the other; the largest of its column, so no element of l exceeds 1.
 // Returns the first column whose largest element is zero or not finite, if
 // there is one: then what is in a has no meaning.
-std::optional<int64_t> FactorLu(int64_t m, blas::Matrix a,
-                                absl::Span<int64_t> pivots);
+std::optional<LuFailure> FactorLu(int64_t m, blas::Matrix a,
+                                  absl::Span<int64_t> pivots);
 
 // Exchanges row j of a, which has n columns, with row pivots[j]: in order, or
 // back again.

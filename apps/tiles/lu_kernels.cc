@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
 #include "apps/tiles/lu.h"
+#include "apps/tiles/numeric_class.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/tiles/triangle.h"
 #include "runtime/base/status.h"
@@ -18,6 +19,15 @@ namespace {
 using Shapes = absl::Span<const Shape>;
 using Scalars = absl::Span<const double>;
 
+absl::string_view WordsFor(const LuFailure& failure, const Value& tile) {
+  if (!failure.is_zero) {
+    return "not finite: scale the matrix, unless numbers of its own are not";
+  }
+  return IsTooSmall(tile)
+             ? "zero: the matrix is singular, or too small to tell: scale it"
+             : "zero: the matrix is singular";
+}
+
 absl::Status Getrf(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
   const auto first = static_cast<int64_t>(call.scalars[0]);
@@ -26,14 +36,12 @@ absl::Status Getrf(NativeCall& call) {
   Value f = TakeOrCopy(call.in[0]);
   Value p = Value::Allocate(ElementType::kInt64, {columns});
   const absl::Span<int64_t> pivots = p.mutable_span<int64_t>();
-  const std::optional<int64_t> failed =
+  const std::optional<LuFailure> failed =
       FactorLu(RowCount(f) - first, MutableMatrixOf(f).At(first, 0), pivots);
   if (failed.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pivot ", *failed, " of the tile (column ", first + *failed,
-        IsFinite(f) ? ") is zero, or next to it: the matrix is singular"
-                    : ") is not finite: the matrix holds NaN or infinite "
-                      "numbers"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pivot ", failed->column, " of the tile (column ",
+                     first + failed->column, ") is ", WordsFor(*failed, f)));
   }
   for (int64_t& pivot : pivots) pivot += first;
   call.out[0] = std::move(f);
@@ -94,6 +102,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kInt64},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = Getrf,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
@@ -107,6 +116,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kInt64, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = Eliminate,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

@@ -10,7 +10,7 @@
 // Partial pivoting: no element of l exceeds 1, and the error is LAPACK's.
 // Errors: kInvalidArgument for arguments that do not fit, and from getrf for a
 //         matrix that is singular ("pivot 17 ...", counted from 0 within the
-//         tile; a column with NaN or infinity is named the same way).
+//         tile; a column that is not finite is named the same way).
 #ifndef DOGGED_APPS_TILES_LU_KERNELS_H_
 #define DOGGED_APPS_TILES_LU_KERNELS_H_
 

@@ -1,18 +1,29 @@
-// The numeric class: what decides the bits of a result beside the job. Agents
-// of another class do not run a job's tasks.
+// What decides the bits of results on this host beside the job, by who depends
+// on it. Agents that lack a part that a job needs do not run its tasks.
 #ifndef DOGGED_APPS_TILES_NUMERIC_CLASS_H_
 #define DOGGED_APPS_TILES_NUMERIC_CLASS_H_
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "runtime/graph/numeric_class.h"
 
 namespace dogged {
 
-// "OpenBLAS 0.3.21 Haswell; tiles 2; glibc 2.36; avx avx2 fma avx512f": `blas`
-// from BlasName(), the version of our own tile kernels, then what these and
-// glibc's mathematics dispatch on. Hosts with equal text give equal bits.
-std::string NumericClass(absl::string_view blas);
+// "glibc 2.36 avx avx2 fma": the library's version, and what its mathematics
+// dispatch on, as far as it uses that here.
+std::string MathematicsClass();
+
+// "tiles 3 of 8 doubles": the version of our own tile kernels, and their
+// vectors. They depend on nothing else, but where they call OpenBLAS.
+std::string TilesClass();
+// Of kernels that multiply matrices, and of those that take squares from one:
+// the above, and "OpenBLAS 0.3.21 Haswell" where that does it. SetUpBlas() came
+// before.
+std::string ProductsClass();
+std::string SquaresClass();
+
+// Of this host.
+NumericParts NumericPartsHere();
 
 }  // namespace dogged
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
+#include "apps/tiles/numeric_class.h"
 #include "apps/tiles/reflectors.h"
 #include "apps/tiles/tile_call.h"
 #include "runtime/base/status.h"
@@ -16,6 +17,8 @@ namespace {
 using Shapes = absl::Span<const Shape>;
 using Scalars = absl::Span<const double>;
 
+constexpr char kTooLong[] = "longer than the largest double: scale the matrix";
+
 absl::Status Geqrt(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "a"));
   const auto first = static_cast<int64_t>(call.scalars[0]);
@@ -23,13 +26,14 @@ absl::Status Geqrt(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[0], "a", first, columns));
   Value v = TakeOrCopy(call.in[0]);
   Value t = Value::Allocate(ElementType::kDouble, {columns, columns});
-  const std::optional<int64_t> failed =
+  const std::optional<QrFailure> failed =
       FactorQr(RowCount(v) - first, columns, MutableMatrixOf(v).At(first, 0),
                MutableMatrixOf(t));
   if (failed.has_value()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("column ", *failed, " of the tile (column ",
-                     first + *failed, " of the matrix) is not finite"));
+        absl::StrCat("column ", failed->column, " of the tile (column ",
+                     first + failed->column, " of the matrix) is ",
+                     failed->overflows ? kTooLong : "not finite"));
   }
   call.out[0] = std::move(v);
   call.out[1] = std::move(t);
@@ -45,9 +49,14 @@ absl::Status ReflectTile(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[1], "v", first, k));
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[2], "t", k, k));
   Value r = TakeOrCopy(call.in[0]);
-  ApplyReflectors(Reflect::kTransposed, {rows - first, ColumnCount(r), k},
-                  MatrixOf(call.in[1]).At(first, 0), MatrixOf(call.in[2]),
-                  MutableMatrixOf(r).At(first, 0));
+  const std::optional<int64_t> overflown =
+      ApplyReflectors(Reflect::kTransposed, {rows - first, ColumnCount(r), k},
+                      MatrixOf(call.in[1]).At(first, 0), MatrixOf(call.in[2]),
+                      MutableMatrixOf(r).At(first, 0));
+  if (overflown.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("column ", *overflown, " of the tile is ", kTooLong));
+  }
   call.out[0] = std::move(r);
   return absl::OkStatus();
 }
@@ -55,19 +64,21 @@ absl::Status ReflectTile(NativeCall& call) {
 }  // namespace
 
 void AddQrKernels(KernelRegistry& registry) {
-  registry.Add({.name = "geqrt",
-                .in_count = 1,
-                .out_count = 2,
-                .scalar_count = 1,
-                .elements = {ElementType::kDouble, ElementType::kDouble,
-                             ElementType::kDouble},
-                .updates = 0,
-                .run = Geqrt,
-                .flops = [](Shapes in, Shapes, Scalars scalars) {
-                  const double m = static_cast<double>(in[0][0]) - scalars[0];
-                  const auto n = static_cast<double>(in[0][1]);
-                  return 2 * n * n * (m - n / 3);
-                }});
+  registry.Add(
+      {.name = "geqrt",
+       .in_count = 1,
+       .out_count = 2,
+       .scalar_count = 1,
+       .elements = {ElementType::kDouble, ElementType::kDouble,
+                    ElementType::kDouble},
+       .updates = 0,
+       .numeric_class = absl::StrCat(ProductsClass(), "; ", MathematicsClass()),
+       .run = Geqrt,
+       .flops = [](Shapes in, Shapes, Scalars scalars) {
+         const double m = static_cast<double>(in[0][0]) - scalars[0];
+         const auto n = static_cast<double>(in[0][1]);
+         return 2 * n * n * (m - n / 3);
+       }});
   registry.Add({.name = "reflect",
                 .in_count = 3,
                 .out_count = 1,
@@ -75,6 +86,7 @@ void AddQrKernels(KernelRegistry& registry) {
                 .elements = {ElementType::kDouble, ElementType::kDouble,
                              ElementType::kDouble, ElementType::kDouble},
                 .updates = 0,
+                .numeric_class = ProductsClass(),
                 .run = ReflectTile,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "apps/tiles/micro_kernels.h"
@@ -29,7 +30,55 @@ class Top {
   int64_t k_;
 };
 
-// The Euclidean length of column `j` from row `first` on, without overflow.
+// Lengths of columns, and products with them, overflow beyond that.
+constexpr double kTame = 0x1p+900;
+constexpr int kTameExponent = 900;
+
+// A column that is multiplied by a power of two for a while.
+template <typename At>
+class ScaledColumn {
+ public:
+  // at(i) is element i, of `count`. One that is not finite stays as it is, and
+  // so does a small one unless it `may_grow`.
+  ScaledColumn(At at, size_t count, bool may_grow)
+      : at_(std::move(at)), count_(count) {
+    double largest = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      is_finite_ = is_finite_ && std::isfinite(at_(i));
+      largest = std::max(largest, std::abs(at_(i)));
+    }
+    if (!is_finite_ || largest == 0) return;
+    const int exponent = std::ilogb(largest);
+    const bool is_large = exponent > kTameExponent;
+    const bool is_small = may_grow && exponent < -kTameExponent;
+    if (!is_large && !is_small) return;
+    exponent_ = exponent;
+    Multiply(count_, -exponent);
+  }
+  bool is_finite() const { return is_finite_; }
+  // The first `count` elements as they would be without it. False if they were
+  // finite, and are not any more.
+  bool Restore(size_t count) {
+    if (exponent_ != 0) Multiply(count, exponent_);
+    if (!is_finite_) return true;
+    bool out = true;
+    for (size_t i = 0; i < count; ++i) out = out && std::isfinite(at_(i));
+    return out;
+  }
+
+ private:
+  void Multiply(size_t count, int exponent) {
+    for (size_t i = 0; i < count; ++i) at_(i) = std::ldexp(at_(i), exponent);
+  }
+
+  const At at_;
+  const size_t count_;
+  bool is_finite_ = true;
+  int exponent_ = 0;
+};
+
+// The Euclidean length of column `j` from row `first` on, of which no element
+// exceeds kTame.
 double Length(StripRows rows, size_t first, size_t j) {
   double sum = 0;
   double largest = 0;
@@ -37,8 +86,7 @@ double Length(StripRows rows, size_t first, size_t j) {
     sum += rows[i][j] * rows[i][j];
     largest = std::max(largest, std::abs(rows[i][j]));
   }
-  if (sum == 0 && largest == 0) return 0;
-  if (std::isnan(sum) || std::isinf(largest)) return sum;
+  if (largest == 0) return 0;
   if (sum > 1e-280 && sum < 1e280) return std::sqrt(sum);
   double scaled = 0;
   for (size_t i = first; i < rows.size(); ++i) {
@@ -53,38 +101,64 @@ struct Reflector {
   double tau = 0;
   // Of columns before it: their vectors times its own.
   StripRow products{};
+  std::optional<QrFailure> failure;
 };
 
-// Makes column `j` of `rows` zero below the diagonal; v takes the place of the
-// zeros. None if the column is not finite. In steps that neither overflow nor
-// lose what is small.
-std::optional<Reflector> ReflectWithCare(StripRows rows, size_t j) {
+// Reflects column `j` of `rows`, finite and scaled, and takes the others along.
+Reflector ReflectScaled(StripRows rows, size_t j) {
   const double rest = Length(rows, j + 1, j);
   const double alpha = rows[j][j];
   Reflector out;
-  if (!std::isfinite(rest) || !std::isfinite(alpha)) return std::nullopt;
-  if (rest != 0) {
-    const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
-    out.tau = (beta - alpha) / beta;
-    for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= alpha - beta;
-    StripRow sums = rows[j];
-    for (size_t i = j + 1; i < rows.size(); ++i) {
-      const double v = rows[i][j];
-      for (size_t c = 0; c < kStrip; ++c) sums[c] += v * rows[i][c];
-    }
-    for (double& sum : sums) sum *= out.tau;
-    std::fill_n(sums.begin(), j + 1, 0.0);
-    for (size_t c = j + 1; c < kStrip; ++c) rows[j][c] -= sums[c];
-    for (size_t i = j + 1; i < rows.size(); ++i) {
-      const double v = rows[i][j];
-      for (size_t c = 0; c < kStrip; ++c) rows[i][c] -= v * sums[c];
-    }
-    rows[j][j] = beta;
+  if (rest == 0) return out;
+  const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
+  out.tau = (beta - alpha) / beta;
+  for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= alpha - beta;
+  StripRow sums = rows[j];
+  for (size_t i = j + 1; i < rows.size(); ++i) {
+    const double v = rows[i][j];
+    for (size_t c = 0; c < kStrip; ++c) sums[c] += v * rows[i][c];
+  }
+  for (double& sum : sums) sum *= out.tau;
+  std::fill_n(sums.begin(), j + 1, 0.0);
+  for (size_t c = j + 1; c < kStrip; ++c) rows[j][c] -= sums[c];
+  for (size_t i = j + 1; i < rows.size(); ++i) {
+    const double v = rows[i][j];
+    for (size_t c = 0; c < kStrip; ++c) rows[i][c] -= v * sums[c];
+  }
+  rows[j][j] = beta;
+  return out;
+}
+
+// Makes column `j` of `rows` zero below the diagonal; v takes the place of the
+// zeros. In steps that neither overflow nor lose what is small.
+Reflector ReflectWithCare(StripRows rows, size_t j) {
+  const auto scaled = [&](size_t c) {
+    const auto at = [rows, j, c](size_t i) -> double& {
+      return rows[j + i][c];
+    };
+    return ScaledColumn(at, rows.size() - j, /*may_grow=*/c == j);
+  };
+  auto column = scaled(j);
+  Reflector out;
+  const auto number = static_cast<int64_t>(j);
+  if (!column.is_finite()) {
+    out.failure = {number, /*overflows=*/false};
+    return out;
+  }
+  std::vector<decltype(column)> others;
+  for (size_t c = j + 1; c < kStrip; ++c) others.push_back(scaled(c));
+  out = ReflectScaled(rows, j);
+  // Below the diagonal stands v.
+  if (!column.Restore(1)) out.failure = {number, /*overflows=*/true};
+  for (size_t c = j + 1; c < kStrip; ++c) {
+    const bool fits = others[c - j - 1].Restore(rows.size() - j);
+    if (fits || out.failure.has_value()) continue;
+    out.failure = {static_cast<int64_t>(c), /*overflows=*/true};
   }
   out.products = rows[j];
   for (size_t i = j + 1; i < rows.size(); ++i) {
     const double v = rows[i][j];
-    for (size_t c = 0; c < kStrip; ++c) out.products[c] += rows[i][c] * v;
+    for (size_t c = 0; c < j; ++c) out.products[c] += rows[i][c] * v;
   }
   return out;
 }
@@ -97,18 +171,9 @@ class Strip {
     Pass(1, {});
   }
 
-  // The next column; none if it is not finite.
-  std::optional<Reflector> Reflect() {
+  // The next column.
+  Reflector Reflect() {
     const auto j = static_cast<size_t>(column_++);
-    if (!IsTame(j)) {
-      const std::optional<Reflector> out = ReflectWithCare(rows_, j);
-      StripStep unchanged;
-      // Multiplies that column by 1, and takes nothing from others.
-      unchanged.column = static_cast<int64_t>(j);
-      unchanged.scale = 1;
-      Pass(j + 2, unchanged);
-      return out;
-    }
     StripRow& row = rows_[j];
     const double alpha = row[j];
     const double beta =
@@ -121,6 +186,7 @@ class Strip {
       out.products[c] = row[c] + sums_[c] * step.scale;
       if (c > j) step.weights[c] = out.tau * out.products[c];
     }
+    if (!IsTame(j, out)) return WithCare(j);
     for (size_t c = j + 1; c < kStrip; ++c) row[c] -= step.weights[c];
     row[j] = beta;
     // The next diagonal element is in no sum.
@@ -130,11 +196,25 @@ class Strip {
   }
 
  private:
-  // The sums can be trusted: nothing has overflown or got lost in them.
-  bool IsTame(size_t j) const {
-    bool is_finite = std::isfinite(rows_[j][j]);
-    for (const double sum : sums_) is_finite = is_finite && std::isfinite(sum);
-    return is_finite && sums_[j] > 1e-280 && sums_[j] < 1e280;
+  Reflector WithCare(size_t j) {
+    Reflector out = ReflectWithCare(rows_, j);
+    StripStep unchanged;
+    // Multiplies that column by 1, and takes nothing from others.
+    unchanged.column = static_cast<int64_t>(j);
+    unchanged.scale = 1;
+    Pass(j + 2, unchanged);
+    return out;
+  }
+  // The sums can be trusted, and what follows from them: nothing has overflown
+  // or got lost there.
+  bool IsTame(size_t j, const Reflector& reflector) const {
+    bool out =
+        std::abs(rows_[j][j]) < kTame && sums_[j] > 1e-280 && sums_[j] < 1e280;
+    for (size_t c = 0; c < kStrip; ++c) {
+      out = out && std::isfinite(sums_[c]) &&
+            (c < j || std::abs(reflector.products[c]) < kTame);
+    }
+    return out;
   }
   void Advance(size_t first, size_t count, const StripStep& step) {
     kernels_.reflect(static_cast<int64_t>(count), step, rows_[first].data(),
@@ -166,13 +246,13 @@ void ExtendT(const Reflector& reflector, int64_t column, Matrix t) {
   t(column, column) = reflector.tau;
 }
 
-std::optional<int64_t> FactorStrip(int64_t m, int64_t n, Matrix a, Matrix t) {
+std::optional<QrFailure> FactorStrip(int64_t m, int64_t n, Matrix a, Matrix t) {
   const StripRows rows = LoadStrip(m, n, a);
   Strip strip(rows, blas::OwnKernels());
   for (int64_t j = 0; j < n; ++j) {
-    const std::optional<Reflector> reflector = strip.Reflect();
-    if (!reflector.has_value()) return j;
-    ExtendT(*reflector, j, t);
+    const Reflector reflector = strip.Reflect();
+    if (reflector.failure.has_value()) return reflector.failure;
+    ExtendT(reflector, j, t);
   }
   StoreStrip(rows, n, a);
   return std::nullopt;
@@ -200,45 +280,109 @@ void JoinT(int64_t m, int64_t left, int64_t right, ConstMatrix a, Matrix t) {
   }
 }
 
+// How to apply k reflectors to c, m x n.
+struct Application {
+  Reflect direction;
+  blas::Extents extents;
+  ConstMatrix v;
+  ConstMatrix t;
+  Top top;
+  std::vector<double> content;
+
+  Application(Reflect way, const blas::Extents& e, ConstMatrix vectors,
+              ConstMatrix factors)
+      : direction(way),
+        extents(e),
+        v(vectors),
+        t(factors),
+        top(e.k, vectors),
+        content(static_cast<size_t>(2 * e.k * e.n)) {}
+
+  Matrix products() { return {content.data(), extents.n}; }
+
+  // products = v' * c. False if they, or what follows from them, may overflow.
+  bool MakeProducts(ConstMatrix c) {
+    const auto [m, n, k, zeros] = extents;
+    blas::TransposedProduct({k, n, k, blas::Zeros::kBelowDiagonal}, 1,
+                            top.matrix(), c, 0, products());
+    if (m > k) {
+      blas::TransposedProduct({k, n, m - k}, 1, v.At(k, 0), c.At(k, 0), 1,
+                              products());
+    }
+    bool out = true;
+    for (int64_t i = 0; i < k * n; ++i) out &= std::abs(content[i]) < kTame;
+    return out;
+  }
+  // c = c - v * (t or t') * products.
+  void Subtract(Matrix c) {
+    const auto [m, n, k, zeros] = extents;
+    const Matrix scaled{content.data() + k * n, n};
+    constexpr auto kAbove = blas::Zeros::kAboveDiagonal;
+    if (direction == Reflect::kForward) {
+      blas::Product({k, n, k, blas::Zeros::kBelowDiagonal}, 1, t, products(), 0,
+                    scaled);
+    } else {
+      blas::TransposedProduct({k, n, k, kAbove}, 1, t, products(), 0, scaled);
+    }
+    blas::Product({k, n, k, kAbove}, -1, top.matrix(), scaled, 1, c);
+    if (m > k) {
+      blas::Product({m - k, n, k}, -1, v.At(k, 0), scaled, 1, c.At(k, 0));
+    }
+  }
+};
+
+// The same to columns that are scaled meanwhile. Returns as ApplyReflectors().
+std::optional<int64_t> ApplyWithCare(Application& application, Matrix c) {
+  const auto scaled = [c, &application](int64_t j) {
+    const auto at = [c, j](size_t i) -> double& {
+      return c(static_cast<int64_t>(i), j);
+    };
+    return ScaledColumn(at, static_cast<size_t>(application.extents.m),
+                        /*may_grow=*/false);
+  };
+  std::vector<decltype(scaled(0))> columns;
+  for (int64_t j = 0; j < application.extents.n; ++j) {
+    columns.push_back(scaled(j));
+  }
+  application.MakeProducts(c);
+  application.Subtract(c);
+  std::optional<int64_t> failed;
+  for (int64_t j = application.extents.n; j-- > 0;) {
+    const auto rows = static_cast<size_t>(application.extents.m);
+    if (!columns[static_cast<size_t>(j)].Restore(rows)) failed = j;
+  }
+  return failed;
+}
+
 }  // namespace
 
-std::optional<int64_t> FactorQr(int64_t m, int64_t n, Matrix a, Matrix t) {
+std::optional<QrFailure> FactorQr(int64_t m, int64_t n, Matrix a, Matrix t) {
   if (n <= kStrip) return FactorStrip(m, n, a, t);
   const int64_t left = LeftOfPanel(n);
   const int64_t right = n - left;
   if (const auto failed = FactorQr(m, left, a, t)) return failed;
-  ApplyReflectors(Reflect::kTransposed, {m, right, left}, a, t, a.At(0, left));
-  const auto failed =
-      FactorQr(m - left, right, a.At(left, left), t.At(left, left));
-  if (failed.has_value()) return left + *failed;
+  const auto overflown = ApplyReflectors(Reflect::kTransposed, {m, right, left},
+                                         a, t, a.At(0, left));
+  if (overflown.has_value()) {
+    return QrFailure{left + *overflown, /*overflows=*/true};
+  }
+  auto failed = FactorQr(m - left, right, a.At(left, left), t.At(left, left));
+  if (failed.has_value()) {
+    failed->column += left;
+    return failed;
+  }
   JoinT(m, left, right, a, t);
   return std::nullopt;
 }
 
-void ApplyReflectors(Reflect direction, const blas::Extents& extents,
-                     ConstMatrix v, ConstMatrix t, Matrix c) {
-  const auto [m, n, k, zeros] = extents;
-  if (n == 0 || k == 0) return;
-  Top top(k, v);
-  std::vector<double> content(static_cast<size_t>(2 * k * n));
-  const Matrix products{content.data(), n};
-  const Matrix scaled{content.data() + k * n, n};
-  constexpr auto kAbove = blas::Zeros::kAboveDiagonal;
-  constexpr auto kBelow = blas::Zeros::kBelowDiagonal;
-  blas::TransposedProduct({k, n, k, kBelow}, 1, top.matrix(), c, 0, products);
-  if (m > k) {
-    blas::TransposedProduct({k, n, m - k}, 1, v.At(k, 0), c.At(k, 0), 1,
-                            products);
-  }
-  if (direction == Reflect::kForward) {
-    blas::Product({k, n, k, kBelow}, 1, t, products, 0, scaled);
-  } else {
-    blas::TransposedProduct({k, n, k, kAbove}, 1, t, products, 0, scaled);
-  }
-  blas::Product({k, n, k, kAbove}, -1, top.matrix(), scaled, 1, c);
-  if (m > k) {
-    blas::Product({m - k, n, k}, -1, v.At(k, 0), scaled, 1, c.At(k, 0));
-  }
+std::optional<int64_t> ApplyReflectors(Reflect direction,
+                                       const blas::Extents& extents,
+                                       ConstMatrix v, ConstMatrix t, Matrix c) {
+  if (extents.n == 0 || extents.k == 0) return std::nullopt;
+  Application application(direction, extents, v, t);
+  if (!application.MakeProducts(c)) return ApplyWithCare(application, c);
+  application.Subtract(c);
+  return std::nullopt;
 }
 
 }  // namespace dogged

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 
 namespace dogged {
@@ -25,16 +26,23 @@ absl::Status CheckTile(const Value& tile, absl::string_view name, int64_t rows,
                    columns < 0 ? tile.shape()[1] : columns));
 }
 
-bool IsFinite(const Value& tile, bool is_lower) {
+static bool AllOf(const Value& tile, bool is_lower,
+                  absl::FunctionRef<bool(double)> holds) {
   for (int64_t i = 0; i < RowCount(tile); ++i) {
     const double* const row = MatrixOf(tile).row(i);
     const int64_t count =
         is_lower ? std::min(i + 1, ColumnCount(tile)) : ColumnCount(tile);
-    for (int64_t j = 0; j < count; ++j) {
-      if (!std::isfinite(row[j])) return false;
-    }
+    if (!std::all_of(row, row + count, holds)) return false;
   }
   return true;
+}
+
+bool IsFinite(const Value& tile, bool is_lower) {
+  return AllOf(tile, is_lower, [](double x) { return std::isfinite(x); });
+}
+
+bool IsTooSmall(const Value& tile, bool is_lower) {
+  return AllOf(tile, is_lower, [](double x) { return std::abs(x) < 0x1p-960; });
 }
 
 absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,

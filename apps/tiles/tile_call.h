@@ -29,6 +29,9 @@ absl::Status CheckTile(const Value& tile, absl::string_view name,
 // No element is NaN or infinite; with `is_lower`, none on or below the
 // diagonal.
 bool IsFinite(const Value& tile, bool is_lower = false);
+// All its elements are so small that differences between them may get lost;
+// with `is_lower`, all on or below the diagonal.
+bool IsTooSmall(const Value& tile, bool is_lower = false);
 // kInvalidArgument unless at least `columns` rows of `tile` come from `first`
 // on, which is not negative.
 absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,

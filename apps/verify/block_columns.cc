@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/tile_call.h"
+#include "apps/verify/kernel_calls.h"
 #include "apps/verify/parts.h"
+#include "apps/verify/scale.h"
 #include "apps/verify/square_sum.h"
 #include "runtime/base/status.h"
 
@@ -18,15 +20,15 @@ using blas::ConstMatrix;
 using blas::Matrix;
 using Step = BlockColumns::Step;
 
-// The part of a factor on and above the diagonal, zeros below.
-Value UpperPart(const Step& step) {
+// The part of a factor on and above the diagonal, scaled, zeros below.
+Value UpperPart(const Step& step, const Scale& scale) {
   const int64_t rows = RowCount(step.factor);
   Value out = Value::Allocate(ElementType::kDouble, {rows, step.columns});
   const Matrix to = MutableMatrixOf(out);
   const ConstMatrix from = MatrixOf(step.factor);
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < step.columns; ++j) {
-      to(i, j) = i <= step.first + j ? from(i, j) : 0;
+      to(i, j) = i <= step.first + j ? scale(from(i, j)) : 0;
     }
   }
   return out;
@@ -55,17 +57,18 @@ void AddDistance(const Value& left, const Value& right, SquareSum& sum) {
   sum.Add(apart);
 }
 
-// x: the solution of (upper triangle of the factors) * x = x.
-void SolveUpper(const BlockColumns& columns, std::vector<double>& x) {
+// x: the solution of (upper triangle of the factors, scaled) * x = x.
+void SolveUpper(const BlockColumns& columns, const Scale& scale,
+                std::vector<double>& x) {
   for (auto step = columns.steps.rbegin(); step != columns.steps.rend();
        ++step) {
     const ConstMatrix u = MatrixOf(step->factor);
     for (int64_t j = step->columns - 1; j >= 0; --j) {
       const int64_t at = step->first + j;
-      const double found = x[static_cast<size_t>(at)] / u(at, j);
+      const double found = x[static_cast<size_t>(at)] / scale(u(at, j));
       x[static_cast<size_t>(at)] = found;
       for (int64_t i = 0; i < at; ++i) {
-        x[static_cast<size_t>(i)] -= u(i, j) * found;
+        x[static_cast<size_t>(i)] -= scale(u(i, j)) * found;
       }
     }
   }
@@ -84,35 +87,112 @@ void AddProduct(const Step& step, const Value& a, double factor,
   }
 }
 
+bool HasZeroOnDiagonal(const BlockColumns& columns) {
+  for (const Step& step : columns.steps) {
+    const ConstMatrix u = MatrixOf(step.factor);
+    for (int64_t j = 0; j < step.columns; ++j) {
+      if (u(step.first + j, j) == 0) return true;
+    }
+  }
+  return false;
+}
+
+// What all parts of a check need.
+struct Case {
+  const Job& job;
+  const KernelTable& kernels;
+  const BlockColumnForm& form;
+  const BlockColumns& columns;
+  int threads;
+  Relations relations;
+  Scale scale;
+  // By block column.
+  std::vector<std::vector<double>> products;
+
+  absl::StatusOr<Value> Make(size_t j) const {
+    const Label& label = form.steps[j].input;
+    DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
+    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, label, a, columns.rows,
+                                       columns.steps[j].columns));
+    a = TakeOrCopy(a);
+    scale.Apply(a.mutable_span<double>());
+    return a;
+  }
+  absl::Status ForEachColumn(
+      absl::FunctionRef<absl::Status(size_t j)> body) const {
+    return ForEachPart(std::ssize(columns.steps), threads,
+                       [&](int64_t j) { return body(static_cast<size_t>(j)); });
+  }
+  // products[j] = factor * (block column j) * (its part of x).
+  void Multiply(size_t j, const Value& a, double factor,
+                const std::vector<double>& x) {
+    products[j].assign(static_cast<size_t>(columns.rows), 0);
+    AddProduct(columns.steps[j], a, factor, x, products[j]);
+  }
+};
+
+absl::Status FindScale(Case& it) {
+  std::vector<double> largest(it.columns.steps.size());
+  DOGGED_RETURN_IF_ERROR(it.ForEachColumn([&](size_t j) -> absl::Status {
+    DOGGED_ASSIGN_OR_RETURN(const Value a, it.Make(j));
+    largest[j] = LargestOf(a.span<double>());
+    return absl::OkStatus();
+  }));
+  it.scale = Scale::For(LargestOf(largest));
+  return absl::OkStatus();
+}
+
+// ||A x - b|| / (unit ||x||) for the x that the factors give for b = A *
+// `known`, which the products of `it` are the parts of.
+absl::Status JudgeSolve(Case& it, const ColumnAlgebra& algebra, double unit,
+                        Verdict& verdict) {
+  std::vector<double> b(static_cast<size_t>(it.columns.rows), 0);
+  AddInOrder(it.products, b);
+  std::vector<double> x = b;
+  for (const Step& step : it.columns.steps) {
+    algebra.apply(step, 1, {x.data(), 1});
+  }
+  SolveUpper(it.columns, it.scale, x);
+  DOGGED_RETURN_IF_ERROR(it.ForEachColumn([&](size_t j) -> absl::Status {
+    DOGGED_ASSIGN_OR_RETURN(const Value a, it.Make(j));
+    it.Multiply(j, a, -1, x);
+    return absl::OkStatus();
+  }));
+  AddInOrder(it.products, b);
+  verdict.solve_error = NormOf(b) / unit / NormOf(x);
+  if (std::isfinite(verdict.solve_error)) return absl::OkStatus();
+  verdict.unsolved = HasZeroOnDiagonal(it.columns)
+                         ? "the matrix is singular"
+                         : "the solution is not finite";
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::optional<BlockColumnForm> FindBlockColumns(const Relations& relations,
-                                                absl::string_view factor,
-                                                absl::string_view extra,
-                                                ElementType extra_element) {
-  const Program& program = relations.program();
-  const std::optional<int32_t> a = FindArrayOf(program, "A", 3);
-  const std::optional<int32_t> f = FindArrayOf(program, factor, 2);
-  const std::optional<int32_t> e =
-      FindArrayOf(program, extra, 1, extra_element);
-  if (!a.has_value() || !f.has_value() || !e.has_value()) return std::nullopt;
-  BlockColumnForm form{.a = *a, .factor = *f, .extra = *e};
-  const auto is_column = [&](int64_t k) {
-    const Label label = form.Factor(k);
-    return relations.IsResult(label) && relations.IsResult(form.Extra(k)) &&
-           relations.ProducerOf(label) == relations.ProducerOf(form.Extra(k)) &&
-           InputTask(relations, form.Input(k)).has_value();
+                                                absl::string_view kernel,
+                                                absl::string_view update) {
+  const KernelCalls calls(relations);
+  const auto steps = FindFactorSteps(calls, kernel, update);
+  if (!steps.has_value()) return std::nullopt;
+  const auto row_of = [&calls](const KernelCalls::Call& call) {
+    return static_cast<int64_t>(calls.ScalarOf(call, 0));
   };
-  while (is_column(form.count)) ++form.count;
-  // What else is wanted of other arrays, or twice, makes no difference.
-  const bool is_all = relations.ForEachResult([&form](const Label& label) {
-    if (label.array == form.factor) {
-      return label.index[1] < form.count &&
-             label == form.Factor(label.index[1]);
+  BlockColumnForm form;
+  for (const auto& [call, history] : *steps) {
+    for (size_t k = 0; k < form.steps.size(); ++k) {
+      const KernelCalls::Call& done = history.steps[k];
+      const BlockColumnForm::Step& step = form.steps[k];
+      if (done.in[1] != step.factor || done.in[2] != step.extra ||
+          row_of(done) != step.first) {
+        return std::nullopt;
+      }
     }
-    return label.array != form.extra || label.index[0] < form.count;
-  });
-  if (form.count == 0 || !is_all) return std::nullopt;
+    form.steps.push_back({.input = history.origin,
+                          .factor = call.out[0],
+                          .extra = call.out[1],
+                          .first = row_of(call)});
+  }
   return form;
 }
 
@@ -120,25 +200,31 @@ absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
                                            const BlockColumnForm& form,
                                            TileLookup lookup) {
   BlockColumns out;
-  for (int64_t k = 0; k < form.count; ++k) {
-    Step step{.first = out.order};
-    DOGGED_ASSIGN_OR_RETURN(step.factor, lookup(form.Factor(k)));
-    DOGGED_ASSIGN_OR_RETURN(step.extra, lookup(form.Extra(k)));
+  for (const BlockColumnForm::Step& wanted : form.steps) {
+    Step step{.first = out.columns};
+    DOGGED_ASSIGN_OR_RETURN(step.factor, lookup(wanted.factor));
+    DOGGED_ASSIGN_OR_RETURN(step.extra, lookup(wanted.extra));
     const bool is_matrix =
         !step.factor.IsNone() && step.factor.shape().size() == 2;
     step.columns = is_matrix ? ColumnCount(step.factor) : 0;
-    out.order += step.columns;
+    if (out.steps.empty() && is_matrix) out.rows = RowCount(step.factor);
+    if (wanted.first != step.first) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(program.LabelText(wanted.factor), " begins at row ",
+                       wanted.first, ", not ", step.first));
+    }
+    out.columns += step.columns;
     out.steps.push_back(std::move(step));
   }
-  for (int64_t k = 0; k < form.count; ++k) {
-    const Step& step = out.steps[static_cast<size_t>(k)];
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(program, form.Factor(k), step.factor,
-                                       out.order, step.columns));
+  for (size_t k = 0; k < out.steps.size(); ++k) {
+    const Step& step = out.steps[k];
+    DOGGED_RETURN_IF_ERROR(CheckMatrix(program, form.steps[k].factor,
+                                       step.factor, out.rows, step.columns));
     const bool fits = !step.extra.IsNone() && !step.extra.shape().empty() &&
                       step.extra.shape()[0] == step.columns;
     if (!fits) {
       return absl::InvalidArgumentError(
-          absl::StrCat(program.LabelText(form.Extra(k)), " has not ",
+          absl::StrCat(program.LabelText(form.steps[k].extra), " has not ",
                        step.columns, " elements"));
     }
   }
@@ -150,28 +236,25 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
                                      const BlockColumns& columns,
                                      const ColumnAlgebra& algebra,
                                      int threads) {
-  const Relations relations(job.program);
-  const auto make = [&](size_t j) -> absl::StatusOr<Value> {
-    const Label label = form.Input(static_cast<int64_t>(j));
-    DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, label, a, columns.order,
-                                       columns.steps[j].columns));
-    return a;
-  };
-  const auto order = static_cast<size_t>(columns.order);
-  const std::vector<double> known = KnownSolution(columns.order);
   const size_t count = columns.steps.size();
+  Case it{.job = job,
+          .kernels = kernels,
+          .form = form,
+          .columns = columns,
+          .threads = threads,
+          .relations = Relations(job.program),
+          .products = std::vector<std::vector<double>>(count)};
+  DOGGED_RETURN_IF_ERROR(FindScale(it));
+  const std::vector<double> known = KnownSolution(columns.columns);
   std::vector<Sums> sums(count);
-  std::vector<std::vector<double>> products(count);
-  const auto judge = [&](int64_t part) -> absl::Status {
-    const auto j = static_cast<size_t>(part);
+  const auto judge = [&](size_t j) -> absl::Status {
     const Step& step = columns.steps[j];
-    DOGGED_ASSIGN_OR_RETURN(Value a, make(j));
+    sums[j] = {};  // it may be the second time
+    DOGGED_ASSIGN_OR_RETURN(Value a, it.Make(j));
     sums[j].a.Add(a.span<double>());
-    products[j].assign(order, 0);
-    AddProduct(step, a, 1, known, products[j]);
-    const Value upper = UpperPart(step);
-    Value product = UpperPart(step);
+    it.Multiply(j, a, 1, known);
+    const Value upper = UpperPart(step, it.scale);
+    Value product = UpperPart(step, it.scale);
     for (size_t k = j + 1; k-- > 0;) {
       algebra.undo(columns.steps[k], step.columns, MutableMatrixOf(product));
     }
@@ -182,32 +265,22 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
     if (algebra.both_ways) AddDistance(a, upper, sums[j].forth);
     return absl::OkStatus();
   };
-  DOGGED_RETURN_IF_ERROR(ForEachPart(form.count, threads, judge));
+  DOGGED_RETURN_IF_ERROR(it.ForEachColumn(judge));
   Sums sum;
   for (const Sums& one : sums) sum.Add(one);
-  std::vector<double> b(order, 0);
-  AddInOrder(products, b);
-  std::vector<double> x = b;
-  for (const Step& step : columns.steps) algebra.apply(step, 1, {x.data(), 1});
-  SolveUpper(columns, x);
-  std::vector<double> rest = b;
-  const auto subtract = [&](int64_t part) -> absl::Status {
-    const auto j = static_cast<size_t>(part);
-    DOGGED_ASSIGN_OR_RETURN(const Value a, make(j));
-    products[j].assign(order, 0);
-    AddProduct(columns.steps[j], a, -1, x, products[j]);
-    return absl::OkStatus();
-  };
-  DOGGED_RETURN_IF_ERROR(ForEachPart(form.count, threads, subtract));
-  AddInOrder(products, rest);
-  const double unit = static_cast<double>(columns.order) * sum.a.Root() *
+  const double unit = static_cast<double>(columns.rows) * sum.a.Root() *
                       std::numeric_limits<double>::epsilon();
   const double back = sum.back.Root();
   const double forth = sum.forth.Root();
   // A NaN in either sum is one in the result.
   const double distance = algebra.both_ways && !(forth <= back) ? forth : back;
-  return Verdict{.residual = distance == 0 ? 0 : distance / unit,
-                 .solve_error = NormOf(rest) / unit / NormOf(x)};
+  Verdict verdict{.residual = distance == 0 ? 0 : distance / unit};
+  if (columns.IsSquare()) {
+    DOGGED_RETURN_IF_ERROR(JudgeSolve(it, algebra, unit, verdict));
+  } else {
+    verdict.unsolved = "the matrix is not square";
+  }
+  return verdict;
 }
 
 }  // namespace dogged

@@ -1,6 +1,6 @@
-// Factors of a square matrix in block columns, as apps/lu and apps/qr make
-// them: A(0)(j)(0) comes from nothing, and step k makes a factor (0)(k) with
-// all rows of the matrix and an extra (k) beside it.
+// Factors of a matrix in block columns, as apps/lu and apps/qr make them: each
+// block column comes from nothing, and step k makes a factor with all rows of
+// the matrix, and an extra beside it.
 #ifndef DOGGED_APPS_VERIFY_BLOCK_COLUMNS_H_
 #define DOGGED_APPS_VERIFY_BLOCK_COLUMNS_H_
 
@@ -19,23 +19,23 @@
 
 namespace dogged {
 
-// The arrays of such a program by position, and its block columns.
+// The labels of such a program, by step.
 struct BlockColumnForm {
-  int32_t a = 0;
-  int32_t factor = 0;
-  int32_t extra = 0;
-  int64_t count = 0;
-
-  Label Input(int64_t j) const { return {a, {0, j, 0}}; }
-  Label Factor(int64_t k) const { return {factor, {0, k}}; }
-  Label Extra(int64_t k) const { return {extra, {k}}; }
+  struct Step {
+    Label input;
+    Label factor;
+    Label extra;
+    int64_t first = 0;  // the row from which on the kernel factors
+  };
+  std::vector<Step> steps;
 };
 
-// None unless the results of these arrays are exactly the factors and extras.
+// None unless the program has such steps: of `kernel(in a, row, out factor, out
+// extra)`, whose `a` comes through `update(in c, in factor, in extra, row)` of
+// all steps before, in turn. Says nothing about shapes.
 std::optional<BlockColumnForm> FindBlockColumns(const Relations& relations,
-                                                absl::string_view factor,
-                                                absl::string_view extra,
-                                                ElementType extra_element);
+                                                absl::string_view kernel,
+                                                absl::string_view update);
 
 struct BlockColumns {
   struct Step {
@@ -45,10 +45,15 @@ struct BlockColumns {
     Value extra;
   };
   std::vector<Step> steps;
-  int64_t order = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;  // at most as many
+
+  bool IsSquare() const { return rows == columns; }
 };
 
-// Errors: kInvalidArgument for factors that are no block columns of a square
+// Errors: kFailedPrecondition if steps begin elsewhere than where the one
+// before
+//         ends; kInvalidArgument for factors that are no block columns of a
 //         matrix; what `lookup` returns.
 absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
                                            const BlockColumnForm& form,
@@ -56,8 +61,8 @@ absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
 
 // How a factorisation undoes its own step, and solves.
 struct ColumnAlgebra {
-  // Turns the rows from its first on of `c` (order x n) from what they are
-  // after a step to what they were before it.
+  // Turns the rows from its first on of `c` (of all rows, n columns) from what
+  // they are after a step to what they were before it.
   std::function<void(const BlockColumns::Step& step, int64_t n, blas::Matrix c)>
       undo;
   // The opposite: what the step does to a column to its right.
@@ -68,7 +73,8 @@ struct ColumnAlgebra {
   bool both_ways = false;
 };
 
-// Judges factors of which the upper triangle is R or U, on `threads` threads.
+// Judges factors of which the upper triangle is R or U, on `threads` threads:
+// by a solve, too, if A is square.
 // Errors: kInvalidArgument if an input fits no block column; those of
 // `kernels`.
 absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,

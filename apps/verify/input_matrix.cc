@@ -1,5 +1,6 @@
 #include "apps/verify/input_matrix.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -8,28 +9,11 @@
 
 namespace dogged {
 
-std::optional<int32_t> FindArrayOf(const Program& program,
-                                   absl::string_view name, int32_t rank,
-                                   ElementType element) {
-  const std::optional<int32_t> array = program.FindArray(name);
-  if (!array.has_value()) return std::nullopt;
-  const Array& found = program.arrays[static_cast<size_t>(*array)];
-  if (found.rank != rank || found.element != element) return std::nullopt;
-  return array;
-}
-
-std::optional<Task> InputTask(const Relations& relations, const Label& tile) {
-  std::optional<Task> task = relations.ProducerOf(tile);
-  if (!task.has_value() || relations.RequiredCount(*task) != 0) {
-    return std::nullopt;
-  }
-  return task;
-}
-
 absl::StatusOr<Value> MakeTile(const Relations& relations,
                                const KernelTable& kernels, const Label& label) {
-  const std::optional<Task> task = InputTask(relations, label);
+  const std::optional<Task> task = relations.ProducerOf(label);
   DOGGED_CHECK(task.has_value());
+  DOGGED_CHECK(relations.RequiredCount(*task) == 0);
   const TaskClass& task_class =
       relations.program().classes[static_cast<size_t>(task->task_class)];
   std::vector<Value> inputs(task_class.uses.size());
@@ -39,7 +23,7 @@ absl::StatusOr<Value> MakeTile(const Relations& relations,
                   .outputs = absl::MakeSpan(outputs)};
   DOGGED_RETURN_IF_ERROR(
       Annotate(kernels[static_cast<size_t>(task_class.kernel)]->Run(call),
-               relations.program().TaskText(*task)));
+               absl::StrCat("task ", relations.program().TaskText(*task))));
   Value tile;
   relations.ForEachCreated(*task, [&](int create, const Label& created) {
     if (created == label) tile = outputs[static_cast<size_t>(create)];

@@ -3,7 +3,6 @@
 #define DOGGED_APPS_VERIFY_INPUT_MATRIX_H_
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -18,16 +17,8 @@ namespace dogged {
 
 using TileLookup = absl::FunctionRef<absl::StatusOr<Value>(const Label&)>;
 
-// The array of that name, rank and element type; none if there is none.
-std::optional<int32_t> FindArrayOf(const Program& program,
-                                   absl::string_view name, int32_t rank,
-                                   ElementType element = ElementType::kDouble);
-
-// The task that makes a tile out of nothing; none if there is none.
-std::optional<Task> InputTask(const Relations& relations, const Label& tile);
-
-// Runs InputTask(tile), which there is, with the kernels of the program. The
-// value is held nowhere else.
+// Runs the task that makes `tile` out of nothing, which there is, with the
+// kernels of the program. The value is held nowhere else.
 absl::StatusOr<Value> MakeTile(const Relations& relations,
                                const KernelTable& kernels, const Label& tile);
 

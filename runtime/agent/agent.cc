@@ -267,9 +267,9 @@ void Agent::HandleEvents(absl::Time now) {
       }
       case MembershipEvent::Kind::kLeft:
         for (auto& [id, entry] : jobs_) {
-          if (entry.run != nullptr) {
-            entry.run->ExpectHandover(now, event.member.id);
-          }
+          if (entry.run == nullptr) continue;
+          entry.leavers.insert(event.member.id);
+          entry.run->ExpectHandover(now, event.member.id);
         }
         break;
       case MembershipEvent::Kind::kDeclaredDead:
@@ -456,11 +456,18 @@ void Agent::TellStats() {
 std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
   std::vector<std::pair<JobId, JobStats>> out;
   const Bytes blob = membership_.BlobOf(agent);
+  const bool is_member = membership_.view()->Find(agent) != nullptr;
   Decoder in(blob.view());
   const int64_t count = in.GetCount(1);
   for (int64_t i = 0; i < count && in.ok(); ++i) {
     const JobId job = in.GetId<JobId>();
-    out.emplace_back(job, JobStats::Decode(in));
+    const JobStats stats = JobStats::Decode(in);
+    // Who left before the job began here did that in an earlier run of it.
+    const auto known = jobs_.find(job);
+    const bool left_this_run = known != jobs_.end() &&
+                               known->second.run != nullptr &&
+                               known->second.leavers.contains(agent);
+    if (is_member || left_this_run) out.emplace_back(job, stats);
   }
   if (!in.ok()) out.clear();
   return out;

@@ -144,8 +144,8 @@ class Agent {
     std::vector<std::pair<Label, Value>> found;
     // Since when all results are durable, as far as this agent knows.
     absl::Time durable_since = absl::InfiniteFuture();
-    // Fetches the results to take their digest; null when it does not.
-    std::unique_ptr<Finish> finish;
+    std::unique_ptr<Finish> finish;        // takes the results' digest, or null
+    absl::flat_hash_set<AgentId> leavers;  // of the time of `run`
     // Since when no submission of it runs, and whether its client has said so,
     // who has the results then. It is forgotten some time later.
     absl::Time over_since = absl::InfiniteFuture();

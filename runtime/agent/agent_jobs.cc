@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/agent/agent.h"
 #include "runtime/agent/homes.h"
+#include "runtime/graph/numeric_class.h"
 
 namespace dogged {
 namespace {
@@ -28,7 +29,7 @@ PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
   bool has_heirs = false;
   for (const Member& member : membership_.view()->members()) {
     // Another class would give other bits: it has no shards of this job.
-    if (member.numeric_class != job.numeric_class) continue;
+    if (!MeetsNumericClass(member.numeric_class, job.numeric_class)) continue;
     has_heirs |= member.id != id();
     out.push_back({member.id, member.host, member.workers});
   }
@@ -48,7 +49,7 @@ bool Agent::HasHeirs(const Entry& entry) const {
   const auto& members = membership_.view()->members();
   return std::any_of(members.begin(), members.end(), [&](const Member& member) {
     return member.id != id() &&
-           member.numeric_class == entry.job->numeric_class;
+           MeetsNumericClass(member.numeric_class, entry.job->numeric_class);
   });
 }
 
@@ -60,10 +61,11 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
     entry.tasks_needed = entry.job->program.TaskCount();
     entry.results_needed = entry.job->program.ResultCount();
   }
-  if (entry.kernels == nullptr &&
-      entry.job->numeric_class == options_.self.numeric_class) {
+  if (entry.kernels == nullptr && MeetsNumericClass(options_.self.numeric_class,
+                                                    entry.job->numeric_class)) {
     MakeKernels(record.job(), entry.job);
   }
+  entry.leavers.clear();
   entry.run = std::make_unique<JobRun>(JobParts{
       .self = id(),
       .id = record.job(),
@@ -278,7 +280,8 @@ void Agent::CheckNumericClasses(absl::Time now) {
   for (auto& [job, entry] : jobs_) {
     if (entry.run == nullptr) continue;
     const std::string& wanted = entry.job->numeric_class;
-    if (wanted == options_.self.numeric_class || HasHeirs(entry)) {
+    if (MeetsNumericClass(options_.self.numeric_class, wanted) ||
+        HasHeirs(entry)) {
       entry.unservable_since = absl::InfiniteFuture();
       continue;
     }
@@ -333,8 +336,13 @@ JobSummary Agent::Summarize(JobRecord record) const {
     out.tasks_needed = it->second.tasks_needed;
     out.results_needed = it->second.results_needed;
     if (out.record.state == JobState::kRunning) out.note = NoteOf(it->second);
-    out.stats =
-        it->second.run != nullptr ? it->second.run->stats() : it->second.stats;
+    // Of one that is to begin here again there is nothing yet.
+    const bool is_over = out.record.state != JobState::kRunning;
+    if (it->second.run != nullptr) {
+      out.stats = it->second.run->stats();
+    } else if (is_over) {
+      out.stats = it->second.stats;
+    }
   }
   if (out.record.options.tasks_needed > 0) {
     out.tasks_needed = out.record.options.tasks_needed;

@@ -204,7 +204,14 @@ TEST(CholeskyVerify, TakesNoOtherProgramForACholesky) {
   EXPECT_TRUE(IsCholesky(twice));
   Program renamed = CholeskyProgram(3);
   renamed.arrays[1].name = "U";
+  EXPECT_TRUE(IsCholesky(renamed));
+  // Arrays of these names, made by other kernels.
+  for (KernelSpec& kernel : renamed.kernels) kernel.kind = "code";
   EXPECT_FALSE(IsCholesky(renamed));
+  // The same tasks, of which one takes what another step has made.
+  Program other = CholeskyProgram(3);
+  other.classes[4].uses[2].map = other.classes[4].uses[1].map;
+  EXPECT_FALSE(IsCholesky(other));
   // Asking for fewer tiles leaves nothing to judge.
   Program fewer = CholeskyProgram(3);
   fewer.results[0].domain = Domain::Box({{"i", 0, 2}, {"j", 0, 0}});

@@ -55,6 +55,15 @@ TEST(Departures, WhoDiedIsLostOnce) {
   EXPECT_EQ(departures.alive_count(), 2);
 }
 
+// 2 is alive for all and says nothing; of 3, one knows that it left.
+TEST(Departures, WhoLivesAndDoesNotReplyIsUnheard) {
+  EXPECT_THAT(
+      Departures::Unheard({ReplyOf(1, {"alive", "suspect", "alive"}),
+                           ReplyOf(4, {"alive", "alive", "left", "alive"})}),
+      ElementsAre("agent 2"));
+  EXPECT_THAT(Departures::Unheard({ReplyOf(1, {"alive", "dead"})}), IsEmpty());
+}
+
 // 2 left; 3, who is killed a little later, saw its process end first.
 TEST(Departures, WhoLeftIsNotLostWhateverOneSays) {
   const StatusReply knows = ReplyOf(1, {"alive", "left", "alive"});

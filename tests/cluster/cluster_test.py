@@ -83,7 +83,7 @@ def case_factors():
         for n, nb in ((1, 128), (5, 128), (130, 64)):
             sizes = ("-D", f"N={n}", "-D", f"NB={nb}")
             serial = run(app(name), *sizes)
-            report = run(app(name), *sizes, "--agents", 3)
+            report = run(app(name), *sizes, "--agents", 3, "--check")
             check_equal(f"digest of {name}, N={n}", report["result_digest"],
                         serial["result_digest"], report)
             for sort in ("residual", "solve_error"):
@@ -95,7 +95,7 @@ def case_factors():
                  "L(1:2)(0:1)": (66, 128), "L(1:2)(0)": (2, 64, 64)}
         outputs = [("--output", f"{part}={folder}/{i}.npy")
                    for i, part in enumerate(parts)]
-        report = run(app("cholesky"), "-D", "N=130", "-D", "NB=64",
+        report = run(app("cholesky"), "-D", "N=130", "-D", "NB=64", "--check",
                      *sum(outputs, ()))
         if not report["residual"] < 1:
             raise SystemExit(f"residual {report['residual']}")
@@ -366,6 +366,71 @@ def case_bad_input():
         run(app("heat1d"), "-D", "N=1000000000000", "-D", "T=1", expect=3)
         run(app("heat1d"), "-D", "N=110000000000", "-D", "T=1", expect=5)
         run(app("heat1d"), "--output", "psi(:)(100)=x.npy", expect=2)
+
+
+BLOWS_UP = """
+param N = 50
+param T = 400
+input u(x)(0) for x = 0:N else x*1.0
+boundary u(0)(t) = 0
+boundary u(N)(t) = 0
+task step
+  creates u(x)(t) as n
+  for x = 1:N-1  t = 1:T
+  using u(x-1)(t-1) as l  u(x)(t-1) as c  u(x+1)(t-1) as r
+  code
+    n = c + 90.0*(l + r - 2*c)
+  end code
+end task
+result u(:)(T) to "u.npy"
+result u(3:9)(t) for t = 0:T:10 to "u.apng"
+"""
+
+
+def case_told():
+    """What a run says of itself: what it made for want of a file, what it wrote
+    where, and that its numbers are not finite."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "it.dog")
+        with open(path, "w") as file:
+            file.write(BLOWS_UP)
+        for agents in (1, 2):
+            command = [os.path.abspath(DOGGED), "run", path, "--agents",
+                       str(agents), "--output", "u(7)(T)=one.npy", "--output",
+                       "u(5:20)(T)=u.png", "--json"]
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  cwd=folder, timeout=240)
+            check_equal("status", done.returncode, 0, done.stderr)
+            report = json.loads(done.stdout)
+            for line in ("u: made by what stands behind its 'else', for there "
+                         "is no --input u=FILE",
+                         "warning: u: 49 of 51 numbers are not finite, the "
+                         "first u(1)(400)",
+                         "u -> u.npy: u(0:50)(400), 51 doubles",
+                         "u -> u.apng: u(3:9)(0:400:10), 7 x 41 doubles",
+                         "u -> u.png: u(5:20)(400), 16 doubles",
+                         "u -> one.npy: u(7)(400), 1 double"):
+                check_equal(line, line in done.stderr.splitlines(), True,
+                            done.stderr)
+            written = {one["file"]: one for one in report["outputs"]}
+            check_equal("u.npy", written["u.npy"],
+                        {"file": "u.npy", "labels": "u(0:50)(400)",
+                         "shape": [51], "type": "double"}, report)
+            check_equal("inputs made", report["inputs_made"], {"u": ""},
+                        report)
+            if not report["results_not_finite"] > 49:
+                raise SystemExit(f"results_not_finite\n{report}")
+        # An input that is not finite; a calm run.
+        path = os.path.join(folder, "A.npy")
+        write_npy(path, [[1.0, 2.0], [float("nan"), 3.0]])
+        done = subprocess.run(
+            [DOGGED, "run", app("qr"), "-D", "N=2", "--input", "A=" + path],
+            capture_output=True, text=True, timeout=240)
+        line = ("warning: input A: 1 of 4 numbers is not finite, the first at "
+                "(1)(0)")
+        check_equal(line, line in done.stderr, True, done.stderr)
+        report = run(app("heat1d"), "-D", "N=101", "-D", "T=10")
+        check_equal("not finite", report["results_not_finite"], 0, report)
 
 
 globals()["case_" + CASE]()

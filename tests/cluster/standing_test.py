@@ -39,26 +39,137 @@ def serial(*arguments):
     return json.loads(done.stdout)["result_digest"]
 
 
+# A kernel of the user's own: nobody knows what its bits depend on.
+OWN = """
+param N = 12
+array a(i = 0:N) : double [3]
+kernel next(in a, out b) from "own.so"
+input a(i) for i = 0:0 else call first(a)
+kernel first(out a) from "own.so"
+task step
+  creates a(i) as b
+  for i = 1:N
+  using a(i-1) as a
+  call next(a, b)
+end task
+result a(:)
+"""
+OWN_C = """
+struct value { void* data; long rank; const long* extents; long type; };
+int first(const struct value* in, struct value* out, const double* numbers) {
+  for (int i = 0; i < 3; ++i) ((double*)out[0].data)[i] = i;
+  return 0;
+}
+int next(const struct value* in, struct value* out, const double* numbers) {
+  for (int i = 0; i < 3; ++i)
+    ((double*)out[0].data)[i] = ((double*)in[0].data)[i] / 3;
+  return 0;
+}
+"""
+WITH_SINE = """
+param N = 20001
+param T = 100
+input u(x)(0) for x = 0:N-1 else sin(0.01*x)
+boundary u(0)(t) = 0
+boundary u(N-1)(t) = 0
+task step
+  creates u(x)(t) as n
+  for x = 1:N-2  t = 1:T
+  using u(x-1)(t-1) as l  u(x)(t-1) as c  u(x+1)(t-1) as r
+  code
+    n = sin(l) + 0.1*cos(c*r)
+  end code
+end task
+result u(:)(T)
+"""
+
+
+# An OpenBLAS that ends who calls it.
+NO_BLAS_C = """
+#include <stdlib.h>
+void cblas_dgemm(void) { abort(); }
+void cblas_dsyrk(void) { abort(); }
+void openblas_set_num_threads(int count) { (void)count; }
+char* openblas_get_corename(void) { return "None"; }
+char* openblas_get_config(void) { return "OpenBLAS 0.0.0"; }
+"""
+
+
+def has_feature(name):
+    with open("/proc/cpuinfo") as file:
+        return re.search(rf"^flags.*\b{name}\b", file.read(), re.M) is not None
+
+
+def busy(report):
+    return sorted(n > 0 for n in report["tasks_per_agent"])
+
+
 def case_numeric_class():
-    """Agents whose BLAS computes otherwise run nothing, but serve: a client
-    that talks to one of them gets the job's bits all the same."""
-    program = (HEAT, "-D", "N=20001")
-    expected = serial(*program)
+    """Agents run what depends on nothing that they lack: where BLAS would
+    compute otherwise, stencils, and factorisations whose products are our own;
+    where the C library would, code without its mathematics. They serve all the
+    same: a client that talks to one of them gets the job's bits."""
     other = {"OPENBLAS_CORETYPE": "Prescott"}
-    with Standing(DOGGED) as cluster:
+    plain = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2"}
+    all_run, one_runs = [True] * 3, [False, False, True]
+    own_products = has_feature("avx512f")
+    with tempfile.TemporaryDirectory() as folder:
+        sine = os.path.join(folder, "sine.dog")
+        with open(sine, "w") as file:
+            file.write(WITH_SINE)
+        stencil = (HEAT, "-D", "N=200001", "--agents", "3")
+        mathematics = (sine, "--agents", "3")
+        factors = [
+            (os.path.join(SOURCE, "apps", name, name + ".dog"), "-D", "N=1024",
+             "-D", "NB=64", "--agents", "3")
+            for name in ("cholesky", "lu", "qr")]
+        with open(os.path.join(folder, "none.c"), "w") as file:
+            file.write(NO_BLAS_C)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o",
+                        os.path.join(folder, "libopenblas.so.0"),
+                        os.path.join(folder, "none.c")], check=True)
+        none = {"LD_LIBRARY_PATH": folder}
+        for env, programs in (
+                (other, [(stencil, True), (mathematics, True)] +
+                 [(factor, own_products) for factor in factors]),
+                (none, [(stencil, True)] +
+                 [(factor, own_products) for factor in factors]),
+                (plain, [(stencil, True), (mathematics,
+                                           not has_feature("fma"))])):
+            with Standing(DOGGED) as cluster:
+                cluster.start(env=env)
+                cluster.start()
+                cluster.start(env=env)
+                for program, takes_part in programs:
+                    report, _ = cluster.run(*program, at=0)
+                    check("digest", report["result_digest"],
+                          serial(*program[:-2]), report)
+                    check(f"agents that ran {program}", busy(report),
+                          all_run if takes_part else one_runs, report)
+
+
+def case_numeric_class_lacks():
+    """Agents of another class run nothing; without the one of its class a job
+    waits, and says for whom; tests/sim/cluster_test.cc waits until it fails."""
+    other = {"OPENBLAS_CORETYPE": "Prescott"}
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        own, source = [os.path.join(folder, f) for f in ("own.dog", "own.c")]
+        for path, text in ((own, OWN), (source, OWN_C)):
+            with open(path, "w") as file:
+                file.write(text)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o",
+                        os.path.join(folder, "own.so"), source], check=True)
+        expected = serial(own)
         cluster.start(env=other)
         cluster.start()
         cluster.start(env=other)
-        report, _ = cluster.run(*program, at=0)
+        report, _ = cluster.run(own, at=0)
         check("digest", report["result_digest"], expected, report)
-        busy = sorted(report["tasks_per_agent"])
-        check("agents that ran tasks", [n > 0 for n in busy],
-              [False, False, True], report)
-        # Without the one agent of its class a job waits, and says for whom;
-        # tests/sim/cluster_test.cc waits until it fails.
+        check("agents that ran tasks", busy(report), [False, False, True],
+              report)
         cluster.agents[1].kill()
         cluster.agents[1].wait()
-        command = [DOGGED, "run", HEAT, "-D", "N=20002", "--cluster",
+        command = [DOGGED, "run", own, "-D", "N=13", "--cluster",
                    cluster.addresses[2]]
         client = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         status = cluster.await_status(
@@ -76,6 +187,123 @@ def case_numeric_class():
                         job["job"]], check=True, stdout=subprocess.DEVNULL)
         _, words = client.communicate(timeout=60)
         check("exit status of a cancelled run", client.returncode, 1, words)
+
+
+def case_left_counts():
+    """What an agent did that left counts for the run of the job in which it
+    left, and for no later one."""
+    program = (HEAT, "-D", "N=400001", "-D", "T=4000", "--agents", "3")
+    expected = serial(*program[:5])
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        command = [DOGGED, "run", *program, "--cluster", cluster.addresses[0]]
+        client = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        status = cluster.await_status(
+            "tasks that ran",
+            lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 30)
+        cluster.agents[2].send_signal(signal.SIGTERM)
+        check("leaving", cluster.agents[2].wait(60), 0)
+        status = cluster.status()
+        check("the job", status["jobs"][0]["state"], "running", status)
+        subprocess.run([DOGGED, "cancel", "--cluster", cluster.addresses[0],
+                        status["jobs"][0]["job"]], check=True,
+                       stdout=subprocess.DEVNULL)
+        check("the first client", client.wait(60), 1)
+        report, words = cluster.run(*program)
+        check("digest", report["result_digest"], expected, report)
+        check("agents that ran tasks", len(report["tasks_per_agent"]), 2,
+              report)
+        # Two homes that differ for a moment may each run a task.
+        if report["tasks_recomputed"] > report["tasks_needed"] // 20:
+            raise SystemExit(f"recomputed {report['tasks_recomputed']}\n"
+                             f"{report}\n{words}")
+        check("who did not answer", "agents_unheard" in report, False, report)
+
+
+def refuse_agent(*arguments, word):
+    done = subprocess.run([DOGGED, "agent", *arguments], text=True,
+                          capture_output=True, timeout=60)
+    check(f"exit status of {arguments}", done.returncode, 2, done.stderr)
+    if word not in done.stderr:
+        raise SystemExit(f"{arguments}: no word of {word}\n{done.stderr}")
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def case_advertise():
+    """All interfaces are no address that others can be told: it is refused
+    unless one is given. The second port can be chosen, and is shown."""
+    for everywhere in ("0.0.0.0:0", "[::]:0", "0:7070", "[::ffff:0.0.0.0]:0"):
+        refuse_agent("--insecure", "--listen", everywhere, word="--advertise")
+        refuse_agent("--insecure", "--listen", everywhere, "--advertise",
+                     everywhere, word="leads nowhere")
+    refuse_agent("--advertise", "nonsense", word="--advertise")
+    with Standing(DOGGED) as cluster:
+        port = free_port()
+        cluster.start("--insecure", "--listen", "0.0.0.0:0", "--advertise",
+                      "127.0.0.1:0", "--fabric-port", str(port))
+        check("host", cluster.addresses[0].split(":")[0], "127.0.0.1")
+        cluster.start("--listen", "127.0.0.1:0", "--arena", "off")
+        cluster.start("--insecure", "--listen", "0.0.0.0:0", "--advertise",
+                      "localhost:0")
+        status = cluster.status(at=1)
+        check("addresses", sorted(a["address"] for a in status["agents"]),
+              sorted(cluster.addresses), status)
+        fabric = {a["address"]: a["fabric_address"] for a in status["agents"]}
+        check("fabric", fabric[cluster.addresses[0]], f"127.0.0.1:{port}",
+              status)
+        program = (HEAT, "-D", "N=200001", "-D", "T=200")
+        report, _ = cluster.run(*program, "--agents", "3")
+        check("digest", report["result_digest"], serial(*program), report)
+        check("agents that ran tasks", busy(report), [True] * 3, report)
+        check("who did not answer", "agents_unheard" in report, False, report)
+    # An address of elsewhere, as behind a translation.
+    command = [DOGGED, "agent", "--insecure", "--listen", "0.0.0.0:0",
+               "--advertise", "192.0.2.1:0"]
+    agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    words = agent.stdout.readline().split()
+    agent.kill()
+    agent.wait()
+    check("words", [words[0], words[1].split(":")[0], words[2],
+                    words[3].split(":")[0]],
+          ["listening", "192.0.2.1", "fabric", "192.0.2.1"])
+
+
+def case_unheard():
+    """An agent whose address leads nowhere for the client: the account says
+    that its part lacks."""
+    program = (HEAT, "-D", "N=200001", "-D", "T=500")
+    with Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start()
+        nowhere = f"127.0.0.1:{free_port()}"
+        agent = subprocess.Popen(
+            [DOGGED, "agent", "--insecure", "--listen", "0.0.0.0:0",
+             "--workers", "1", "--advertise", nowhere, "--join",
+             cluster.addresses[0]], stdout=subprocess.PIPE, text=True)
+        try:
+            agent.stdout.readline()
+            cluster.await_status(
+                "three agents", lambda s: [a["state"] for a in s["agents"]] ==
+                ["alive"] * 3)
+            report, words = cluster.run(*program, "--agents", "3")
+        finally:
+            agent.kill()
+            agent.wait()
+            agent.stdout.close()
+        check("digest", report["result_digest"], serial(*program), report)
+        check("who did not answer", report.get("agents_unheard"), [nowhere],
+              report)
+        check("the account", report["tasks_executed"] < report["tasks_needed"],
+              True, report)
+        line = (f"warning: {nowhere} did not answer: what was done there is "
+                "not counted")
+        check("words", line in words, True, words)
 
 
 def case_slow_compiler():

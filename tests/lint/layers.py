@@ -87,6 +87,7 @@ OUTSIDE = {
     "sys/epoll.h": SOCKETS,
     "sys/eventfd.h": SOCKETS + ["runtime/exec/event_count.cc",
                                 "runtime/exec/helper_library.cc"],
+    "sys/platform/x86.h": ["apps/tiles/numeric_class.cc"],
     "sys/ioctl.h": ["apps/dogged/progress_printer.cc",
                     "tests/routing/host_transport_test.cc"],
     "sys/mman.h": ["apps/dogged/huge_text.cc",

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "routing/routing_table.h"
 #include "routing/topology_id.h"
 #include "routing/view.h"
@@ -121,8 +120,8 @@ std::vector<AgentId> CandidatesOf(const Member& x, const View& view, int i,
   return candidates;
 }
 
-void ExpectAsDefined(const Member& self, const View& view, EntryChoice choice) {
-  const RoutingTable table(self.id, self.topology_id, view, choice);
+void ExpectAsDefined(const Member& self, const View& view) {
+  const RoutingTable table(self.id, self.topology_id, view);
   ASSERT_EQ(table.level_count(), self.topology_id.size());
   for (int i = 0; i < table.level_count(); ++i) {
     for (int j = 0; j < table.column_count(); ++j) {
@@ -142,8 +141,7 @@ TEST(RoutingTable, EntriesAreAsDefined) {
     const int digits = 1 + static_cast<int>(rng.Below(5));
     const View view = RandomView(rng, base, digits, 1 + rng.Below(60));
     for (const Member& self : view.members()) {
-      ExpectAsDefined(self, view, EntryChoice::kRandom);
-      ExpectAsDefined(self, view, EntryChoice::kNearest);
+      ExpectAsDefined(self, view);
     }
   }
 }
@@ -159,72 +157,6 @@ TEST(RoutingTable, SourcesPickDifferentMasters) {
     picked.insert(RoutingTable(self.id, self.topology_id, view).entry(0, 1));
   }
   EXPECT_GT(picked.size(), 8);
-}
-
-bool SameEntries(const RoutingTable& a, const RoutingTable& b) {
-  if (a.entry_count() != b.entry_count()) return false;
-  for (int i = 0; i < a.level_count(); ++i) {
-    for (int j = 0; j < a.column_count(); ++j) {
-      if (a.entry(i, j) != b.entry(i, j)) return false;
-    }
-  }
-  return true;
-}
-
-// A table that saw members come and go is that of a table made anew, for both
-// choices; and each event changes no entry but the member's own.
-TEST(RoutingTable, FollowsJoinsAndLeaves) {
-  for (uint64_t seed = 0; seed < 60; ++seed) {
-    SCOPED_TRACE(absl::StrCat("seed ", seed));
-    Rng rng(seed);
-    const int base = 2 + static_cast<int>(rng.Below(7));
-    const int digits = 1 + static_cast<int>(rng.Below(5));
-    const EntryChoice choice =
-        seed % 2 == 0 ? EntryChoice::kRandom : EntryChoice::kNearest;
-    const Member self = RandomView(rng, base, digits, 1).members()[0];
-    std::vector<Member> pool = RandomView(rng, base, digits, 60).members();
-    std::vector<Member> present;
-    RoutingTable table(self.id, self.topology_id, View(), choice);
-    for (int step = 0; step < 150; ++step) {
-      const RoutingTable before = table;
-      const bool joins = present.empty() || (!pool.empty() && rng.Chance(0.55));
-      std::vector<Member>& from = joins ? pool : present;
-      std::swap(from[static_cast<size_t>(rng.Below(std::ssize(from)))],
-                from.back());
-      const Member moved = from.back();
-      from.pop_back();
-      (joins ? present : pool).push_back(moved);
-      const View view(present);
-      if (joins) {
-        table.Add(moved, view);
-      } else {
-        table.Remove(moved, view);
-      }
-      ASSERT_TRUE(SameEntries(
-          table, RoutingTable(self.id, self.topology_id, view, choice)));
-      int changed = 0;
-      for (int i = 0; i < table.level_count(); ++i) {
-        for (int j = 0; j < table.column_count(); ++j) {
-          changed += table.entry(i, j) != before.entry(i, j);
-        }
-      }
-      EXPECT_LE(changed, 1);
-    }
-  }
-}
-
-// "... or find the closest process" [MC 6.1].
-TEST(RoutingTable, NearestTakesTheSamePlaceElsewhere) {
-  std::vector<Member> members;
-  for (const char* text : {"8:0123", "8:1123", "8:1133", "8:1023", "8:1124"}) {
-    Member member;
-    member.id = AgentId(members.size() + 1);
-    member.topology_id = Id(text);
-    members.push_back(member);
-  }
-  const RoutingTable table(AgentId(1), Id("8:0123"), View(members),
-                           EntryChoice::kNearest);
-  EXPECT_EQ(table.entry(0, 1), AgentId(2));
 }
 
 TEST(LifeLines, AreNeighboursAndTwoSuccessors) {

@@ -226,7 +226,8 @@ TEST(Cluster, TheSearchAloneIsEnough) {
 // Design 3.1: an agent of another numeric class serves and routes, but runs no
 // task of the job and holds no shard of it, even when the client talks to it.
 TEST(Cluster, AgentsOfAnotherNumericClassRunNothing) {
-  const Job job = Heat1dJob(101, 20, 8);
+  Job job = Heat1dJob(101, 20, 8);
+  job.numeric_class = "native";
   const auto expected = SerialResults(job);
   FaultPlan faults = ManyFaults();
   faults.crash = 1;
@@ -243,13 +244,15 @@ TEST(Cluster, AgentsOfAnotherNumericClassRunNothing) {
 }
 
 TEST(Cluster, AJobThatNobodyCanRunFailsAfterAWhile) {
-  const std::string encoded = Heat1dJob(41, 10, 4).Encode();
+  Job job = Heat1dJob(41, 10, 4);
+  job.numeric_class = "native";
+  const std::string encoded = job.Encode();
   const SimOutcome outcome =
       Cluster({.agents = 3, .foreign_agents = 3}, encoded, LoadMixKernels)
           .Run();
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(outcome.status.message()),
-              testing::HasSubstr("numeric class \"\" for 30s"));
+              testing::HasSubstr("numeric class \"native\" for 30s"));
   EXPECT_GE(outcome.elapsed, absl::Seconds(30));
   EXPECT_LE(outcome.elapsed, absl::Seconds(33));
   EXPECT_EQ(outcome.foreign_tasks, 0);

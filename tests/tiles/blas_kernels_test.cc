@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "apps/tiles/blas.h"
 #include "apps/tiles/numeric_class.h"
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
@@ -14,6 +15,7 @@ namespace dogged {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Value RandomTile(Rng& rng, int64_t rows, int64_t columns) {
   Value out = Value::Allocate(ElementType::kDouble, {rows, columns});
@@ -174,10 +176,26 @@ TEST_F(BlasKernelsTest, RefusesShapesThatDoNotFit) {
 }
 
 TEST(NumericClass, NamesLibrariesAndProcessor) {
-  const std::string text = NumericClass(BlasName());
-  EXPECT_THAT(text, HasSubstr("OpenBLAS"));
-  EXPECT_THAT(text, HasSubstr("glibc 2."));
-  RecordProperty("numeric_class", text);
+  ASSERT_TRUE(SetUpBlas().ok());
+  const NumericParts parts = NumericPartsHere();
+  EXPECT_THAT(parts.host, HasSubstr("OpenBLAS"));
+  EXPECT_THAT(parts.host, HasSubstr("glibc 2."));
+  EXPECT_TRUE(MeetsNumericClass(parts.host, parts.all_jobs));
+  EXPECT_TRUE(MeetsNumericClass(parts.host, parts.mathematics));
+  EXPECT_FALSE(MeetsNumericClass(parts.mathematics, parts.host));
+  RecordProperty("numeric_class", parts.host);
+  KernelRegistry registry;
+  AddBlasKernels(registry);
+  for (const std::string& name : registry.Names()) {
+    const std::string& needs = registry.Find(name)->numeric_class;
+    EXPECT_TRUE(MeetsNumericClass(parts.host, needs)) << name << needs;
+    // The widest vectors have products of our own.
+    if (blas::OwnProductsAreFaster()) {
+      EXPECT_THAT(needs, Not(HasSubstr("OpenBLAS"))) << name;
+    } else if (name == "gemm" || name == "eliminate") {
+      EXPECT_THAT(needs, HasSubstr("OpenBLAS")) << name;
+    }
+  }
 }
 
 }  // namespace

@@ -70,13 +70,33 @@ TEST(Lu, DividesByAPivotWhoseInverseOverflows) {
   EXPECT_EQ(a(1, 1), 2 - 1e-310 / -4e-310);
 }
 
+TEST(Lu, TellsWhatOverflowsFromWhatIsSingular) {
+  const double large = std::numeric_limits<double>::max();
+  for (const int64_t n : {2, 12}) {
+    std::vector<double> content(static_cast<size_t>(n * n), 0);
+    const blas::Matrix a{content.data(), n};
+    for (int64_t i = 0; i < n; ++i) a(i, i) = 1;
+    a(0, 0) = a(0, n - 1) = large;
+    a(n - 1, 0) = -large;
+    a(n - 1, n - 1) = large;
+    std::vector<int64_t> pivots(static_cast<size_t>(n));
+    const auto failed = FactorLu(n, a, absl::MakeSpan(pivots));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->column, n - 1);
+    EXPECT_FALSE(failed->is_zero);
+  }
+}
+
 TEST(Lu, NamesTheColumnWithoutAPivot) {
   for (const int64_t bad : {0, 7, 8, 40, 99}) {
     std::vector<double> content = Random(2, 120 * 100);
     const blas::Matrix a{content.data(), 100};
     std::vector<int64_t> pivots(100);
     for (int64_t i = 0; i < 120; ++i) a(i, bad) = 0;
-    EXPECT_EQ(FactorLu(120, a, absl::MakeSpan(pivots)), bad);
+    const auto singular = FactorLu(120, a, absl::MakeSpan(pivots));
+    ASSERT_TRUE(singular.has_value());
+    EXPECT_EQ(singular->column, bad);
+    EXPECT_TRUE(singular->is_zero);
     for (const double x : {std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity()}) {
       const std::vector<double> fresh = Random(2, 120 * 100);
@@ -84,7 +104,8 @@ TEST(Lu, NamesTheColumnWithoutAPivot) {
       a(110, bad) = x;
       const auto failed = FactorLu(120, a, absl::MakeSpan(pivots));
       ASSERT_TRUE(failed.has_value());
-      EXPECT_LE(*failed, bad);
+      EXPECT_LE(failed->column, bad);
+      EXPECT_FALSE(failed->is_zero);
     }
   }
 }

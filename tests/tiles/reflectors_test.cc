@@ -17,6 +17,9 @@ namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
+constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+constexpr double kLargest = std::numeric_limits<double>::max();
+
 std::vector<double> Random(uint64_t seed, int64_t count, double scale) {
   Rng rng(seed);
   std::vector<double> out(static_cast<size_t>(count));
@@ -68,14 +71,16 @@ double Distance(const blas::Extents& extents, const std::vector<double>& left,
 
 TEST(Reflectors, MakeAnOrthogonalFactor) {
   EXPECT_TRUE(SetUpBlas().ok());
-  for (const double scale : {1.0, 1e-200, 1e200}) {
+  for (const double scale : {1.0, 1e-200, 1e200, 1e-310, 1e306}) {
     for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{
              {1, 1}, {2, 1}, {8, 8}, {9, 9}, {30, 7}, {33, 32}, {90, 65}}) {
       SCOPED_TRACE(testing::Message() << m << " x " << n << " by " << scale);
       const std::vector<double> a = Random(1, m * n, scale);
       const Factors f = FactorsOf(m, n, a);
       const double limit = 4 * kEps * static_cast<double>(m);
-      EXPECT_LT(Distance({m, n, m}, f.q, f.r, a), limit * scale);
+      // The smallest numbers are multiples of the smallest.
+      const double steps = 4 * static_cast<double>(m * n) * kSmallest;
+      EXPECT_LT(Distance({m, n, m}, f.q, f.r, a), limit * scale + steps);
       std::vector<double> one(static_cast<size_t>(m * m), 0);
       std::vector<double> transposed = one;
       for (int64_t i = 0; i < m; ++i) {
@@ -112,6 +117,58 @@ TEST(Reflectors, FactorAMatrixOfZeros) {
   for (const double x : f.r) EXPECT_EQ(x, 0);
 }
 
+// A column is as long as a double can say, so that what goes between is longer.
+TEST(Reflectors, AreRightUpToTheLargestDouble) {
+  for (const double share : {0.5, 0.6, 0.99}) {
+    for (const int64_t before : {0, 1, 7, 8, 20}) {
+      SCOPED_TRACE(testing::Message() << share << " behind " << before);
+      const int64_t n = before + 1;
+      const int64_t m = n + 2;
+      std::vector<double> a(static_cast<size_t>(m * n), 0);
+      const blas::Matrix v{a.data(), n};
+      for (int64_t i = 0; i < before; ++i) v(i, i) = v(i + 1, i) = 1;
+      // Of a length that reflecting does not change, in rows of all sorts.
+      v(0, before) += 0.48 * share * kLargest;
+      v(m - 2, before) = 0.6 * share * kLargest;
+      v(m - 1, before) = 0.64 * share * kLargest;
+      std::vector<double> t(static_cast<size_t>(n * n));
+      const auto failed = FactorQr(m, n, v, {t.data(), n});
+      ASSERT_FALSE(failed.has_value()) << failed->column;
+      double sum = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const double x = v(i, before) / kLargest;
+        sum += x * x;
+      }
+      EXPECT_NEAR(std::sqrt(sum), share, 1e-14);
+      for (const double x : t) EXPECT_LE(std::abs(x), 2);
+    }
+  }
+  // v and t do not depend on the scale.
+  for (const double scale : {1.0, kLargest * 0.6, 1e-320}) {
+    double a[] = {0.8 * scale, 0.6 * scale, 0};
+    double t = 0;
+    ASSERT_FALSE(FactorQr(3, 1, {a, 1}, {&t, 1}).has_value());
+    const double precision = scale < 1e-300 ? 1e-3 : 1e-15;
+    EXPECT_NEAR(a[1], 1.0 / 3, precision);
+    EXPECT_EQ(a[2], 0);
+    EXPECT_NEAR(t, 1.8, precision);
+  }
+}
+
+TEST(Reflectors, NameTheColumnThatIsTooLong) {
+  for (const int64_t bad : {0, 5, 8, 39}) {
+    std::vector<double> a = Random(4, 60 * 40, 1);
+    std::vector<double> t(40 * 40);
+    for (int64_t i = 0; i < 60; ++i) {
+      a[static_cast<size_t>(i * 40 + bad)] = kLargest;
+    }
+    const auto failed = FactorQr(60, 40, {a.data(), 40}, {t.data(), 40});
+    ASSERT_TRUE(failed.has_value()) << bad;
+    EXPECT_EQ(failed->column, bad);
+    EXPECT_TRUE(failed->overflows) << bad;
+  }
+}
+
 TEST(Reflectors, NameTheColumnThatIsNotFinite) {
   for (const double x : {std::numeric_limits<double>::quiet_NaN(),
                          std::numeric_limits<double>::infinity()}) {
@@ -119,7 +176,10 @@ TEST(Reflectors, NameTheColumnThatIsNotFinite) {
       std::vector<double> a = Random(4, 60 * 40, 1);
       std::vector<double> t(40 * 40);
       a[static_cast<size_t>(50 * 40 + bad)] = x;
-      EXPECT_EQ(FactorQr(60, 40, {a.data(), 40}, {t.data(), 40}), bad);
+      const auto failed = FactorQr(60, 40, {a.data(), 40}, {t.data(), 40});
+      ASSERT_TRUE(failed.has_value());
+      EXPECT_EQ(failed->column, bad);
+      EXPECT_FALSE(failed->overflows);
     }
   }
 }

@@ -1,0 +1,21 @@
+// What who reads the files of an LU factorisation must know: they look like
+// LAPACK's, and are not.
+#ifndef DOGGED_APPS_DOGGED_LU_WORDS_H_
+#define DOGGED_APPS_DOGGED_LU_WORDS_H_
+
+#include <string>
+#include <vector>
+
+#include "apps/dogged/outputs.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// How to use them with NumPy, if some of `written` are an LU's, by its kernels,
+// in several block columns; else nothing. Lines, each with its end.
+std::string LuWords(const Program& program,
+                    const std::vector<WrittenOutput>& written);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_LU_WORDS_H_
