@@ -31,9 +31,12 @@ class KernelSource {
 
   const KernelRegistry& registry() const { return registry_; }
   const std::string& numeric_class() const { return numeric_class_; }
-  // For so many workers that run them. Errors: kFailedPrecondition for a job of
-  // another numeric class; kResourceExhausted, see ReserveBlas().
-  absl::StatusOr<KernelTable> Load(const Job& job, int workers) const;
+  // For so many workers that run them. Why they are interpreted, where they
+  // should have been compiled, is for `trouble`, or the log without it. Errors:
+  // kFailedPrecondition for a job of another numeric class; kResourceExhausted,
+  // see ReserveBlas().
+  absl::StatusOr<KernelTable> Load(const Job& job, int workers,
+                                   absl::Status* trouble = nullptr) const;
   dsl::CompileSource compile() const;
   LoadLibrary load_library() const;
   // See KernelCompiler::Interrupt() and KernelHelpers::Interrupt().

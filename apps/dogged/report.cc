@@ -29,6 +29,7 @@ std::string RunReport::ToJson() const {
                              {"cause", loss.cause},
                              {"redone", loss.redone}});
   }
+  if (!troubles.empty()) out["troubles"] = troubles;
   out["messages_sent"] = messages_sent;
   out["bytes_sent"] = bytes_sent;
   out["bytes_resent"] = bytes_resent;

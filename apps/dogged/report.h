@@ -29,6 +29,7 @@ struct RunReport {
   int agents_left = 0;
   int replicas = 1;
   std::vector<Loss> losses;
+  std::vector<std::string> troubles;  // of agents
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;

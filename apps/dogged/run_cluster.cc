@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -129,6 +130,7 @@ class ClusterRun {
     report.seed = options_.seed;
     ledger_.Fill(report);
     report.agents_left = left_;
+    report.troubles.assign(troubles_.begin(), troubles_.end());
     report.losses = departures_.losses();
     ledger_.ShareRedone(departures_.lost(), report);
     return report;
@@ -306,6 +308,7 @@ class ClusterRun {
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
         if (!job.note.empty()) note_ = job.note;
+        NoteTroubles(job.troubles);
         if (job.record.state == JobState::kFailed) {
           return job.record.code == absl::StatusCode::kResourceExhausted
                      ? absl::ResourceExhaustedError(job.record.message)
@@ -317,6 +320,13 @@ class ClusterRun {
       }
     }
     return absl::OkStatus();
+  }
+
+  void NoteTroubles(const std::vector<std::string>& troubles) {
+    for (const std::string& words : troubles) {
+      const bool is_news = troubles_.insert(words).second;
+      if (is_news && progress_ != nullptr) progress_->Say(Printable(words));
+    }
   }
 
   // All own agents have ended, and some for want of memory or disk.
@@ -432,6 +442,7 @@ class ClusterRun {
   int answered_ = 0;  // agents, when they were last asked
   std::string note_;  // what agents say the job waits for
   std::string said_note_;
+  std::set<std::string> troubles_;  // of agents, as they say
 };
 
 }  // namespace

@@ -86,10 +86,11 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
 
 Cluster::~Cluster() = default;
 
-Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
-                                SimArena* arena) {
+Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk, SimArena* arena,
+                                Sickness sickness) {
   nodes_.push_back(std::make_unique<Node>());
   Node& node = *nodes_.back();
+  node.sickness = sickness;
   node.id = AgentId(rng_.Next() | 1);
   node.host = absl::StrCat("host", next_host_++ % options_.hosts);
   if (arena != nullptr) {
@@ -105,8 +106,9 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
   node.transport =
       std::make_unique<SimNetwork::Endpoint>(network_, node.id, wake);
   node.executor = std::make_unique<SimExecutor>(
-      queue_, options_.workers, options_.task_time,
+      queue_, options_.workers, options_.task_time * SlownessOf(sickness),
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
+  if (sickness == Sickness::kNoValues) node.executor->LackMemory(0.5);
   node.background = std::make_unique<SimBackground>(
       queue_, options_.compile_time,
       rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
@@ -131,21 +133,38 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
       (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
   agent_options.seed = rng_.Next();
   agent_options.job_limits = options_.job_limits;
+  if (sickness == Sickness::kShortMemory) {
+    agent_options.job_limits.memory_bytes_max = kShortMemoryBytes;
+  }
   agent_options.limits.stream_bytes_min = options_.stream_bytes_min;
   agent_options.live_bytes = [this, &node] { return LiveBytes(node); };
   agent_options.keeps_values = options_.directories;
   if (options_.directories || options_.spill) {
     node.disk = disk != nullptr ? disk : std::make_shared<SimDisk>();
+    DiskFaults faults = options_.disk;
+    if (sickness == Sickness::kFullDisk) faults.bytes_max = 1;
     node.engine = std::make_unique<SimEngine>(
-        queue_, *node.disk, options_.disk,
+        queue_, *node.disk, faults,
         rng_.Stream(absl::StrCat("disk", nodes_.size())), wake);
     agent_options.engine = node.engine.get();
   }
   node.agent = std::make_unique<Agent>(
       std::move(agent_options), *node.transport, *node.executor,
-      *node.background, JobTools{load_kernels_, HashDigests});
+      *node.background,
+      JobTools{SickLoader(load_kernels_, sickness), HashDigests});
   Wake(node);
   return &node;
+}
+
+Sickness Cluster::SicknessOf(int agent) const {
+  const auto at = static_cast<size_t>(agent);
+  return at < options_.sick_agents.size() ? options_.sick_agents[at]
+                                          : Sickness::kNone;
+}
+
+Sickness Cluster::DrawSickness() {
+  if (options_.sick_joiner != Sickness::kNone) return options_.sick_joiner;
+  return static_cast<Sickness>(1 + rng_.Below(kSicknesses));
 }
 
 void Cluster::JoinCluster(Node& node) {
@@ -254,7 +273,7 @@ void Cluster::Rebirth(Node& node) {
   node.engine.reset();
   node.executor.reset();
   node.transport.reset();
-  Node* reborn = AddNode(node.disk, node.arena);
+  Node* reborn = AddNode(node.disk, node.arena, node.sickness);
   JoinCluster(*reborn);
   // It still has the job value, if nothing else.
   Submit(*reborn, clients_.front().submission);
@@ -320,6 +339,9 @@ void Cluster::ScheduleFaults() {
   });
   ScheduleFault(plan.blackout, [this] { Blackout(); });
   ScheduleFault(plan.join, [this] { JoinCluster(*AddNode()); });
+  ScheduleFault(plan.sick, [this] {
+    JoinCluster(*AddNode(nullptr, nullptr, DrawSickness()));
+  });
   ScheduleFault(plan.leave, [this, victim] {
     Node* node = victim();
     if (node == nullptr) return;
@@ -351,6 +373,8 @@ void Cluster::CollectStats(const Node& node) {
   outcome_.stats += run->stats();
   outcome_.agent_stats.push_back(run->stats());
   if (node.foreign) outcome_.foreign_tasks += run->stats().tasks_executed;
+  if (node.sickness != Sickness::kNone)
+    outcome_.sick_tasks += run->stats().tasks_executed;
 }
 
 SimOutcome Cluster::Run() {
@@ -364,9 +388,11 @@ SimOutcome Cluster::Run() {
       {.submission = SubmissionId(1), .rounds = Rounds(*relations_)});
   ListResults(clients_.front());
   job_id_ = JobId(JobHash(encoded_job_).high);
-  Node* first = AddNode();
+  Node* first = AddNode(nullptr, nullptr, SicknessOf(0));
   if (!*options_.gathers_first) Submit(*first, clients_[0].submission);
-  for (int i = 1; i < options_.agents; ++i) JoinCluster(*AddNode());
+  for (int i = 1; i < options_.agents; ++i) {
+    JoinCluster(*AddNode(nullptr, nullptr, SicknessOf(i)));
+  }
   if (*options_.gathers_first) {
     SubmitToAll();
   } else {

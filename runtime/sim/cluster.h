@@ -21,6 +21,7 @@
 #include "runtime/sim/executor.h"
 #include "runtime/sim/network.h"
 #include "runtime/sim/shared_memory.h"
+#include "runtime/sim/sickness.h"
 
 namespace dogged {
 
@@ -34,12 +35,14 @@ struct FaultPlan {
   int leave = 0;      // hands over and goes
   int partition = 0;  // two halves hear nothing of each other for a while
   int blackout = 0;   // all vanish, and come back as other incarnations
+  int sick = 0;       // a new agent with a sickness, drawn
   NetworkFaults network;
 
   // "crash=2,drop=0.05". Errors: kInvalidArgument naming the word.
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
-    return crash + pair + restart + pause + join + leave + partition + blackout;
+    return crash + pair + restart + pause + join + leave + partition +
+           blackout + sick;
   }
 };
 
@@ -48,6 +51,9 @@ struct SimOptions {
   int workers = 1;
   // So many of the first agents are of another numeric class than the job.
   int foreign_agents = 0;
+  // Of the first agents, and what joins as `sick` gets if it is not drawn.
+  std::vector<Sickness> sick_agents;
+  Sickness sick_joiner = Sickness::kNone;
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
@@ -108,6 +114,7 @@ struct SimOutcome {
   absl::Duration leave_time_max;  // from being told to leave to being gone
   int64_t foreign_tasks = 0;      // run by agents of another numeric class
   int64_t foreign_labels = 0;     // held by them, at most
+  int64_t sick_tasks = 0;         // run by sick agents
   int64_t live_bytes_max = 0;     // of values, likewise
   int64_t disk_bytes = 0;         // of all disks, at the end
   int64_t loans = 0;              // values lent to others of the host
@@ -143,7 +150,9 @@ class Cluster {
   // `disk` may be null: then it gets an empty one, if it is to have one.
   // Likewise `arena`, of the process that goes on with another incarnation.
   Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr,
-                SimArena* arena = nullptr);
+                SimArena* arena = nullptr, Sickness sickness = Sickness::kNone);
+  Sickness SicknessOf(int agent) const;  // by its number
+  Sickness DrawSickness();
   // Joins through a live node at random; the first one stands alone.
   void JoinCluster(Node& node);
   void Wake(Node& node);

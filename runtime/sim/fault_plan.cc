@@ -10,10 +10,15 @@ namespace dogged {
 absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   FaultPlan out;
   const absl::btree_map<absl::string_view, int*> counts = {
-      {"crash", &out.crash},         {"pair", &out.pair},
-      {"restart", &out.restart},     {"pause", &out.pause},
-      {"join", &out.join},           {"leave", &out.leave},
-      {"partition", &out.partition}, {"blackout", &out.blackout}};
+      {"crash", &out.crash},
+      {"pair", &out.pair},
+      {"restart", &out.restart},
+      {"pause", &out.pause},
+      {"join", &out.join},
+      {"leave", &out.leave},
+      {"partition", &out.partition},
+      {"blackout", &out.blackout},
+      {"sick", &out.sick}};
   const absl::btree_map<absl::string_view, double*> chances = {
       {"drop", &out.network.drop},
       {"duplicate", &out.network.duplicate},
@@ -36,9 +41,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
       return absl::InvalidArgumentError(absl::StrCat(
           "fault \"", word,
           "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
-          "leave, partition, blackout, or NAME=PROBABILITY below 1 with drop, "
-          "duplicate, "
-          "reorder, corrupt"));
+          "leave, partition, blackout, sick, or NAME=PROBABILITY below 1 with "
+          "drop, duplicate, reorder, corrupt"));
     }
   }
   return out;
