@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,8 +25,9 @@ namespace dogged {
 namespace {
 
 constexpr int64_t kConnectionsMax = 4096;
-// However few descriptors there are.
-constexpr int64_t kConnectionsMin = 4;
+// Descriptors that connections leave to others: a quarter, within these.
+constexpr int64_t kSpareMin = 8;
+constexpr int64_t kSpareMax = 256;
 constexpr int kBacklog = 128;
 // Read from one connection before the others have their turn.
 constexpr int64_t kReadBytesPerTurn = 1 << 20;
@@ -35,14 +37,22 @@ constexpr uint64_t kListener = 0;
 
 int64_t DescriptorsMax() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kConnectionsMax;
-  return static_cast<int64_t>(
-      std::min<rlim_t>(limit.rlim_cur, 2 * kConnectionsMax));
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
 }
 
 bool IsReadable(int fd) {
   pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
   return poll(&waiting, 1, 0) == 1;
+}
+
+// The lowest number that is free, for `fd`, if that is lower: so that numbers
+// tell how many there are.
+int MovedDown(int fd) {
+  const int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (lower < 0) return fd;
+  close(std::max(fd, lower));
+  return std::min(fd, lower);
 }
 
 void SetNoDelay(int fd) {
@@ -73,7 +83,9 @@ absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
         ErrorText(absl::StrCat("cannot listen at ", address), errno));
   }
   port->address_ = LocalAddress(fd).ToString();
-  port->accepted_max_ = std::max(kConnectionsMin, DescriptorsMax() / 2);
+  const int64_t descriptors = DescriptorsMax();
+  port->fd_max_ =
+      descriptors - std::clamp(descriptors / 4, kSpareMin, kSpareMax);
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kListener;
@@ -94,8 +106,6 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
   connection.fd = fd;
   connection.connecting = connecting;
   connection.may_end = !connecting;
-  connection.came_in = !connecting;
-  accepted_count_ += connection.came_in ? 1 : 0;
   connection.heard = next_heard_++;
   if (fd < 0) return id;
   SetNoDelay(fd);
@@ -110,7 +120,6 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
 void ControlPort::Remove(ConnectionId id) {
   auto it = connections_.find(id);
   if (it->second.fd >= 0) close(it->second.fd);
-  accepted_count_ -= it->second.came_in ? 1 : 0;
   connections_.erase(it);
 }
 
@@ -204,7 +213,7 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
 
 void ControlPort::Accept(std::vector<ControlEvent>& events) {
   for (int i = 0; i < kBacklog; ++i) {
-    const int fd =
+    int fd =
         accept4(listen_fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
       // Linux says so before it looks whether anybody waits.
@@ -214,11 +223,15 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
       return SetListening(false);
     }
     if (fd < 0) return;
-    if (accepted_count_ >= accepted_max_ && !EndSilent(events) &&
-        connection_count() >= kConnectionsMax) {
-      close(fd);
-      ++refused_count_;
-      continue;
+    const bool is_full = connection_count() >= kConnectionsMax;
+    if (is_full || fd >= fd_max_) {
+      if (EndSilent(events)) {
+        fd = MovedDown(fd);
+      } else if (is_full) {
+        close(fd);
+        ++refused_count_;
+        continue;
+      }
     }
     const ConnectionId id = Add(fd, false);
     events.push_back({.kind = ControlEvent::Kind::kAccepted, .connection = id});

@@ -8,9 +8,9 @@
 // blocks, up to a deadline. Bytes that are no frame end the connection, are
 // counted, and change nothing else; memory is taken only as bytes arrive.
 //
-// Connections that came in take at most half of the descriptors that this
-// process may have. Beyond, and where there are none, those end that have been
-// silent longest, but for the ones to keep; so whoever comes is heard.
+// Connections that come in leave some of the descriptors that this process may
+// have to others. Beyond, those end that have been silent longest, but for the
+// ones to keep; so whoever comes is heard.
 #ifndef DOGGED_ROUTING_CONTROL_SOCKET_H_
 #define DOGGED_ROUTING_CONTROL_SOCKET_H_
 
@@ -94,7 +94,6 @@ class ControlPort {
     int fd = -1;
     bool connecting = false;
     bool closing = false;  // by Close, when `queue` is empty
-    bool came_in = false;
     bool may_end = false;  // it came in, and nobody said to keep it
     uint64_t heard = 0;    // its last frame, or its beginning, of all
     std::string received;
@@ -129,8 +128,8 @@ class ControlPort {
   int listen_fd_ = -1;
   int reserve_fd_ = -1;  // given up to refuse connections without descriptors
   bool is_listening_ = true;
-  int64_t accepted_max_ = 0;
-  int64_t accepted_count_ = 0;  // of connections that came in
+  // Descriptors are given in order: from this one on few are left.
+  int64_t fd_max_ = 0;
   uint64_t next_heard_ = 1;
   bool has_said_ = false;  // that connections end for want of descriptors
   std::string address_;

@@ -160,11 +160,6 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   Entry& entry = *found;
-  if (kind == kJobHeld) {
-    entry.is_needed_again |= entry.is_done && !entry.is_delivered;
-    if (entry.run == nullptr) ApplyAnyRecord(now, entry.hash);
-    return;
-  }
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
       outbox_.Send(

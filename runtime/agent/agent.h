@@ -202,8 +202,7 @@ class Agent {
   void FailJob(absl::Time now, JobId job, const absl::Status& status);
   std::string NoteOf(const Entry& entry) const;
   JobSummary Summarize(JobRecord record) const;
-  // Frees what jobs that are over hold, the results last.
-  void ForgetJobs(absl::Time now);
+  void ForgetJobs(absl::Time now);  // that are over, results last
   void ForgetJob(JobId job);
   void EndRun(Entry& entry);  // what it did stays known
   void ApplyHomes(absl::Time now, const std::string& key);  // see homes.h
@@ -240,6 +239,7 @@ class Agent {
   void EndLeave(absl::Time now);
   bool IsUnfetched(const Entry& entry) const;
   bool AwaitsKeepers(absl::Time now);  // of what nobody has fetched
+  void BeginToKeep(absl::Time now, JobId job);
   // Who takes part in running `job`: members of its numeric class; and where.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
   // Somebody else would take over what this agent holds of the job.

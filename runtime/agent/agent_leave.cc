@@ -33,7 +33,8 @@ void Agent::Leave(absl::Time now) {
 
 bool Agent::IsUnfetched(const Entry& entry) const {
   return entry.run != nullptr && entry.run->failure().ok() && entry.is_done &&
-         !entry.is_delivered && entry.run->held_count() > 0;
+         index_.Find(JobId(entry.hash.high))->delivered == 0 &&
+         entry.run->held_count() > 0;
 }
 
 // Whether others have what nobody has fetched, or can be given it. Whoever came
@@ -78,6 +79,13 @@ bool Agent::AwaitsKeepers(absl::Time now) {
                      " for one, or for an agent that joins"));
   }
   return waits;
+}
+
+void Agent::BeginToKeep(absl::Time now, JobId job) {
+  Entry* const entry = FindEntry(now, job);
+  if (entry == nullptr || entry->run != nullptr) return;
+  entry->is_needed_again |= entry->is_done && !entry->is_delivered;
+  ApplyAnyRecord(now, entry->hash);
 }
 
 // A task that still ran here while another home had it would run twice.

@@ -12,6 +12,7 @@ usage: sick_test.py DOGGED SOURCE_DIR CASE
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -232,6 +233,61 @@ def case_nobody_left():
             status = cluster.status()
             check("two causes", len(status["jobs"][0]["troubles"]) == 2,
                   status)
+
+
+def processor_seconds(process):
+    """Of a process so far."""
+    with open(f"/proc/{process.pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def case_few_descriptors():
+    """More silent clients than there are descriptors: whoever comes is heard,
+    jobs run, members stay, and nobody spins. Too few are refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        sick = Sick(folder)
+        with Standing(sick.limited("few", "-n 64")) as cluster:
+            for _ in range(3):
+                cluster.start(stderr=subprocess.PIPE)
+            cluster.dogged = DOGGED
+            expected = cluster.run(sick.program, "-D", "T=4")[0]
+            silent = []
+            try:
+                for address in cluster.addresses:
+                    host, port = address.split(":")
+                    for _ in range(150):
+                        silent.append(
+                            socket.create_connection((host, int(port)), 60))
+                for at in range(3):
+                    states = [a["state"] for a in cluster.status(at)["agents"]]
+                    check(f"agents: {states}", states == 3 * ["alive"])
+                again, _ = cluster.run(sick.program, "-D", "T=4", "-D", "ms=21")
+                check("another digest", again["result_digest"] ==
+                      expected["result_digest"], again)
+                spent = [processor_seconds(a) for a in cluster.agents]
+                begin = time.monotonic()
+                cluster.await_status(
+                    "a while", lambda _: time.monotonic() > begin + 2)
+                spent = [processor_seconds(a) - s
+                         for a, s in zip(cluster.agents, spent)]
+                print(f"of two seconds: {spent}")
+                check(f"they spin: {spent}", max(spent) < 1)
+            finally:
+                for one in silent:
+                    one.close()
+            for agent in cluster.agents:
+                agent.kill()
+                words = agent.stderr.read()
+                check("no word of it, or not once",
+                      words.count("raise `ulimit -n`") == 1, words)
+                agent.stderr.close()
+        refused = subprocess.run(
+            [sick.limited("too-few", "-n 24"), "agent", "--listen",
+             "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
+        check(f"exit status {refused.returncode}", refused.returncode == 5 and
+              "descriptors are limited to 24" in refused.stderr,
+              refused.stderr)
 
 
 globals()["case_" + CASE]()

@@ -285,6 +285,26 @@ TEST(ControlSocket, WithoutDescriptorsTheSilentEnd) {
   for (const int client : clients) close(client);
 }
 
+// However many clients come, a quarter of the descriptors stays for others.
+TEST(ControlSocket, LeavesDescriptorsToOthers) {
+  constexpr int kLimit = 200;
+  const DescriptorLimit limit(kLimit);
+  std::unique_ptr<ControlPort> port = Listen();
+  std::vector<int> clients;
+  std::vector<ControlEvent> events;
+  for (int i = 0; i < 110; ++i) {
+    clients.push_back(RawConnect(*port));
+    events.clear();
+    port->Poll(events);
+  }
+  EXPECT_LE(FreeDescriptor(), kLimit * 3 / 4);
+  RawSend(clients.back(), FrameHeader{.type = 1, .body_bytes = 0}.Encode());
+  while (events.empty() || events.back().kind != Kind::kFrame) {
+    port->Poll(events);
+  }
+  for (const int client : clients) close(client);
+}
+
 // Nobody can be taken in, nor turned away: what waits does not keep the port
 // busy, and is taken once it can be.
 TEST(ControlSocket, WithoutAnyDescriptorItRests) {
