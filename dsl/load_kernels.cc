@@ -15,7 +15,6 @@
 #include "dsl/reduce_kernel.h"
 #include "dsl/tile_kernel.h"
 #include "dsl/tile_program.h"
-#include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/program.h"
 
@@ -151,19 +150,23 @@ class KernelLoader {
   absl::flat_hash_map<int32_t, std::shared_ptr<const TileProgram>> plans_;
 };
 
+// `trouble` as of LoadKernels().
 absl::StatusOr<FindSymbol> CompileJob(const Job& job,
-                                      const CompileSource& compile) {
+                                      const CompileSource& compile,
+                                      absl::Status* trouble) {
   if (absl::StrContains(job.lowering, kInterpreted)) return FindSymbol();
   for (const KernelSpec& spec : job.program.kernels) {
     if (spec.kind != "c") continue;
     absl::StatusOr<FindSymbol> symbols =
         compile == nullptr ? absl::UnavailableError("no compiler")
                            : compile(spec.body);
-    if (absl::IsUnavailable(symbols.status())) {
-      Log(LogLevel::kInfo, absl::StrCat("kernels are interpreted: ",
-                                        symbols.status().message()));
+    if (symbols.ok() || absl::IsCancelled(symbols.status())) return symbols;
+    // It gives the same bits, only later.
+    if (trouble != nullptr) {
+      *trouble = Annotate(symbols.status(), "kernels are interpreted");
       return FindSymbol();
     }
+    if (absl::IsUnavailable(symbols.status())) return FindSymbol();
     return symbols;
   }
   return FindSymbol();
@@ -191,8 +194,10 @@ absl::StatusOr<std::string> CSourceOf(const Program& program) {
 absl::StatusOr<KernelTable> LoadKernels(const Job& job,
                                         const KernelRegistry& registry,
                                         const CompileSource& compile,
-                                        const LoadLibrary& load) {
-  DOGGED_ASSIGN_OR_RETURN(FindSymbol symbols, CompileJob(job, compile));
+                                        const LoadLibrary& load,
+                                        absl::Status* trouble) {
+  DOGGED_ASSIGN_OR_RETURN(FindSymbol symbols,
+                          CompileJob(job, compile, trouble));
   KernelLoader loader(job, registry, std::move(symbols), load);
   KernelTable table;
   for (size_t k = 0; k < job.program.kernels.size(); ++k) {

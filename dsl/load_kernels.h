@@ -21,13 +21,15 @@ absl::StatusOr<std::string> CSourceOf(const Program& program);
 
 // The kernels of a job, by position in its program. Compiles the job's C
 // source through `compile`; without it, or if that can't be done here, kernels
-// are interpreted and a line is logged. kInvalidArgument if the job is
-// malformed, names a kernel that `registry` lacks, or an input does not fit.
-// Libraries that the job holds are loaded through `load`.
+// are interpreted. With `trouble` they are so whatever the compiler's failure,
+// and it says why. kInvalidArgument if the job is malformed, names a kernel
+// that `registry` lacks, or an input does not fit. Libraries that the job holds
+// are loaded through `load`.
 absl::StatusOr<KernelTable> LoadKernels(const Job& job,
                                         const KernelRegistry& registry,
                                         const CompileSource& compile,
-                                        const LoadLibrary& load = nullptr);
+                                        const LoadLibrary& load = nullptr,
+                                        absl::Status* trouble = nullptr);
 
 }  // namespace dogged::dsl
 

@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,17 +19,41 @@
 #include "routing/send_parts.h"
 #include "routing/socket_address.h"
 #include "runtime/base/check.h"
+#include "runtime/base/log.h"
 
 namespace dogged {
 namespace {
 
 constexpr int64_t kConnectionsMax = 4096;
+// Descriptors that connections leave to others: a quarter, within these.
+constexpr int64_t kSpareMin = 8;
+constexpr int64_t kSpareMax = 256;
 constexpr int kBacklog = 128;
 // Read from one connection before the others have their turn.
 constexpr int64_t kReadBytesPerTurn = 1 << 20;
 constexpr size_t kReadBytes = 64 << 10;
 // The listening socket's mark among the connections' IDs.
 constexpr uint64_t kListener = 0;
+
+int64_t DescriptorsMax() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
+}
+
+bool IsReadable(int fd) {
+  pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, 0) == 1;
+}
+
+// The lowest number that is free, for `fd`, if that is lower: so that numbers
+// tell how many there are.
+int MovedDown(int fd) {
+  const int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (lower < 0) return fd;
+  close(std::max(fd, lower));
+  return std::min(fd, lower);
+}
 
 void SetNoDelay(int fd) {
   const int on = 1;
@@ -56,6 +83,9 @@ absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
         ErrorText(absl::StrCat("cannot listen at ", address), errno));
   }
   port->address_ = LocalAddress(fd).ToString();
+  const int64_t descriptors = DescriptorsMax();
+  port->fd_max_ =
+      descriptors - std::clamp(descriptors / 4, kSpareMin, kSpareMax);
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kListener;
@@ -75,6 +105,8 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
   Connection& connection = connections_[id];
   connection.fd = fd;
   connection.connecting = connecting;
+  connection.may_end = !connecting;
+  connection.heard = next_heard_++;
   if (fd < 0) return id;
   SetNoDelay(fd);
   epoll_event event{};
@@ -151,6 +183,10 @@ void ControlPort::Close(ConnectionId id) {
 }
 
 void ControlPort::Poll(std::vector<ControlEvent>& events) {
+  if (reserve_fd_ < 0) {
+    reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (reserve_fd_ >= 0) SetListening(true);
+  }
   for (ConnectionId id : std::exchange(unsettled_, {})) Settle(id, events);
   epoll_event ready[64];
   const int count = epoll_wait(epoll_fd_, ready, 64, 0);
@@ -180,23 +216,76 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
     int fd =
         accept4(listen_fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-      // Refuse it, or the listener stays readable for ever.
-      close(reserve_fd_);
-      fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (fd >= 0) close(fd);
-      reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-      ++refused_count_;
-      continue;
+      // Linux says so before it looks whether anybody waits.
+      if (!IsReadable(listen_fd_)) return;
+      if (EndSilent(events) || Refuse()) continue;
+      // It would stay readable for ever.
+      return SetListening(false);
     }
     if (fd < 0) return;
-    if (connection_count() >= kConnectionsMax) {
-      close(fd);
-      ++refused_count_;
-      continue;
+    const bool is_full = connection_count() >= kConnectionsMax;
+    if (is_full || fd >= fd_max_) {
+      if (EndSilent(events)) {
+        fd = MovedDown(fd);
+      } else if (is_full) {
+        close(fd);
+        ++refused_count_;
+        continue;
+      }
     }
     const ConnectionId id = Add(fd, false);
     events.push_back({.kind = ControlEvent::Kind::kAccepted, .connection = id});
   }
+}
+
+bool ControlPort::EndSilent(std::vector<ControlEvent>& events) {
+  auto silent = connections_.end();
+  for (auto it = connections_.begin(); it != connections_.end(); ++it) {
+    if (!it->second.may_end) continue;
+    if (silent == connections_.end() ||
+        it->second.heard < silent->second.heard) {
+      silent = it;
+    }
+  }
+  if (silent == connections_.end()) return false;
+  if (!std::exchange(has_said_, true)) {
+    Log(LogLevel::kWarning,
+        absl::StrCat("many connections for the ", DescriptorsMax(),
+                     " descriptors of this process: those of clients that are "
+                     "silent end; raise `ulimit -n`"));
+  }
+  if (!silent->second.closing) {
+    events.push_back({.kind = ControlEvent::Kind::kClosed,
+                      .connection = silent->first,
+                      .cause = "no descriptors are left for it"});
+  }
+  ++refused_count_;
+  Remove(silent->first);
+  return true;
+}
+
+bool ControlPort::Refuse() {
+  if (reserve_fd_ < 0) return false;
+  close(reserve_fd_);
+  const int fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd >= 0) close(fd);
+  reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ++refused_count_;
+  return fd >= 0;
+}
+
+void ControlPort::SetListening(bool is_listening) {
+  if (is_listening_ == is_listening) return;
+  is_listening_ = is_listening;
+  epoll_event event{};
+  if (is_listening) event.events = EPOLLIN;
+  event.data.u64 = kListener;
+  epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, listen_fd_, &event);
+}
+
+void ControlPort::Keep(ConnectionId id) {
+  const auto it = connections_.find(id);
+  if (it != connections_.end()) it->second.may_end = false;
 }
 
 void ControlPort::FinishConnect(ConnectionId id, Connection& connection,
@@ -248,6 +337,7 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
     const auto size =
         static_cast<size_t>(kFrameHeaderBytes + header->body_bytes);
     if (header->is_partial || rest.size() < size) break;
+    connection.heard = next_heard_++;
     events.push_back({.kind = ControlEvent::Kind::kFrame,
                       .connection = id,
                       .type = header->type,

@@ -7,6 +7,10 @@
 // of frames and of ends. ControlClient is the side of the command line: it
 // blocks, up to a deadline. Bytes that are no frame end the connection, are
 // counted, and change nothing else; memory is taken only as bytes arrive.
+//
+// Connections that come in leave some of the descriptors that this process may
+// have to others. Beyond, those end that have been silent longest, but for the
+// ones to keep; so whoever comes is heard.
 #ifndef DOGGED_ROUTING_CONTROL_SOCKET_H_
 #define DOGGED_ROUTING_CONTROL_SOCKET_H_
 
@@ -76,8 +80,10 @@ class ControlPort {
 
   // Ends the connection once all that is queued was sent. No kClosed follows.
   void Close(ConnectionId connection);
+  // It is not ended for want of descriptors.
+  void Keep(ConnectionId connection);
 
-  // Connections that sent something else than frames.
+  // Connections that sent something else than frames, or found no room.
   int64_t refused_count() const { return refused_count_; }
   int64_t connection_count() const {
     return static_cast<int64_t>(connections_.size());
@@ -88,6 +94,8 @@ class ControlPort {
     int fd = -1;
     bool connecting = false;
     bool closing = false;  // by Close, when `queue` is empty
+    bool may_end = false;  // it came in, and nobody said to keep it
+    uint64_t heard = 0;    // its last frame, or its beginning, of all
     std::string received;
     std::deque<Bytes> queue;
     int64_t queue_bytes = 0;
@@ -100,6 +108,12 @@ class ControlPort {
   ConnectionId Add(int fd, bool connecting);
   void Remove(ConnectionId id);
   void Accept(std::vector<ControlEvent>& events);
+  // Ends the connection that has been silent longest; false if none may end.
+  bool EndSilent(std::vector<ControlEvent>& events);
+  // There are no descriptors: takes the next one in and ends it. False if that
+  // can't be done either.
+  bool Refuse();
+  void SetListening(bool is_listening);
   void FinishConnect(ConnectionId id, Connection& connection,
                      std::vector<ControlEvent>& events);
   void Read(ConnectionId id, Connection& connection,
@@ -113,6 +127,11 @@ class ControlPort {
   int epoll_fd_ = -1;
   int listen_fd_ = -1;
   int reserve_fd_ = -1;  // given up to refuse connections without descriptors
+  bool is_listening_ = true;
+  // Descriptors are given in order: from this one on few are left.
+  int64_t fd_max_ = 0;
+  uint64_t next_heard_ = 1;
+  bool has_said_ = false;  // that connections end for want of descriptors
   std::string address_;
   uint64_t next_id_ = 1;
   absl::btree_map<ConnectionId, Connection> connections_;

@@ -98,6 +98,26 @@ int OpenProcess(int64_t pid) {
   return static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
 }
 
+// When a process began, in the kernel's ticks: with its PID the name of it. 0:
+// there is none; nullopt: this can't be found out now.
+std::optional<uint64_t> StartOf(int64_t pid) {
+  const Descriptor file(
+      open(absl::StrCat("/proc/", pid, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 && errno != ENOENT && errno != ESRCH) return std::nullopt;
+  char text[1024] = "";
+  if (file.get() < 0 || read(file.get(), text, sizeof(text) - 1) <= 0) return 0;
+  // Behind the name, which may hold anything, from the third on.
+  const char* const name_end = std::strrchr(text, ')');
+  if (name_end == nullptr) return 0;
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(name_end + 1, ' ', absl::SkipEmpty());
+  constexpr size_t kStart = 22 - 3;
+  uint64_t out = 0;
+  if (words.size() <= kStart || !absl::SimpleAtoi(words[kStart], &out))
+    return 0;
+  return out;
+}
+
 // Maps a file so that its huge pages can be mapped as such; null if it can't
 // be.
 void* MapFile(int fd, int64_t bytes, int protection) {
@@ -142,7 +162,7 @@ std::unique_ptr<SharedFile> SharedFile::Create(int64_t bytes, uint64_t token) {
   if (ftruncate(fd, bytes) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0) {
     memory = MapFile(fd, bytes, PROT_READ | PROT_WRITE);
   }
-  const Descriptor self(OpenProcess(getpid()));  // peers need it to work
+  const Descriptor self(OpenProcess(getpid()));  // peers need that to work
   if (memory == nullptr || self.get() < 0) {
     if (memory != nullptr) munmap(memory, static_cast<size_t>(bytes));
     close(fd);
@@ -249,8 +269,8 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
   if (!at.has_value() || at->space != PidSpace()) return Foreign("elsewhere");
   // The process first: as long as that one has not ended, its PID is its own,
   // and so what is found under the PID is what it has.
-  Descriptor process(OpenProcess(at->pid));
-  if (process.get() < 0) return Foreign("no such process");
+  const std::optional<uint64_t> start = StartOf(at->pid);
+  if (!start.has_value() || *start == 0) return Foreign("no such process");
   const std::string path = absl::StrCat("/proc/", at->pid, "/fd/", at->fd);
   struct stat status {};
   const auto is_it = [&] {
@@ -268,8 +288,8 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
   if (memory == nullptr) return Foreign(std::strerror(errno));
   // As its owner may have them.
   (void)madvise(memory, static_cast<size_t>(at->bytes), MADV_HUGEPAGE);
-  std::unique_ptr<PeerFile> out(new PeerFile(
-      static_cast<const char*>(memory), at->bytes, process.Release(), at->pid));
+  std::unique_ptr<PeerFile> out(new PeerFile(static_cast<const char*>(memory),
+                                             at->bytes, at->pid, *start));
   Header header{};
   std::memcpy(&header, memory, sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 ||
@@ -282,12 +302,17 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
 
 PeerFile::~PeerFile() {
   munmap(const_cast<char*>(memory_), static_cast<size_t>(bytes_));
-  close(process_fd_);
 }
 
 bool PeerFile::HasEnded() const {
-  pollfd process{.fd = process_fd_, .events = POLLIN, .revents = 0};
-  return poll(&process, 1, 0) == 1;
+  // Before the look at its start, lest that be another's.
+  const Descriptor process(OpenProcess(pid_));
+  if (process.get() < 0) return errno == ESRCH;
+  const std::optional<uint64_t> start = StartOf(pid_);
+  if (!start.has_value()) return false;
+  if (*start != start_) return true;
+  pollfd waiting{.fd = process.get(), .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, 0) == 1;
 }
 
 int PeerFile::OpenPipe(int64_t fd) const {

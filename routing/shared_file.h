@@ -72,20 +72,21 @@ class PeerFile {
 
   const char* memory() const { return memory_; }
   int64_t bytes() const { return bytes_; }
-  // The process has ended, for certain.
+  // The process has ended, for certain. Some microseconds, and a descriptor
+  // for as long: to keep one is dear where there are many peers.
   bool HasEnded() const;
   // Opens the writing end of a pipe that is descriptor `fd` there; -1 if it is
   // none.
   int OpenPipe(int64_t fd) const;
 
  private:
-  PeerFile(const char* memory, int64_t bytes, int process_fd, int64_t pid)
-      : memory_(memory), bytes_(bytes), process_fd_(process_fd), pid_(pid) {}
+  PeerFile(const char* memory, int64_t bytes, int64_t pid, uint64_t start)
+      : memory_(memory), bytes_(bytes), pid_(pid), start_(start) {}
 
   const char* const memory_;
   const int64_t bytes_;
-  const int process_fd_;
   const int64_t pid_;
+  const uint64_t start_;  // of the process, which makes the PID its own
 };
 
 }  // namespace dogged

@@ -57,6 +57,8 @@ constexpr int64_t kWarmBytes = int64_t{32} << 20;
 // its threads; and those that RocksDB adds.
 constexpr int64_t kAgentAddresses = int64_t{224} << 20;
 constexpr int64_t kStorageAddresses = int64_t{128} << 20;
+// Alone it has 30; a compiler or a kernel's process takes some more.
+constexpr int64_t kAgentDescriptors = 48;
 
 std::function<Server::Memory()> MemoryUpTo(int64_t limit) {
   return [limit] {
@@ -264,9 +266,7 @@ class AgentProcess {
     DOGGED_ASSIGN_OR_RETURN(agent_options.self.topology_id,
                             TopologyIdOf(options_, host, id));
     Agent agent(std::move(agent_options), *transport_, *pool_, *background_,
-                {[this](const Job& job) {
-                   return kernels_.Load(job, options_.workers);
-                 },
+                {[this](const Job& job) { return MakeKernels(job); },
                  [](const Program& program, const auto& lookup) {
                    return dsl::ResultDigest(program, lookup);
                  }});
@@ -287,6 +287,13 @@ class AgentProcess {
       jobs_.push_back({std::move(record), encoded, std::move(held)});
     }
     return server.cause();
+  }
+
+  absl::StatusOr<LoadedKernels> MakeKernels(const Job& job) const {
+    absl::Status trouble;
+    DOGGED_ASSIGN_OR_RETURN(KernelTable table,
+                            kernels_.Load(job, options_.workers, &trouble));
+    return LoadedKernels(std::move(table), std::move(trouble));
   }
 
   // The agent knows the others, or nobody answers for now: it serves, and goes
@@ -438,6 +445,7 @@ absl::Status CheckRoom(const AgentCommandOptions& options) {
   const bool stores = !options.directory.empty() || options.memory_bytes > 0;
   const std::string who =
       absl::StrCat("an agent of ", options.workers, " --workers");
+  DOGGED_RETURN_IF_ERROR(TakeDescriptors(who, kAgentDescriptors));
   // The background's thread, RocksDB's and what libfabric may start.
   return CheckAddresses(who, kAgentAddresses + (stores ? kStorageAddresses : 0),
                         options.workers + (stores ? 6 : 2));

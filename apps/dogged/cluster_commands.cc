@@ -33,6 +33,7 @@ struct JobOverAll {
   JobStats stats;
   int64_t tasks_needed = 0;
   std::string note;
+  std::set<std::string> troubles;
 };
 
 // By hash.
@@ -52,6 +53,7 @@ std::map<std::string, JobOverAll> JobsOf(
       job.submission_count =
           std::max(job.submission_count, summary.submissions);
       if (!summary.note.empty()) job.note = summary.note;
+      job.troubles.insert(summary.troubles.begin(), summary.troubles.end());
     }
   }
   // What those did who left, as others heard.
@@ -169,6 +171,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
          {"state", std::string(JobStateName(record.state))},
          {"message", record.message},
          {"note", job.note},
+         {"troubles", job.troubles},
          {"submissions", job.submission_count},
          {"round", record.round + 1},
          {"result_digest", record.result_digest == Digest()
@@ -196,6 +199,9 @@ void PrintJobs(const JobRows& rows) {
                     ? absl::StrCat("round ", record.round + 1, " ").c_str()
                     : "",
                 Printable(record.message).c_str(), Printable(job.note).c_str());
+    for (const std::string& words : job.troubles) {
+      std::printf("  %s\n", Printable(words).c_str());
+    }
   }
   if (rows.left_out > 0) {
     std::printf("%lld more that ended: --all\n",

@@ -1,12 +1,15 @@
 #include "apps/dogged/cluster_target.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/errors.h"
 #include "runtime/base/status.h"
@@ -52,6 +55,27 @@ bool HasResults(ClusterClient& client, const Digest& hash) {
   return false;
 }
 
+// What directories hold, first what is in most of them.
+std::vector<StoredJob> StoredOf(const std::vector<StatusReply>& replies) {
+  absl::flat_hash_map<Digest, std::pair<int, StoredJob>> counted;
+  for (const StatusReply& reply : replies) {
+    for (const StoredJob& job : reply.stored) {
+      auto& [count, stored] = counted[job.hash];
+      ++count;
+      stored = job;
+    }
+  }
+  std::vector<std::pair<int, StoredJob>> sorted;
+  for (const auto& [hash, job] : counted) sorted.push_back(job);
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first, a.second.agents, a.second.hash) >
+           std::tie(b.first, b.second.agents, b.second.hash);
+  });
+  std::vector<StoredJob> out;
+  for (auto& [count, job] : sorted) out.push_back(job);
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
@@ -81,8 +105,9 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                           LoadProgram(options.program, kernels));
   const dsl::TargetSize own = program.options.target;
   std::set<std::pair<int, int>> sizes;
-  for (const StatusReply& reply :
-       (*client)->PollStatus({.jobs = {}, .text_hash = TextHash(program)})) {
+  const std::vector<StatusReply> known =
+      (*client)->PollStatus({.jobs = {}, .text_hash = TextHash(program)});
+  for (const StatusReply& reply : known) {
     sizes.insert(reply.sizes.begin(), reply.sizes.end());
   }
   options.cluster_agents = (*client)->Addresses();
@@ -90,10 +115,24 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
     fill({.agents = agents, .workers = workers});
     const dsl::TargetSize size{.agents = options.program.agents,
                                .workers = options.program.workers};
-    absl::StatusOr<LoadedProgram> known = Retarget(program, size, kernels);
-    if (known.ok() && HasResults(**client, JobHash(known->job.Encode()))) {
-      return known;
+    absl::StatusOr<LoadedProgram> cut = Retarget(program, size, kernels);
+    if (cut.ok() && HasResults(**client, JobHash(cut->job.Encode()))) {
+      return cut;
     }
+  }
+  const Digest own_hash = JobHash(program.job.Encode());
+  for (const StoredJob& job : StoredOf(known)) {
+    if (job.hash == own_hash) break;
+    fill({.agents = job.agents, .workers = job.workers});
+    const dsl::TargetSize size{.agents = options.program.agents,
+                               .workers = options.program.workers};
+    absl::StatusOr<LoadedProgram> cut = Retarget(program, size, kernels);
+    if (!cut.ok() || JobHash(cut->job.Encode()) != job.hash) continue;
+    std::fprintf(stderr,
+                 "the directories hold this job in tiles for %d agent%s; it "
+                 "goes on with those\n",
+                 job.agents, job.agents == 1 ? "" : "s");
+    return cut;
   }
   fill(own);
   return program;

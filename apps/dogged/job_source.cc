@@ -18,6 +18,7 @@
 #include "dsl/analysis.h"
 #include "dsl/diagnostics.h"
 #include "dsl/load_kernels.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 
@@ -87,8 +88,8 @@ LoadLibrary KernelSource::load_library() const {
   };
 }
 
-absl::StatusOr<KernelTable> KernelSource::Load(const Job& job,
-                                               int workers) const {
+absl::StatusOr<KernelTable> KernelSource::Load(const Job& job, int workers,
+                                               absl::Status* trouble) const {
   if (!MeetsNumericClass(numeric_parts_.host, job.numeric_class)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the job needs the numeric class \"", job.numeric_class,
@@ -100,7 +101,12 @@ absl::StatusOr<KernelTable> KernelSource::Load(const Job& job,
     DOGGED_RETURN_IF_ERROR(ReserveBlas(workers));
     break;
   }
-  return dsl::LoadKernels(job, registry_, compile(), load_library());
+  absl::Status said;
+  absl::StatusOr<KernelTable> out =
+      dsl::LoadKernels(job, registry_, compile(), load_library(),
+                       trouble == nullptr ? &said : trouble);
+  if (!said.ok()) Log(LogLevel::kWarning, said.message());
+  return out;
 }
 
 namespace {

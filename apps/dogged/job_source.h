@@ -32,9 +32,12 @@ class KernelSource {
   const KernelRegistry& registry() const { return registry_; }
   // What this host has; a job needs some of it.
   const NumericParts& numeric_parts() const { return numeric_parts_; }
-  // For so many workers that run them. Errors: kFailedPrecondition for a job
-  // that needs another numeric class; kResourceExhausted, see ReserveBlas().
-  absl::StatusOr<KernelTable> Load(const Job& job, int workers) const;
+  // For so many workers that run them. Why they are interpreted, where they
+  // should have been compiled, is for `trouble`, or the log without it. Errors:
+  // kFailedPrecondition for a job that needs another numeric class;
+  // kResourceExhausted, see ReserveBlas().
+  absl::StatusOr<KernelTable> Load(const Job& job, int workers,
+                                   absl::Status* trouble = nullptr) const;
   dsl::CompileSource compile() const;
   LoadLibrary load_library() const;
   // See KernelCompiler::Interrupt() and KernelHelpers::Interrupt().

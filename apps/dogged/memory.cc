@@ -108,6 +108,22 @@ absl::Status CheckAddresses(const std::string& who, int64_t bytes,
       (needed + 1023) >> 10, "` would do"));
 }
 
+absl::Status TakeDescriptors(const std::string& who, int64_t needed) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+      limit.rlim_cur >= static_cast<rlim_t>(needed)) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("descriptors are limited to ", limit.rlim_cur,
+                   " (ulimit -n): ", who, " takes ", needed,
+                   " to begin with, and some for each other agent; raise "
+                   "that"));
+}
+
 absl::Status OrNoAddresses(const absl::Status& status) {
   const std::optional<int64_t> limit = LimitOf(RLIMIT_AS);
   if (status.ok() || !limit.has_value()) return status;

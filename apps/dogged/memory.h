@@ -27,6 +27,9 @@ void PrepareForScarcity();
 // kResourceExhausted if its addresses are limited to less, with the limit that
 // would do; `who` needs them.
 absl::Status CheckAddresses(const std::string& who, int64_t bytes, int threads);
+// May have as many descriptors as it is allowed to from now on. Errors:
+// kResourceExhausted if those are fewer than `who` needs.
+absl::Status TakeDescriptors(const std::string& who, int64_t needed);
 // What failed to start: where addresses are limited, most likely for that.
 absl::Status OrNoAddresses(const absl::Status& status);
 

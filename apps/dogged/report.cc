@@ -30,6 +30,7 @@ std::string RunReport::ToJson() const {
                              {"redone", loss.redone}});
   }
   if (!agents_unheard.empty()) out["agents_unheard"] = agents_unheard;
+  if (!troubles.empty()) out["troubles"] = troubles;
   out["messages_sent"] = messages_sent;
   out["bytes_sent"] = bytes_sent;
   out["bytes_resent"] = bytes_resent;

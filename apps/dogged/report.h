@@ -34,6 +34,7 @@ struct RunReport {
   // Addresses of agents that live and did not answer at the end: what they did
   // since they last did is not counted.
   std::vector<std::string> agents_unheard;
+  std::vector<std::string> troubles;  // of agents
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;

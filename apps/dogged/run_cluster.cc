@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -130,6 +131,7 @@ class ClusterRun {
     ledger_.Fill(report);
     report.agents_left = left_;
     report.agents_unheard = unheard_;
+    report.troubles.assign(troubles_.begin(), troubles_.end());
     report.losses = departures_.losses();
     ledger_.ShareRedone(departures_.lost(), report);
     return report;
@@ -309,6 +311,7 @@ class ClusterRun {
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
         if (!job.note.empty()) note_ = job.note;
+        NoteTroubles(job.troubles);
         if (job.record.state == JobState::kFailed) {
           return job.record.code == absl::StatusCode::kResourceExhausted
                      ? absl::ResourceExhaustedError(job.record.message)
@@ -320,6 +323,13 @@ class ClusterRun {
       }
     }
     return absl::OkStatus();
+  }
+
+  void NoteTroubles(const std::vector<std::string>& troubles) {
+    for (const std::string& words : troubles) {
+      const bool is_news = troubles_.insert(words).second;
+      if (is_news && progress_ != nullptr) progress_->Say(Printable(words));
+    }
   }
 
   // All own agents have ended, and some for want of memory or disk.
@@ -436,6 +446,7 @@ class ClusterRun {
   std::vector<std::string> unheard_;
   std::string note_;  // what agents say the job waits for
   std::string said_note_;
+  std::set<std::string> troubles_;  // of agents, as they say
 };
 
 }  // namespace

@@ -24,8 +24,6 @@ constexpr absl::Duration kRequestIntervalMax = absl::Seconds(2);
 // Until the next one is asked when one has said that he has no such job.
 constexpr absl::Duration kRequestPause = absl::Milliseconds(20);
 constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
-// One who leaves waits no longer than this for others to take over.
-constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
 
 // Of values whose owner has gone, so many are copied at a time.
 constexpr int64_t kOrphanBytes = 64 << 20;
@@ -56,6 +54,7 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
   });
   if (options_.engine != nullptr) {
     values_ = std::make_unique<ValueStore>(*options_.engine);
+    if (options_.keeps_values) values_->ScanJobs();
   }
   if (options_.shared_memory != nullptr) {
     lending_ = std::make_unique<Lending>(
@@ -96,7 +95,7 @@ void Agent::RunOnce(absl::Time now) {
       }
     }
     background_.Poll();
-    TakeKernels(now);
+    TakeKernels();
     TakeDigests(now);
     PollValues(now);
     membership_.Tick(now, outbox_);
@@ -112,9 +111,10 @@ void Agent::RunOnce(absl::Time now) {
     TickLending(now);
     if (draining_ && !leaving_) TakeLeave(now);
     RequestJobs(now);
-    CheckNumericClasses(now);
+    CheckTakers(now);
     for (auto& [id, entry] : jobs_) SortWanted(id, entry);
     ReportFailures(now);
+    TellTroubles(now);
     RefreshBlob(now);
     for (auto& [id, entry] : jobs_) {
       if (entry.run != nullptr) entry.run->SendBulks(outbox_);
@@ -122,15 +122,7 @@ void Agent::RunOnce(absl::Time now) {
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
   } while (!messages_.empty());
 
-  if (leaving_ && !gone_) {
-    bool holds = executor_.unfinished_count() > 0;
-    for (const auto& [id, entry] : jobs_) {
-      holds |= entry.run != nullptr && entry.run->failure().ok() &&
-               entry.run->held_count() > 0 && HasHeirs(entry);
-    }
-    gone_ = !holds || now >= leave_deadline_;
-    outbox_.WakeAt(now + absl::Milliseconds(10));
-  }
+  if (leaving_ && !gone_) EndLeave(now);
   outbox_.WakeAt(next_blob_);
   next_wake_ = outbox_.wake;
 }
@@ -158,7 +150,8 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   if (Lending::IsMine(kind)) return ReceiveLending(now, from, kind, body);
-  const bool is_demand = kind == static_cast<uint8_t>(JobMessage::kDemand);
+  const bool is_demand =
+      kind == static_cast<uint8_t>(JobMessage::kDemand) || kind == kJobHeld;
   auto it = jobs_.find(job);
   Entry* const found = it != jobs_.end() ? &it->second
                        : is_demand       ? FindEntry(now, job)
@@ -257,6 +250,10 @@ void Agent::HandleEvents(absl::Time now) {
           ApplyHomes(now, event.key);
           break;
         }
+        if (IsTroubleKey(event.key)) {
+          ApplyTrouble(now, event.key);
+          break;
+        }
         const auto record = JobRecord::Decode(it->second.bytes.view());
         if (record.ok()) {
           ApplyRecord(now, *record);
@@ -282,9 +279,7 @@ void Agent::HandleEvents(absl::Time now) {
   multicast_.SetView(placed_view_);
   if (lending_ != nullptr) lending_->SetView(now, *placed_view_);
   for (auto& [id, entry] : jobs_) {
-    if (entry.run != nullptr) {
-      entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
-    }
+    if (entry.run != nullptr) Place(now, entry);
   }
 }
 
@@ -294,32 +289,6 @@ std::vector<MembershipEvent> Agent::TakeEvents() {
 
 void Agent::PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {
   membership_.PeerDied(now, peer, cause, outbox_);
-}
-
-void Agent::Leave(absl::Time now) {
-  if (draining_) return;
-  draining_ = true;
-  leave_deadline_ = now + kLeaveTimeMax;
-  for (auto& [id, entry] : jobs_) {
-    if (entry.run != nullptr) entry.run->Pause();
-  }
-}
-
-// A task that still ran here while another home had it would run twice.
-void Agent::TakeLeave(absl::Time now) {
-  int64_t executing = 0;
-  for (const auto& [id, entry] : jobs_) {
-    if (entry.run != nullptr) executing += entry.run->executing_count();
-  }
-  if (executing > 0 && now < leave_deadline_ - kLeaveTimeMax / 2) {
-    outbox_.WakeAt(leave_deadline_ - kLeaveTimeMax / 2);
-    return;
-  }
-  leaving_ = true;
-  TellStats();
-  membership_.Leave(now, outbox_);
-  placed_view_ = nullptr;  // place again, without this agent
-  HandleEvents(now);
 }
 
 absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
@@ -381,6 +350,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
     StartRun(now, entry, record);
   }
   if (entry.run != nullptr) {
+    if (!entry.troubles.empty()) ReadTroubles(now, entry);
     RaiseRounds(entry.hash, *entry.run);
     entry.run->SetResultsDemanded(running);
     if (!running && !entry.is_done) {

@@ -28,7 +28,8 @@
 #include "runtime/agent/agent_options.h"
 #include "runtime/agent/job_index.h"
 #include "runtime/agent/job_record.h"
-#include "runtime/agent/job_run.h"
+#include "runtime/agent/job_tools.h"
+#include "runtime/agent/troubles.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/limits.h"
 #include "runtime/exec/background.h"
@@ -73,30 +74,28 @@ class Agent {
   }
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);
-  // Ends what runs here, starts nothing more, then tells all and hands over
-  // what it holds. IsGone() once that is done.
+  // Ends what runs here, tells all, hands over; IsGone() once that is done.
   void Leave(absl::Time now);
   bool IsGone() const { return gone_; }
   bool declared_dead() const { return membership_.declared_dead(); }
   const Membership& membership() const { return membership_; }
   const RoutingTable& routing_table() const { return multicast_.table(); }
   const Streams& streams() const { return multicast_.streams(); }
-  // Since the last call, for the loop: life lines, words for people.
-  std::vector<MembershipEvent> TakeEvents();
+  std::vector<MembershipEvent> TakeEvents();  // since the last call
 
   // --- jobs
   // Takes a job to run. `encoded` is Job::Encode(). The same job under the
   // same submission changes nothing.
   //
-  // Errors: kInvalidArgument if `encoded` is no job; kAlreadyExists while a job
-  //         of the same name with another text runs, as far as is known here.
+  // Errors: kInvalidArgument for no job; kAlreadyExists while a job of the same
+  //         name with another text runs, as far as is known here.
   absl::StatusOr<JobId> Submit(absl::Time now, std::string encoded,
                                SubmissionId submission,
                                const JobOptions& options,
                                uint64_t text_hash = 0);
   // A new state of a known submission: done, cancelled, failed.
   void Conclude(absl::Time now, JobRecord record);
-  // For a new incarnation: submissions that run, and their encoded jobs.
+  // For a new incarnation: submissions that run, and their jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
   // For a new incarnation in the same process: what this one holds of a job;
   // to be adopted once the job runs there, else dropped.
@@ -110,18 +109,17 @@ class Agent {
   std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
   std::vector<JobSummary> Jobs(const JobQuery& query) const;
   const JobIndex& job_index() const { return index_; }
-  // Jobs that are not over and forgotten: what a pass of the loop looks at.
-  size_t active_count() const { return jobs_.size(); }
-  // What another agent last said that it did: it lives, or has left lately.
+  // Of a text, what its directory may hold values of.
+  std::vector<StoredJob> StoredJobs(uint64_t text_hash) const;
+  size_t active_count() const { return jobs_.size(); }  // not forgotten
+  // What an agent last said that it did; it lives, or has left lately.
   std::vector<std::pair<JobId, JobStats>> StatsOf(AgentId agent) const;
   std::vector<JobId> RunIds() const;
-  // Null if the job is not known, or its value is not here.
-  const JobRun* FindRun(JobId job) const;
-  // Messages that were malformed, or contradicted what came before.
-  int64_t refused_count() const;
+  const JobRun* FindRun(JobId job) const;  // null: it does not run here
+  int64_t refused_count() const;           // messages that made no sense
   int64_t bytes_sent() const { return packer_.bytes_sent(); }
-  const Lending* lending() const { return lending_.get(); }
   int64_t messages_sent() const { return packer_.messages_sent(); }
+  const Lending* lending() const { return lending_.get(); }
 
  private:
   // The results of a job on their way to one digest.
@@ -135,8 +133,8 @@ class Agent {
     Bytes encoded;  // empty until it has come
     Digest hash;
     std::shared_ptr<const Job> job;
-    // Outlives the run: tasks may be on workers when a job is cancelled.
-    // Null until they are made, and where the numeric class is another.
+    // Outlive the run: tasks may be on workers when a job is cancelled. Null
+    // until they are made, and where the numeric class is another.
     std::shared_ptr<const KernelTable> kernels;
     std::unique_ptr<JobRun> run;
     // What clients wait for, and what has come for them.
@@ -154,8 +152,9 @@ class Agent {
     // It was done before this agent came, and all copies of a result have died
     // whose place is here now.
     bool is_needed_again = false;
-    JobStats stats;  // of the run that has ended
-    // Since when nobody in the view has the job's numeric class.
+    JobStats stats;     // of the run that has ended
+    Troubles troubles;  // those that count
+    // Since when nobody in the view can run the job.
     absl::Time unservable_since = absl::InfiniteFuture();
     absl::Time next_request = absl::InfinitePast();
     absl::Duration request_interval;
@@ -180,27 +179,21 @@ class Agent {
   // The newest records of a job's submissions that run.
   std::vector<JobRecord> RunningRecords(JobId job) const;
   std::optional<JobRecord> FindRecord(const std::string& key) const;
-  // Null if no record names the job. One that was forgotten begins again.
   Entry* FindEntry(absl::Time now, JobId job);
-  // How far loops have come goes into their records, and from there to runs.
-  void TellRounds(absl::Time now);
+  void TellRounds(absl::Time now);  // how far loops have come, in records
   void RaiseRounds(const Digest& hash, JobRun& run) const;
   // --- agent_jobs.cc
   void StartRun(absl::Time now, Entry& entry, const JobRecord& record);
   void MakeKernels(JobId id, std::shared_ptr<const Job> job);
-  void TakeKernels(absl::Time now);
-  // Fails jobs that nobody has been able to run for too long.
-  void CheckNumericClasses(absl::Time now);
+  void TakeKernels();
   void FailJob(absl::Time now, JobId job, const absl::Status& status);
   std::string NoteOf(const Entry& entry) const;
   JobSummary Summarize(JobRecord record) const;
-  // Frees what jobs that are over hold, the results last.
-  void ForgetJobs(absl::Time now);
+  void ForgetJobs(absl::Time now);  // that are over, results last
   void ForgetJob(JobId job);
   void EndRun(Entry& entry);  // what it did stays known
   void ApplyHomes(absl::Time now, const std::string& key);  // see homes.h
-  // --- agent_finish.cc
-  // A job ends by itself once its results are durable.
+  // --- agent_finish.cc: a job ends by itself once its results are durable
   void FinishJobs(absl::Time now);
   // None while some result is not known to be durable.
   std::optional<int64_t> DurableResultBytes(JobId job,
@@ -211,12 +204,29 @@ class Agent {
   void ConcludeDone(absl::Time now, JobId job, const Digest& digest,
                     absl::string_view message);
 
+  // --- agent_troubles.cc
+  // Fails jobs that nobody has been able to run for too long.
+  void CheckTakers(absl::Time now);
+  void TellTroubles(absl::Time now);  // what runs suffer from
+  void ApplyTrouble(absl::Time now, const std::string& key);
+  void ReadTroubles(absl::Time now, Entry& entry);
+  Troubles TroublesOfJob(const Digest& hash) const;
+  void Place(absl::Time now, Entry& entry);  // unless nobody is left for it
+  // Members of the job's numeric class; and those of them that run it.
+  std::vector<const Member*> ClassOf(const Job& job) const;
+  std::vector<const Member*> TakersOf(const Job& job, const Digest& hash) const;
+
   void PollValues(absl::Time now);
   void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
   void TellStats();
+  // --- agent_leave.cc
   void TakeLeave(absl::Time now);
+  void EndLeave(absl::Time now);
+  bool IsUnfetched(const Entry& entry) const;
+  bool AwaitsKeepers(absl::Time now);  // of what nobody has fetched
+  void BeginToKeep(absl::Time now, JobId job);
   // Who takes part in running `job`: members of its numeric class; and where.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
   // Somebody else would take over what this agent holds of the job.
@@ -247,6 +257,8 @@ class Agent {
   absl::Time next_wake_ = absl::InfinitePast();
   absl::Time next_blob_ = absl::InfinitePast();
   absl::Time leave_deadline_ = absl::InfiniteFuture();
+  absl::Time next_asked_ = absl::InfinitePast();  // to keep what is left here
+  bool said_kept_ = false;
   bool draining_ = false;  // told to leave
   bool leaving_ = false;   // has told the others
   bool gone_ = false;
@@ -255,7 +267,7 @@ class Agent {
   struct Loaded {
     JobId id;
     std::shared_ptr<const Job> job;
-    absl::StatusOr<KernelTable> kernels;
+    absl::StatusOr<LoadedKernels> kernels;
   };
   struct Hashed {
     JobId id;

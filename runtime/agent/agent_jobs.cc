@@ -27,11 +27,9 @@ constexpr int64_t kResultsKeptBytesMax = 256 << 20;
 PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
   std::vector<PlacementMember> out;
   bool has_heirs = false;
-  for (const Member& member : membership_.view()->members()) {
-    // Another class would give other bits: it has no shards of this job.
-    if (!MeetsNumericClass(member.numeric_class, job.numeric_class)) continue;
-    has_heirs |= member.id != id();
-    out.push_back({member.id, member.host, member.workers});
+  for (const Member* member : TakersOf(job, hash)) {
+    has_heirs |= member->id != id();
+    out.push_back({member->id, member->host, member->workers});
   }
   // One who leaves has no shards of its own, if others are there.
   if (leaving_ && has_heirs) {
@@ -46,11 +44,9 @@ PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
 }
 
 bool Agent::HasHeirs(const Entry& entry) const {
-  const auto& members = membership_.view()->members();
-  return std::any_of(members.begin(), members.end(), [&](const Member& member) {
-    return member.id != id() &&
-           MeetsNumericClass(member.numeric_class, entry.job->numeric_class);
-  });
+  const auto takers = TakersOf(*entry.job, entry.hash);
+  return std::any_of(takers.begin(), takers.end(),
+                     [&](const Member* member) { return member->id != id(); });
 }
 
 void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
@@ -88,9 +84,14 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
+  entry.troubles = TroublesOfJob(entry.hash);
   entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
   // One who may have something to offer says so when he has.
   if (options_.keeps_values) {
+    values_->NoteJob({.hash = record.hash,
+                      .text_hash = record.text_hash,
+                      .agents = record.options.agents,
+                      .workers = record.options.workers});
     entry.run->Recall();
   } else {
     entry.run->TellStart(outbox_);
@@ -134,7 +135,7 @@ void Agent::TellRounds(absl::Time now) {
 
 void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {
   background_.Submit([id, job, tools = tools_, loaded = loaded_] {
-    auto kernels = std::make_shared<absl::StatusOr<KernelTable>>(
+    auto kernels = std::make_shared<absl::StatusOr<LoadedKernels>>(
         tools->load_kernels(*job));
     return [id, job, kernels, loaded] {
       loaded->push_back({id, job, std::move(*kernels)});
@@ -142,20 +143,22 @@ void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {
   });
 }
 
-void Agent::TakeKernels(absl::Time now) {
+void Agent::TakeKernels() {
   for (Loaded& loaded : std::exchange(*loaded_, {})) {
     const auto it = jobs_.find(loaded.id);
     if (it == jobs_.end() || it->second.job != loaded.job) continue;
     Entry& entry = it->second;
-    if (!loaded.kernels.ok()) {
-      FailJob(now, loaded.id, loaded.kernels.status());
-      continue;
-    }
     // The run has ended meanwhile, or another began before this was made.
     if (entry.run == nullptr || entry.kernels != nullptr) continue;
+    // Who submitted the job has made them, so if they are wrong it is here.
+    if (!loaded.kernels.ok()) {
+      entry.run->Suffer(TroubleKind::kUnable, loaded.kernels.status());
+      continue;
+    }
     entry.kernels =
-        std::make_shared<const KernelTable>(*std::move(loaded.kernels));
+        std::make_shared<const KernelTable>(std::move(loaded.kernels->table));
     entry.run->SetKernels(entry.kernels);
+    entry.run->Suffer(TroubleKind::kSlow, loaded.kernels->trouble);
   }
 }
 
@@ -275,33 +278,9 @@ void Agent::ForgetJob(JobId job) {
   options_.on_freed();
 }
 
-void Agent::CheckNumericClasses(absl::Time now) {
-  std::vector<std::pair<JobId, absl::Status>> failed;
-  for (auto& [job, entry] : jobs_) {
-    if (entry.run == nullptr) continue;
-    const std::string& wanted = entry.job->numeric_class;
-    if (MeetsNumericClass(options_.self.numeric_class, wanted) ||
-        HasHeirs(entry)) {
-      entry.unservable_since = absl::InfiniteFuture();
-      continue;
-    }
-    entry.unservable_since = std::min(entry.unservable_since, now);
-    const absl::Time end = entry.unservable_since + options_.limits.class_wait;
-    if (now >= end) {
-      failed.emplace_back(
-          job, absl::FailedPreconditionError(absl::StrCat(
-                   "no live agent of the job's numeric class \"", wanted,
-                   "\" for ", absl::FormatDuration(options_.limits.class_wait),
-                   "; other agents' bits could differ: start an agent on a "
-                   "host of that class, or submit from a host of theirs")));
-    }
-    outbox_.WakeAt(end);
-  }
-  for (const auto& [job, status] : failed) FailJob(now, job, status);
-}
-
 std::string Agent::NoteOf(const Entry& entry) const {
-  if (entry.run != nullptr && entry.unservable_since < absl::InfiniteFuture()) {
+  if (entry.run != nullptr && entry.troubles.empty() &&
+      entry.unservable_since < absl::InfiniteFuture()) {
     return absl::StrCat("no agent here is of its numeric class \"",
                         entry.job->numeric_class,
                         "\"; it fails if none joins within ",
@@ -336,6 +315,7 @@ JobSummary Agent::Summarize(JobRecord record) const {
     out.tasks_needed = it->second.tasks_needed;
     out.results_needed = it->second.results_needed;
     if (out.record.state == JobState::kRunning) out.note = NoteOf(it->second);
+    out.troubles = WordsOf(it->second.troubles, membership_.view()->members());
     // Of one that is to begin here again there is nothing yet.
     const bool is_over = out.record.state != JobState::kRunning;
     if (it->second.run != nullptr) {
@@ -379,6 +359,15 @@ void Agent::AdoptCarriedOver(absl::Time now, JobId job,
   const auto it = jobs_.find(job);
   if (it == jobs_.end() || it->second.run == nullptr) return;
   it->second.run->AdoptCarriedOver(now, carried, outbox_);
+}
+
+std::vector<StoredJob> Agent::StoredJobs(uint64_t text_hash) const {
+  std::vector<StoredJob> out;
+  if (values_ == nullptr || text_hash == 0) return out;
+  for (const auto& [hash, job] : values_->stored_jobs()) {
+    if (job.text_hash == text_hash) out.push_back(job);
+  }
+  return out;
 }
 
 std::vector<JobSummary> Agent::Jobs(const JobQuery& query) const {

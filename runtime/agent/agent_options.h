@@ -1,12 +1,10 @@
-// AgentOptions: what an agent is given when it is made, and JobTools, how it
-// makes kernels and digests of jobs.
+// AgentOptions: what an agent is given when it is made.
 #ifndef DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_
 #define DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_
 
 #include <cstdint>
 #include <functional>
 
-#include "absl/status/statusor.h"
 #include "kvstore/engine.h"
 #include "routing/membership.h"
 #include "routing/multicast.h"
@@ -14,25 +12,10 @@
 #include "routing/view.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/agent/lending.h"
-#include "runtime/base/label.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/value.h"
-#include "runtime/graph/job.h"
-#include "runtime/graph/kernel.h"
 
 namespace dogged {
-
-// Makes kernels of a job's kernel specifications: apps wires it to dsl. Called
-// beside the loop.
-using KernelLoader = std::function<absl::StatusOr<KernelTable>(const Job& job)>;
-// The digest of a job's results, given the value of each result label.
-using ResultHasher = std::function<absl::StatusOr<Digest>(
-    const Program& program,
-    const std::function<absl::StatusOr<Value>(const Label&)>& lookup)>;
-struct JobTools {
-  KernelLoader load_kernels;
-  ResultHasher hash_results;
-};
 
 struct AgentOptions {
   Member self;

@@ -74,12 +74,21 @@ Bytes StatusReply::Encode() const {
     out.PutSigned(job.results_needed);
     out.PutSigned(job.submissions);
     out.PutString(job.note);
+    out.PutVarint(job.troubles.size());
+    for (const std::string& words : job.troubles) out.PutString(words);
   }
   out.PutSigned(jobs_known);
   out.PutVarint(sizes.size());
   for (const auto& [agents, workers] : sizes) {
     out.PutVarint(static_cast<uint64_t>(agents));
     out.PutVarint(static_cast<uint64_t>(workers));
+  }
+  out.PutVarint(stored.size());
+  for (const StoredJob& job : stored) {
+    out.PutU64(job.hash.high);
+    out.PutU64(job.hash.low);
+    out.PutVarint(static_cast<uint64_t>(job.agents));
+    out.PutVarint(static_cast<uint64_t>(job.workers));
   }
   return Bytes(out.Take());
 }
@@ -117,6 +126,10 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     job.results_needed = in.GetSigned();
     job.submissions = in.GetSigned();
     job.note = std::string(in.GetString());
+    const int64_t troubles = in.GetCount(1);
+    for (int64_t j = 0; j < troubles && in.ok(); ++j) {
+      job.troubles.emplace_back(in.GetString());
+    }
     out.jobs.push_back(std::move(job));
   }
   out.jobs_known = in.GetSigned();
@@ -128,6 +141,20 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
       in.Fail();
     }
     out.sizes.emplace_back(agents, workers);
+  }
+  const int64_t stored = in.GetCount(18);
+  for (int64_t i = 0; i < stored && in.ok(); ++i) {
+    StoredJob job;
+    job.hash.high = in.GetU64();
+    job.hash.low = in.GetU64();
+    const uint64_t agents = in.GetVarint();
+    const uint64_t workers = in.GetVarint();
+    if (agents > JobOptions::kTargetMax || workers > JobOptions::kTargetMax) {
+      in.Fail();
+    }
+    job.agents = static_cast<int>(agents);
+    job.workers = static_cast<int>(workers);
+    out.stored.push_back(job);
   }
   DOGGED_RETURN_IF_ERROR(in.Finish("status"));
   return out;

@@ -83,6 +83,8 @@ struct StatusReply {
   int64_t jobs_known = 0;  // however many were asked for
   // Of jobs of the text that was asked for: agents, workers of each.
   std::vector<std::pair<int, int>> sizes;
+  // Of these, what is in this agent's directory.
+  std::vector<StoredJob> stored;
 
   Bytes Encode() const;
   static absl::StatusOr<StatusReply> Decode(absl::string_view body);

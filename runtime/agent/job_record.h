@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/agent/job_run.h"
@@ -77,6 +78,8 @@ struct JobSummary {
   // Of the job, this one included.
   int64_t submissions = 1;
   std::string note;  // what it waits for, for people; mostly empty
+  // Of live agents with it, for people (troubles.h).
+  std::vector<std::string> troubles;
 };
 
 }  // namespace dogged

@@ -38,7 +38,7 @@ int64_t QueueTarget(const Executor& executor, const TaskTimes& times) {
 }
 
 absl::Status CheckMemory(const JobStorage& storage,
-                         const Completion& completion, AgentId self) {
+                         const Completion& completion) {
   if (storage.bytes_max() == 0) return absl::OkStatus();
   if (storage.has_store()) {
     int64_t bytes = 0;
@@ -50,7 +50,7 @@ absl::Status CheckMemory(const JobStorage& storage,
   }
   if (storage.live_bytes() <= storage.bytes_max()) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
-      "agent ", self.ToString(), " holds ", storage.live_bytes(),
+      "it holds ", storage.live_bytes(),
       " bytes of values, more than --memory ", storage.bytes_max(),
       "; give it more, start more agents, or run with --replicas 1"));
 }
@@ -153,6 +153,10 @@ int64_t JobRun::executing_count() const {
 
 void JobRun::Submit(std::unique_ptr<Activation> record) {
   const Task& task = record->task;
+  if (IsUnable()) {
+    search_.picked.erase(task);
+    return activation_pool_.Put(std::move(record));
+  }
   if (root_.rounds.IsAhead(task)) {
     root_.ahead.Put(std::move(record));
     return;
@@ -287,7 +291,7 @@ bool JobRun::StartNextLeaf() {
 }
 
 void JobRun::Feed(absl::Time now, Outbox& out) {
-  if (!failure_.ok()) return;
+  if (!failure_.ok() || IsUnable()) return;
   StartParked();
   const int64_t room = forward_ && MayGive(now) ? stealing_.RoomCount(now) : 0;
   const int64_t target = QueueTarget(executor_, times_) + room;
@@ -330,13 +334,19 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     times_.NoteGone(completion.task.task_class);
     return;
   }
+  if (IsLocalTrouble(completion.status)) {
+    times_.NoteGone(completion.task.task_class);
+    handover_.Settle(completion.task);
+    pursuits_.Erase(completion.task);
+    search_.picked.erase(completion.task);
+    return Suffer(TroubleKind::kUnable,
+                  NameTask(completion.status, program(), completion.task));
+  }
   if (!completion.status.ok()) {
     Fail(NameTask(completion.status, program(), completion.task));
     return;
   }
-  if (absl::Status s = CheckMemory(storage_, completion, self_); !s.ok()) {
-    Fail(s);
-  }
+  Suffer(TroubleKind::kUnable, CheckMemory(storage_, completion));
   stillness_.NoteProgress(now);
   ++stats_.tasks_executed;
   times_.NoteEnded(completion.task.task_class, completion.elapsed);
@@ -388,7 +398,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kPublish: {
       const auto decoded = DecodePublish(body);
       if (decoded.status().code() == absl::StatusCode::kResourceExhausted) {
-        Fail(decoded.status());
+        Suffer(TroubleKind::kUnable, decoded.status());
       }
       return for_each(decoded, [&](const PublishBody& b) {
         HandlePublish(now, from, b, out);

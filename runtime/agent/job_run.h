@@ -12,10 +12,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/status/status.h"
-#include "absl/time/time.h"
 #include "kvstore/shard.h"
-#include "routing/outbox.h"
 #include "runtime/agent/carried_over.h"
 #include "runtime/agent/copy_queue.h"
 #include "runtime/agent/credit.h"
@@ -35,6 +32,7 @@
 #include "runtime/agent/stealing.h"
 #include "runtime/agent/stillness.h"
 #include "runtime/agent/task_times.h"
+#include "runtime/agent/troubles.h"
 #include "runtime/agent/waiting.h"
 #include "runtime/agent/wide_labels.h"
 #include "runtime/base/random.h"
@@ -70,8 +68,7 @@ class JobRun {
   // `value` is that of `label` at `from`, lent: as a kPublish of it.
   absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
                            const Value& value, Outbox& out);
-  // Copies up to `bytes_max` of what is held and whose owner has gone.
-  void CopyOrphans(int64_t bytes_max);
+  void CopyOrphans(int64_t bytes_max);  // of values whose owner has gone
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void Tick(absl::Time now, Outbox& out);
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
@@ -92,6 +89,9 @@ class JobRun {
   void RaiseRound(int64_t round, bool is_last);
 
   const absl::Status& failure() const { return failure_; }  // OK: it goes on
+  // This agent's own: it starts nothing more if it is unable to.
+  void Suffer(TroubleKind kind, absl::Status cause);
+  const Trouble& trouble() const { return trouble_; }
   const JobStats& stats() const { return stats_; }
   const Program& program() const { return job_->program; }
   const Relations& relations() const { return relations_; }
@@ -105,8 +105,7 @@ class JobRun {
   bool IsDone(const Task& task) const;
   void DropTask(const Task& task);
   bool IsPursued(const Task& task) const;
-  // All its inputs are at hand: it runs, or will without more of them.
-  bool IsComplete(const Task& task) const;
+  bool IsComplete(const Task& task) const;  // all its inputs are at hand
   void MarkInput(const Task& task, int use, const Value& value);
   void Submit(std::unique_ptr<Activation> record);
   int64_t running_count() const;  // of this job, here
@@ -119,6 +118,7 @@ class JobRun {
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
   void Fail(absl::Status status);
+  bool IsUnable() const;
 
   // --- publish.cc: binding and copies
   void BindOutput(absl::Time now, const Label& label, const Value& value,
@@ -174,8 +174,7 @@ class JobRun {
   bool OpenNextResult();
   void AskForWanted(absl::Time now, const Label& label, Outbox& out);
   void HandOutIfWanted(const Label& label, const Value& value);
-  // An input was dropped, so it was done: unless it is needed for certain.
-  void BelieveDone(const Task& task);
+  void BelieveDone(const Task& task);  // an input was dropped
 
   // --- search.cc: walks
   absl::Status ReceiveSearch(absl::Time now, AgentId from, JobMessage kind,
@@ -226,6 +225,7 @@ class JobRun {
   void NoteFound(const Label& label, Outbox& out);
   void LoseValue(const Label& label, Outbox& out);
   void ReturnTask(absl::Time now, std::unique_ptr<Activation>, Outbox& out);
+  void LoseDisk(const absl::Status& cause, Outbox& out);
   bool AwaitsOffers(absl::Time now) const;
   void NoteOffer(absl::Time now);
 
@@ -293,6 +293,7 @@ class JobRun {
   Stillness stillness_;
   TaskTimes times_;
   absl::Status failure_;
+  Trouble trouble_;
 };
 
 }  // namespace dogged

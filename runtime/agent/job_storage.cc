@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -70,7 +71,8 @@ void JobStorage::StartWrites() {
                              ? std::clamp(options_.bytes_max / 4,
                                           kWritingBytesMin, kWritingBytesMax)
                              : kWritingBytesMax;
-  while (store_->writing_bytes() == 0 || store_->writing_bytes() < window) {
+  while (disk_.ok() &&
+         (store_->writing_bytes() == 0 || store_->writing_bytes() < window)) {
     std::optional<Label> label;
     if (to_evict_.empty()) {
       label = write_queue_.Take();
@@ -115,6 +117,21 @@ void JobStorage::Conclude() {
   store_->EraseJob(options_.job);
 }
 
+bool JobStorage::GiveUpDisk(const absl::Status& cause) {
+  if (!disk_.ok()) return false;
+  disk_ = cause;
+  options_.keeps_values = false;
+  write_queue_.Clear();
+  to_evict_.clear();
+  writing_.clear();
+  for (const Label& label : shard_.Select([](const Label&, const Entry& e) {
+         return e.on_disk == OnDisk::kOnItsWay;
+       })) {
+    shard_.Find(label)->on_disk = OnDisk::kNo;
+  }
+  return true;
+}
+
 // --- making room
 
 void JobStorage::Evict(int64_t target) {
@@ -157,6 +174,11 @@ void JobStorage::Relieve(absl::Time now) {
   // What others hold has to be fetched again.
   ReplaceInputs(
       [](const Value& v) { return v.bytes() < kHollowedMin ? v : v.Hollow(); });
+  if (disk_.ok()) return;
+  stuck_ = Annotate(disk_, absl::StrCat(live_bytes(),
+                                        " bytes of values are "
+                                        "more than --memory ",
+                                        options_.bytes_max, " has room for"));
 }
 
 void JobStorage::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {

@@ -123,6 +123,9 @@ class JobStorage {
   void Scan() { store_->Scan(options_.job); }
   // The job has ended: what is on disk goes, unless it is nowhere else.
   void Conclude();
+  // The disk takes no more: nothing is written from now on, and memory that
+  // would need it is stuck. False if that was so before.
+  bool GiveUpDisk(const absl::Status& cause);
 
  private:
   using Key = std::pair<int64_t, Task>;  // most urgent first
@@ -177,6 +180,7 @@ class JobStorage {
   absl::Time next_relief_ = absl::InfinitePast();
   absl::Time stuck_since_ = absl::InfiniteFuture();
   absl::Status stuck_;
+  absl::Status disk_;  // why nothing is written any more
 };
 
 }  // namespace dogged

@@ -64,6 +64,10 @@ enum class JobMessage : uint8_t {
   kGiven = kFirstFreeKind + 14,
 };
 
+// Empty: "I leave, and hold results of this job, which is over, that no client
+// has fetched." Whoever has no part in it begins one, to keep them.
+inline constexpr uint8_t kJobHeld = kFirstFreeKind + 29;
+
 // Of labels, so that one message may speak of many.
 inline bool IsAboutLabels(JobMessage kind) {
   return kind <= JobMessage::kStored;

@@ -219,6 +219,7 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
       const auto peer = DecodeId<AgentId>(body);
       auto line = life_lines_.find(from);
       if (!peer.ok()) return SendError(from, peer.status());
+      ports_.control.Keep(from);
       if (line == life_lines_.end()) {
         SendFrame(ports_.control, from, ControlType::kLifeLine,
                   EncodeId(agent_.id()));
@@ -427,6 +428,7 @@ StatusReply Server::Status(const StatusRequest& request) const {
   out.jobs = agent_.Jobs(request.jobs);
   out.jobs_known = agent_.job_index().job_count();
   out.sizes = agent_.job_index().SizesOf(request.text_hash);
+  out.stored = agent_.StoredJobs(request.text_hash);
   return out;
 }
 

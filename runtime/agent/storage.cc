@@ -121,7 +121,37 @@ void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
                 Sending::kDemanded);
     }
   }
-  if (!storage_.stuck().ok()) Fail(storage_.stuck());
+  Suffer(TroubleKind::kUnable, storage_.stuck());
+}
+
+bool JobRun::IsUnable() const { return trouble_.kind == TroubleKind::kUnable; }
+
+void JobRun::Suffer(TroubleKind kind, absl::Status cause) {
+  if (cause.ok() || (!trouble_.cause.ok() && kind <= trouble_.kind)) return;
+  trouble_.kind = kind;
+  trouble_.cause = std::move(cause);
+  if (kind != TroubleKind::kUnable) return;
+  Pause();
+  // What has not started is others' to run: also what they had given here, of
+  // which they hear no more.
+  std::vector<Task> waiting = parked_.All();
+  for (const Task& task : storage_.StagedTasks()) waiting.push_back(task);
+  for (const auto& [task, picked] : search_.picked) {
+    if (!in_flight_.contains(task)) waiting.push_back(task);
+  }
+  for (const Task& task : waiting) DropTask(task);
+}
+
+// Values count as without a directory: durable by their copies. Where memory
+// needs the disk, it says so once it does.
+void JobRun::LoseDisk(const absl::Status& cause, Outbox& out) {
+  if (!storage_.GiveUpDisk(cause)) return;
+  Suffer(TroubleKind::kNotice, Annotate(cause, "it goes on without its disk"));
+  for (const Label& label : shard_.Select(
+           [](const Label&, const Entry& entry) { return entry.is_home; })) {
+    ReportIfDurable(label, out);
+    RetireIfUnneeded(label, out);
+  }
 }
 
 void JobRun::ReturnTask(absl::Time now, std::unique_ptr<Activation> record,
@@ -218,8 +248,7 @@ void JobRun::OnDisk(absl::Time now, const ValueStore::Event& event,
       NoteOffer(now);
       return;
     case ValueStore::Event::Kind::kFailed:
-      Fail(Annotate(event.status, absl::StrCat("agent ", self_.ToString())));
-      return;
+      return LoseDisk(event.status, out);
   }
 }
 

@@ -2,10 +2,12 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/agent/job_options.h"
 #include "runtime/base/codec.h"
 
 namespace dogged {
@@ -56,6 +58,43 @@ Bytes EncodeRecordHead(absl::string_view key, const Value& value) {
   return Bytes(absl::StrCat(out.Take(), encoded));
 }
 
+// Of what is known of jobs: "j", the job's hash.
+constexpr absl::string_view kJobsPrefix = "j";
+
+std::string JobKeyOf(const Digest& job) {
+  return absl::StrCat(kJobsPrefix, PrefixOf(job).substr(1));
+}
+
+std::string EncodeJob(const StoredJob& job) {
+  Encoder out;
+  out.PutU64(job.hash.high);
+  out.PutU64(job.hash.low);
+  out.PutU64(job.text_hash);
+  out.PutVarint(static_cast<uint64_t>(job.agents));
+  out.PutVarint(static_cast<uint64_t>(job.workers));
+  const std::string body = out.Take();
+  return absl::StrCat(body, RecordDigest({body}).ToString());
+}
+
+// None if its bytes are not those written.
+std::optional<StoredJob> DecodeJob(absl::string_view record) {
+  Decoder in(record);
+  StoredJob out;
+  out.hash.high = in.GetU64();
+  out.hash.low = in.GetU64();
+  out.text_hash = in.GetU64();
+  const uint64_t agents = in.GetVarint();
+  const uint64_t workers = in.GetVarint();
+  if (!in.ok() || agents > JobOptions::kTargetMax ||
+      workers > JobOptions::kTargetMax) {
+    return std::nullopt;
+  }
+  out.agents = static_cast<int>(agents);
+  out.workers = static_cast<int>(workers);
+  if (record != EncodeJob(out)) return std::nullopt;
+  return out;
+}
+
 // The data of `value`, which lives as long.
 Bytes DataOf(const Value& value) {
   return {std::make_shared<const Value>(value), value.view()};
@@ -82,11 +121,11 @@ absl::StatusOr<Value> DecodeRecord(absl::string_view key,
 }  // namespace
 
 uint64_t ValueStore::Submit(EngineRequest request, const Digest& job,
-                            const Label& label) {
+                            const Label& label, bool is_of_jobs) {
   const uint64_t ticket = next_ticket_++;
   request.ticket = ticket;
   const int64_t bytes = request.value.size() + request.rest.size();
-  requests_[request.ticket] = {job, label, bytes};
+  requests_[request.ticket] = {job, label, bytes, is_of_jobs};
   writing_bytes_ += bytes;
   engine_.Submit(std::move(request));
   return ticket;
@@ -115,6 +154,36 @@ void ValueStore::Erase(const Digest& job, const Label& label) {
 void ValueStore::EraseJob(const Digest& job) {
   Submit({.kind = EngineRequest::Kind::kErasePrefix, .key = PrefixOf(job)}, job,
          {});
+  Submit({.kind = EngineRequest::Kind::kErase, .key = JobKeyOf(job)}, job, {});
+  stored_jobs_.erase(job);
+}
+
+void ValueStore::NoteJob(const StoredJob& job) {
+  stored_jobs_[job.hash] = job;
+  Submit({.kind = EngineRequest::Kind::kPut,
+          .key = JobKeyOf(job.hash),
+          .value = Bytes(EncodeJob(job))},
+         job.hash, {}, /*is_of_jobs=*/true);
+}
+
+void ValueStore::ScanJobs() {
+  Submit({.kind = EngineRequest::Kind::kScan,
+          .key = std::string(kJobsPrefix),
+          .bytes_max = kScanPageBytes},
+         {}, {}, /*is_of_jobs=*/true);
+}
+
+void ValueStore::NoteJobs(const EngineReply& reply) {
+  for (const auto& [key, record] : reply.found) {
+    const std::optional<StoredJob> job = DecodeJob(record.view());
+    if (job.has_value()) stored_jobs_.try_emplace(job->hash, *job);
+  }
+  if (!reply.more || reply.found.empty()) return;
+  Submit({.kind = EngineRequest::Kind::kScan,
+          .key = std::string(kJobsPrefix),
+          .after = reply.found.back().first,
+          .bytes_max = kScanPageBytes},
+         {}, {}, /*is_of_jobs=*/true);
 }
 
 void ValueStore::Scan(const Digest& job) {
@@ -161,10 +230,23 @@ void ValueStore::Poll(std::vector<Event>& events) {
     writing_bytes_ -= request.bytes;
     Event event{
         .ticket = reply.ticket, .job = request.job, .label = request.label};
+    if (request.is_of_jobs && reply.status.ok()) {
+      NoteJobs(reply);
+      continue;
+    }
     if (reply.status.code() == absl::StatusCode::kResourceExhausted) {
       event.kind = Event::Kind::kFailed;
       event.status = reply.status;
-      events.push_back(std::move(event));
+      events.push_back(event);
+      event.status = absl::OkStatus();
+      // Who waits for what is there, waits no longer.
+      if (reply.kind == EngineRequest::Kind::kGet) {
+        event.kind = Event::Kind::kLost;
+        events.push_back(std::move(event));
+      } else if (reply.kind == EngineRequest::Kind::kScan) {
+        event.kind = Event::Kind::kScanned;
+        events.push_back(std::move(event));
+      }
       continue;
     }
     switch (reply.kind) {

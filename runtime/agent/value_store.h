@@ -19,6 +19,14 @@
 
 namespace dogged {
 
+// A job of which values may be there, and what its tiles were cut for.
+struct StoredJob {
+  Digest hash;
+  uint64_t text_hash = 0;  // of the program's text; 0: not told
+  int agents = 0;
+  int workers = 0;  // of each
+};
+
 class ValueStore {
  public:
   struct Event {
@@ -50,6 +58,13 @@ class ValueStore {
   // All that is there of a job: kFound for each value, then kScanned.
   void Scan(const Digest& job);
   void EraseJob(const Digest& job);
+  // Notes that values of a job are going to be there, on disk too.
+  void NoteJob(const StoredJob& job);
+  // Reads which those are; they are in stored_jobs() a little later.
+  void ScanJobs();
+  const absl::flat_hash_map<Digest, StoredJob>& stored_jobs() const {
+    return stored_jobs_;
+  }
   // Bytes of values that are being written: they live until they are.
   int64_t writing_bytes() const { return writing_bytes_; }
   absl::Duration BusyTime() const { return engine_.BusyTime(); }
@@ -62,9 +77,12 @@ class ValueStore {
     Digest job;
     Label label;
     int64_t bytes = 0;
+    bool is_of_jobs = false;  // what is known of them, no value
   };
 
-  uint64_t Submit(EngineRequest request, const Digest& job, const Label& label);
+  uint64_t Submit(EngineRequest request, const Digest& job, const Label& label,
+                  bool is_of_jobs = false);
+  void NoteJobs(const EngineReply& reply);
   void NotePage(const EngineReply& reply, const Request& request,
                 std::vector<Event>& events);
 
@@ -72,6 +90,7 @@ class ValueStore {
   absl::flat_hash_map<uint64_t, Request> requests_;  // by ticket
   uint64_t next_ticket_ = 1;
   int64_t writing_bytes_ = 0;
+  absl::flat_hash_map<Digest, StoredJob> stored_jobs_;
   std::vector<EngineReply> replies_;
 };
 

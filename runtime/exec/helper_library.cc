@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -156,7 +157,12 @@ absl::Status HelperLibrary::Call(const std::string& function,
     // Idle ones may have ended long ago, any number of them.
     const bool is_new = helper == nullptr;
     if (is_new) {
-      DOGGED_ASSIGN_OR_RETURN(helper, Start(-1));
+      auto started = Start(-1);
+      // It could be loaded before.
+      if (absl::IsInvalidArgument(started.status())) {
+        return absl::UnavailableError(started.status().message());
+      }
+      DOGGED_ASSIGN_OR_RETURN(helper, std::move(started));
     }
     helper->thread = gettid();
     const HelperOutcome outcome = helper->Run(position, call);
@@ -169,13 +175,14 @@ absl::Status HelperLibrary::Call(const std::string& function,
     switch (outcome.kind) {
       case Kind::kLost:
         if (!is_new || ++lost < kLostMax) break;
-        return absl::InternalError(
+        return absl::UnavailableError(
             absl::StrCat(name, " got no call: ", kLostMax,
                          " new processes ended once they had loaded it"));
       case Kind::kDied:
         if (++deaths < 2) break;
-        return absl::InternalError(
-            absl::StrCat(name, " ", outcome.words, ", twice"));
+        return absl::Status(outcome.was_killed ? absl::StatusCode::kUnavailable
+                                               : absl::StatusCode::kInternal,
+                            absl::StrCat(name, " ", outcome.words, ", twice"));
       case Kind::kNoMemory:
         return absl::ResourceExhaustedError(
             absl::StrCat("no memory for the values of ", name));
@@ -205,8 +212,8 @@ absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelHelpers::Load(
   const int file = fcntl(made.get(), F_DUPFD_CLOEXEC, 16);
   auto library = std::make_shared<HelperLibrary>(program_, spec, file);
   if (file < 0 || !WriteAll(file, spec.content)) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for the library ", spec.name));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no memory for the library ", spec.name, ": ", strerror(errno)));
   }
   const absl::Status prepared = library->Prepare(interrupt_.get());
   if (prepared.ok()) return library;

@@ -149,12 +149,17 @@ std::string KernelHelper::Receive() const {
 
 std::string KernelHelper::Reap() {
   if (pid_ == 0) return "";
-  // For one who has ended by himself this changes nothing.
+  // For one who has ended by himself this changes nothing. One that has not,
+  // has closed its end.
+  siginfo_t ended = {};
+  waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG);
   kill(-pid_, SIGKILL);
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;
+  was_killed_ =
+      ended.si_pid != 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   if (WIFSIGNALED(status)) return SignalWords(WTERMSIG(status), "");
   return absl::StrCat("ended its process with exit status ",
                       WEXITSTATUS(status));
@@ -237,8 +242,8 @@ HelperOutcome KernelHelper::Run(size_t function, NativeCall& call) {
   if (!Send(encoded)) return {.kind = HelperOutcome::Kind::kLost};
   const auto reply = HelperReply::Decode(Receive());
   if (!reply.ok() || reply->kind == HelperReply::Kind::kFault) {
-    return {HelperOutcome::Kind::kDied,
-            WordsOfEnd(reply.ok() ? *reply : HelperReply(), call)};
+    std::string words = WordsOfEnd(reply.ok() ? *reply : HelperReply(), call);
+    return {HelperOutcome::Kind::kDied, std::move(words), was_killed_};
   }
   if (reply->kind != HelperReply::Kind::kDone) return OutcomeOf(*reply);
   if (const auto written = region_.FindWritten(placed_)) {

@@ -47,6 +47,7 @@ struct HelperOutcome {
   };
   Kind kind = Kind::kDone;
   std::string words;
+  bool was_killed = false;  // kDied: by SIGKILL, which no function does itself
 };
 
 class KernelHelper {
@@ -85,6 +86,7 @@ class KernelHelper {
   std::string WordsOfEnd(const HelperReply& fault, const NativeCall& call);
 
   int pid_;  // 0: reaped
+  bool was_killed_ = false;
   const Descriptor socket_;
   const Descriptor region_fd_;
   RegionMapping region_;

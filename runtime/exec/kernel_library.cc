@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/c_kernel.h"
@@ -53,7 +54,9 @@ std::string CpuText() {
 absl::StatusOr<KernelCompiler::Symbols> Open(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return absl::InternalError(absl::StrCat("cannot load ", path));
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): it is per thread in glibc.
+    return absl::InternalError(
+        absl::StrCat("cannot load ", path, ": ", dlerror()));
   }
   const std::shared_ptr<void> library(handle, [](void* h) { dlclose(h); });
   return [library](const std::string& name) {
@@ -117,7 +120,33 @@ absl::Status WriteFile(const std::string& path, absl::string_view content) {
   out.write(content.data(), static_cast<std::streamsize>(content.size()));
   out.close();
   if (out.good()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", path));
+  return absl::UnavailableError(
+      absl::StrCat("cannot write ", path, ": ", strerror(errno)));
+}
+
+// How a process ended that did not end well.
+std::string EndWords(int status) {
+  if (!WIFSIGNALED(status)) {
+    return absl::StrCat("failed with exit status ", WEXITSTATUS(status));
+  }
+  const char* const name = sigdescr_np(WTERMSIG(status));
+  return absl::StrCat("was ended by signal ", WTERMSIG(status), " (",
+                      name == nullptr ? "unknown" : name, ")");
+}
+
+// The first line of what a compiler says that tells of an error, else the
+// first.
+std::string CauseIn(absl::string_view output) {
+  constexpr size_t kBytesMax = 500;
+  const std::vector<absl::string_view> lines =
+      absl::StrSplit(output, '\n', absl::SkipWhitespace());
+  absl::string_view out = lines.empty() ? "" : lines.front();
+  for (const absl::string_view line : lines) {
+    if (!absl::StrContains(line, "error")) continue;
+    out = line;
+    break;
+  }
+  return std::string(out.substr(0, kBytesMax));
 }
 
 }  // namespace
@@ -188,8 +217,10 @@ absl::StatusOr<std::string> KernelCompiler::RunProgram(
     return absl::CancelledError(absl::StrCat(words[0], " was interrupted"));
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    const std::string said = CauseIn(output);
     return absl::InternalError(
-        absl::StrCat(words[0], " failed: ", output.substr(0, 2000)));
+        absl::StrCat(words[0], " ", EndWords(status),
+                     said.empty() ? ", without a word" : ": ", said));
   }
   return output;
 }

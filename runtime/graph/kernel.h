@@ -114,7 +114,8 @@ class KernelLibrary {
   //
   // Errors: kInternal if the function gives up, throws, ends its process or
   //         writes where it must not, with its name and what it did;
-  //         kCancelled after Stop(); kResourceExhausted.
+  //         kCancelled after Stop(); kResourceExhausted and kUnavailable for
+  //         what is lacking here and not the function's doing.
   virtual absl::Status Call(const std::string& function, NativeCall& call) = 0;
   // Ends calls that run; later ones fail as well.
   virtual void Stop() {}

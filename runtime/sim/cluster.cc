@@ -91,8 +91,9 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
 
 Cluster::~Cluster() = default;
 
-Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk) {
-  return AddIncarnation(std::move(disk), nullptr);
+Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
+                                Sickness sickness) {
+  return AddIncarnation(std::move(disk), nullptr, sickness);
 }
 
 Cluster::Node& Cluster::AddProcess(const Node* predecessor) {
@@ -119,8 +120,10 @@ Cluster::Node& Cluster::AddProcess(const Node* predecessor) {
 }
 
 Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
-                                       const Node* predecessor) {
+                                       const Node* predecessor,
+                                       Sickness sickness) {
   Node& node = AddProcess(predecessor);
+  node.sickness = sickness;
   node.host = absl::StrCat("host", node.place % options_.hosts);
   if (node.arena == nullptr && options_.arena_bytes > 0) {
     arenas_.push_back(
@@ -132,8 +135,9 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
   node.transport = std::make_unique<SimNetwork::Endpoint>(network_, node.id,
                                                           wake, node.place);
   node.executor = std::make_unique<SimExecutor>(
-      queue_, options_.workers, options_.task_time,
+      queue_, options_.workers, options_.task_time * SlownessOf(sickness),
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
+  if (sickness == Sickness::kNoValues) node.executor->LackMemory(0.5);
   node.background = std::make_unique<SimBackground>(
       queue_, options_.compile_time,
       rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
@@ -159,21 +163,38 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
       (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
   agent_options.seed = rng_.Next();
   agent_options.job_limits = options_.job_limits;
+  if (sickness == Sickness::kShortMemory) {
+    agent_options.job_limits.memory_bytes_max = kShortMemoryBytes;
+  }
   agent_options.limits.stream_bytes_min = options_.stream_bytes_min;
   agent_options.live_bytes = [this, &node] { return LiveBytes(node); };
   agent_options.keeps_values = options_.directories;
   if (options_.directories || options_.spill) {
     node.disk = disk != nullptr ? disk : std::make_shared<SimDisk>();
+    DiskFaults faults = options_.disk;
+    if (sickness == Sickness::kFullDisk) faults.bytes_max = 1;
     node.engine = std::make_unique<SimEngine>(
-        queue_, *node.disk, options_.disk,
+        queue_, *node.disk, faults,
         rng_.Stream(absl::StrCat("disk", nodes_.size())), wake);
     agent_options.engine = node.engine.get();
   }
   node.agent = std::make_unique<Agent>(
       std::move(agent_options), *node.transport, *node.executor,
-      *node.background, JobTools{load_kernels_, HashDigests});
+      *node.background,
+      JobTools{SickLoader(load_kernels_, sickness), HashDigests});
   Wake(node);
   return &node;
+}
+
+Sickness Cluster::SicknessOf(int agent) const {
+  const auto at = static_cast<size_t>(agent);
+  return at < options_.sick_agents.size() ? options_.sick_agents[at]
+                                          : Sickness::kNone;
+}
+
+Sickness Cluster::DrawSickness() {
+  if (options_.sick_joiner != Sickness::kNone) return options_.sick_joiner;
+  return static_cast<Sickness>(1 + rng_.Below(kSicknesses));
 }
 
 int64_t Cluster::LiveBytes(const Node& node) const {
@@ -272,7 +293,7 @@ void Cluster::Rebirth(Node& node) {
   node.engine.reset();
   node.executor.reset();
   node.transport.reset();
-  Node* reborn = AddIncarnation(node.disk, &node);
+  Node* reborn = AddIncarnation(node.disk, &node, node.sickness);
   reborn->left = std::move(left);
   reborn->live_bytes = std::exchange(node.live_bytes, 0);
 }
@@ -298,6 +319,8 @@ void Cluster::CollectStats(const Node& node) {
   outcome_.stats += run->stats();
   outcome_.agent_stats.push_back(run->stats());
   if (node.foreign) outcome_.foreign_tasks += run->stats().tasks_executed;
+  if (node.sickness != Sickness::kNone)
+    outcome_.sick_tasks += run->stats().tasks_executed;
 }
 
 SimOutcome Cluster::Run() {
@@ -311,10 +334,11 @@ SimOutcome Cluster::Run() {
       {.submission = SubmissionId(1), .rounds = Rounds(*relations_)});
   ListResults(clients_.front());
   job_id_ = JobId(JobHash(encoded_job_).high);
-  Node* first = AddNode();
+  Node* first = AddNode(nullptr, SicknessOf(0));
   if (!*options_.gathers_first) Submit(*first, clients_[0].submission);
   for (int i = 1; i < options_.agents; ++i) {
-    queue_.After(i * kStartInterval, [this] { AddNode(); });
+    queue_.After(i * kStartInterval,
+                 [this, i] { AddNode(nullptr, SicknessOf(i)); });
   }
   if (*options_.gathers_first) {
     SubmitToAll();

@@ -21,6 +21,7 @@
 #include "runtime/sim/executor.h"
 #include "runtime/sim/network.h"
 #include "runtime/sim/shared_memory.h"
+#include "runtime/sim/sickness.h"
 
 namespace dogged {
 
@@ -34,6 +35,7 @@ struct FaultPlan {
   int leave = 0;      // hands over and goes
   int partition = 0;  // two halves hear nothing of each other for a while
   int blackout = 0;   // all vanish, and come back as other incarnations
+  int sick = 0;       // a new agent with a sickness, drawn
   // The same for up to ten minutes; most times are much shorter.
   int stop = 0;   // an agent stands still
   int split = 0;  // two halves
@@ -48,7 +50,7 @@ struct FaultPlan {
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
     return crash + pair + restart + pause + join + leave + partition +
-           blackout + stop + split + deaf + mute + link + large + slow;
+           blackout + stop + split + deaf + mute + link + large + slow + sick;
   }
 };
 
@@ -57,6 +59,9 @@ struct SimOptions {
   int workers = 1;
   // So many of the first agents are of another numeric class than the job.
   int foreign_agents = 0;
+  // Of the first agents, and what joins as `sick` gets if it is not drawn.
+  std::vector<Sickness> sick_agents;
+  Sickness sick_joiner = Sickness::kNone;
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
@@ -120,6 +125,7 @@ struct SimOutcome {
   absl::Duration leave_time_max;  // from being told to leave to being gone
   int64_t foreign_tasks = 0;      // run by agents of another numeric class
   int64_t foreign_labels = 0;     // held by them, at most
+  int64_t sick_tasks = 0;         // run by sick agents
   int64_t live_bytes_max = 0;     // of values, likewise
   int64_t disk_bytes = 0;         // of all disks, at the end
   int64_t loans = 0;              // values lent to others of the host
@@ -159,9 +165,13 @@ class Cluster {
 
   // A process that is told of one that lives; the first one is told of nobody.
   // `disk` may be null: then it gets an empty one, if it is to have one.
-  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr);
+  Node* AddNode(std::shared_ptr<SimDisk> disk = nullptr,
+                Sickness sickness = Sickness::kNone);
+  Sickness SicknessOf(int agent) const;  // by its number
+  Sickness DrawSickness();
   // As `predecessor` a process goes on with another incarnation.
-  Node* AddIncarnation(std::shared_ptr<SimDisk> disk, const Node* predecessor);
+  Node* AddIncarnation(std::shared_ptr<SimDisk> disk, const Node* predecessor,
+                       Sickness sickness);
   // Without its agent and ports.
   Node& AddProcess(const Node* predecessor);
   // --- cluster_contacts.cc

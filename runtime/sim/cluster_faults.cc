@@ -60,6 +60,7 @@ void Cluster::ScheduleFaults() {
   });
   ScheduleFault(plan.blackout, [this] { Blackout(); });
   ScheduleFault(plan.join, [this] { AddNode(); });
+  ScheduleFault(plan.sick, [this] { AddNode(nullptr, DrawSickness()); });
   ScheduleFault(plan.leave, [this, victim] {
     Node* node = victim();
     if (node == nullptr) return;

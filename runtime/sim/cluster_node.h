@@ -39,6 +39,7 @@ struct Cluster::Node {
   bool leaving = false;
   absl::Time told_to_leave;
   bool foreign = false;  // of another numeric class than the job
+  Sickness sickness = Sickness::kNone;
 };
 
 }  // namespace dogged

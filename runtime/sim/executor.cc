@@ -45,6 +45,9 @@ void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
   done.status = RunKernel(*task.kernel, task.task, absl::MakeSpan(task.inputs),
                           absl::MakeSpan(done.outputs));
   SetValueMemory(nullptr);
+  if (no_memory_ > 0 && rng_.Chance(no_memory_)) {
+    done.status = absl::ResourceExhaustedError("no memory for a value");
+  }
   if (done.status.ok()) {
     for (Value& value : done.outputs) {
       task.lazy_digests ? value.SealLazily() : value.Seal();

@@ -18,6 +18,8 @@ class SimExecutor : public Executor {
  public:
   SimExecutor(EventQueue& queue, int workers, absl::Duration task_time, Rng rng,
               std::function<void()> wake, ValueMemory* memory = nullptr);
+  // From now on a task finds no memory for what it makes, with `probability`.
+  void LackMemory(double probability) { no_memory_ = probability; }
   ~SimExecutor() override;
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
@@ -36,6 +38,7 @@ class SimExecutor : public Executor {
   Rng rng_;
   std::function<void()> wake_;
   ValueMemory* const memory_;  // where kernels' outputs lie; null: the heap
+  double no_memory_ = 0;
   std::deque<ReadyTask> waiting_;
   int running_ = 0;
   std::vector<Completion> completions_;

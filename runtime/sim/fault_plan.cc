@@ -10,21 +10,14 @@ namespace dogged {
 absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   FaultPlan out;
   const absl::btree_map<absl::string_view, int*> counts = {
-      {"crash", &out.crash},
-      {"pair", &out.pair},
-      {"restart", &out.restart},
-      {"pause", &out.pause},
-      {"join", &out.join},
-      {"leave", &out.leave},
-      {"partition", &out.partition},
-      {"blackout", &out.blackout},
-      {"stop", &out.stop},
-      {"split", &out.split},
-      {"deaf", &out.deaf},
-      {"mute", &out.mute},
-      {"link", &out.link},
-      {"large", &out.large},
-      {"slow", &out.slow}};
+      {"crash", &out.crash},         {"pair", &out.pair},
+      {"restart", &out.restart},     {"pause", &out.pause},
+      {"join", &out.join},           {"leave", &out.leave},
+      {"partition", &out.partition}, {"blackout", &out.blackout},
+      {"stop", &out.stop},           {"split", &out.split},
+      {"deaf", &out.deaf},           {"mute", &out.mute},
+      {"link", &out.link},           {"large", &out.large},
+      {"slow", &out.slow},           {"sick", &out.sick}};
   const absl::btree_map<absl::string_view, double*> chances = {
       {"drop", &out.network.drop},
       {"duplicate", &out.network.duplicate},
@@ -48,7 +41,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
           "fault \"", word,
           "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
           "leave, partition, blackout, stop, split, deaf, mute, link, large, "
-          "slow, or NAME=PROBABILITY below 1 with drop, duplicate, reorder, "
+          "slow, sick, or NAME=PROBABILITY below 1 with drop, duplicate, "
+          "reorder, "
           "corrupt"));
     }
   }

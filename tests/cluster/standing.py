@@ -23,7 +23,7 @@ class Standing:
             agent.wait()
             agent.stdout.close()
 
-    def start(self, *arguments, env=None, workers=1):
+    def start(self, *arguments, env=None, workers=1, stderr=None):
         """One more agent, which joins the others; its address."""
         command = [self.dogged, "agent", "--workers", str(workers), *arguments]
         if "--listen" not in arguments:
@@ -31,6 +31,7 @@ class Standing:
         for address in self.addresses:
             command += ["--join", address]
         agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                                 stderr=stderr,
                                  env={**os.environ, **(env or {})})
         self.agents.append(agent)
         line = agent.stdout.readline()

@@ -4,11 +4,15 @@
 // raw sockets, over loopback; waits are for conditions, with a deadline.
 #include "routing/control_socket.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "routing/control_frame.h"
 #include "routing/poller.h"
 #include "routing/socket_address.h"
 #include "runtime/base/clock.h"
@@ -217,6 +222,104 @@ TEST(ControlSocket, ClosedByUsAfterTheLastWord) {
       [&] { return done.load(); }));
   client.join();
   EXPECT_EQ(port->connection_count(), 0);
+}
+
+// The number of descriptors that this process may have, while it lives.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(rlim_t count) {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit now = before_;
+    now.rlim_cur = count;
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &now), 0);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// The lowest that is free.
+int FreeDescriptor() {
+  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(fd);
+  return fd;
+}
+
+bool HasEnded(int client) {
+  char byte = 0;
+  return recv(client, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
+bool IsReadable(int fd) {
+  pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, 0) == 1;
+}
+
+// Of more clients than there are descriptors those that came last are heard,
+// and the one to be kept.
+TEST(ControlSocket, WithoutDescriptorsTheSilentEnd) {
+  std::unique_ptr<ControlPort> port = Listen();
+  std::vector<int> clients = {RawConnect(*port)};
+  std::vector<ControlEvent> events;
+  while (events.empty()) port->Poll(events);
+  port->Keep(events[0].connection);
+  for (int i = 0; i < 10; ++i) clients.push_back(RawConnect(*port));
+  const DescriptorLimit limit(static_cast<rlim_t>(FreeDescriptor() + 3));
+  const auto count = [&](Kind kind) {
+    return std::count_if(events.begin(), events.end(),
+                         [&](const auto& event) { return event.kind == kind; });
+  };
+  while (count(Kind::kAccepted) < 11) port->Poll(events);
+  EXPECT_EQ(count(Kind::kClosed), 7);
+  for (size_t i = 0; i < clients.size(); ++i) {
+    EXPECT_EQ(HasEnded(clients[i]), i > 0 && i < 8) << i;
+  }
+  const std::string frame = FrameHeader{.type = 1, .body_bytes = 0}.Encode();
+  for (const int client : {clients.front(), clients.back()}) {
+    RawSend(client, frame);
+  }
+  while (count(Kind::kFrame) < 2) port->Poll(events);
+  for (const int client : clients) close(client);
+}
+
+// However many clients come, a quarter of the descriptors stays for others.
+TEST(ControlSocket, LeavesDescriptorsToOthers) {
+  constexpr int kLimit = 200;
+  const DescriptorLimit limit(kLimit);
+  std::unique_ptr<ControlPort> port = Listen();
+  std::vector<int> clients;
+  std::vector<ControlEvent> events;
+  for (int i = 0; i < 110; ++i) clients.push_back(RawConnect(*port));
+  port->Poll(events);
+  EXPECT_LE(FreeDescriptor(), kLimit * 3 / 4);
+  RawSend(clients.back(), FrameHeader{.type = 1, .body_bytes = 0}.Encode());
+  while (events.empty() || events.back().kind != Kind::kFrame) {
+    port->Poll(events);
+  }
+  for (const int client : clients) close(client);
+}
+
+// Nobody can be taken in, nor turned away: what waits does not keep the port
+// busy, and is taken once it can be.
+TEST(ControlSocket, WithoutAnyDescriptorItRests) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const int client = RawConnect(*port);
+  std::vector<ControlEvent> events;
+  {
+    const DescriptorLimit limit(0);
+    port->Poll(events);
+    EXPECT_TRUE(events.empty());
+    EXPECT_FALSE(IsReadable(port->wait_fd()));
+  }
+  SystemClock clock;
+  const absl::Time deadline = clock.Now() + absl::Seconds(10);
+  while (events.empty() && clock.Now() < deadline) port->Poll(events);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, Kind::kAccepted);
+  close(client);
 }
 
 TEST(ControlSocket, ErrorsNameTheAddress) {

@@ -10,6 +10,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
+#include "runtime/agent/job_tools.h"
 #include "runtime/exec/local_run.h"
 #include "tests/sim/programs.h"
 
@@ -18,10 +19,10 @@ namespace dogged {
 // By one worker, without agents.
 inline absl::btree_map<Label, Digest> SerialResults(
     const Job& job,
-    absl::FunctionRef<absl::StatusOr<KernelTable>(const Job&)> load =
+    absl::FunctionRef<absl::StatusOr<LoadedKernels>(const Job&)> load =
         LoadMixKernels) {
   const Relations relations(job.program);
-  const KernelTable kernels = *load(job);
+  const KernelTable kernels = std::move(load(job)->table);
   absl::btree_map<Label, Digest> out;
   LocalRunOptions options;
   options.placement = PlaceWorkers(FlatCpuLayout(1), 1);

@@ -106,14 +106,27 @@ TEST(Storage, DisksThatLoseAllChangeNoResult) {
            20);
 }
 
-TEST(Storage, AFullDiskEndsTheJobWithItsReason) {
-  SimOptions options{.directories = true, .disk = {.bytes_max = 5000}};
-  options.seed = 1;
-  const SimOutcome outcome =
-      Cluster(options, Heat1dJob(101, 20, 8).Encode(), LoadMixKernels).Run();
-  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(outcome.status.message()),
-              AllOf(HasSubstr("agent "), HasSubstr("full")));
+TEST(Storage, AFullDiskCostsADirectoryAndNoJob) {
+  RunSeeds(Heat1dJob(101, 20, 8),
+           {.faults = {.crash = 2},
+            .directories = true,
+            .disk = {.bytes_max = 5000}},
+           20);
+}
+
+TEST(Storage, AFullDiskThatMemoryNeedsEndsTheJobWithItsReason) {
+  SimOptions options{.agents = 2, .spill = true, .disk = {.bytes_max = 20000}};
+  options.job_limits.memory_bytes_max = 200000;
+  const Job job = CholeskyJob(12);
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    options.seed = seed;
+    const SimOutcome outcome =
+        Cluster(options, job.Encode(), LoadLargeMixKernels).Run();
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted)
+        << outcome.status << " seed " << seed;
+    EXPECT_THAT(std::string(outcome.status.message()),
+                AllOf(HasSubstr("agent "), HasSubstr("full")));
+  }
 }
 
 // A third of what the agents hold otherwise. Values are 8 kB each.

@@ -1,0 +1,138 @@
+// Who runs a job: members of its numeric class without a trouble of their own
+// (troubles.h), and what is said where nobody is left.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/agent/agent.h"
+#include "runtime/base/log.h"
+#include "runtime/graph/numeric_class.h"
+
+namespace dogged {
+namespace {
+
+// An agent that joins meanwhile may be able to, and some may not know it yet.
+constexpr absl::Duration kNobodyWait = absl::Milliseconds(300);
+
+}  // namespace
+
+std::vector<const Member*> Agent::ClassOf(const Job& job) const {
+  std::vector<const Member*> out;
+  for (const Member& member : membership_.view()->members()) {
+    // Another class would give other bits: it has no shards of this job.
+    if (MeetsNumericClass(member.numeric_class, job.numeric_class)) {
+      out.push_back(&member);
+    }
+  }
+  return out;
+}
+
+std::vector<const Member*> Agent::TakersOf(const Job& job,
+                                           const Digest& hash) const {
+  return dogged::TakersOf(ClassOf(job), TroublesOfJob(hash));
+}
+
+Troubles Agent::TroublesOfJob(const Digest& hash) const {
+  return TroublesOf(membership_.records(), hash,
+                    index_.RunningOf(JobId(hash.high)));
+}
+
+void Agent::Place(absl::Time now, Entry& entry) {
+  PlacementView view = PlacementOf(*entry.job, entry.hash);
+  if (view.members.empty() && !entry.troubles.empty()) return;
+  entry.run->SetMembers(now, std::move(view), outbox_);
+}
+
+void Agent::ApplyTrouble(absl::Time now, const std::string& key) {
+  const auto known = membership_.records().find(key);
+  const auto trouble = Trouble::Decode(known->second.bytes.view());
+  if (!trouble.ok()) {
+    ++refused_count_;
+    return;
+  }
+  for (auto& [id, entry] : jobs_) {
+    if (TroubleKey(entry.hash, trouble->agent) != key) continue;
+    ReadTroubles(now, entry);
+  }
+}
+
+void Agent::ReadTroubles(absl::Time now, Entry& entry) {
+  const Troubles before =
+      std::exchange(entry.troubles, TroublesOfJob(entry.hash));
+  if (entry.run == nullptr) return;
+  const std::vector<const Member*> members = ClassOf(*entry.job);
+  const auto former = dogged::TakersOf(members, before);
+  const auto takers = dogged::TakersOf(members, entry.troubles);
+  if (former == takers) return;
+  for (const Member* member : former) {
+    if (std::find(takers.begin(), takers.end(), member) != takers.end())
+      continue;
+    entry.run->ExpectHandover(now, member->id);
+  }
+  Place(now, entry);
+}
+
+void Agent::TellTroubles(absl::Time now) {
+  std::vector<std::pair<std::string, Trouble>> told;
+  for (auto& [job, entry] : jobs_) {
+    if (entry.run == nullptr || entry.run->trouble().cause.ok()) continue;
+    Trouble trouble = entry.run->trouble();
+    trouble.agent = id();
+    trouble.submissions = index_.RunningOf(job);
+    if (trouble.submissions.empty()) continue;
+    const auto known = entry.troubles.find(id());
+    const bool is_news =
+        known == entry.troubles.end() || known->second.kind != trouble.kind;
+    if (!is_news && known->second.submissions == trouble.submissions) continue;
+    if (is_news) {
+      const bool stays = trouble.kind == TroubleKind::kNotice;
+      Log(LogLevel::kWarning,
+          absl::StrCat("job ", entry.job->program.name,
+                       stays ? ": " : ": this agent leaves it to others: ",
+                       std::string(trouble.cause.message())));
+    }
+    told.emplace_back(TroubleKey(entry.hash, id()), std::move(trouble));
+  }
+  for (const auto& [key, trouble] : told) {
+    const auto known = membership_.records().find(key);
+    const uint64_t version =
+        known == membership_.records().end() ? 0 : known->second.version + 1;
+    membership_.PutRecord(now, key, version, trouble.Encode(), outbox_);
+    ApplyTrouble(now, key);
+  }
+}
+
+void Agent::CheckTakers(absl::Time now) {
+  std::vector<std::pair<JobId, absl::Status>> failed;
+  for (auto& [job, entry] : jobs_) {
+    if (entry.run == nullptr || draining_) continue;
+    const std::string& wanted = entry.job->numeric_class;
+    const bool is_plain =
+        entry.troubles.empty() &&
+        MeetsNumericClass(options_.self.numeric_class, wanted);
+    if (is_plain || !TakersOf(*entry.job, entry.hash).empty()) {
+      entry.unservable_since = absl::InfiniteFuture();
+      continue;
+    }
+    const std::vector<const Member*> members = ClassOf(*entry.job);
+    const absl::Duration wait = members.empty() ? options_.limits.class_wait
+                                : membership_.view()->size() > 1
+                                    ? kNobodyWait
+                                    : absl::ZeroDuration();
+    entry.unservable_since = std::min(entry.unservable_since, now);
+    const absl::Time end = entry.unservable_since + wait;
+    outbox_.WakeAt(end);
+    if (now < end) continue;
+    failed.emplace_back(
+        job, !members.empty()
+                 ? NobodyLeft(TroublesOfJob(entry.hash), members)
+                 : absl::FailedPreconditionError(absl::StrCat(
+                       "no live agent of the job's numeric class \"", wanted,
+                       "\" for ", absl::FormatDuration(wait),
+                       "; other agents' bits could differ: start an agent on a "
+                       "host of that class, or submit from a host of theirs")));
+  }
+  for (const auto& [job, status] : failed) FailJob(now, job, status);
+}
+
+}  // namespace dogged
