@@ -12,17 +12,8 @@ namespace {
 
 constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
 
-// Messages about jobs as a whole, not about labels.
-enum class AgentMessage : uint8_t {
-  kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
-  kJobValue = kFirstFreeKind + 17,    // the encoded job
-  kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
-};
-
-constexpr absl::Duration kRequestIntervalMin = absl::Milliseconds(300);
-constexpr absl::Duration kRequestIntervalMax = absl::Seconds(2);
-// Until the next one is asked when one has said that he has no such job.
-constexpr absl::Duration kRequestPause = absl::Milliseconds(20);
+// What waits for room in a queue looks for it again after this.
+constexpr absl::Duration kBehindInterval = absl::Milliseconds(1);
 constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
 // One who leaves waits no longer than this for others to take over.
 constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
@@ -118,6 +109,7 @@ void Agent::RunOnce(absl::Time now) {
       if (entry.run != nullptr) entry.run->SendBulks(outbox_);
     }
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
+    if (packer_.IsBehind()) outbox_.WakeAt(now + kBehindInterval);
   } while (!messages_.empty());
 
   if (leaving_ && !gone_) {
@@ -161,33 +153,18 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                                          : nullptr;
   if (found == nullptr) {  // its record has not come yet, or it is over
     if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
-      outbox_.Send(from, static_cast<uint8_t>(AgentMessage::kJobAbsent), job,
-                   {});
+      SendPart(from, job, {}, body);
     }
     return;
   }
   Entry& entry = *found;
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
-      outbox_.Send(
-          from,
-          static_cast<uint8_t>(entry.encoded.empty() ? AgentMessage::kJobAbsent
-                                                     : AgentMessage::kJobValue),
-          job, entry.encoded);
-      return;
+      return SendPart(from, job, entry.encoded, body);
     case AgentMessage::kJobAbsent:
-      entry.next_request = std::min(entry.next_request, now + kRequestPause);
-      entry.request_interval = absl::ZeroDuration();
-      return;
+      return entry.pull.NoteAbsent(now, from);
     case AgentMessage::kJobValue:
-      if (!entry.encoded.empty()) return;
-      if (Hash128(body.view()) != entry.hash) {
-        ++refused_count_;
-        return;
-      }
-      entry.encoded = body;
-      ApplyAnyRecord(now, entry.hash);
-      return;
+      return TakePart(now, from, entry, body);
   }
   if (entry.run == nullptr) {
     entry.is_needed_again |= is_demand && entry.is_done && !entry.is_delivered;
@@ -244,9 +221,11 @@ void Agent::HandleEvents(absl::Time now) {
         break;
       case MembershipEvent::Kind::kForgotten:
         transport_.ForgetPeer(event.member.id);
+        packer_.Forget(event.member.id);
         break;
       case MembershipEvent::Kind::kDied:
         unpacker_.Forget(event.member.id);
+        packer_.Forget(event.member.id);
         break;
       case MembershipEvent::Kind::kRecord: {
         const auto it = membership_.records().find(event.key);
@@ -411,28 +390,6 @@ void Agent::PollValues(absl::Time now) {
   }
 }
 
-void Agent::RequestJobs(absl::Time now) {
-  for (auto& [job, entry] : jobs_) {
-    const bool is_over = entry.over_since <= now && !entry.is_needed_again;
-    if (!entry.encoded.empty() || is_over) continue;
-    if (entry.next_request <= now) {
-      // A large job takes its time to come; asking again starts it anew.
-      entry.request_interval = std::clamp(
-          2 * entry.request_interval, kRequestIntervalMin, kRequestIntervalMax);
-      entry.next_request = now + entry.request_interval;
-      std::vector<AgentId> others;
-      for (const Member& member : membership_.view()->members()) {
-        if (member.id != id()) others.push_back(member.id);
-      }
-      if (!others.empty()) {
-        outbox_.Send(rng_.Pick(others),
-                     static_cast<uint8_t>(AgentMessage::kJobRequest), job, {});
-      }
-    }
-    outbox_.WakeAt(entry.next_request);
-  }
-}
-
 void Agent::RefreshBlob(absl::Time now) {
   if (now < next_blob_) return;
   next_blob_ = now + kBlobInterval;
@@ -470,6 +427,11 @@ std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
 const JobRun* Agent::FindRun(JobId job) const {
   auto it = jobs_.find(job);
   return it == jobs_.end() ? nullptr : it->second.run.get();
+}
+
+int64_t Agent::dropped_count() const {
+  return transport_.dropped_count() + packer_.dropped_count() +
+         unpacker_.incomplete_count();
 }
 
 int64_t Agent::refused_count() const {

@@ -15,8 +15,6 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "routing/membership.h"
@@ -25,6 +23,7 @@
 #include "routing/packing.h"
 #include "routing/shared_memory.h"
 #include "routing/transport.h"
+#include "runtime/agent/job_entry.h"
 #include "runtime/agent/job_index.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_run.h"
@@ -145,51 +144,14 @@ class Agent {
   const JobRun* FindRun(JobId job) const;
   // Messages that were malformed, or contradicted what came before.
   int64_t refused_count() const;
+  // Messages that were not sent, or of which not all has come.
+  int64_t dropped_count() const;
   int64_t bytes_sent() const { return packer_.bytes_sent(); }
   const Lending* lending() const { return lending_.get(); }
   int64_t messages_sent() const { return packer_.messages_sent(); }
 
  private:
-  // The results of a job on their way to one digest.
-  struct Finish {
-    int64_t labels = 0;  // sets of results may overlap
-    absl::flat_hash_map<Label, Value> found;
-    bool is_hashing = false;
-  };
-  // A job that a record has named, until some time after its end.
-  struct Entry {
-    Bytes encoded;  // empty until it has come
-    Digest hash;
-    std::shared_ptr<const Job> job;
-    // Outlives the run: tasks may be on workers when a job is cancelled.
-    // Null until they are made, and where the numeric class is another.
-    std::shared_ptr<const KernelTable> kernels;
-    std::unique_ptr<JobRun> run;
-    // What clients wait for, and what has come for them.
-    absl::flat_hash_set<Label> wanted;
-    std::vector<std::pair<Label, Value>> found;
-    // Since when all results are durable, as far as this agent knows.
-    absl::Time durable_since = absl::InfiniteFuture();
-    // Fetches the results to take their digest; null when it does not.
-    std::unique_ptr<Finish> finish;
-    // Since when no submission of it runs, and whether its client has said so,
-    // who has the results then. It is forgotten some time later.
-    absl::Time over_since = absl::InfiniteFuture();
-    bool is_delivered = false;
-    bool is_done = false;
-    // It was done before this agent came, and all copies of a result have died
-    // whose place is here now.
-    bool is_needed_again = false;
-    JobStats stats;  // of the run that has ended
-    // Since when nobody in the view has the job's numeric class.
-    absl::Time unservable_since = absl::InfiniteFuture();
-    absl::Time next_request = absl::InfinitePast();
-    absl::Duration request_interval;
-    int64_t tasks_needed = 0;
-    int64_t results_needed = 0;
-    // Of a loop: the newest round that its record names, and if it is the last.
-    std::pair<int64_t, bool> round_told = {-1, false};
-  };
+  using Entry = JobEntry;
 
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                 const Bytes& body);
@@ -224,6 +186,10 @@ class Agent {
   void ForgetJob(JobId job);
   void EndRun(Entry& entry);  // what it did stays known
   void ApplyHomes(absl::Time now, const std::string& key);  // see homes.h
+  // --- agent_values.cc: job values on their way, see job_values.h
+  void RequestJobs(absl::Time now);
+  void SendPart(AgentId to, JobId job, const Bytes& value, const Bytes& wish);
+  void TakePart(absl::Time now, AgentId from, Entry& entry, const Bytes& part);
   // --- agent_finish.cc
   // A job ends by itself once its results are durable.
   void FinishJobs(absl::Time now);
@@ -237,7 +203,6 @@ class Agent {
                     absl::string_view message);
 
   void PollValues(absl::Time now);
-  void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
   void TellStats();

@@ -64,25 +64,28 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
       entry.job->numeric_class == options_.self.numeric_class) {
     MakeKernels(record.job(), entry.job);
   }
-  entry.run = std::make_unique<JobRun>(JobParts{
-      .self = id(),
-      .id = record.job(),
-      .job = entry.job,
-      .kernels = entry.kernels,
-      .options = record.options,
-      .limits = options_.job_limits,
-      .executor = &executor_,
-      .multicast = &multicast_,
-      .queued_bytes =
-          [this](AgentId agent) { return transport_.queued_bytes(agent); },
-      .rng = rng_.Stream(record.hash.ToString()),
-      .values = values_.get(),
-      .storage = {.job = record.hash,
-                  .keeps_values = options_.keeps_values,
-                  .bytes_max = options_.job_limits.memory_bytes_max,
-                  .live_bytes = options_.live_bytes,
-                  .pin_interval = options_.job_limits.pin_interval},
-      .lending = lending_.get()});
+  entry.run = std::make_unique<JobRun>(
+      JobParts{.self = id(),
+               .id = record.job(),
+               .job = entry.job,
+               .kernels = entry.kernels,
+               .options = record.options,
+               .limits = options_.job_limits,
+               .executor = &executor_,
+               .multicast = &multicast_,
+               .queued_bytes =
+                   [this](AgentId agent) {
+                     return transport_.queued_bytes(agent) +
+                            packer_.waiting_bytes(agent);
+                   },
+               .rng = rng_.Stream(record.hash.ToString()),
+               .values = values_.get(),
+               .storage = {.job = record.hash,
+                           .keeps_values = options_.keeps_values,
+                           .bytes_max = options_.job_limits.memory_bytes_max,
+                           .live_bytes = options_.live_bytes,
+                           .pin_interval = options_.job_limits.pin_interval},
+               .lending = lending_.get()});
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};

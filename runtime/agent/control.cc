@@ -55,6 +55,7 @@ Bytes StatusReply::Encode() const {
   out.PutSigned(messages_sent);
   out.PutSigned(bytes_sent);
   out.PutSigned(refused);
+  out.PutSigned(dropped);
   out.PutVarint(members.size());
   for (const MemberStatus& m : members) {
     m.member.EncodeTo(out);
@@ -95,6 +96,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
   out.messages_sent = in.GetSigned();
   out.bytes_sent = in.GetSigned();
   out.refused = in.GetSigned();
+  out.dropped = in.GetSigned();
   const int64_t members = in.GetCount(8);
   for (int64_t i = 0; i < members && in.ok(); ++i) {
     MemberStatus m;

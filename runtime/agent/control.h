@@ -77,6 +77,8 @@ struct StatusReply {
   int64_t bytes_sent = 0;
   // Messages of agents, and connections of anybody, that made no sense.
   int64_t refused = 0;
+  // Messages that were not sent, or came in part only: no room, no such peer.
+  int64_t dropped = 0;
   std::vector<MemberStatus> members;
   // Those that were asked for. Stats are this agent's own.
   std::vector<JobSummary> jobs;

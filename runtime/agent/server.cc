@@ -342,6 +342,7 @@ StatusReply Server::Status(const StatusRequest& request) const {
   out.messages_sent = agent_.messages_sent();
   out.bytes_sent = agent_.bytes_sent();
   out.refused = agent_.refused_count() + ports_.control.refused_count();
+  out.dropped = agent_.dropped_count();
   for (const Member& member : agent_.membership().view()->members()) {
     const bool suspect = agent_.membership().IsSuspect(member.id);
     out.members.push_back(

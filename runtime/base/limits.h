@@ -13,8 +13,12 @@ struct Limits {
   // A message body longer than this travels in segments of this many bytes.
   // The fabric keeps some 2000 buffers of this size.
   int64_t segment_bytes = 32 * 1024;
-  // Bytes that may wait to be sent to one neighbour.
+  // Bytes that may wait to be sent to one neighbour. What goes beyond that in
+  // one message waits elsewhere until there is room; see Packer.
   int64_t outbox_bytes_max = 64 << 20;
+  // The value of a job travels in parts of this size, so many at a time.
+  int64_t job_part_bytes = 256 << 10;
+  int job_parts_at_once = 8;
   // The longest message that a receiver assembles.
   int64_t message_bytes_max = 1LL << 32;
   // A message of this size or more shares a packet with no other.

@@ -89,6 +89,9 @@ struct SimOptions {
   int64_t arena_value_bytes_min = 1;
   // Longer bodies travel as streams; a small one makes all values do so.
   int64_t stream_bytes_min = Limits{}.stream_bytes_min;
+  // Others of routing. A queue's bound holds for the network, too, if it is
+  // smaller than this.
+  Limits limits;
 };
 
 struct SimOutcome {

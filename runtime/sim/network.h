@@ -1,7 +1,8 @@
 // A network that delays, loses, doubles, reorders and parts. Everything is
 // drawn from its own stream of the run's seed. Without `reorder` messages
 // between two agents keep their order, as on a connection; with it they come as
-// their delays would have it, and some a long time later.
+// their delays would have it, and some a long time later. What is under way
+// from one agent to another may be bounded, as a queue is.
 #ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
 #define DOGGED_RUNTIME_SIM_NETWORK_H_
 
@@ -43,6 +44,7 @@ class SimNetwork {
     void ForgetPeer(AgentId peer) override;
     std::string address() const override { return self_.ToString(); }
     int64_t queued_bytes(AgentId peer) const override;
+    int64_t dropped_count() const override { return dropped_count_; }
 
    private:
     friend class SimNetwork;
@@ -51,6 +53,7 @@ class SimNetwork {
     std::function<void()> wake_;
     absl::btree_set<AgentId> peers_;
     std::vector<Arrival> arrivals_;
+    int64_t dropped_count_ = 0;
   };
 
   // Messages between the two sides are lost until Heal(). `side` false: A.
@@ -58,6 +61,8 @@ class SimNetwork {
     one_side_ = std::move(one_side);
   }
   void Heal() { one_side_.clear(); }
+  // From one agent to another, at a time; what is sent beyond it is lost.
+  void SetQueueBytesMax(int64_t bytes) { queue_bytes_max_ = bytes; }
 
   int64_t sent_count() const { return sent_count_; }
   int64_t dropped_count() const { return dropped_count_; }
@@ -67,6 +72,8 @@ class SimNetwork {
  private:
   void Transmit(AgentId from, AgentId to, Bytes message);
   void Deliver(AgentId from, AgentId to, const Bytes& message);
+  // The bytes that are under way; null without a bound.
+  int64_t* QueueOf(AgentId from, AgentId to);
 
   EventQueue& queue_;
   NetworkFaults faults_;
@@ -74,6 +81,8 @@ class SimNetwork {
   absl::btree_map<AgentId, Endpoint*> endpoints_;
   absl::btree_map<std::pair<AgentId, AgentId>, absl::Time> last_due_;
   absl::btree_set<AgentId> one_side_;
+  int64_t queue_bytes_max_ = 0;  // 0: no bound
+  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> queued_;
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;
