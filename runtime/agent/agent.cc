@@ -12,6 +12,8 @@ namespace {
 
 constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
 
+// Others hear of a job by then, if none of them says that it has it.
+constexpr absl::Duration kUntoldMax = absl::Seconds(3);
 // What waits for room in a queue looks for it again after this.
 constexpr absl::Duration kBehindInterval = absl::Milliseconds(1);
 constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
@@ -98,8 +100,10 @@ void Agent::RunOnce(absl::Time now) {
       if (!draining_) entry.run->Feed(now, outbox_);
     }
     TellRounds(now);
+    TickInputs(now);
     TickLending(now);
     if (draining_ && !leaving_) TakeLeave(now);
+    OfferJobs(now);
     RequestJobs(now);
     CheckNumericClasses(now);
     for (auto& [id, entry] : jobs_) SortWanted(id, entry);
@@ -117,6 +121,8 @@ void Agent::RunOnce(absl::Time now) {
     for (const auto& [id, entry] : jobs_) {
       holds |= entry.run != nullptr && entry.run->failure().ok() &&
                entry.run->held_count() > 0 && HasHeirs(entry);
+      holds |= entry.inputs != nullptr && membership_.view()->size() > 0 &&
+               entry.inputs->HasToStay();
     }
     gone_ = !holds || now >= leave_deadline_;
     outbox_.WakeAt(now + absl::Milliseconds(10));
@@ -146,6 +152,10 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   if (Lending::IsMine(kind)) return ReceiveLending(now, from, kind, body);
+  if (kind == InputChunks::kKind) return ReceiveInputs(now, from, job, body);
+  if (kind == static_cast<uint8_t>(AgentMessage::kJobOffer)) {
+    return TakeOffer(now, from, job, body);
+  }
   const bool is_demand = kind == static_cast<uint8_t>(JobMessage::kDemand);
   auto it = jobs_.find(job);
   Entry* const found = it != jobs_.end() ? &it->second
@@ -165,6 +175,10 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
       return entry.pull.NoteAbsent(now, from);
     case AgentMessage::kJobValue:
       return TakePart(now, from, entry, body);
+    case AgentMessage::kJobHeld:
+      return TellUntold(now, entry);
+    case AgentMessage::kJobOffer:
+      break;  // dealt with above
   }
   if (entry.run == nullptr) {
     entry.is_needed_again |= is_demand && entry.is_done && !entry.is_delivered;
@@ -208,6 +222,7 @@ void Agent::TickLending(absl::Time now) {
   if (!lending_->HasOrphans() || now < next_orphans_) return;
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) entry.run->CopyOrphans(kOrphanBytes);
+    if (entry.inputs != nullptr) entry.inputs->CopyOrphans();
   }
   next_orphans_ = now + kOrphanInterval;
   outbox_.WakeAt(next_orphans_);
@@ -296,6 +311,9 @@ void Agent::TakeLeave(absl::Time now) {
     return;
   }
   leaving_ = true;
+  for (auto& [id, entry] : jobs_) {
+    if (entry.inputs != nullptr) entry.inputs->HandOver();
+  }
   TellStats();
   membership_.Leave(now, outbox_);
   placed_view_ = nullptr;  // place again, without this agent
@@ -329,13 +347,15 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
   if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
   auto homes = ProposeHomes(membership_.records(), record, job,
                             PlacementOf(job, record.hash).members);
-  if (homes.has_value()) {
-    membership_.PutRecord(now, HomesKey(record.hash), homes->version,
-                          std::move(homes->bytes), outbox_);
+  entry.untold.push_back(record);
+  if (homes.has_value()) entry.untold_homes = std::move(homes);
+  const bool is_known = index_.IsRunning(record.job());
+  if (is_known || membership_.view()->size() < 2) {
+    TellUntold(now, entry);
+  } else if (entry.untold.size() == 1) {
+    entry.told_by = now + kUntoldMax;
+    entry.next_offer = now;
   }
-  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
-                        outbox_);
-  ApplyRecord(now, record);
   return record.job();
 }
 
@@ -367,6 +387,9 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
       EndRun(entry);  // cancelled or failed: what it holds goes
     } else if (!running) {
       entry.run->ConcludeStorage();
+      if (entry.inputs != nullptr && entry.is_delivered) {
+        entry.inputs->Release();
+      }
       if (entry.kernels != nullptr) RestKernels(*entry.kernels);
     }
   }
@@ -381,7 +404,11 @@ void Agent::PollValues(absl::Time now) {
   values_->Poll(events);
   for (const ValueStore::Event& event : events) {
     const auto it = jobs_.find(JobId(event.job.high));
-    if (it != jobs_.end() && it->second.run != nullptr) {
+    if (event.label.array == InputChunks::kArrayOnDisk) {
+      if (it != jobs_.end() && it->second.inputs != nullptr) {
+        it->second.inputs->OnDisk(event);
+      }
+    } else if (it != jobs_.end() && it->second.run != nullptr) {
       it->second.run->OnDisk(now, event, outbox_);
       if (event.kind == ValueStore::Event::Kind::kScanned) {
         it->second.run->TellStart(outbox_);
@@ -395,6 +422,7 @@ void Agent::RefreshBlob(absl::Time now) {
   next_blob_ = now + kBlobInterval;
   FinishJobs(now);
   ForgetJobs(now);
+  DropOffers(now);
   TellStats();
 }
 

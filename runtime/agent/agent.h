@@ -117,6 +117,8 @@ class Agent {
   // Takes a job to run. `encoded` is Job::Encode(). The same job under the
   // same submission changes nothing.
   //
+  // It begins, and others are told of it, once a second agent has it: IsTold().
+  //
   // Errors: kInvalidArgument if `encoded` is no job; kAlreadyExists while a job
   //         of the same name with another text runs, as far as is known here.
   absl::StatusOr<JobId> Submit(absl::Time now, std::string encoded,
@@ -124,7 +126,14 @@ class Agent {
                                const JobOptions& options,
                                uint64_t text_hash = 0);
   // A new state of a known submission: done, cancelled, failed.
+  bool IsTold(JobId job) const;
   void Conclude(absl::Time now, JobRecord record);
+  // A client is there that has all inputs of the job, or none any more; what it
+  // is to give, and what it gives. Errors: kNotFound without such a job;
+  // kInvalidArgument for what is not that chunk.
+  void SetSupplier(JobId job, bool is_there);
+  std::vector<ChunkId> TakeInputWishes(JobId job);
+  absl::Status Supply(JobId job, const ChunkId& chunk, absl::string_view bytes);
   // For a new incarnation: submissions that run, and their encoded jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
   // The client's wish for result labels; see JobRun::Want().
@@ -190,6 +199,16 @@ class Agent {
   void RequestJobs(absl::Time now);
   void SendPart(AgentId to, JobId job, const Bytes& value, const Bytes& wish);
   void TakePart(absl::Time now, AgentId from, Entry& entry, const Bytes& part);
+  std::vector<AgentId> Others() const;  // of the view
+  // A job that only this agent has, and word of it.
+  void OfferJobs(absl::Time now);
+  void TakeOffer(absl::Time now, AgentId from, JobId job, const Bytes& body);
+  void TellUntold(absl::Time now, Entry& entry);
+  void DropOffers(absl::Time now);
+  // Large ones of `job`, which is about to run.
+  void TakeInputs(const Digest& hash, Entry& entry, Job& job);
+  void ReceiveInputs(absl::Time now, AgentId from, JobId job, const Bytes&);
+  void TickInputs(absl::Time now);
   // --- agent_finish.cc
   // A job ends by itself once its results are durable.
   void FinishJobs(absl::Time now);

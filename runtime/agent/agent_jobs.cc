@@ -56,6 +56,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   if (entry.job == nullptr) {
     absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
     if (!job.ok()) return FailJob(now, record.job(), job.status());
+    TakeInputs(record.hash, entry, *job);
     entry.job = std::make_shared<const Job>(*std::move(job));
     entry.tasks_needed = entry.job->program.TaskCount();
     entry.results_needed = entry.job->program.ResultCount();
@@ -85,7 +86,8 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
                            .bytes_max = options_.job_limits.memory_bytes_max,
                            .live_bytes = options_.live_bytes,
                            .pin_interval = options_.job_limits.pin_interval},
-               .lending = lending_.get()});
+               .lending = lending_.get(),
+               .inputs = entry.inputs.get()});
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
@@ -263,6 +265,10 @@ void Agent::EndRun(Entry& entry) {
   // Workers get free, whatever runs there; another run makes kernels anew.
   if (entry.kernels != nullptr) StopKernels(*entry.kernels);
   entry.kernels.reset();
+  if (entry.inputs == nullptr) return;
+  // Another run begins with what its client has.
+  entry.inputs.reset();
+  entry.job.reset();
 }
 
 void Agent::ForgetJob(JobId job) {
@@ -307,7 +313,7 @@ std::string Agent::NoteOf(const Entry& entry) const {
                         "\"; it fails if none joins within ",
                         absl::FormatDuration(options_.limits.class_wait));
   }
-  return "";
+  return entry.inputs == nullptr ? "" : entry.inputs->Note();
 }
 
 void Agent::ReportFailures(absl::Time now) {
@@ -315,6 +321,8 @@ void Agent::ReportFailures(absl::Time now) {
   for (const auto& [job, entry] : jobs_) {
     if (entry.run != nullptr && !entry.run->failure().ok()) {
       failed.emplace_back(job, entry.run->failure());
+    } else if (entry.inputs != nullptr && !entry.inputs->lost().ok()) {
+      failed.emplace_back(job, entry.inputs->lost());
     }
   }
   for (const auto& [job, status] : failed) {

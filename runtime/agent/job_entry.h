@@ -5,12 +5,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "routing/gossip_codec.h"
+#include "runtime/agent/input_chunks.h"
+#include "runtime/agent/job_record.h"
 #include "runtime/agent/job_run.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/base/bytes.h"
@@ -33,6 +37,8 @@ struct JobEntry {
   Bytes encoded;  // empty until it has come
   Digest hash;
   std::shared_ptr<const Job> job;
+  // Null as long as no run needs it, or if all inputs travel in the job.
+  std::unique_ptr<InputChunks> inputs;
   // Outlives the run: tasks may be on workers when a job is cancelled.
   // Null until they are made, and where the numeric class is another.
   std::shared_ptr<const KernelTable> kernels;
@@ -56,6 +62,16 @@ struct JobEntry {
   // Since when nobody in the view has the job's numeric class.
   absl::Time unservable_since = absl::InfiniteFuture();
   ValuePull pull;
+  // Records of its submissions that nobody is told of yet, and where it is to
+  // run: others hear of them once a second agent has the job, or by then.
+  std::vector<JobRecord> untold;
+  std::optional<GossipRecord> untold_homes;
+  absl::Time told_by = absl::InfiniteFuture();
+  absl::Time next_offer = absl::InfinitePast();
+  // Who has offered it, and until when it is kept without a record.
+  AgentId offered_by;
+  absl::Time offered_until = absl::InfinitePast();
+  bool has_supplier = false;  // a client, see InputChunks
   int64_t tasks_needed = 0;
   int64_t results_needed = 0;
   // Of a loop: the newest round that its record names, and if it is the last.

@@ -113,6 +113,9 @@ class JobRun {
   bool IsWhollyDone(const Task& task) const;
   void Start(std::unique_ptr<Activation> record);
   void Execute(std::unique_ptr<Activation> record);
+  // What it reads of the job's inputs is at hand, or will be.
+  bool HasInputs(const Activation& record);
+  void StartSupplied();
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
   void Fail(absl::Status status);
@@ -157,7 +160,6 @@ class JobRun {
   void ConsumerDone(const Label& label, const Task& task, Outbox& out);
   void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
   void CrossOffReported(Outbox& out);
-
   // --- fetch.cc: demands
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.
@@ -175,7 +177,6 @@ class JobRun {
   void HandOutIfWanted(const Label& label, const Value& value);
   // An input was dropped, so it was done: unless it is needed for certain.
   void BelieveDone(const Task& task);
-
   // --- search.cc: walks
   absl::Status ReceiveSearch(absl::Time now, AgentId from, JobMessage kind,
                              absl::string_view body, Outbox& out);
@@ -193,7 +194,6 @@ class JobRun {
   void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
   void SweepSearch(absl::Time now, Outbox& out);
-
   // --- steal.cc: others' tasks
   void AskForTasks(absl::Time now, Outbox& out);
   bool MayGive(absl::Time now) const;
@@ -202,7 +202,6 @@ class JobRun {
   void HandleGift(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
   void SweepStealing(absl::Time now, Outbox& out);
   void CountIfLate(const Label& label, AgentId from);
-
   // --- retire.cc: dropping
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
   // True if it insists on the label.
@@ -215,7 +214,6 @@ class JobRun {
   void GiveUpInputs(const Activation& record, const Kernel& kernel);
   void RetireIfUnneeded(const Label& label, Outbox& out);
   void Drop(const Label& label, Outbox& out);
-
   // --- storage.cc: disk, memory, sending
   // Its value, once loaded, to those who have credit; others hear of it.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
@@ -274,6 +272,8 @@ class JobRun {
   bool paused_ = false;
   JobStorage storage_;
   Lending* const lending_;
+  InputChunks* const inputs_;
+  ParkedTasks unsupplied_;  // wait for those
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;

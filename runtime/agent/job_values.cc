@@ -124,6 +124,14 @@ absl::Status ValuePull::TakePart(absl::Time now, AgentId from,
   return absl::OkStatus();
 }
 
+void ValuePull::Prefer(absl::Time now, AgentId agent) {
+  absent_.erase(agent);
+  if (!source_.IsNone()) return;
+  source_ = agent;
+  asked_ = here();
+  next_try_ = now + kPatienceMin;
+}
+
 void ValuePull::NoteAbsent(absl::Time now, AgentId from) {
   absent_[from] = now;
   if (from != source_) return;

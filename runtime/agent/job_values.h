@@ -32,6 +32,10 @@ enum class AgentMessage : uint8_t {
   kJobRequest = kFirstFreeKind + 16,  // send me a part of the job value
   kJobValue = kFirstFreeKind + 17,    // such a part
   kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
+  // From one that was given a job, before anybody is told of it: its hash. And
+  // the answer of one that has it by now, empty.
+  kJobOffer = kFirstFreeKind + 25,
+  kJobHeld = kFirstFreeKind + 26,
 };
 
 // A part of `value`, as a kJobValue says it, for the request that a
@@ -45,6 +49,8 @@ class ValuePull {
             absl::Span<const AgentId> others, Rng& rng, Outbox& out);
   // A kJobValue. Errors: kInvalidArgument, and nothing changes.
   absl::Status TakePart(absl::Time now, AgentId from, absl::string_view body);
+  // `agent` has it: it is asked next.
+  void Prefer(absl::Time now, AgentId agent);
   // A kJobAbsent.
   void NoteAbsent(absl::Time now, AgentId from);
 

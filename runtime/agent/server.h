@@ -92,7 +92,14 @@ class Server : private LoopTurn::Loop {
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleStatus(ConnectionId from, absl::string_view body);
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleChunk(ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
+  // Asks clients for the inputs that they have.
+  void AskSuppliers();
+  // Says to clients that their jobs are with others, too.
+  void ConfirmSubmits();
+  void ForgetSupplier(ConnectionId client);
   void KeepLifeLines();
   void SendWanted(absl::Time now);
   void LogEvents();
@@ -117,6 +124,10 @@ class Server : private LoopTurn::Loop {
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
   Deliveries deliveries_;
+  // Who has submitted a job that is not with others yet.
+  std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
+  // Clients that have the inputs of a job.
+  absl::btree_map<ConnectionId, JobId> suppliers_;
   std::deque<MemberStatus> departed_;
 };
 

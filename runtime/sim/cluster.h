@@ -89,6 +89,8 @@ struct SimOptions {
   int64_t arena_value_bytes_min = 1;
   // Longer bodies travel as streams; a small one makes all values do so.
   int64_t stream_bytes_min = Limits{}.stream_bytes_min;
+  // Of this job clients give agents the large inputs; outlives the cluster.
+  const Job* inputs = nullptr;
   // Others of routing. A queue's bound holds for the network, too, if it is
   // smaller than this.
   Limits limits;
@@ -169,6 +171,9 @@ class Cluster {
   void AddSecondClient();
   void PollClients();
   bool PollClient(Client& client);
+  // As one who talks to that agent, or as one who does not any more.
+  void SetSupplier(Node& node, bool is_there);
+  void SupplyInputs();
   // What a client misses, once it is known where a loop ends.
   static void ListResults(Client& client);
   std::string WhatIsMissing() const;

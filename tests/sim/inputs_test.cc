@@ -2,7 +2,7 @@
 // and whatever dies or gets lost, in parts that no queue is too short for.
 // Method: whole clusters in one thread with queues that hold less than a job,
 // many seeds, against a run without agents.
-#include "gtest/gtest.h"
+#include "gmock/gmock.h"
 #include "runtime/base/random.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/programs.h"
@@ -63,6 +63,60 @@ TEST(Inputs, ValuesLongerThanAQueueComeToAll) {
       if (!outcome.status.ok()) continue;
       EXPECT_EQ(outcome.results, expected) << "seed " << seed;
     }
+  }
+}
+
+// Chunks of 2 KB, of which an agent holds, and asks for, few at a time.
+SimOptions FewChunks(const Job& job) {
+  SimOptions options = ShortQueues();
+  options.agents = 6;
+  options.inputs = &job;
+  options.limits.input_window_bytes = 8 << 10;
+  options.limits.input_supply_bytes = 16 << 10;
+  options.limits.input_ahead_bytes = 16 << 10;
+  options.limits.input_cache_bytes = 8 << 10;
+  return options;
+}
+
+TEST(Inputs, ChunksComeToThoseWhoReadThem) {
+  const Job job = WithInput(Heat1dJob(101, 20, 8));
+  RunSeeds(job, FewChunks(job), 20, LoadInputMixKernels);
+}
+
+TEST(Inputs, ChunksComeThroughFaults) {
+  const Job job = WithInput(Heat1dJob(101, 20, 8));
+  SimOptions options = FewChunks(job);
+  options.faults = ManyFaults();
+  RunSeeds(job, options, 60, LoadInputMixKernels);
+  options.job.search_only = true;
+  RunSeeds(job, options, 20, LoadInputMixKernels);
+}
+
+TEST(Inputs, ChunksGoToDiskWhereMemoryIsShort) {
+  const Job job = WithInput(Heat1dJob(101, 20, 8));
+  SimOptions options = FewChunks(job);
+  options.spill = true;
+  options.job_limits.memory_bytes_max = 200 << 10;
+  RunSeeds(job, options, 20, LoadInputMixKernels);
+  options.faults = ManyFaults();
+  options.directories = true;
+  RunSeeds(job, options, 20, LoadInputMixKernels);
+}
+
+// The client has gone before all inputs were with agents: that is said.
+TEST(Inputs, WhatNobodyHasEndsInWords) {
+  const Job job = WithInput(Heat1dJob(101, 20, 8));
+  SimOptions options = FewChunks(job);
+  options.inputs = nullptr;
+  const auto [first, last] = SeedRange(5);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    options.seed = static_cast<uint64_t>(seed);
+    const SimOutcome outcome =
+        Cluster(options, job.Encode(), LoadInputMixKernels).Run();
+    EXPECT_THAT(std::string(outcome.status.message()),
+                testing::HasSubstr("input S is lost"))
+        << "seed " << seed;
+    EXPECT_LT(outcome.elapsed, absl::Seconds(60)) << "seed " << seed;
   }
 }
 
