@@ -118,7 +118,7 @@ absl::StatusOr<Value> ReadOpenNpy(InputFile& file) {
   } else {
     DOGGED_RETURN_IF_ERROR(file.Read(value.mutable_span<char>()));
   }
-  value.Seal();
+  value.SealLazily();  // of a large one nobody may ask
   return value;
 }
 

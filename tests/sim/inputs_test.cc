@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
 #include "tests/sim/faults.h"
-#include "tests/sim/programs.h"
+#include "tests/sim/input_programs.h"
 #include "tests/sim/run_seeds.h"
 
 namespace dogged {
