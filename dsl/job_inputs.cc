@@ -1,13 +1,123 @@
 #include "dsl/job_inputs.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/lower_program.h"
 #include "dsl/point_kernels.h"
+#include "dsl/tile_plan.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/affine.h"
 
 namespace dogged::dsl {
 namespace {
+
+// Of a chunk: smaller ones cost more messages and digests than they spare,
+// larger ones come late and take memory at a time.
+constexpr int64_t kChunkBytesMin = 128 << 10;
+constexpr int64_t kChunkBytesMax = 512 << 10;
+// A tile reads some points beyond its edge: parts of it, so that those need not
+// bring another whole tile.
+constexpr int64_t kPartsOfTile = 16;
+
+// `wanted` as it fits the array and a chunk's size: `unit` is the least that
+// is read together, by dimension.
+Shape ChunkShape(const Shape& array, Shape wanted, int64_t element_bytes) {
+  const int rank = array.size();
+  for (int d = 0; d < rank; ++d) {
+    wanted[d] = std::clamp<int64_t>(wanted[d], 1, array[d]);
+  }
+  const auto bytes = [&] { return ElementCount(wanted) * element_bytes; };
+  // Rows are copied fastest if they are long.
+  for (int d = rank - 1; d >= 0; --d) {
+    while (bytes() < kChunkBytesMin && wanted[d] < array[d]) {
+      wanted[d] = std::min(2 * wanted[d], array[d]);
+    }
+  }
+  for (int d = 0; d < rank; ++d) {
+    while (bytes() > kChunkBytesMax && wanted[d] > 1) {
+      wanted[d] = CeilDiv(wanted[d], 2);
+    }
+  }
+  return wanted;
+}
+
+// Of what tasks cut out one by one.
+Shape WantedChunk(const InputBody& body, const Shape& array) {
+  Shape out = array;
+  const auto block_rank = static_cast<int>(body.block.size());
+  const int indices = body.box.size();
+  const bool is_product = block_rank > 0 && array.size() == indices;
+  for (int d = 0; d < array.size(); ++d) {
+    if (is_product) {
+      out[d] = body.block[static_cast<size_t>(d)];
+    } else if (d < indices) {
+      out[d] = 1;
+    }
+  }
+  return out;
+}
+
+// Of what tiles read.
+void NoteTiles(const TilePlan& plan, const Job& job,
+               std::vector<Shape>& wanted) {
+  for (const TilePiece& piece : plan.pieces) {
+    for (const TileLoad& load : piece.loads) {
+      if (!load.is_input) continue;
+      const TileInput& input = plan.inputs[static_cast<size_t>(load.source)];
+      const auto position = static_cast<size_t>(input.position);
+      const Shape& array = job.inputs[position].content.shape();
+      Shape& out = wanted[position];
+      if (out.size() < array.size()) out = array;
+      for (size_t e = 0; e < load.at.size(); ++e) {
+        const auto d = static_cast<int>(e);
+        for (int c = 0; c <= plan.dim_count(); ++c) {
+          const int64_t factor =
+              load.at[e].coefficients[static_cast<size_t>(c)];
+          if (factor == 0) continue;
+          const int64_t width =
+              c == 0 ? plan.depth : plan.widths[static_cast<size_t>(c - 1)];
+          const bool is_cut =
+              c == 0 || plan.counts[static_cast<size_t>(c - 1)] > 1;
+          if (!is_cut) continue;
+          out[d] =
+              std::min(out[d], CeilDiv(width, kPartsOfTile) * std::abs(factor));
+        }
+      }
+    }
+  }
+}
+
+absl::Status CutInputs(const PointProgram& points, Job& job) {
+  std::vector<Shape> wanted(job.inputs.size());
+  for (const KernelSpec& spec : job.program.kernels) {
+    if (spec.kind != "tile-plan") continue;
+    DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));
+    NoteTiles(plan, job, wanted);
+  }
+  for (const PointClass& c : points.classes) {
+    if (c.body != PointClass::Body::kInput) continue;
+    const auto position = static_cast<size_t>(c.input.position);
+    const Value& content = job.inputs[position].content;
+    if (content.IsNone()) continue;
+    Shape& shape = wanted[position];
+    if (shape.size() < content.shape().size()) {
+      shape = WantedChunk(c.input, content.shape());
+    }
+  }
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    const Value& content = job.inputs[i].content;
+    if (content.IsNone() || content.bytes() == 0) continue;
+    if (wanted[i].size() < content.shape().size()) wanted[i] = content.shape();
+    wanted[i] =
+        ChunkShape(content.shape(), wanted[i], ElementBytes(content.type()));
+  }
+  job.cuts = std::move(wanted);
+  return absl::OkStatus();
+}
 
 // What to do with a file of another type. A kernel that is known by name takes
 // no other.
@@ -62,7 +172,8 @@ absl::Status AddInputs(
           {input.array, c.input.element, WantedShape(c.input)});
       continue;
     }
-    const absl::Status fits = MakeInputKernel(c.input, input.content).status();
+    const absl::Status fits =
+        MakeInputKernel(c.input, InputArray(input.content)).status();
     if (fits.ok()) continue;
     const Shape& shape = input.content.shape();
     return Annotate(
@@ -74,7 +185,7 @@ absl::Status AddInputs(
                              : HelpWithType(points, c, input.content))),
         absl::StrCat("input ", input.array));
   }
-  return absl::OkStatus();
+  return CutInputs(points, job);
 }
 
 }  // namespace dogged::dsl

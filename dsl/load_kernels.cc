@@ -44,7 +44,7 @@ class KernelLoader {
     }
     if (spec.kind == "input") {
       DOGGED_ASSIGN_OR_RETURN(InputBody body, InputBody::Decode(spec.body));
-      DOGGED_ASSIGN_OR_RETURN(Value content, Input(body.position));
+      DOGGED_ASSIGN_OR_RETURN(InputArray content, Input(body.position));
       return MakeInputKernel(std::move(body), std::move(content));
     }
     if (spec.kind == "native") {
@@ -109,11 +109,10 @@ class KernelLoader {
     return load_(wanted);
   }
 
-  absl::StatusOr<Value> Input(int32_t position) {
-    if (position < 0 || position >= static_cast<int32_t>(job_.inputs.size())) {
-      return absl::InvalidArgumentError("an input is missing");
-    }
-    return job_.inputs[static_cast<size_t>(position)].content;
+  absl::StatusOr<InputArray> Input(int32_t position) {
+    InputArray out = job_.InputAt(position);
+    if (out.IsNone()) return absl::InvalidArgumentError("an input is missing");
+    return out;
   }
 
   absl::StatusOr<std::shared_ptr<const TileProgram>> Plan(int32_t k) {
@@ -131,10 +130,10 @@ class KernelLoader {
                               Function(plan.pieces[p].code, position, p));
       functions.push_back(std::move(function));
     }
-    std::vector<Value> inputs;
+    std::vector<InputArray> inputs;
     for (const TileInput& input : plan.inputs) {
-      DOGGED_ASSIGN_OR_RETURN(Value value, Input(input.position));
-      inputs.push_back(std::move(value));
+      DOGGED_ASSIGN_OR_RETURN(InputArray array, Input(input.position));
+      inputs.push_back(std::move(array));
     }
     DOGGED_ASSIGN_OR_RETURN(
         program, MakeTileProgram(std::move(plan), std::move(functions),

@@ -191,7 +191,7 @@ struct DenseLayout {
   bool is_product = true;  // block extents multiply those of the indices
 };
 
-DenseLayout LayoutOf(const InputBody& body, const Value& content) {
+DenseLayout LayoutOf(const InputBody& body, const InputArray& content) {
   DenseLayout out{.extents = content.shape()};
   out.is_product =
       body.block.empty() || content.shape().size() == body.box.size();
@@ -200,7 +200,7 @@ DenseLayout LayoutOf(const InputBody& body, const Value& content) {
 
 class InputKernel : public Kernel {
  public:
-  InputKernel(InputBody body, Value content)
+  InputKernel(InputBody body, InputArray content)
       : body_(std::move(body)),
         content_(std::move(content)),
         layout_(LayoutOf(body_, content_)),
@@ -213,21 +213,29 @@ class InputKernel : public Kernel {
     return {BytesOf(body_.element, shapes_.At(task.index)[0])};
   }
 
+  bool ReadsInputs() const override { return true; }
+  void ForEachInputRead(
+      const Task& task,
+      absl::FunctionRef<void(int32_t, const DenseBox&)> f) const override {
+    const absl::StatusOr<DenseBox> slice = SliceOf(task);
+    if (slice.ok()) f(body_.position, *slice);
+  }
+
  private:
+  // The elements of the dense array that the task cuts out.
+  absl::StatusOr<DenseBox> SliceOf(const Task& task) const;
+
   InputBody body_;
-  Value content_;
+  InputArray content_;
   DenseLayout layout_;
   Shapes shapes_;
 };
 
-absl::Status InputKernel::Run(KernelCall& call) const {
-  const IndexVector& index = call.task.index;
+absl::StatusOr<DenseBox> InputKernel::SliceOf(const Task& task) const {
+  const IndexVector& index = task.index;
   const Shape shape = shapes_.At(index)[0];
-  Value& out = call.outputs[0];
-  out = Value::Allocate(body_.element, shape);
   const int rank = layout_.extents.size();
-  IndexVector first;   // element of the dense array
-  IndexVector extent;  // of the slice, by dimension of the dense array
+  DenseBox out;
   for (int d = 0; d < rank; ++d) {
     const auto s = static_cast<size_t>(d);
     const bool is_index = d < index.size();
@@ -235,42 +243,28 @@ absl::Status InputKernel::Run(KernelCall& call) const {
         is_index ? (index[body_.axis[s]] - body_.box.lower[d]) / body_.step[s]
                  : 0;
     if (layout_.is_product && !body_.block.empty()) {
-      first.push_back(position * body_.block[s]);
-      extent.push_back(shape[d]);
+      out.first.push_back(position * body_.block[s]);
+      out.extents.push_back(shape[d]);
     } else {
-      first.push_back(position);
-      extent.push_back(is_index ? 1 : shape[d - index.size()]);
+      out.first.push_back(position);
+      out.extents.push_back(is_index ? 1 : shape[d - index.size()]);
     }
-    if (first[d] < 0 || first[d] + extent[d] > layout_.extents[d]) {
+    if (out.first[d] < 0 ||
+        out.first[d] + out.extents[d] > layout_.extents[d]) {
       return absl::OutOfRangeError(
-          absl::StrCat("reaches element ", first[d] + extent[d] - 1,
+          absl::StrCat("reaches element ", out.first[d] + out.extents[d] - 1,
                        " of an input with ", layout_.extents[d]));
     }
   }
+  return out;
+}
+
+absl::Status InputKernel::Run(KernelCall& call) const {
+  DOGGED_ASSIGN_OR_RETURN(const DenseBox slice, SliceOf(call.task));
+  Value& out = call.outputs[0];
+  out = Value::Allocate(body_.element, shapes_.At(call.task.index)[0]);
   if (out.bytes() == 0) return absl::OkStatus();
-  const int64_t bytes = ElementBytes(body_.element);
-  auto* to = static_cast<char*>(out.mutable_data());
-  const auto* from = static_cast<const char*>(content_.data());
-  if (rank == 0) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-    return absl::OkStatus();
-  }
-  const int last = rank - 1;
-  const auto row_bytes = static_cast<size_t>(extent[last] * bytes);
-  IndexVector at;
-  for (int d = 0; d < rank; ++d) at.push_back(0);
-  while (true) {
-    int64_t offset = 0;
-    for (int d = 0; d < rank; ++d) {
-      offset = offset * layout_.extents[d] + first[d] + at[d];
-    }
-    std::memcpy(to, from + offset * bytes, row_bytes);
-    to += row_bytes;
-    int d = last - 1;
-    while (d >= 0 && at[d] + 1 == extent[d]) at[d--] = 0;
-    if (d < 0) return absl::OkStatus();
-    ++at[d];
-  }
+  return content_.Read(slice, out.mutable_data());
 }
 
 class NativeTask : public Kernel {
@@ -414,7 +408,8 @@ std::string ShapeText(const Shape& shape) {
   return shape.empty() ? "() (a single number)" : shape.ToString();
 }
 
-static absl::Status WrongShape(const Value& content, const Shape& expected) {
+static absl::Status WrongShape(const InputArray& content,
+                               const Shape& expected) {
   return absl::InvalidArgumentError(
       absl::StrCat("has shape ", ShapeText(content.shape()),
                    ", the program wants ", ShapeText(expected)));
@@ -422,7 +417,8 @@ static absl::Status WrongShape(const Value& content, const Shape& expected) {
 
 // A larger array than the program takes is refused as well: silently using a
 // corner of it would compute something else than was meant.
-static absl::Status CheckExtents(const InputBody& body, const Value& content) {
+static absl::Status CheckExtents(const InputBody& body,
+                                 const InputArray& content) {
   if (body.box.IsEmpty()) return absl::OkStatus();
   const DenseLayout layout = LayoutOf(body, content);
   const Shape expected =
@@ -432,7 +428,7 @@ static absl::Status CheckExtents(const InputBody& body, const Value& content) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
-                                                        Value content) {
+                                                        InputArray content) {
   const int rank = body.box.size();
   const auto block_rank = static_cast<int>(body.block.size());
   if (content.type() != body.element) {

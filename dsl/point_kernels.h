@@ -85,7 +85,7 @@ std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
                                        std::unique_ptr<BoxFunction> function);
 // kInvalidArgument, naming type or shape, if `content` does not fit.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
-                                                        Value content);
+                                                        InputArray content);
 // kInvalidArgument if `registry` has no such kernel of these formals.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
     NativeBody body, const KernelRegistry& registry);

@@ -7,11 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/tile_carry.h"
+#include "dsl/tile_inputs.h"
 #include "dsl/tile_outputs.h"
 #include "dsl/tile_program.h"
 #include "dsl/tile_sweep.h"
 #include "dsl/tile_window.h"
 #include "runtime/base/check.h"
+#include "runtime/base/status.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {
@@ -43,26 +45,38 @@ class TileRun {
       call_.outputs[o] = Value::Allocate(outputs[o].element, outputs[o].shape);
     }
     first_result_ = outputs.size() - role_.results.size();
-    if (role_.kind == TileRole::Kind::kStatic) {
-      RunStatic();
-    } else {
-      RunLevels();
-    }
-    return absl::OkStatus();
+    return role_.kind == TileRole::Kind::kStatic ? RunStatic() : RunLevels();
   }
 
   // What Run() takes beside inputs and outputs; neither need be there.
   int64_t ScratchBytes() {
-    if (role_.kind != TileRole::Kind::kStatic)
-      return SizeRings() + SizeTables();
-    fields_.resize(plan_.fields.size());
-    return SizeTables();
+    const int64_t bytes = SizeAll();
+    return bytes + InputBytes(program_, BoxesOfInputs());
+  }
+  // What Run() reads of the job's inputs, by input of the plan.
+  std::vector<Box> ReadsOfInputs() {
+    (void)SizeAll();
+    return BoxesOfInputs();
   }
 
  private:
   bool FitInputs() const;
-  void RunStatic();
-  void RunLevels();
+  absl::Status RunStatic();
+  absl::Status RunLevels();
+  // Sets up all windows, without memory; bytes of rings and tables.
+  int64_t SizeAll() {
+    if (role_.kind != TileRole::Kind::kStatic)
+      return SizeRings() + SizeTables();
+    for (const TileField& field : plan_.fields) {
+      fields_.emplace_back();
+      fields_.back().ring = {DenseWindow(nullptr, plan_.Window(field, tile_))};
+    }
+    return SizeTables();
+  }
+  std::vector<Box> BoxesOfInputs() const {
+    if (!ReadsInputs(program_, role_)) return {};
+    return InputBoxes(program_, role_, sweep_, first_, last_);
+  }
   // Sets up the rings, without memory, and the static windows; how many bytes
   // the rings take.
   int64_t SizeRings();
@@ -97,7 +111,8 @@ class TileRun {
   const int64_t last_ = plan_.LastLevelOf(at_.block);
   std::vector<FieldLevels> fields_;
   std::vector<int64_t> offsets_;  // of the rings' windows, in order
-  TileSweep sweep_{program_, tile_, fields_};
+  std::vector<Window> inputs_;
+  TileSweep sweep_{program_, tile_, fields_, inputs_};
   size_t first_result_ = 0;                 // among the outputs
   std::vector<bool> is_given_as_computed_;  // by field
   bool is_swept_away_ = false;
@@ -114,7 +129,7 @@ bool TileRun::FitInputs() const {
   return fit;
 }
 
-void TileRun::RunStatic() {
+absl::Status TileRun::RunStatic() {
   size_t input = 0;
   size_t output = 0;
   for (const TileField& field : plan_.fields) {
@@ -129,10 +144,13 @@ void TileRun::RunStatic() {
   }
   Value scratch = program_.scratch.Take(SizeTables());
   PlaceTables(static_cast<char*>(scratch.mutable_data()));
+  DOGGED_ASSIGN_OR_RETURN(const Value inputs,
+                          PlaceInputs(program_, BoxesOfInputs(), inputs_));
   sweep_.RunStatic(role_.stage);
   program_.scratch.Give(std::move(scratch));
   WriteResults(0);
   for (Value& value : call_.outputs) value.UnifyNans();
+  return absl::OkStatus();
 }
 
 void TileRun::TakeWindow(const TileField& field, size_t input) {
@@ -317,8 +335,10 @@ bool TileRun::IsSweptAway() const {
   return true;
 }
 
-void TileRun::RunLevels() {
+absl::Status TileRun::RunLevels() {
   Value scratch = TakeScratch();
+  DOGGED_ASSIGN_OR_RETURN(const Value inputs,
+                          PlaceInputs(program_, BoxesOfInputs(), inputs_));
   if (role_.kind == TileRole::Kind::kStep) {
     carry_.ListReads(first_ - 1);
     carry_.ReadProfiles();
@@ -350,6 +370,7 @@ void TileRun::RunLevels() {
     WriteCarry();
   }
   program_.scratch.Give(std::move(scratch));
+  return absl::OkStatus();
 }
 
 void TileRun::WriteCarry() {
@@ -399,7 +420,9 @@ void TileRun::WriteResults(int64_t level) {
 class TileKernel : public Kernel {
  public:
   TileKernel(std::shared_ptr<const TileProgram> program, TileRole role)
-      : program_(std::move(program)), role_(std::move(role)) {}
+      : program_(std::move(program)),
+        role_(std::move(role)),
+        reads_inputs_(dsl::ReadsInputs(*program_, role_)) {}
   absl::Status Run(KernelCall& call) const override {
     return TileRun(*program_, role_, call).Run();
   }
@@ -419,17 +442,31 @@ class TileKernel : public Kernel {
     KernelCall call{.task = task, .inputs = {}, .outputs = {}};
     return TileRun(*program_, role_, call).ScratchBytes();
   }
+  bool ReadsInputs() const override { return reads_inputs_; }
+  void ForEachInputRead(
+      const Task& task,
+      absl::FunctionRef<void(int32_t, const DenseBox&)> f) const override {
+    KernelCall call{.task = task, .inputs = {}, .outputs = {}};
+    const std::vector<Box> boxes =
+        TileRun(*program_, role_, call).ReadsOfInputs();
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      const TileInput& input = program_->plan.inputs[i];
+      const DenseBox box = InArray(input, boxes[i]);
+      if (box.first.size() == input.box.size()) f(input.position, box);
+    }
+  }
 
  private:
   std::shared_ptr<const TileProgram> program_;
   TileRole role_;
+  bool reads_inputs_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
     TilePlan plan, std::vector<std::unique_ptr<BoxFunction>> functions,
-    std::vector<Value> inputs) {
+    std::vector<InputArray> inputs) {
   DOGGED_CHECK(functions.size() == plan.pieces.size()) << functions.size();
   DOGGED_CHECK(inputs.size() == plan.inputs.size()) << inputs.size();
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -82,7 +82,7 @@ class TileProgram;
 // its type and shape (kInvalidArgument otherwise).
 absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
     TilePlan plan, std::vector<std::unique_ptr<BoxFunction>> functions,
-    std::vector<Value> inputs);
+    std::vector<InputArray> inputs);
 
 std::unique_ptr<Kernel> MakeTileKernel(
     std::shared_ptr<const TileProgram> program, TileRole role);

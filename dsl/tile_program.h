@@ -14,6 +14,7 @@
 #include "dsl/tile_plan.h"
 #include "dsl/tile_window.h"
 #include "runtime/base/value.h"
+#include "runtime/graph/input_array.h"
 
 namespace dogged::dsl {
 
@@ -74,7 +75,7 @@ class TileProgram {
   SweepOrder order;
   bool has_masks = false;  // some piece computes a part of its box only
   std::vector<std::unique_ptr<BoxFunction>> functions;
-  std::vector<Value> inputs;
+  std::vector<InputArray> inputs;
   std::vector<IndexVector> directions;
   mutable ScratchPool scratch;
 };

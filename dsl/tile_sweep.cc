@@ -215,12 +215,8 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
   }
   for (const TileLoad& load : piece.loads) {
     const auto s = static_cast<size_t>(load.source);
-    // Inputs are only read from.
     const Window& window =
-        load.is_input
-            ? DenseWindow(const_cast<void*>(program_.inputs[s].data()),
-                          plan_.inputs[s].box)
-            : fields_[s].At(level - load.lag);
+        load.is_input ? inputs_[s] : fields_[s].At(level - load.lag);
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
                                                      : plan_.fields[s].element);
     part.loads.push_back(

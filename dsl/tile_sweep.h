@@ -13,10 +13,16 @@ namespace dogged::dsl {
 
 class TileSweep {
  public:
-  // All of these outlive the sweep; `fields` has a ring per field.
+  // All of these outlive the sweep; `fields` has a ring per field, `inputs` a
+  // window per input of the plan, once it runs.
   TileSweep(const TileProgram& program, const IndexVector& tile,
-            const std::vector<FieldLevels>& fields)
-      : program_(program), plan_(program.plan), tile_(tile), fields_(fields) {}
+            const std::vector<FieldLevels>& fields,
+            const std::vector<Window>& inputs)
+      : program_(program),
+        plan_(program.plan),
+        tile_(tile),
+        fields_(fields),
+        inputs_(inputs) {}
 
   // The points of a piece, all coordinates; empty if it has none here.
   Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
@@ -72,6 +78,7 @@ class TileSweep {
   const TilePlan& plan_;
   const IndexVector& tile_;
   const std::vector<FieldLevels>& fields_;
+  const std::vector<Window>& inputs_;
   std::vector<Part> parts_;
 };
 

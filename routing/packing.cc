@@ -1,9 +1,11 @@
 #include "routing/packing.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
 
@@ -15,6 +17,7 @@ void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
   outbox.wishes.clear();
   std::stable_sort(wishes.begin(), wishes.end(),
                    [](const auto& a, const auto& b) { return a.to < b.to; });
+  AdvanceAll(transport);
   std::string packet;
   view_ = view;
   for (size_t i = 0; i < wishes.size(); ++i) {
@@ -80,18 +83,71 @@ void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
     return;
   }
   Ship(head.target, transport, packet);
-  Envelope segment_head = head;
-  segment_head.flags |= Envelope::kSegmentFlag;
-  CutIntoSegments(
-      next_message_id_++, body, segment_bytes_,
-      [&](const SegmentHeader& segment, const Bytes& piece) {
-        Encoder encoder;
-        segment.EncodeTo(encoder);
-        packet.reserve(static_cast<size_t>(Envelope::kBytes + encoder.size() +
-                                           piece.size()));
-        AppendMessage(segment_head, encoder.view(), piece.view(), packet);
-        Ship(head.target, transport, packet);
-      });
+  Rest rest{.head = head, .body = body, .message_id = next_message_id_++};
+  const auto waiting = rests_.find(head.target);
+  if (waiting == rests_.end()) {
+    if (!Advance(rest, transport)) {
+      rests_[head.target].push_back(std::move(rest));
+    }
+  } else if (waiting_bytes(head.target) + body.size() > rests_bytes_max_) {
+    // It says what others wait for, which is repeated where it is needed.
+    ++dropped_count_;
+  } else {
+    waiting->second.push_back(std::move(rest));
+  }
+}
+
+bool Packer::Advance(Rest& rest, Transport& transport) {
+  const AgentId to = rest.head.target;
+  const AgentId relay = relay_of_(to);
+  const AgentId next = relay.IsNone() ? to : relay;
+  const AgentId relay_before = std::exchange(relay_, relay);
+  const absl::Cleanup restore = [&] { relay_ = relay_before; };
+  rest.head.flags = Envelope::kSegmentFlag;
+  if (!relay.IsNone()) rest.head.flags |= Envelope::kRelayedFlag;
+  const int64_t total = rest.body.size();
+  std::string packet;
+  while (rest.offset < total) {
+    const int64_t size = std::min(segment_bytes_, total - rest.offset);
+    const int64_t queued = transport.queued_bytes(next);
+    if (queued > 0 && queued + size > queue_bytes_max_ / 2) return false;
+    Encoder encoder;
+    SegmentHeader{rest.message_id, rest.offset, total}.EncodeTo(encoder);
+    packet.reserve(
+        static_cast<size_t>(Envelope::kBytes + encoder.size() + size));
+    AppendMessage(rest.head, encoder.view(),
+                  rest.body.Slice(rest.offset, size).view(), packet);
+    Ship(to, transport, packet);
+    rest.offset += size;
+  }
+  return true;
+}
+
+void Packer::AdvanceAll(Transport& transport) {
+  for (auto it = rests_.begin(); it != rests_.end();) {
+    std::deque<Rest>& waiting = it->second;
+    while (!waiting.empty() && Advance(waiting.front(), transport)) {
+      waiting.pop_front();
+    }
+    it = waiting.empty() ? rests_.erase(it) : std::next(it);
+  }
+}
+
+int64_t Packer::waiting_bytes(AgentId to) const {
+  const auto waiting = rests_.find(to);
+  int64_t bytes = 0;
+  if (waiting == rests_.end()) return bytes;
+  for (const Rest& rest : waiting->second) {
+    bytes += rest.body.size() - rest.offset;
+  }
+  return bytes;
+}
+
+void Packer::Forget(AgentId to) {
+  const auto waiting = rests_.find(to);
+  if (waiting == rests_.end()) return;
+  dropped_count_ += std::ssize(waiting->second);
+  rests_.erase(waiting);
 }
 
 void Packer::Ship(AgentId to, Transport& transport, std::string& packet) {

@@ -43,10 +43,6 @@ SegmentHeader SegmentHeader::DecodeFrom(Decoder& decoder) {
   return header;
 }
 
-int64_t SegmentCount(int64_t total, int64_t segment_bytes) {
-  return std::max<int64_t>(1, (total + segment_bytes - 1) / segment_bytes);
-}
-
 absl::StatusOr<std::optional<Bytes>> Reassembler::Add(absl::Time now,
                                                       AgentId sender,
                                                       const Bytes& segment) {

@@ -1,4 +1,4 @@
-// Segmenter: cuts a long body into segments and puts segments together again.
+// Segmenter: puts the segments that a packer has cut a long body into together.
 // Segments may come doubled, in any order, or not at all; halves expire.
 #ifndef DOGGED_ROUTING_SEGMENTER_H_
 #define DOGGED_ROUTING_SEGMENTER_H_
@@ -27,22 +27,6 @@ struct SegmentHeader {
   void EncodeTo(Encoder& encoder) const;
   static SegmentHeader DecodeFrom(Decoder& decoder);
 };
-
-// How many segments a body of `total` bytes has: at least one.
-[[nodiscard]] int64_t SegmentCount(int64_t total, int64_t segment_bytes);
-
-// Calls `emit(header, piece)` for each segment of `body`, in order.
-template <typename Emit>
-void CutIntoSegments(uint64_t message_id, const Bytes& body,
-                     int64_t segment_bytes, Emit emit) {
-  const int64_t count = SegmentCount(body.size(), segment_bytes);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t offset = i * segment_bytes;
-    const int64_t size = i + 1 < count ? segment_bytes : body.size() - offset;
-    emit(SegmentHeader{message_id, offset, body.size()},
-         body.Slice(offset, size));
-  }
-}
 
 class Reassembler {
  public:

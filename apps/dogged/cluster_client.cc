@@ -1,6 +1,7 @@
 #include "apps/dogged/cluster_client.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 #include "absl/strings/str_cat.h"
@@ -115,6 +116,7 @@ absl::Status ClusterClient::SayAll() {
   const SubmitRequest request{.submission = record_.submission,
                               .options = job_options_,
                               .text_hash = record_.text_hash,
+                              .supplies = input_bytes_ > 0,
                               .job = encoded_job_};
   DOGGED_ASSIGN_OR_RETURN(
       const ControlFrame frame,
@@ -130,12 +132,17 @@ absl::Status ClusterClient::SayAll() {
   return AskForMore();
 }
 
-absl::Status ClusterClient::Submit(std::string encoded_job,
-                                   SubmissionId submission,
+absl::Status ClusterClient::Submit(const Job& job, SubmissionId submission,
                                    const JobOptions& options,
                                    const Relations& relations,
                                    uint64_t text_hash) {
-  encoded_job_ = std::move(encoded_job);
+  Job cut = job;
+  cut.CutInputs();
+  encoded_job_ = cut.Encode();
+  inputs_ = std::move(cut.inputs);
+  for (const JobInput& input : inputs_) {
+    if (input.IsInChunks()) input_bytes_ += input.bytes();
+  }
   job_options_ = options;
   record_ = {.hash = JobHash(encoded_job_),
              .submission = submission,
@@ -184,6 +191,9 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
   if (frame.type == Type(ControlType::kError)) {
     return DecodeError(frame.body.view());
   }
+  if (frame.type == Type(ControlType::kChunksWanted)) {
+    return GiveChunks(frame.body.view());
+  }
   if (frame.type != Type(ControlType::kValues)) return absl::OkStatus();
   results_came_ = clock_.Now();
   const auto reply = ValuesReply::Decode(frame.body.view());
@@ -201,6 +211,23 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
     DOGGED_RETURN_IF_ERROR(ReturnBeyond(options_.lent_bytes_max));
   }
   return AskForMore();
+}
+
+absl::Status ClusterClient::GiveChunks(absl::string_view body) {
+  DOGGED_ASSIGN_OR_RETURN(const ChunksWanted wanted,
+                          ChunksWanted::Decode(body));
+  if (wanted.job != record_.job()) return absl::OkStatus();
+  for (const ChunkId& id : wanted.chunks) {
+    if (id.input < 0 || id.input >= std::ssize(inputs_)) continue;
+    const JobInput& input = inputs_[static_cast<size_t>(id.input)];
+    if (id.index < 0 || id.index >= std::ssize(input.chunks)) continue;
+    const std::string part =
+        ChunkPart{.job = wanted.job, .chunk = id}.EncodeWith(input);
+    DOGGED_RETURN_IF_ERROR(
+        contact_->Send(Type(ControlType::kChunk), part, kCallTimeout));
+    input_bytes_given_ += input.grid.BytesOf(id.index);
+  }
+  return absl::OkStatus();
 }
 
 void ClusterClient::Borrow(const LentValue& lent) {

@@ -24,6 +24,7 @@
 #include "routing/shared_memory.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/clock.h"
+#include "runtime/graph/job.h"
 #include "runtime/graph/relations.h"
 #include "runtime/graph/rounds.h"
 
@@ -58,9 +59,10 @@ class ClusterClient {
       std::vector<std::string> addresses, Options options);
 
   // Gives the job to the cluster and starts to collect its results.
-  // `relations` outlives the client.
+  // `relations` and `job` outlive the client, which gives agents the job's
+  // large inputs as they ask.
   // `text_hash` is that of the program, see TextHash().
-  absl::Status Submit(std::string encoded_job, SubmissionId submission,
+  absl::Status Submit(const Job& job, SubmissionId submission,
                       const JobOptions& options, const Relations& relations,
                       uint64_t text_hash);
   // Takes in what has come within `patience`. Fails over by itself, also from
@@ -82,6 +84,9 @@ class ClusterClient {
   // relied on after this. Errors: kResourceExhausted, as of Collect().
   absl::StatusOr<bool> CopyLent();
   int64_t lent_count() const { return lent_count_; }  // ever
+  // Of the large inputs: given to agents, some maybe again, and all.
+  int64_t input_bytes_given() const { return input_bytes_given_; }
+  int64_t input_bytes() const { return input_bytes_; }
 
   // Asks every agent that is known, or that one of these knows; those that do
   // not answer are left out.
@@ -133,6 +138,7 @@ class ClusterClient {
   absl::Status SayAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
+  absl::Status GiveChunks(absl::string_view wanted);
   // Takes note of what was lent. It is asked for again if it can't be read.
   void Borrow(const LentValue& lent);
   // Copies what is lent beyond that, and gives it back.
@@ -160,6 +166,9 @@ class ClusterClient {
   // By address, when one that did not answer is asked again.
   std::map<std::string, absl::Time> silent_until_;
 
+  std::vector<JobInput> inputs_;  // of it, cut
+  int64_t input_bytes_ = 0;
+  int64_t input_bytes_given_ = 0;
   std::string encoded_job_;
   JobOptions job_options_;
   JobRecord record_;

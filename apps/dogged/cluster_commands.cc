@@ -158,6 +158,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
       if (it != answered.end()) {
         agent["memory_bytes"] = it->second->memory_bytes;
         agent["refused"] = it->second->refused;
+        agent["dropped"] = it->second->dropped;
       }
       out["agents"].push_back(agent);
     }
@@ -209,6 +210,16 @@ void PrintJobs(const JobRows& rows) {
   }
 }
 
+void SayDropped(const StatusReply& reply) {
+  if (reply.dropped == 0) return;
+  for (const MemberStatus& m : reply.members) {
+    if (m.member.id != reply.self) continue;
+    std::printf("%s has dropped %lld messages, for want of room or a peer\n",
+                m.member.control_address.c_str(),
+                static_cast<long long>(reply.dropped));
+  }
+}
+
 void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   std::map<AgentId, const StatusReply*> answered;
   for (const StatusReply& reply : replies) answered[reply.self] = &reply;
@@ -231,6 +242,7 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
                   Printable(m.cause).c_str());
     }
   }
+  for (const StatusReply& reply : replies) SayDropped(reply);
   PrintJobs(rows);
 }
 

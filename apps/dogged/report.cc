@@ -41,6 +41,9 @@ std::string RunReport::ToJson() const {
   out["reads_remote"] = reads_remote;
   out["bytes_read_local"] = bytes_read_local;
   out["bytes_read_remote"] = bytes_read_remote;
+  out["input_bytes_received"] = input_bytes_received;
+  out["input_bytes_supplied"] = input_bytes_supplied;
+  out["input_bytes_read"] = input_bytes_read;
   out["results_lent"] = results_lent;
   out["peak_rss_bytes"] = peak_rss_bytes;
   out["result_digest"] = result_digest.ToString();
@@ -105,6 +108,9 @@ void AgentLedger::Fill(RunReport& report) const {
   report.reads_remote = total.reads_remote;
   report.bytes_read_local = total.bytes_read_local;
   report.bytes_read_remote = total.bytes_read_remote;
+  report.input_bytes_received = total.input_bytes_received;
+  report.input_bytes_supplied = total.input_bytes_supplied;
+  report.input_bytes_read = total.input_bytes_read;
   if (report.compute_seconds > 0) {
     report.gflops = total.flops / report.compute_seconds / 1e9;
   }

@@ -45,6 +45,9 @@ struct RunReport {
   int64_t reads_remote = 0;
   int64_t bytes_read_local = 0;
   int64_t bytes_read_remote = 0;
+  int64_t input_bytes_received = 0;
+  int64_t input_bytes_supplied = 0;
+  int64_t input_bytes_read = 0;
   int64_t results_lent = 0;
   int64_t peak_rss_bytes = 0;
   Digest result_digest;

@@ -87,8 +87,8 @@ absl::StatusOr<std::string> JudgeRoom(const RunRoom& room) {
   const double copies = std::min(room.replicas, agents.hosts);
   const double kept = copies * footprint.results;
   const double in_use = copies * footprint.in_use;
-  // Each agent has the job with its inputs, and so has the client.
-  const double inputs = footprint.inputs * agents.agents;
+  // The agent that takes the job has its inputs for all, and so has the client.
+  const double inputs = footprint.inputs * agents.unbounded_share;
   double certain = agents.unbounded_share * kept + inputs;
   if (room.agents_are_here) certain += footprint.results + footprint.inputs;
   const double there = room.agents_are_here ? room.here : agents.unbounded;
@@ -97,7 +97,7 @@ absl::StatusOr<std::string> JudgeRoom(const RunRoom& room) {
       room.agents_are_here ? " and once more as they come here" : "",
       footprint.inputs > 0
           ? absl::StrCat(", the inputs ", Bytes1(footprint.inputs),
-                         " at each of ", agents.agents, " agents")
+                         " at one agent")
           : "",
       ": ", Bytes1(certain));
   const bool is_unbounded = agents.unbounded_share > 0;
@@ -132,7 +132,7 @@ std::string FootprintSentence(const dsl::Footprint& footprint) {
   std::string out = absl::StrCat("memory: results ", Bytes1(footprint.results));
   if (footprint.inputs > 0) {
     absl::StrAppend(&out, ", inputs ", Bytes1(footprint.inputs),
-                    " at each agent");
+                    " at one agent");
   }
   std::vector<std::string> in_use;
   if (footprint.in_use > 0 || footprint.unknown.empty()) {

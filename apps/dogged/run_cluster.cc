@@ -153,7 +153,7 @@ class ClusterRun {
     // Of a loop it is not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;
-    DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job.Encode(), submission_,
+    DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, submission_,
                                            job_options, relations_,
                                            TextHash(program_)));
     absl::Time all_here;
@@ -176,6 +176,7 @@ class ClusterRun {
                       .silent = std::max(0, alive - answered_),
                       .wanted = std::max(alive, started_)};
       NotePlace(program_.job.program, time(), moment);
+      NoteInputs(moment);
       progress.Update(clock_.Now(), moment);
       InjectFaults(progress);
       TakeStarted(absl::ZeroDuration(), progress);
@@ -186,6 +187,16 @@ class ClusterRun {
     DOGGED_RETURN_IF_ERROR(NoteStatus());
     NoteDeaths(progress);
     return absl::OkStatus();
+  }
+
+  // How much of what only this client has is with agents, until all is.
+  void NoteInputs(Progress& moment) const {
+    const int64_t given = client_->input_bytes_given();
+    if (given >= client_->input_bytes()) return;
+    moment.place =
+        absl::StrCat(moment.place, moment.place.empty() ? "" : ", ", "inputs ",
+                     HumanPercent(static_cast<double>(given) /
+                                  static_cast<double>(client_->input_bytes())));
   }
 
   // Tasks that the results need; of a loop those of its rounds so far.

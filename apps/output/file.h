@@ -43,6 +43,7 @@ class InputFile {
 
   // Bytes, when it was opened.
   int64_t size() const { return size_; }
+  int descriptor() const { return descriptor_; }
   // Bytes that were read.
   int64_t position() const { return position_; }
   // Fills `out` with the next bytes. kDataLoss if the file ends before.

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apps/output/file.h"
+#include "apps/output/mapped_value.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
@@ -23,6 +24,8 @@ constexpr absl::string_view kMagic("\x93NUMPY", 6);
 constexpr int64_t kPreludeBytes = 8;  // magic and version
 // NumPy's own limit is 10,000; a header longer than this is a lie.
 constexpr int64_t kHeaderBytesMax = 1 << 20;
+// Smaller ones are read: that is no slower, and nobody can change them then.
+constexpr int64_t kMappedBytesMin = 256 << 20;
 
 absl::Status NotNpy() {
   return absl::InvalidArgumentError(
@@ -111,7 +114,7 @@ absl::StatusOr<int64_t> ReadHeaderLength(InputFile& file) {
   return length;
 }
 
-absl::StatusOr<Value> ReadOpenNpy(InputFile& file) {
+absl::StatusOr<Value> ReadOpenNpy(InputFile& file, bool may_map) {
   DOGGED_ASSIGN_OR_RETURN(const int64_t length, ReadHeaderLength(file));
   std::string text(static_cast<size_t>(length), '\0');
   DOGGED_RETURN_IF_ERROR(file.Read(absl::MakeSpan(text.data(), text.size())));
@@ -123,9 +126,14 @@ absl::StatusOr<Value> ReadOpenNpy(InputFile& file) {
         header.data_bytes, " for shape ", ShapeText(header.shape), " of ",
         ElementName(header.type), "; write it again"));
   }
-  DOGGED_ASSIGN_OR_RETURN(Value value, AllocateFor(header));
   const bool needs_transposing =
       header.is_fortran_order && header.shape.size() > 1;
+  if (may_map && !needs_transposing && data_bytes >= kMappedBytesMin) {
+    Value mapped =
+        MapValue(file.descriptor(), file.position(), header.type, header.shape);
+    if (!mapped.IsNone()) return mapped;
+  }
+  DOGGED_ASSIGN_OR_RETURN(Value value, AllocateFor(header));
   if (needs_transposing) {
     DOGGED_ASSIGN_OR_RETURN(Value columns, AllocateFor(header));
     DOGGED_RETURN_IF_ERROR(file.Read(columns.mutable_span<char>()));
@@ -134,7 +142,7 @@ absl::StatusOr<Value> ReadOpenNpy(InputFile& file) {
     DOGGED_RETURN_IF_ERROR(file.Read(value.mutable_span<char>()));
   }
   if (header.is_big_endian) TurnBytes(value);
-  value.Seal();
+  value.SealLazily();  // of a large one nobody may ask
   return value;
 }
 
@@ -149,9 +157,9 @@ std::string ShapeText(const Shape& shape) {
   return text + ")";
 }
 
-absl::StatusOr<Value> ReadNpy(absl::string_view path) {
+absl::StatusOr<Value> ReadNpy(absl::string_view path, bool may_map) {
   DOGGED_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
-  absl::StatusOr<Value> value = ReadOpenNpy(file);
+  absl::StatusOr<Value> value = ReadOpenNpy(file, may_map);
   // Errors of the file itself name it already.
   if (value.ok() || absl::StartsWith(value.status().message(), path)) {
     return value;

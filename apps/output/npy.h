@@ -21,7 +21,8 @@ namespace dogged {
 //         not what its header promises; kResourceExhausted if memory is short;
 //         those of InputFile. Memory is taken for what the file really holds,
 //         never for what its header claims.
-absl::StatusOr<Value> ReadNpy(absl::string_view path);
+// `may_map`: a large one stays in its file, see MapValue().
+absl::StatusOr<Value> ReadNpy(absl::string_view path, bool may_map = false);
 
 // Afterwards the file at `path` holds `value`, version 1.0, C order; or it is
 // as it was before. Errors: those of WriteWholeFile.

@@ -12,17 +12,10 @@ namespace {
 
 constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
 
-// Messages about jobs as a whole, not about labels.
-enum class AgentMessage : uint8_t {
-  kJobRequest = kFirstFreeKind + 16,  // empty: send me the job value
-  kJobValue = kFirstFreeKind + 17,    // the encoded job
-  kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
-};
-
-constexpr absl::Duration kRequestIntervalMin = absl::Milliseconds(300);
-constexpr absl::Duration kRequestIntervalMax = absl::Seconds(2);
-// Until the next one is asked when one has said that he has no such job.
-constexpr absl::Duration kRequestPause = absl::Milliseconds(20);
+// Others hear of a job by then, if none of them says that it has it.
+constexpr absl::Duration kUntoldMax = absl::Seconds(3);
+// What waits for room in a queue looks for it again after this.
+constexpr absl::Duration kBehindInterval = absl::Milliseconds(1);
 constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
 
 // Of values whose owner has gone, so many are copied at a time.
@@ -108,8 +101,10 @@ void Agent::RunOnce(absl::Time now) {
       if (!draining_) entry.run->Feed(now, outbox_);
     }
     TellRounds(now);
+    TickInputs(now);
     TickLending(now);
     if (draining_ && !leaving_) TakeLeave(now);
+    OfferJobs(now);
     RequestJobs(now);
     CheckTakers(now);
     for (auto& [id, entry] : jobs_) SortWanted(id, entry);
@@ -120,6 +115,7 @@ void Agent::RunOnce(absl::Time now) {
       if (entry.run != nullptr) entry.run->SendBulks(outbox_);
     }
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
+    if (packer_.IsBehind()) outbox_.WakeAt(now + kBehindInterval);
   } while (!messages_.empty());
 
   if (leaving_ && !gone_) EndLeave(now);
@@ -150,6 +146,10 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   if (Lending::IsMine(kind)) return ReceiveLending(now, from, kind, body);
+  if (kind == InputChunks::kKind) return ReceiveInputs(now, from, job, body);
+  if (kind == static_cast<uint8_t>(AgentMessage::kJobOffer)) {
+    return TakeOffer(now, from, job, body);
+  }
   const bool is_demand =
       kind == static_cast<uint8_t>(JobMessage::kDemand) || kind == kJobHeld;
   auto it = jobs_.find(job);
@@ -158,33 +158,22 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                                          : nullptr;
   if (found == nullptr) {  // its record has not come yet, or it is over
     if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
-      outbox_.Send(from, static_cast<uint8_t>(AgentMessage::kJobAbsent), job,
-                   {});
+      SendPart(from, job, {}, body);
     }
     return;
   }
   Entry& entry = *found;
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
-      outbox_.Send(
-          from,
-          static_cast<uint8_t>(entry.encoded.empty() ? AgentMessage::kJobAbsent
-                                                     : AgentMessage::kJobValue),
-          job, entry.encoded);
-      return;
+      return SendPart(from, job, entry.encoded, body);
     case AgentMessage::kJobAbsent:
-      entry.next_request = std::min(entry.next_request, now + kRequestPause);
-      entry.request_interval = absl::ZeroDuration();
-      return;
+      return entry.pull.NoteAbsent(now, from);
     case AgentMessage::kJobValue:
-      if (!entry.encoded.empty()) return;
-      if (Hash128(body.view()) != entry.hash) {
-        ++refused_count_;
-        return;
-      }
-      entry.encoded = body;
-      ApplyAnyRecord(now, entry.hash);
-      return;
+      return TakePart(now, from, entry, body);
+    case AgentMessage::kJobHeld:
+      return TellUntold(now, entry);
+    case AgentMessage::kJobOffer:
+      break;  // dealt with above
   }
   if (entry.run == nullptr) {
     entry.is_needed_again |= is_demand && entry.is_done && !entry.is_delivered;
@@ -226,6 +215,7 @@ void Agent::TickLending(absl::Time now) {
   if (!lending_->HasOrphans() || now < next_orphans_) return;
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) entry.run->CopyOrphans(kOrphanBytes);
+    if (entry.inputs != nullptr) entry.inputs->CopyOrphans();
   }
   next_orphans_ = now + kOrphanInterval;
   outbox_.WakeAt(next_orphans_);
@@ -240,9 +230,11 @@ void Agent::HandleEvents(absl::Time now) {
         break;
       case MembershipEvent::Kind::kForgotten:
         transport_.ForgetPeer(event.member.id);
+        packer_.Forget(event.member.id);
         break;
       case MembershipEvent::Kind::kDied:
         unpacker_.Forget(event.member.id);
+        packer_.Forget(event.member.id);
         break;
       case MembershipEvent::Kind::kRecord: {
         const auto it = membership_.records().find(event.key);
@@ -318,13 +310,15 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
   if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
   auto homes = ProposeHomes(membership_.records(), record, job,
                             PlacementOf(job, record.hash).members);
-  if (homes.has_value()) {
-    membership_.PutRecord(now, HomesKey(record.hash), homes->version,
-                          std::move(homes->bytes), outbox_);
+  entry.untold.push_back(record);
+  if (homes.has_value()) entry.untold_homes = std::move(homes);
+  const bool is_known = index_.IsRunning(record.job());
+  if (is_known || membership_.view()->size() < 2) {
+    TellUntold(now, entry);
+  } else if (entry.untold.size() == 1) {
+    entry.told_by = now + kUntoldMax;
+    entry.next_offer = now;
   }
-  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
-                        outbox_);
-  ApplyRecord(now, record);
   return record.job();
 }
 
@@ -357,6 +351,9 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
       EndRun(entry);  // cancelled or failed: what it holds goes
     } else if (!running) {
       entry.run->ConcludeStorage();
+      if (entry.inputs != nullptr && entry.is_delivered) {
+        entry.inputs->Release();
+      }
       if (entry.kernels != nullptr) RestKernels(*entry.kernels);
     }
   }
@@ -371,7 +368,11 @@ void Agent::PollValues(absl::Time now) {
   values_->Poll(events);
   for (const ValueStore::Event& event : events) {
     const auto it = jobs_.find(JobId(event.job.high));
-    if (it != jobs_.end() && it->second.run != nullptr) {
+    if (event.label.array == InputChunks::kArrayOnDisk) {
+      if (it != jobs_.end() && it->second.inputs != nullptr) {
+        it->second.inputs->OnDisk(event);
+      }
+    } else if (it != jobs_.end() && it->second.run != nullptr) {
       it->second.run->OnDisk(now, event, outbox_);
       if (event.kind == ValueStore::Event::Kind::kScanned) {
         it->second.run->TellStart(outbox_);
@@ -380,33 +381,12 @@ void Agent::PollValues(absl::Time now) {
   }
 }
 
-void Agent::RequestJobs(absl::Time now) {
-  for (auto& [job, entry] : jobs_) {
-    const bool is_over = entry.over_since <= now && !entry.is_needed_again;
-    if (!entry.encoded.empty() || is_over) continue;
-    if (entry.next_request <= now) {
-      // A large job takes its time to come; asking again starts it anew.
-      entry.request_interval = std::clamp(
-          2 * entry.request_interval, kRequestIntervalMin, kRequestIntervalMax);
-      entry.next_request = now + entry.request_interval;
-      std::vector<AgentId> others;
-      for (const Member& member : membership_.view()->members()) {
-        if (member.id != id()) others.push_back(member.id);
-      }
-      if (!others.empty()) {
-        outbox_.Send(rng_.Pick(others),
-                     static_cast<uint8_t>(AgentMessage::kJobRequest), job, {});
-      }
-    }
-    outbox_.WakeAt(entry.next_request);
-  }
-}
-
 void Agent::RefreshBlob(absl::Time now) {
   if (now < next_blob_) return;
   next_blob_ = now + kBlobInterval;
   FinishJobs(now);
   ForgetJobs(now);
+  DropOffers(now);
   TellStats();
 }
 
@@ -446,6 +426,11 @@ std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
 const JobRun* Agent::FindRun(JobId job) const {
   auto it = jobs_.find(job);
   return it == jobs_.end() ? nullptr : it->second.run.get();
+}
+
+int64_t Agent::dropped_count() const {
+  return transport_.dropped_count() + packer_.dropped_count() +
+         unpacker_.incomplete_count();
 }
 
 int64_t Agent::refused_count() const {

@@ -15,8 +15,6 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "routing/membership.h"
@@ -26,6 +24,7 @@
 #include "routing/shared_memory.h"
 #include "routing/transport.h"
 #include "runtime/agent/agent_options.h"
+#include "runtime/agent/job_entry.h"
 #include "runtime/agent/job_index.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_tools.h"
@@ -87,6 +86,8 @@ class Agent {
   // Takes a job to run. `encoded` is Job::Encode(). The same job under the
   // same submission changes nothing.
   //
+  // It begins, and others are told of it, once a second agent has it: IsTold().
+  //
   // Errors: kInvalidArgument for no job; kAlreadyExists while a job of the same
   //         name with another text runs, as far as is known here.
   absl::StatusOr<JobId> Submit(absl::Time now, std::string encoded,
@@ -94,7 +95,14 @@ class Agent {
                                const JobOptions& options,
                                uint64_t text_hash = 0);
   // A new state of a known submission: done, cancelled, failed.
+  bool IsTold(JobId job) const;
   void Conclude(absl::Time now, JobRecord record);
+  // A client is there that has all inputs of the job, or none any more; what it
+  // is to give, and what it gives. Errors: kNotFound without such a job;
+  // kInvalidArgument for what is not that chunk.
+  void SetSupplier(JobId job, bool is_there);
+  std::vector<ChunkId> TakeInputWishes(JobId job);
+  absl::Status Supply(JobId job, const ChunkId& chunk, absl::string_view bytes);
   // For a new incarnation: submissions that run, and their jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
   // For a new incarnation in the same process: what this one holds of a job;
@@ -117,52 +125,13 @@ class Agent {
   std::vector<JobId> RunIds() const;
   const JobRun* FindRun(JobId job) const;  // null: it does not run here
   int64_t refused_count() const;           // messages that made no sense
+  int64_t dropped_count() const;  // not sent, or of which not all has come
   int64_t bytes_sent() const { return packer_.bytes_sent(); }
   int64_t messages_sent() const { return packer_.messages_sent(); }
   const Lending* lending() const { return lending_.get(); }
 
  private:
-  // The results of a job on their way to one digest.
-  struct Finish {
-    int64_t labels = 0;  // sets of results may overlap
-    absl::flat_hash_map<Label, Value> found;
-    bool is_hashing = false;
-  };
-  // A job that a record has named, until some time after its end.
-  struct Entry {
-    Bytes encoded;  // empty until it has come
-    Digest hash;
-    std::shared_ptr<const Job> job;
-    // Outlive the run: tasks may be on workers when a job is cancelled. Null
-    // until they are made, and where the numeric class is another.
-    std::shared_ptr<const KernelTable> kernels;
-    std::unique_ptr<JobRun> run;
-    // What clients wait for, and what has come for them.
-    absl::flat_hash_set<Label> wanted;
-    std::vector<std::pair<Label, Value>> found;
-    // Since when all results are durable, as far as this agent knows.
-    absl::Time durable_since = absl::InfiniteFuture();
-    std::unique_ptr<Finish> finish;        // takes the results' digest, or null
-    absl::flat_hash_set<AgentId> leavers;  // of the time of `run`
-    // Since when no submission of it runs, and whether its client has said so,
-    // who has the results then. It is forgotten some time later.
-    absl::Time over_since = absl::InfiniteFuture();
-    bool is_delivered = false;
-    bool is_done = false;
-    // It was done before this agent came, and all copies of a result have died
-    // whose place is here now.
-    bool is_needed_again = false;
-    JobStats stats;     // of the run that has ended
-    Troubles troubles;  // those that count
-    // Since when nobody in the view can run the job.
-    absl::Time unservable_since = absl::InfiniteFuture();
-    absl::Time next_request = absl::InfinitePast();
-    absl::Duration request_interval;
-    int64_t tasks_needed = 0;
-    int64_t results_needed = 0;
-    // Of a loop: the newest round that its record names, and if it is the last.
-    std::pair<int64_t, bool> round_told = {-1, false};
-  };
+  using Entry = JobEntry;
 
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                 const Bytes& body);
@@ -193,6 +162,20 @@ class Agent {
   void ForgetJob(JobId job);
   void EndRun(Entry& entry);  // what it did stays known
   void ApplyHomes(absl::Time now, const std::string& key);  // see homes.h
+  // --- agent_values.cc: job values on their way, see job_values.h
+  void RequestJobs(absl::Time now);
+  void SendPart(AgentId to, JobId job, const Bytes& value, const Bytes& wish);
+  void TakePart(absl::Time now, AgentId from, Entry& entry, const Bytes& part);
+  std::vector<AgentId> Others() const;  // of the view
+  // A job that only this agent has, and word of it.
+  void OfferJobs(absl::Time now);
+  void TakeOffer(absl::Time now, AgentId from, JobId job, const Bytes& body);
+  void TellUntold(absl::Time now, Entry& entry);
+  void DropOffers(absl::Time now);
+  // Large ones of `job`, which is about to run.
+  void TakeInputs(const Digest& hash, Entry& entry, Job& job);
+  void ReceiveInputs(absl::Time now, AgentId from, JobId job, const Bytes&);
+  void TickInputs(absl::Time now);
   // --- agent_finish.cc: a job ends by itself once its results are durable
   void FinishJobs(absl::Time now);
   // None while some result is not known to be durable.
@@ -217,7 +200,6 @@ class Agent {
   std::vector<const Member*> TakersOf(const Job& job, const Digest& hash) const;
 
   void PollValues(absl::Time now);
-  void RequestJobs(absl::Time now);
   void ReportFailures(absl::Time now);
   void RefreshBlob(absl::Time now);
   void TellStats();

@@ -72,7 +72,7 @@ void Agent::FinishJobs(absl::Time now) {
 }
 
 void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
-  entry.finish = std::make_unique<Finish>();
+  entry.finish = std::make_unique<JobFinish>();
   absl::btree_set<Label> labels;
   entry.run->rounds().ForEachDemanded([&](const Label& label) {
     labels.insert(label);

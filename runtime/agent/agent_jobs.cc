@@ -53,6 +53,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   if (entry.job == nullptr) {
     absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
     if (!job.ok()) return FailJob(now, record.job(), job.status());
+    TakeInputs(record.hash, entry, *job);
     entry.job = std::make_shared<const Job>(*std::move(job));
     entry.tasks_needed = entry.job->program.TaskCount();
     entry.results_needed = entry.job->program.ResultCount();
@@ -62,25 +63,29 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
     MakeKernels(record.job(), entry.job);
   }
   entry.leavers.clear();
-  entry.run = std::make_unique<JobRun>(JobParts{
-      .self = id(),
-      .id = record.job(),
-      .job = entry.job,
-      .kernels = entry.kernels,
-      .options = record.options,
-      .limits = options_.job_limits,
-      .executor = &executor_,
-      .multicast = &multicast_,
-      .queued_bytes =
-          [this](AgentId agent) { return transport_.queued_bytes(agent); },
-      .rng = rng_.Stream(record.hash.ToString()),
-      .values = values_.get(),
-      .storage = {.job = record.hash,
-                  .keeps_values = options_.keeps_values,
-                  .bytes_max = options_.job_limits.memory_bytes_max,
-                  .live_bytes = options_.live_bytes,
-                  .pin_interval = options_.job_limits.pin_interval},
-      .lending = lending_.get()});
+  entry.run = std::make_unique<JobRun>(
+      JobParts{.self = id(),
+               .id = record.job(),
+               .job = entry.job,
+               .kernels = entry.kernels,
+               .options = record.options,
+               .limits = options_.job_limits,
+               .executor = &executor_,
+               .multicast = &multicast_,
+               .queued_bytes =
+                   [this](AgentId agent) {
+                     return transport_.queued_bytes(agent) +
+                            packer_.waiting_bytes(agent);
+                   },
+               .rng = rng_.Stream(record.hash.ToString()),
+               .values = values_.get(),
+               .storage = {.job = record.hash,
+                           .keeps_values = options_.keeps_values,
+                           .bytes_max = options_.job_limits.memory_bytes_max,
+                           .live_bytes = options_.live_bytes,
+                           .pin_interval = options_.job_limits.pin_interval},
+               .lending = lending_.get(),
+               .inputs = entry.inputs.get()});
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
@@ -265,6 +270,10 @@ void Agent::EndRun(Entry& entry) {
   // Workers get free, whatever runs there; another run makes kernels anew.
   if (entry.kernels != nullptr) StopKernels(*entry.kernels);
   entry.kernels.reset();
+  if (entry.inputs == nullptr) return;
+  // Another run begins with what its client has.
+  entry.inputs.reset();
+  entry.job.reset();
 }
 
 void Agent::ForgetJob(JobId job) {
@@ -286,7 +295,7 @@ std::string Agent::NoteOf(const Entry& entry) const {
                         "\"; it fails if none joins within ",
                         absl::FormatDuration(options_.limits.class_wait));
   }
-  return "";
+  return entry.inputs == nullptr ? "" : entry.inputs->Note();
 }
 
 void Agent::ReportFailures(absl::Time now) {
@@ -294,6 +303,8 @@ void Agent::ReportFailures(absl::Time now) {
   for (const auto& [job, entry] : jobs_) {
     if (entry.run != nullptr && !entry.run->failure().ok()) {
       failed.emplace_back(job, entry.run->failure());
+    } else if (entry.inputs != nullptr && !entry.inputs->lost().ok()) {
+      failed.emplace_back(job, entry.inputs->lost());
     }
   }
   for (const auto& [job, status] : failed) {

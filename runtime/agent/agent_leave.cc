@@ -100,6 +100,9 @@ void Agent::TakeLeave(absl::Time now) {
   }
   if (AwaitsKeepers(now)) return;
   leaving_ = true;
+  for (auto& [id, entry] : jobs_) {
+    if (entry.inputs != nullptr) entry.inputs->HandOver();
+  }
   TellStats();
   membership_.Leave(now, outbox_);
   placed_view_ = nullptr;  // place again, without this agent
@@ -112,6 +115,8 @@ void Agent::EndLeave(absl::Time now) {
   for (const auto& [id, entry] : jobs_) {
     holds |= entry.run != nullptr && entry.run->failure().ok() &&
              entry.run->held_count() > 0 && HasHeirs(entry);
+    holds |= entry.inputs != nullptr && membership_.view()->size() > 0 &&
+             entry.inputs->HasToStay();
     if (IsUnfetched(entry)) lost.push_back(entry.job->program.name);
   }
   gone_ = !holds || now >= leave_deadline_;

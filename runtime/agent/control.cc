@@ -1,5 +1,7 @@
 #include "runtime/agent/control.h"
 
+#include <cstdint>
+
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
 
@@ -10,6 +12,7 @@ Bytes SubmitRequest::Encode() const {
   out.PutId(submission);
   options.EncodeTo(out);
   out.PutU64(text_hash);
+  out.PutBool(supplies);
   out.PutString(job);
   return Bytes(out.Take());
 }
@@ -20,6 +23,7 @@ absl::StatusOr<SubmitRequest> SubmitRequest::Decode(absl::string_view body) {
   out.submission = in.GetId<SubmissionId>();
   out.options = JobOptions::DecodeFrom(in);
   out.text_hash = in.GetU64();
+  out.supplies = in.GetBool();
   out.job = in.GetString();
   DOGGED_RETURN_IF_ERROR(in.Finish("submit"));
   return out;
@@ -55,6 +59,7 @@ Bytes StatusReply::Encode() const {
   out.PutSigned(messages_sent);
   out.PutSigned(bytes_sent);
   out.PutSigned(refused);
+  out.PutSigned(dropped);
   out.PutVarint(members.size());
   for (const MemberStatus& m : members) {
     m.member.EncodeTo(out);
@@ -104,6 +109,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
   out.messages_sent = in.GetSigned();
   out.bytes_sent = in.GetSigned();
   out.refused = in.GetSigned();
+  out.dropped = in.GetSigned();
   const int64_t members = in.GetCount(8);
   for (int64_t i = 0; i < members && in.ok(); ++i) {
     MemberStatus m;
@@ -218,6 +224,57 @@ absl::StatusOr<ValuesReply> ValuesReply::Decode(absl::string_view body) {
     out.lent.push_back(std::move(entry));
   }
   DOGGED_RETURN_IF_ERROR(in.Finish("values"));
+  return out;
+}
+
+Bytes ChunksWanted::Encode() const {
+  Encoder out;
+  out.PutId(job);
+  out.PutVarint(chunks.size());
+  for (const ChunkId& chunk : chunks) {
+    out.PutSigned(chunk.input);
+    out.PutSigned(chunk.index);
+  }
+  return Bytes(out.Take());
+}
+
+static ChunkId GetChunkId(Decoder& in) {
+  const int64_t input = in.GetSigned();
+  if (input < 0 || input > INT32_MAX) in.Fail();
+  return {static_cast<int32_t>(input), in.GetSigned()};
+}
+
+absl::StatusOr<ChunksWanted> ChunksWanted::Decode(absl::string_view body) {
+  Decoder in(body);
+  ChunksWanted out;
+  out.job = in.GetId<JobId>();
+  const int64_t count = in.GetCount(2);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    out.chunks.push_back(GetChunkId(in));
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("chunks wanted"));
+  return out;
+}
+
+std::string ChunkPart::EncodeWith(const JobInput& input) const {
+  Encoder head;
+  head.PutId(job);
+  head.PutSigned(chunk.input);
+  head.PutSigned(chunk.index);
+  std::string out = head.Take();
+  const size_t at = out.size();
+  out.resize(at + static_cast<size_t>(input.grid.BytesOf(chunk.index)));
+  input.CopyChunk(chunk.index, out.data() + at);
+  return out;
+}
+
+absl::StatusOr<ChunkPart> ChunkPart::Decode(absl::string_view body) {
+  Decoder in(body);
+  ChunkPart out;
+  out.job = in.GetId<JobId>();
+  out.chunk = GetChunkId(in);
+  DOGGED_RETURN_IF_ERROR(in.status("chunk"));
+  out.bytes = in.GetRaw(in.remaining());
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
+#include "runtime/graph/job.h"
 
 namespace dogged {
 
@@ -35,12 +36,17 @@ enum class ControlType : uint8_t {
   kConcluded = 12,
   // ReturnedNotice: what was lent and is not in use any more. No answer.
   kReturned = 13,
+  // From an agent to a client that has submitted a job with large inputs, as
+  // often as it wants some: ChunksWanted; answered by a kChunk for each.
+  kChunksWanted = 14,
+  kChunk = 15,  // ChunkPart. No answer.
 };
 
 struct SubmitRequest {
   SubmissionId submission;
   JobOptions options;
   uint64_t text_hash = 0;  // of the program's text; 0: not told
+  bool supplies = false;   // the inputs that are not in the job, when asked
   absl::string_view job;   // Job::Encode()
 
   Bytes Encode() const;
@@ -77,6 +83,8 @@ struct StatusReply {
   int64_t bytes_sent = 0;
   // Messages of agents, and connections of anybody, that made no sense.
   int64_t refused = 0;
+  // Messages that were not sent, or came in part only: no room, no such peer.
+  int64_t dropped = 0;
   std::vector<MemberStatus> members;
   // Those that were asked for. Stats are this agent's own.
   std::vector<JobSummary> jobs;
@@ -115,6 +123,25 @@ struct ValuesReply {
 
   Bytes Encode() const;
   static absl::StatusOr<ValuesReply> Decode(absl::string_view body);
+};
+
+struct ChunksWanted {
+  JobId job;
+  std::vector<ChunkId> chunks;
+
+  Bytes Encode() const;
+  static absl::StatusOr<ChunksWanted> Decode(absl::string_view body);
+};
+
+struct ChunkPart {
+  JobId job;
+  ChunkId chunk;
+  absl::string_view bytes;
+
+  // With that chunk of `input`, which has its content, in place of `bytes`.
+  std::string EncodeWith(const JobInput& input) const;
+  // `bytes` is a view into `body`.
+  static absl::StatusOr<ChunkPart> Decode(absl::string_view body);
 };
 
 struct ReturnedNotice {

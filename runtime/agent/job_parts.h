@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "routing/multicast.h"
+#include "runtime/agent/input_chunks.h"
 #include "runtime/agent/job_options.h"
 #include "runtime/agent/job_storage.h"
 #include "runtime/agent/lending.h"
@@ -30,7 +31,8 @@ struct JobParts {
   Rng rng;
   ValueStore* values = nullptr;  // outlives the run; null: no disk
   JobStorage::Options storage;
-  Lending* lending = nullptr;  // outlives the run; null: values are copied
+  Lending* lending = nullptr;     // outlives the run; null: values are copied
+  InputChunks* inputs = nullptr;  // outlives the run; null: all are in the job
 };
 
 }  // namespace dogged

@@ -86,6 +86,7 @@ JobRun::JobRun(JobParts parts)
       storage_(std::move(parts.storage), parts.values, relations_, shard_,
                activations_, parked_),
       lending_(parts.lending),
+      inputs_(parts.inputs),
       open_(limits_.open_demands_max),
       copy_queue_(limits_),
       mail_({.self = self_, .job = id_}, limits_.bulk_bytes_max,
@@ -117,6 +118,11 @@ bool JobRun::IsComplete(const Task& task) const {
 }
 
 void JobRun::DropTask(const Task& task) {
+  if (auto record = unsupplied_.Remove(task); record != nullptr) {
+    inputs_->Unpin(task);
+    in_flight_.erase(task);
+    activation_pool_.Put(std::move(record));
+  }
   if (storage_.Drop(task)) in_flight_.erase(task);
   if (auto record = root_.ahead.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
@@ -148,7 +154,8 @@ void JobRun::SetKernels(std::shared_ptr<const KernelTable> kernels) {
 }
 
 int64_t JobRun::executing_count() const {
-  return static_cast<int64_t>(in_flight_.size()) - parked_.size();
+  return static_cast<int64_t>(in_flight_.size()) - parked_.size() -
+         unsupplied_.size();
 }
 
 void JobRun::Submit(std::unique_ptr<Activation> record) {
@@ -181,6 +188,7 @@ int64_t JobRun::running_count() const {
 // The workers can do with one more of this job; others have their own share.
 bool JobRun::MayStart() const {
   return kernels_ != nullptr && !paused_ &&
+         (inputs_ == nullptr || inputs_->HasRoom()) &&
          running_count() < QueueTarget(executor_, times_);
 }
 
@@ -241,7 +249,27 @@ void JobRun::CountReads(const Activation& record) {
   });
 }
 
+bool JobRun::HasInputs(const Activation& record) {
+  if (inputs_ == nullptr) return true;
+  const TaskClass& task_class =
+      program().classes[static_cast<size_t>(record.task.task_class)];
+  const Kernel& kernel = *(*kernels_)[static_cast<size_t>(task_class.kernel)];
+  return !kernel.ReadsInputs() || inputs_->Pin(record.task, kernel);
+}
+
+void JobRun::StartSupplied() {
+  if (inputs_ == nullptr) return;
+  for (const Task& task : inputs_->TakeReady()) {
+    auto record = unsupplied_.Remove(task);
+    if (record != nullptr) Execute(std::move(record));
+  }
+  stats_.input_bytes_received = inputs_->counts().received_bytes;
+  stats_.input_bytes_supplied = inputs_->counts().supplied_bytes;
+  stats_.input_bytes_read = inputs_->counts().read_bytes;
+}
+
 void JobRun::Execute(std::unique_ptr<Activation> record) {
+  if (!HasInputs(*record)) return unsupplied_.Put(std::move(record));
   CountReads(*record);
   const Task& task = record->task;
   const TaskClass& task_class =
@@ -292,6 +320,7 @@ bool JobRun::StartNextLeaf() {
 
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!failure_.ok() || IsUnable()) return;
+  StartSupplied();
   StartParked();
   const int64_t room = forward_ && MayGive(now) ? stealing_.RoomCount(now) : 0;
   const int64_t target = QueueTarget(executor_, times_) + room;
@@ -310,6 +339,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       Expand(now, open_.TakeFirst(), out);
       continue;
     }
+    if (inputs_ != nullptr && !inputs_->HasRoom()) break;
     if (forward_ && now >= rebuild_after_ && !handover_.IsAwaiting() &&
         (in_flight_.empty() || !storage_.IsPressed())) {
       if (StartNextLeaf()) continue;
@@ -334,6 +364,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     times_.NoteGone(completion.task.task_class);
     return;
   }
+  if (inputs_ != nullptr) inputs_->Unpin(completion.task);
   if (IsLocalTrouble(completion.status)) {
     times_.NoteGone(completion.task.task_class);
     handover_.Settle(completion.task);
@@ -341,6 +372,11 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     search_.picked.erase(completion.task);
     return Suffer(TroubleKind::kUnable,
                   NameTask(completion.status, program(), completion.task));
+  }
+  // What an earlier run of this task gave up it may have needed yet.
+  if (inputs_ != nullptr && absl::IsUnavailable(completion.status)) {
+    times_.NoteGone(completion.task.task_class);
+    return PursueTask(now, completion.task, /*depth=*/1, /*certain=*/true, out);
   }
   if (!completion.status.ok()) {
     Fail(NameTask(completion.status, program(), completion.task));

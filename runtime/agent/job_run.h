@@ -115,6 +115,9 @@ class JobRun {
   bool IsWhollyDone(const Task& task) const;
   void Start(std::unique_ptr<Activation> record);
   void Execute(std::unique_ptr<Activation> record);
+  // What it reads of the job's inputs is at hand, or will be.
+  bool HasInputs(const Activation& record);
+  void StartSupplied();
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
   void Fail(absl::Status status);
@@ -158,7 +161,6 @@ class JobRun {
   void ConsumerDone(const Label& label, const Task& task, Outbox& out);
   void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
   void CrossOffReported(Outbox& out);
-
   // --- fetch.cc: demands
   void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.
@@ -192,7 +194,6 @@ class JobRun {
   void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
   void SweepSearch(absl::Time now, Outbox& out);
-
   // --- steal.cc: others' tasks
   void AskForTasks(absl::Time now, Outbox& out);
   bool MayGive(absl::Time now) const;
@@ -201,7 +202,6 @@ class JobRun {
   void HandleGift(absl::Time now, AgentId from, const ClaimBody&, Outbox& out);
   void SweepStealing(absl::Time now, Outbox& out);
   void CountIfLate(const Label& label, AgentId from);
-
   // --- retire.cc: dropping
   void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
   // True if it insists on the label.
@@ -214,7 +214,6 @@ class JobRun {
   void GiveUpInputs(const Activation& record, const Kernel& kernel);
   void RetireIfUnneeded(const Label& label, Outbox& out);
   void Drop(const Label& label, Outbox& out);
-
   // --- storage.cc: disk, memory, sending
   // Its value, once loaded, to those who have credit; others hear of it.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
@@ -274,6 +273,8 @@ class JobRun {
   bool paused_ = false;
   JobStorage storage_;
   Lending* const lending_;
+  InputChunks* const inputs_;
+  ParkedTasks unsupplied_;  // wait for those
   Pursuits pursuits_;
   OpenDemands open_;
   CopyQueue copy_queue_;

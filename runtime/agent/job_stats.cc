@@ -7,7 +7,8 @@ void JobStats::Encode(Encoder& out) const {
        {tasks_executed, tasks_duplicated, tasks_done, results_bound,
         results_durable, results_durable_bytes, reads_local, reads_remote,
         bytes_read_local, bytes_read_remote, messages_sent, bytes_sent,
-        bytes_resent, publications, publication_messages, publication_bytes}) {
+        bytes_resent, publications, publication_messages, publication_bytes,
+        input_bytes_received, input_bytes_supplied, input_bytes_read}) {
     out.PutSigned(v);
   }
   out.PutDouble(flops);
@@ -21,7 +22,8 @@ JobStats JobStats::Decode(Decoder& in) {
         &out.reads_local, &out.reads_remote, &out.bytes_read_local,
         &out.bytes_read_remote, &out.messages_sent, &out.bytes_sent,
         &out.bytes_resent, &out.publications, &out.publication_messages,
-        &out.publication_bytes}) {
+        &out.publication_bytes, &out.input_bytes_received,
+        &out.input_bytes_supplied, &out.input_bytes_read}) {
     *v = in.GetSigned();
   }
   out.flops = in.GetDouble();
@@ -45,6 +47,9 @@ JobStats& JobStats::operator+=(const JobStats& other) {
   publications += other.publications;
   publication_messages += other.publication_messages;
   publication_bytes += other.publication_bytes;
+  input_bytes_received += other.input_bytes_received;
+  input_bytes_supplied += other.input_bytes_supplied;
+  input_bytes_read += other.input_bytes_read;
   flops += other.flops;
   return *this;
 }

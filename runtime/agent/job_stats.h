@@ -33,6 +33,11 @@ struct JobStats {
   int64_t publications = 0;
   int64_t publication_messages = 0;
   int64_t publication_bytes = 0;
+  // Of the job's inputs: what came here from other agents, and from clients;
+  // what tasks of this agent read, each by itself.
+  int64_t input_bytes_received = 0;
+  int64_t input_bytes_supplied = 0;
+  int64_t input_bytes_read = 0;
   double flops = 0;
 
   void Encode(Encoder& out) const;

@@ -97,6 +97,7 @@ void JobRun::DropMovedTasks() {
   });
   for (const Task& task : pursuits_.All()) look_at(task);
   for (const Task& task : storage_.StagedTasks()) look_at(task);
+  for (const Task& task : unsupplied_.All()) look_at(task);
   for (const Task& task : parked_.All()) look_at(task);
   for (const Task& task : root_.ahead.All()) look_at(task);
   for (const Task& task : stealing_.Given()) look_at(task);

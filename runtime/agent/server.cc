@@ -110,6 +110,8 @@ void Server::Pass() {
   KeepLifeLines();
   KeepContacts(now);
   SendWanted(now);
+  ConfirmSubmits();
+  AskSuppliers();
   // What was just queued on the control port goes out before sleeping; what
   // came in wakes who sleeps.
   control_events_.clear();
@@ -234,16 +236,10 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
       }
       return;
     }
-    case ControlType::kSubmit: {
-      const auto request = SubmitRequest::Decode(body);
-      if (!request.ok()) return SendError(from, request.status());
-      const auto job =
-          agent_.Submit(now, std::string(request->job), request->submission,
-                        request->options, request->text_hash);
-      if (!job.ok()) return SendError(from, job.status());
-      SendFrame(ports_.control, from, ControlType::kSubmitted, EncodeId(*job));
-      return;
-    }
+    case ControlType::kSubmit:
+      return HandleSubmit(now, from, body);
+    case ControlType::kChunk:
+      return HandleChunk(from, body);
     case ControlType::kStatus:
       return HandleStatus(from, body);
     case ControlType::kWant:
@@ -267,10 +263,68 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
     case ControlType::kStatusReply:
     case ControlType::kValues:
     case ControlType::kConcluded:
+    case ControlType::kChunksWanted:
       return;
   }
   SendError(from, absl::InvalidArgumentError(absl::StrCat(
                       "no request of type ", static_cast<int>(event.type))));
+}
+
+void Server::HandleSubmit(absl::Time now, ConnectionId from,
+                          absl::string_view body) {
+  const auto request = SubmitRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  const auto job =
+      agent_.Submit(now, std::string(request->job), request->submission,
+                    request->options, request->text_hash);
+  if (!job.ok()) return SendError(from, job.status());
+  ForgetSupplier(from);
+  if (request->supplies) {
+    suppliers_[from] = *job;
+    agent_.SetSupplier(*job, true);
+  }
+  unconfirmed_.emplace_back(from, *job);
+  ConfirmSubmits();
+}
+
+void Server::ConfirmSubmits() {
+  std::erase_if(unconfirmed_, [this](const auto& one) {
+    const auto& [client, job] = one;
+    if (!agent_.IsTold(job)) return false;
+    SendFrame(ports_.control, client, ControlType::kSubmitted, EncodeId(job));
+    return true;
+  });
+}
+
+void Server::HandleChunk(ConnectionId from, absl::string_view body) {
+  const auto part = ChunkPart::Decode(body);
+  absl::Status taken = part.status();
+  if (part.ok()) taken = agent_.Supply(part->job, part->chunk, part->bytes);
+  // One that comes after the job's end is nobody's mistake.
+  if (taken.ok() || absl::IsNotFound(taken)) return;
+  ForgetSupplier(from);
+  SendError(from, taken);
+}
+
+void Server::AskSuppliers() {
+  for (const auto& [client, job] : suppliers_) {
+    ChunksWanted wanted{.job = job, .chunks = agent_.TakeInputWishes(job)};
+    if (wanted.chunks.empty()) continue;
+    SendFrame(ports_.control, client, ControlType::kChunksWanted,
+              wanted.Encode());
+  }
+}
+
+void Server::ForgetSupplier(ConnectionId client) {
+  const auto it = suppliers_.find(client);
+  if (it == suppliers_.end()) return;
+  const JobId job = it->second;
+  suppliers_.erase(it);
+  agent_.SetSupplier(job, false);
+  // What this one was asked for another one of the job's is.
+  for (const auto& [other, its_job] : suppliers_) {
+    if (its_job == job) agent_.SetSupplier(job, true);
+  }
 }
 
 void Server::HandleStatus(ConnectionId from, absl::string_view body) {
@@ -302,6 +356,7 @@ void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
   }
   if (dials_.contains(event.connection)) EndDial(now, event);
   deliveries_.Forget(event.connection);
+  ForgetSupplier(event.connection);
 }
 
 void Server::EndDial(absl::Time now, const ControlEvent& event) {
@@ -415,6 +470,7 @@ StatusReply Server::Status(const StatusRequest& request) const {
   out.messages_sent = agent_.messages_sent();
   out.bytes_sent = agent_.bytes_sent();
   out.refused = agent_.refused_count() + ports_.control.refused_count();
+  out.dropped = agent_.dropped_count();
   for (const Member& member : agent_.membership().view()->members()) {
     const bool suspect = agent_.membership().IsSuspect(member.id);
     out.members.push_back({.member = member,

@@ -106,7 +106,14 @@ class Server : private LoopTurn::Loop {
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleStatus(ConnectionId from, absl::string_view body);
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleChunk(ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
+  // Asks clients for the inputs that they have.
+  void AskSuppliers();
+  // Says to clients that their jobs are with others, too.
+  void ConfirmSubmits();
+  void ForgetSupplier(ConnectionId client);
   void KeepLifeLines();
   // Dials the contacts that are due, and ends dials that take too long.
   void KeepContacts(absl::Time now);
@@ -142,6 +149,10 @@ class Server : private LoopTurn::Loop {
   bool has_begun_jobs_ = false;  // in this pass: there is another one to make
   std::string cause_;
   Deliveries deliveries_;
+  // Who has submitted a job that is not with others yet.
+  std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
+  // Clients that have the inputs of a job.
+  absl::btree_map<ConnectionId, JobId> suppliers_;
   std::deque<MemberStatus> departed_;
 };
 

@@ -1,12 +1,88 @@
 #include "runtime/graph/job.h"
 
+#include <algorithm>
+
 #include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
 // The first bytes of an encoded job: says what it is, and the version.
-constexpr absl::string_view kMagic = "dogged-job-3\n";
+constexpr absl::string_view kMagic = "dogged-job-4\n";
+// Of an array that is not cut.
+constexpr int64_t kWholeBytesMax = 64 << 10;
+
+void EncodeInput(const JobInput& input, Encoder& out) {
+  out.PutString(input.array);
+  out.PutBool(input.IsInChunks());
+  if (!input.IsInChunks()) return input.content.Encode(out);
+  input.grid.Encode(out);
+  for (const Digest& digest : input.chunks) {
+    out.PutU64(digest.low);
+    out.PutU64(digest.high);
+  }
+}
+
+absl::StatusOr<JobInput> DecodeInput(Decoder& in) {
+  JobInput out;
+  out.array = std::string(in.GetString());
+  if (!in.GetBool()) {
+    DOGGED_ASSIGN_OR_RETURN(out.content, Value::Decode(in));
+    return out;
+  }
+  out.grid = ChunkGrid::Decode(in);
+  const int64_t count = in.ok() ? out.grid.count() : 0;
+  constexpr int64_t kDigestBytes = 16;
+  if (in.remaining() / kDigestBytes < count) in.Fail();
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    const uint64_t low = in.GetU64();
+    out.chunks.push_back({low, in.GetU64()});
+  }
+  return out;
+}
+
+DenseBlock AllOf(const Value& content) {
+  DenseBlock out{.data = static_cast<const char*>(content.data()), .box = {}};
+  for (int d = 0; d < content.shape().size(); ++d) out.box.first.push_back(0);
+  out.box.extents = content.shape();
+  return out;
+}
+
 }  // namespace
+
+void JobInput::Cut(const Shape& chunk) {
+  grid = {.element = content.type(), .shape = content.shape(), .chunk = chunk};
+  const int64_t count = grid.count();
+  const DenseBlock all = AllOf(content);
+  chunks.clear();
+  for (int64_t i = 0; i < count; ++i) {
+    chunks.push_back(DigestOf(all, grid.BoxOf(i), ElementBytes(grid.element)));
+  }
+}
+
+void JobInput::CopyChunk(int64_t index, char* to) const {
+  CopyBlock(AllOf(content), grid.BoxOf(index), ElementBytes(grid.element), to);
+}
+
+InputArray Job::InputAt(int32_t position) const {
+  if (position < 0 || position >= static_cast<int32_t>(inputs.size())) {
+    return InputArray();
+  }
+  const JobInput& input = inputs[static_cast<size_t>(position)];
+  if (!input.content.IsNone()) return InputArray(input.content);
+  if (!input.IsInChunks()) return InputArray();
+  return InputArray(position, input.grid, chunk_source);
+}
+
+void Job::CutInputs() {
+  for (size_t i = 0; i < std::min(inputs.size(), cuts.size()); ++i) {
+    JobInput& input = inputs[i];
+    if (input.IsInChunks() || input.content.IsNone() ||
+        input.content.bytes() <= kWholeBytesMax) {
+      continue;
+    }
+    input.Cut(cuts[i]);
+  }
+}
 
 std::string Job::Encode() const {
   Encoder out;
@@ -19,9 +95,15 @@ std::string Job::Encode() const {
     out.PutString(value);
   }
   out.PutVarint(inputs.size());
-  for (const JobInput& input : inputs) {
-    out.PutString(input.array);
-    input.content.Encode(out);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i < cuts.size() && !inputs[i].IsInChunks() &&
+        inputs[i].content.bytes() > kWholeBytesMax) {
+      JobInput input = inputs[i];
+      input.Cut(cuts[i]);
+      EncodeInput(input, out);
+    } else {
+      EncodeInput(inputs[i], out);
+    }
   }
   out.PutString(numeric_class);
   out.PutString(lowering);
@@ -43,9 +125,7 @@ absl::StatusOr<Job> Job::Decode(absl::string_view bytes) {
   }
   const int64_t inputs = in.GetCount(2);
   for (int64_t i = 0; i < inputs && in.ok(); ++i) {
-    JobInput input;
-    input.array = std::string(in.GetString());
-    DOGGED_ASSIGN_OR_RETURN(input.content, Value::Decode(in));
+    DOGGED_ASSIGN_OR_RETURN(JobInput input, DecodeInput(in));
     out.inputs.push_back(std::move(input));
   }
   out.numeric_class = std::string(in.GetString());

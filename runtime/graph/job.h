@@ -3,6 +3,8 @@
 #ifndef DOGGED_RUNTIME_GRAPH_JOB_H_
 #define DOGGED_RUNTIME_GRAPH_JOB_H_
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,14 +14,28 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/value.h"
+#include "runtime/graph/input_array.h"
 #include "runtime/graph/program.h"
 
 namespace dogged {
 
-// A file that a program reads: the whole array, dense.
+// A file that a program reads: the whole array, dense. A small one travels in
+// the job, of a large one only how it is cut and what its chunks' digests are.
 struct JobInput {
   std::string array;
+  // None of one that is in chunks, but where it comes from.
   Value content;
+  ChunkGrid grid;              // of one in chunks
+  std::vector<Digest> chunks;  // of all of them; empty: it travels in the job
+
+  bool IsInChunks() const { return !chunks.empty(); }
+  int64_t bytes() const {
+    return IsInChunks() ? grid.bytes() : content.bytes();
+  }
+  // Cuts the content, in this way. Cost: reads all of it.
+  void Cut(const Shape& chunk);
+  // One of its chunks, from the content.
+  void CopyChunk(int64_t index, char* to) const;
 };
 
 struct Job {
@@ -31,7 +47,16 @@ struct Job {
   std::string numeric_class;
   // Compiler, flags, tile shape: whatever else the program was lowered under.
   std::string lowering;
+  // How inputs in chunks are cut when it is encoded, by position; empty: they
+  // are not. Whoever made the job knows what its tasks read.
+  std::vector<Shape> cuts;
+  // Where chunks are of inputs that came without; not of the job itself.
+  std::shared_ptr<const ChunkSource> chunk_source;
 
+  // None if `position` is none of an input, or it lacks its content.
+  InputArray InputAt(int32_t position) const;
+  // Cuts large inputs, once. Encode() does it by itself, each time.
+  void CutInputs();
   // Equal jobs give equal bytes.
   std::string Encode() const;
   static absl::StatusOr<Job> Decode(absl::string_view bytes);

@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/base/value.h"
+#include "runtime/graph/input_array.h"
 #include "runtime/graph/task.h"
 
 namespace dogged {
@@ -79,6 +81,15 @@ class Kernel {
   virtual double Flops(const Task& task) const {
     (void)task;
     return 0;
+  }
+  // It reads inputs of the job, which must be at hand when a task runs.
+  virtual bool ReadsInputs() const { return false; }
+  // What `task` reads of them: of the input at `position`, these elements.
+  virtual void ForEachInputRead(
+      const Task& task,
+      absl::FunctionRef<void(int32_t position, const DenseBox&)> f) const {
+    (void)task;
+    (void)f;
   }
   // Where it runs, if that is a library of the user's own; else null.
   virtual KernelLibrary* library() const { return nullptr; }

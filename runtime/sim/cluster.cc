@@ -55,6 +55,9 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
       rng_(Rng(options.seed).Stream("cluster")),
       network_(queue_, options.faults.network,
                Rng(options.seed).Stream("network")) {
+  if (options_.limits.outbox_bytes_max < Limits{}.outbox_bytes_max) {
+    network_.SetQueueBytesMax(options_.limits.outbox_bytes_max);
+  }
   if (options_.job_limits.pin_interval == 0) {
     Rng limits = Rng(options.seed).Stream("limits");
     options_.job_limits.pin_interval =
@@ -163,6 +166,7 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
       (nodes_.size() / 64) % 8, (nodes_.size() / 8) % 8, nodes_.size() % 8));
   agent_options.seed = rng_.Next();
   agent_options.job_limits = options_.job_limits;
+  agent_options.limits = options_.limits;
   if (sickness == Sickness::kShortMemory) {
     agent_options.job_limits.memory_bytes_max = kShortMemoryBytes;
   }

@@ -106,6 +106,11 @@ struct SimOptions {
   // After the results are there all links are mended, and within so much time
   // all agents must have one view; zero: not looked at.
   absl::Duration heals_within;
+  // Of this job clients give agents the large inputs; outlives the cluster.
+  const Job* inputs = nullptr;
+  // Others of routing. A queue's bound holds for the network, too, if it is
+  // smaller than this.
+  Limits limits;
 };
 
 struct SimOutcome {
@@ -215,6 +220,9 @@ class Cluster {
   void PollClients();
   bool PollClient(Client& client);
   bool IsStuck(Client& client);
+  // As one who talks to that agent, or as one who does not any more.
+  void SetSupplier(Node& node, bool is_there);
+  void SupplyInputs();
   // What a client misses, once it is known where a loop ends.
   static void ListResults(Client& client);
   std::string WhatIsMissing() const;

@@ -20,6 +20,32 @@ void Cluster::Submit(Node& node, SubmissionId submission) {
   Wake(node);
 }
 
+void Cluster::SetSupplier(Node& node, bool is_there) {
+  if (options_.inputs == nullptr || node.agent == nullptr) return;
+  node.agent->SetSupplier(job_id_, is_there);
+  Wake(node);
+}
+
+void Cluster::SupplyInputs() {
+  if (options_.inputs == nullptr) return;
+  for (const auto& node : nodes_) {
+    if (node->agent == nullptr || node->paused) continue;
+    const bool is_contact = std::any_of(
+        clients_.begin(), clients_.end(),
+        [&](const Client& c) { return c.contact == node.get() && !c.is_done; });
+    if (!is_contact) continue;
+    for (const ChunkId& id : node->agent->TakeInputWishes(job_id_)) {
+      const JobInput& input =
+          options_.inputs->inputs[static_cast<size_t>(id.input)];
+      std::string bytes(static_cast<size_t>(input.grid.BytesOf(id.index)), 0);
+      input.CopyChunk(id.index, bytes.data());
+      const absl::Status status = node->agent->Supply(job_id_, id, bytes);
+      DOGGED_CHECK(status.ok()) << status.ToString();
+    }
+    Wake(*node);
+  }
+}
+
 void Cluster::SubmitToAll() {
   std::vector<Node*> live;
   for (const auto& node : nodes_) {
@@ -56,7 +82,10 @@ void Cluster::AddSecondClient() {
                       .reads_from = absl::InfiniteFuture()});
   Client& client = clients_.back();
   client.contact = RandomNode();
-  if (client.contact != nullptr) Submit(*client.contact, client.submission);
+  if (client.contact != nullptr) {
+    Submit(*client.contact, client.submission);
+    SetSupplier(*client.contact, true);
+  }
   ListResults(client);
 }
 
@@ -86,6 +115,7 @@ void Cluster::ListResults(Client& client) {
 }
 
 void Cluster::PollClients() {
+  SupplyInputs();
   // Agents that they have turned away from may still answer.
   for (const auto& node : nodes_) {
     if (node->agent == nullptr) continue;
@@ -146,11 +176,13 @@ bool Cluster::PollClient(Client& client) {
   }
   if (client.contact == nullptr || client.contact->agent == nullptr ||
       client.contact->leaving || client.contact->paused || IsStuck(client)) {
+    if (client.contact != nullptr) SetSupplier(*client.contact, false);
     client.contact = RandomNode();
     for (auto& [label, asked] : client.missing) asked = false;
     if (client.contact != nullptr) {
       // The job may have died with the last one before anybody else had it.
       Submit(*client.contact, client.submission);
+      SetSupplier(*client.contact, true);
     }
   }
   if (client.contact == nullptr) return true;

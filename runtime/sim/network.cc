@@ -16,7 +16,13 @@ SimNetwork::Endpoint::Endpoint(SimNetwork& network, AgentId self,
 SimNetwork::Endpoint::~Endpoint() { network_.endpoints_.erase(self_); }
 
 void SimNetwork::Endpoint::Send(AgentId to, Bytes message) {
-  if (peers_.contains(to)) network_.Transmit(self_, to, std::move(message));
+  const int64_t bound = network_.queue_bytes_max_;
+  if (!peers_.contains(to) ||
+      (bound > 0 && queued_bytes(to) + message.size() > bound)) {
+    ++dropped_count_;
+    return;
+  }
+  network_.Transmit(self_, to, std::move(message));
 }
 
 void SimNetwork::Endpoint::Poll(std::vector<Arrival>& arrivals) {
@@ -30,7 +36,14 @@ void SimNetwork::Endpoint::SetPeer(AgentId peer, absl::string_view) {
 
 void SimNetwork::Endpoint::ForgetPeer(AgentId peer) { peers_.erase(peer); }
 
-int64_t SimNetwork::Endpoint::queued_bytes(AgentId) const { return 0; }
+int64_t SimNetwork::Endpoint::queued_bytes(AgentId peer) const {
+  const int64_t* const queued = network_.QueueOf(self_, peer);
+  return queued == nullptr ? 0 : *queued;
+}
+
+int64_t* SimNetwork::QueueOf(AgentId from, AgentId to) {
+  return queue_bytes_max_ == 0 ? nullptr : &queued_[{from, to}];
+}
 
 void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   ++sent_count_;
@@ -61,6 +74,9 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
     } else if (rng_.Chance(faults_.reorder)) {
       due += absl::Microseconds(rng_.Below(300'000));
     }
+    if (int64_t* const queued = QueueOf(from, to); queued != nullptr) {
+      *queued += message.size();
+    }
     queue_.At(due, [this, from, to, message] { Deliver(from, to, message); });
   }
 }
@@ -75,6 +91,9 @@ bool SimNetwork::Reaches(int from, int to, int64_t bytes) const {
 }
 
 void SimNetwork::Deliver(AgentId from, AgentId to, const Bytes& message) {
+  if (int64_t* const queued = QueueOf(from, to); queued != nullptr) {
+    *queued -= message.size();
+  }
   auto it = endpoints_.find(to);
   if (it == endpoints_.end()) return;
   trace_digest_ = Mix64(trace_digest_, Hash64(message.view(), to.value()));

@@ -1,7 +1,8 @@
 // A network that delays, loses, doubles, reorders and parts. Everything is
 // drawn from its own stream of the run's seed. Without `reorder` messages
 // between two agents keep their order, as on a connection; with it they come as
-// their delays would have it, and some a long time later.
+// their delays would have it, and some a long time later. What is under way
+// from one agent to another may be bounded, as a queue is.
 //
 // A link stands between two *places*; incarnations of one process share one.
 #ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
@@ -46,6 +47,7 @@ class SimNetwork {
     void ForgetPeer(AgentId peer) override;
     std::string address() const override { return self_.ToString(); }
     int64_t queued_bytes(AgentId peer) const override;
+    int64_t dropped_count() const override { return dropped_count_; }
 
    private:
     friend class SimNetwork;
@@ -55,6 +57,7 @@ class SimNetwork {
     std::function<void()> wake_;
     absl::btree_set<AgentId> peers_;
     std::vector<Arrival> arrivals_;
+    int64_t dropped_count_ = 0;
   };
 
   // What a link does to messages from one place to another.
@@ -75,6 +78,8 @@ class SimNetwork {
   }
   // A message of so many bytes would arrive, but for chance.
   bool Reaches(int from, int to, int64_t bytes) const;
+  // From one agent to another, at a time; what is sent beyond it is lost.
+  void SetQueueBytesMax(int64_t bytes) { queue_bytes_max_ = bytes; }
 
   int64_t sent_count() const { return sent_count_; }
   int64_t dropped_count() const { return dropped_count_; }
@@ -84,6 +89,8 @@ class SimNetwork {
  private:
   void Transmit(AgentId from, AgentId to, Bytes message);
   void Deliver(AgentId from, AgentId to, const Bytes& message);
+  // The bytes that are under way; null without a bound.
+  int64_t* QueueOf(AgentId from, AgentId to);
 
   EventQueue& queue_;
   NetworkFaults faults_;
@@ -93,6 +100,8 @@ class SimNetwork {
   absl::btree_set<int> one_side_;
   absl::btree_map<std::pair<int, int>, Link> links_;
   absl::btree_map<AgentId, int> places_;  // of all that ever were
+  int64_t queue_bytes_max_ = 0;           // 0: no bound
+  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> queued_;
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;

@@ -136,7 +136,10 @@ std::unique_ptr<ClusterClient> Submitted(Agents& agents,
         return std::make_unique<SlowCaller>(agents, at);
       }});
   EXPECT_TRUE(client.ok()) << client.status();
-  EXPECT_TRUE((*client)->Submit("job", SubmissionId(1), {}, relations, 0).ok());
+  EXPECT_TRUE((*client)
+                  ->Submit({.program = relations.program()}, SubmissionId(1),
+                           {}, relations, 0)
+                  .ok());
   return *std::move(client);
 }
 
@@ -291,8 +294,10 @@ class ClusterClientLent : public testing::Test {
                   return std::make_unique<LendingCaller>(results_, log_);
                 }});
     EXPECT_TRUE(client.ok()) << client.status();
-    EXPECT_TRUE(
-        (*client)->Submit("job", SubmissionId(1), {}, relations_, 0).ok());
+    EXPECT_TRUE((*client)
+                    ->Submit({.program = relations_.program()}, SubmissionId(1),
+                             {}, relations_, 0)
+                    .ok());
     return *std::move(client);
   }
   // Which of the results are not the client's own.

@@ -52,8 +52,8 @@ TEST(Room, OwnAgents) {
                     HasSubstr("--memory")));
   room.footprint = {.results = 1 * kGb, .inputs = 1 * kGb};
   EXPECT_EQ(JudgeRoom(room).value(), "");
-  room.footprint = {.results = 1 * kGb, .inputs = 2 * kGb};
-  EXPECT_THAT(ErrorOf(room), HasSubstr("2.0 GB at each of 4 agents: 12 GB"));
+  room.footprint = {.results = 1 * kGb, .inputs = 4 * kGb};
+  EXPECT_THAT(ErrorOf(room), HasSubstr("4.0 GB at one agent: 10 GB"));
   // With a bound, what they have goes to disk; this process has no disk.
   agents = {.agents = 4, .bounded = 1 * kGb, .unbounded_share = 0};
   room.footprint = {.results = 5.5 * kGb};
@@ -119,7 +119,7 @@ TEST(Room, Sentence) {
             "memory: results 40 kB, in use meanwhile about 80 kB; agents on "
             "several hosts keep two copies");
   EXPECT_THAT(FootprintSentence({.results = 1, .inputs = 2, .unknown = "v"}),
-              AllOf(HasSubstr("inputs 2 B at each agent"),
+              AllOf(HasSubstr("inputs 2 B at one agent"),
                     HasSubstr("in use meanwhile what is read of v, for which "
                               "no bound is known; agents")));
   EXPECT_THAT(FootprintSentence({.in_use = 9, .unknown = "v"}),

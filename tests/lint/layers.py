@@ -93,6 +93,7 @@ OUTSIDE = {
     "sys/mman.h": ["apps/dogged/huge_text.cc",
                    "apps/dogged_bench/hop_bench.cc",
                    "apps/dogged_bench/stamps.cc",
+                   "apps/output/mapped_value.cc",
                    "apps/tiles/blas.cc", "routing/shared_file.cc",
                    "runtime/exec/helper_region.cc",
                    "runtime/exec/tile_pool.cc",

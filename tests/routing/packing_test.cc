@@ -31,7 +31,12 @@ class KeepingTransport : public Transport {
   void SetPeer(AgentId, absl::string_view) override {}
   void ForgetPeer(AgentId) override {}
   std::string address() const override { return ""; }
-  int64_t queued_bytes(AgentId) const override { return 0; }
+  int64_t queued_bytes(AgentId) const override {
+    int64_t bytes = 0;
+    for (const Arrival& packet : sent) bytes += packet.message.size();
+    return is_slow ? bytes : 0;
+  }
+  bool is_slow = false;       // what was sent is under way until it is taken
   std::vector<Arrival> sent;  // `from` is the target here
 };
 
@@ -241,6 +246,62 @@ TEST(Reassembler, RefusesContradictions) {
   EXPECT_FALSE(other->has_value());
   reassembler.Forget(kHere);
   EXPECT_EQ(reassembler.held_count(), 1);
+}
+
+// A body that is far longer than what may wait for an agent.
+TEST(Packer, LongBodiesGoAsTheyAreTaken) {
+  Limits limits;
+  limits.segment_bytes = 100;
+  limits.outbox_bytes_max = 2000;
+  Packer packer(kHere, limits);
+  Unpacker unpacker(kThere, limits);
+  KeepingTransport transport;
+  transport.is_slow = true;
+  std::string body(50'000, 'x');
+  for (size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 31);
+  Outbox out;
+  out.Send(kThere, 20, JobId(5), Bytes(body));
+  std::vector<Message> to_self;
+  std::vector<Message> got;
+  int rounds = 0;
+  do {
+    out.Send(kThere, 21, JobId(5), Bytes(std::string("short")));
+    packer.Flush(ViewDigest(9), out, transport, to_self);
+    EXPECT_LE(transport.queued_bytes(kThere), limits.outbox_bytes_max);
+    for (const Message& message : OpenAll(unpacker, transport.sent)) {
+      got.push_back(message);
+    }
+    transport.sent.clear();
+    ++rounds;
+  } while (packer.IsBehind() && rounds < 1000);
+  ASSERT_EQ(std::ssize(got), rounds + 1);
+  EXPECT_GT(rounds, 10);
+  EXPECT_EQ(got[0].body.view(), "short");  // they don't wait behind it
+  int whole = 0;
+  for (const Message& message : got) whole += message.body.view() == body;
+  EXPECT_EQ(whole, 1);
+  EXPECT_EQ(packer.dropped_count(), 0);
+  EXPECT_EQ(packer.waiting_bytes(kThere), 0);
+}
+
+TEST(Packer, CountsWhatItDoesNotSend) {
+  Limits limits;
+  limits.segment_bytes = 100;
+  limits.outbox_bytes_max = 2000;
+  Packer packer(kHere, limits);
+  KeepingTransport transport;
+  transport.is_slow = true;
+  Outbox out;
+  for (int i = 0; i < 3; ++i) {
+    out.Send(kThere, 20, JobId(5), Bytes(std::string(5000, 'x')));
+  }
+  std::vector<Message> to_self;
+  packer.Flush(ViewDigest(9), out, transport, to_self);
+  EXPECT_TRUE(packer.IsBehind());
+  EXPECT_EQ(packer.dropped_count(), 2);
+  packer.Forget(kThere);
+  EXPECT_FALSE(packer.IsBehind());
+  EXPECT_EQ(packer.dropped_count(), 3);
 }
 
 }  // namespace

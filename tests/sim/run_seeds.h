@@ -28,7 +28,7 @@ struct Work {
 
 inline Work RunSeeds(const Job& job, SimOptions options, int64_t seeds,
                      const KernelLoader& loader = LoadMixKernels) {
-  const auto expected = SerialResults(job);
+  const auto expected = SerialResults(job, loader);
   const std::string encoded = job.Encode();
   Work work;
   double executed = 0;

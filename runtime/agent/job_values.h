@@ -1,0 +1,82 @@
+// ValuePull: how an agent gets the value of a job that a record names. It asks
+// one who may have it for parts, a few at a time; if that one falls silent or
+// dies it goes on from there with another. What came is whole when it has the
+// job's hash, else all begins anew.
+//
+// Nobody's queue is filled by it, however long the value is, and a part that is
+// lost is asked for again alone.
+//
+// A machine: no threads, clocks or sockets. Used by one thread.
+#ifndef DOGGED_RUNTIME_AGENT_JOB_VALUES_H_
+#define DOGGED_RUNTIME_AGENT_JOB_VALUES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "routing/outbox.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/limits.h"
+#include "runtime/base/random.h"
+
+namespace dogged {
+
+// About jobs as a whole, not about labels.
+enum class AgentMessage : uint8_t {
+  kJobRequest = kFirstFreeKind + 16,  // send me a part of the job value
+  kJobValue = kFirstFreeKind + 17,    // such a part
+  kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
+  // From one that was given a job, before anybody is told of it: its hash. And
+  // the answer of one that has it by now, empty.
+  kJobOffer = kFirstFreeKind + 25,
+  kJobHeld = kFirstFreeKind + 26,
+};
+
+// A part of `value`, as a kJobValue says it, for the request that a
+// kJobRequest with this body is. kInvalidArgument if it is none.
+absl::StatusOr<Bytes> PartOf(const Bytes& value, absl::string_view request);
+
+class ValuePull {
+ public:
+  // Asks `others` for what misses, if that is due.
+  void Tick(absl::Time now, JobId job, const Limits& limits,
+            absl::Span<const AgentId> others, Rng& rng, Outbox& out);
+  // A kJobValue. Errors: kInvalidArgument, and nothing changes.
+  absl::Status TakePart(absl::Time now, AgentId from, absl::string_view body);
+  // `agent` has it: it is asked next.
+  void Prefer(absl::Time now, AgentId agent);
+  // A kJobAbsent.
+  void NoteAbsent(absl::Time now, AgentId from);
+
+  bool IsWhole() const { return total_ >= 0 && here() == total_; }
+  // What came; from now on there is nothing.
+  std::string Take();
+  int64_t here() const { return static_cast<int64_t>(front_.size()); }
+  int64_t total() const { return total_; }  // -1: not known
+  // Since when none of `others` has had any of it, as they say.
+  bool HasNobodySince(absl::Time since, absl::Span<const AgentId> others) const;
+
+ private:
+  void Choose(absl::Time now, absl::Span<const AgentId> others, Rng& rng);
+  void Ask(int64_t offset, int64_t bytes, JobId job, Outbox& out) const;
+
+  AgentId source_;
+  int64_t total_ = -1;
+  std::string front_;                          // all from the beginning on
+  absl::btree_map<int64_t, Bytes> scattered_;  // beyond, by offset
+  int64_t asked_ = 0;                          // of `source_`, up to here
+  absl::Time heard_ = absl::InfiniteFuture();  // when a part came, or it began
+  absl::Time next_try_ = absl::InfinitePast();
+  absl::Duration patience_;
+  absl::btree_map<AgentId, absl::Time> absent_;  // when they said so
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_JOB_VALUES_H_
