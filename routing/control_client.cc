@@ -84,8 +84,7 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
                      kControlFrameBytesMax, " are possible"));
   }
   const absl::Time deadline = SystemClock().Now() + timeout;
-  const std::string header =
-      FrameHeader{type, static_cast<int64_t>(body.size())}.Encode();
+  const std::string header = FrameHeader::Encode(type, body);
   absl::string_view parts[] = {header, body};
   while (!parts[0].empty() || !parts[1].empty()) {
     const int64_t sent = SendParts(fd_, parts);
@@ -121,6 +120,11 @@ absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
           header->type,
           Bytes(received_.substr(kFrameHeaderBytes,
                                  static_cast<size_t>(header->body_bytes)))};
+      if (const absl::Status intact = header->Check(frame.body.view());
+          !intact.ok()) {
+        return absl::UnavailableError(
+            absl::StrCat(address_, ": ", intact.message()));
+      }
       received_.erase(0, static_cast<size_t>(size));
       return frame;
     }

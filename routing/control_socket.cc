@@ -165,7 +165,7 @@ void ControlPort::Send(ConnectionId id, uint8_t type, const Bytes& body) {
       connection.queue_bytes > kControlFrameBytesMax) {
     connection.broken = "too much is waiting to be sent";
   } else {
-    connection.queue.push_back(Bytes(FrameHeader{type, body.size()}.Encode()));
+    connection.queue.push_back(Bytes(FrameHeader::Encode(type, body.view())));
     if (!body.empty()) connection.queue.push_back(body);
     connection.queue_bytes += kFrameHeaderBytes + body.size();
     if (!connection.connecting) Write(connection);
@@ -337,12 +337,18 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
     const auto size =
         static_cast<size_t>(kFrameHeaderBytes + header->body_bytes);
     if (header->is_partial || rest.size() < size) break;
+    const absl::string_view body =
+        rest.substr(kFrameHeaderBytes, size - kFrameHeaderBytes);
+    if (const absl::Status intact = header->Check(body); !intact.ok()) {
+      connection.broken = std::string(intact.message());
+      ++refused_count_;
+      break;
+    }
     connection.heard = next_heard_++;
     events.push_back({.kind = ControlEvent::Kind::kFrame,
                       .connection = id,
                       .type = header->type,
-                      .body = Bytes::CopyOf(rest.substr(
-                          kFrameHeaderBytes, size - kFrameHeaderBytes))});
+                      .body = Bytes::CopyOf(body)});
     taken += size;
   }
   connection.received.erase(0, taken);

@@ -1,7 +1,8 @@
 // The control port: plain TCP between clients and agents, and the life lines
 // between agents. Frames of a type and a body, here opaque.
 //
-//   frame: u32 magic, u32 body length, u8 type, body; little-endian.
+//   frame: u32 magic, u32 body length, u8 type, u32 checksum, body;
+//          little-endian.
 //
 // ControlPort is the agent's side: it never blocks, it is polled, and it tells
 // of frames and of ends. ControlClient is the side of the command line: it

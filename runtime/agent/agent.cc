@@ -151,7 +151,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return TakeOffer(now, from, job, body);
   }
   const bool is_demand =
-      kind == static_cast<uint8_t>(JobMessage::kDemand) || kind == kJobHeld;
+      kind == static_cast<uint8_t>(JobMessage::kDemand) || kind == kKeepResults;
   auto it = jobs_.find(job);
   Entry* const found = it != jobs_.end() ? &it->second
                        : is_demand       ? FindEntry(now, job)

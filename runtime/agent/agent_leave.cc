@@ -64,7 +64,7 @@ bool Agent::AwaitsKeepers(absl::Time now) {
                now < leave_deadline_ - kLeaveTimeMax + kBeginTimeMax) {
       waits = true;
       for (const AgentId agent : idle) {
-        if (asks) outbox_.Send(agent, kJobHeld, job, {});
+        if (asks) outbox_.Send(agent, kKeepResults, job, {});
       }
     }
   }

@@ -66,7 +66,7 @@ enum class JobMessage : uint8_t {
 
 // Empty: "I leave, and hold results of this job, which is over, that no client
 // has fetched." Whoever has no part in it begins one, to keep them.
-inline constexpr uint8_t kJobHeld = kFirstFreeKind + 29;
+inline constexpr uint8_t kKeepResults = kFirstFreeKind + 29;
 
 // Of labels, so that one message may speak of many.
 inline bool IsAboutLabels(JobMessage kind) {

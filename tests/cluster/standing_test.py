@@ -584,15 +584,15 @@ def frames(rng):
     """Bytes that no client sends, each to its end."""
     yield b""
     yield b"GET / HTTP/1.1\r\n\r\n"
-    yield b"dgd1"
-    yield b"dgd1" + (2 ** 31).to_bytes(4, "little") + b"\x07"
-    yield b"dgd1" + (2 ** 30).to_bytes(4, "little") + b"\x05" + b"x" * 1000
-    yield b"dgd1" + (100).to_bytes(4, "little") + b"\x07" + b"x"  # half
+    yield b"dgd2"
+    yield b"dgd2" + (2 ** 31).to_bytes(4, "little") + b"\x07"
+    yield b"dgd2" + (2 ** 30).to_bytes(4, "little") + b"\x05" + b"x" * 1000
+    yield b"dgd2" + (100).to_bytes(4, "little") + b"\x07" + b"x"  # half
     for _ in range(30):
         yield rng.randbytes(rng.randrange(1, 4000))
     for kind in list(range(0, 20)) + [255]:
         for size in (0, 1, 7, 8, 9, 40, 3000):
-            yield (b"dgd1" + size.to_bytes(4, "little") + bytes([kind])
+            yield (b"dgd2" + size.to_bytes(4, "little") + bytes([kind])
                    + rng.randbytes(size))
 
 

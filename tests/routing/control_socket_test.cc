@@ -144,14 +144,14 @@ TEST(ControlSocket, GarbageClosesOnlyItsConnection) {
   std::vector<int> fds;
   // Foreign; ours, then foreign; a frame that is too long.
   for (const std::string& text : {std::string("GET / HTTP/1.1\r\n\r\n"),
-                                  std::string("dgd1\0\0\0\0\5rubbish", 16),
-                                  std::string("dgd1\377\377\377\377\1", 9)}) {
+                                  std::string("dgd2\0\0\0\0\5rubbishes", 18),
+                                  std::string("dgd2\377\377\377\377\1....", 13)}) {
     fds.push_back(RawConnect(*port));
     RawSend(fds.back(), text);
   }
   // A promise of a gigabyte takes no memory and hurts nobody.
   const int slow = RawConnect(*port);
-  RawSend(slow, std::string("dgd1\0\0\0\100\1", 9));
+  RawSend(slow, std::string("dgd2\0\0\0\100\1....", 13));
   int closed = 0;
   int frames = 0;
   std::atomic<bool> done = false;
@@ -179,7 +179,7 @@ TEST(ControlSocket, FramesInPiecesAreAssembled) {
   std::unique_ptr<ControlPort> port = Listen();
   const int fd = RawConnect(*port);
   std::string text;
-  for (int i = 0; i < 3; ++i) text += std::string("dgd1\3\0\0\0\5abc", 12);
+  for (int i = 0; i < 3; ++i) text += FrameHeader::Encode(5, "abc") + "abc";
   size_t sent = 0;
   int frames = 0;
   EXPECT_TRUE(Serve(
@@ -277,7 +277,7 @@ TEST(ControlSocket, WithoutDescriptorsTheSilentEnd) {
   for (size_t i = 0; i < clients.size(); ++i) {
     EXPECT_EQ(HasEnded(clients[i]), i > 0 && i < 8) << i;
   }
-  const std::string frame = FrameHeader{.type = 1, .body_bytes = 0}.Encode();
+  const std::string frame = FrameHeader::Encode(1, "");
   for (const int client : {clients.front(), clients.back()}) {
     RawSend(client, frame);
   }
@@ -295,7 +295,7 @@ TEST(ControlSocket, LeavesDescriptorsToOthers) {
   for (int i = 0; i < 110; ++i) clients.push_back(RawConnect(*port));
   port->Poll(events);
   EXPECT_LE(FreeDescriptor(), kLimit * 3 / 4);
-  RawSend(clients.back(), FrameHeader{.type = 1, .body_bytes = 0}.Encode());
+  RawSend(clients.back(), FrameHeader::Encode(1, ""));
   while (events.empty() || events.back().kind != Kind::kFrame) {
     port->Poll(events);
   }
