@@ -13,6 +13,7 @@
 #include "dsl/lower.h"
 #include "dsl/lower_program.h"
 #include "dsl/parser.h"
+#include "dsl/point_warning.h"
 #include "dsl/size_limits.h"
 #include "dsl/skew.h"
 #include "dsl/stencil.h"
@@ -175,6 +176,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   DOGGED_ASSIGN_OR_RETURN(job.program,
                           LowerProgram(points, options.target, options.coalesce,
                                        options.shape, how));
+  WarnOfPoints(checked, points, options, job.program, how, diagnostics);
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_RETURN_IF_ERROR(CheckResults(points, diagnostics));

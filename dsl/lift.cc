@@ -146,33 +146,13 @@ bool Scale(PointClass& c, int k, int64_t factor, int64_t offset) {
   return true;
 }
 
-// By array: whether its labels depend on others of its own.
-std::vector<bool> MadeOfThemselves(const PointProgram& points) {
-  std::vector<std::vector<size_t>> sources(points.arrays.size());
-  for (const PointClass& c : points.classes) {
-    for (const Create& create : c.creates) {
-      for (const Use& use : c.uses) {
-        sources[static_cast<size_t>(create.array)].push_back(
-            static_cast<size_t>(use.array));
-      }
-    }
-  }
-  std::vector<bool> out;
-  for (size_t a = 0; a < sources.size(); ++a) {
-    std::vector<bool> is_seen(sources.size(), false);
-    std::vector<size_t> open = {a};
-    while (!open.empty()) {
-      const size_t made = open.back();
-      open.pop_back();
-      for (const size_t source : sources[made]) {
-        if (is_seen[source]) continue;
-        is_seen[source] = true;
-        open.push_back(source);
-      }
-    }
-    out.push_back(is_seen[a]);
-  }
-  return out;
+// Whether some index of the result's labels goes in larger steps than its own.
+bool StandsInSteps(const PointResult& result) {
+  return std::any_of(
+      result.map.begin(), result.map.end(), [](const AffineExpr& expr) {
+        const int k = expr.LastIndex();
+        return k >= 0 && expr.coefficients[static_cast<size_t>(k)] > 1;
+      });
 }
 
 // Every index where it is, at some distance.
@@ -263,7 +243,7 @@ AffineMap Lifter::FieldAt(const Use& use) const {
 }
 
 void Lifter::FindHopeless() {
-  is_hopeless_ = MadeOfThemselves(points_);
+  is_hopeless_ = RecurrentArrays(points_);
   for (const PointReduction& r : points_.reductions) {
     is_hopeless_[static_cast<size_t>(r.array)] = true;
   }
@@ -344,21 +324,22 @@ bool Lifter::Rewrite(PointClass& c) const {
   });
 }
 
+// A result of every n-th point gets their indices for its own.
 bool Lifter::Rewrite(PointResult& result) const {
   const Embedding& embedding = embeddings_[static_cast<size_t>(result.array)];
-  if (embedding.empty()) return true;
+  if (embedding.empty() && !StandsInSteps(result)) return true;
   Domain domain = result.domain;
   AffineMap map = Embedded(embedding, result.map);
-  for (const Follow& follow : embedding) {
-    if (follow.from < 0 || follow.factor == 1) continue;
-    const AffineExpr own = result.map[static_cast<size_t>(follow.from)];
-    if (own.IsConstant()) continue;
-    const std::optional<int> k = SingleIndex(own);
-    if (!k) return false;
-    const int64_t offset = follow.offset + follow.factor * own.constant;
-    if (!Scale(domain, *k, follow.factor, offset)) return false;
-    for (AffineExpr& expr : map) {
-      if (!Rescale(expr, *k, follow.factor, offset)) return false;
+  for (size_t i = 0; i < map.size(); ++i) {
+    const AffineExpr expr = map[i];
+    const int k = expr.LastIndex();
+    if (k < 0) continue;
+    const int64_t factor = expr.coefficients[static_cast<size_t>(k)];
+    const AffineExpr rest = expr - AffineExpr::Index(k) * factor;
+    if (factor < 2 || !rest.IsConstant()) continue;
+    if (!Scale(domain, k, factor, rest.constant)) return false;
+    for (AffineExpr& other : map) {
+      if (!Rescale(other, k, factor, rest.constant)) return false;
     }
   }
   PointResult out = MakeResult(result.array, std::move(domain), std::move(map));
@@ -412,6 +393,8 @@ std::optional<PointProgram> Lifter::Embed() {
     }
     is_any |= has_changed;
   }
+  is_any |= std::any_of(points_.results.begin(), points_.results.end(),
+                        StandsInSteps);
   if (!is_any) return std::nullopt;
   return Rewritten();
 }

@@ -200,6 +200,45 @@ result most
   EXPECT_THAT(LoweringOf(kImage), HasSubstr("steps deep"));
 }
 
+// What still takes a stencil out of its tiles is said, with the way back, and
+// that is one.
+TEST(Lift, FallingToPointsIsSaid) {
+  constexpr char kBackwards[] = R"(task record
+  creates seis(t)(r) as h
+  for t = 0:T  r = 0:5
+  using u(4*r+1)(7)(t) as a
+  code
+    h = a
+  end code
+end task
+result u(:)(:)(T)
+)";
+  CompileOptions options = Options();
+  options.parameters = {{"N", "100"}, {"M", "60"}};
+  const auto words = [&options](const std::string& text) {
+    Diagnostics diagnostics("", "");
+    EXPECT_TRUE(Compile(text, options, KernelRegistry(), diagnostics).ok());
+    return diagnostics.ToString();
+  };
+  const std::string text = absl::StrCat(kStencil, kBackwards, "result seis\n");
+  EXPECT_THAT(
+      words(text),
+      testing::AllOf(
+          HasSubstr("warning[D028]: the stencil runs point by point, in "),
+          HasSubstr(" tasks instead of "),
+          HasSubstr("result u(4*r+1)(7)(t) for t = 0:9  r = 0:5 to")));
+  const std::string help =
+      "result u(4*r+1)(7)(t) for t = 0:9  r = 0:5\nresult u(:)(:)(T)\n";
+  EXPECT_EQ(words(kStencil + help), "");
+  EXPECT_THAT(LoweringOf(kStencil + help), HasSubstr("steps deep"));
+  ExpectOneDigest(kStencil + help, Options(), {.widths = {30, 7}, .depth = 3},
+                  nullptr);
+  // No warning of what is right, or done in a moment.
+  EXPECT_EQ(words(absl::StrCat(kStencil, kReceivers)), "");
+  options.parameters.clear();
+  EXPECT_EQ(words(text), "");
+}
+
 TEST(Lift, OneStepOfAll) {
   const KernelCache cache;
   for (const char* code : {"a(x)(y)", "a(y)(x)", "a(19-x)(y)", "w(x-y)"}) {
