@@ -128,6 +128,16 @@ absl::Status CheckResults(const PointProgram& points,
   return absl::OkStatus();
 }
 
+CheckOptions CheckOptionsOf(const CompileOptions& options,
+                            const KernelRegistry& registry) {
+  CheckOptions out{.parameters = options.parameters,
+                   .input_files = {},
+                   .may_lack_inputs = options.may_lack_inputs,
+                   .kernels = &registry};
+  for (const auto& input : options.inputs) out.input_files.insert(input.first);
+  return out;
+}
+
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
@@ -152,13 +162,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
       absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
   const ast::Program tree = Parse(diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  CheckOptions check{.parameters = options.parameters,
-                     .input_files = {},
-                     .may_lack_inputs = options.may_lack_inputs,
-                     .kernels = &registry};
-  for (const auto& input : options.inputs) {
-    check.input_files.insert(input.first);
-  }
+  const CheckOptions check = CheckOptionsOf(options, registry);
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);

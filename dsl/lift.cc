@@ -12,17 +12,6 @@
 namespace dogged::dsl {
 namespace {
 
-// Where index i of a field stands for what an array is lifted to: `factor`
-// times index `from` of the array, and `offset`; a number if `from` is -1.
-struct Follow {
-  int32_t from = -1;
-  int64_t factor = 0;
-  int64_t offset = 0;
-  friend bool operator==(const Follow&, const Follow&) = default;
-};
-// One for each index of a field; empty: the array stays as it is.
-using Embedding = std::vector<Follow>;
-
 AffineMap Embedded(const Embedding& embedding, const AffineMap& map) {
   if (embedding.empty()) return map;
   AffineMap out;
@@ -205,16 +194,16 @@ class Lifter {
         embeddings_(points.arrays.size()) {}
 
   // Arrays of fewer indices than fields that have steps.
-  std::optional<PointProgram> Embed();
+  std::optional<LiftedProgram> Embed();
   // All of a program without steps.
-  std::optional<PointProgram> GiveSteps();
+  std::optional<LiftedProgram> GiveSteps();
 
  private:
   // Of fewer indices, or of as many of which some stand for steps.
   bool IsLow(int32_t array) const {
     const auto a = static_cast<size_t>(array);
     const int32_t rank = points_.arrays[a].rank;
-    return rank <= arrays_.rank &&
+    return rank > 0 && rank <= arrays_.rank &&
            arrays_.has_time[a] == (rank == arrays_.rank) &&
            points_.arrays[a].block_rank == 0 && !is_hopeless_[a];
   }
@@ -225,7 +214,7 @@ class Lifter {
   // What stays as it is.
   void FindHopeless();
   void FindFieldsWithoutSteps();
-  std::optional<PointProgram> Rewritten() const;
+  std::optional<LiftedProgram> Rewritten() const;
   bool Rewrite(PointClass& c) const;
   bool Rewrite(PointResult& result) const;
 
@@ -350,7 +339,7 @@ bool Lifter::Rewrite(PointResult& result) const {
   return true;
 }
 
-std::optional<PointProgram> Lifter::Rewritten() const {
+std::optional<LiftedProgram> Lifter::Rewritten() const {
   PointProgram out = points_;
   for (PointClass& c : out.classes) {
     if (!Rewrite(c)) return std::nullopt;
@@ -380,10 +369,10 @@ std::optional<PointProgram> Lifter::Rewritten() const {
     array.box = std::move(box);
     array.place.clear();
   }
-  return out;
+  return LiftedProgram{.points = std::move(out), .embeddings = embeddings_};
 }
 
-std::optional<PointProgram> Lifter::Embed() {
+std::optional<LiftedProgram> Lifter::Embed() {
   FindHopeless();
   bool is_any = false;
   for (bool has_changed = true; std::exchange(has_changed, false);) {
@@ -422,7 +411,7 @@ void Lifter::FindFieldsWithoutSteps() {
   }
 }
 
-std::optional<PointProgram> Lifter::GiveSteps() {
+std::optional<LiftedProgram> Lifter::GiveSteps() {
   if (arrays_.rank < 1 || arrays_.rank >= kMaxIndices) return std::nullopt;
   FindFieldsWithoutSteps();
   std::vector<int64_t> steps(is_field_.size(), 0);
@@ -456,14 +445,14 @@ std::optional<PointProgram> Lifter::GiveSteps() {
     }
     embeddings_[a].push_back({.offset = steps[a]});
   }
-  std::optional<PointProgram> out = Rewritten();
-  if (out) out->has_given_steps = true;
+  std::optional<LiftedProgram> out = Rewritten();
+  if (out) out->points.has_given_steps = true;
   return out;
 }
 
 }  // namespace
 
-std::optional<PointProgram> LiftPoints(const PointProgram& points) {
+std::optional<LiftedProgram> LiftPoints(const PointProgram& points) {
   if (points.repeat) return std::nullopt;
   Lifter lifter(points);
   return FindStencilArrays(points).has_steps ? lifter.Embed()
