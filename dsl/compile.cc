@@ -14,6 +14,7 @@
 #include "dsl/lower_program.h"
 #include "dsl/numeric_needs.h"
 #include "dsl/parser.h"
+#include "dsl/point_warning.h"
 #include "dsl/size_limits.h"
 #include "dsl/skew.h"
 #include "dsl/stencil.h"
@@ -140,6 +141,16 @@ std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
   return out;
 }
 
+CheckOptions CheckOptionsOf(const CompileOptions& options,
+                            const KernelRegistry& registry) {
+  CheckOptions out{.parameters = options.parameters,
+                   .input_files = {},
+                   .may_lack_inputs = options.may_lack_inputs,
+                   .kernels = &registry};
+  for (const auto& input : options.inputs) out.input_files.insert(input.first);
+  return out;
+}
+
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
@@ -164,13 +175,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
       absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
   const ast::Program tree = Parse(diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  CheckOptions check{.parameters = options.parameters,
-                     .input_files = {},
-                     .may_lack_inputs = options.may_lack_inputs,
-                     .kernels = &registry};
-  for (const auto& input : options.inputs) {
-    check.input_files.insert(input.first);
-  }
+  const CheckOptions check = CheckOptionsOf(options, registry);
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);
@@ -188,6 +193,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   DOGGED_ASSIGN_OR_RETURN(job.program,
                           LowerProgram(points, options.target, options.coalesce,
                                        options.shape, how));
+  WarnOfPoints(checked, points, options, job.program, how, diagnostics);
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_RETURN_IF_ERROR(CheckResults(points, diagnostics));

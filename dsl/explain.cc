@@ -11,7 +11,7 @@ namespace dogged::dsl {
 namespace {
 
 // By code, from D001 on.
-constexpr std::array<absl::string_view, 27> kTexts = {
+constexpr std::array<absl::string_view, 28> kTexts = {
     "A program is a UTF-8 text without NUL bytes. Is this the right file?\n",
     "A character or a number that no word of the language starts with, or a\n"
     "number too large for its type. Text behind # is not looked at.\n",
@@ -81,6 +81,9 @@ constexpr std::array<absl::string_view, 27> kTexts = {
     "in results. A result is there whenever the loop ends: the corners of a "
     "grid,\n"
     "which no task reads, have to be left out of it, or made by a task.\n",
+    "A stencil that could run in tiles runs point by point, which takes a\n"
+    "hundred times as long or more, because of a task that is not part of it.\n"
+    "What keeps it in tiles is in docs/LANGUAGE.md, Reductions. A warning.\n",
 };
 
 }  // namespace

@@ -12,17 +12,6 @@
 namespace dogged::dsl {
 namespace {
 
-// Where index i of a field stands for what an array is lifted to: `factor`
-// times index `from` of the array, and `offset`; a number if `from` is -1.
-struct Follow {
-  int32_t from = -1;
-  int64_t factor = 0;
-  int64_t offset = 0;
-  friend bool operator==(const Follow&, const Follow&) = default;
-};
-// One for each index of a field; empty: the array stays as it is.
-using Embedding = std::vector<Follow>;
-
 AffineMap Embedded(const Embedding& embedding, const AffineMap& map) {
   if (embedding.empty()) return map;
   AffineMap out;
@@ -146,33 +135,13 @@ bool Scale(PointClass& c, int k, int64_t factor, int64_t offset) {
   return true;
 }
 
-// By array: whether its labels depend on others of its own.
-std::vector<bool> MadeOfThemselves(const PointProgram& points) {
-  std::vector<std::vector<size_t>> sources(points.arrays.size());
-  for (const PointClass& c : points.classes) {
-    for (const Create& create : c.creates) {
-      for (const Use& use : c.uses) {
-        sources[static_cast<size_t>(create.array)].push_back(
-            static_cast<size_t>(use.array));
-      }
-    }
-  }
-  std::vector<bool> out;
-  for (size_t a = 0; a < sources.size(); ++a) {
-    std::vector<bool> is_seen(sources.size(), false);
-    std::vector<size_t> open = {a};
-    while (!open.empty()) {
-      const size_t made = open.back();
-      open.pop_back();
-      for (const size_t source : sources[made]) {
-        if (is_seen[source]) continue;
-        is_seen[source] = true;
-        open.push_back(source);
-      }
-    }
-    out.push_back(is_seen[a]);
-  }
-  return out;
+// Whether some index of the result's labels goes in larger steps than its own.
+bool StandsInSteps(const PointResult& result) {
+  return std::any_of(
+      result.map.begin(), result.map.end(), [](const AffineExpr& expr) {
+        const int k = expr.LastIndex();
+        return k >= 0 && expr.coefficients[static_cast<size_t>(k)] > 1;
+      });
 }
 
 // Every index where it is, at some distance.
@@ -225,16 +194,16 @@ class Lifter {
         embeddings_(points.arrays.size()) {}
 
   // Arrays of fewer indices than fields that have steps.
-  std::optional<PointProgram> Embed();
+  std::optional<LiftedProgram> Embed();
   // All of a program without steps.
-  std::optional<PointProgram> GiveSteps();
+  std::optional<LiftedProgram> GiveSteps();
 
  private:
   // Of fewer indices, or of as many of which some stand for steps.
   bool IsLow(int32_t array) const {
     const auto a = static_cast<size_t>(array);
     const int32_t rank = points_.arrays[a].rank;
-    return rank <= arrays_.rank &&
+    return rank > 0 && rank <= arrays_.rank &&
            arrays_.has_time[a] == (rank == arrays_.rank) &&
            points_.arrays[a].block_rank == 0 && !is_hopeless_[a];
   }
@@ -245,7 +214,7 @@ class Lifter {
   // What stays as it is.
   void FindHopeless();
   void FindFieldsWithoutSteps();
-  std::optional<PointProgram> Rewritten() const;
+  std::optional<LiftedProgram> Rewritten() const;
   bool Rewrite(PointClass& c) const;
   bool Rewrite(PointResult& result) const;
 
@@ -263,7 +232,7 @@ AffineMap Lifter::FieldAt(const Use& use) const {
 }
 
 void Lifter::FindHopeless() {
-  is_hopeless_ = MadeOfThemselves(points_);
+  is_hopeless_ = RecurrentArrays(points_);
   for (const PointReduction& r : points_.reductions) {
     is_hopeless_[static_cast<size_t>(r.array)] = true;
   }
@@ -344,21 +313,22 @@ bool Lifter::Rewrite(PointClass& c) const {
   });
 }
 
+// A result of every n-th point gets their indices for its own.
 bool Lifter::Rewrite(PointResult& result) const {
   const Embedding& embedding = embeddings_[static_cast<size_t>(result.array)];
-  if (embedding.empty()) return true;
+  if (embedding.empty() && !StandsInSteps(result)) return true;
   Domain domain = result.domain;
   AffineMap map = Embedded(embedding, result.map);
-  for (const Follow& follow : embedding) {
-    if (follow.from < 0 || follow.factor == 1) continue;
-    const AffineExpr own = result.map[static_cast<size_t>(follow.from)];
-    if (own.IsConstant()) continue;
-    const std::optional<int> k = SingleIndex(own);
-    if (!k) return false;
-    const int64_t offset = follow.offset + follow.factor * own.constant;
-    if (!Scale(domain, *k, follow.factor, offset)) return false;
-    for (AffineExpr& expr : map) {
-      if (!Rescale(expr, *k, follow.factor, offset)) return false;
+  for (size_t i = 0; i < map.size(); ++i) {
+    const AffineExpr expr = map[i];
+    const int k = expr.LastIndex();
+    if (k < 0) continue;
+    const int64_t factor = expr.coefficients[static_cast<size_t>(k)];
+    const AffineExpr rest = expr - AffineExpr::Index(k) * factor;
+    if (factor < 2 || !rest.IsConstant()) continue;
+    if (!Scale(domain, k, factor, rest.constant)) return false;
+    for (AffineExpr& other : map) {
+      if (!Rescale(other, k, factor, rest.constant)) return false;
     }
   }
   PointResult out = MakeResult(result.array, std::move(domain), std::move(map));
@@ -369,7 +339,7 @@ bool Lifter::Rewrite(PointResult& result) const {
   return true;
 }
 
-std::optional<PointProgram> Lifter::Rewritten() const {
+std::optional<LiftedProgram> Lifter::Rewritten() const {
   PointProgram out = points_;
   for (PointClass& c : out.classes) {
     if (!Rewrite(c)) return std::nullopt;
@@ -399,10 +369,10 @@ std::optional<PointProgram> Lifter::Rewritten() const {
     array.box = std::move(box);
     array.place.clear();
   }
-  return out;
+  return LiftedProgram{.points = std::move(out), .embeddings = embeddings_};
 }
 
-std::optional<PointProgram> Lifter::Embed() {
+std::optional<LiftedProgram> Lifter::Embed() {
   FindHopeless();
   bool is_any = false;
   for (bool has_changed = true; std::exchange(has_changed, false);) {
@@ -412,6 +382,8 @@ std::optional<PointProgram> Lifter::Embed() {
     }
     is_any |= has_changed;
   }
+  is_any |= std::any_of(points_.results.begin(), points_.results.end(),
+                        StandsInSteps);
   if (!is_any) return std::nullopt;
   return Rewritten();
 }
@@ -439,7 +411,7 @@ void Lifter::FindFieldsWithoutSteps() {
   }
 }
 
-std::optional<PointProgram> Lifter::GiveSteps() {
+std::optional<LiftedProgram> Lifter::GiveSteps() {
   if (arrays_.rank < 1 || arrays_.rank >= kMaxIndices) return std::nullopt;
   FindFieldsWithoutSteps();
   std::vector<int64_t> steps(is_field_.size(), 0);
@@ -473,14 +445,14 @@ std::optional<PointProgram> Lifter::GiveSteps() {
     }
     embeddings_[a].push_back({.offset = steps[a]});
   }
-  std::optional<PointProgram> out = Rewritten();
-  if (out) out->has_given_steps = true;
+  std::optional<LiftedProgram> out = Rewritten();
+  if (out) out->points.has_given_steps = true;
   return out;
 }
 
 }  // namespace
 
-std::optional<PointProgram> LiftPoints(const PointProgram& points) {
+std::optional<LiftedProgram> LiftPoints(const PointProgram& points) {
   if (points.repeat) return std::nullopt;
   Lifter lifter(points);
   return FindStencilArrays(points).has_steps ? lifter.Embed()

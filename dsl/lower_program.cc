@@ -150,6 +150,27 @@ absl::StatusOr<Program> InTiles(const PointProgram& points,
   return program;
 }
 
+// In tiles once arrays of fewer indices are lifted.
+absl::StatusOr<Program> Lifted(const PointProgram& points,
+                               const TargetSize& target,
+                               std::optional<TileShape> shape) {
+  const std::optional<LiftedProgram> lifted = LiftPoints(points);
+  if (!lifted) return absl::UnimplementedError("there is nothing to lift");
+  // The second time tiles have a shape that results ask for.
+  for (int round = 0; round < 2; ++round) {
+    DOGGED_ASSIGN_OR_RETURN(Program program,
+                            CoalesceHead(lifted->points, target, shape));
+    FixIndices(lifted->points.results, program);
+    DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
+                            DecodeTilePlan(program.kernels.front()));
+    TileShape other{.widths = plan.widths, .depth = plan.depth};
+    if (shape) other.slab_points = shape->slab_points;
+    if (UnliftViews(*lifted, program, other)) return program;
+    shape = other;
+  }
+  return absl::UnimplementedError("tiles end between results");
+}
+
 // "32 x 64 tiles of 128 x 64 points, 16 steps deep".
 std::string TilesText(const TilePlan& plan) {
   const bool is_one = std::all_of(plan.counts.begin(), plan.counts.end(),
@@ -180,13 +201,10 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
   std::string steps;
   absl::StatusOr<Program> program = InTiles(points, target, shape, steps);
   if (absl::IsUnimplemented(program.status())) {
-    const std::optional<PointProgram> lifted = LiftPoints(points);
-    std::string others;
-    absl::StatusOr<Program> again =
-        lifted ? InTiles(*lifted, target, shape, others) : program;
-    if (again.ok()) {
-      program = std::move(again);
-      steps = others;
+    absl::StatusOr<Program> lifted = Lifted(points, target, shape);
+    if (lifted.ok()) {
+      program = std::move(lifted);
+      steps.clear();
     }
   }
   if (program.ok()) {

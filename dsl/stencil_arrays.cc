@@ -136,4 +136,32 @@ StencilArrays FindStencilArrays(const PointProgram& points) {
   return out;
 }
 
+std::vector<bool> RecurrentArrays(const PointProgram& points) {
+  std::vector<std::vector<size_t>> sources(points.arrays.size());
+  for (const PointClass& c : points.classes) {
+    for (const Create& create : c.creates) {
+      for (const Use& use : c.uses) {
+        sources[static_cast<size_t>(create.array)].push_back(
+            static_cast<size_t>(use.array));
+      }
+    }
+  }
+  std::vector<bool> out;
+  for (size_t a = 0; a < sources.size(); ++a) {
+    std::vector<bool> is_seen(sources.size(), false);
+    std::vector<size_t> open = {a};
+    while (!open.empty()) {
+      const size_t made = open.back();
+      open.pop_back();
+      for (const size_t source : sources[made]) {
+        if (is_seen[source]) continue;
+        is_seen[source] = true;
+        open.push_back(source);
+      }
+    }
+    out.push_back(is_seen[a]);
+  }
+  return out;
+}
+
 }  // namespace dogged::dsl

@@ -27,6 +27,9 @@ struct StencilArrays {
 
 StencilArrays FindStencilArrays(const PointProgram& points);
 
+// By array: whether its labels depend on others of its own.
+std::vector<bool> RecurrentArrays(const PointProgram& points);
+
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_STENCIL_ARRAYS_H_

@@ -146,7 +146,7 @@ TEST(GoldenErrors, EachFileSaysWhatItExpects) {
 }
 
 TEST(GoldenErrors, EveryCodeIsExplained) {
-  const int last = static_cast<int>(Code::kRepeat);
+  const int last = static_cast<int>(Code::kPoints);
   for (int code = 1; code <= last; ++code) {
     const std::string name = CodeText(static_cast<Code>(code));
     EXPECT_EQ(Explain(name).rfind(name + "\n", 0), 0u) << name;

@@ -1,0 +1,153 @@
+#include "dsl/point_warning.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "dsl/lower_program.h"
+#include "dsl/stencil_arrays.h"
+#include "runtime/graph/index_range.h"
+
+namespace dogged::dsl {
+namespace {
+
+constexpr absl::string_view kPointByPoint = "point by point: ";
+// Fewer are done in a moment.
+constexpr int64_t kFewTasks = 20'000;
+
+// What is made of itself, and of what, wanted at its last step. No classes if
+// nothing is.
+PointProgram StencilOf(const PointProgram& points) {
+  std::vector<bool> wanted = RecurrentArrays(points);
+  PointProgram out = points;
+  out.classes.clear();
+  out.reductions.clear();
+  out.results.clear();
+  for (size_t a = 0; a < wanted.size(); ++a) {
+    const PointArray& array = points.arrays[a];
+    if (!wanted[a] || array.box.size() != array.rank || array.rank < 1) {
+      continue;
+    }
+    std::vector<Domain::Range> ranges;
+    AffineMap map;
+    for (int32_t i = 0; i < array.rank; ++i) {
+      const bool is_last = i + 1 == array.rank;
+      ranges.push_back(
+          {.name = absl::StrCat("i", i),
+           .lower = (is_last ? array.box.upper : array.box.lower)[i],
+           .upper = array.box.upper[i]});
+      map.push_back(AffineExpr::Index(i));
+    }
+    out.results.push_back(MakeResult(static_cast<int32_t>(a),
+                                     Domain::Box(ranges), std::move(map)));
+  }
+  std::vector<bool> is_taken(points.classes.size(), false);
+  for (bool has_changed = true; std::exchange(has_changed, false);) {
+    for (size_t k = 0; k < is_taken.size(); ++k) {
+      const PointClass& c = points.classes[k];
+      const bool is_wanted = std::any_of(
+          c.creates.begin(), c.creates.end(), [&wanted](const Create& create) {
+            return wanted[static_cast<size_t>(create.array)];
+          });
+      if (is_taken[k] || !is_wanted) continue;
+      is_taken[k] = has_changed = true;
+      for (const Use& use : c.uses) {
+        wanted[static_cast<size_t>(use.array)] = true;
+      }
+    }
+  }
+  for (size_t k = 0; k < is_taken.size(); ++k) {
+    if (is_taken[k]) out.classes.push_back(points.classes[k]);
+  }
+  return out;
+}
+
+// None if it does not run in tiles.
+std::optional<int64_t> TasksInTiles(const PointProgram& points,
+                                    const CompileOptions& options) {
+  std::string how;
+  const absl::StatusOr<Program> program =
+      LowerProgram(points, options.target, true, options.shape, how);
+  if (!program.ok() || absl::StartsWith(how, kPointByPoint)) {
+    return std::nullopt;
+  }
+  return program->TaskCount();
+}
+
+// The task that `reason` begins with.
+const CheckedTask* NamedIn(absl::string_view reason,
+                           const CheckedProgram& checked) {
+  for (const CheckedTask& task : checked.tasks) {
+    if (task.origin == CheckedTask::Origin::kTask &&
+        absl::StartsWith(reason, absl::StrCat("task ", task.name, " "))) {
+      return &task;
+    }
+  }
+  return nullptr;
+}
+
+// What gives the labels that the task reads of the stencil, if that keeps
+// tiles; else where more is said.
+std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
+                    const PointProgram& points, const PointProgram& stencil,
+                    const CompileOptions& options, const Diagnostics& said) {
+  const StencilArrays arrays = FindStencilArrays(points);
+  for (const PointClass& c : points.classes) {
+    if (task == nullptr || c.name != task->name) continue;
+    for (size_t u = 0; u < c.uses.size(); ++u) {
+      const Use& use = c.uses[u];
+      if (!arrays.has_time[static_cast<size_t>(use.array)]) continue;
+      PointProgram wanted = stencil;
+      wanted.results.push_back(MakeResult(use.array, c.domain, use.map));
+      if (!TasksInTiles(wanted, options)) continue;
+      const SourceRange at = task->uses[u].ref.range;
+      std::string text = absl::StrCat(
+          "leave the task out, and take what it reads from  result ",
+          said.text().substr(static_cast<size_t>(at.begin),
+                             static_cast<size_t>(at.end - at.begin)),
+          " for");
+      AffineMap indices;
+      for (int d = 0; d < c.domain.size(); ++d) {
+        indices.push_back(AffineExpr::Index(d));
+      }
+      const std::vector<IndexRange> ranges = RangesOf(c.domain, indices);
+      for (size_t d = 0; d < ranges.size(); ++d) {
+        absl::StrAppend(
+            &text, d == 0 ? " " : "  ", c.domain.dimensions[d].name, " = ",
+            ranges[d].lower, ":", ranges[d].upper,
+            ranges[d].step > 1 ? absl::StrCat(":", ranges[d].step) : "");
+      }
+      return absl::StrCat(text, " to \"",
+                          checked.arrays[static_cast<size_t>(use.array)].name,
+                          ".npy\"");
+    }
+  }
+  return "docs/LANGUAGE.md, Reductions, has a table of what keeps it there";
+}
+
+}  // namespace
+
+void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
+                  const CompileOptions& options, const Program& program,
+                  absl::string_view how, Diagnostics& diagnostics) {
+  if (!absl::ConsumePrefix(&how, kPointByPoint) || points.repeat) return;
+  const int64_t tasks = program.TaskCount();
+  if (tasks < kFewTasks) return;
+  const PointProgram stencil = StencilOf(points);
+  if (stencil.classes.empty()) return;
+  const std::optional<int64_t> in_tiles = TasksInTiles(stencil, options);
+  if (!in_tiles) return;
+  const CheckedTask* task = NamedIn(how, checked);
+  diagnostics
+      .Warning(Code::kPoints, task != nullptr ? task->range : SourceRange{},
+               absl::StrCat("the stencil runs point by point, in ", tasks,
+                            " tasks instead of ", *in_tiles, ": ", how))
+      .Help(WayBack(task, checked, points, stencil, options, diagnostics));
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,24 @@
+// What is said of a stencil that runs point by point for something that is not
+// part of it.
+#ifndef DOGGED_DSL_POINT_WARNING_H_
+#define DOGGED_DSL_POINT_WARNING_H_
+
+#include "absl/strings/string_view.h"
+#include "dsl/checked.h"
+#include "dsl/compile.h"
+#include "dsl/diagnostics.h"
+#include "dsl/point_program.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+
+// `program` is what became of `points`, and these of `checked`, for the reason
+// in `how`, which is Job::lowering. Silent where tasks are few, and where the
+// stencil by itself would run point by point as well.
+void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
+                  const CompileOptions& options, const Program& program,
+                  absl::string_view how, Diagnostics& diagnostics);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_POINT_WARNING_H_
