@@ -395,7 +395,7 @@ result a(:)
 
 
 def case_told():
-    """What a run says of itself: what it made for want of a file, what it wrote
+    """A run says of itself what it made for want of a file, what it wrote
     where, and that its numbers are not finite."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "it.dog")

@@ -190,7 +190,7 @@ def case_numeric_class_lacks():
 
 
 def case_left_counts():
-    """What an agent did that left counts for the run of the job in which it
+    """The work of an agent that left counts for the run of the job in which it
     left, and for no later one."""
     program = (HEAT, "-D", "N=400001", "-D", "T=4000", "--agents", "3")
     expected = serial(*program[:5])
