@@ -1,4 +1,4 @@
-// What decides the bits of a program's kernels, found from the kernels.
+// The things that decide the bits of a program's kernels, found from these.
 #ifndef DOGGED_DSL_NUMERIC_NEEDS_H_
 #define DOGGED_DSL_NUMERIC_NEEDS_H_
 

@@ -224,20 +224,30 @@ absl::StatusOr<Value> ResultViews::Assembled(size_t view) {
   return last_;
 }
 
+absl::Status ResultViews::ForEachValue(
+    size_t view,
+    absl::FunctionRef<void(const Label* label, const Value& value)> visit) {
+  const ResultView& wanted = program_.views[view];
+  if (IsTiled(wanted)) {
+    // User labels run across tiles: only the dense array has their order.
+    DOGGED_ASSIGN_OR_RETURN(const Value dense, Assembled(view));
+    visit(nullptr, dense);
+    return absl::OkStatus();
+  }
+  for (const Label& label : LabelsOf(program_, wanted)) {
+    DOGGED_ASSIGN_OR_RETURN(const Value value, lookup_(label));
+    visit(&label, value);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Digest> ResultViews::DigestOfAll() {
   DigestStream stream;
   for (size_t v = 0; v < program_.views.size(); ++v) {
-    const ResultView& view = program_.views[v];
-    if (IsTiled(view)) {
-      // User labels run across tiles: only the dense array has their order.
-      DOGGED_ASSIGN_OR_RETURN(const Value dense, Assembled(v));
-      stream.Add(dense.view());
-      continue;
-    }
-    for (const Label& label : LabelsOf(program_, view)) {
-      DOGGED_ASSIGN_OR_RETURN(const Value value, lookup_(label));
-      stream.Add(value.view());
-    }
+    DOGGED_RETURN_IF_ERROR(
+        ForEachValue(v, [&stream](const Label*, const Value& value) {
+          stream.Add(value.view());
+        }));
   }
   return stream.Finish();
 }

@@ -46,6 +46,12 @@ class ResultViews {
   ResultLookup lookup() const { return lookup_; }
   // AssembleView() of program().views[view].
   absl::StatusOr<Value> Assembled(size_t view);
+  // Calls visit(label, value) for all of a view, in the order of the user's
+  // labels: once with its Assembled(), and no label, where labels of the user's
+  // lie in tiles; else for each label. So memory is taken only for the former.
+  absl::Status ForEachValue(
+      size_t view,
+      absl::FunctionRef<void(const Label* label, const Value& value)> visit);
   // ResultDigest().
   absl::StatusOr<Digest> DigestOfAll();
   // Frees what it keeps.

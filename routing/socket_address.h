@@ -22,7 +22,7 @@ struct SocketAddress {
   // "127.0.0.1:7000", "[::1]:7000".
   std::string ToString() const;
   bool IsLoopback() const;
-  // Of all interfaces, 0.0.0.0 or [::]: an address to listen at, and none that
+  // All interfaces, 0.0.0.0 or [::]: an address to listen at, and none that
   // leads anywhere.
   bool IsWildcard() const;
   // The address is one of this host's, whatever the port.

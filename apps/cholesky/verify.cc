@@ -24,7 +24,7 @@
 namespace dogged {
 namespace {
 
-// Of a lower triangle of tiles, row by row.
+// The place of tile (i, j) in a lower triangle of tiles, row by row.
 size_t Offset(size_t i, size_t j) { return i * (i + 1) / 2 + j; }
 
 // The labels of a Cholesky program, by Offset().
@@ -204,7 +204,7 @@ void Solve(const Factor& factor, std::vector<double>& x) {
   }
 }
 
-// What all parts of a check need.
+// All that the parts of a check need.
 struct Case {
   const Job& job;
   const KernelTable& kernels;
@@ -216,7 +216,7 @@ struct Case {
   // By row of tiles.
   std::vector<std::vector<double>> products;
 
-  // Of A, scaled, and held nowhere else.
+  // A tile of A, scaled, and held nowhere else.
   absl::StatusOr<Value> Make(int64_t i, int64_t j) const {
     const Label& label = form.TileOfA(i, j);
     DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
@@ -250,7 +250,7 @@ absl::Status Multiply(Case& it, double sign, const std::vector<double>& vector,
   return absl::OkStatus();
 }
 
-// Of what A holds on and below its diagonal; scales the factor with it.
+// The scale of A's lower triangle; the factor is scaled with it.
 absl::Status SetScale(Case& it, Factor& factor) {
   std::vector<double> largest(it.products.size());
   const auto look_at_row = [&](int64_t i) -> absl::Status {

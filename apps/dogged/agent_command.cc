@@ -419,7 +419,8 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
     if (join == kFromInput) continue;
     const auto seed = ResolveAddress(join);
     if (!seed.ok()) return Annotate(seed.status(), "--join");
-    if (seed->ToString() == address->ToString()) {
+    if (seed->ToString() == address->ToString() ||
+        join == ToldControl(options, options.listen)) {
       return absl::InvalidArgumentError(
           absl::StrCat("--join ", join, ": that is this agent itself"));
     }

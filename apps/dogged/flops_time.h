@@ -20,7 +20,7 @@ class FlopsTime {
   // It outlives the table.
   void Watch(const Program& program, const KernelRegistry& registry,
              KernelTable& table);
-  // What is left of `elapsed` of so many workers for the others.
+  // The part of `elapsed` that so many workers had for the other kernels.
   absl::Duration LeftOf(absl::Duration elapsed, int workers) const;
 
  private:

@@ -30,7 +30,7 @@ class KernelSource {
                         Libraries libraries = Libraries::kApart);
 
   const KernelRegistry& registry() const { return registry_; }
-  // What this host has; a job needs some of it.
+  // The parts that this host has; a job needs some of them.
   const NumericParts& numeric_parts() const { return numeric_parts_; }
   // For so many workers that run them. Why they are interpreted, where they
   // should have been compiled, is for `trouble`, or the log without it. Errors:

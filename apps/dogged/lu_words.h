@@ -1,4 +1,4 @@
-// What who reads the files of an LU factorisation must know: they look like
+// A word for readers of the files of an LU factorisation: these look like
 // LAPACK's, and are not.
 #ifndef DOGGED_APPS_DOGGED_LU_WORDS_H_
 #define DOGGED_APPS_DOGGED_LU_WORDS_H_

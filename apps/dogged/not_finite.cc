@@ -48,28 +48,52 @@ IndexVector PlaceOf(int64_t position, const Shape& shape) {
   return out;
 }
 
-// ", the first u(3)(100)"; empty where blocks are put together.
-std::string LabelAt(const ResultView& view, const Shape& shape,
-                    const IndexVector& place) {
-  std::string out = absl::StrCat(", the first ", view.array);
+// "u(3)(100)", of an element of a view that is one array of the user's labels.
+std::string LabelAt(const ResultView& view, const IndexVector& place) {
+  std::string out = view.array;
   int next = 0;
   for (size_t d = 0; d < view.lower.size(); ++d) {
     int64_t at = view.lower[d];
-    if (view.tile_index[d] >= 0) {
-      if (next == shape.size() || shape[next] != view.Count(d)) return "";
+    if (view.tile_index[d] >= 0 && next < place.size()) {
       at += place[next++] * view.step[d];
     }
     absl::StrAppend(&out, "(", at, ")");
   }
-  return next == shape.size() ? out : "";
+  return out;
 }
 
-void SayCount(absl::string_view what, const Found& found, const Value& value,
-              absl::string_view first) {
-  std::fprintf(stderr, "warning: %s: %s of %s numbers %s not finite%s\n",
-               std::string(what).c_str(), GroupedCount(found.count).c_str(),
-               GroupedCount(value.element_count()).c_str(),
-               found.count == 1 ? "is" : "are", std::string(first).c_str());
+// Among the numbers of an array.
+struct Sum {
+  int64_t numbers = 0;
+  int64_t count = 0;
+  std::string first;
+};
+
+absl::StatusOr<Sum> SumOf(size_t number, dsl::ResultViews& views) {
+  Sum out;
+  const auto add = [&](const Label* label, const Value& value) {
+    const Found found = FindIn(value);
+    out.numbers += value.element_count();
+    if (out.count == 0 && found.count > 0) {
+      const IndexVector place = PlaceOf(found.first, value.shape());
+      out.first =
+          label == nullptr
+              ? LabelAt(views.program().views[number], place)
+              : absl::StrCat(views.program().LabelText(*label),
+                             place.empty() ? "" : " at ", place.ToString());
+    }
+    out.count += found.count;
+  };
+  DOGGED_RETURN_IF_ERROR(views.ForEachValue(number, add));
+  return out;
+}
+
+void Say(absl::string_view what, const Sum& sum) {
+  std::fprintf(stderr,
+               "warning: %s: %s of %s numbers %s not finite, the first %s\n",
+               std::string(what).c_str(), GroupedCount(sum.count).c_str(),
+               GroupedCount(sum.numbers).c_str(), sum.count == 1 ? "is" : "are",
+               sum.first.c_str());
 }
 
 }  // namespace
@@ -85,22 +109,20 @@ void SayInputs(const LoadedProgram& program) {
   for (const auto& [array, value] : program.options.inputs) {
     const Found found = FindIn(value);
     if (found.count == 0) continue;
-    const std::string first = absl::StrCat(
-        ", the first at ", PlaceOf(found.first, value.shape()).ToString());
-    SayCount(absl::StrCat("input ", array), found, value, first);
+    const IndexVector place = PlaceOf(found.first, value.shape());
+    Say(absl::StrCat("input ", array),
+        {.numbers = value.element_count(),
+         .count = found.count,
+         .first = absl::StrCat("at ", place.ToString())});
   }
 }
 
 absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views) {
   int64_t out = 0;
   for (size_t i = 0; i < views.program().views.size(); ++i) {
-    DOGGED_ASSIGN_OR_RETURN(const Value value, views.Assembled(i));
-    const Found found = FindIn(value);
-    if (found.count == 0) continue;
-    out += found.count;
-    const ResultView& view = views.program().views[i];
-    SayCount(view.array, found, value,
-             LabelAt(view, value.shape(), PlaceOf(found.first, value.shape())));
+    DOGGED_ASSIGN_OR_RETURN(const Sum sum, SumOf(i, views));
+    out += sum.count;
+    if (sum.count > 0) Say(views.program().views[i].array, sum);
   }
   return out;
 }

@@ -15,7 +15,7 @@ namespace dogged {
 void SayInputs(const LoadedProgram& program);
 
 // How many there are among the results; warns of each result with some, and
-// names the first. Errors: those of AssembleView().
+// names the first. Errors: those of ResultViews.
 absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views);
 
 }  // namespace dogged

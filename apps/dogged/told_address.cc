@@ -8,7 +8,7 @@
 namespace dogged {
 namespace {
 
-// Of HOST:PORT or [IPV6]:PORT.
+// The parts of HOST:PORT or [IPV6]:PORT.
 absl::string_view HostOf(absl::string_view address) {
   return address.substr(0, address.rfind(':'));
 }

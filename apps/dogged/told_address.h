@@ -16,14 +16,14 @@ namespace dogged {
 // ResolveAddress(). Says which flag is meant.
 absl::Status CheckTold(const AgentCommandOptions& options);
 
-// What others are told of a control port that is bound at `bound`.
+// The control address that others are told, of a port bound at `bound`.
 std::string ToldControl(const AgentCommandOptions& options,
                         absl::string_view bound);
 // At which address the connections between agents listen.
 std::string FabricHost(const AgentCommandOptions& options,
                        absl::string_view bound);
-// What others are told of a transport of that Transport::address(), which
-// listens at FabricHost().
+// The fabric address that others are told, of a transport that listens at
+// FabricHost() and has that Transport::address().
 std::string ToldFabric(const AgentCommandOptions& options,
                        absl::string_view address);
 

@@ -1,5 +1,6 @@
-// What decides the bits of results on this host beside the job, by who depends
-// on it. Agents that lack a part that a job needs do not run its tasks.
+// The things that decide bits of results on this host beside the job, by who
+// depends on them. Agents that lack a part that a job needs do not run its
+// tasks.
 #ifndef DOGGED_APPS_TILES_NUMERIC_CLASS_H_
 #define DOGGED_APPS_TILES_NUMERIC_CLASS_H_
 
@@ -16,13 +17,13 @@ std::string MathematicsClass();
 // "tiles 3 of 8 doubles": the version of our own tile kernels, and their
 // vectors. They depend on nothing else, but where they call OpenBLAS.
 std::string TilesClass();
-// Of kernels that multiply matrices, and of those that take squares from one:
-// the above, and "OpenBLAS 0.3.21 Haswell" where that does it. SetUpBlas() came
-// before.
+// The class of kernels that multiply matrices, and of those that take squares
+// from one: the above, and "OpenBLAS 0.3.21 Haswell" where that does it.
+// SetUpBlas() came before.
 std::string ProductsClass();
 std::string SquaresClass();
 
-// Of this host.
+// The parts of this host.
 NumericParts NumericPartsHere();
 
 }  // namespace dogged

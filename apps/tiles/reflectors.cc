@@ -38,8 +38,8 @@ constexpr int kTameExponent = 900;
 template <typename At>
 class ScaledColumn {
  public:
-  // at(i) is element i, of `count`. One that is not finite stays as it is, and
-  // so does a small one unless it `may_grow`.
+  // at(i) is element i, of `count`. A column that is not finite stays as it is,
+  // and so does a small one unless it `may_grow`.
   ScaledColumn(At at, size_t count, bool may_grow)
       : at_(std::move(at)), count_(count) {
     double largest = 0;

@@ -16,7 +16,7 @@ namespace dogged {
 
 struct QrFailure {
   int64_t column = 0;
-  // What it becomes is beyond the largest double; else it was not finite.
+  // It becomes longer than the largest double; else it was not finite.
   bool overflows = false;
 };
 

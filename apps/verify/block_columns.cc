@@ -97,7 +97,7 @@ bool HasZeroOnDiagonal(const BlockColumns& columns) {
   return false;
 }
 
-// What all parts of a check need.
+// All that the parts of a check need.
 struct Case {
   const Job& job;
   const KernelTable& kernels;

@@ -60,7 +60,7 @@ struct FactorStep {
 };
 // All calls of `kernel`, in order, if they can be the steps of one
 // factorisation: they make results, and step k takes what `update` was done to
-// k times. What by, is for the caller to see.
+// k times. The caller sees by which factors.
 std::optional<std::vector<FactorStep>> FindFactorSteps(
     const KernelCalls& calls, absl::string_view kernel,
     absl::string_view update);

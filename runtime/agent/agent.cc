@@ -412,7 +412,7 @@ std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
   for (int64_t i = 0; i < count && in.ok(); ++i) {
     const JobId job = in.GetId<JobId>();
     const JobStats stats = JobStats::Decode(in);
-    // Who left before the job began here did that in an earlier run of it.
+    // An agent that left before the job began here did that in an earlier run.
     const auto known = jobs_.find(job);
     const bool left_this_run = known != jobs_.end() &&
                                known->second.run != nullptr &&

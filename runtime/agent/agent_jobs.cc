@@ -327,7 +327,7 @@ JobSummary Agent::Summarize(JobRecord record) const {
     out.results_needed = it->second.results_needed;
     if (out.record.state == JobState::kRunning) out.note = NoteOf(it->second);
     out.troubles = WordsOf(it->second.troubles, membership_.view()->members());
-    // Of one that is to begin here again there is nothing yet.
+    // A job that is to begin here again has none yet.
     const bool is_over = out.record.state != JobState::kRunning;
     if (it->second.run != nullptr) {
       out.stats = it->second.run->stats();

@@ -43,7 +43,7 @@ struct Job {
   std::string source;  // the program text, for people
   std::vector<std::pair<std::string, std::string>> parameters;
   std::vector<JobInput> inputs;
-  // What a host must have to give these bits: see numeric_class.h.
+  // The parts that a host must have to give these bits: see numeric_class.h.
   std::string numeric_class;
   // Compiler, flags, tile shape: whatever else the program was lowered under.
   std::string lowering;

@@ -155,7 +155,7 @@ struct NativeKernel {
   // Of the values that it reads, then of those it makes. Empty: any.
   std::vector<ElementType> elements;
   int updates = -1;  // the `in` that goes through TakeOrCopy; -1: none
-  // What decides its bits on this host: see numeric_class.h. Empty: nothing.
+  // The parts that decide its bits on this host: see numeric_class.h.
   std::string numeric_class;
   std::function<absl::Status(NativeCall&)> run;
   // Where it runs; null: here.

@@ -18,7 +18,7 @@ std::string JoinNumericClasses(absl::Span<const std::string> classes);
 // hosts give it.
 bool MeetsNumericClass(absl::string_view host, absl::string_view needed);
 
-// What jobs may need, on this host.
+// The classes that jobs may need, on this host.
 struct NumericParts {
   std::string all_jobs;
   std::string mathematics;  // code that calls functions of libm

@@ -387,8 +387,15 @@ result u(3:9)(t) for t = 0:T:10 to "u.apng"
 """
 
 
+BLOCKS = """
+array a(i = 0:1) : double [3]
+input a(i) for i = 0:1
+result a(:)
+"""
+
+
 def case_told():
-    """What a run says of itself: what it made for want of a file, what it wrote
+    """A run says of itself what it made for want of a file, what it wrote
     where, and that its numbers are not finite."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "it.dog")
@@ -420,6 +427,23 @@ def case_told():
                         report)
             if not report["results_not_finite"] > 49:
                 raise SystemExit(f"results_not_finite\n{report}")
+        # Point by point, and in blocks, of which no array is made.
+        blocks = os.path.join(folder, "blocks.dog")
+        with open(blocks, "w") as file:
+            file.write(BLOCKS)
+        values = os.path.join(folder, "values.npy")
+        write_npy(values, [[1.0, 2.0, 3.0], [4.0, 5.0, float("inf")]])
+        for arguments, line in (
+                ((path, "-D", "T=200", "--coalesce", "off"),
+                 "warning: u: 49 of 51 numbers are not finite, the first "
+                 "u(1)(200)"),
+                ((blocks, "--input", "a=" + values),
+                 "warning: a: 1 of 6 numbers is not finite, the first a(1) at "
+                 "(2)")):
+            done = subprocess.run(
+                [os.path.abspath(DOGGED), "run", *arguments],
+                capture_output=True, text=True, cwd=folder, timeout=240)
+            check_equal(line, line in done.stderr, True, done.stderr)
         # An input that is not finite; a calm run.
         path = os.path.join(folder, "A.npy")
         write_npy(path, [[1.0, 2.0], [float("nan"), 3.0]])

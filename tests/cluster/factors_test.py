@@ -157,7 +157,7 @@ def norm(numbers):
 
 
 def residual(a, product):
-    """What the judge says, without rounding."""
+    """The judge's number, without rounding."""
     n = math.isqrt(len(a))
     return float(norm([x - y for x, y in zip(a, product)]) /
                  (n * norm(a) * Fraction(2.0**-52)))
@@ -281,7 +281,7 @@ def case_judge_fails():
 
 
 def lu_product(n, f, p):
-    """Of factors that are one block column."""
+    """The matrix of factors that are one block column."""
     f = [Fraction(x) for x in f]
     rows = [[sum((f[i * n + k] if k < i else 1) * f[k * n + j]
                  for k in range(min(i, j) + 1)) for j in range(n)]
@@ -373,7 +373,7 @@ def convert(f, p, n, width):
 
 
 def case_lu_files():
-    """What is said of F and P, done, makes them LAPACK's, and solves."""
+    """The lines that are said of F and P make them LAPACK's, and solve."""
     n, width = 23, 5
     matrix = random_matrix(n, n)
     with Folder() as folder:
@@ -408,7 +408,7 @@ def case_lu_files():
 
 
 def case_lu_files_that_are_lapacks():
-    """One block column; other programs."""
+    """A single block column; other programs."""
     with Folder() as folder:
         for name, output, more in (("lu", "F", ("-D", "NB=64")),
                                    ("qr", "V", ()), ("cholesky", "L", ())):
