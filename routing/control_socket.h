@@ -79,6 +79,11 @@ class ControlPort {
   // does not read for kControlFrameBytesMax queued bytes is closed.
   void Send(ConnectionId connection, uint8_t type, const Bytes& body);
 
+  // Bytes that wait for the other end to take them.
+  int64_t queued_bytes(ConnectionId connection) const {
+    const auto it = connections_.find(connection);
+    return it == connections_.end() ? 0 : it->second.queue_bytes;
+  }
   // Ends the connection once all that is queued was sent. No kClosed follows.
   void Close(ConnectionId connection);
   // It is not ended for want of descriptors.

@@ -1,7 +1,9 @@
 #include "runtime/agent/deliveries.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <utility>
 
 namespace dogged {
 namespace {
@@ -66,15 +68,33 @@ void Deliveries::SendDue(absl::Time now, Send send) {
       parcel.last = now;
     }
     if (!parcel.empty()) next_due_ = std::min(next_due_, parcel.due());
-    return parcel.wishes == 0;
+    return parcel.wishes == 0 && parcel.empty();
   });
 }
 
 void Deliveries::SendParcel(ConnectionId client, Parcel& parcel, Send send) {
-  send(client, parcel.reply);
-  parcel.reply.values.clear();
-  parcel.reply.lent.clear();
+  auto& values = parcel.reply.values;
+  size_t next = 0;
+  do {
+    parcel.is_held = !has_room_(client);
+    if (parcel.is_held) break;
+    ValuesReply reply{.job = parcel.reply.job,
+                      .lent = std::exchange(parcel.reply.lent, {})};
+    for (int64_t bytes = 0; next < values.size() && bytes < kFrameBytes &&
+                            reply.values.size() < kFrameValues;
+         ++next) {
+      bytes += values[next].second.bytes();
+      reply.values.push_back(std::move(values[next]));
+    }
+    send(client, reply);
+  } while (next < values.size());
+  if (next == 0) {  // held, or only what is lent
+    if (!parcel.is_held) parcel.bytes = 0;
+    return;
+  }
+  values.erase(values.begin(), values.begin() + static_cast<ptrdiff_t>(next));
   parcel.bytes = 0;
+  for (const auto& [label, value] : values) parcel.bytes += value.bytes();
 }
 
 bool Deliveries::Lend(ConnectionId client, const Label& label,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,11 @@ class Deliveries {
   static constexpr absl::Duration kTogether = absl::Milliseconds(20);
   using Send = absl::FunctionRef<void(ConnectionId, const ValuesReply&)>;
 
+  // Whether more may be sent to a client: what one does not take waits here, as
+  // what it is, not as frames of it. True unless this says otherwise.
+  void SetRoom(std::function<bool(ConnectionId)> has_room) {
+    has_room_ = std::move(has_room);
+  }
   void Want(ConnectionId client, const WantRequest& request);
   // Its connection has ended.
   void Forget(ConnectionId client);
@@ -61,14 +67,16 @@ class Deliveries {
     int64_t bytes = 0;                       // of the values in it
     int64_t wishes = 0;                      // that have not been met
     absl::Time last = absl::InfinitePast();  // when one was sent
+    bool is_held = false;                    // for want of room
 
     bool empty() const { return reply.values.empty() && reply.lent.empty(); }
     absl::Time due() const {
-      return wishes == 0 ? absl::InfinitePast() : last + kTogether;
+      return wishes == 0 && !is_held ? absl::InfinitePast() : last + kTogether;
     }
   };
 
-  static void SendParcel(ConnectionId client, Parcel& parcel, Send send);
+  // In frames, as far as there is room.
+  void SendParcel(ConnectionId client, Parcel& parcel, Send send);
   // Puts into `reply` where `value` is, and holds it until it is returned.
   // False if it can't be lent.
   bool Lend(ConnectionId client, const Label& label, const Value& value,
@@ -78,6 +86,9 @@ class Deliveries {
   absl::btree_map<std::pair<ConnectionId, JobId>, Parcel> parcels_;
   absl::btree_map<ConnectionId, Borrower> borrowers_;
   absl::Time next_due_ = absl::InfiniteFuture();
+  std::function<bool(ConnectionId)> has_room_ = [](ConnectionId) {
+    return true;
+  };
 };
 
 }  // namespace dogged

@@ -27,6 +27,9 @@ constexpr absl::Duration kKept = absl::Milliseconds(8);
 // At memory that is shared, for each look at descriptors, which is a system
 // call: 0.2 to 1.3 us, by the machine.
 constexpr int kLooks = 64;
+// What waits for a client as frames; of results that it does not take yet the
+// rest stays what it is.
+constexpr int64_t kClientBytesMax = 32 << 20;
 // So long clients wait at most while messages of the host keep the loop awake.
 constexpr absl::Duration kControlWithin = absl::Microseconds(100);
 
@@ -38,7 +41,11 @@ void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
 }  // namespace
 
 Server::Server(Agent& agent, Ports ports)
-    : agent_(agent), ports_(std::move(ports)) {}
+    : agent_(agent), ports_(std::move(ports)) {
+  deliveries_.SetRoom([this](ConnectionId client) {
+    return ports_.control.queued_bytes(client) < kClientBytesMax;
+  });
+}
 
 Server::~Server() {
   for (const auto& [connection, line] : life_lines_) {
@@ -429,7 +436,15 @@ void Server::KeepLifeLines() {
 
 void Server::SendWanted(absl::Time now) {
   const auto send = [this](ConnectionId client, const ValuesReply& reply) {
-    SendFrame(ports_.control, client, ControlType::kValues, reply.Encode());
+    const Bytes body = reply.Encode();
+    if (body.size() > kControlFrameBytesMax) {
+      return SendError(client,
+                       absl::ResourceExhaustedError(absl::StrCat(
+                           "one result has ", body.size(), " bytes; more than ",
+                           kControlFrameBytesMax,
+                           " go to no client: want it in smaller blocks")));
+    }
+    SendFrame(ports_.control, client, ControlType::kValues, body);
   };
   for (const JobId id : agent_.RunIds()) {
     for (const auto& [label, value] : agent_.TakeWanted(id)) {

@@ -112,5 +112,29 @@ TEST_F(DeliveriesTest, EachClientHearsOfWhatItWants) {
   EXPECT_THAT(deliveries_.Clients(), IsEmpty());
 }
 
+// One who does not read holds nobody up, gets all in the end, and what waits
+// for it is asked about by time.
+TEST_F(DeliveriesTest, WhatAClientDoesNotTakeWaits) {
+  bool has_room = false;
+  deliveries_.SetRoom(
+      [&](ConnectionId client) { return client != kClient || has_room; });
+  Want(kClient, 0, 40);
+  Want(kOther, 40, 41);
+  for (int64_t i = 0; i < 41; ++i) Add(i, 100'000);
+  EXPECT_THAT(SentAt(kStart),
+              ElementsAre(std::pair(kOther, std::vector<int64_t>{40})));
+  EXPECT_EQ(deliveries_.next_due(), kStart + Deliveries::kTogether);
+  has_room = true;
+  const Frames frames = SentAt(kStart + Deliveries::kTogether);
+  EXPECT_GT(frames.size(), 5);
+  int64_t next = 0;
+  for (const auto& [client, which] : frames) {
+    EXPECT_EQ(client, kClient);
+    for (const int64_t i : which) EXPECT_EQ(i, next++);
+  }
+  EXPECT_EQ(next, 40);
+  EXPECT_EQ(deliveries_.next_due(), absl::InfiniteFuture());
+}
+
 }  // namespace
 }  // namespace dogged

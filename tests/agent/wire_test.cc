@@ -11,7 +11,9 @@
 #include "routing/reconcile.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/homes.h"
+#include "runtime/agent/input_chunks.h"
 #include "runtime/agent/job_record.h"
+#include "runtime/agent/job_values.h"
 #include "runtime/agent/messages.h"
 #include "tests/agent/one_agent.h"
 
@@ -42,10 +44,11 @@ TEST(Wire, FramesOfTheControlPort) {
       .submission = SubmissionId(6),
       .options = {.replicas = 2, .search_only = true, .tasks_needed = 300},
       .text_hash = 7,
+      .supplies = true,
       .job = "J"};
   EXPECT_EQ(
       Hex(submit.Encode().view()),
-      Golden("0600000000000000 04 01 01 00 00 d804 0700000000000000 014a"));
+      Golden("0600000000000000 04 01 01 00 00 d804 0700000000000000 01 014a"));
   EXPECT_TRUE(SubmitRequest::Decode(submit.Encode().view()).ok());
   // An agent with so many would end, and so would all who hear of the job.
   for (const int replicas : {0, 17, INT_MAX}) {
@@ -82,6 +85,30 @@ TEST(Wire, FramesOfTheControlPort) {
                    "01 40 0800000000000000 0900000000000000 01 01 06"));
   EXPECT_TRUE(ValuesReply::Decode(values.Encode().view()).ok());
   EXPECT_EQ(Hex(ReturnedNotice{.number = 300}.Encode().view()), Golden("ac02"));
+}
+
+TEST(Wire, ChunksOfInputs) {
+  const ChunksWanted wanted{.job = JobId(5), .chunks = {{1, 300}}};
+  EXPECT_EQ(Hex(wanted.Encode().view()), Golden("0500000000000000 01 02 d804"));
+  const auto back = ChunksWanted::Decode(wanted.Encode().view());
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->chunks, wanted.chunks);
+  JobInput input{.array = "A", .content = Value::Scalar(0)};
+  input.Cut({});
+  const std::string part =
+      ChunkPart{.job = JobId(5), .chunk = {0, 0}}.EncodeWith(input);
+  EXPECT_EQ(Hex(part), Golden("0500000000000000 00 00 0000000000000000"));
+  EXPECT_EQ(ChunkPart::Decode(part)->bytes.size(), 8);
+  for (const char* const bad : {"", "\5"}) {
+    EXPECT_FALSE(ChunksWanted::Decode(bad).ok());
+    EXPECT_FALSE(ChunkPart::Decode(bad).ok());
+  }
+  // A wish, and the answer of one that has no such job.
+  EXPECT_EQ(Hex(InputChunks::AnswerWithout("\x01\x01\x04").view()),
+            Golden("05 01 04"));
+  EXPECT_TRUE(InputChunks::AnswerWithout("\x05\x01\x04").empty());
+  const Bytes value(std::string("value"));
+  EXPECT_EQ(Hex(PartOf(value, "\x02\x06")->view()), Golden("0a 02 616c75"));
 }
 
 TEST(Wire, HomesOfAJob) {

@@ -38,7 +38,7 @@ TEST(Inputs, AJobLongerThanAQueueComesToAll) {
 TEST(Inputs, AJobLongerThanAQueueComesThroughFaults) {
   SimOptions options = ShortQueues();
   options.faults = ManyFaults();
-  RunSeeds(LongJob(), options, 40);
+  RunSeeds(LongJob(), options, 20);
 }
 
 // Longer than all that may wait for an agent: values go as streams, or as that
@@ -87,9 +87,9 @@ TEST(Inputs, ChunksComeThroughFaults) {
   const Job job = WithInput(Heat1dJob(101, 20, 8));
   SimOptions options = FewChunks(job);
   options.faults = ManyFaults();
-  RunSeeds(job, options, 60, LoadInputMixKernels);
+  RunSeeds(job, options, 30, LoadInputMixKernels);
   options.job.search_only = true;
-  RunSeeds(job, options, 20, LoadInputMixKernels);
+  RunSeeds(job, options, 12, LoadInputMixKernels);
 }
 
 TEST(Inputs, ChunksGoToDiskWhereMemoryIsShort) {
@@ -97,10 +97,10 @@ TEST(Inputs, ChunksGoToDiskWhereMemoryIsShort) {
   SimOptions options = FewChunks(job);
   options.spill = true;
   options.job_limits.memory_bytes_max = 200 << 10;
-  RunSeeds(job, options, 20, LoadInputMixKernels);
+  RunSeeds(job, options, 12, LoadInputMixKernels);
   options.faults = ManyFaults();
   options.directories = true;
-  RunSeeds(job, options, 20, LoadInputMixKernels);
+  RunSeeds(job, options, 12, LoadInputMixKernels);
 }
 
 // The client has gone before all inputs were with agents: that is said.
