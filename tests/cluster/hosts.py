@@ -1,0 +1,75 @@
+"""Hosts of a test's own: network namespaces on a bridge, whose links it cuts."""
+
+import os
+import subprocess
+import sys
+
+
+def enter_own_network():
+    """Goes on in a network of this process's own, as root of that alone."""
+    if os.environ.get("DOGGED_OWN_NETWORK"):
+        return
+    as_root = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
+    os.environ["DOGGED_OWN_NETWORK"] = "1"
+    os.execvp("unshare", ["unshare", *as_root, "--net", "--", sys.executable,
+                          "-B", *sys.argv])
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+class Hosts:
+    """`count` of them, 10.124.0.1 and so on; this process reaches all."""
+
+    def __init__(self, count):
+        ip("link", "set", "lo", "up")
+        ip("link", "add", "bridge", "type", "bridge")
+        ip("link", "set", "bridge", "up")
+        ip("addr", "add", "10.124.0.254/24", "dev", "bridge")
+        self.keepers = []  # each holds a host's namespace
+        for i in range(count):
+            keeper = subprocess.Popen(["unshare", "--net", "cat"],
+                                      stdin=subprocess.PIPE)
+            self.keepers.append(keeper)
+            own = os.readlink("/proc/self/ns/net")
+            while os.readlink(f"/proc/{keeper.pid}/ns/net") == own:
+                os.sched_yield()
+            ip("link", "add", f"host{i}", "type", "veth", "peer", "name",
+               "eth0", "netns", str(keeper.pid))
+            ip("link", "set", f"host{i}", "master", "bridge", "up")
+            self.inside(i, "ip", "link", "set", "lo", "up")
+            self.inside(i, "ip", "addr", "add", f"{self.address(i)}/24", "dev",
+                        "eth0")
+            self.inside(i, "ip", "link", "set", "eth0", "up")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for keeper in self.keepers:
+            keeper.kill()
+            keeper.wait()
+            keeper.stdin.close()
+
+    @staticmethod
+    def address(i):
+        return f"10.124.0.{i + 1}"
+
+    def command(self, i, *words):
+        """`words` as they run on host `i`."""
+        return ["nsenter", "--net=/proc/%d/ns/net" % self.keepers[i].pid,
+                "--", *words]
+
+    def inside(self, i, *words):
+        subprocess.run(self.command(i, *words), check=True)
+
+    def cut(self, sender, receiver):
+        """What one sends to the other is lost, without a word."""
+        self.inside(sender, "ip", "neigh", "replace", self.address(receiver),
+                    "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud",
+                    "permanent")
+
+    def mend(self, sender, receiver):
+        self.inside(sender, "ip", "neigh", "del", self.address(receiver),
+                    "dev", "eth0")

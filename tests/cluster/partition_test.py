@@ -1,0 +1,159 @@
+"""Aim: agents that are cut off from one another, in whatever way, end nobody,
+hold no job up, and are of one view again once the network is whole. Method:
+real processes on hosts of their own, whose links are cut until the agents have
+noticed, and mended; nothing is timed, everything is waited for.
+
+    partition_test.py DOGGED SOURCE CASE
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from hosts import Hosts, enter_own_network
+
+DEADLINE = 120  # seconds, for whatever is waited for
+
+
+class Fleet:
+    """An agent on each host; each but the first is told of the first alone."""
+
+    def __init__(self, dogged, hosts, count):
+        self.dogged, self.hosts, self.agents = dogged, hosts, []
+        for i in range(count):
+            command = [dogged, "agent", "--listen", f"{hosts.address(i)}:7070",
+                       "--workers", "1", "--insecure", "--arena", "off"]
+            if i > 0:
+                command += ["--join", f"{hosts.address(0)}:7070"]
+            agent = subprocess.Popen(hosts.command(i, *command), text=True,
+                                     stdout=subprocess.PIPE)
+            self.agents.append(agent)
+            line = agent.stdout.readline()
+            assert line.startswith("listening "), line
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for agent in self.agents:
+            agent.kill()
+            agent.wait()
+            agent.stdout.close()
+
+    def address(self, i):
+        return f"{self.hosts.address(i)}:7070"
+
+    def status(self, i):
+        done = subprocess.run(
+            [self.dogged, "status", "--cluster", self.address(i), "--json"],
+            capture_output=True, text=True, timeout=DEADLINE)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def alive_at(self, i):
+        """Hosts of the agents that live, as that on host `i` says."""
+        status = self.status(i)
+        if status is None:
+            return None
+        return sorted(a["address"] for a in status["agents"]
+                      if a["state"] in ("alive", "suspect"))
+
+    def await_views(self, views):
+        """Until the agent of each host says that just those of its list live."""
+        for i, members in views.items():
+            wanted = sorted(self.address(m) for m in members)
+            deadline = time.monotonic() + DEADLINE
+            while self.alive_at(i) != wanted:
+                assert time.monotonic() < deadline, (
+                    f"host {i}: {self.alive_at(i)}, not {wanted}")
+        for i, agent in enumerate(self.agents):
+            assert agent.poll() is None, f"agent {i} ended: {agent.returncode}"
+
+
+def sever(hosts, links):
+    for sender, receiver in links:
+        hosts.cut(sender, receiver)
+
+
+def restore(hosts, links):
+    for sender, receiver in links:
+        hosts.mend(sender, receiver)
+
+
+def both_ways(ones, others):
+    return [link for a in ones for b in others for link in ((a, b), (b, a))]
+
+
+def split(dogged, count, ones):
+    """`ones` apart from the others, until each side is a cluster of its own."""
+    others = [i for i in range(count) if i not in ones]
+    with Hosts(count) as hosts, Fleet(dogged, hosts, count) as fleet:
+        every = list(range(count))
+        fleet.await_views({i: every for i in every})
+        links = both_ways(ones, others)
+        sever(hosts, links)
+        fleet.await_views({**{i: ones for i in ones},
+                           **{i: others for i in others}})
+        restore(hosts, links)
+        fleet.await_views({i: every for i in every})
+
+
+def one(dogged, _):
+    split(dogged, 3, [2])
+
+
+def halves(dogged, _):
+    split(dogged, 4, [0, 1])
+
+
+def mute(dogged, _):
+    """The last of three hears the others, and is not heard."""
+    with Hosts(3) as hosts, Fleet(dogged, hosts, 3) as fleet:
+        fleet.await_views({i: [0, 1, 2] for i in range(3)})
+        links = [(2, 0), (2, 1)]
+        sever(hosts, links)
+        fleet.await_views({0: [0, 1], 1: [0, 1]})
+        restore(hosts, links)
+        fleet.await_views({i: [0, 1, 2] for i in range(3)})
+
+
+def link(dogged, source):
+    """A job ends while two of three agents don't reach each other."""
+    program = os.path.join(source, "apps/heat2d/heat2d.dog")
+    arguments = [program, "-D", "N=1000", "-D", "T=400", "--json"]
+    alone = subprocess.run([dogged, "run", *arguments], check=True,
+                           capture_output=True, text=True)
+    with Hosts(3) as hosts, Fleet(dogged, hosts, 3) as fleet:
+        fleet.await_views({i: [0, 1, 2] for i in range(3)})
+        links = both_ways([1], [2])
+        sever(hosts, links)
+        run = subprocess.Popen(
+            [dogged, "run", *arguments, "--cluster", fleet.address(0)],
+            stdout=subprocess.PIPE, text=True)
+        words = json.loads(run.communicate(timeout=DEADLINE)[0])
+        assert run.returncode == 0
+        assert words["result_digest"] == json.loads(
+            alone.stdout)["result_digest"]
+        fleet.await_views({i: [0, 1, 2] for i in range(3)})
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            causes = [a.get("cause", "") for a in fleet.status(0)["agents"]]
+            if sum("no direct link from" in cause for cause in causes) == 2:
+                break
+            assert time.monotonic() < deadline, causes
+        restore(hosts, links)
+
+
+def main():
+    enter_own_network()
+    dogged, source, case = sys.argv[1:4]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        {"one": one, "halves": halves, "mute": mute, "link": link}[case](
+            dogged, source)
+
+
+if __name__ == "__main__":
+    main()
