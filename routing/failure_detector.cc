@@ -1,6 +1,7 @@
 #include "routing/failure_detector.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_format.h"
@@ -9,6 +10,9 @@ namespace dogged {
 namespace {
 
 constexpr int kSelfDoubtMax = 4;
+// An answer that was lost counts as one of this length.
+constexpr absl::Duration kRoundTripMax = absl::Seconds(2);
+constexpr int kRoundTripsInMean = 4;
 
 }  // namespace
 
@@ -19,14 +23,35 @@ void FailureDetector::Add(AgentId peer, absl::Time awake) {
 void FailureDetector::Heard(AgentId peer, absl::Time awake) {
   auto it = peers_.find(peer);
   if (it == peers_.end()) return;
-  it->second = Peer{.heard = awake};
+  it->second = Peer{.heard = awake,
+                    .asked = it->second.asked,
+                    .round_trip = it->second.round_trip};
   last_heard_ = awake;
+}
+
+void FailureDetector::Answered(AgentId peer, absl::Time awake) {
+  const auto it = peers_.find(peer);
+  if (it == peers_.end() || it->second.asked == absl::InfiniteFuture()) return;
+  const absl::Duration sample =
+      awake - std::exchange(it->second.asked, absl::InfiniteFuture());
+  it->second.round_trip +=
+      (std::min(sample, kRoundTripMax) - it->second.round_trip) /
+      kRoundTripsInMean;
+}
+
+absl::Duration FailureDetector::RoundTripMax() const {
+  absl::Duration out;
+  for (const auto& [id, peer] : peers_) out = std::max(out, peer.round_trip);
+  return out;
 }
 
 void FailureDetector::HeardOf(AgentId peer, absl::Time awake) {
   auto it = peers_.find(peer);
   if (it == peers_.end()) return;
-  it->second = Peer{.heard = awake, .pinged = it->second.pinged};
+  it->second = Peer{.heard = awake,
+                    .pinged = it->second.pinged,
+                    .asked = it->second.asked,
+                    .round_trip = it->second.round_trip};
   last_heard_ = awake;
 }
 
@@ -72,6 +97,7 @@ void FailureDetector::Ping(AgentId id, Peer& peer, absl::Time awake,
                            Wishes& wishes) const {
   if (absl::c_linear_search(wishes.pings, id)) return;
   peer.pinged = std::min(peer.pinged, awake);
+  peer.asked = std::min(peer.asked, awake);
   wishes.pings.push_back(id);
 }
 

@@ -63,6 +63,8 @@ class FailureDetector {
   void Remove(AgentId peer) { peers_.erase(peer); }
   // `peer` sent something that came directly.
   void Heard(AgentId peer, absl::Time awake);
+  // It answered a ping, directly.
+  void Answered(AgentId peer, absl::Time awake);
   // `peer` lives: something of it came by way of another agent.
   void HeardOf(AgentId peer, absl::Time awake);
 
@@ -73,6 +75,8 @@ class FailureDetector {
   bool IsSuspect(AgentId peer) const;
   // Live peers from which nothing comes directly, in ascending order.
   std::vector<AgentId> Unheard(absl::Time awake) const;
+  // The longest of the times that peers usually take to answer a ping.
+  absl::Duration RoundTripMax() const;
   // 0: in good health; timeouts are multiplied by one more than this.
   int self_doubt() const { return self_doubt_; }
 
@@ -85,6 +89,9 @@ class FailureDetector {
     absl::Time suspected = absl::InfiniteFuture();
     // The first ping since it was heard directly.
     absl::Time pinged = absl::InfiniteFuture();
+    // The first one that it has not answered.
+    absl::Time asked = absl::InfiniteFuture();
+    absl::Duration round_trip;  // a moving mean
   };
 
   void Judge(AgentId id, Peer& peer, absl::Time awake, Wishes& wishes);

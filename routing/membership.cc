@@ -343,7 +343,11 @@ void Membership::ReceiveAck(AgentId from, const Bytes& body, Outbox& out) {
   if (about == from || view_->Contains(about)) MergeFact(std::move(heard));
   if (asked_by.IsNone() || asked_by == self_.id) {
     // That the sender itself lives is known since the message came.
-    if (about != from) detector_.HeardOf(about, awake_);
+    if (about != from) {
+      detector_.HeardOf(about, awake_);
+    } else if (asked_by.IsNone()) {
+      detector_.Answered(about, awake_);
+    }
   } else if (view_->Contains(asked_by)) {
     out.Send(asked_by, RoutingKind::kPingAck, JobId(), body);
   }

@@ -384,6 +384,11 @@ void Agent::PollValues(absl::Time now) {
 void Agent::RefreshBlob(absl::Time now) {
   if (now < next_blob_) return;
   next_blob_ = now + kBlobInterval;
+  for (auto& [id, entry] : jobs_) {
+    if (entry.run != nullptr) {
+      entry.run->NoteRoundTrip(membership_.RoundTripMax());
+    }
+  }
   FinishJobs(now);
   ForgetJobs(now);
   DropOffers(now);

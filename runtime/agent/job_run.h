@@ -51,10 +51,10 @@ class JobRun {
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
-  // If Parts had none. Tasks that were ready before go to the executor now.
-  void SetKernels(std::shared_ptr<const KernelTable> kernels);
-  // No task starts from now on; what is ready waits to move away.
-  void Pause() { paused_ = true; }
+  void SetKernels(
+      std::shared_ptr<const KernelTable> kernels);  // if it has none
+  void Pause() { paused_ = true; }  // no task starts; what is ready moves away
+  void NoteRoundTrip(absl::Duration time) { times_.NoteRoundTrip(time); }
   int64_t executing_count() const;  // tasks; also elsewhere, for this agent
   void SetMembers(absl::Time now, PlacementView view, Outbox& out);
   void ExpectHandover(absl::Time now, AgentId leaver);
@@ -63,8 +63,7 @@ class JobRun {
   // malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
                        absl::string_view body, Outbox& out);
-  // Needs the bytes of what a kAnnounce with this body names.
-  bool Lacks(absl::string_view announce) const;
+  bool Lacks(absl::string_view announce) const;  // needs the bytes of that
   // `value` is that of `label` at `from`, lent: as a kPublish of it.
   absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
                            const Value& value, Outbox& out);
@@ -89,8 +88,7 @@ class JobRun {
   void RaiseRound(int64_t round, bool is_last);
 
   const absl::Status& failure() const { return failure_; }  // OK: it goes on
-  // This agent's own: it starts nothing more if it is unable to.
-  void Suffer(TroubleKind kind, absl::Status cause);
+  void Suffer(TroubleKind kind, absl::Status cause);  // of this agent's own
   const Trouble& trouble() const { return trouble_; }
   const JobStats& stats() const { return stats_; }
   const Program& program() const { return job_->program; }

@@ -16,8 +16,6 @@ namespace {
 // Of those that have gone `status` names the last ones.
 constexpr size_t kDepartedMax = 1000;
 constexpr int kLifeLineNeighboursMax = 16;
-// A contact connects and answers within this.
-constexpr absl::Duration kDialTimeMax = absl::Seconds(3);
 // So long the loop looks out for the next message before it sleeps: about what
 // a wake-up costs.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
@@ -41,7 +39,9 @@ void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
 }  // namespace
 
 Server::Server(Agent& agent, Ports ports)
-    : agent_(agent), ports_(std::move(ports)) {
+    : agent_(agent),
+      ports_(std::move(ports)),
+      dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled) {
   deliveries_.SetRoom([this](ConnectionId client) {
     return ports_.control.queued_bytes(client) < kClientBytesMax;
   });
@@ -49,9 +49,6 @@ Server::Server(Agent& agent, Ports ports)
 
 Server::~Server() {
   for (const auto& [connection, line] : life_lines_) {
-    ports_.control.Close(connection);
-  }
-  for (const auto& [connection, dial] : dials_) {
     ports_.control.Close(connection);
   }
   // The next incarnation knows nothing of these wishes; their clients say them
@@ -101,12 +98,7 @@ void Server::SetAsleep(bool is_asleep) {
 
 absl::Time Server::NextWake() const {
   absl::Time wake = std::min(agent_.next_wake(), deliveries_.next_due());
-  wake = std::min(wake, ports_.contacts.next_due());
-  if (!has_settled_) wake = std::min(wake, ports_.contacts.settles_at());
-  for (const auto& [connection, dial] : dials_) {
-    wake = std::min(wake, dial.deadline);
-  }
-  return wake;
+  return std::min(wake, dialer_.next_due());
 }
 
 void Server::Pass() {
@@ -115,7 +107,7 @@ void Server::Pass() {
   agent_.RunOnce(now);
   LogEvents();
   KeepLifeLines();
-  KeepContacts(now);
+  const bool has_settled = dialer_.Tick(now);
   SendWanted(now);
   ConfirmSubmits();
   AskSuppliers();
@@ -125,7 +117,7 @@ void Server::Pass() {
   if (is_asleep_ ? ports_.control.has_unsettled() : IsControlDue(now)) {
     HandleControl(now);
   }
-  has_news_ = !control_events_.empty() || std::exchange(has_begun_jobs_, false);
+  has_news_ = !control_events_.empty() || has_settled;
 }
 
 void Server::PassForSleeper() {
@@ -187,6 +179,7 @@ void Server::HandleControl(absl::Time now) {
   control_events_.clear();
   ports_.control.Poll(control_events_);
   for (const ControlEvent& event : control_events_) {
+    if (dialer_.Take(now, event)) continue;
     switch (event.kind) {
       case ControlEvent::Kind::kAccepted:
         break;
@@ -194,17 +187,10 @@ void Server::HandleControl(absl::Time now) {
         if (life_lines_.contains(event.connection)) {
           SendFrame(ports_.control, event.connection, ControlType::kLifeLine,
                     EncodeId(agent_.id()));
-        } else if (dials_.contains(event.connection)) {
-          SendFrame(ports_.control, event.connection, ControlType::kJoin,
-                    Bytes(agent_.Snapshot()));
         }
         break;
       case ControlEvent::Kind::kFrame:
-        if (dials_.contains(event.connection)) {
-          EndDial(now, event);
-        } else {
-          HandleFrame(now, event);
-        }
+        HandleFrame(now, event);
         break;
       case ControlEvent::Kind::kClosed:
         HandleClosed(now, event);
@@ -361,51 +347,8 @@ void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
       agent_.PeerDied(now, ended.peer, "its connection closed");
     }
   }
-  if (dials_.contains(event.connection)) EndDial(now, event);
   deliveries_.Forget(event.connection);
   ForgetSupplier(event.connection);
-}
-
-void Server::EndDial(absl::Time now, const ControlEvent& event) {
-  const std::string address = dials_.at(event.connection).address;
-  dials_.erase(event.connection);
-  AgentId met;
-  if (event.kind == ControlEvent::Kind::kFrame) {
-    ports_.control.Close(event.connection);
-    if (event.type == static_cast<uint8_t>(ControlType::kSnapshot)) {
-      met = agent_.Join(now, event.body.view(), address).value_or(AgentId());
-    }
-  }
-  if (met.IsNone()) {
-    ports_.contacts.NoteFailure(now, address);
-  } else {
-    ports_.contacts.NoteAnswer(address, met, met == agent_.id());
-  }
-}
-
-void Server::KeepContacts(absl::Time now) {
-  for (auto it = dials_.begin(); it != dials_.end();) {
-    if (now < it->second.deadline) {
-      ++it;
-      continue;
-    }
-    ports_.control.Close(it->first);
-    ports_.contacts.NoteFailure(now, it->second.address);
-    it = dials_.erase(it);
-  }
-  const std::shared_ptr<const View> view = agent_.membership().view();
-  const absl::string_view self = agent_.membership().self().control_address;
-  if (now >= ports_.contacts.next_due() || view != dialed_view_) {
-    dialed_view_ = view;
-    for (std::string& address : ports_.contacts.TakeDue(now, *view, self)) {
-      const ConnectionId connection = ports_.control.Connect(address);
-      dials_[connection] = {std::move(address), now + kDialTimeMax};
-    }
-  }
-  if (!has_settled_ && ports_.contacts.HasSettled(now)) {
-    has_settled_ = ports_.on_settled();
-    has_begun_jobs_ = true;
-  }
 }
 
 void Server::KeepLifeLines() {

@@ -21,6 +21,7 @@
 #include "runtime/agent/agent.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/deliveries.h"
+#include "runtime/agent/dialer.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/loop_turn.h"
 
@@ -76,11 +77,6 @@ class Server : private LoopTurn::Loop {
     AgentId peer;
     bool confirmed = false;  // the peer has said who it is
   };
-  // A connection to a contact that is no member, as far as is known.
-  struct Dial {
-    std::string address;
-    absl::Time deadline;
-  };
 
   // Receives, works and answers, once.
   void Pass();
@@ -115,10 +111,6 @@ class Server : private LoopTurn::Loop {
   void ConfirmSubmits();
   void ForgetSupplier(ConnectionId client);
   void KeepLifeLines();
-  // Dials the contacts that are due, and ends dials that take too long.
-  void KeepContacts(absl::Time now);
-  // An answer came: whatever it is, the dial has ended.
-  void EndDial(absl::Time now, const ControlEvent& event);
   void SendWanted(absl::Time now);
   void LogEvents();
   StatusReply Status(const StatusRequest& request) const;
@@ -143,10 +135,7 @@ class Server : private LoopTurn::Loop {
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
-  absl::btree_map<ConnectionId, Dial> dials_;
-  std::shared_ptr<const View> dialed_view_;
-  bool has_settled_ = false;
-  bool has_begun_jobs_ = false;  // in this pass: there is another one to make
+  Dialer dialer_;
   std::string cause_;
   Deliveries deliveries_;
   // Who has submitted a job that is not with others yet.

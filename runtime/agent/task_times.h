@@ -56,6 +56,8 @@ class TaskTimes {
 
   // A moving mean; 1 ms before any has ended.
   absl::Duration usual() const { return usual_; }
+  // Members take so long to answer, at most.
+  void NoteRoundTrip(absl::Duration time) { round_trip_ = time; }
   // Somebody has died, and what he had may be missed.
   void NoteLoss(absl::Time now) { hurry_until_ = now + 8 * LongPatience(); }
   // So long a task waits for what it misses before it demands it. Usually that
@@ -63,12 +65,14 @@ class TaskTimes {
   // however long tasks take.
   absl::Duration Patience(absl::Time now) const {
     const absl::Duration usual = LongPatience();
-    return now < hurry_until_ ? std::min(usual, hurry_) : usual;
+    return now < hurry_until_
+               ? std::min(usual, std::max(hurry_, kRoundTrips * round_trip_))
+               : usual;
   }
   // What is given to another agent, or claimed by one, is its own so long: its
   // inputs may take as long to arrive as a task takes.
   absl::Duration LongPatience() const {
-    return std::max(patience_min_, 8 * slowest_);
+    return std::max(patience_min_, 8 * slowest_) + kRoundTrips * round_trip_;
   }
   bool HasUnknown() const { return unknown_ > 0; }
   // What a task that waits would wait for, or take, at least; 0 while nobody
@@ -84,6 +88,10 @@ class TaskTimes {
     int64_t running = 0;
   };
 
+  // From what a task is made of to the task: its home hears that the label is
+  // bound, asks for it, and gets it.
+  static constexpr int kRoundTrips = 3;
+
   const absl::Duration patience_min_;
   const absl::Duration hurry_;
   absl::Time hurry_until_ = absl::InfinitePast();
@@ -94,6 +102,7 @@ class TaskTimes {
   int64_t ended_ = 0;
   absl::Duration usual_ = absl::Milliseconds(1);
   absl::Duration slowest_;
+  absl::Duration round_trip_;
 };
 
 }  // namespace dogged

@@ -31,8 +31,13 @@ std::string Golden(absl::string_view text) {
 const Label kLabel{.array = 1, .index = {2, -1}};
 
 TEST(Wire, FramesOfTheControlPort) {
-  EXPECT_EQ(Hex(FrameHeader{.type = 7, .body_bytes = 0x102}.Encode()),
-            Golden("64676431 02010000 07"));
+  EXPECT_EQ(Hex(FrameHeader::Encode(7, "abc")),
+            Golden("64676432 03000000 07 00000000"));
+  const auto header = FrameHeader::Decode(FrameHeader::Encode(7, "abc"));
+  ASSERT_TRUE(header.ok());
+  EXPECT_TRUE(header->Check("abc").ok());
+  EXPECT_FALSE(header->Check("abd").ok());
+  EXPECT_FALSE(header->Check("abcd").ok());
   EXPECT_EQ(Hex(EncodeId(AgentId(0x0102030405060708)).view()),
             Golden("0807060504030201"));
   EXPECT_EQ(Hex(EncodeError(absl::NotFoundError("x")).view()),
