@@ -174,20 +174,26 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
                : ", does not reach there: widen it, or shrink the other range");
 }
 
+namespace {
+
+// The least and the greatest of what was included; none at first.
+struct Ends {
+  std::optional<int64_t> first;
+  std::optional<int64_t> last;
+
+  void Include(std::optional<int64_t> from, std::optional<int64_t> to) {
+    if (!from || !to) return;
+    first = std::min(*from, first.value_or(*from));
+    last = std::max(*to, last.value_or(*to));
+  }
+};
+
+}  // namespace
+
 Analysis::Grid Analysis::GridOf(int32_t array, int i) const {
-  Grid out;
-  const auto include = [&out](std::optional<int64_t> first,
-                              std::optional<int64_t> last, bool is_sure) {
-    if (!first || !last) return;
-    if (!out.first || *first <= *out.first) {
-      out.is_first_sure = is_sure || (out.first == first && out.is_first_sure);
-      out.first = first;
-    }
-    if (!out.last || *last >= *out.last) {
-      out.is_last_sure = is_sure || (out.last == last && out.is_last_sure);
-      out.last = last;
-    }
-  };
+  Ends own;  // of tasks that read the array
+  Ends others;
+  Ends numbers;  // of boundaries
   for (size_t k = 0; k < tasks_.size(); ++k) {
     const CheckedTask& task = program_.tasks[k];
     if (task.origin == CheckedTask::Origin::kBoundary) continue;
@@ -197,7 +203,8 @@ Analysis::Grid Analysis::GridOf(int32_t array, int i) const {
     for (size_t c = 0; c < task.creates.size(); ++c) {
       if (task.creates[c].ref.array != array) continue;
       const isl::set labels = tasks_[k].creates[c].range();
-      include(Least(labels, i), Greatest(labels, i), !is_of_itself);
+      (is_of_itself ? own : others)
+          .Include(Least(labels, i), Greatest(labels, i));
     }
   }
   for (const CheckedBoundary& boundary : program_.boundaries) {
@@ -205,9 +212,23 @@ Analysis::Grid Analysis::GridOf(int32_t array, int i) const {
     const LinearForm& form = boundary.ref.index[static_cast<size_t>(i)];
     if (!IsNumber(form)) continue;
     const int64_t number = Instantiate(form, program_).constant;
-    include(number, number, true);
+    numbers.Include(number, number);
   }
-  return out;
+  Ends all = numbers;
+  all.Include(own.first, own.last);
+  all.Include(others.first, others.last);
+  // Where all tasks begin at one index, what lies before may have been left
+  // out.
+  const bool starts_before = others.first && others.first < own.first;
+  const bool ends_behind = others.last && others.last > own.last;
+  return {
+      .first = all.first,
+      .last = all.last,
+      .is_first_sure =
+          all.first == numbers.first ||
+          (all.first == others.first && (starts_before || !own.first)),
+      .is_last_sure = all.last == numbers.last ||
+                      (all.last == others.last && (ends_behind || !own.last))};
 }
 
 // Whether some result is all along index i, however far that goes.

@@ -96,6 +96,12 @@ std::string ParseIndex(absl::string_view text, SelectedIndex& index) {
   index.kind = Kind::kRange;
   const absl::string_view first = text.substr(0, colon);
   const absl::string_view last = text.substr(colon + 1);
+  if (absl::StrContains(last, ":")) {
+    return absl::StrCat("'", text,
+                        "' has a step, which only the program gives:  result "
+                        "u(x)(t) for x = 0:9  t = ",
+                        text, " to \"u.npy\"");
+  }
   const bool has_first = absl::SimpleAtoi(first, &index.first);
   const bool has_last = absl::SimpleAtoi(last, &index.last);
   if ((!has_first && !IsExpression(first)) ||

@@ -64,6 +64,10 @@ TEST(Selection, WrongTextIsMarked) {
                                                       "   |        ^^^\n"));
   EXPECT_THAT(ErrorOf("phi(1:)=a.npy"), HasSubstr("'1:' is no range"));
   EXPECT_THAT(ErrorOf("phi(7:3)=a.npy"), HasSubstr("'7:3' is empty"));
+  EXPECT_THAT(
+      ErrorOf("phi(:)(0:600:100)=a.npy"),
+      HasSubstr("'0:600:100' has a step, which only the program gives:  "
+                "result u(x)(t) for x = 0:9  t = 0:600:100 to"));
   EXPECT_THAT(ErrorOf("phi()=a.npy"), HasSubstr("'' is no number"));
   EXPECT_THAT(ErrorOf("phi(1=a.npy"), HasSubstr("'(1' is no index"));
   EXPECT_THAT(ErrorOf("phi(1)x=a.npy"), HasSubstr("'x' is no index"));
