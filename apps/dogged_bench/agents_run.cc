@@ -80,7 +80,7 @@ AgentsRun::Outcome AgentsRun::Run(const Request& request) {
       .job = JobIdOf(JobHash(encoded)), .program = job->program, .results = {}};
   const Relations relations(out.program);
   absl::Status status =
-      (*client)->Submit(encoded, SubmissionId(runs_),
+      (*client)->Submit(*job, SubmissionId(runs_),
                         {.replicas = request.replicas}, relations, runs_);
   while (status.ok() && !((*client)->HasAll() && *(*client)->CopyLent())) {
     status = (*client)->Collect(absl::Seconds(1));
