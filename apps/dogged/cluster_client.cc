@@ -332,7 +332,10 @@ absl::Status ClusterClient::CollectOrThrow(absl::Duration patience) {
     if (status.code() == absl::StatusCode::kDeadlineExceeded) {
       return absl::OkStatus();
     }
-    if (status.code() == absl::StatusCode::kResourceExhausted) return status;
+    if (status.code() == absl::StatusCode::kResourceExhausted ||
+        status.code() == absl::StatusCode::kFailedPrecondition) {
+      return status;
+    }
     if (!status.ok()) DOGGED_RETURN_IF_ERROR(FailOver(status));
   }
   return absl::OkStatus();

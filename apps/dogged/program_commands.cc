@@ -227,12 +227,14 @@ ExitCode SimCommand(const SimCommandOptions& options,
     return ExitCode::kFailed;
   }
   SimTotals totals;
-  const std::string encoded = program->job.Encode();
+  Job cut = program->job;
+  cut.CutInputs();
+  const std::string encoded = cut.Encode();
   // The last seed may be the greatest there is.
   const uint64_t more = options.last_seed - options.first_seed;
   for (uint64_t i = 0; i <= more; ++i) {
     const uint64_t seed = options.first_seed + i;
-    SimOptions sim{.agents = options.agents, .seed = seed};
+    SimOptions sim{.agents = options.agents, .seed = seed, .inputs = &cut};
     sim.job = {.replicas = options.replicas,
                .search_only = options.search_only,
                .claims = options.claims};

@@ -361,9 +361,10 @@ absl::Status InputChunks::Supply(const ChunkId& id, absl::string_view bytes) {
   Chunk& chunk = chunks_[static_cast<size_t>(at)];
   const Value value = ValueOf(chunk, bytes);
   if (value.IsNone() || value.digest() != chunk.digest) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         absl::StrCat("input ", names_[static_cast<size_t>(id.input)],
-                     ": what came is not what the job was submitted with"));
+                     ": its file is not what it was when the job was "
+                     "submitted; run again once it is written"));
   }
   if (being_supplied_.erase(at) > 0) supply_bytes_ -= value.bytes();
   counts_.supplied_bytes += value.bytes();

@@ -188,7 +188,6 @@ int64_t JobRun::running_count() const {
 // The workers can do with one more of this job; others have their own share.
 bool JobRun::MayStart() const {
   return kernels_ != nullptr && !paused_ &&
-         (inputs_ == nullptr || inputs_->HasRoom()) &&
          running_count() < QueueTarget(executor_, times_);
 }
 
