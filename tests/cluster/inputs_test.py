@@ -42,7 +42,7 @@ result u(:)(:)(T)
 # All of it is read long before half of it is done.
 SPREADING = """
 param N = 3100
-param T = 400
+param T = 200
 input S(i)(j) for i = 0:N-1 j = 0:N-1
 task start
   creates u(i)(j)(0) as n
@@ -64,7 +64,7 @@ task step
     n = 0.5*(a + b)
   end code
 end task
-result u(:)(0)(T)
+result u(:)(:)(T)
 """
 
 
