@@ -257,4 +257,10 @@ int WorkersPerAgent(int workers, int agents) {
   return std::max(1, cpus / std::max(1, agents));
 }
 
+std::string FolderOfJob(const std::string& directory, const Job& job) {
+  if (directory.empty()) return "";
+  return absl::StrCat(directory, "/",
+                      JobHash(job.Encode()).ToString().substr(0, kNameDigits));
+}
+
 }  // namespace dogged

@@ -91,6 +91,13 @@ ExitCode ExitCodeOf(const absl::Status& status);
 // Processors of this host divided by `agents`, at least 1, if `workers` is 0.
 int WorkersPerAgent(int workers, int agents);
 
+// Of a job's hash, for people.
+inline constexpr size_t kNameDigits = 12;
+// Where a run's own agents keep values of `job`, below `directory`; empty if
+// that is. It has the name of the job: a later run of that goes on there, and
+// no other one.
+std::string FolderOfJob(const std::string& directory, const Job& job);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_DOGGED_JOB_SOURCE_H_

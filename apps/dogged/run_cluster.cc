@@ -36,17 +36,6 @@ constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
 // to be done at a moment of the run.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
 constexpr absl::Duration kPollWithFaults = absl::Milliseconds(40);
-constexpr size_t kNameDigits = 12;  // of a job's hash, for people
-
-// Where the run's own agents keep values; empty if they don't. It has the name
-// of the job: a later run of that goes on there, and no other one.
-std::string FolderOf(const RunOptions& options, const LoadedProgram& program,
-                     const Environment& environment) {
-  if (environment.directory.empty() || !options.cluster.empty()) return "";
-  return absl::StrCat(
-      environment.directory, "/",
-      JobHash(program.job.Encode()).ToString().substr(0, kNameDigits));
-}
 
 // One run, from the first agent to the last result.
 class ClusterRun {
@@ -56,7 +45,9 @@ class ClusterRun {
       : options_(options),
         program_(program),
         relations_(program.job.program),
-        folder_(FolderOf(options, program, environment)),
+        folder_(options.cluster.empty()
+                    ? FolderOfJob(environment.directory, program.job)
+                    : ""),
         agents_({.workers = options.program.workers,
                  .memory = environment.memory,
                  .directory = folder_,

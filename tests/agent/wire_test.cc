@@ -32,7 +32,7 @@ const Label kLabel{.array = 1, .index = {2, -1}};
 
 TEST(Wire, FramesOfTheControlPort) {
   EXPECT_EQ(Hex(FrameHeader::Encode(7, "abc")),
-            Golden("64676432 03000000 07 00000000"));
+            Golden("64676432 03000000 07 022685e4"));
   const auto header = FrameHeader::Decode(FrameHeader::Encode(7, "abc"));
   ASSERT_TRUE(header.ok());
   EXPECT_TRUE(header->Check("abc").ok());

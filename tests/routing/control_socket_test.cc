@@ -143,12 +143,16 @@ TEST(ControlSocket, GarbageClosesOnlyItsConnection) {
   std::unique_ptr<ControlPort> port = Listen();
   std::vector<int> fds;
   // Foreign; ours, then foreign; a frame that is too long.
-  for (const std::string& text : {std::string("GET / HTTP/1.1\r\n\r\n"),
-                                  std::string("dgd2\0\0\0\0\5rubbishes", 18),
-                                  std::string("dgd2\377\377\377\377\1....", 13)}) {
+  for (const std::string& text :
+       {std::string("GET / HTTP/1.1\r\n\r\n"),
+        FrameHeader::Encode(5, "") + "rubbish",
+        std::string("dgd2\377\377\377\377\1....", 13)}) {
     fds.push_back(RawConnect(*port));
     RawSend(fds.back(), text);
   }
+  // A byte that changed on its way.
+  fds.push_back(RawConnect(*port));
+  RawSend(fds.back(), FrameHeader::Encode(5, "abc") + "abd");
   // A promise of a gigabyte takes no memory and hurts nobody.
   const int slow = RawConnect(*port);
   RawSend(slow, std::string("dgd2\0\0\0\100\1....", 13));
@@ -167,9 +171,9 @@ TEST(ControlSocket, GarbageClosesOnlyItsConnection) {
         if (event.kind == Kind::kFrame) ++frames;
         Echo(at, event);
       },
-      [&] { return closed >= 3 && done; }));
+      [&] { return closed >= 4 && done; }));
   client.join();
-  EXPECT_EQ(port->refused_count(), 3);
+  EXPECT_EQ(port->refused_count(), 4);
   EXPECT_EQ(frames, 2);
   for (int fd : fds) close(fd);
   close(slow);
