@@ -56,8 +56,7 @@ struct AgentOptions {
   bool keeps_values = false;
   // What the values of this agent take.
   std::function<int64_t()> live_bytes = Value::LiveBytes;
-  // Called after a job's values were freed.
-  std::function<void()> on_freed = [] {};
+  std::function<void()> on_freed = [] {};  // a job's values
 };
 
 class Agent {
@@ -150,6 +149,7 @@ class Agent {
     // Outlive the run: tasks may be on workers when a job is cancelled. Null
     // until they are made, and where the numeric class is another.
     std::shared_ptr<const KernelTable> kernels;
+    absl::Time kernels_due = absl::InfiniteFuture();
     std::unique_ptr<JobRun> run;
     // What clients wait for, and what has come for them.
     absl::flat_hash_set<Label> wanted;
@@ -242,7 +242,7 @@ class Agent {
   void BeginToKeep(absl::Time now, JobId job);
   // Who takes part in running `job`: members of its numeric class; and where.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
-  // Somebody else would take over what this agent holds of the job.
+  // Somebody else would take over what is here.
   bool HasHeirs(const Entry& entry) const;
 
   const AgentOptions options_;

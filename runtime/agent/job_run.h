@@ -88,6 +88,7 @@ class JobRun {
   const absl::Status& failure() const { return failure_; }  // OK: it goes on
   // This agent's own: it starts nothing more if it is unable to.
   void Suffer(TroubleKind kind, absl::Status cause);
+  void EndSlowness();
   const Trouble& trouble() const { return trouble_; }
   const JobStats& stats() const { return stats_; }
   const Program& program() const { return job_->program; }
@@ -144,7 +145,6 @@ class JobRun {
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
-  // Also counts them; without a holder it does nothing else.
   void TellWide(const Label&, const Value&, AgentId holder, Outbox& out);
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
