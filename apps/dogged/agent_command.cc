@@ -255,7 +255,8 @@ class AgentProcess {
       if (arena != nullptr) arena->values().ReturnPages();
       ReturnFreedMemory();
     };
-    agent_options.keeps_values = !options_.directory.empty();
+    agent_options.keeps_values =
+        !options_.directory.empty() && engine != nullptr;
     agent_options.shared_memory = arena_.get();
     if (arena_ != nullptr) agent_options.self.arena = arena_->address();
     agent_options.lending.lent_bytes_max =
@@ -355,7 +356,15 @@ class AgentProcess {
                                 .on_damage = EndDamaged,
                                 .flush_interval = interval});
     };
-    if (!options_.directory.empty()) return open(options_.directory);
+    if (!options_.directory.empty()) {
+      auto opened = open(options_.directory);
+      // One that has served goes on without a disk that takes no more.
+      const bool may_lack = said_ready_ && options_.memory_bytes == 0;
+      if (opened.ok() || !may_lack) return opened;
+      Log(LogLevel::kWarning, absl::StrCat("it goes on without its disk: ",
+                                           opened.status().message()));
+      return nullptr;
+    }
     if (options_.memory_bytes == 0) return nullptr;
     return std::make_unique<SpillEngine>(temporary_folder_, open);
   }

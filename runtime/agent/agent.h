@@ -211,7 +211,7 @@ class Agent {
   void BeginToKeep(absl::Time now, JobId job);
   // Who takes part in running `job`: members of its numeric class; and where.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
-  // Somebody else would take over what this agent holds of the job.
+  // Somebody else would take over what is here.
   bool HasHeirs(const Entry& entry) const;
 
   const AgentOptions options_;

@@ -21,6 +21,8 @@ constexpr absl::Duration kKeptTime = absl::Seconds(2);
 constexpr absl::Duration kLargeKeptTime = absl::Seconds(30);
 constexpr absl::Duration kResultsKeptTime = absl::Minutes(10);
 constexpr int64_t kResultsKeptBytesMax = 256 << 20;
+// Who has no kernels by then leaves the job to those who have, until it does.
+constexpr absl::Duration kKernelsPatience = absl::Seconds(15);
 
 }  // namespace
 
@@ -61,6 +63,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   if (entry.kernels == nullptr && MeetsNumericClass(options_.self.numeric_class,
                                                     entry.job->numeric_class)) {
     MakeKernels(record.job(), entry.job);
+    entry.kernels_due = now + kKernelsPatience;
   }
   entry.leavers.clear();
   entry.run = std::make_unique<JobRun>(
@@ -163,6 +166,8 @@ void Agent::TakeKernels() {
     entry.kernels =
         std::make_shared<const KernelTable>(std::move(loaded.kernels->table));
     entry.run->SetKernels(entry.kernels);
+    entry.kernels_due = absl::InfiniteFuture();
+    if (loaded.kernels->trouble.ok()) entry.run->EndSlowness();
     entry.run->Suffer(TroubleKind::kSlow, loaded.kernels->trouble);
   }
 }

@@ -106,6 +106,16 @@ void Agent::CheckTakers(absl::Time now) {
   std::vector<std::pair<JobId, absl::Status>> failed;
   for (auto& [job, entry] : jobs_) {
     if (entry.run == nullptr || draining_) continue;
+    if (entry.kernels == nullptr) {
+      if (now >= entry.kernels_due) {
+        entry.run->Suffer(TroubleKind::kSlow,
+                          absl::DeadlineExceededError(
+                              "its kernels take long to make: the compiler "
+                              "hangs, or a library does as it is loaded"));
+        entry.kernels_due = absl::InfiniteFuture();
+      }
+      outbox_.WakeAt(entry.kernels_due);
+    }
     const std::string& wanted = entry.job->numeric_class;
     const bool is_plain =
         entry.troubles.empty() &&

@@ -43,6 +43,7 @@ struct JobEntry {
   // Outlives the run: tasks may be on workers when a job is cancelled.
   // Null until they are made, and where the numeric class is another.
   std::shared_ptr<const KernelTable> kernels;
+  absl::Time kernels_due = absl::InfiniteFuture();
   std::unique_ptr<JobRun> run;
   // What clients wait for, and what has come for them.
   absl::flat_hash_set<Label> wanted;

@@ -64,7 +64,7 @@ class JobRun {
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
                        absl::string_view body, Outbox& out);
   bool Lacks(absl::string_view announce) const;  // needs the bytes of that
-  // `value` is that of `label` at `from`, lent: as a kPublish of it.
+  // `value`, of `from`, is lent: as a kPublish of it.
   absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
                            const Value& value, Outbox& out);
   void CopyOrphans(int64_t bytes_max);  // of values whose owner has gone
@@ -89,6 +89,7 @@ class JobRun {
 
   const absl::Status& failure() const { return failure_; }  // OK: it goes on
   void Suffer(TroubleKind kind, absl::Status cause);  // of this agent's own
+  void EndSlowness();
   const Trouble& trouble() const { return trouble_; }
   const JobStats& stats() const { return stats_; }
   const Program& program() const { return job_->program; }
@@ -147,7 +148,6 @@ class JobRun {
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
-  // Also counts them; without a holder it does nothing else.
   void TellWide(const Label&, const Value&, AgentId holder, Outbox& out);
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,

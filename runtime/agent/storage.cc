@@ -142,6 +142,10 @@ void JobRun::Suffer(TroubleKind kind, absl::Status cause) {
   for (const Task& task : waiting) DropTask(task);
 }
 
+void JobRun::EndSlowness() {
+  if (trouble_.kind == TroubleKind::kSlow) trouble_.kind = TroubleKind::kNotice;
+}
+
 // Values count as without a directory: durable by their copies. Where memory
 // needs the disk, it says so once it does.
 void JobRun::LoseDisk(const absl::Status& cause, Outbox& out) {

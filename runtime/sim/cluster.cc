@@ -142,7 +142,7 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
   if (sickness == Sickness::kNoValues) node.executor->LackMemory(0.5);
   node.background = std::make_unique<SimBackground>(
-      queue_, options_.compile_time,
+      queue_, CompileTime(sickness, options_.compile_time),
       rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
   node.foreign = static_cast<int>(nodes_.size()) <= options_.foreign_agents;
   AgentOptions agent_options;

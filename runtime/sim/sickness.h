@@ -6,23 +6,28 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "runtime/agent/job_tools.h"
 
 namespace dogged {
 
 enum class Sickness : uint8_t {
   kNone,
-  kShortMemory,  // less than any task takes
-  kFullDisk,     // takes nothing; only where agents have disks
-  kNoKernels,    // they can't be made
-  kSlowKernels,  // a compiler fails: tasks take thirty times as long
-  kNoValues,     // every other task finds no memory for what it makes
+  kShortMemory,      // less than any task takes
+  kFullDisk,         // takes nothing; only where agents have disks
+  kNoKernels,        // they can't be made
+  kSlowKernels,      // a compiler fails: tasks take thirty times as long
+  kNoValues,         // every other task finds no memory for what it makes
+  kHangingCompiler,  // kernels are made after an hour
 };
-inline constexpr int kSicknesses = 5;  // without kNone
+inline constexpr int kSicknesses = 6;  // without kNone
 
 // How many times as long tasks take.
 inline double SlownessOf(Sickness sickness) {
   return sickness == Sickness::kSlowKernels ? 30 : 1;
+}
+inline absl::Duration CompileTime(Sickness sickness, absl::Duration usual) {
+  return sickness == Sickness::kHangingCompiler ? absl::Hours(1) : usual;
 }
 inline constexpr int64_t kShortMemoryBytes = 8;
 

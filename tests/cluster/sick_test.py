@@ -173,7 +173,7 @@ def run_with_joiner(sick, way, expected, alone):
         report = json.loads(out)
         check("another digest", report["result_digest"] == expected, report)
         check(f"took {took:.1f} s, {alone:.1f} s without the sick one",
-              took < 1.5 * alone + 1, report)
+              took < 2 * alone + 3, report)
         check("not who, or not why", any(
             address in line and re.search(cause, line)
             for line in words.split("\n")), words)
@@ -233,6 +233,23 @@ def case_nobody_left():
             status = cluster.status()
             check("two causes", len(status["jobs"][0]["troubles"]) == 2,
                   status)
+
+
+def case_hanging_compiler():
+    """It is waited for by nobody who has kernels."""
+    with tempfile.TemporaryDirectory() as folder:
+        sick = Sick(folder)
+        gate = sick.path("gate")
+        os.mkfifo(gate)
+        env = sick.compiler("hanging-cc", f"read line < {gate}")
+        with Standing(DOGGED) as cluster:
+            for _ in range(2):
+                cluster.start()
+            cluster.start(env=env)
+            report, words = cluster.run(sick.program, "-D", "T=20")
+            check("no word of it", "its kernels take long to make" in words and
+                  cluster.addresses[2] in words, words)
+            check("nobody waited", 0 in report["tasks_per_agent"], report)
 
 
 def processor_seconds(process):

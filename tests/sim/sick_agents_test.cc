@@ -46,6 +46,17 @@ TEST(SickAgents, OneThatJoinsCostsTheOthersLittle) {
   }
 }
 
+// It costs what it takes to see that it hangs, whatever the job takes.
+TEST(SickAgents, ACompilerThatHangsIsNotWaitedForLong) {
+  for (const Job& job : {Heat1dJob(101, 40, 8), CholeskyJob(12)}) {
+    SimOptions options{.agents = 3, .gathers_first = true};
+    const Work without = RunSeeds(job, options, 10);
+    options.sick_agents = {Sickness::kNone, Sickness::kHangingCompiler};
+    const Work with = RunSeeds(job, options, 10);
+    EXPECT_LT(with.elapsed, 2 * without.elapsed + absl::Seconds(20));
+  }
+}
+
 TEST(SickAgents, SomeFromTheBeginning) {
   for (const Sickness sickness : kAll) {
     SimOptions options = OptionsFor(sickness);
