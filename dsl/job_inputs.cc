@@ -69,7 +69,9 @@ void NoteTiles(const TilePlan& plan, const Job& job,
       if (!load.is_input) continue;
       const TileInput& input = plan.inputs[static_cast<size_t>(load.source)];
       const auto position = static_cast<size_t>(input.position);
-      const Shape& array = job.inputs[position].content.shape();
+      const Value& content = job.inputs[position].content;
+      if (content.IsNone()) continue;  // `check` needs no files
+      const Shape& array = content.shape();
       Shape& out = wanted[position];
       if (out.size() < array.size()) out = array;
       for (size_t e = 0; e < load.at.size(); ++e) {

@@ -239,6 +239,8 @@ class AgentProcess {
   absl::StatusOr<std::optional<std::string>> RunIncarnation(AgentId id) {
     AgentOptions agent_options;
     agent_options.self.id = id;
+    agent_options.is_reborn = incarnations_++ > 0;
+    agent_options.looks_for_others = contacts_.size() > 0;
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
     agent_options.self.host = host;
@@ -406,6 +408,7 @@ class AgentProcess {
   // Why this process ends without having been of use.
   absl::Status join_status_;
   std::vector<LeftJob> jobs_;
+  int incarnations_ = 0;
   bool said_ready_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/agent/homes.h"
 #include "runtime/base/log.h"
@@ -36,7 +37,8 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
                   Rng(options_.seed).Stream("membership")),
       multicast_(options_.self.id, options_.plan, options_.limits),
       packer_(options_.self.id, options_.limits),
-      unpacker_(options_.self.id, options_.limits) {
+      unpacker_(options_.self.id, options_.limits),
+      has_settled_(!options_.looks_for_others) {
   outbox_.rouse = [this](AgentId to) { transport_.Rouse(to); };
   packer_.SetRelays([this](AgentId to) { return membership_.RelayTo(to); });
   multicast_.SetView(membership_.view());
@@ -233,6 +235,8 @@ void Agent::HandleEvents(absl::Time now) {
         packer_.Forget(event.member.id);
         break;
       case MembershipEvent::Kind::kDied:
+        has_lost_ = true;
+        has_lost_silent_ |= absl::StartsWith(event.cause, "silent");
         unpacker_.Forget(event.member.id);
         packer_.Forget(event.member.id);
         break;

@@ -71,6 +71,7 @@ class Agent {
                                absl::string_view by) {
     return membership_.Absorb(now, answer, by, outbox_);
   }
+  void NoteSettled() { has_settled_ = true; }  // contacts were asked
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);
   // Ends what runs here, tells all, hands over; IsGone() once that is done.
@@ -188,6 +189,8 @@ class Agent {
                     absl::string_view message);
 
   // --- agent_troubles.cc
+  // Agents may live that this one is cut off from, or has not met yet.
+  bool MayHaveOthers() const;
   // Fails jobs that nobody has been able to run for too long.
   void CheckTakers(absl::Time now);
   void TellTroubles(absl::Time now);  // what runs suffer from
@@ -244,6 +247,9 @@ class Agent {
   bool draining_ = false;  // told to leave
   bool leaving_ = false;   // has told the others
   bool gone_ = false;
+  bool has_lost_ = false;         // members that died
+  bool has_lost_silent_ = false;  // of which nobody knows the end
+  bool has_settled_;
   int64_t refused_count_ = 0;
 
   struct Loaded {

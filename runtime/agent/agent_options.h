@@ -31,6 +31,11 @@ struct AgentOptions {
   // Where values go that do not fit into memory; outlives the agent. Null: no
   // value is ever written.
   Engine* engine = nullptr;
+  // Another incarnation of this process was there before: others may still
+  // exist that it does not know.
+  bool is_reborn = false;
+  // Likewise until NoteSettled() is called.
+  bool looks_for_others = false;
   // The engine stands on a directory of this agent's own: whatever it holds is
   // kept there too, and offered when a job runs again.
   bool keeps_values = false;

@@ -102,6 +102,10 @@ void Agent::TellTroubles(absl::Time now) {
   }
 }
 
+bool Agent::MayHaveOthers() const {
+  return !has_settled_ || options_.is_reborn || has_lost_silent_;
+}
+
 void Agent::CheckTakers(absl::Time now) {
   std::vector<std::pair<JobId, absl::Status>> failed;
   for (auto& [job, entry] : jobs_) {
@@ -125,11 +129,16 @@ void Agent::CheckTakers(absl::Time now) {
       continue;
     }
     const std::vector<const Member*> members = ClassOf(*entry.job);
-    const absl::Duration wait = members.empty() ? options_.limits.class_wait
-                                : membership_.view()->size() > 1
-                                    ? kNobodyWait
-                                    : absl::ZeroDuration();
+    // Whoever died may be started again, and contacts may come up yet.
+    const bool is_alone = membership_.view()->size() == 1;
+    const bool may_come =
+        members.empty() || has_lost_ || (is_alone && options_.looks_for_others);
+    const absl::Duration wait = may_come   ? options_.limits.class_wait
+                                : is_alone ? absl::ZeroDuration()
+                                           : kNobodyWait;
     entry.unservable_since = std::min(entry.unservable_since, now);
+    // Others that this agent is cut off from may well be able to.
+    if (!members.empty() && MayHaveOthers()) continue;
     const absl::Time end = entry.unservable_since + wait;
     outbox_.WakeAt(end);
     if (now < end) continue;

@@ -47,6 +47,7 @@ bool Dialer::Tick(absl::Time now) {
   }
   if (has_settled_ || !contacts_.HasSettled(now)) return false;
   has_settled_ = on_settled_();
+  if (has_settled_) agent_.NoteSettled();
   return true;
 }
 

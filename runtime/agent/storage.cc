@@ -181,6 +181,9 @@ void JobRun::Recall() {
 }
 
 CarriedOver JobRun::TakeCarriedOver() const {
+  // Where memory is short, values that nobody may want any more are a burden:
+  // who has done with them has to be found out anew.
+  if (storage_.bytes_max() > 0) return {};
   const auto all = [](const Label&) { return true; };
   CarriedOver out{.bound_rows = marks_.BoundRows(all),
                   .retired_rows = marks_.RetiredRows(all)};

@@ -99,26 +99,33 @@ Cluster::Node* Cluster::AddNode(std::shared_ptr<SimDisk> disk,
   return AddIncarnation(std::move(disk), nullptr, sickness);
 }
 
+void Cluster::Restart(const Node& crashed) {
+  AddIncarnation(crashed.disk, &crashed, crashed.sickness);
+}
+
 Cluster::Node& Cluster::AddProcess(const Node* predecessor) {
-  // As a user names some: each may die before this one has met it.
+  // As a user names some: each may die before this one has met it. A process
+  // that is started again is told the same.
   absl::btree_set<std::string> named;
-  for (int i = 0; i < kNamedContacts && predecessor == nullptr; ++i) {
+  if (predecessor != nullptr) named = predecessor->named;
+  const bool goes_on = predecessor != nullptr && !predecessor->crashed;
+  for (int i = 0; i < kNamedContacts && !goes_on; ++i) {
     if (const Node* living = RandomNode())
       named.insert(AddressOf(living->place));
   }
   nodes_.push_back(std::make_unique<Node>());
   Node& node = *nodes_.back();
   node.id = AgentId(rng_.Next() | 1);
-  if (predecessor != nullptr) {
-    node.place = predecessor->place;
+  node.place = predecessor != nullptr ? predecessor->place : next_place_++;
+  if (goes_on) {
     node.contacts = predecessor->contacts;
     node.contacts->BeginAnew();
     node.arena = predecessor->arena;
   } else {
-    node.place = next_place_++;
     node.contacts = std::make_shared<Contacts>(std::vector<std::string>());
     for (const std::string& address : named) node.contacts->AddGiven(address);
   }
+  node.named = std::move(named);
   return node;
 }
 
@@ -147,6 +154,8 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
   node.foreign = static_cast<int>(nodes_.size()) <= options_.foreign_agents;
   AgentOptions agent_options;
   agent_options.self.id = node.id;
+  agent_options.is_reborn = predecessor != nullptr && !predecessor->crashed;
+  agent_options.looks_for_others = node.contacts->size() > 0;
   agent_options.self.numeric_class =
       node.foreign ? "foreign" : job_->numeric_class;
   agent_options.self.host = node.host;
@@ -252,6 +261,7 @@ void Cluster::RunNode(Node& node) {
 
 void Cluster::Crash(Node& node) {
   CollectStats(node);
+  node.crashed = true;
   const AgentId id = node.id;
   const int place = node.place;
   Bill(node);
@@ -281,7 +291,7 @@ void Cluster::Blackout() {
     if (node.agent == nullptr) continue;
     Crash(node);
     queue_.After(absl::Milliseconds(rng_.Below(500)),
-                 [this, disk = node.disk] { AddNode(disk); });
+                 [this, &node] { Restart(node); });
   }
 }
 
@@ -298,8 +308,12 @@ void Cluster::Rebirth(Node& node) {
   node.executor.reset();
   node.transport.reset();
   Node* reborn = AddIncarnation(node.disk, &node, node.sickness);
+  for (const auto& [label, value] : left.values) {
+    const int64_t bytes = value.bytes() + Value::kHeaderBytes;
+    reborn->live_bytes += bytes;
+    node.live_bytes -= bytes;
+  }
   reborn->left = std::move(left);
-  reborn->live_bytes = std::exchange(node.live_bytes, 0);
 }
 
 Cluster::Node* Cluster::RandomNode() {

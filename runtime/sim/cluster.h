@@ -174,7 +174,10 @@ class Cluster {
                 Sickness sickness = Sickness::kNone);
   Sickness SicknessOf(int agent) const;  // by its number
   Sickness DrawSickness();
-  // As `predecessor` a process goes on with another incarnation.
+  // The process is started again, at the same address; with its directory.
+  void Restart(const Node& crashed);
+  // As `predecessor` a process goes on with another incarnation, or begins anew
+  // if that has crashed.
   Node* AddIncarnation(std::shared_ptr<SimDisk> disk, const Node* predecessor,
                        Sickness sickness);
   // Without its agent and ports.
@@ -220,6 +223,7 @@ class Cluster {
   void PollClients();
   bool PollClient(Client& client);
   bool IsStuck(Client& client);
+  Node* RandomMember();
   // As one who talks to that agent, or as one who does not any more.
   void SetSupplier(Node& node, bool is_there);
   void SupplyInputs();

@@ -177,7 +177,7 @@ bool Cluster::PollClient(Client& client) {
   if (client.contact == nullptr || client.contact->agent == nullptr ||
       client.contact->leaving || client.contact->paused || IsStuck(client)) {
     if (client.contact != nullptr) SetSupplier(*client.contact, false);
-    client.contact = RandomNode();
+    client.contact = RandomMember();
     for (auto& [label, asked] : client.missing) asked = false;
     if (client.contact != nullptr) {
       // The job may have died with the last one before anybody else had it.
@@ -196,6 +196,18 @@ bool Cluster::PollClient(Client& client) {
     Wake(*client.contact);
   }
   return true;
+}
+
+// A client hears of agents from those that it knows, so of members.
+Cluster::Node* Cluster::RandomMember() {
+  std::vector<Node*> members;
+  for (const auto& node : nodes_) {
+    if (node->agent != nullptr && !node->leaving &&
+        node->agent->membership().view()->size() > 1) {
+      members.push_back(node.get());
+    }
+  }
+  return members.empty() ? RandomNode() : rng_.Pick(members);
 }
 
 bool Cluster::IsStuck(Client& client) {

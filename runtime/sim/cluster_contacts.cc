@@ -63,6 +63,7 @@ void Cluster::KeepContacts(Node& node) {
                               AddressOf(node.place))) {
     Dial(node, address);
   }
+  if (node.contacts->HasSettled(queue_.now())) node.agent->NoteSettled();
   if (!node.left.has_value()) return;
   if (!node.contacts->HasSettled(queue_.now())) {
     queue_.At(node.contacts->settles_at(), [this, &node] { Wake(node); });

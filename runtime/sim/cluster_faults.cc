@@ -51,7 +51,7 @@ void Cluster::ScheduleFaults() {
     if (node == nullptr) return;
     Crash(*node);
     queue_.After(absl::Milliseconds(rng_.Below(500)),
-                 [this, disk = node->disk] { AddNode(disk); });
+                 [this, node] { Restart(*node); });
   });
   ScheduleFault(plan.pause, [this] {
     Node* node = RandomNode();

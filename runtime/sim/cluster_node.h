@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "routing/contacts.h"
 #include "runtime/agent/agent.h"
@@ -23,6 +24,7 @@ struct Cluster::Node {
   AgentId id;
   int place = 0;  // of the process: its incarnations share address and contacts
   std::shared_ptr<Contacts> contacts;
+  absl::btree_set<std::string> named;  // contacts that it was told as it began
   // Of the incarnation before, to be adopted once the contacts have settled.
   std::optional<CarriedOver> left;
   std::string host;
@@ -34,6 +36,7 @@ struct Cluster::Node {
   SimArena* arena = nullptr;     // null: none
   int64_t live_bytes = 0;        // of values
   std::unique_ptr<Agent> agent;  // null: dead
+  bool crashed = false;
   bool paused = false;
   bool woken = false;  // a RunNode event is in the queue
   bool leaving = false;
