@@ -337,7 +337,9 @@ class AgentProcess {
     for (const std::string& address : addresses) contacts_.AddGiven(address);
     if (addresses.empty() && !IsToldToLeave()) {
       join_status_ = absl::UnavailableError(
-          "can't join: none of the agents that the input names answers");
+          contacts_.size() > 0
+              ? "can't join: none of the agents that the input names answers"
+              : "can't join: no agent to join was named");
     }
     return !addresses.empty();
   }

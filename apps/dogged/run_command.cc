@@ -291,7 +291,9 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   deferred.reset();
   if (!status.ok()) {
     const ExitCode code = SayError(status);
-    return status.code() == absl::StatusCode::kInvalidArgument
+    // Whatever is wrong with this process, there is no other one.
+    return status.code() == absl::StatusCode::kInvalidArgument ||
+                   status.code() == absl::StatusCode::kUnavailable
                ? ExitCode::kFailed
                : code;
   }

@@ -325,7 +325,7 @@ JobSummary Agent::Summarize(JobRecord record) const {
   // However it has come to be known: a loop of the job is one.
   std::tie(out.record.round, out.record.is_last_round) = known.round;
   auto it = jobs_.find(out.record.job());
-  if (it == jobs_.end() || it->second.job == nullptr) {
+  if (it == jobs_.end() || it->second.tasks_needed == 0) {
     index_.FillIn(out);
   } else {
     out.tasks_needed = it->second.tasks_needed;

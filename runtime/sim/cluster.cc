@@ -110,8 +110,9 @@ Cluster::Node& Cluster::AddProcess(const Node* predecessor) {
   if (predecessor != nullptr) named = predecessor->named;
   const bool goes_on = predecessor != nullptr && !predecessor->crashed;
   for (int i = 0; i < kNamedContacts && !goes_on; ++i) {
-    if (const Node* living = RandomNode())
-      named.insert(AddressOf(living->place));
+    const Node* other = RandomNode();
+    if (other == nullptr && !nodes_.empty()) other = rng_.Pick(nodes_).get();
+    if (other != nullptr) named.insert(AddressOf(other->place));
   }
   nodes_.push_back(std::make_unique<Node>());
   Node& node = *nodes_.back();

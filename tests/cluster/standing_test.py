@@ -713,7 +713,16 @@ def case_bad_agents():
         with open(ready) as file:
             check("ready file", file.read(), address + "\n")
         ends(4, "cannot listen at " + address, "agent", "--listen", address)
-        ends(4, "can't join", "agent", "--join", "127.0.0.1:1")
+        alone = subprocess.Popen(
+            [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join",
+             "127.0.0.1:1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        said = alone.stdout.readline()
+        alone.send_signal(signal.SIGTERM)
+        words = alone.communicate(timeout=60)[1]
+        check("serves alone", said.split()[:1], ["listening"], words)
+        check("says so", "no agent answers at 127.0.0.1:1 yet" in words, True,
+              words)
         ends(2, "is not HOST:PORT", "agent", "--join", "nonsense")
         ends(4, "no agent to join was named", "agent", "--join", "-")
         ends(2, "is not HOST:PORT", "agent", "--listen", "127.0.0.1")
@@ -1022,8 +1031,9 @@ def case_named_later():
 
 
 def case_told_while_joining():
-    """Who is told to leave when others know it already, though it does not know
-    them yet, leaves with a word: nobody takes it for dead."""
+    """An agent that is told to leave when others know it already, though it does
+    not know them yet, is a candidate there, or has left: nobody takes it for
+    dead."""
     with socket.socket() as between, Standing(DOGGED) as cluster:
         address = cluster.start()
         between.bind(("127.0.0.1", 0))
@@ -1056,8 +1066,10 @@ def case_told_while_joining():
             joiner.kill()
             joiner.wait()
             joiner.stdout.close()
-        cluster.await_status("one who has left", lambda s: [
-            a["state"] for a in s["agents"]] == ["alive", "left"])
+        status = cluster.await_status("nobody else", lambda s: not [
+            a for a in s["agents"][1:] if a["state"] in ("alive", "suspect")])
+        check("the dead", [a for a in status["agents"] if a["state"] == "dead"],
+              [], status)
 
 
 globals()["case_" + CASE]()
