@@ -10,6 +10,9 @@
 namespace dogged {
 namespace {
 
+// A stream that has not moved for so long keeps nothing else waiting.
+constexpr absl::Duration kOwedTimeMax = absl::Seconds(5);
+
 constexpr int64_t kWindowSegmentsMin = 4;
 // After so many offers without an answer, those behind a child are offered
 // the body directly.
@@ -357,7 +360,9 @@ void Streams::Tick(absl::Time now, const View& view, Splitter split,
     MendChildren(stream, view, split, out);
     if (Settle(at, out)) continue;
     for (const auto& [hop, child] : stream.children) {
-      if (!child.done) bytes_owed_[hop] += stream.offer.total;
+      if (!child.done && now - stream.touched < kOwedTimeMax) {
+        bytes_owed_[hop] += stream.offer.total;
+      }
     }
     if (!stream.complete() && stream.pulling) AskAgain(stream, view, out);
     if (now - stream.active > limits_.stream_patience) {

@@ -108,6 +108,15 @@ RunReport ReportOf(const LocalRun& run, absl::Duration elapsed) {
   return out;
 }
 
+// Of a run in this process. Whatever is wrong with that, there is no other one.
+ExitCode SayFailure(const absl::Status& status) {
+  const ExitCode code = SayError(status);
+  return status.code() == absl::StatusCode::kInvalidArgument ||
+                 status.code() == absl::StatusCode::kUnavailable
+             ? ExitCode::kFailed
+             : code;
+}
+
 ExitCode SayStopped(const Program& program, const LocalRun& run) {
   const LocalProgress now = run.Progress();
   return SayError(absl::CancelledError(absl::StrCat(
@@ -290,12 +299,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   }
   deferred.reset();
   if (!status.ok()) {
-    const ExitCode code = SayError(status);
-    // Whatever is wrong with this process, there is no other one.
-    return status.code() == absl::StatusCode::kInvalidArgument ||
-                   status.code() == absl::StatusCode::kUnavailable
-               ? ExitCode::kFailed
-               : code;
+    return SayFailure(status);
   }
   RunReport report = ReportOf(run, elapsed);
   if (const double seconds = absl::ToDoubleSeconds(

@@ -98,6 +98,17 @@ void JobRun::CopyOrphans(int64_t bytes_max) {
 }
 
 void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
+  // Before room is made: where memory is always short, a value that was loaded
+  // would go again before it is sent, and be asked for without end.
+  for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
+    const Entry* entry = shard_.Find(loaded.label);
+    if (entry == nullptr || entry->value.IsNone()) continue;
+    HandOutIfWanted(loaded.label, entry->value);
+    if (!loaded.targets.empty()) {
+      SendValue(std::move(loaded.targets), loaded.label, out,
+                Sending::kDemanded);
+    }
+  }
   for (auto& record :
        storage_.Advance(now, running_count(), executor_.worker_count(),
                         [this](const Label& label) {
@@ -111,15 +122,6 @@ void JobRun::AdvanceStorage(absl::Time now, Outbox& out) {
   }
   for (auto& record : storage_.TakeReturned()) {
     ReturnTask(now, std::move(record), out);
-  }
-  for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
-    const Entry* entry = shard_.Find(loaded.label);
-    if (entry == nullptr || entry->value.IsNone()) continue;
-    HandOutIfWanted(loaded.label, entry->value);
-    if (!loaded.targets.empty()) {
-      SendValue(std::move(loaded.targets), loaded.label, out,
-                Sending::kDemanded);
-    }
   }
   Suffer(TroubleKind::kUnable, storage_.stuck());
 }
