@@ -155,8 +155,8 @@ def case_lost():
 
 
 def case_client_goes():
-    """The client is killed once the agents have all: the job ends by itself,
-    and the agent that took it may die, too."""
+    """The client is killed while the job runs: it ends by itself, and the agent
+    that took it, with all of the input, may leave, too."""
     with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as agents:
         program, data = files(folder, SPREADING)
         for _ in range(2):
@@ -170,8 +170,8 @@ def case_client_goes():
                 break
         client.kill()
         client.wait()
-        agents.agents[0].kill()
-        agents.agents[0].wait()
+        agents.agents[0].send_signal(signal.SIGTERM)
+        check("left", agents.agents[0].wait(timeout=60) == 0)
         ended = agents.await_status(
             "the end", at=1, wanted=lambda s: not running(s))
         check("done", ended["jobs"][0]["state"] == "done", ended)
