@@ -180,7 +180,8 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
                                : record.result_digest.ToString()},
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
-         {"tasks_executed", job.stats.tasks_executed}});
+         {"tasks_executed", job.stats.tasks_executed},
+         {"input_bytes_supplied", job.stats.input_bytes_supplied}});
   }
   out["jobs_left_out"] = rows.left_out;
   return JsonText(out);

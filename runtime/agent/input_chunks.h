@@ -172,6 +172,8 @@ class InputChunks {
   // None if all have said that they lack it.
   AgentId Candidate(absl::Time now, int64_t at, const Search& search,
                     absl::Span<const AgentId> others) const;
+  // One that asked this agent to keep it; none if nobody did.
+  AgentId GiverOf(int64_t at) const;
   void NoteLost(absl::Time now, int64_t at, const Search& search);
   void FindPartners(absl::Time now, absl::Span<const AgentId> others,
                     Outbox& out);

@@ -268,6 +268,11 @@ AgentId InputChunks::Candidate(absl::Time now, int64_t at, const Search& search,
   return out;
 }
 
+AgentId InputChunks::GiverOf(int64_t at) const {
+  const auto it = holders_wanted_.find(at);
+  return it == holders_wanted_.end() ? AgentId() : *it->second.begin();
+}
+
 void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
                             Outbox& out) {
   int64_t asked_bytes = 0;
@@ -276,8 +281,10 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
   for (auto& [at, search] : searches_) {
     const int64_t bytes = BytesOf(chunks_[static_cast<size_t>(at)]);
     search.since = std::min(search.since, now);
-    if (!search.asked.IsNone() && IsIn(others, search.asked) &&
-        now < PatienceEnd(search)) {
+    const AgentId giver = GiverOf(at);
+    const bool is_asked = !search.asked.IsNone() &&
+                          (IsIn(others, search.asked) || search.asked == giver);
+    if (is_asked && now < PatienceEnd(search)) {
       asked_bytes += search.is_coming ? 0 : bytes;
       out.WakeAt(PatienceEnd(search));
       continue;
@@ -285,7 +292,10 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
     if (asked_bytes > 0 && asked_bytes + bytes > limits_.input_window_bytes) {
       continue;
     }
-    const AgentId to = Candidate(now, at, search, others);
+    // An agent that leaves is in no view any more, and gives what it has.
+    const bool is_givers_turn = !giver.IsNone() && search.tries % 2 == 0;
+    const AgentId to =
+        is_givers_turn ? giver : Candidate(now, at, search, others);
     ++search.tries;
     search.asked = to;
     search.asked_at = now;

@@ -155,19 +155,16 @@ def case_lost():
 
 
 def case_client_goes():
-    """The client is killed while the job runs: it ends by itself, and the agent
-    that took it, with all of the input, may leave, too."""
+    """The client is killed once agents have all of the input: the job ends by
+    itself, and the agent that took it may leave, too."""
     with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as agents:
         program, data = files(folder, SPREADING)
         for _ in range(2):
             agents.start()
         client = submit(agents, program, data)
         agents.await_status("a job", lambda s: s["jobs"], at=1)
-        time_limit = time.monotonic() + 60
-        while client.poll() is None and time.monotonic() < time_limit:
-            job = agents.status(1)["jobs"][0]
-            if job["progress"] > 0.5:
-                break
+        agents.await_status("all of the input", lambda s: s["jobs"][0][
+            "input_bytes_supplied"] == 8 * N * N or not running(s))
         client.kill()
         client.wait()
         agents.agents[0].send_signal(signal.SIGTERM)
