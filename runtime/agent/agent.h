@@ -211,7 +211,6 @@ class Agent {
   void EndLeave(absl::Time now);
   bool IsUnfetched(const Entry& entry) const;
   bool AwaitsKeepers(absl::Time now);  // of what nobody has fetched
-  void BeginToKeep(absl::Time now, JobId job);
   // Who takes part in running `job`: members of its numeric class; and where.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
   // Somebody else would take over what is here.

@@ -81,13 +81,6 @@ bool Agent::AwaitsKeepers(absl::Time now) {
   return waits;
 }
 
-void Agent::BeginToKeep(absl::Time now, JobId job) {
-  Entry* const entry = FindEntry(now, job);
-  if (entry == nullptr || entry->run != nullptr) return;
-  entry->is_needed_again |= entry->is_done && !entry->is_delivered;
-  ApplyAnyRecord(now, entry->hash);
-}
-
 // A task that still ran here while another home had it would run twice.
 void Agent::TakeLeave(absl::Time now) {
   int64_t executing = 0;
