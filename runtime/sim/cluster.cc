@@ -54,7 +54,7 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
       load_kernels_(std::move(load_kernels)),
       rng_(Rng(options.seed).Stream("cluster")),
       network_(queue_, options.faults.network,
-               Rng(options.seed).Stream("network")) {
+               Rng(options.seed).Stream("network"), options.trace) {
   if (options_.limits.outbox_bytes_max < Limits{}.outbox_bytes_max) {
     network_.SetQueueBytesMax(options_.limits.outbox_bytes_max);
   }
@@ -148,6 +148,7 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
   node.executor = std::make_unique<SimExecutor>(
       queue_, options_.workers, options_.task_time * SlownessOf(sickness),
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
+  node.executor->Trace(node.id, options_.trace);
   if (sickness == Sickness::kNoValues) node.executor->LackMemory(0.5);
   node.background = std::make_unique<SimBackground>(
       queue_, CompileTime(sickness, options_.compile_time),

@@ -22,6 +22,7 @@
 #include "runtime/sim/network.h"
 #include "runtime/sim/shared_memory.h"
 #include "runtime/sim/sickness.h"
+#include "runtime/sim/trace.h"
 
 namespace dogged {
 
@@ -111,6 +112,7 @@ struct SimOptions {
   // Others of routing. A queue's bound holds for the network, too, if it is
   // smaller than this.
   Limits limits;
+  SimTrace trace;  // null: nobody looks
 };
 
 struct SimOutcome {
