@@ -57,6 +57,7 @@ void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
     done.outputs.clear();
   }
   Note(SimEvent::Kind::kTaskEnded, done.task, done.status.ok());
+  if (on_ended_ != nullptr) on_ended_(done);
   completions_.push_back(std::move(done));
   StartSome();
   wake_();

@@ -26,6 +26,10 @@ class SimExecutor : public Executor {
   }
   // From now on a task finds no memory for what it makes, with `probability`.
   void LackMemory(double probability) { no_memory_ = probability; }
+  // Hears of each task that ends, before the agent does.
+  void OnEnded(std::function<void(const Completion&)> hears) {
+    on_ended_ = std::move(hears);
+  }
   ~SimExecutor() override;
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
@@ -48,6 +52,7 @@ class SimExecutor : public Executor {
   double no_memory_ = 0;
   AgentId agent_;
   SimTrace trace_;
+  std::function<void(const Completion&)> on_ended_;
   std::deque<ReadyTask> waiting_;
   int running_ = 0;
   std::vector<Completion> completions_;
