@@ -17,7 +17,7 @@
 #include "apps/dogged/unknown_words.h"
 #include "apps/tiles/blas_kernels.h"
 #include "routing/planner.h"
-#include "runtime/agent/job_options.h"
+#include "runtime/job/job_options.h"
 #include "runtime/base/status.h"
 
 namespace dogged {

@@ -10,8 +10,8 @@
 #include "routing/multicast.h"
 #include "routing/shared_memory.h"
 #include "routing/view.h"
-#include "runtime/agent/job_options.h"
-#include "runtime/agent/lending.h"
+#include "runtime/job/job_options.h"
+#include "runtime/job/lending.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/value.h"
 

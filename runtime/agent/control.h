@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "routing/view.h"
 #include "runtime/agent/job_record.h"
-#include "runtime/agent/loan.h"
+#include "runtime/job/loan.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"

@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "routing/control_socket.h"
 #include "runtime/agent/control.h"
-#include "runtime/agent/lending.h"
+#include "runtime/job/lending.h"
 #include "runtime/base/label.h"
 
 namespace dogged {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/agent/job_run.h"
+#include "runtime/job/job_run.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"

@@ -13,7 +13,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "runtime/agent/job_run.h"
+#include "runtime/job/job_run.h"
 #include "runtime/graph/builder.h"
 #include "tests/exec/programs.h"
 
