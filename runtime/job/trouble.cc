@@ -18,7 +18,6 @@ bool IsLocalTrouble(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
 }
 
-
 Bytes Trouble::Encode() const {
   Encoder out;
   out.PutId(agent);
@@ -31,7 +30,6 @@ Bytes Trouble::Encode() const {
   for (const SubmissionId submission : submissions) out.PutId(submission);
   return Bytes(out.Take());
 }
-
 
 absl::StatusOr<Trouble> Trouble::Decode(absl::string_view bytes) {
   Decoder in(bytes);
@@ -51,6 +49,5 @@ absl::StatusOr<Trouble> Trouble::Decode(absl::string_view bytes) {
   out.cause = absl::Status(code, {words.data(), words.size()});
   return out;
 }
-
 
 }  // namespace dogged

@@ -11,9 +11,9 @@
 #include "routing/reconcile.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/homes.h"
-#include "runtime/job/input_chunks.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
+#include "runtime/job/input_chunks.h"
 #include "runtime/job/messages.h"
 #include "tests/agent/one_agent.h"
 
