@@ -114,7 +114,11 @@ void Agent::RunOnce(absl::Time now) {
     TellTroubles(now);
     RefreshBlob(now);
     for (auto& [id, entry] : jobs_) {
-      if (entry.run != nullptr) entry.run->SendBulks(outbox_);
+      if (entry.run == nullptr) continue;
+#ifndef NDEBUG
+      entry.run->CheckInvariants();
+#endif
+      entry.run->SendBulks(outbox_);
     }
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
     if (packer_.IsBehind()) outbox_.WakeAt(now + kBehindInterval);

@@ -2,6 +2,20 @@
 // waits for them, watermarks, homes, labels of many consumers, and what is
 // handed over between homes. Components of the run read it; each part says who
 // changes it.
+//
+// A label is at this agent in one of these states:
+//
+//   unbound       no value here; agents may wait for it       shard, or nothing
+//   bound         a value is held; at its home its consumers  shard
+//                 are counted
+//   spilled       bound, and its bytes are on disk only       shard (hollow)
+//   retired       was dropped: its consumers were done        marks
+//   recomputing   was retired or lost, and is needed again    marks (reopened)
+//
+//   unbound -> bound (Replication, DiskRecovery); bound <-> spilled
+//   (JobStorage); bound, spilled -> retired (Retention), or unbound (its home
+//   is another, or the disk has lost it); retired, unbound -> recomputing
+//   (Demands); recomputing -> bound.
 #ifndef DOGGED_RUNTIME_JOB_JOB_LABELS_H_
 #define DOGGED_RUNTIME_JOB_JOB_LABELS_H_
 
@@ -26,6 +40,10 @@ struct JobLabels {
     return entry != nullptr && !entry->value.IsNone() ? entry->value
                                                       : wide.ValueOf(label);
   }
+
+  // Ends the process, naming the label, unless what is held of each label fits
+  // its state. Cost: O(labels that are held or waited for).
+  void CheckInvariants(const JobContext& job) const;
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention
   Marks marks;  // raised where labels are bound, dropped or handed over

@@ -99,6 +99,14 @@ class JobRun {
     recovery_.AdoptCarriedOver(now, carried, out);
   }
 
+  // Ends the process, naming what broke; see TaskTable and JobLabels. A job
+  // that has failed is left as it was.
+  void CheckInvariants() const {
+    if (!job_.failure.ok()) return;
+    tasks_.CheckInvariants();
+    labels_.CheckInvariants(job_);
+  }
+
   // --- questions
   const absl::Status& failure() const { return job_.failure; }  // OK: goes on
   const Trouble& trouble() const { return job_.trouble; }
@@ -108,6 +116,7 @@ class JobRun {
   const Relations& relations() const { return job_.relations; }
   JobId id() const { return job_.id; }
   int64_t executing_count() const { return tasks_.executing_count(); }
+  int64_t running_count() const { return tasks_.running_count(); }
   int64_t held_count() const { return labels_.shard.size(); }
   int64_t held_bytes() const { return labels_.shard.BytesInMemory(); }
   // Of a label that this agent holds, or has heard of.

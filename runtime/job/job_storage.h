@@ -79,6 +79,10 @@ class JobStorage {
   // Forgets `task`; false if it was not staged.
   bool Drop(const Task& task);
   std::vector<Task> StagedTasks() const;
+  bool IsStaged(const Task& task) const {
+    const Key key = KeyOf(task);
+    return staged_.contains(key) || active_.contains(key);
+  }
   int64_t staged_count() const {
     return static_cast<int64_t>(staged_.size() + active_.size());
   }

@@ -52,6 +52,7 @@ class Stealing {
   // `agent` was overdue with this task, and has run it now; not told before.
   bool NoteLate(const Task& task, AgentId agent);
   std::vector<Task> Given() const;
+  bool IsGiven(const Task& task) const { return given_.contains(task); }
   int64_t given_count() const { return static_cast<int64_t>(given_.size()); }
 
   // --- at the thief

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -412,6 +413,54 @@ int64_t TaskTable::QueueTarget() const {
 void TaskTable::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
   activations_.ReplaceInputs(visit);
   parked_.ReplaceInputs(visit);
+}
+
+const char* TaskTable::PlaceOf(const Task& task) const {
+  const std::pair<bool, const char*> places[] = {
+      {stealing_.IsGiven(task), "granted"},
+      {parked_.Contains(task), "ready"},
+      {storage_.IsStaged(task), "loading"},
+      {unsupplied_.Contains(task), "unsupplied"}};
+  const char* found = nullptr;
+  for (const auto& [is_there, name] : places) {
+    if (!is_there) continue;
+    DOGGED_CHECK(found == nullptr) << "task " << job_.program().TaskText(task)
+                                   << " is " << found << " and " << name;
+    found = name;
+  }
+  return found;
+}
+
+void TaskTable::CheckInvariants() const {
+  const auto name = [this](const Task& task) {
+    return job_.program().TaskText(task);
+  };
+  int64_t placed = 0;
+  for (const Task& task : in_flight_) {
+    placed += PlaceOf(task) != nullptr;
+    DOGGED_CHECK(!ahead_.Contains(task))
+        << "task " << name(task) << " is in flight and of a future round";
+  }
+  const int64_t in_places = stealing_.given_count() + parked_.size() +
+                            storage_.staged_count() + unsupplied_.size();
+  DOGGED_CHECK(placed == in_places)
+      << placed << " tasks in flight are in a place, and places have "
+      << in_places;
+  activations_.ForEach([&](const Activation& record) {
+    DOGGED_CHECK(record.missing_count > 0)
+        << "task " << name(record.task) << " waits for nothing";
+    DOGGED_CHECK(!in_flight_.contains(record.task) &&
+                 !ahead_.Contains(record.task))
+        << "task " << name(record.task) << " waits and is complete";
+    int missing = 0;
+    job_.relations.ForEachRequired(record.task, [&](int use, const Label&) {
+      missing += record.inputs[static_cast<size_t>(use)].IsNone();
+    });
+    DOGGED_CHECK(missing == record.missing_count)
+        << "task " << name(record.task) << " lacks " << missing
+        << " inputs and counts " << record.missing_count;
+    return true;
+  });
 }
 
 }  // namespace dogged

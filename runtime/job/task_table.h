@@ -112,7 +112,14 @@ class TaskTable {
   const KernelTable* kernels() const { return kernels_.get(); }
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
 
+  // Ends the process, naming the task, unless each task is in one state and one
+  // place, as drawn above. Cost: O(tasks that are known here).
+  void CheckInvariants() const;
+
  private:
+  // The one place, but for the executor, in which a task in flight is; checked
+  // to be only one. None: it runs.
+  const char* PlaceOf(const Task& task) const;
   bool MayStart() const;
   void Start(std::unique_ptr<Activation> record);
   // What it reads of the job's inputs is at hand, or will be.

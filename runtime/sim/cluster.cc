@@ -240,6 +240,11 @@ void Cluster::RunNode(Node& node) {
     disturbed_ = queue_.now();
   }
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
+    run->CheckInvariants();
+    DOGGED_CHECK(!run->failure().ok() ||
+                 run->running_count() <= node.executor->unfinished_count())
+        << run->running_count() << " tasks count as running, and "
+        << node.executor->unfinished_count() << " are at the executor";
     outcome_.held_labels_max =
         std::max(outcome_.held_labels_max, run->held_count());
     if (node.foreign) {
