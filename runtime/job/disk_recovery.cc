@@ -95,7 +95,7 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
   if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
   Entry* entry = &labels_.shard.Get(label);
   if (!entry->value.IsNone()) return;
-  job_.stillness.NoteProgress(now);
+  job_.stall.NoteProgress(now);
   if (is_on_disk) {
     storage_.Adopt(label, *entry, value);
   } else {

@@ -20,7 +20,7 @@
 #include "runtime/job/job_stats.h"
 #include "runtime/job/lending.h"
 #include "runtime/job/root_demand.h"
-#include "runtime/job/stillness.h"
+#include "runtime/job/stall_detector.h"
 #include "runtime/job/task_times.h"
 #include "runtime/job/trouble.h"
 
@@ -76,7 +76,7 @@ struct JobContext {
   JobStats stats;
   JobMail mail;
   RootDemand goal;
-  Stillness stillness;
+  StallDetector stall;
   TaskTimes times;
   // After a death nothing is rebuilt before this: copies come first.
   absl::Time rebuild_after = absl::InfinitePast();

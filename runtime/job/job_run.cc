@@ -156,7 +156,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
     return;
   }
   tasks_.Suffer(TroubleKind::kUnable, CheckMemory(storage_, completion));
-  job_.stillness.NoteProgress(now);
+  job_.stall.NoteProgress(now);
   ++job_.stats.tasks_executed;
   job_.times.NoteEnded(completion.task.task_class, completion.elapsed);
   const TaskClass& task_class =
@@ -311,7 +311,7 @@ void JobRun::RaiseRound(int64_t round, bool is_last) {
 // Another round of a loop exists, or the last one is known: its tasks may run,
 // and what is a result only if the loop had ended before, is none.
 void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
-  job_.stillness.NoteProgress(now);
+  job_.stall.NoteProgress(now);
   job_.next_sweep = now;
   tasks_.DrawLeaves(/*anew=*/false);
   results_.ListResults();
@@ -341,8 +341,8 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
 
 void JobRun::Sweep(absl::Time now, Outbox& out) {
   job_.next_sweep = now + job_.limits.sweep_interval;
-  if (!job_.stillness.has_begun()) job_.stillness.BeginAnew(now);
-  job_.stillness.Fade();
+  if (!job_.stall.has_begun()) job_.stall.BeginAnew(now);
+  job_.stall.Fade();
 
   if (job_.forward && !offers_.AwaitsOffers(now))
     demands_.PursueOverdue(now, out);
@@ -364,12 +364,12 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
 
   // The certain way: when nothing moves, results that are not bound demand.
   if (job_.forward && !tasks_.HasInFlight() &&
-      job_.stillness.IsLong(now, 2 * job_.times.Patience(now),
+      job_.stall.IsStalled(now, 2 * job_.times.Patience(now),
                             job_.limits.backoff_max)) {
     constexpr int kResultsAtOnce = 64;
     for (int i = 0; i < kResultsAtOnce && results_.OpenNextResult(); ++i) {
     }
-    job_.stillness.BeginAnew(now);
+    job_.stall.BeginAnew(now);
   }
 }
 

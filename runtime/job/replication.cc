@@ -63,7 +63,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (producer.has_value()) tasks_.claims().Release(*producer);
   if (!*bound && entry->is_home) return;  // an equal second bind
-  job_.stillness.NoteProgress(now);
+  job_.stall.NoteProgress(now);
   BecomeHome(label, *entry);
   if (offers_.AwaitsOffers(now)) offers_.NoteFound(label, out);
   entry->made_here |= from == job_.self;
@@ -128,7 +128,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
   };
   const bool is_busy =
       tasks_.HasInFlight() ||
-      now < job_.stillness.last_progress() + job_.limits.copy_delay;
+      now < job_.stall.last_progress() + job_.limits.copy_delay;
   copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
     Entry* entry = labels_.shard.Find(label);
     if (entry == nullptr) return false;
@@ -219,7 +219,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
     labels_.marks.NoteBound(body.label);
     Entry& entry = *labels_.shard.Find(body.label);
     if (*bound) {
-      job_.stillness.NoteProgress(now);
+      job_.stall.NoteProgress(now);
       entry.announce_interval_ms = static_cast<int32_t>(
           absl::ToInt64Milliseconds(job_.limits.backoff_max / 2));
       ScheduleAnnounce(now, entry);
@@ -228,7 +228,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
   } else {
     if (!conflicts_.LogDigestOf(body.label, body.value, from)) return;
     conflicts_.NoteDigestFrom(now, from, body.label);
-    job_.stillness.NoteProgress(now);
+    job_.stall.NoteProgress(now);
   }
   retention_.TellLocalConsumers(body.label, body.value, from, out);
 }

@@ -1,9 +1,9 @@
-// Stillness: how long nothing has moved at one agent of a job, and how long
+// StallDetector: how long nothing has moved at one agent of a job, and how long
 // that usually lasts there. Where tasks form a chain, each agent stands still
 // while the chain is at others; only what lasts longer than that says that
 // something was lost. A data structure: time is passed in. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_STILLNESS_H_
-#define DOGGED_RUNTIME_JOB_STILLNESS_H_
+#ifndef DOGGED_RUNTIME_JOB_STALL_DETECTOR_H_
+#define DOGGED_RUNTIME_JOB_STALL_DETECTOR_H_
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 
 namespace dogged {
 
-class Stillness {
+class StallDetector {
  public:
   // Something came or was made.
   void NoteProgress(absl::Time now) {
@@ -31,7 +31,7 @@ class Stillness {
   absl::Time last_progress() const { return progress_; }
   bool has_begun() const { return since_ != absl::InfinitePast(); }
   // Longer than is usual, than `min` in any case, and `max` is enough.
-  bool IsLong(absl::Time now, absl::Duration min, absl::Duration max) const {
+  bool IsStalled(absl::Time now, absl::Duration min, absl::Duration max) const {
     return now - since_ > std::max(min, std::min(2 * usual_, max));
   }
 
@@ -43,4 +43,4 @@ class Stillness {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_STILLNESS_H_
+#endif  // DOGGED_RUNTIME_JOB_STALL_DETECTOR_H_
