@@ -66,7 +66,7 @@ bool Demands::IsAwaited(const Label& label) const {
   if (entry != nullptr && !entry->waiters.empty()) return true;
   if (job_.goal.rounds.IsResult(label)) return true;
   return !job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
-    return !tasks_.IsPursued(task) || !tasks_.IsMissing(task, label);
+    return !tasks_.IsDemanded(task) || !tasks_.IsMissing(task, label);
   });
 }
 
@@ -126,7 +126,7 @@ void Demands::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
   // clock, unless what was a guess has become certain.
-  const Pursuit* known = tasks_.pursuits().Find(*producer);
+  const DemandedTask* known = tasks_.demanded().Find(*producer);
   if (known != nullptr && known->next_check > now &&
       (known->certain || !open.certain)) {
     return;
@@ -137,25 +137,25 @@ void Demands::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
       tasks_.activations().Contains(*producer)) {
     return;
   }
-  PursueTask(now, *producer, open.depth, open.certain, out);
+  DemandInputs(now, *producer, open.depth, open.certain, out);
 }
 
-void Demands::PursueTask(absl::Time now, const Task& task, int32_t depth,
+void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
                          bool certain, Outbox& out) {
   if (tasks_.IsInFlight(task) || job_.goal.rounds.IsAhead(task)) return;
   if (job_.relations.RequiredCount(task) == 0) {
     tasks_.StartLeaf(task);
     return;
   }
-  const Pursuit* known = tasks_.pursuits().Find(task);
-  Pursuit pursuit = known == nullptr ? Pursuit{} : *known;
-  pursuit.depth = std::max(pursuit.depth, depth);
-  pursuit.certain |= certain;
-  pursuit.interval = known == nullptr ? 2 * job_.times.Patience(now)
-                                      : std::min(2 * pursuit.interval,
+  const DemandedTask* known = tasks_.demanded().Find(task);
+  DemandedTask demanded_task = known == nullptr ? DemandedTask{} : *known;
+  demanded_task.depth = std::max(demanded_task.depth, depth);
+  demanded_task.certain |= certain;
+  demanded_task.interval = known == nullptr ? 2 * job_.times.Patience(now)
+                                      : std::min(2 * demanded_task.interval,
                                                  job_.limits.backoff_max);
-  pursuit.next_check = now + pursuit.interval;
-  tasks_.pursuits().Put(task, pursuit);
+  demanded_task.next_check = now + demanded_task.interval;
+  tasks_.demanded().Put(task, demanded_task);
 
   const std::vector<int> missing = tasks_.activations().MissingUses(task);
   struct AtHand {
@@ -171,7 +171,7 @@ void Demands::PursueTask(absl::Time now, const Task& task, int32_t depth,
     }
     if (Value value = labels_.ValueAtHand(label); !value.IsNone()) {
       at_hand.push_back({use, std::move(value)});
-    } else if (labels_.places.IsHome(label) && !pursuit.certain &&
+    } else if (labels_.places.IsHome(label) && !demanded_task.certain &&
                labels_.marks.IsRetired(label)) {
       settled = true;
     } else {
@@ -186,27 +186,27 @@ void Demands::PursueTask(absl::Time now, const Task& task, int32_t depth,
     const bool is_wide = !is_home && labels_.wide.IsWide(label);
     if (is_wide) labels_.wide.NoteAsker(label, task);
     if (is_home) {
-      if (pursuit.certain) ReopenIfGone(label);
+      if (demanded_task.certain) ReopenIfGone(label);
       open_.Add({.label = label,
-                 .depth = pursuit.depth + 1,
-                 .certain = pursuit.certain});
-    } else if (!is_wide || labels_.wide.MayDemand(label, pursuit.certain)) {
+                 .depth = demanded_task.depth + 1,
+                 .certain = demanded_task.certain});
+    } else if (!is_wide || labels_.wide.MayDemand(label, demanded_task.certain)) {
       job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
                        EncodeDemand({.label = label,
                                      .task = task,
-                                     .depth = pursuit.depth + 1,
-                                     .certain = pursuit.certain}),
+                                     .depth = demanded_task.depth + 1,
+                                     .certain = demanded_task.certain}),
                        out);
     }
   }
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
-  if (tasks_.pursuits().size() > job_.limits.pursuits_max) {
-    tasks_.pursuits().Erase(tasks_.pursuits().LeastUrgent());
+  if (tasks_.demanded().size() > job_.limits.demanded_tasks_max) {
+    tasks_.demanded().Erase(tasks_.demanded().LeastUrgent());
   }
 }
 
 void Demands::BelieveDone(const Task& task) {
-  const Pursuit* known = tasks_.pursuits().Find(task);
+  const DemandedTask* known = tasks_.demanded().Find(task);
   if (known == nullptr || known->certain) return;
   tasks_.DropTask(task);
   labels_.marks.NoteBound(job_.relations.FirstCreated(task));
@@ -271,7 +271,7 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
     return false;
   }
   if (!labels_.places.IsMine(task) || tasks_.IsInFlight(task)) return false;
-  const Pursuit* known = tasks_.pursuits().Find(task);
+  const DemandedTask* known = tasks_.demanded().Find(task);
   if (known == nullptr) return false;
   if (!known->certain) {
     BelieveDone(task);
@@ -292,7 +292,7 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
 // many wait, most of them wait for workers, or for tasks that wait themselves.
 // What lacks least comes first, for it is nearest to what runs; then the
 // oldest.
-void Demands::PursueOverdue(absl::Time now, Outbox& out) {
+void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
   const auto old_age = static_cast<int32_t>(job_.times.Patience(now) /
@@ -301,7 +301,7 @@ void Demands::PursueOverdue(absl::Time now, Outbox& out) {
   std::vector<std::tuple<int32_t, int32_t, Task>> due;
   tasks_.activations().Age(
       kVisitedAtOnce, [&](const Activation& record, int32_t age) {
-        if (age >= old_age && !tasks_.IsPursued(record.task)) {
+        if (age >= old_age && !tasks_.IsDemanded(record.task)) {
           due.emplace_back(record.missing_count, -age, record.task);
         }
       });
@@ -312,8 +312,8 @@ void Demands::PursueOverdue(absl::Time now, Outbox& out) {
     // Its marks may have come after some of its inputs, from a former home.
     if (tasks_.IsWhollyDone(task)) {
       tasks_.DropTask(task);
-    } else if (tasks_.pursuits().size() <= job_.limits.pursuits_max / 16) {
-      PursueTask(now, task, /*depth=*/1, /*certain=*/false, out);
+    } else if (tasks_.demanded().size() <= job_.limits.demanded_tasks_max / 16) {
+      DemandInputs(now, task, /*depth=*/1, /*certain=*/false, out);
     }
   }
 }
@@ -323,19 +323,19 @@ void Demands::OpenDelayed() {
   for (const OpenDemand& open : std::exchange(delayed_, {})) open_.Add(open);
 }
 
-void Demands::PursueAgain(absl::Time now, Outbox& out) {
+void Demands::DemandAgain(absl::Time now, Outbox& out) {
   constexpr int64_t kCheckedAtOnce = 2048;
-  for (const Task& task : tasks_.pursuits().Due(now, kCheckedAtOnce)) {
-    const Pursuit* pursuit = tasks_.pursuits().Find(task);
-    if (pursuit == nullptr) continue;
-    if (pursuit->interval >= job_.limits.backoff_max &&
+  for (const Task& task : tasks_.demanded().Due(now, kCheckedAtOnce)) {
+    const DemandedTask* demanded_task = tasks_.demanded().Find(task);
+    if (demanded_task == nullptr) continue;
+    if (demanded_task->interval >= job_.limits.backoff_max &&
         tasks_.activations().Contains(task)) {
       // Others that are overdue have their turn. What was certain is found anew
       // from the results if nothing moves.
-      tasks_.pursuits().Erase(task);
+      tasks_.demanded().Erase(task);
       tasks_.activations().Renew(task);
     } else {
-      PursueTask(now, task, pursuit->depth, pursuit->certain, out);
+      DemandInputs(now, task, demanded_task->depth, demanded_task->certain, out);
     }
   }
 }

@@ -10,7 +10,7 @@
 #include "routing/outbox.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
-#include "runtime/job/pursuits.h"
+#include "runtime/job/demanded_tasks.h"
 #include "runtime/job/task_table.h"
 #include "runtime/job/value_sender.h"
 
@@ -40,12 +40,12 @@ class Demands {
   void OpenDelayed();
 
   // --- tasks that are demanded
-  void PursueTask(absl::Time now, const Task& task, int32_t depth, bool certain,
+  void DemandInputs(absl::Time now, const Task& task, int32_t depth, bool certain,
                   Outbox& out);
   // Tasks that have waited for long demand what they miss, some at a time.
-  void PursueOverdue(absl::Time now, Outbox& out);
+  void DemandOverdueInputs(absl::Time now, Outbox& out);
   // Those whose demands were not answered demand again.
-  void PursueAgain(absl::Time now, Outbox& out);
+  void DemandAgain(absl::Time now, Outbox& out);
   // Marks what is here, demands the rest but for what `coming_from` sends.
   void FetchInputs(const Task& task, AgentId coming_from, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.

@@ -202,7 +202,7 @@ void DiskRecovery::ReturnTask(absl::Time now,
                               std::unique_ptr<Activation> record, Outbox& out) {
   const Task task = record->task;
   tasks_.Return(std::move(record));
-  demands_.PursueTask(now, task, /*depth=*/1, /*certain=*/true, out);
+  demands_.DemandInputs(now, task, /*depth=*/1, /*certain=*/true, out);
 }
 
 }  // namespace dogged

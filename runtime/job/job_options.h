@@ -43,7 +43,7 @@ struct JobLimits {
   // So long, at most, a new home waits for the former one to hand over.
   absl::Duration handover_max = absl::Seconds(1);
   // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
-  int64_t pursuits_max = 1 << 16;
+  int64_t demanded_tasks_max = 1 << 16;
   int64_t open_demands_max = 1 << 16;
   // Bytes that the live values of this process may take; 0: no bound. Beyond
   // half of it no leaf starts while anything runs; from three quarters on

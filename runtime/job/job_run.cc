@@ -148,7 +148,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   // What an earlier run of this task gave up it may have needed yet.
   if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
-    return demands_.PursueTask(now, completion.task, /*depth=*/1,
+    return demands_.DemandInputs(now, completion.task, /*depth=*/1,
                                /*certain=*/true, out);
   }
   if (!completion.status.ok()) {
@@ -345,8 +345,8 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   job_.stall.Fade();
 
   if (job_.forward && !offers_.AwaitsOffers(now))
-    demands_.PursueOverdue(now, out);
-  demands_.PursueAgain(now, out);
+    demands_.DemandOverdueInputs(now, out);
+  demands_.DemandAgain(now, out);
   conflicts_.TellDigests(now, out);
   for (const Label& label : labels_.shard.TakeDue(now))
     replication_.Announce(now, label, out);

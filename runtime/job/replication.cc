@@ -245,7 +245,7 @@ bool Replication::Lacks(absl::string_view announce) const {
     }
     // A home of consumers may have used it up, or keep it with their inputs.
     const auto needs_nothing = [&](const Task& task, int use) {
-      if (!tasks_.IsPursued(task) &&
+      if (!tasks_.IsDemanded(task) &&
           (!labels_.places.IsMine(task) || tasks_.IsDone(task)))
         return true;
       if (tasks_.IsComplete(task)) return true;

@@ -8,7 +8,7 @@ namespace dogged {
 bool Results::OpenNextResult() {
   constexpr int kProbesMax = 1 << 16;
   if (!job_.goal.is_demanded || job_.goal.results.empty() ||
-      tasks_.pursuits().size() > job_.limits.pursuits_max / 2) {
+      tasks_.demanded().size() > job_.limits.demanded_tasks_max / 2) {
     return false;
   }
   for (int probe = 0; probe < kProbesMax; ++probe) {
@@ -21,7 +21,7 @@ bool Results::OpenNextResult() {
     if (entry != nullptr && !entry->value.IsNone()) continue;
     const std::optional<Task> producer = job_.relations.ProducerOf(label);
     if (!producer.has_value() || tasks_.IsInFlight(*producer)) continue;
-    const Pursuit* known = tasks_.pursuits().Find(*producer);
+    const DemandedTask* known = tasks_.demanded().Find(*producer);
     if (known != nullptr && known->certain) continue;
     demands_.Open({.label = label, .depth = 1, .certain = true});
     return true;

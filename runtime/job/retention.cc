@@ -28,7 +28,7 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
   absl::btree_set<Task> done;
   bool wanted = false;
   job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
-    const bool pursued = tasks_.IsPursued(task);
+    const bool pursued = tasks_.IsDemanded(task);
     if (!pursued && !labels_.places.IsMine(task)) return true;
     if (!pursued && tasks_.IsDone(task)) {
       if (IsSettled(task)) done.insert(task);
@@ -61,7 +61,7 @@ void Retention::TellWide(const Label& label, const Value& value, AgentId holder,
   WideLabels::Known* before = labels_.wide.Find(label);
   if (before != nullptr && before->have_value && !value.IsNone()) {
     for (const Task& task : std::exchange(before->askers, {})) {
-      if (!tasks_.IsPursued(task)) continue;
+      if (!tasks_.IsDemanded(task)) continue;
       job_.relations.ForEachRequired(task, [&](int use, const Label& required) {
         if (required == label) tasks_.MarkInput(task, use, value);
       });
@@ -74,7 +74,7 @@ void Retention::TellWide(const Label& label, const Value& value, AgentId holder,
   bool wanted = false;
   known.left = 0;
   job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
-    const bool pursued = tasks_.IsPursued(task);
+    const bool pursued = tasks_.IsDemanded(task);
     const bool is_mine = labels_.places.IsMine(task);
     if (is_mine) mine.Add(task);
     if (!pursued && !is_mine) return true;

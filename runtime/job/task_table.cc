@@ -43,8 +43,8 @@ bool TaskTable::IsDone(const Task& task) const {
   return labels_.marks.WasBound(first);
 }
 
-bool TaskTable::IsPursued(const Task& task) const {
-  return pursuits_.Contains(task) ||
+bool TaskTable::IsDemanded(const Task& task) const {
+  return demanded_.Contains(task) ||
          (!picked_.empty() && picked_.contains(task));
 }
 
@@ -84,7 +84,7 @@ void TaskTable::DropTask(const Task& task) {
   if (auto record = activations_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
-  pursuits_.Erase(task);
+  demanded_.Erase(task);
   picked_.erase(task);
 }
 
@@ -163,7 +163,7 @@ void TaskTable::StartParked() {
     if (record == nullptr) return;
     // Its marks may have come after its inputs.
     const Task task = record->task;
-    if (!IsPursued(task) && IsWhollyDone(task)) {
+    if (!IsDemanded(task) && IsWhollyDone(task)) {
       in_flight_.erase(task);
       activation_pool_.Put(std::move(record));
       continue;
@@ -340,7 +340,7 @@ void TaskTable::DropMovedTasks() {
     look_at(record.task);
     return true;
   });
-  for (const Task& task : pursuits_.All()) look_at(task);
+  for (const Task& task : demanded_.All()) look_at(task);
   for (const Task& task : storage_.StagedTasks()) look_at(task);
   for (const Task& task : unsupplied_.All()) look_at(task);
   for (const Task& task : parked_.All()) look_at(task);
@@ -383,7 +383,7 @@ void TaskTable::StartRound() {
 }
 
 void TaskTable::EndDemand(const Task& task) {
-  pursuits_.Erase(task);
+  demanded_.Erase(task);
   picked_.erase(task);
 }
 

@@ -16,7 +16,7 @@
 //
 // Granted, ready, loading, unsupplied and running tasks are *in flight*: all
 // inputs are at hand or will be. Beside its state a task may be demanded
-// (pursuits), or be another agent's that is run here (picked).
+// (demanded), or be another agent's that is run here (picked).
 #ifndef DOGGED_RUNTIME_JOB_TASK_TABLE_H_
 #define DOGGED_RUNTIME_JOB_TASK_TABLE_H_
 
@@ -34,7 +34,7 @@
 #include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"
 #include "runtime/job/parked_tasks.h"
-#include "runtime/job/pursuits.h"
+#include "runtime/job/demanded_tasks.h"
 #include "runtime/job/remote_tasks.h"
 #include "runtime/job/stealing.h"
 #include "runtime/search/claims.h"
@@ -54,7 +54,7 @@ class TaskTable {
   bool IsDone(const Task& task) const;
   // All that it makes was bound or dropped, as far as watermarks say.
   bool IsWhollyDone(const Task& task) const;
-  bool IsPursued(const Task& task) const;
+  bool IsDemanded(const Task& task) const;
   bool IsInFlight(const Task& task) const { return in_flight_.contains(task); }
   bool IsComplete(const Task& task) const;  // all its inputs are at hand
   // It waits, and for this label.
@@ -106,7 +106,7 @@ class TaskTable {
   const ActivationTable& activations() const { return activations_; }
   ParkedTasks& ready() { return parked_; }
   Stealing& stealing() { return stealing_; }
-  Pursuits& pursuits() { return pursuits_; }
+  DemandedTasks& demanded() { return demanded_; }
   RemoteTasks& picked() { return picked_; }
   Claims& claims() { return claims_; }
   const KernelTable* kernels() const { return kernels_.get(); }
@@ -139,7 +139,7 @@ class TaskTable {
   ParkedTasks unsupplied_;
   ParkedTasks ahead_;
   Stealing stealing_;
-  Pursuits pursuits_;
+  DemandedTasks demanded_;
   RemoteTasks picked_;
   Claims claims_;  // of tasks whose home is here, by agents that walk
   std::optional<LeafCursor> leaves_;

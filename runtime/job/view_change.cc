@@ -157,7 +157,7 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
 // Homes have changed, or have heard nothing: what was asked so far says nothing
 // about how soon they answer.
 void ViewChange::AskAllAgain(absl::Time now) {
-  tasks_.pursuits().CheckAllAt(now);
+  tasks_.demanded().CheckAllAt(now);
   results_.AskAllAgain(now);
   job_.next_sweep = now;
 }

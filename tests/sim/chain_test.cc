@@ -20,7 +20,7 @@ TEST(Chain, WaitingForOthersIsNoLoss) {
     const SimOutcome outcome = Cluster({.agents = 3,
                                         .seed = static_cast<uint64_t>(seed),
                                         .task_time = kTaskTime,
-                                        .job_limits = {.pursuits_max = 32}},
+                                        .job_limits = {.demanded_tasks_max = 32}},
                                        job.Encode(), LoadMixKernels)
                                    .Run();
     ASSERT_TRUE(outcome.status.ok()) << "seed " << seed << outcome.status;
@@ -38,7 +38,7 @@ TEST(Chain, RunsUnderManyFaults) {
   for (int64_t seed = first; seed <= last; ++seed) {
     const SimOutcome outcome = Cluster({.seed = static_cast<uint64_t>(seed),
                                         .faults = ManyFaults(),
-                                        .job_limits = {.pursuits_max = 32}},
+                                        .job_limits = {.demanded_tasks_max = 32}},
                                        job.Encode(), LoadMixKernels)
                                    .Run();
     ASSERT_TRUE(outcome.status.ok()) << "seed " << seed << outcome.status;

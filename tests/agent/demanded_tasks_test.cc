@@ -1,6 +1,6 @@
 // What the backward search does next: what is needed for certain, then what is
 // deepest; and what it forgets when there is too much.
-#include "runtime/job/pursuits.h"
+#include "runtime/job/demanded_tasks.h"
 
 #include <vector>
 
@@ -65,17 +65,17 @@ TEST(OpenDemands, ForgetsWhatWasMade) {
   EXPECT_THAT(TakeAll(open), ElementsAre(0));
 }
 
-TEST(Pursuits, TheLeastUrgentIsTheShallowestGuess) {
-  Pursuits pursuits;
-  pursuits.Put(TaskAt(0), {.depth = 1, .certain = true});
-  pursuits.Put(TaskAt(1), {.depth = 7});
-  pursuits.Put(TaskAt(2), {.depth = 3});
-  EXPECT_EQ(pursuits.LeastUrgent(), TaskAt(2));
-  pursuits.Put(TaskAt(2), {.depth = 3, .certain = true});
-  EXPECT_EQ(pursuits.LeastUrgent(), TaskAt(1));
-  pursuits.Erase(TaskAt(1));
-  EXPECT_EQ(pursuits.LeastUrgent(), TaskAt(0));
-  EXPECT_EQ(pursuits.size(), 2);
+TEST(DemandedTasks, TheLeastUrgentIsTheShallowestGuess) {
+  DemandedTasks demanded;
+  demanded.Put(TaskAt(0), {.depth = 1, .certain = true});
+  demanded.Put(TaskAt(1), {.depth = 7});
+  demanded.Put(TaskAt(2), {.depth = 3});
+  EXPECT_EQ(demanded.LeastUrgent(), TaskAt(2));
+  demanded.Put(TaskAt(2), {.depth = 3, .certain = true});
+  EXPECT_EQ(demanded.LeastUrgent(), TaskAt(1));
+  demanded.Erase(TaskAt(1));
+  EXPECT_EQ(demanded.LeastUrgent(), TaskAt(0));
+  EXPECT_EQ(demanded.size(), 2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtime/job/pursuits.h"
+#include "runtime/job/demanded_tasks.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 namespace dogged {
 namespace {
 
-// Of a demand or a pursuit.
+// Of a demand or a demanded_task.
 template <typename T>
 Urgency UrgencyOf(const T& one) {
   return {one.certain, one.depth};
@@ -50,31 +50,31 @@ void OpenDemands::Erase(const Label& label) {
   place_of_.erase(it);
 }
 
-const Pursuit* Pursuits::Find(const Task& task) const {
+const DemandedTask* DemandedTasks::Find(const Task& task) const {
   const auto it = by_task_.find(task);
   return it == by_task_.end() ? nullptr : &it->second;
 }
 
-void Pursuits::Put(const Task& task, const Pursuit& pursuit) {
-  auto [it, inserted] = by_task_.emplace(task, pursuit);
+void DemandedTasks::Put(const Task& task, const DemandedTask& demanded_task) {
+  auto [it, inserted] = by_task_.emplace(task, demanded_task);
   if (!inserted) {
     by_urgency_.erase({UrgencyOf(it->second), task});
-    it->second = pursuit;
+    it->second = demanded_task;
   }
-  by_urgency_.insert({UrgencyOf(pursuit), task});
+  by_urgency_.insert({UrgencyOf(demanded_task), task});
 }
 
-void Pursuits::Erase(const Task& task) {
+void DemandedTasks::Erase(const Task& task) {
   const auto it = by_task_.find(task);
   if (it == by_task_.end()) return;
   by_urgency_.erase({UrgencyOf(it->second), task});
   by_task_.erase(it);
 }
 
-std::vector<Task> Pursuits::Due(absl::Time now, int64_t count_max) const {
+std::vector<Task> DemandedTasks::Due(absl::Time now, int64_t count_max) const {
   std::vector<std::pair<absl::Time, Task>> due;
-  for (const auto& [task, pursuit] : by_task_) {
-    if (pursuit.next_check <= now) due.emplace_back(pursuit.next_check, task);
+  for (const auto& [task, demanded_task] : by_task_) {
+    if (demanded_task.next_check <= now) due.emplace_back(demanded_task.next_check, task);
   }
   const auto end =
       due.begin() + std::min(count_max, static_cast<int64_t>(due.size()));
@@ -84,15 +84,15 @@ std::vector<Task> Pursuits::Due(absl::Time now, int64_t count_max) const {
   return out;
 }
 
-std::vector<Task> Pursuits::All() const {
+std::vector<Task> DemandedTasks::All() const {
   std::vector<Task> out;
-  for (const auto& [task, pursuit] : by_task_) out.push_back(task);
+  for (const auto& [task, demanded_task] : by_task_) out.push_back(task);
   std::sort(out.begin(), out.end());
   return out;
 }
 
-void Pursuits::CheckAllAt(absl::Time time) {
-  for (auto& [task, pursuit] : by_task_) pursuit.next_check = time;
+void DemandedTasks::CheckAllAt(absl::Time time) {
+  for (auto& [task, demanded_task] : by_task_) demanded_task.next_check = time;
 }
 
 }  // namespace dogged

@@ -5,8 +5,8 @@
 // asks again.
 //
 // Data structures: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_PURSUITS_H_
-#define DOGGED_RUNTIME_JOB_PURSUITS_H_
+#ifndef DOGGED_RUNTIME_JOB_DEMANDED_TASKS_H_
+#define DOGGED_RUNTIME_JOB_DEMANDED_TASKS_H_
 
 #include <cstdint>
 #include <utility>
@@ -57,21 +57,21 @@ class OpenDemands {
 };
 
 // A task that is demanded, or overdue, and waits for inputs.
-struct Pursuit {
+struct DemandedTask {
   int32_t depth = 0;
   bool certain = false;
   absl::Time next_check;
   absl::Duration interval;
 };
 
-class Pursuits {
+class DemandedTasks {
  public:
   bool Contains(const Task& task) const {
     return !by_task_.empty() && by_task_.contains(task);
   }
   // Null if there is none. Pointers are good until the next change.
-  const Pursuit* Find(const Task& task) const;
-  void Put(const Task& task, const Pursuit& pursuit);
+  const DemandedTask* Find(const Task& task) const;
+  void Put(const Task& task, const DemandedTask& demanded_task);
   void Erase(const Task& task);
   int64_t size() const { return static_cast<int64_t>(by_task_.size()); }
   // There is one.
@@ -84,10 +84,10 @@ class Pursuits {
   void CheckAllAt(absl::Time time);
 
  private:
-  absl::flat_hash_map<Task, Pursuit> by_task_;
+  absl::flat_hash_map<Task, DemandedTask> by_task_;
   absl::btree_set<std::pair<Urgency, Task>> by_urgency_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_PURSUITS_H_
+#endif  // DOGGED_RUNTIME_JOB_DEMANDED_TASKS_H_
