@@ -70,7 +70,7 @@ bool Demands::IsAwaited(const Label& label) const {
   });
 }
 
-std::optional<Label> Demands::FrontierOf(const OpenDemand& open,
+std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
                                          absl::Time now) const {
   const Label& label = open.label;
   // A task with several outputs runs at the home of its first; how far the
@@ -95,12 +95,12 @@ std::optional<Label> Demands::FrontierOf(const OpenDemand& open,
   return target;
 }
 
-void Demands::Expand(absl::Time now, const OpenDemand& open, Outbox& out) {
+void Demands::ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out) {
   const Entry* entry = labels_.shard.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   // It may have been bound, used and retired since it was opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
-  const std::optional<Label> frontier = FrontierOf(open, now);
+  const std::optional<Label> frontier = FirstUnboundVersion(open, now);
   if (!frontier.has_value()) {
     if (static_cast<int64_t>(delayed_.size()) < job_.limits.open_demands_max) {
       delayed_.push_back(open);

@@ -33,8 +33,8 @@ class Demands {
   void Open(const OpenDemand& demand) { open_.Add(demand); }
   void Close(const Label& label) { open_.Erase(label); }
   bool HasOpen() const { return !open_.empty(); }
-  void ExpandNext(absl::Time now, Outbox& out) {
-    Expand(now, open_.TakeFirst(), out);
+  void ResolveNext(absl::Time now, Outbox& out) {
+    ResolveDemand(now, open_.TakeFirst(), out);
   }
   // Those that waited for copies after a death.
   void OpenDelayed();
@@ -53,8 +53,8 @@ class Demands {
 
  private:
   // The unbound label of its row to look at; none: the lost may yet come.
-  std::optional<Label> FrontierOf(const OpenDemand& open, absl::Time now) const;
-  void Expand(absl::Time now, const OpenDemand& open, Outbox& out);
+  std::optional<Label> FirstUnboundVersion(const OpenDemand& open, absl::Time now) const;
+  void ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out);
   // Some agent, some task that is pursued here or the job itself waits for it.
   bool IsAwaited(const Label& label) const;
   void BelieveDone(const Task& task);  // an input was dropped

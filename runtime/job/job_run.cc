@@ -107,7 +107,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   while (queued() < target && job_.failure.ok() && !offers_.AwaitsOffers(now)) {
     if (demands_.HasOpen() && expanded < expanded_max) {
       ++expanded;
-      demands_.ExpandNext(now, out);
+      demands_.ResolveNext(now, out);
       continue;
     }
     if (job_.inputs != nullptr && !job_.inputs->HasRoom()) break;
