@@ -151,7 +151,7 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
   DemandedTask demanded_task = known == nullptr ? DemandedTask{} : *known;
   demanded_task.depth = std::max(demanded_task.depth, depth);
   demanded_task.certain |= certain;
-  demanded_task.interval = known == nullptr ? 2 * job_.times.Patience(now)
+  demanded_task.interval = known == nullptr ? 2 * job_.times.DemandTimeout(now)
                                       : std::min(2 * demanded_task.interval,
                                                  job_.limits.backoff_max);
   demanded_task.next_check = now + demanded_task.interval;
@@ -295,7 +295,7 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
 void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
-  const auto old_age = static_cast<int32_t>(job_.times.Patience(now) /
+  const auto old_age = static_cast<int32_t>(job_.times.DemandTimeout(now) /
                                             job_.limits.sweep_interval) +
                        1;
   std::vector<std::tuple<int32_t, int32_t, Task>> due;

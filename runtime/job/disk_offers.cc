@@ -24,7 +24,7 @@ void DiskOffers::NoteOffer(absl::Time now) {
   if (is_reading_ || !AwaitsOffers(now)) return;
   absl::Time end = limit_;
   if (others_.empty()) {
-    end = now + (coming_.empty() ? job_.limits.patience_min : kOffersTimeMax);
+    end = now + (coming_.empty() ? job_.limits.demand_timeout_min : kOffersTimeMax);
   }
   end_ = std::min(end, limit_);
 }

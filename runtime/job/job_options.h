@@ -36,9 +36,9 @@ struct JobOptions {
 struct JobLimits {
   absl::Duration sweep_interval = absl::Milliseconds(100);
   // A task that has waited so long demands what it misses. It is longer where
-  // tasks are slow, but for a while after a death: see TaskTimes::Patience().
-  absl::Duration patience_min = absl::Milliseconds(250);
-  absl::Duration hurry_patience = absl::Seconds(1);
+  // tasks are slow, but for a while after a death: see TaskTimes::DemandTimeout().
+  absl::Duration demand_timeout_min = absl::Milliseconds(250);
+  absl::Duration after_failure_timeout = absl::Seconds(1);
   absl::Duration backoff_max = absl::Seconds(5);
   // So long, at most, a new home waits for the former one to hand over.
   absl::Duration handover_max = absl::Seconds(1);

@@ -364,7 +364,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
 
   // The certain way: when nothing moves, results that are not bound demand.
   if (job_.forward && !tasks_.HasInFlight() &&
-      job_.stall.IsStalled(now, 2 * job_.times.Patience(now),
+      job_.stall.IsStalled(now, 2 * job_.times.DemandTimeout(now),
                             job_.limits.backoff_max)) {
     constexpr int kResultsAtOnce = 64;
     for (int i = 0; i < kResultsAtOnce && results_.OpenNextResult(); ++i) {

@@ -157,8 +157,8 @@ void Replication::ScheduleAnnounce(absl::Time now, Entry& entry) {
   if (!tasks_.IsPaused()) {  // one who leaves has no time to back off
     interval =
         std::min(2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
-                              job_.times.Patience(now)),
-                 std::max({job_.limits.backoff_max, job_.times.Patience(now),
+                              job_.times.DemandTimeout(now)),
+                 std::max({job_.limits.backoff_max, job_.times.DemandTimeout(now),
                            labels_.shard.size() * kAnnouncePause}));
   }
   entry.announce_interval_ms = static_cast<int32_t>(

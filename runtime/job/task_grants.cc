@@ -161,7 +161,7 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   absl::btree_map<Task, RemoteTask> gifts;
   for (const auto& [task, picked] : tasks_.picked()) {
     gifts[task] = picked;
-    if (picked.asked <= now - job_.times.Patience(now) &&
+    if (picked.asked <= now - job_.times.DemandTimeout(now) &&
         !tasks_.IsInFlight(task)) {
       missing.push_back(task);
     }
@@ -173,7 +173,7 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {
     RemoteTask& picked = tasks_.picked().find(task)->second;
-    if (picked.since <= now - 2 * job_.times.LongPatience()) {
+    if (picked.since <= now - 2 * job_.times.UsualTimeout()) {
       tasks_.DropTask(task);
     } else {
       picked.asked = now;

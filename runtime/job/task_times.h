@@ -21,8 +21,8 @@ namespace dogged {
 class TaskTimes {
  public:
   TaskTimes(size_t class_count, const JobLimits& limits)
-      : patience_min_(limits.patience_min),
-        hurry_(std::max(limits.patience_min, limits.hurry_patience)),
+      : demand_timeout_min_(limits.demand_timeout_min),
+        after_failure_timeout_(std::max(limits.demand_timeout_min, limits.after_failure_timeout)),
         classes_(class_count) {}
 
   // A task of `task_class` is the executor's.
@@ -59,20 +59,20 @@ class TaskTimes {
   // Members take so long to answer, at most.
   void NoteRoundTrip(absl::Duration time) { round_trip_ = time; }
   // Somebody has died, and what he had may be missed.
-  void NoteLoss(absl::Time now) { hurry_until_ = now + 8 * LongPatience(); }
+  void NoteLoss(absl::Time now) { after_failure_until_ = now + 8 * UsualTimeout(); }
   // So long a task waits for what it misses before it demands it. Usually that
   // is still to be made; after a death what is gone has to be found soon,
   // however long tasks take.
-  absl::Duration Patience(absl::Time now) const {
-    const absl::Duration usual = LongPatience();
-    return now < hurry_until_
-               ? std::min(usual, std::max(hurry_, kRoundTrips * round_trip_))
+  absl::Duration DemandTimeout(absl::Time now) const {
+    const absl::Duration usual = UsualTimeout();
+    return now < after_failure_until_
+               ? std::min(usual, std::max(after_failure_timeout_, kRoundTrips * round_trip_))
                : usual;
   }
   // What is given to another agent, or claimed by one, is its own so long: its
   // inputs may take as long to arrive as a task takes.
-  absl::Duration LongPatience() const {
-    return std::max(patience_min_, 8 * slowest_) + kRoundTrips * round_trip_;
+  absl::Duration UsualTimeout() const {
+    return std::max(demand_timeout_min_, 8 * slowest_) + kRoundTrips * round_trip_;
   }
   bool HasUnknown() const { return unknown_ > 0; }
   // What a task that waits would wait for, or take, at least; 0 while nobody
@@ -92,9 +92,9 @@ class TaskTimes {
   // bound, asks for it, and gets it.
   static constexpr int kRoundTrips = 3;
 
-  const absl::Duration patience_min_;
-  const absl::Duration hurry_;
-  absl::Time hurry_until_ = absl::InfinitePast();
+  const absl::Duration demand_timeout_min_;
+  const absl::Duration after_failure_timeout_;
+  absl::Time after_failure_until_ = absl::InfinitePast();
   std::vector<Class> classes_;
   int64_t unknown_ = 0;  // tasks with the executor
   // There have been some ever since, as of the passes.

@@ -33,7 +33,7 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
     offers_.ForgetIf(now, [this](AgentId agent) {
       return !labels_.places.placement().Contains(agent);
     });
-    job_.rebuild_after = now + job_.times.Patience(now);
+    job_.rebuild_after = now + job_.times.DemandTimeout(now);
   }
   ReviewHandovers(now, before, out);
   labels_.marks.Forget(

@@ -124,7 +124,7 @@ bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
   if (entry != nullptr && !entry->value.IsNone()) return false;
   if (holder != job_.self && tasks_.IsInFlight(body.task)) return false;
   return tasks_.claims().Take(now, body.task, holder,
-                              4 * job_.times.LongPatience());
+                              4 * job_.times.UsualTimeout());
 }
 
 bool Walks::Pick(absl::Time now, const Task& task, const Label& wanted,
@@ -173,7 +173,7 @@ void Walks::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
 void Walks::SweepSearch(absl::Time now, Outbox& out) {
   // Homes answer between tasks, however long those take; values may be long.
   const absl::Time unanswered = now - job_.limits.sweep_interval;
-  const absl::Time overdue = now - job_.times.Patience(now);
+  const absl::Time overdue = now - job_.times.DemandTimeout(now);
   for (size_t i = walks_.size(); i-- > 0;) {
     ActiveWalk& active = walks_[i];
     if (active.heard > unanswered) continue;
@@ -196,7 +196,7 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
   for (const Task& task : waiting) {
     const auto picked = tasks_.picked().find(task);
     if (picked == tasks_.picked().end()) continue;
-    if (picked->second.since <= now - 4 * job_.times.LongPatience()) {
+    if (picked->second.since <= now - 4 * job_.times.UsualTimeout()) {
       tasks_.DropTask(task);
     } else {
       AskForPicked(now, task, out);
@@ -205,7 +205,7 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
   if (!job_.options.claims) return;
   for (const Task& task : running) {
     if (labels_.places.IsMine(task)) {
-      tasks_.claims().Take(now, task, job_.self, 4 * job_.times.LongPatience());
+      tasks_.claims().Take(now, task, job_.self, 4 * job_.times.UsualTimeout());
     } else {
       job_.mail.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
                        EncodeClaim({task, tasks_.picked()[task].wanted}), out);

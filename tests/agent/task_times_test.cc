@@ -10,13 +10,13 @@ constexpr absl::Time kStart = absl::UnixEpoch();
 
 TEST(TaskTimes, PatienceFollowsTheSlowestTask) {
   TaskTimes times(1, JobLimits{});
-  EXPECT_EQ(times.Patience(kStart), JobLimits{}.patience_min);
+  EXPECT_EQ(times.DemandTimeout(kStart), JobLimits{}.demand_timeout_min);
   times.NoteSubmitted(0);
   times.NoteEnded(0, absl::Seconds(3));
   times.NoteSubmitted(0);
   times.NoteEnded(0, absl::Seconds(1));
-  EXPECT_EQ(times.Patience(kStart), absl::Seconds(24));
-  EXPECT_EQ(times.LongPatience(), absl::Seconds(24));
+  EXPECT_EQ(times.DemandTimeout(kStart), absl::Seconds(24));
+  EXPECT_EQ(times.UsualTimeout(), absl::Seconds(24));
 }
 
 TEST(TaskTimes, AfterADeathItIsShortForAWhile) {
@@ -25,17 +25,17 @@ TEST(TaskTimes, AfterADeathItIsShortForAWhile) {
   times.NoteSubmitted(0);
   times.NoteEnded(0, absl::Seconds(3));
   times.NoteLoss(kStart);
-  EXPECT_EQ(times.Patience(kStart), limits.hurry_patience);
-  EXPECT_EQ(times.LongPatience(), absl::Seconds(24));
-  const absl::Time end = kStart + 8 * times.LongPatience();
-  EXPECT_EQ(times.Patience(end - absl::Seconds(1)), limits.hurry_patience);
-  EXPECT_EQ(times.Patience(end), absl::Seconds(24));
+  EXPECT_EQ(times.DemandTimeout(kStart), limits.after_failure_timeout);
+  EXPECT_EQ(times.UsualTimeout(), absl::Seconds(24));
+  const absl::Time end = kStart + 8 * times.UsualTimeout();
+  EXPECT_EQ(times.DemandTimeout(end - absl::Seconds(1)), limits.after_failure_timeout);
+  EXPECT_EQ(times.DemandTimeout(end), absl::Seconds(24));
 }
 
 TEST(TaskTimes, ADeathMakesNobodySlower) {
   TaskTimes times(1, JobLimits{});
   times.NoteLoss(kStart);
-  EXPECT_EQ(times.Patience(kStart), JobLimits{}.patience_min);
+  EXPECT_EQ(times.DemandTimeout(kStart), JobLimits{}.demand_timeout_min);
 }
 
 }  // namespace
