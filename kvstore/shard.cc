@@ -66,23 +66,23 @@ std::vector<Label> Shard::Select(
   return out;
 }
 
-void DoneMarks::Raise(const Label& row, int64_t version) {
+void RowWatermarks::Raise(const Label& row, int64_t version) {
   auto [it, inserted] = newest_.emplace(row, version);
   if (!inserted) it->second = std::max(it->second, version);
 }
 
-bool DoneMarks::Has(const Label& row, int64_t version) const {
+bool RowWatermarks::Has(const Label& row, int64_t version) const {
   const auto it = newest_.find(row);
   return it != newest_.end() && it->second >= version;
 }
 
-std::optional<int64_t> DoneMarks::Newest(const Label& row) const {
+std::optional<int64_t> RowWatermarks::Newest(const Label& row) const {
   const auto it = newest_.find(row);
   if (it == newest_.end()) return std::nullopt;
   return it->second;
 }
 
-std::vector<std::pair<Label, int64_t>> DoneMarks::Select(
+std::vector<std::pair<Label, int64_t>> RowWatermarks::Select(
     absl::FunctionRef<bool(const Label& row)> keep) const {
   std::vector<std::pair<Label, int64_t>> out;
   for (const auto& [row, version] : newest_) {

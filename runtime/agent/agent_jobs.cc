@@ -86,7 +86,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
                            .keeps_values = options_.keeps_values,
                            .bytes_max = options_.job_limits.memory_bytes_max,
                            .live_bytes = options_.live_bytes,
-                           .pin_interval = options_.job_limits.pin_interval},
+                           .generation_interval = options_.job_limits.generation_interval},
                .lending = lending_.get(),
                .inputs = entry.inputs.get()});
   if (draining_) entry.run->Pause();
@@ -286,7 +286,7 @@ void Agent::ForgetJob(JobId job) {
   EndRun(entry);
   if (values_ != nullptr) values_->EraseJob(entry.hash);
   if (entry.tasks_needed > 0) {
-    index_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
+    index_.Retain(job, entry.stats, entry.tasks_needed, entry.results_needed);
   }
   jobs_.erase(job);
   options_.on_freed();

@@ -18,7 +18,7 @@ struct CarriedOver {
   // In label order, in memory that does not depend on other processes. Without
   // those whose bytes are on disk only.
   std::vector<std::pair<Label, Value>> values;
-  // How far rows were bound and dropped, see Marks.
+  // How far rows were bound and dropped, see Watermarks.
   std::vector<std::pair<Label, int64_t>> bound_rows;
   std::vector<std::pair<Label, int64_t>> retired_rows;
   std::vector<RowDigests> digests;  // see DigestLog

@@ -41,8 +41,8 @@ bool ConflictCheck::CompareDigest(const Label& label, const Digest& digest,
 
 bool ConflictCheck::LogDigest(const Label& label, const Digest& digest,
                               AgentId from) {
-  const Label row = labels_.marks.RowOf(label);
-  const int64_t version = labels_.marks.VersionOf(label);
+  const Label row = labels_.watermarks.RowOf(label);
+  const int64_t version = labels_.watermarks.VersionOf(label);
   if (log_.Note(row, version, digest)) return true;
   FailOfConflict(label, *log_.Find(row, version), digest, from);
   return false;
@@ -52,7 +52,7 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
                                AgentId from) {
   for (const RowDigests& row : rows) {
     for (const auto& [version, digest] : row.versions) {
-      const Label label = labels_.marks.WithVersion(row.row, version);
+      const Label label = labels_.watermarks.WithVersion(row.row, version);
       if (!CompareDigest(label, digest, from)) return false;
     }
   }
@@ -62,7 +62,7 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
 bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
                                 AgentId from) {
   if (!value.HasDigest() &&
-      !log_.Find(labels_.marks.RowOf(label), labels_.marks.VersionOf(label))) {
+      !log_.Find(labels_.watermarks.RowOf(label), labels_.watermarks.VersionOf(label))) {
     return true;
   }
   return LogDigest(label, value.digest(), from);
@@ -73,14 +73,14 @@ std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
   if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
     return entry->value.digest();
   }
-  return log_.Find(labels_.marks.RowOf(label), labels_.marks.VersionOf(label));
+  return log_.Find(labels_.watermarks.RowOf(label), labels_.watermarks.VersionOf(label));
 }
 
 void ConflictCheck::NoteDigestFrom(absl::Time now, AgentId from,
                                    const Label& label) {
   const AgentId home = labels_.places.HomeOf(label);
   if (from == home || home == job_.self) return;
-  log_.MarkUntold(labels_.marks.RowOf(label), now);
+  log_.MarkUntold(labels_.watermarks.RowOf(label), now);
 }
 
 void ConflictCheck::MarkDigestsUntold(
@@ -93,12 +93,12 @@ void ConflictCheck::MarkDigestsUntold(
 void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
   constexpr int64_t kDigestsAtOnce = 1 << 13;
   struct Part {
-    MarksBody body;
+    WatermarksBody body;
     int64_t digest_count = 0;
   };
   absl::btree_map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
-    job_.mail.SendTo(home, JobMessage::kMarks, EncodeMarks(part.body), out);
+    job_.mail.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(part.body), out);
     part = Part();
   };
   for (RowDigests& row : log_.TakeUntold(now)) {
@@ -136,12 +136,12 @@ std::vector<RowDigests> ConflictCheck::AllDigests() const {
 }
 
 void ConflictCheck::NoteMadeAway(absl::Time now, const Label& label) {
-  log_.MarkUntold(labels_.marks.RowOf(label),
+  log_.MarkUntold(labels_.watermarks.RowOf(label),
                   now + job_.limits.gift_silence_max);
 }
 
 void ConflictCheck::NoteStoredAtHome(const Label& label) {
-  log_.MarkTold(labels_.marks.RowOf(label));
+  log_.MarkTold(labels_.watermarks.RowOf(label));
 }
 
 }  // namespace dogged

@@ -32,13 +32,13 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (!producer.has_value()) return;
   if (labels_.places.IsHome(body.label)) {
     const bool may_be_late = body.lazy || body.task.has_value();
-    if (labels_.marks.IsRetired(body.label) && may_be_late && !body.insist) {
+    if (labels_.watermarks.IsRetired(body.label) && may_be_late && !body.insist) {
       job_.mail.SendTo(from, JobMessage::kRetired,
                        EncodeRetired({.label = body.label, .task = body.task}),
                        out);
       return;
     }
-    if (body.certain) ReopenIfGone(body.label);
+    if (body.certain) RecomputeIfGone(body.label);
     auto& waiters = labels_.shard.Get(body.label).waiters;
     if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
       waiters.push_back(from);
@@ -54,11 +54,11 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   }
 }
 
-void Demands::ReopenIfGone(const Label& label) {
-  if (!labels_.marks.IsRetired(label) && !labels_.marks.WasBound(label)) return;
+void Demands::RecomputeIfGone(const Label& label) {
+  if (!labels_.watermarks.IsRetired(label) && !labels_.watermarks.WasBound(label)) return;
   const Entry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) return;
-  labels_.marks.Reopen(label);
+  labels_.watermarks.MarkRecomputing(label);
 }
 
 bool Demands::IsAwaited(const Label& label) const {
@@ -76,9 +76,9 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   // A task with several outputs runs at the home of its first; how far the
   // rows of the others are is known at their own homes.
   if (!labels_.places.IsHome(label)) return label;
-  const std::optional<int64_t> newest = labels_.marks.NewestBound(label);
-  const int64_t steps = labels_.marks.VersionOf(label) - newest.value_or(0);
-  const bool is_far = steps > 2 * labels_.marks.pin_interval();
+  const std::optional<int64_t> newest = labels_.watermarks.NewestBound(label);
+  const int64_t steps = labels_.watermarks.VersionOf(label) - newest.value_or(0);
+  const bool is_far = steps > 2 * labels_.watermarks.generation_interval();
   if (!newest.has_value() && is_far && now < job_.rebuild_after) {
     return std::nullopt;
   }
@@ -172,7 +172,7 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
     if (Value value = labels_.ValueAtHand(label); !value.IsNone()) {
       at_hand.push_back({use, std::move(value)});
     } else if (labels_.places.IsHome(label) && !demanded_task.certain &&
-               labels_.marks.IsRetired(label)) {
+               labels_.watermarks.IsRetired(label)) {
       settled = true;
     } else {
       lacking.push_back(label);
@@ -186,7 +186,7 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
     const bool is_wide = !is_home && labels_.wide.IsWide(label);
     if (is_wide) labels_.wide.NoteAsker(label, task);
     if (is_home) {
-      if (demanded_task.certain) ReopenIfGone(label);
+      if (demanded_task.certain) RecomputeIfGone(label);
       open_.Add({.label = label,
                  .depth = demanded_task.depth + 1,
                  .certain = demanded_task.certain});
@@ -209,7 +209,7 @@ void Demands::BelieveDone(const Task& task) {
   const DemandedTask* known = tasks_.demanded().Find(task);
   if (known == nullptr || known->certain) return;
   tasks_.DropTask(task);
-  labels_.marks.NoteBound(job_.relations.FirstCreated(task));
+  labels_.watermarks.NoteBound(job_.relations.FirstCreated(task));
 }
 
 void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
@@ -246,7 +246,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
         from != labels_.places.HomeOf(body.label)) {
       return;
     }
-    labels_.marks.NoteRetired(body.label);
+    labels_.watermarks.NoteRetired(body.label);
     labels_.wide.Forget(body.label);
     labels_.shard.Erase(body.label);
     return;
@@ -309,7 +309,7 @@ void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   std::partial_sort(due.begin(), end, due.end());
   due.erase(end, due.end());
   for (const auto& [missing_count, youth, task] : due) {
-    // Its marks may have come after some of its inputs, from a former home.
+    // Its watermarks may have come after some of its inputs, from a former home.
     if (tasks_.IsWhollyDone(task)) {
       tasks_.DropTask(task);
     } else if (tasks_.demanded().size() <= job_.limits.demanded_tasks_max / 16) {

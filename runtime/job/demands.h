@@ -46,10 +46,10 @@ class Demands {
   void DemandOverdueInputs(absl::Time now, Outbox& out);
   // Those whose demands were not answered demand again.
   void DemandAgain(absl::Time now, Outbox& out);
-  // Marks what is here, demands the rest but for what `coming_from` sends.
+  // Watermarks what is here, demands the rest but for what `coming_from` sends.
   void FetchInputs(const Task& task, AgentId coming_from, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.
-  void ReopenIfGone(const Label& label);
+  void RecomputeIfGone(const Label& label);
 
  private:
   // The unbound label of its row to look at; none: the lost may yet come.

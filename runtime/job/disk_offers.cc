@@ -33,20 +33,20 @@ void DiskOffers::NoteOffer(absl::Time now) {
 // before it in none. All that was bound, though: where a row of another array
 // ended in it, that row need not be made again.
 void DiskOffers::NoteFound(const Label& label, Outbox& out) {
-  labels_.marks.Doubt(labels_.marks.RowOf(label),
-                      labels_.marks.VersionOf(label));
+  labels_.watermarks.MarkUnverified(labels_.watermarks.RowOf(label),
+                      labels_.watermarks.VersionOf(label));
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
   job_.relations.ForEachRequired(*producer, [&](int, const Label& input) {
-    if (input.array == label.array || labels_.marks.WasBound(input)) return;
-    const Label row = labels_.marks.RowOf(input);
-    const int64_t version = labels_.marks.VersionOf(input);
+    if (input.array == label.array || labels_.watermarks.WasBound(input)) return;
+    const Label row = labels_.watermarks.RowOf(input);
+    const int64_t version = labels_.watermarks.VersionOf(input);
     if (labels_.places.IsHome(input)) {
-      labels_.marks.NoteBound(input);
-      labels_.marks.Doubt(row, version);
+      labels_.watermarks.NoteBound(input);
+      labels_.watermarks.MarkUnverified(row, version);
     } else {
-      job_.mail.SendTo(labels_.places.HomeOf(input), JobMessage::kMarks,
-                       EncodeMarks({.done = {{row, version}}}), out);
+      job_.mail.SendTo(labels_.places.HomeOf(input), JobMessage::kWatermarks,
+                       EncodeWatermarks({.done = {{row, version}}}), out);
     }
   });
 }

@@ -27,8 +27,8 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   // Where memory is short, values that nobody may want any more are a burden:
   // who has done with them has to be found out anew.
   if (storage_.bytes_max() > 0) return out;
-  out.bound_rows = labels_.marks.BoundRows(all);
-  out.retired_rows = labels_.marks.RetiredRows(all);
+  out.bound_rows = labels_.watermarks.BoundRows(all);
+  out.retired_rows = labels_.watermarks.RetiredRows(all);
   for (const Label& label :
        labels_.shard.Select([](const Label&, const Entry& entry) {
          return !entry.value.IsNone() && !entry.value.IsHollow();
@@ -47,11 +47,11 @@ void DiskRecovery::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
   if (!conflicts_.LogDigests(carried.digests, job_.self)) return;
   conflicts_.MarkDigestsUntold(now, [](const Label&) { return true; });
   for (const auto& [row, version] : carried.bound_rows) {
-    labels_.marks.NoteBoundRow(row, version);
-    labels_.marks.Doubt(row, version);
+    labels_.watermarks.NoteBoundRow(row, version);
+    labels_.watermarks.MarkUnverified(row, version);
   }
   for (const auto& [row, version] : carried.retired_rows) {
-    labels_.marks.NoteRetiredRow(row, version);
+    labels_.watermarks.NoteRetiredRow(row, version);
   }
   for (const auto& [label, value] : carried.values) {
     Adopt(now, label, value, /*is_on_disk=*/false, out);
@@ -107,7 +107,7 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
   if (labels_.places.IsHome(label)) {
     replication_.BecomeHome(label, *entry);
     offers_.NoteFound(label, out);
-    if (!labels_.marks.WasBound(label)) {
+    if (!labels_.watermarks.WasBound(label)) {
       const std::optional<Task> producer = job_.relations.ProducerOf(label);
       if (producer.has_value() &&
           job_.relations.FirstCreated(*producer) == label) {
@@ -115,7 +115,7 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
       }
       if (job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
     }
-    labels_.marks.NoteBound(label);
+    labels_.watermarks.NoteBound(label);
     job_.goal.has_news |= job_.goal.rounds.Note(label, held);
     absl::btree_set<AgentId> waiters(entry->waiters.begin(),
                                      entry->waiters.end());
@@ -144,7 +144,7 @@ void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
                      EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (copies.empty()) {
-    demands_.ReopenIfGone(label);
+    demands_.RecomputeIfGone(label);
     demands_.Open(
         {.label = label, .depth = 1, .certain = true, .passed_on = true});
   }

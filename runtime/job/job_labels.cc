@@ -22,8 +22,8 @@ void JobLabels::CheckInvariants(const JobContext& job) const {
     DOGGED_CHECK(entry.is_home == (is_bound && places.IsHome(label)))
         << "label " << name() << (entry.is_home ? " counts" : " does not count")
         << " consumers, and its home is " << places.HomeOf(label).ToString();
-    DOGGED_CHECK(!entry.is_home || marks.WasBound(label) ||
-                 marks.IsReopened(label))
+    DOGGED_CHECK(!entry.is_home || watermarks.WasBound(label) ||
+                 watermarks.IsRecomputing(label))
         << "label " << name() << " is bound at home and not marked so";
     DOGGED_CHECK(entry.consumers.left() <=
                  (entry.is_home ? job.relations.ConsumerCount(label) : 0))

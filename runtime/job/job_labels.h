@@ -9,8 +9,8 @@
 //   bound         a value is held; at its home its consumers  shard
 //                 are counted
 //   spilled       bound, and its bytes are on disk only       shard (hollow)
-//   retired       was dropped: its consumers were done        marks
-//   recomputing   was retired or lost, and is needed again    marks (reopened)
+//   retired       was dropped: its consumers were done        watermarks
+//   recomputing   was retired or lost, and is needed again    watermarks (recomputing)
 //
 //   unbound -> bound (Replication, DiskRecovery); bound <-> spilled
 //   (JobStorage); bound, spilled -> retired (Retention), or unbound (its home
@@ -23,15 +23,15 @@
 #include "runtime/job/handover.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_places.h"
-#include "runtime/job/marks.h"
+#include "runtime/job/watermarks.h"
 #include "runtime/job/wide_labels.h"
 
 namespace dogged {
 
 struct JobLabels {
   explicit JobLabels(const JobContext& job)
-      : marks(job.relations, job.limits.pin_interval),
-        places(job.self, job.options.replicas, job.relations, marks),
+      : watermarks(job.relations, job.limits.generation_interval),
+        places(job.self, job.options.replicas, job.relations, watermarks),
         wide(job.relations) {}
 
   // None: it has to be demanded.
@@ -46,7 +46,7 @@ struct JobLabels {
   void CheckInvariants(const JobContext& job) const;
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention
-  Marks marks;  // raised where labels are bound, dropped or handed over
+  Watermarks watermarks;  // raised where labels are bound, dropped or handed over
   JobPlaces places;   // set by ViewChange
   WideLabels wide;    // kept by Retention
   Handover handover;  // awaited by ViewChange, settled as values arrive

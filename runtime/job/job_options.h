@@ -51,7 +51,7 @@ struct JobLimits {
   int64_t memory_bytes_max = 0;
   // Every so many versions of a row one is kept for rebuilding. The same at
   // all agents, or copies go astray.
-  int64_t pin_interval = 16;
+  int64_t generation_interval = 16;
   // A bound label gets its copies so much later, unless it was used up by
   // then; and no more than so many bytes in that time, which bounds what
   // growing back to R copies takes from others.

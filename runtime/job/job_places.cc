@@ -13,11 +13,11 @@ constexpr int64_t kConsumersAsked = 16;
 }  // namespace
 
 JobPlaces::JobPlaces(AgentId self, int replicas, const Relations& relations,
-                     const Marks& marks)
+                     const Watermarks& watermarks)
     : self_(self),
       replicas_(replicas),
       relations_(relations),
-      marks_(marks),
+      watermarks_(watermarks),
       // Pinned labels have one copy more.
       placement_({}, replicas + 1) {}
 
@@ -43,7 +43,7 @@ uint64_t JobPlaces::KeyOf(const Label& label) const {
 // and moves none.
 absl::Span<const AgentId> JobPlaces::HoldersOf(const Label& label) const {
   const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
-  const int copies = replicas_ + (marks_.IsPinned(label) ? 1 : 0);
+  const int copies = replicas_ + (watermarks_.IsRetainedGeneration(label) ? 1 : 0);
   return ranks.subspan(0, static_cast<size_t>(copies));
 }
 

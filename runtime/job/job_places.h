@@ -13,15 +13,15 @@
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/relations.h"
-#include "runtime/job/marks.h"
+#include "runtime/job/watermarks.h"
 
 namespace dogged {
 
 class JobPlaces {
  public:
-  // `relations` and `marks`, which say what is pinned, outlive this.
+  // `relations` and `watermarks`, which say what is pinned, outlive this.
   JobPlaces(AgentId self, int replicas, const Relations& relations,
-            const Marks& marks);
+            const Watermarks& watermarks);
 
   // Returns the placement before.
   Placement SetView(PlacementView view);
@@ -53,7 +53,7 @@ class JobPlaces {
   const AgentId self_;
   const int replicas_;
   const Relations& relations_;
-  const Marks& marks_;
+  const Watermarks& watermarks_;
   Placement placement_;
 };
 

@@ -238,9 +238,9 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kStarted:
       views_.PeerStarted(now, from, out);
       return absl::OkStatus();
-    case JobMessage::kMarks: {
-      DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
-      return views_.HandleMarks(now, from, b) ? absl::OkStatus() : refuse();
+    case JobMessage::kWatermarks: {
+      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
+      return views_.HandleWatermarks(now, from, b) ? absl::OkStatus() : refuse();
     }
     case JobMessage::kLend:
       break;  // the agent's: ReceiveLent() follows
@@ -359,7 +359,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     walks_.SweepSearch(now, out);
   }
   if (now >= job_.rebuild_after) demands_.OpenDelayed();
-  if (!job_.goal.is_demanded) retention_.DropAllKept(out);
+  if (!job_.goal.is_demanded) retention_.DropAllRetained(out);
   results_.CountDurableResults();
 
   // The certain way: when nothing moves, results that are not bound demand.

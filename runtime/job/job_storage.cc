@@ -242,7 +242,7 @@ void JobStorage::SetKernels(std::shared_ptr<const KernelTable> kernels,
   });
   // Results stay until somebody has all of them.
   const double labels =
-      task_bytes_->LabelsAtOnce(kPinsAtOnce * options_.pin_interval) +
+      task_bytes_->LabelsAtOnce(kPinsAtOnce * options_.generation_interval) +
       static_cast<double>(relations_.program().ResultCount());
   kept_bytes_ = workers * scratch +
                 static_cast<int64_t>(std::min(labels * kKeptBytes, 1e15));

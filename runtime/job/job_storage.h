@@ -49,7 +49,7 @@ class JobStorage {
     // What all values of this process may take; 0: no bound.
     int64_t bytes_max = 0;
     std::function<int64_t()> live_bytes = Value::LiveBytes;
-    int64_t pin_interval = JobLimits().pin_interval;
+    int64_t generation_interval = JobLimits().generation_interval;
   };
   // A hollow value that is wanted whole: by which agents.
   struct Loaded {

@@ -22,7 +22,7 @@ struct Loan {
   std::optional<int64_t> Bytes() const;
 
   void EncodeTo(Encoder& encoder) const;
-  // A malformed loan marks the decoder as failed.
+  // A malformed loan watermarks the decoder as failed.
   static Loan DecodeFrom(Decoder& decoder);
 };
 

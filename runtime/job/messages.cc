@@ -229,7 +229,7 @@ Bytes EncodeRetired(const RetiredBody& body) {
   return Bytes(out.Take());
 }
 
-Bytes EncodeMarks(const MarksBody& body) {
+Bytes EncodeWatermarks(const WatermarksBody& body) {
   Encoder out;
   PutRows(body.done, out);
   PutRows(body.retired, out);
@@ -238,14 +238,14 @@ Bytes EncodeMarks(const MarksBody& body) {
   return Bytes(out.Take());
 }
 
-absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body) {
+absl::StatusOr<WatermarksBody> DecodeWatermarks(absl::string_view body) {
   Decoder in(body);
-  MarksBody out;
+  WatermarksBody out;
   out.done = GetRows(in);
   out.retired = GetRows(in);
   out.digests = GetDigests(in);
   out.is_through = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("marks"));
+  DOGGED_RETURN_IF_ERROR(in.Finish("watermarks"));
   return out;
 }
 

@@ -46,7 +46,7 @@ enum class JobMessage : uint8_t {
   kStored = kFirstFreeKind + 5,
   // "These rows are yours now; so far were they bound and retired", or "I have
   // handed over all". A hint that saves the new home from running what is done.
-  kMarks = kFirstFreeKind + 6,
+  kWatermarks = kFirstFreeKind + 6,
   // A searcher: "is this label bound?" And what its home says.
   kLookup = kFirstFreeKind + 7,
   kAnswer = kFirstFreeKind + 8,
@@ -93,7 +93,7 @@ struct DemandBody {
   // Steps from the result or task where the search began.
   int32_t depth = 0;
   // The chain of demands begins at a result that is not bound, so the label is
-  // needed whatever done-marks say.
+  // needed whatever done-watermarks say.
   bool certain = false;
   // The asker was told that the label was retired, and needs it all the same.
   // Without this a late or doubled demand would compute history again.
@@ -124,7 +124,7 @@ struct RetiredBody {
 };
 
 // Rows are labels with zero at their version index.
-struct MarksBody {
+struct WatermarksBody {
   std::vector<std::pair<Label, int64_t>> done;
   std::vector<std::pair<Label, int64_t>> retired;
   // Of labels of these rows, also of those that were dropped, see DigestLog.
@@ -168,8 +168,8 @@ absl::StatusOr<std::vector<RetiredBody>> DecodeRetired(absl::string_view body);
 
 Bytes EncodeLend(const LendBody& body);
 absl::StatusOr<LendBody> DecodeLend(absl::string_view body);
-Bytes EncodeMarks(const MarksBody& body);
-absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body);
+Bytes EncodeWatermarks(const WatermarksBody& body);
+absl::StatusOr<WatermarksBody> DecodeWatermarks(absl::string_view body);
 Bytes EncodeLookup(const LookupBody& body);
 absl::StatusOr<LookupBody> DecodeLookup(absl::string_view body);
 Bytes EncodeAnswer(const AnswerBody& body);

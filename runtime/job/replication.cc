@@ -69,9 +69,9 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   entry->made_here |= from == job_.self;
   labels_.wide.Doubt(label);  // it may have been dropped, and made again
   const bool is_new =
-      !labels_.marks.WasBound(label) && !labels_.marks.IsReopened(label);
-  (void)labels_.marks.TakeGivenUp(label);  // made again, and reported by itself
-  labels_.marks.NoteBound(label);
+      !labels_.watermarks.WasBound(label) && !labels_.watermarks.IsRecomputing(label);
+  (void)labels_.watermarks.TakeReleasedEarly(label);  // made again, and reported by itself
+  labels_.watermarks.NoteBound(label);
   job_.goal.has_news |= job_.goal.rounds.Note(label, value);
   if (producer.has_value() && job_.relations.FirstCreated(*producer) == label) {
     if (is_new) ++job_.stats.tasks_done;
@@ -183,7 +183,7 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
   if (targets.empty()) {
     // Only local consumers are left: nothing to say until the view changes, or
     // what is said of them can be believed again.
-    if (labels_.marks.HasDoubts()) {
+    if (labels_.watermarks.HasUnverified()) {
       ScheduleAnnounce(now, *entry);
     } else {
       labels_.shard.AnnounceAt(*entry, absl::InfiniteFuture());
@@ -216,7 +216,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
         conflicts_.BindHere(body.label, body.value, from);
     if (!bound.has_value()) return;
     conflicts_.NoteDigestFrom(now, from, body.label);
-    labels_.marks.NoteBound(body.label);
+    labels_.watermarks.NoteBound(body.label);
     Entry& entry = *labels_.shard.Find(body.label);
     if (*bound) {
       job_.stall.NoteProgress(now);
@@ -269,7 +269,7 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
   conflicts_.NoteDigestFrom(now, from, body.label);
   if (held && rank >= 0) {
     job_.mail.SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
-  } else if (rank == 0 && labels_.marks.IsRetired(body.label) &&
+  } else if (rank == 0 && labels_.watermarks.IsRetired(body.label) &&
              !job_.goal.rounds.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
     job_.mail.SendTo(from, JobMessage::kRetired,
@@ -294,7 +294,7 @@ void Replication::HandleStored(absl::Time now, AgentId from,
   Entry* entry = labels_.shard.Find(body.label);
   if (entry == nullptr || entry->value.IsNone()) {
     if (labels_.places.IsHome(body.label) &&
-        labels_.marks.IsRetired(body.label)) {
+        labels_.watermarks.IsRetired(body.label)) {
       job_.mail.SendTo(from, JobMessage::kRetired,
                        EncodeRetired({.label = body.label}), out);
     }

@@ -18,8 +18,8 @@ bool Retention::IsSettled(const Task& task) const {
   const Entry* output = labels_.shard.Find(first);
   const bool is_here = output != nullptr && !output->value.IsNone();
   return is_here ? output->producer_reported || !labels_.places.IsHome(first)
-                 : !labels_.marks.IsGivenUp(first) &&
-                       !labels_.marks.IsDoubted(first);
+                 : !labels_.watermarks.IsReleasedEarly(first) &&
+                       !labels_.watermarks.IsUnverified(first);
 }
 
 void Retention::TellLocalConsumers(const Label& label, const Value& value,
@@ -127,9 +127,9 @@ absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
 }
 
 bool Retention::IsUsedUp(const Label& label, const Entry& entry) const {
-  if (job_.goal.rounds.IsResult(label) || labels_.marks.IsPinned(label))
+  if (job_.goal.rounds.IsResult(label) || labels_.watermarks.IsRetainedGeneration(label))
     return false;
-  if (entry.consumers.left() == 0) return !labels_.marks.IsKept(label);
+  if (entry.consumers.left() == 0) return !labels_.watermarks.IsRetained(label);
   size_t ordinal = 0;
   return job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
     if (entry.consumers.Has(ordinal++)) return true;
@@ -188,7 +188,7 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
     Entry* entry = labels_.shard.Find(next_label);
     // Somebody may wait for it all the same.
     const bool is_here = entry != nullptr && !entry->value.IsNone();
-    if (!is_here && labels_.marks.TakeGivenUp(next_label)) {
+    if (!is_here && labels_.watermarks.TakeReleasedEarly(next_label)) {
       ReportDone(*job_.relations.ProducerOf(next_label), out);
     }
     if (entry == nullptr || !entry->is_home) continue;
@@ -264,7 +264,7 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
     const Entry* other = labels_.shard.Find(created);
     if (other == nullptr || other->value.IsNone()) {
       all_durable &=
-          labels_.marks.WasBound(created) && !labels_.marks.IsDoubted(created);
+          labels_.watermarks.WasBound(created) && !labels_.watermarks.IsUnverified(created);
       return;
     }
     all_durable &= other->is_home && IsDurable(created, *other);
@@ -285,12 +285,12 @@ void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
     return;
   }
   ReportIfDurable(label, out);
-  if (job_.goal.is_demanded && labels_.marks.MustKeep(label)) {
-    labels_.marks.Keep(label);
+  if (job_.goal.is_demanded && labels_.watermarks.MustRetain(label)) {
+    labels_.watermarks.Retain(label);
   } else {
     Drop(label, out);
   }
-  for (const Label& kept : labels_.marks.TakeExpired(label)) Drop(kept, out);
+  for (const Label& kept : labels_.watermarks.TakeExpired(label)) Drop(kept, out);
 }
 
 void Retention::Drop(const Label& label, Outbox& out) {
@@ -303,12 +303,12 @@ void Retention::Drop(const Label& label, Outbox& out) {
                         JobMessage::kRetired, EncodeRetired({.label = label}),
                         out);
   }
-  labels_.marks.NoteRetired(label);
+  labels_.watermarks.NoteRetired(label);
   labels_.shard.Erase(label);
 }
 
-void Retention::DropAllKept(Outbox& out) {
-  for (const Label& label : labels_.marks.TakeAllKept()) Drop(label, out);
+void Retention::DropAllRetained(Outbox& out) {
+  for (const Label& label : labels_.watermarks.TakeAllRetained()) Drop(label, out);
 }
 
 }  // namespace dogged

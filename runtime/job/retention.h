@@ -24,7 +24,7 @@ class Retention {
             TaskTable& tasks)
       : job_(job), labels_(labels), storage_(storage), tasks_(tasks) {}
 
-  // Marks the consumers whose home is here, reports those that are done to the
+  // Watermarks the consumers whose home is here, reports those that are done to the
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
@@ -39,7 +39,7 @@ class Retention {
   void ReportIfDurable(const Label& label, Outbox& out);
   void RetireIfUnneeded(const Label& label, Outbox& out);
   // Of labels that are kept only because they are retained generations.
-  void DropAllKept(Outbox& out);
+  void DropAllRetained(Outbox& out);
   void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
   void CrossOffReported(Outbox& out);
 

@@ -38,9 +38,9 @@ bool TaskTable::IsDone(const Task& task) const {
   if (entry != nullptr && !entry->value.IsNone()) return true;
   // Nothing orders the versions of a row of leaves.
   if (job_.relations.RequiredCount(task) == 0) {
-    return labels_.marks.IsRetired(first) || labels_.marks.WasOvertaken(first);
+    return labels_.watermarks.IsRetired(first) || labels_.watermarks.WasOvertaken(first);
   }
-  return labels_.marks.WasBound(first);
+  return labels_.watermarks.WasBound(first);
 }
 
 bool TaskTable::IsDemanded(const Task& task) const {
@@ -144,14 +144,14 @@ bool TaskTable::IsHeld(const Task& task) const {
          labels_.places.IsMine(task);
 }
 
-// All it makes was bound or dropped, as far as marks say.
+// All it makes was bound or dropped, as far as watermarks say.
 bool TaskTable::IsWhollyDone(const Task& task) const {
   bool done = true;
   const bool is_leaf = job_.relations.RequiredCount(task) == 0;
   job_.relations.ForEachCreated(task, [&](int, const Label& label) {
-    done &= is_leaf ? labels_.marks.IsRetired(label) ||
-                          labels_.marks.WasOvertaken(label)
-                    : labels_.marks.WasBound(label);
+    done &= is_leaf ? labels_.watermarks.IsRetired(label) ||
+                          labels_.watermarks.WasOvertaken(label)
+                    : labels_.watermarks.WasBound(label);
   });
   return done;
 }
@@ -161,7 +161,7 @@ void TaskTable::StartParked() {
     auto record =
         parked_.Take([this](const Task& task) { return !IsHeld(task); });
     if (record == nullptr) return;
-    // Its marks may have come after its inputs.
+    // Its watermarks may have come after its inputs.
     const Task task = record->task;
     if (!IsDemanded(task) && IsWhollyDone(task)) {
       in_flight_.erase(task);
@@ -182,7 +182,7 @@ void TaskTable::Start(std::unique_ptr<Activation> record) {
 
 // Design section 5, "In place". Who demands it later hears that it was retired,
 // and if that is for certain, it is made again from the pin below it.
-void TaskTable::GiveUpInputs(const Activation& record, const Kernel& kernel) {
+void TaskTable::ReleaseInputsEarly(const Activation& record, const Kernel& kernel) {
   if (!job_.forward || storage_.has_store()) return;
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     if (!kernel.Updates(use)) return;
@@ -193,8 +193,8 @@ void TaskTable::GiveUpInputs(const Activation& record, const Kernel& kernel) {
         entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
     if (!is_ours || labels_.wide.IsWide(label) ||
         job_.relations.ConsumerCount(label) != 1 ||
-        job_.goal.rounds.IsResult(label) || labels_.marks.IsPinned(label) ||
-        labels_.marks.IsReopened(label)) {
+        job_.goal.rounds.IsResult(label) || labels_.watermarks.IsRetainedGeneration(label) ||
+        labels_.watermarks.IsRecomputing(label)) {
       return;
     }
     const std::optional<Task> producer = job_.relations.ProducerOf(label);
@@ -204,14 +204,14 @@ void TaskTable::GiveUpInputs(const Activation& record, const Kernel& kernel) {
       job_.relations.ForEachCreated(*producer,
                                     [&](int, const Label&) { ++outputs; });
       if (outputs != 1) return;
-      labels_.marks.NoteGivenUp(label);
+      labels_.watermarks.NoteReleasedEarly(label);
     }
-    labels_.marks.NoteRetired(label);
+    labels_.watermarks.NoteRetired(label);
     labels_.shard.Erase(label);
   });
 }
 
-// Once for each execution: marks come doubled and for tasks that never run.
+// Once for each execution: watermarks come doubled and for tasks that never run.
 void TaskTable::CountReads(const Activation& record) {
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     const int64_t bytes = record.inputs[static_cast<size_t>(use)].bytes();
@@ -258,7 +258,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
     });
     return out;
   };
-  GiveUpInputs(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
+  ReleaseInputsEarly(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
   job_.times.NoteSubmitted(task.task_class);
   job_.executor.Submit(
       {.job = job_.id,

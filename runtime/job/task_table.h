@@ -126,7 +126,7 @@ class TaskTable {
   bool HasInputs(const Activation& record);
   void CountReads(const Activation& record);
   // Drops what `kernel` updates and nobody else can have: done in place.
-  void GiveUpInputs(const Activation& record, const Kernel& kernel);
+  void ReleaseInputsEarly(const Activation& record, const Kernel& kernel);
 
   JobContext& job_;
   JobLabels& labels_;

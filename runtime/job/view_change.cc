@@ -36,24 +36,24 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
     job_.rebuild_after = now + job_.times.DemandTimeout(now);
   }
   ReviewHandovers(now, before, out);
-  labels_.marks.Forget(
+  labels_.watermarks.Forget(
       [this](const Label& row) { return !labels_.places.IsHome(row); });
   labels_.wide.ForgetAll();
   if (lost) {
     for (const auto& [row, version] :
-         labels_.marks.BoundRows([&](const Label& r) {
+         labels_.watermarks.BoundRows([&](const Label& r) {
            return labels_.places.IsHome(r) &&
                   !labels_.places.placement().Contains(
                       before.Home(labels_.places.KeyOf(r)));
          })) {
-      labels_.marks.Doubt(row, version);
+      labels_.watermarks.MarkUnverified(row, version);
     }
   }
   for (const Label& label :
        labels_.shard.Select([](const Label&, const Entry&) { return true; })) {
     ReviewEntry(now, label, before, out);
   }
-  HandOverMarks(
+  HandOverWatermarks(
       [&](const Label& row) {
         return before.Home(labels_.places.KeyOf(row)) == job_.self &&
                !labels_.places.IsHome(row);
@@ -128,7 +128,7 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   labels_.handover.Owe(peer);
   offers_.NoteThrough(now, peer);
   AskAllAgain(now);
-  HandOverMarks(
+  HandOverWatermarks(
       [&](const Label& row) { return labels_.places.HomeOf(row) == peer; },
       out);
   conflicts_.MarkDigestsUntold(now, [&](const Label& row) {
@@ -162,30 +162,30 @@ void ViewChange::AskAllAgain(absl::Time now) {
   job_.next_sweep = now;
 }
 
-void ViewChange::HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
+void ViewChange::HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> moved,
                                Outbox& out) {
-  absl::btree_map<AgentId, MarksBody> bodies;
-  for (auto& row : labels_.marks.BoundRows(moved)) {
+  absl::btree_map<AgentId, WatermarksBody> bodies;
+  for (auto& row : labels_.watermarks.BoundRows(moved)) {
     bodies[labels_.places.HomeOf(row.first)].done.push_back(row);
   }
-  for (auto& row : labels_.marks.RetiredRows(moved)) {
+  for (auto& row : labels_.watermarks.RetiredRows(moved)) {
     bodies[labels_.places.HomeOf(row.first)].retired.push_back(row);
   }
   for (const auto& [home, body] : bodies) {
-    job_.mail.SendTo(home, JobMessage::kMarks, EncodeMarks(body), out);
+    job_.mail.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(body), out);
   }
 }
 
 void ViewChange::TellThrough(Outbox& out) {
   for (const AgentId to : labels_.handover.TakeThrough()) {
-    job_.mail.SendTo(to, JobMessage::kMarks, EncodeMarks({.is_through = true}),
+    job_.mail.SendTo(to, JobMessage::kWatermarks, EncodeWatermarks({.is_through = true}),
                      out);
   }
 }
 
 // False: it is malformed.
-bool ViewChange::HandleMarks(absl::Time now, AgentId from,
-                             const MarksBody& body) {
+bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
+                             const WatermarksBody& body) {
   for (const auto* rows : {&body.done, &body.retired}) {
     for (const auto& [row, version] : *rows) {
       if (!labels_.places.IsKnown(row)) return false;
@@ -200,11 +200,11 @@ bool ViewChange::HandleMarks(absl::Time now, AgentId from,
     offers_.NoteThrough(now, from);
   }
   for (const auto& [row, version] : body.done) {
-    labels_.marks.NoteBoundRow(row, version);
-    if (offers_.AwaitsOffers(now)) labels_.marks.Doubt(row, version);
+    labels_.watermarks.NoteBoundRow(row, version);
+    if (offers_.AwaitsOffers(now)) labels_.watermarks.MarkUnverified(row, version);
   }
   for (const auto& [row, version] : body.retired) {
-    labels_.marks.NoteRetiredRow(row, version);
+    labels_.watermarks.NoteRetiredRow(row, version);
   }
   return true;
 }
@@ -259,7 +259,7 @@ void ViewChange::ReviewEntry(absl::Time now, const Label& label,
     entry->copies.clear();
     replication_.BecomeHome(label, *entry);
     if (offers_.AwaitsOffers(now)) offers_.NoteFound(label, out);
-    labels_.marks.NoteBound(label);
+    labels_.watermarks.NoteBound(label);
     replication_.Announce(now, label, out);
     retention_.TellLocalConsumers(label, value, job_.self, out);
   } else if (is_home) {

@@ -38,7 +38,7 @@ class ViewChange {
   void TellStart(Outbox& out);
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   // False: it is malformed.
-  bool HandleMarks(absl::Time now, AgentId from, const MarksBody& body);
+  bool HandleWatermarks(absl::Time now, AgentId from, const WatermarksBody& body);
   void TellThrough(Outbox& out);
 
  private:
@@ -49,7 +49,7 @@ class ViewChange {
                     const Placement& before, Outbox& out);
   void AskAllAgain(absl::Time now);
   // Tells the homes of rows that have `moved` how far they are.
-  void HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
+  void HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> moved,
                      Outbox& out);
 
   JobContext& job_;

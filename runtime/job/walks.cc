@@ -74,7 +74,7 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
           if (!labels_.places.IsHome(label) &&
               !labels_.wide.ValueOf(label).IsNone()) {
             walk.OnAnswer(label, LabelState::kBound,
-                          labels_.marks.NewestBound(label));
+                          labels_.watermarks.NewestBound(label));
             continue;
           }
           if (!labels_.places.IsHome(label)) {
@@ -92,7 +92,7 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
 
 AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
   const Label& label = lookup.label;
-  AnswerBody out{.label = label, .newest = labels_.marks.NewestBound(label)};
+  AnswerBody out{.label = label, .newest = labels_.watermarks.NewestBound(label)};
   const Entry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     out.state = LabelState::kBound;
@@ -101,7 +101,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
   // Who asks for a former condition is late, and will hear of the round.
   const bool is_past =
       job_.goal.rounds.IsCondition(label) && !job_.goal.rounds.IsResult(label);
-  if (labels_.marks.IsRetired(label) && (!lookup.insist || is_past)) {
+  if (labels_.watermarks.IsRetired(label) && (!lookup.insist || is_past)) {
     out.state = LabelState::kRetired;
     return out;
   }
@@ -109,7 +109,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
     out.state = LabelState::kClaimed;  // what was lost may yet be found
     return out;
   }
-  demands_.ReopenIfGone(label);
+  demands_.RecomputeIfGone(label);
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (job_.options.claims && producer.has_value() &&
       (tasks_.IsInFlight(*producer) ||

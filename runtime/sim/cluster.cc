@@ -58,10 +58,10 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
   if (options_.limits.outbox_bytes_max < Limits{}.outbox_bytes_max) {
     network_.SetQueueBytesMax(options_.limits.outbox_bytes_max);
   }
-  if (options_.job_limits.pin_interval == 0) {
+  if (options_.job_limits.generation_interval == 0) {
     Rng limits = Rng(options.seed).Stream("limits");
-    options_.job_limits.pin_interval =
-        limits.Chance(0.5) ? JobLimits{}.pin_interval : 1 + limits.Below(6);
+    options_.job_limits.generation_interval =
+        limits.Chance(0.5) ? JobLimits{}.generation_interval : 1 + limits.Below(6);
   }
   if (options_.job_limits.credit_bytes < 0) {
     // Enough, or none: all is announced first.

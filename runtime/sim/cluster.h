@@ -90,7 +90,7 @@ struct SimOptions {
   // credit below zero: in a quarter of the seeds there is none. Of copies below
   // zero in half of the seeds hardly any go without a cut. Of bulks below zero
   // in a third of the seeds each is of one label, in a third of a few.
-  JobLimits job_limits = {.pin_interval = 0,
+  JobLimits job_limits = {.generation_interval = 0,
                           .copy_labels_max = -1,
                           .credit_bytes = -1,
                           .bulk_bytes_max = -1};

@@ -62,7 +62,7 @@ TEST(Bulks, AreBounded) {
 TEST(Bulks, AreOfLabelsOnly) {
   Bulks bulks(100);
   for (const JobMessage kind :
-       {JobMessage::kMarks, JobMessage::kLend, JobMessage::kClaim,
+       {JobMessage::kWatermarks, JobMessage::kLend, JobMessage::kClaim,
         JobMessage::kStarted, JobMessage::kLookup}) {
     EXPECT_FALSE(bulks.Add({kPeer}, kind, "a"));
   }

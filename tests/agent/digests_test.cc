@@ -88,12 +88,12 @@ TEST(Digests, AReaderComparesWhatItHasRead) {
 TEST(Digests, HandedOverTheyAreComparedBeforeAndAfter) {
   for (const bool is_before : {true, false}) {
     OneAgent agent(Chain(kSelf, kSelf, kPeer));
-    const Bytes marks =
-        EncodeMarks({.digests = {{kSecond, {{0, Number(2).digest()}}}}});
-    if (is_before) agent.Receive(kPeer, JobMessage::kMarks, marks);
+    const Bytes watermarks =
+        EncodeWatermarks({.digests = {{kSecond, {{0, Number(2).digest()}}}}});
+    if (is_before) agent.Receive(kPeer, JobMessage::kWatermarks, watermarks);
     RunNext(agent, 1);
     RunNext(agent, 1);
-    if (!is_before) agent.Receive(kPeer, JobMessage::kMarks, marks);
+    if (!is_before) agent.Receive(kPeer, JobMessage::kWatermarks, watermarks);
     ExpectConflict(agent, "second(0)");
   }
 }
@@ -103,12 +103,12 @@ TEST(Digests, TheNewHomeHearsOfThoseThatOthersHaveRead) {
   program.arrays[0].affinity_group = OneAgent::GroupAt({kPeer, kThird});
   OneAgent agent(std::move(program));
   agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kFirst, Number(1)));
-  EXPECT_THAT(agent.AllSent(JobMessage::kMarks), IsEmpty());
+  EXPECT_THAT(agent.AllSent(JobMessage::kWatermarks), IsEmpty());
   agent.StayWith({kThird});
   std::vector<RowDigests> told;
-  for (const std::string& body : agent.Sent(kThird, JobMessage::kMarks)) {
-    const MarksBody marks = DecodeMarks(body).value();
-    told.insert(told.end(), marks.digests.begin(), marks.digests.end());
+  for (const std::string& body : agent.Sent(kThird, JobMessage::kWatermarks)) {
+    const WatermarksBody watermarks = DecodeWatermarks(body).value();
+    told.insert(told.end(), watermarks.digests.begin(), watermarks.digests.end());
   }
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].row, kFirst);

@@ -188,8 +188,8 @@ Program TwoOutputs() {
 TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   OneAgent agent(TwoOutputs());
   // What was heard of a row of the peer is old.
-  agent.Receive(kPeer, JobMessage::kMarks,
-                EncodeMarks({.done = {{{.array = 1, .index = {0}}, 3}}}));
+  agent.Receive(kPeer, JobMessage::kWatermarks,
+                EncodeWatermarks({.done = {{{.array = 1, .index = {0}}, 3}}}));
   agent.Sent(kThird, JobMessage::kDemand);
   agent.Receive(kPeer, JobMessage::kDemand,
                 EncodeDemand({.label = {.array = 1, .index = {50}}}));
@@ -247,8 +247,8 @@ Program TwoInputs() {
 // others all the same, then each of many paths to it would.
 TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
   OneAgent agent(TwoInputs());
-  agent.Receive(kPeer, JobMessage::kMarks,
-                EncodeMarks({.retired = {{{.array = 0, .index = {0}}, 5}}}));
+  agent.Receive(kPeer, JobMessage::kWatermarks,
+                EncodeWatermarks({.retired = {{{.array = 0, .index = {0}}, 5}}}));
   const auto demand_y = [&](int64_t step, bool certain) {
     agent.Receive(kPeer, JobMessage::kDemand,
                   EncodeDemand({.label = {.array = 2, .index = {step}},

@@ -205,10 +205,10 @@ TEST(Offers, ARowThatEndedInWhatWasFoundIsNotMadeAgain) {
 TEST(Offers, TheHomeOfARowThatEndedInWhatWasFoundHearsOfIt) {
   OneAgent agent(RowThenEnd(kPeer));
   ReadDisk(agent, {kEnd});
-  const std::vector<std::string> marks = agent.Sent(kPeer, JobMessage::kMarks);
-  ASSERT_EQ(marks.size(), 1u);
+  const std::vector<std::string> watermarks = agent.Sent(kPeer, JobMessage::kWatermarks);
+  ASSERT_EQ(watermarks.size(), 1u);
   EXPECT_THAT(
-      DecodeMarks(marks[0]).value().done,
+      DecodeWatermarks(watermarks[0]).value().done,
       ElementsAre(testing::Pair(Label{.array = 0, .index = {0}}, kLast)));
 }
 

@@ -161,7 +161,7 @@ TEST(Wire, MessagesAboutJobs) {
               .view()),
       Golden("01 02 04 01 00 ac 02 0500000000000000"));
   EXPECT_EQ(
-      Hex(EncodeMarks({.done = {{kLabel, 3}},
+      Hex(EncodeWatermarks({.done = {{kLabel, 3}},
                        .digests = {{kLabel, {{2, {.low = 1, .high = 2}}}}},
                        .is_through = true})
               .view()),

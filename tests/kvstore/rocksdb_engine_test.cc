@@ -80,7 +80,7 @@ void CheckInAProcess(const std::function<void()>& body) {
 }
 
 // The directory opens.
-void Reopen(const std::string& directory,
+void MarkRecomputing(const std::string& directory,
             const std::function<void(PatientEngine&)>& check) {
   CheckInAProcess([&] {
     RealEngine real(directory);
@@ -107,7 +107,7 @@ std::string ValueOf(uint64_t i) {
 TEST(RocksDbEngine, KeepsTheContractOfEngines) {
   TemporaryFolder folder;
   for (uint64_t seed = 1; seed <= 2; ++seed) {
-    Reopen(folder / std::to_string(seed),
+    MarkRecomputing(folder / std::to_string(seed),
            [&](PatientEngine& patient) { CheckAgainstAMap(patient, seed); });
   }
 }
@@ -152,7 +152,7 @@ TEST(RocksDbEngine, WhatWasAnsweredOutlivesAKill) {
     while (read(answered[0], &ticket, 8) == 8) durable.insert(ticket);
     close(answered[0]);
     EXPECT_GE(static_cast<int64_t>(durable.size()), enough);
-    Reopen(folder / "db", [&](PatientEngine& patient) {
+    MarkRecomputing(folder / "db", [&](PatientEngine& patient) {
       for (const uint64_t i : durable) {
         const EngineReply got = patient.Get(absl::StrCat("key", i));
         ASSERT_TRUE(got.status.ok()) << "key" << i << ": " << got.status;
@@ -164,17 +164,17 @@ TEST(RocksDbEngine, WhatWasAnsweredOutlivesAKill) {
 
 TEST(RocksDbEngine, OneAgentAtATime) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [&](PatientEngine&) {
+  MarkRecomputing(folder / "db", [&](PatientEngine&) {
     ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
                   AllOf(HasSubstr("in use by another agent"),
                         HasSubstr(std::to_string(getpid()))));
   });
-  Reopen(folder / "db", [](PatientEngine&) {});
+  MarkRecomputing(folder / "db", [](PatientEngine&) {});
 }
 
 TEST(RocksDbEngine, RefusesAnotherFormat) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [](PatientEngine&) {});
+  MarkRecomputing(folder / "db", [](PatientEngine&) {});
   std::ofstream(folder / "db/format") << "dogged values 2\n";
   ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
                 AllOf(HasSubstr("\"dogged values 2\""),
@@ -204,7 +204,7 @@ TEST(RocksDbEngine, SaysThatADirectoryCantBeMade) {
 // A limit on the length of files stands for a disk that is full.
 TEST(RocksDbEngine, AFullDiskIsAnAnswer) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [&](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [&](PatientEngine& patient) {
     signal(SIGXFSZ, SIG_IGN);
     EXPECT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
     const rlimit limit = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
@@ -219,7 +219,7 @@ TEST(RocksDbEngine, AFullDiskIsAnAnswer) {
     EXPECT_TRUE(patient.Get("c").value.view() == ValueOf(2));
     EXPECT_FALSE(patient.Get("b").status.ok());
   });
-  Reopen(folder / "db", [](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     EXPECT_TRUE(patient.Get("a").value.view() == ValueOf(1));
   });
 }
@@ -228,7 +228,7 @@ TEST(RocksDbEngine, AFullDiskIsAnAnswer) {
 // disk has room again.
 TEST(RocksDbEngine, ADiskWithoutAByteLeftIsAnAnswer) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [&](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [&](PatientEngine& patient) {
     signal(SIGXFSZ, SIG_IGN);
     EXPECT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
     rlimit room;
@@ -268,11 +268,11 @@ void Damage(const std::filesystem::path& folder, const std::string& part,
 
 TEST(RocksDbEngine, SaysThatAValueIsDamaged) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
   });
   Damage(folder / "db/values", ".blob", 10000);
-  Reopen(folder / "db", [](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     EXPECT_EQ(patient.Get("a").status.code(), absl::StatusCode::kDataLoss);
   });
 }
@@ -302,7 +302,7 @@ TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
     }
   });
   Damage(folder / "db/values", ".blob", 10000);
-  Reopen(folder / "db", [](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     EXPECT_THAT(damage_words, IsEmpty());
     (void)patient.ErasePrefix("b");
     EXPECT_THAT(damage_words, AllOf(HasSubstr("db is damaged (Corruption"),
@@ -313,7 +313,7 @@ TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
 // Somebody has tidied up.
 TEST(RocksDbEngine, SaysThatItsFilesAreGone) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [&](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [&](PatientEngine& patient) {
     ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
     std::filesystem::remove_all(folder / "db");
     for (int i = 0; i < 100 && damage_words.empty(); ++i) {
@@ -328,7 +328,7 @@ TEST(RocksDbEngine, SaysThatItsFilesAreGone) {
 // Not that it is full.
 TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     ASSERT_TRUE(patient.Put("a", ValueOf(1)).status.ok());
   });
   Damage(folder / "db/values", "MANIFEST", 10);
@@ -339,14 +339,14 @@ TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
 // What was erased leaves no bytes behind.
 TEST(RocksDbEngine, GivesTheSpaceOfAPrefixBack) {
   TemporaryFolder folder;
-  Reopen(folder / "db", [](PatientEngine& patient) {
+  MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     for (int i = 0; i < 50; ++i) {
       ASSERT_TRUE(patient.Put(absl::StrCat("a", i), std::string(100000, 'x'))
                       .status.ok());
     }
     ASSERT_TRUE(patient.ErasePrefix("a").status.ok());
   });
-  Reopen(folder / "db", [](PatientEngine&) {});
+  MarkRecomputing(folder / "db", [](PatientEngine&) {});
   int64_t bytes = 0;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder / "db")) {

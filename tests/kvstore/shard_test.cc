@@ -1,5 +1,5 @@
 // Aim: a shard holds one value per label and says so when somebody brings
-// another; done-marks never claim more than they were told. Method: hand-made
+// another; done-watermarks never claim more than they were told. Method: hand-made
 // labels, and random sequences against a plain model.
 #include "kvstore/shard.h"
 
@@ -114,24 +114,24 @@ TEST(Shard, AHollowValueIsBoundAndTakesNoMemory) {
   EXPECT_FALSE(shard.Bind(At(1, 0), Value::Scalar(4)).ok());
 }
 
-TEST(DoneMarks, KnowTheNewestVersionOfEachRow) {
-  DoneMarks marks;
-  EXPECT_FALSE(marks.Has(At(1, 0), 0));
-  EXPECT_EQ(marks.Newest(At(1, 0)), std::nullopt);
-  marks.Raise(At(1, 0), 7);
-  marks.Raise(At(1, 0), 3);
-  EXPECT_EQ(marks.Newest(At(1, 0)), 7);
-  EXPECT_TRUE(marks.Has(At(1, 0), 7));
-  EXPECT_TRUE(marks.Has(At(1, 0), 0));
-  EXPECT_FALSE(marks.Has(At(1, 0), 8));
-  EXPECT_FALSE(marks.Has(At(2, 0), 0));
+TEST(RowWatermarks, KnowTheNewestVersionOfEachRow) {
+  RowWatermarks watermarks;
+  EXPECT_FALSE(watermarks.Has(At(1, 0), 0));
+  EXPECT_EQ(watermarks.Newest(At(1, 0)), std::nullopt);
+  watermarks.Raise(At(1, 0), 7);
+  watermarks.Raise(At(1, 0), 3);
+  EXPECT_EQ(watermarks.Newest(At(1, 0)), 7);
+  EXPECT_TRUE(watermarks.Has(At(1, 0), 7));
+  EXPECT_TRUE(watermarks.Has(At(1, 0), 0));
+  EXPECT_FALSE(watermarks.Has(At(1, 0), 8));
+  EXPECT_FALSE(watermarks.Has(At(2, 0), 0));
 }
 
-TEST(DoneMarks, SelectRowsInOrder) {
-  DoneMarks marks;
-  for (int64_t x : {5, 3, 9, 4}) marks.Raise(At(x, 0), 10 * x);
+TEST(RowWatermarks, SelectRowsInOrder) {
+  RowWatermarks watermarks;
+  for (int64_t x : {5, 3, 9, 4}) watermarks.Raise(At(x, 0), 10 * x);
   EXPECT_THAT(
-      marks.Select([](const Label& row) { return row.index[0] != 4; }),
+      watermarks.Select([](const Label& row) { return row.index[0] != 4; }),
       ElementsAre(Pair(At(3, 0), 30), Pair(At(5, 0), 50), Pair(At(9, 0), 90)));
 }
 

@@ -160,7 +160,7 @@ TEST(Cluster, WithoutCreditValuesAreAskedFor) {
 TEST(Cluster, CutsBoundWhatWaitsForCopies) {
   SimOptions options{.agents = 2, .task_time = absl::Microseconds(20)};
   const Job job = WavefrontJob(200);
-  options.job_limits.pin_interval = 1 << 20;
+  options.job_limits.generation_interval = 1 << 20;
   options.job_limits.copy_delay = absl::Seconds(1);
   options.job_limits.copy_cut_labels = INT64_MAX;
   const int64_t without = RunSeeds(job, options, 3).held_labels_max;
@@ -198,7 +198,7 @@ TEST(Cluster, OneCopySurvivesToo) {
 TEST(Cluster, PinsBoundWhatADeathCosts) {
   const Job job = Heat1dJob(301, 60, 16);
   SimOptions options{
-      .agents = 4, .job = {.replicas = 1}, .job_limits = {.pin_interval = 8}};
+      .agents = 4, .job = {.replicas = 1}, .job_limits = {.generation_interval = 8}};
   const Work calm = RunSeeds(job, options, 3);
   options.faults = {.crash = 1};
   const Work hit = RunSeeds(job, options, 12);
@@ -211,7 +211,7 @@ TEST(Cluster, PinsHaveACopyMoreThanTwoDeathsTake) {
                             {.agents = 5,
                              .job = {.replicas = 2},
                              .faults = {.pair = 1},
-                             .job_limits = {.pin_interval = 8}},
+                             .job_limits = {.generation_interval = 8}},
                             10);
   EXPECT_LT(hit.executed_per_needed, 1.12);
 }

@@ -1,15 +1,15 @@
-// Marks: what this agent believes of labels that it does not hold. A *row* is
+// Watermarks: what this agent believes of labels that it does not hold. A *row* is
 // a label without its version index; its versions follow one another, so one
 // number says how far a row was bound, and another how far it was dropped.
 // Both are hints: a value may have been lost after it was marked.
 //
-// Exceptions to them are *reopened* labels: dropped or lost, and needed for
+// Exceptions to them are *recomputing* labels: dropped or lost, and needed for
 // certain, so they are made again. *Pinned* labels, every c-th version of a
 // row, are what they are made from.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_MARKS_H_
-#define DOGGED_RUNTIME_JOB_MARKS_H_
+#ifndef DOGGED_RUNTIME_JOB_WATERMARKS_H_
+#define DOGGED_RUNTIME_JOB_WATERMARKS_H_
 
 #include <cstdint>
 #include <optional>
@@ -26,10 +26,10 @@
 
 namespace dogged {
 
-class Marks {
+class Watermarks {
  public:
-  // `relations` outlives the marks. Every `pin_interval`-th version is pinned.
-  Marks(const Relations& relations, int64_t pin_interval);
+  // `relations` outlives the watermarks. Every `generation_interval`-th version is pinned.
+  Watermarks(const Relations& relations, int64_t generation_interval);
 
   // The label with zero at its version index.
   Label RowOf(const Label& label) const;
@@ -51,40 +51,40 @@ class Marks {
 
   // It was dropped for its consumer to update it in place, and its producer's
   // inputs are to hear that the producer is done once the consumer is.
-  void NoteGivenUp(const Label& label) { given_up_.insert(label); }
-  bool IsGivenUp(const Label& label) const { return given_up_.contains(label); }
-  bool TakeGivenUp(const Label& label) { return given_up_.erase(label) > 0; }
+  void NoteReleasedEarly(const Label& label) { released_early_.insert(label); }
+  bool IsReleasedEarly(const Label& label) const { return released_early_.contains(label); }
+  bool TakeReleasedEarly(const Label& label) { return released_early_.erase(label) > 0; }
 
   // `row` came here because its home died, or out of a directory, as far as
   // `version`: what is not held of it may be lost, and need not have been
   // durable. It was, once this agent has dropped as much.
-  void Doubt(const Label& row, int64_t version);
-  bool IsDoubted(const Label& label) const;
-  bool HasDoubts() const { return !doubts_.empty(); }
+  void MarkUnverified(const Label& row, int64_t version);
+  bool IsUnverified(const Label& label) const;
+  bool HasUnverified() const { return !unverified_.empty(); }
 
   // --- made again
   // Neither bound nor dropped, from now until it is dropped again. It is kept
   // as long as the pin below it; to the end if that pin's time is over.
-  void Reopen(const Label& label);
-  bool IsReopened(const Label& label) const {
-    return !reopened_.empty() && reopened_.contains(label);
+  void MarkRecomputing(const Label& label);
+  bool IsRecomputing(const Label& label) const {
+    return !recomputing_.empty() && recomputing_.contains(label);
   }
 
   // --- kept beyond their consumers
-  int64_t pin_interval() const { return pin_interval_; }
+  int64_t generation_interval() const { return generation_interval_; }
   // A version that is kept for rebuilding: with one copy more than others.
-  bool IsPinned(const Label& label) const;
-  // A pinned or reopened label that is still to be kept: its row has not been
+  bool IsRetainedGeneration(const Label& label) const;
+  // A pinned or recomputing label that is still to be kept: its row has not been
   // dropped far enough above it. Neighbouring rows differ by at most the cone
-  // of pin_interval steps, so that two intervals above nobody starts below.
-  bool MustKeep(const Label& label) const;
+  // of generation_interval steps, so that two intervals above nobody starts below.
+  bool MustRetain(const Label& label) const;
   // Its consumers are done, and it is kept all the same.
-  void Keep(const Label& label);
-  bool IsKept(const Label& label) const;
+  void Retain(const Label& label);
+  bool IsRetained(const Label& label) const;
   // Takes out those of the row of `label` that need not be kept any more.
   std::vector<Label> TakeExpired(const Label& label);
-  std::vector<Label> TakeAllKept();
-  // Forgets what is reopened, doubted, kept or given up of rows that `moved`
+  std::vector<Label> TakeAllRetained();
+  // Forgets what is recomputing, doubted, kept or given up of rows that `moved`
   // says so of.
   void Forget(absl::FunctionRef<bool(const Label& row)> moved);
 
@@ -108,15 +108,15 @@ class Marks {
   int32_t VersionIndexOf(const Label& label) const;
 
   const Relations& relations_;
-  const int64_t pin_interval_;
-  DoneMarks bound_;
-  DoneMarks retired_;
-  absl::flat_hash_set<Label> given_up_;
-  absl::flat_hash_map<Label, int64_t> doubts_;  // rows
-  absl::flat_hash_map<Label, bool> reopened_;   // true: to the end
-  absl::flat_hash_map<Label, absl::btree_set<int64_t>> kept_;  // by row
+  const int64_t generation_interval_;
+  RowWatermarks bound_;
+  RowWatermarks retired_;
+  absl::flat_hash_set<Label> released_early_;
+  absl::flat_hash_map<Label, int64_t> unverified_;  // rows
+  absl::flat_hash_map<Label, bool> recomputing_;   // true: to the end
+  absl::flat_hash_map<Label, absl::btree_set<int64_t>> retained_;  // by row
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_MARKS_H_
+#endif  // DOGGED_RUNTIME_JOB_WATERMARKS_H_
