@@ -183,14 +183,14 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
   if (settled) return BelieveDone(task);
   for (const Label& label : lacking) {
     const bool is_home = labels_.places.IsHome(label);
-    const bool is_wide = !is_home && labels_.wide.IsWide(label);
-    if (is_wide) labels_.wide.NoteAsker(label, task);
+    const bool is_wide = !is_home && labels_.high_fanout.HasHighFanout(label);
+    if (is_wide) labels_.high_fanout.NoteAsker(label, task);
     if (is_home) {
       if (demanded_task.certain) RecomputeIfGone(label);
       open_.Add({.label = label,
                  .depth = demanded_task.depth + 1,
                  .certain = demanded_task.certain});
-    } else if (!is_wide || labels_.wide.MayDemand(label, demanded_task.certain)) {
+    } else if (!is_wide || labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
       job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
                        EncodeDemand({.label = label,
                                      .task = task,
@@ -227,7 +227,7 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
       at_hand.emplace_back(use, std::move(value));
       return;
     }
-    if (labels_.wide.IsWide(label)) labels_.wide.NoteAsker(label, task);
+    if (labels_.high_fanout.HasHighFanout(label)) labels_.high_fanout.NoteAsker(label, task);
     if (labels_.places.HomeOf(label) != coming_from) {
       job_.mail.SendTo(
           labels_.places.HomeOf(label), JobMessage::kDemand,
@@ -247,12 +247,12 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
       return;
     }
     labels_.watermarks.NoteRetired(body.label);
-    labels_.wide.Forget(body.label);
+    labels_.high_fanout.Forget(body.label);
     labels_.shard.Erase(body.label);
     return;
   }
   if (BelieveRetired(from, body.label, *body.task, out)) return;
-  const WideLabels::Known* known = labels_.wide.Find(body.label);
+  const HighFanoutLabels::Known* known = labels_.high_fanout.Find(body.label);
   if (known == nullptr) return;
   // One demand was for all tasks that miss it, and so is one that insists.
   const absl::btree_set<Task> askers = known->askers;

@@ -24,7 +24,7 @@
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_places.h"
 #include "runtime/job/watermarks.h"
-#include "runtime/job/wide_labels.h"
+#include "runtime/job/high_fanout.h"
 
 namespace dogged {
 
@@ -32,13 +32,13 @@ struct JobLabels {
   explicit JobLabels(const JobContext& job)
       : watermarks(job.relations, job.limits.generation_interval),
         places(job.self, job.options.replicas, job.relations, watermarks),
-        wide(job.relations) {}
+        high_fanout(job.relations) {}
 
   // None: it has to be demanded.
   Value ValueAtHand(const Label& label) {
     const Entry* entry = shard.Find(label);
     return entry != nullptr && !entry->value.IsNone() ? entry->value
-                                                      : wide.ValueOf(label);
+                                                      : high_fanout.ValueOf(label);
   }
 
   // Ends the process, naming the label, unless what is held of each label fits
@@ -48,7 +48,7 @@ struct JobLabels {
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention
   Watermarks watermarks;  // raised where labels are bound, dropped or handed over
   JobPlaces places;   // set by ViewChange
-  WideLabels wide;    // kept by Retention
+  HighFanoutLabels high_fanout;    // kept by Retention
   Handover handover;  // awaited by ViewChange, settled as values arrive
 };
 

@@ -351,7 +351,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   for (const Label& label : labels_.shard.TakeDue(now))
     replication_.Announce(now, label, out);
   retention_.CrossOffReported(out);
-  labels_.wide.Sweep();
+  labels_.high_fanout.Sweep();
   results_.SweepWanted(now, out);
   if (job_.forward) {
     grants_.SweepStealing(now, out);

@@ -67,7 +67,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   BecomeHome(label, *entry);
   if (offers_.AwaitsOffers(now)) offers_.NoteFound(label, out);
   entry->made_here |= from == job_.self;
-  labels_.wide.Doubt(label);  // it may have been dropped, and made again
+  labels_.high_fanout.CountAnew(label);  // it may have been dropped, and made again
   const bool is_new =
       !labels_.watermarks.WasBound(label) && !labels_.watermarks.IsRecomputing(label);
   (void)labels_.watermarks.TakeReleasedEarly(label);  // made again, and reported by itself
@@ -189,7 +189,7 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
       labels_.shard.AnnounceAt(*entry, absl::InfiniteFuture());
     }
     const Value value = entry->value;
-    labels_.wide.Doubt(label);
+    labels_.high_fanout.CountAnew(label);
     return retention_.TellLocalConsumers(label, value, job_.self, out);
   }
   ScheduleAnnounce(now, *entry);
@@ -281,7 +281,7 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
     if (rank == 0 && offers_.AwaitsOffers(now)) offers_.NoteComing(body.label);
     if (rank == 0) return;  // binding it tells the consumers
   }
-  if (rank != 0 && labels_.wide.DoubtInTurn(body.label)) {
+  if (rank != 0 && labels_.high_fanout.CountAnewInTurn(body.label)) {
     retention_.TellLocalConsumers(body.label, held ? entry->value : Value(),
                                   from, out);
   }

@@ -24,7 +24,7 @@ bool Retention::IsSettled(const Task& task) const {
 
 void Retention::TellLocalConsumers(const Label& label, const Value& value,
                                    AgentId holder, Outbox& out) {
-  if (labels_.wide.IsWide(label)) return TellWide(label, value, holder, out);
+  if (labels_.high_fanout.HasHighFanout(label)) return TellHighFanout(label, value, holder, out);
   absl::btree_set<Task> done;
   bool wanted = false;
   job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
@@ -56,9 +56,9 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
   }
 }
 
-void Retention::TellWide(const Label& label, const Value& value, AgentId holder,
+void Retention::TellHighFanout(const Label& label, const Value& value, AgentId holder,
                          Outbox& out) {
-  WideLabels::Known* before = labels_.wide.Find(label);
+  HighFanoutLabels::Known* before = labels_.high_fanout.Find(label);
   if (before != nullptr && before->have_value && !value.IsNone()) {
     for (const Task& task : std::exchange(before->askers, {})) {
       if (!tasks_.IsDemanded(task)) continue;
@@ -68,7 +68,7 @@ void Retention::TellWide(const Label& label, const Value& value, AgentId holder,
     }
     return;
   }
-  WideLabels::Known known;
+  HighFanoutLabels::Known known;
   if (before != nullptr) known = *before;
   ConsumerSet mine;
   bool wanted = false;
@@ -98,14 +98,14 @@ void Retention::TellWide(const Label& label, const Value& value, AgentId holder,
   }
   known.is_reported = known.left == 0;
   known.is_demanded |= wanted;
-  labels_.wide.Put(label, known);
+  labels_.high_fanout.Put(label, known);
   if (wanted) {
     job_.mail.SendTo(holder, JobMessage::kDemand,
                      EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (known.left > 0 || mine.count == 0) return;
   if (labels_.places.IsHome(label)) {
-    labels_.wide.AddReport(label, job_.self, mine);
+    labels_.high_fanout.AddReport(label, job_.self, mine);
   } else {
     job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
                      EncodeDone({.label = label, .all = mine}), out);
@@ -155,7 +155,7 @@ void Retention::ReportDone(const Task& task, Outbox& out) {
     }
   });
   for (const auto& [label, uses] : inputs) {
-    if (labels_.wide.IsWide(label)) {
+    if (labels_.high_fanout.HasHighFanout(label)) {
       if (labels_.places.IsMine(task)) CountDown(label, uses, out);
     } else if (labels_.places.IsHome(label)) {
       ConsumerDone(label, task, out);
@@ -167,13 +167,13 @@ void Retention::ReportDone(const Task& task, Outbox& out) {
 }
 
 void Retention::CountDown(const Label& label, int64_t uses, Outbox& out) {
-  WideLabels::Known* known = labels_.wide.Find(label);
+  HighFanoutLabels::Known* known = labels_.high_fanout.Find(label);
   if (known != nullptr && known->is_reported) return;
   if (known != nullptr && known->left > uses) {
     known->left -= uses;
     return;
   }
-  TellWide(label, Value(), AgentId(), out);
+  TellHighFanout(label, Value(), AgentId(), out);
 }
 
 // Reports may follow from one another back through a row, so they wait in a
@@ -208,15 +208,15 @@ void Retention::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
   if (body.task.has_value()) return ConsumerDone(body.label, *body.task, out);
   const Entry* entry = labels_.shard.Find(body.label);
   if (entry == nullptr || !entry->is_home) return;
-  labels_.wide.AddReport(body.label, from, body.all);
+  labels_.high_fanout.AddReport(body.label, from, body.all);
 }
 
 void Retention::CrossOffReported(Outbox& out) {
-  for (const auto& [label, reports] : labels_.wide.TakeReports()) {
+  for (const auto& [label, reports] : labels_.high_fanout.TakeReports()) {
     Entry* entry = labels_.shard.Find(label);
     if (entry == nullptr || !entry->is_home) continue;
     // Who says so counts, if he speaks of the same consumers.
-    WideLabels::Reports here;
+    HighFanoutLabels::Reports here;
     job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
       here[labels_.places.HomeOf(task)].Add(task);
       return true;

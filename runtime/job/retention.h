@@ -45,7 +45,7 @@ class Retention {
 
  private:
   bool IsSettled(const Task& task) const;  // done here: its inputs are free
-  void TellWide(const Label& label, const Value& value, AgentId holder,
+  void TellHighFanout(const Label& label, const Value& value, AgentId holder,
                 Outbox& out);
   void ReportDone(const Task& task, Outbox& out);
   void CountDown(const Label& label, int64_t uses, Outbox& out);

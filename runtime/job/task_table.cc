@@ -191,7 +191,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record, const Kernel& kerne
         entry != nullptr && entry->is_home && !entry->is_exposed &&
         entry->copies.empty() && entry->waiters.empty() &&
         entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
-    if (!is_ours || labels_.wide.IsWide(label) ||
+    if (!is_ours || labels_.high_fanout.HasHighFanout(label) ||
         job_.relations.ConsumerCount(label) != 1 ||
         job_.goal.rounds.IsResult(label) || labels_.watermarks.IsRetainedGeneration(label) ||
         labels_.watermarks.IsRecomputing(label)) {

@@ -38,7 +38,7 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   ReviewHandovers(now, before, out);
   labels_.watermarks.Forget(
       [this](const Label& row) { return !labels_.places.IsHome(row); });
-  labels_.wide.ForgetAll();
+  labels_.high_fanout.ForgetAll();
   if (lost) {
     for (const auto& [row, version] :
          labels_.watermarks.BoundRows([&](const Label& r) {

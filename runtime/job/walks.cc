@@ -72,7 +72,7 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
       case Walk::Step::Kind::kLookup:
         for (const auto& [label, insist] : step.lookups) {
           if (!labels_.places.IsHome(label) &&
-              !labels_.wide.ValueOf(label).IsNone()) {
+              !labels_.high_fanout.ValueOf(label).IsNone()) {
             walk.OnAnswer(label, LabelState::kBound,
                           labels_.watermarks.NewestBound(label));
             continue;

@@ -1,4 +1,4 @@
-#include "runtime/job/wide_labels.h"
+#include "runtime/job/high_fanout.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace dogged {
 
-WideLabels::WideLabels(const Relations& relations) : relations_(relations) {
+HighFanoutLabels::HighFanoutLabels(const Relations& relations) : relations_(relations) {
   for (size_t a = 0; a < relations.program().arrays.size(); ++a) {
     const auto& consumers = relations.ConsumersOf(static_cast<int32_t>(a));
     may_be_wide_.push_back(
@@ -17,7 +17,7 @@ WideLabels::WideLabels(const Relations& relations) : relations_(relations) {
   }
 }
 
-bool WideLabels::IsWide(const Label& label) const {
+bool HighFanoutLabels::HasHighFanout(const Label& label) const {
   if (!may_be_wide_[static_cast<size_t>(label.array)]) return false;
   if (known_.contains(label)) return true;
   int64_t count = 0;
@@ -26,21 +26,21 @@ bool WideLabels::IsWide(const Label& label) const {
   });
 }
 
-WideLabels::Known* WideLabels::Find(const Label& label) {
+HighFanoutLabels::Known* HighFanoutLabels::Find(const Label& label) {
   const auto known = known_.find(label);
   if (known == known_.end()) return nullptr;
   known->second.idle_sweeps = 0;
   return &known->second;
 }
 
-void WideLabels::Doubt(const Label& label) {
+void HighFanoutLabels::CountAnew(const Label& label) {
   if (Known* known = Find(label)) {
     *known = {.value = std::move(known->value),
               .askers = std::move(known->askers)};
   }
 }
 
-bool WideLabels::DoubtInTurn(const Label& label) {
+bool HighFanoutLabels::CountAnewInTurn(const Label& label) {
   constexpr int kDoubtedMax = 16;
   const auto known = known_.find(label);
   if (known == known_.end()) return true;
@@ -51,22 +51,22 @@ bool WideLabels::DoubtInTurn(const Label& label) {
   return true;
 }
 
-Value WideLabels::ValueOf(const Label& label) {
+Value HighFanoutLabels::ValueOf(const Label& label) {
   const Known* known = Find(label);
   return known == nullptr ? Value() : known->value;
 }
 
-WideLabels::Known& WideLabels::Put(const Label& label, const Known& known) {
+HighFanoutLabels::Known& HighFanoutLabels::Put(const Label& label, const Known& known) {
   return known_[label] = known;
 }
 
-void WideLabels::NoteAsker(const Label& label, const Task& task) {
+void HighFanoutLabels::NoteAsker(const Label& label, const Task& task) {
   Known& known = known_[label];
   known.idle_sweeps = 0;
   known.askers.insert(task);
 }
 
-bool WideLabels::MayDemand(const Label& label, bool certain) {
+bool HighFanoutLabels::MayDemand(const Label& label, bool certain) {
   Known& known = known_[label];
   if (certain ? known.is_demanded_for_certain : known.is_demanded) return false;
   known.is_demanded = true;
@@ -74,7 +74,7 @@ bool WideLabels::MayDemand(const Label& label, bool certain) {
   return true;
 }
 
-void WideLabels::Sweep() {
+void HighFanoutLabels::Sweep() {
   constexpr int kIdleSweepsMax = 16;
   constexpr int kAwaitedSweepsMax = 256;
   doubted_count_ = 0;

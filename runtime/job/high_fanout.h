@@ -7,8 +7,8 @@
 // All of it may be forgotten at any time; then they are gone through again.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_WIDE_LABELS_H_
-#define DOGGED_RUNTIME_JOB_WIDE_LABELS_H_
+#ifndef DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_
+#define DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_
 
 #include <cstdint>
 #include <utility>
@@ -25,7 +25,7 @@
 
 namespace dogged {
 
-class WideLabels {
+class HighFanoutLabels {
  public:
   // What is known of the consumers of one label whose home is here.
   struct Known {
@@ -48,22 +48,22 @@ class WideLabels {
   using Reports = absl::btree_map<AgentId, ConsumerSet>;
 
   // `relations` outlives this.
-  explicit WideLabels(const Relations& relations);
+  explicit HighFanoutLabels(const Relations& relations);
 
   // Cost: O(1) where no label of the array has more than one consumer by each
   // use, else some 100 consumers.
-  bool IsWide(const Label& label) const;
+  bool HasHighFanout(const Label& label) const;
 
   // Null if nothing is known. Pointers are good until the next change.
   Known* Find(const Label& label);
   Known& Put(const Label& label, const Known& known);
   // What was said may not have been heard: count again, and say it again.
-  void Doubt(const Label& label);
+  void CountAnew(const Label& label);
   // The same, as somebody else asks. False if that can wait: some here are not
   // done, all have the value or ask for it, and others had their turn since the
   // last sweep. To go through all consumers at each word takes longer than it
   // is until the next one, where there are thousands of such labels.
-  bool DoubtInTurn(const Label& label);
+  bool CountAnewInTurn(const Label& label);
   void Forget(const Label& label) { known_.erase(label); }
   // None if it is not kept here.
   Value ValueOf(const Label& label);
@@ -95,4 +95,4 @@ class WideLabels {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_WIDE_LABELS_H_
+#endif  // DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // One report for all consumers of a home, and only if both mean the same ones.
-TEST(WideLabels, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
+TEST(HighFanoutLabels, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
   constexpr int64_t kWidth = 1000;
   OneAgent agent(Fan(kWidth));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
@@ -44,7 +44,7 @@ TEST(WideLabels, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
 
 // At the home of the consumers: nothing is said until all are done, then one
 // word; and again when the label's home has not heard it.
-TEST(WideLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
+TEST(HighFanoutLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
   constexpr int64_t kWidth = 1000;
   const Label root{.array = 0};
   Program program = AllAt(kSelf, WideRelease(kWidth));
@@ -84,10 +84,10 @@ TEST(WideLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
 
 // To count again at each word of a thousand such labels takes longer than it is
 // until the next word.
-TEST(WideLabels, CountsAFewAgainBetweenTwoSweeps) {
+TEST(HighFanoutLabels, CountsAFewAgainBetweenTwoSweeps) {
   const Program program = Fan(1000);
   const Relations relations(program);
-  WideLabels wide(relations);
+  HighFanoutLabels high_fanout(relations);
   const auto label = [](int64_t i) { return Label{.array = 0, .index = {i}}; };
   const auto doubted = [&] {
     int count = 0;
