@@ -92,7 +92,7 @@ JobRun::JobRun(JobParts parts)
 void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!job_.failure.ok() || job_.IsUnable()) return;
   tasks_.StartSupplied();
-  tasks_.StartParked();
+  tasks_.StartReady();
   const int64_t room = grants_.RoomCount(now);
   const int64_t target = tasks_.QueueTarget() + room;
   // Completions that are on their way here leave room, tasks of other jobs take

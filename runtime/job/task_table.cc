@@ -73,7 +73,7 @@ void TaskTable::DropTask(const Task& task) {
   if (auto record = ahead_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
-  if (auto record = parked_.Remove(task); record != nullptr) {
+  if (auto record = ready_.Remove(task); record != nullptr) {
     in_flight_.erase(task);
     activation_pool_.Put(std::move(record));
   }
@@ -100,7 +100,7 @@ void TaskTable::SetKernels(std::shared_ptr<const KernelTable> kernels) {
 }
 
 int64_t TaskTable::executing_count() const {
-  return static_cast<int64_t>(in_flight_.size()) - parked_.size() -
+  return static_cast<int64_t>(in_flight_.size()) - ready_.size() -
          unsupplied_.size();
 }
 
@@ -121,7 +121,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
   record = stealing_.GiveIfExpected(std::move(record));
   if (record == nullptr) return;
   if (!MayStart() || IsHeld(task)) {
-    parked_.Put(std::move(record));
+    ready_.Put(std::move(record));
   } else {
     Start(std::move(record));
   }
@@ -156,10 +156,10 @@ bool TaskTable::IsWhollyDone(const Task& task) const {
   return done;
 }
 
-void TaskTable::StartParked() {
-  while (!parked_.empty() && MayStart()) {
+void TaskTable::StartReady() {
+  while (!ready_.empty() && MayStart()) {
     auto record =
-        parked_.Take([this](const Task& task) { return !IsHeld(task); });
+        ready_.Take([this](const Task& task) { return !IsHeld(task); });
     if (record == nullptr) return;
     // Its watermarks may have come after its inputs.
     const Task task = record->task;
@@ -306,7 +306,7 @@ void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
   Pause();
   // What has not started is others' to run: also what they had given here, of
   // which they hear no more.
-  std::vector<Task> waiting = parked_.All();
+  std::vector<Task> waiting = ready_.All();
   for (const Task& task : storage_.StagedTasks()) waiting.push_back(task);
   for (const auto& [task, picked] : picked_) {
     if (!in_flight_.contains(task)) waiting.push_back(task);
@@ -343,7 +343,7 @@ void TaskTable::DropMovedTasks() {
   for (const Task& task : demanded_.All()) look_at(task);
   for (const Task& task : storage_.StagedTasks()) look_at(task);
   for (const Task& task : unsupplied_.All()) look_at(task);
-  for (const Task& task : parked_.All()) look_at(task);
+  for (const Task& task : ready_.All()) look_at(task);
   for (const Task& task : ahead_.All()) look_at(task);
   for (const Task& task : stealing_.Given()) look_at(task);
   for (const Task& task : moved) DropTask(task);
@@ -412,13 +412,13 @@ int64_t TaskTable::QueueTarget() const {
 
 void TaskTable::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
   activations_.ReplaceInputs(visit);
-  parked_.ReplaceInputs(visit);
+  ready_.ReplaceInputs(visit);
 }
 
 const char* TaskTable::PlaceOf(const Task& task) const {
   const std::pair<bool, const char*> places[] = {
       {stealing_.IsGiven(task), "granted"},
-      {parked_.Contains(task), "ready"},
+      {ready_.Contains(task), "ready"},
       {storage_.IsStaged(task), "loading"},
       {unsupplied_.Contains(task), "unsupplied"}};
   const char* found = nullptr;
@@ -441,7 +441,7 @@ void TaskTable::CheckInvariants() const {
     DOGGED_CHECK(!ahead_.Contains(task))
         << "task " << name(task) << " is in flight and of a future round";
   }
-  const int64_t in_places = stealing_.given_count() + parked_.size() +
+  const int64_t in_places = stealing_.given_count() + ready_.size() +
                             storage_.staged_count() + unsupplied_.size();
   DOGGED_CHECK(placed == in_places)
       << placed << " tasks in flight are in a place, and places have "

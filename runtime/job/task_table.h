@@ -33,7 +33,7 @@
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"
-#include "runtime/job/parked_tasks.h"
+#include "runtime/job/ready_queue.h"
 #include "runtime/job/demanded_tasks.h"
 #include "runtime/job/remote_tasks.h"
 #include "runtime/job/stealing.h"
@@ -80,7 +80,7 @@ class TaskTable {
   // Those that were drawn before are not drawn again, unless some are left or
   // it begins `anew`.
   void DrawLeaves(bool anew);
-  void StartParked();    // as many as the workers can do with
+  void StartReady();    // as many as the workers can do with
   void StartSupplied();  // whose chunks have come
   void StartRound();     // those whose round has come
   // Runs one that was staged; or takes it back, with the inputs that it has.
@@ -104,7 +104,7 @@ class TaskTable {
   // --- parts, for the components that are about them
   ActivationTable& activations() { return activations_; }
   const ActivationTable& activations() const { return activations_; }
-  ParkedTasks& ready() { return parked_; }
+  ReadyQueue& ready() { return ready_; }
   Stealing& stealing() { return stealing_; }
   DemandedTasks& demanded() { return demanded_; }
   RemoteTasks& picked() { return picked_; }
@@ -135,9 +135,9 @@ class TaskTable {
   ActivationTable activations_;
   ActivationPool activation_pool_;
   absl::flat_hash_set<Task> in_flight_;
-  ParkedTasks parked_;
-  ParkedTasks unsupplied_;
-  ParkedTasks ahead_;
+  ReadyQueue ready_;
+  ReadyQueue unsupplied_;
+  ReadyQueue ahead_;
   Stealing stealing_;
   DemandedTasks demanded_;
   RemoteTasks picked_;

@@ -3,7 +3,7 @@
 #include "runtime/job/handover.h"
 
 #include "gmock/gmock.h"
-#include "runtime/job/parked_tasks.h"
+#include "runtime/job/ready_queue.h"
 
 namespace dogged {
 namespace {
@@ -69,9 +69,9 @@ TEST(Handover, HoldsWhatWasAnothersUntilItIsHandedOver) {
   }
 }
 
-TEST(ParkedTasks, TheMostUrgentGoesFirstAmongEqualsTheNewest) {
+TEST(ReadyQueue, TheMostUrgentGoesFirstAmongEqualsTheNewest) {
   ActivationPool pool;
-  ParkedTasks parked;
+  ReadyQueue parked;
   for (const int64_t i : {1, 2, 3, 4}) {
     auto record = pool.Get(TaskOf(i), 1);
     record->priority = i == 2 ? 5 : 0;

@@ -1,10 +1,10 @@
-// ParkedTasks: tasks whose inputs are at hand and that may not start yet: the
+// ReadyQueue: tasks whose inputs are at hand and that may not start yet: the
 // workers have enough, kernels are missing, or another agent may have run them.
 // The most urgent starts first, among equals the newest: its inputs are warm.
 //
 // A data structure. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_PARKED_TASKS_H_
-#define DOGGED_RUNTIME_JOB_PARKED_TASKS_H_
+#ifndef DOGGED_RUNTIME_JOB_READY_QUEUE_H_
+#define DOGGED_RUNTIME_JOB_READY_QUEUE_H_
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace dogged {
 
-class ParkedTasks {
+class ReadyQueue {
  public:
   // `record` has its priority.
   void Put(std::unique_ptr<Activation> record);
@@ -47,4 +47,4 @@ class ParkedTasks {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_PARKED_TASKS_H_
+#endif  // DOGGED_RUNTIME_JOB_READY_QUEUE_H_

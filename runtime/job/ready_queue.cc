@@ -1,14 +1,14 @@
-#include "runtime/job/parked_tasks.h"
+#include "runtime/job/ready_queue.h"
 
 namespace dogged {
 
-void ParkedTasks::Put(std::unique_ptr<Activation> record) {
+void ReadyQueue::Put(std::unique_ptr<Activation> record) {
   const Place place{-record->priority, --sequence_};
   place_of_.emplace(record->task, place);
   by_place_.emplace(place, std::move(record));
 }
 
-std::unique_ptr<Activation> ParkedTasks::Remove(const Task& task) {
+std::unique_ptr<Activation> ReadyQueue::Remove(const Task& task) {
   if (place_of_.empty()) return nullptr;
   const auto known = place_of_.find(task);
   if (known == place_of_.end()) return nullptr;
@@ -19,7 +19,7 @@ std::unique_ptr<Activation> ParkedTasks::Remove(const Task& task) {
   return record;
 }
 
-std::unique_ptr<Activation> ParkedTasks::Take(
+std::unique_ptr<Activation> ReadyQueue::Take(
     absl::FunctionRef<bool(const Task&)> may_start) {
   for (auto& [place, record] : by_place_) {
     if (may_start(record->task)) return Remove(Task(record->task));
@@ -27,7 +27,7 @@ std::unique_ptr<Activation> ParkedTasks::Take(
   return nullptr;
 }
 
-std::unique_ptr<Activation> ParkedTasks::TakeLast(
+std::unique_ptr<Activation> ReadyQueue::TakeLast(
     absl::FunctionRef<bool(const Activation&)> may_go) {
   constexpr int kTriesMax = 16;
   int tries = 0;
@@ -38,7 +38,7 @@ std::unique_ptr<Activation> ParkedTasks::TakeLast(
   return nullptr;
 }
 
-void ParkedTasks::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
+void ReadyQueue::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
   for (auto& [place, record] : by_place_) {
     for (Value& input : record->inputs) {
       if (!input.IsNone()) input = visit(input);
@@ -46,7 +46,7 @@ void ParkedTasks::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
   }
 }
 
-std::vector<Task> ParkedTasks::All() const {
+std::vector<Task> ReadyQueue::All() const {
   std::vector<Task> out;
   for (const auto& [place, record] : by_place_) out.push_back(record->task);
   return out;
