@@ -19,7 +19,7 @@
 #include "runtime/job/job_parts.h"
 #include "runtime/job/job_stats.h"
 #include "runtime/job/lending.h"
-#include "runtime/job/root_demand.h"
+#include "runtime/job/job_goal.h"
 #include "runtime/job/stall_detector.h"
 #include "runtime/job/task_times.h"
 #include "runtime/job/trouble.h"
@@ -75,7 +75,7 @@ struct JobContext {
   Rng rng;
   JobStats stats;
   JobMail mail;
-  RootDemand goal;
+  JobGoal goal;
   StallDetector stall;
   TaskTimes times;
   // After a death nothing is rebuilt before this: copies come first.

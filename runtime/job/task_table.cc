@@ -49,7 +49,7 @@ bool TaskTable::IsDemanded(const Task& task) const {
 }
 
 bool TaskTable::IsComplete(const Task& task) const {
-  return in_flight_.contains(task) || ahead_.Contains(task);
+  return in_flight_.contains(task) || future_.Contains(task);
 }
 
 bool TaskTable::IsMissing(const Task& task, const Label& label) const {
@@ -70,7 +70,7 @@ void TaskTable::DropTask(const Task& task) {
     activation_pool_.Put(std::move(record));
   }
   if (storage_.Drop(task)) in_flight_.erase(task);
-  if (auto record = ahead_.Remove(task); record != nullptr) {
+  if (auto record = future_.Remove(task); record != nullptr) {
     activation_pool_.Put(std::move(record));
   }
   if (auto record = ready_.Remove(task); record != nullptr) {
@@ -111,7 +111,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
     return activation_pool_.Put(std::move(record));
   }
   if (job_.goal.rounds.IsAhead(task)) {
-    ahead_.Put(std::move(record));
+    future_.Put(std::move(record));
     return;
   }
   in_flight_.insert(task);
@@ -344,7 +344,7 @@ void TaskTable::DropMovedTasks() {
   for (const Task& task : storage_.StagedTasks()) look_at(task);
   for (const Task& task : unsupplied_.All()) look_at(task);
   for (const Task& task : ready_.All()) look_at(task);
-  for (const Task& task : ahead_.All()) look_at(task);
+  for (const Task& task : future_.All()) look_at(task);
   for (const Task& task : stealing_.Given()) look_at(task);
   for (const Task& task : moved) DropTask(task);
   for (const Task& task : in_flight_) {
@@ -379,7 +379,7 @@ void TaskTable::StartRound() {
   const auto may_start = [this](const Task& task) {
     return !job_.goal.rounds.IsAhead(task);
   };
-  while (auto record = ahead_.Take(may_start)) Submit(std::move(record));
+  while (auto record = future_.Take(may_start)) Submit(std::move(record));
 }
 
 void TaskTable::EndDemand(const Task& task) {
@@ -438,7 +438,7 @@ void TaskTable::CheckInvariants() const {
   int64_t placed = 0;
   for (const Task& task : in_flight_) {
     placed += PlaceOf(task) != nullptr;
-    DOGGED_CHECK(!ahead_.Contains(task))
+    DOGGED_CHECK(!future_.Contains(task))
         << "task " << name(task) << " is in flight and of a future round";
   }
   const int64_t in_places = stealing_.given_count() + ready_.size() +
@@ -450,7 +450,7 @@ void TaskTable::CheckInvariants() const {
     DOGGED_CHECK(record.missing_count > 0)
         << "task " << name(record.task) << " waits for nothing";
     DOGGED_CHECK(!in_flight_.contains(record.task) &&
-                 !ahead_.Contains(record.task))
+                 !future_.Contains(record.task))
         << "task " << name(record.task) << " waits and is complete";
     int missing = 0;
     job_.relations.ForEachRequired(record.task, [&](int use, const Label&) {

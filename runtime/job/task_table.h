@@ -2,7 +2,7 @@
 // here is in exactly one of these states, each with one place:
 //
 //   waiting       some input is missing           activations_
-//   future round  complete, its round is not      ahead_
+//   future round  complete, its round is not      future_
 //   granted       another agent runs it           stealing_
 //   ready         complete, no worker is free     ready_
 //   loading       an input is on disk             storage_ (staged)
@@ -137,7 +137,7 @@ class TaskTable {
   absl::flat_hash_set<Task> in_flight_;
   ReadyQueue ready_;
   ReadyQueue unsupplied_;
-  ReadyQueue ahead_;
+  ReadyQueue future_;
   Stealing stealing_;
   DemandedTasks demanded_;
   RemoteTasks picked_;

@@ -1,10 +1,10 @@
-// RootDemand: what a job is run for, as far as this agent knows: its result
+// JobGoal: what a job is run for, as far as this agent knows: its result
 // labels, or the condition of a loop that may go on.
 // docs/adr/0031-repeat-until.md.
 //
 // Plain data.
-#ifndef DOGGED_RUNTIME_JOB_ROOT_DEMAND_H_
-#define DOGGED_RUNTIME_JOB_ROOT_DEMAND_H_
+#ifndef DOGGED_RUNTIME_JOB_JOB_GOAL_H_
+#define DOGGED_RUNTIME_JOB_JOB_GOAL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace dogged {
 
-struct RootDemand {
-  explicit RootDemand(const Relations& relations) : rounds(relations) {}
+struct JobGoal {
+  explicit JobGoal(const Relations& relations) : rounds(relations) {}
 
   // What leaves may start: until this time.
   int64_t LeavesUntil() const {
@@ -33,4 +33,4 @@ struct RootDemand {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_ROOT_DEMAND_H_
+#endif  // DOGGED_RUNTIME_JOB_JOB_GOAL_H_
