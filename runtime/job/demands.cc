@@ -266,7 +266,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
 // on it for certain, that settles it.
 bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
                              Outbox& out) {
-  if (tasks_.picked().contains(task) && !tasks_.IsInFlight(task)) {
+  if (tasks_.remote().contains(task) && !tasks_.IsInFlight(task)) {
     tasks_.DropTask(task);  // another walk looks again
     return false;
   }

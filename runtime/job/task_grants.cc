@@ -41,7 +41,7 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   }
   const int64_t busy = tasks_.ready().size() + storage_.staged_count() +
                        std::max(job_.executor.unfinished_count(),
-                                static_cast<int64_t>(tasks_.picked().size()));
+                                static_cast<int64_t>(tasks_.remote().size()));
   const int64_t idle = job_.executor.worker_count() - busy;
   if (idle <= 0 || !labels_.places.placement().Contains(job_.self)) {
     tasks_.stealing().NoteBusy();
@@ -53,7 +53,7 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   const std::vector<PlacementMember>& members =
       labels_.places.placement().members();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
-    const AgentId victim = job_.rng.Pick(members).agent;
+    const AgentId victim = job_.rng.TakeRemote(members).agent;
     if (victim == job_.self ||
         !tasks_.stealing().MayAsk(victim, now,
                                   now - job_.limits.sweep_interval)) {
@@ -142,10 +142,10 @@ void TaskGrants::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
   tasks_.stealing().NoteAnswer(from);
   if (!job_.forward || tasks_.IsPaused() ||
       labels_.places.HomeOf(task) != from || job_.goal.rounds.IsAhead(task) ||
-      tasks_.IsInFlight(task) || tasks_.picked().contains(task)) {
+      tasks_.IsInFlight(task) || tasks_.remote().contains(task)) {
     return;
   }
-  tasks_.picked()[task] = {.wanted = body.wanted,
+  tasks_.remote()[task] = {.wanted = body.wanted,
                            .since = now,
                            .asked = now,
                            .granted = true,
@@ -159,9 +159,9 @@ void TaskGrants::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
 void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   std::vector<Task> missing;
   absl::btree_map<Task, RemoteTask> gifts;
-  for (const auto& [task, picked] : tasks_.picked()) {
-    gifts[task] = picked;
-    if (picked.asked <= now - job_.times.DemandTimeout(now) &&
+  for (const auto& [task, remote] : tasks_.remote()) {
+    gifts[task] = remote;
+    if (remote.asked <= now - job_.times.DemandTimeout(now) &&
         !tasks_.IsInFlight(task)) {
       missing.push_back(task);
     }
@@ -172,11 +172,11 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   }
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {
-    RemoteTask& picked = tasks_.picked().find(task)->second;
-    if (picked.since <= now - 2 * job_.times.UsualTimeout()) {
+    RemoteTask& remote = tasks_.remote().find(task)->second;
+    if (remote.since <= now - 2 * job_.times.UsualTimeout()) {
       tasks_.DropTask(task);
     } else {
-      picked.asked = now;
+      remote.asked = now;
       demands_.FetchInputs(task, AgentId(), out);
     }
   }

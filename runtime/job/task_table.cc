@@ -45,7 +45,7 @@ bool TaskTable::IsDone(const Task& task) const {
 
 bool TaskTable::IsDemanded(const Task& task) const {
   return demanded_.Contains(task) ||
-         (!picked_.empty() && picked_.contains(task));
+         (!remote_.empty() && remote_.contains(task));
 }
 
 bool TaskTable::IsComplete(const Task& task) const {
@@ -85,7 +85,7 @@ void TaskTable::DropTask(const Task& task) {
     activation_pool_.Put(std::move(record));
   }
   demanded_.Erase(task);
-  picked_.erase(task);
+  remote_.erase(task);
 }
 
 void TaskTable::MarkInput(const Task& task, int use, const Value& value) {
@@ -107,7 +107,7 @@ int64_t TaskTable::executing_count() const {
 void TaskTable::Submit(std::unique_ptr<Activation> record) {
   const Task& task = record->task;
   if (job_.IsUnable()) {
-    picked_.erase(task);
+    remote_.erase(task);
     return activation_pool_.Put(std::move(record));
   }
   if (job_.goal.rounds.IsAhead(task)) {
@@ -308,7 +308,7 @@ void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
   // which they hear no more.
   std::vector<Task> waiting = ready_.All();
   for (const Task& task : storage_.StagedTasks()) waiting.push_back(task);
-  for (const auto& [task, picked] : picked_) {
+  for (const auto& [task, remote] : remote_) {
     if (!in_flight_.contains(task)) waiting.push_back(task);
   }
   for (const Task& task : waiting) DropTask(task);
@@ -329,11 +329,11 @@ void TaskTable::DropMovedTasks() {
   std::vector<Task> moved;
   // Gifts stay while they are their giver's.
   const auto look_at = [&](const Task& task) {
-    const auto picked = picked_.find(task);
+    const auto remote = remote_.find(task);
     const AgentId before =
-        picked == picked_.end() || picked->second.giver.IsNone()
+        remote == remote_.end() || remote->second.giver.IsNone()
             ? job_.self
-            : picked->second.giver;
+            : remote->second.giver;
     if (labels_.places.HomeOf(task) != before) moved.push_back(task);
   };
   activations_.ForEach([&](const Activation& record) {
@@ -358,9 +358,9 @@ void TaskTable::DropMovedTasks() {
 void TaskTable::ClaimMovedTasks() {
   for (const Task& task : in_flight_) {
     if (labels_.places.IsMine(task)) {
-      picked_.erase(task);
+      remote_.erase(task);
     } else {
-      picked_[task] = {.wanted = job_.relations.FirstCreated(task),
+      remote_[task] = {.wanted = job_.relations.FirstCreated(task),
                        .granted = true,
                        .giver = labels_.places.HomeOf(task)};
     }
@@ -384,7 +384,7 @@ void TaskTable::StartRound() {
 
 void TaskTable::EndDemand(const Task& task) {
   demanded_.Erase(task);
-  picked_.erase(task);
+  remote_.erase(task);
 }
 
 void TaskTable::Return(std::unique_ptr<Activation> record) {

@@ -16,7 +16,7 @@
 //
 // Granted, ready, loading, unsupplied and running tasks are *in flight*: all
 // inputs are at hand or will be. Beside its state a task may be demanded
-// (demanded), or be another agent's that is run here (picked).
+// (demanded), or be another agent's that is run here (remote).
 #ifndef DOGGED_RUNTIME_JOB_TASK_TABLE_H_
 #define DOGGED_RUNTIME_JOB_TASK_TABLE_H_
 
@@ -107,7 +107,7 @@ class TaskTable {
   ReadyQueue& ready() { return ready_; }
   Stealing& stealing() { return stealing_; }
   DemandedTasks& demanded() { return demanded_; }
-  RemoteTasks& picked() { return picked_; }
+  RemoteTasks& remote() { return remote_; }
   Claims& claims() { return claims_; }
   const KernelTable* kernels() const { return kernels_.get(); }
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
@@ -140,7 +140,7 @@ class TaskTable {
   ReadyQueue future_;
   Stealing stealing_;
   DemandedTasks demanded_;
-  RemoteTasks picked_;
+  RemoteTasks remote_;
   Claims claims_;  // of tasks whose home is here, by agents that walk
   std::optional<LeafCursor> leaves_;
   bool paused_ = false;  // no task starts; what is ready moves away

@@ -22,7 +22,7 @@ void Walks::Search(absl::Time now, Outbox& out) {
   const auto busy = [this] {
     return std::max<int64_t>(std::min(job_.executor.unfinished_count(),
                                       tasks_.running_count()),
-                             static_cast<int64_t>(tasks_.picked().size())) +
+                             static_cast<int64_t>(tasks_.remote().size())) +
            static_cast<int64_t>(walks_.size());
   };
   while (now >= next_walk_ && busy() < wanted && StartWalk(now)) {
@@ -67,7 +67,7 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
         next_walk_ = now + walk_pause_;
         return false;
       case Walk::Step::Kind::kRun:
-        if (Pick(now, step.task, step.wanted, out)) return false;
+        if (TakeRemote(now, step.task, step.wanted, out)) return false;
         break;
       case Walk::Step::Kind::kLookup:
         for (const auto& [label, insist] : step.lookups) {
@@ -127,29 +127,29 @@ bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
                               4 * job_.times.UsualTimeout());
 }
 
-bool Walks::Pick(absl::Time now, const Task& task, const Label& wanted,
+bool Walks::TakeRemote(absl::Time now, const Task& task, const Label& wanted,
                  Outbox& out) {
-  if (tasks_.IsInFlight(task) || tasks_.picked().contains(task)) return false;
+  if (tasks_.IsInFlight(task) || tasks_.remote().contains(task)) return false;
   const bool is_mine = labels_.places.IsMine(task);
   if (job_.options.claims && is_mine &&
       !TakeClaim(now, {task, wanted}, job_.self)) {
     return false;
   }
   const bool granted = is_mine || !job_.options.claims;
-  tasks_.picked()[task] = {
+  tasks_.remote()[task] = {
       .wanted = wanted, .since = now, .asked = now, .granted = granted};
-  AskForPicked(now, task, out);
+  AskForRemote(now, task, out);
   return true;
 }
 
-void Walks::AskForPicked(absl::Time now, const Task& task, Outbox& out) {
-  const auto picked = tasks_.picked().find(task);
-  if (picked == tasks_.picked().end() || tasks_.IsInFlight(task)) return;
-  picked->second.asked = now;
-  if (!picked->second.granted) {
+void Walks::AskForRemote(absl::Time now, const Task& task, Outbox& out) {
+  const auto remote = tasks_.remote().find(task);
+  if (remote == tasks_.remote().end() || tasks_.IsInFlight(task)) return;
+  remote->second.asked = now;
+  if (!remote->second.granted) {
     job_.mail.SendTo(
         labels_.places.HomeOf(task), JobMessage::kClaim,
-        EncodeClaim({.task = task, .wanted = picked->second.wanted}), out);
+        EncodeClaim({.task = task, .wanted = remote->second.wanted}), out);
     return;
   }
   demands_.FetchInputs(task, AgentId(), out);
@@ -184,22 +184,22 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
   }
   std::vector<Task> waiting;
   std::vector<Task> running;
-  for (const auto& [task, picked] : tasks_.picked()) {
+  for (const auto& [task, remote] : tasks_.remote()) {
     if (tasks_.IsInFlight(task)) {
       running.push_back(task);
-    } else if (picked.asked <= (picked.granted ? overdue : unanswered)) {
+    } else if (remote.asked <= (remote.granted ? overdue : unanswered)) {
       waiting.push_back(task);
     }
   }
   std::sort(running.begin(), running.end());
   std::sort(waiting.begin(), waiting.end());
   for (const Task& task : waiting) {
-    const auto picked = tasks_.picked().find(task);
-    if (picked == tasks_.picked().end()) continue;
-    if (picked->second.since <= now - 4 * job_.times.UsualTimeout()) {
+    const auto remote = tasks_.remote().find(task);
+    if (remote == tasks_.remote().end()) continue;
+    if (remote->second.since <= now - 4 * job_.times.UsualTimeout()) {
       tasks_.DropTask(task);
     } else {
-      AskForPicked(now, task, out);
+      AskForRemote(now, task, out);
     }
   }
   if (!job_.options.claims) return;
@@ -208,7 +208,7 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
       tasks_.claims().Take(now, task, job_.self, 4 * job_.times.UsualTimeout());
     } else {
       job_.mail.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
-                       EncodeClaim({task, tasks_.picked()[task].wanted}), out);
+                       EncodeClaim({task, tasks_.remote()[task].wanted}), out);
     }
   }
 }
@@ -227,10 +227,10 @@ void Walks::HandleClaimed(absl::Time now, const ClaimBody& body, Outbox& out) {
     if (!tasks_.IsInFlight(body.task)) tasks_.DropTask(body.task);
     return;
   }
-  const auto picked = tasks_.picked().find(body.task);
-  if (picked == tasks_.picked().end()) return;
-  picked->second.granted = true;
-  AskForPicked(now, body.task, out);
+  const auto remote = tasks_.remote().find(body.task);
+  if (remote == tasks_.remote().end()) return;
+  remote->second.granted = true;
+  AskForRemote(now, body.task, out);
 }
 
 }  // namespace dogged
