@@ -137,7 +137,7 @@ std::vector<RowDigests> ConflictCheck::AllDigests() const {
 
 void ConflictCheck::NoteMadeAway(absl::Time now, const Label& label) {
   log_.MarkUntold(labels_.watermarks.RowOf(label),
-                  now + job_.limits.gift_silence_max);
+                  now + job_.limits.grant_silence_max);
 }
 
 void ConflictCheck::NoteStoredAtHome(const Label& label) {

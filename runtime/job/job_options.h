@@ -72,9 +72,9 @@ struct JobLimits {
   // Tasks on the way down of one backward walk.
   int64_t walk_frames_max = 1 << 14;
   // A task that takes less is not worth the messages of giving it away.
-  absl::Duration given_task_min = absl::Microseconds(200);
+  absl::Duration granted_task_min = absl::Microseconds(200);
   // It comes back if its thief is silent for so long.
-  absl::Duration gift_silence_max = absl::Seconds(1);
+  absl::Duration grant_silence_max = absl::Seconds(1);
   // Tasks of this home that others have said they run.
   int64_t claims_max = 1 << 16;
 };

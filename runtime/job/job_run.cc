@@ -123,7 +123,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   if (!job_.forward && !offers_.AwaitsOffers(now)) walks_.Search(now, out);
   job_.times.NotePass(now);
   if (job_.forward) {
-    grants_.GiveTasks(now, out);
+    grants_.GrantTasks(now, out);
     grants_.AskForTasks(now, out);
   }
 }
@@ -233,7 +233,7 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kClaim:
     case JobMessage::kClaimed:
     case JobMessage::kSteal:
-    case JobMessage::kGiven:
+    case JobMessage::kGranted:
       return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
     case JobMessage::kStarted:
       views_.PeerStarted(now, from, out);
@@ -287,8 +287,8 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
   if (!job_.relations.IsTask(b.task) || !labels_.places.IsKnown(b.wanted)) {
     return refused;
   }
-  if (kind == JobMessage::kGiven) {
-    grants_.HandleGift(now, from, b, out);
+  if (kind == JobMessage::kGranted) {
+    grants_.HandleGrant(now, from, b, out);
   } else if (kind == JobMessage::kClaimed) {
     walks_.HandleClaimed(now, b, out);
   } else if (job_.forward) {

@@ -62,7 +62,7 @@ enum class JobMessage : uint8_t {
   // this one", in the form of a claim; what the sender has of its inputs
   // follows.
   kSteal = kFirstFreeKind + 13,
-  kGiven = kFirstFreeKind + 14,
+  kGranted = kFirstFreeKind + 14,
 };
 
 // Empty: "I leave, and hold results of this job, which is over, that no client
@@ -143,7 +143,7 @@ struct AnswerBody {
   LabelState state = LabelState::kUnbound;
   std::optional<int64_t> newest;  // bound version of the label's row
 };
-struct ClaimBody {  // also kClaimed and kGiven
+struct ClaimBody {  // also kClaimed and kGranted
   Task task;
   Label wanted;  // the output for which it is to run
   bool granted = false;

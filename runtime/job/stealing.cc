@@ -40,15 +40,15 @@ void Stealing::TakeRoom(AgentId agent) {
   if (it != rooms_.end() && --it->second.count <= 0) rooms_.erase(it);
 }
 
-void Stealing::Give(AgentId thief, absl::Time limit,
+void Stealing::Grant(AgentId thief, absl::Time limit,
                     std::unique_ptr<Activation> record) {
   const Task task = record->task;
-  given_[task] = {.thief = thief, .limit = limit, .record = std::move(record)};
+  granted_[task] = {.thief = thief, .limit = limit, .record = std::move(record)};
 }
 
 bool Stealing::Extend(const Task& task, AgentId thief, absl::Time limit) {
-  const auto it = given_.find(task);
-  if (it == given_.end() || it->second.thief != thief) return false;
+  const auto it = granted_.find(task);
+  if (it == granted_.end() || it->second.thief != thief) return false;
   it->second.limit = limit;
   return true;
 }
@@ -57,7 +57,7 @@ void Stealing::Expect(const Task& task, AgentId agent, absl::Time limit) {
   expected_[task] = {.agent = agent, .limit = limit};
 }
 
-std::unique_ptr<Activation> Stealing::GiveIfExpected(
+std::unique_ptr<Activation> Stealing::GrantIfExpected(
     std::unique_ptr<Activation> record) {
   const auto it = expected_.find(record->task);
   if (it == expected_.end()) return record;
@@ -68,10 +68,10 @@ std::unique_ptr<Activation> Stealing::GiveIfExpected(
 
 std::unique_ptr<Activation> Stealing::Remove(const Task& task) {
   expected_.erase(task);
-  const auto it = given_.find(task);
-  if (it == given_.end()) return nullptr;
+  const auto it = granted_.find(task);
+  if (it == granted_.end()) return nullptr;
   std::unique_ptr<Activation> record = std::move(it->second.record);
-  given_.erase(it);
+  granted_.erase(it);
   return record;
 }
 
@@ -79,7 +79,7 @@ std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
     absl::Time now, absl::FunctionRef<bool(AgentId)> gone) {
   std::vector<std::unique_ptr<Activation>> out;
   if (const absl::Duration away = now - looked_; away > kAwayMin) {
-    for (auto& [task, theft] : given_) theft.limit += away;
+    for (auto& [task, theft] : granted_) theft.limit += away;
     for (auto& [task, expected] : expected_) expected.limit += away;
   }
   looked_ = now;
@@ -90,7 +90,7 @@ std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
     const bool is_over = it->second.limit <= now || gone(it->second.agent);
     it = is_over ? expected_.erase(it) : std::next(it);
   }
-  for (auto it = given_.begin(); it != given_.end();) {
+  for (auto it = granted_.begin(); it != granted_.end();) {
     const bool is_gone = gone(it->second.thief);
     if (it->second.limit > now && !is_gone) {
       ++it;
@@ -100,7 +100,7 @@ std::vector<std::unique_ptr<Activation>> Stealing::TakeBack(
       late_[it->first] = it->second.thief;
     }
     out.push_back(std::move(it->second.record));
-    it = given_.erase(it);
+    it = granted_.erase(it);
   }
   return out;
 }
@@ -112,9 +112,9 @@ bool Stealing::NoteLate(const Task& task, AgentId agent) {
   return true;
 }
 
-std::vector<Task> Stealing::Given() const {
+std::vector<Task> Stealing::Granted() const {
   std::vector<Task> out;
-  for (const auto& [task, theft] : given_) out.push_back(task);
+  for (const auto& [task, theft] : granted_) out.push_back(task);
   return out;
 }
 

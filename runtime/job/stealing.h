@@ -31,7 +31,7 @@ class Stealing {
   // `agent` gets one task less, from now on.
   void TakeRoom(AgentId agent);
   // `thief` was told of this task; it comes back at `limit` unless extended.
-  void Give(AgentId thief, absl::Time limit,
+  void Grant(AgentId thief, absl::Time limit,
             std::unique_ptr<Activation> record);
   // `thief` says that it has the task still. False if it was not given to it.
   bool Extend(const Task& task, AgentId thief, absl::Time limit);
@@ -40,7 +40,7 @@ class Stealing {
   void Expect(const Task& task, AgentId agent, absl::Time limit);
   // `record` is ready. It counts as given to who is known to run it, and null
   // is returned; if nobody is, it comes back.
-  std::unique_ptr<Activation> GiveIfExpected(
+  std::unique_ptr<Activation> GrantIfExpected(
       std::unique_ptr<Activation> record);
   // Null if it was not given, or is back.
   std::unique_ptr<Activation> Remove(const Task& task);
@@ -51,9 +51,9 @@ class Stealing {
       absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
   // `agent` was overdue with this task, and has run it now; not told before.
   bool NoteLate(const Task& task, AgentId agent);
-  std::vector<Task> Given() const;
-  bool IsGiven(const Task& task) const { return given_.contains(task); }
-  int64_t given_count() const { return static_cast<int64_t>(given_.size()); }
+  std::vector<Task> Granted() const;
+  bool IsGranted(const Task& task) const { return granted_.contains(task); }
+  int64_t granted_count() const { return static_cast<int64_t>(granted_.size()); }
 
   // --- at the thief
   // So many are asked at a time, however many there are.
@@ -89,7 +89,7 @@ class Stealing {
   static constexpr size_t kLateMax = 1024;
 
   absl::btree_map<AgentId, Room> rooms_;
-  absl::btree_map<Task, Theft> given_;
+  absl::btree_map<Task, Theft> granted_;
   absl::btree_map<Task, Expected> expected_;
   absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
   absl::btree_map<AgentId, absl::Time> asked_;

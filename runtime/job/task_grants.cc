@@ -85,16 +85,16 @@ int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
   return bytes;
 }
 
-bool TaskGrants::MayGive(absl::Time now) const {
+bool TaskGrants::MayGrant(absl::Time now) const {
   return !tasks_.IsPaused() && tasks_.kernels() != nullptr &&
-         job_.times.AtLeast(now) >= job_.limits.given_task_min;
+         job_.times.AtLeast(now) >= job_.limits.granted_task_min;
 }
 
-void TaskGrants::GiveTasks(absl::Time now, Outbox& out) {
-  if (!MayGive(now)) {
+void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
+  if (!MayGrant(now)) {
     const bool may_be_long = !tasks_.IsPaused() && job_.times.HasUnknown();
     if (may_be_long && tasks_.stealing().RoomCount(now) > 0) {
-      out.WakeAt(now + job_.limits.given_task_min);
+      out.WakeAt(now + job_.limits.granted_task_min);
     }
     return;
   }
@@ -114,7 +114,7 @@ void TaskGrants::GiveTasks(absl::Time now, Outbox& out) {
       has_given = true;
       // It takes no notice of inputs that come before it knows what for.
       job_.mail.SendTo(
-          thief, JobMessage::kGiven,
+          thief, JobMessage::kGranted,
           EncodeClaim({.task = record->task,
                        .wanted = job_.relations.FirstCreated(record->task)}),
           out);
@@ -129,14 +129,14 @@ void TaskGrants::GiveTasks(absl::Time now, Outbox& out) {
         sender_.SendValue({thief}, label, out, Sending::kCopy);
       }
       tasks_.stealing().TakeRoom(thief);
-      tasks_.stealing().Give(thief, now + job_.limits.gift_silence_max,
+      tasks_.stealing().Grant(thief, now + job_.limits.grant_silence_max,
                              std::move(record));
     }
     if (!has_given) return;
   }
 }
 
-void TaskGrants::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
+void TaskGrants::HandleGrant(absl::Time now, AgentId from, const ClaimBody& body,
                             Outbox& out) {
   const Task& task = body.task;
   tasks_.stealing().NoteAnswer(from);
@@ -149,7 +149,7 @@ void TaskGrants::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
                            .since = now,
                            .asked = now,
                            .granted = true,
-                           .giver = from};
+                           .granter = from};
   demands_.FetchInputs(task, /*coming_from=*/from, out);
 }
 
@@ -158,17 +158,17 @@ void TaskGrants::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
 // heard runs at home.
 void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   std::vector<Task> missing;
-  absl::btree_map<Task, RemoteTask> gifts;
+  absl::btree_map<Task, RemoteTask> grants;
   for (const auto& [task, remote] : tasks_.remote()) {
-    gifts[task] = remote;
+    grants[task] = remote;
     if (remote.asked <= now - job_.times.DemandTimeout(now) &&
         !tasks_.IsInFlight(task)) {
       missing.push_back(task);
     }
   }
-  for (const auto& [task, gift] : gifts) {
-    job_.mail.SendTo(gift.giver, JobMessage::kClaim,
-                     EncodeClaim({.task = task, .wanted = gift.wanted}), out);
+  for (const auto& [task, grant] : grants) {
+    job_.mail.SendTo(grant.granter, JobMessage::kClaim,
+                     EncodeClaim({.task = task, .wanted = grant.wanted}), out);
   }
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {
@@ -190,7 +190,7 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
 }
 
 int64_t TaskGrants::RoomCount(absl::Time now) {
-  return job_.forward && MayGive(now) ? tasks_.stealing().RoomCount(now) : 0;
+  return job_.forward && MayGrant(now) ? tasks_.stealing().RoomCount(now) : 0;
 }
 
 void TaskGrants::HandleSteal(absl::Time now, AgentId from,
@@ -204,11 +204,11 @@ void TaskGrants::HandleClaim(absl::Time now, AgentId from,
                              const ClaimBody& body) {
   // Its view is another, and it tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
-  const absl::Time limit = now + job_.limits.gift_silence_max;
+  const absl::Time limit = now + job_.limits.grant_silence_max;
   if (tasks_.stealing().Extend(body.task, from, limit)) return;
   // Its home was elsewhere when the thief began to run it.
   if (auto record = tasks_.ready().Remove(body.task); record != nullptr) {
-    tasks_.stealing().Give(from, limit, std::move(record));
+    tasks_.stealing().Grant(from, limit, std::move(record));
   } else if (!tasks_.IsInFlight(body.task) && !tasks_.IsDone(body.task)) {
     tasks_.stealing().Expect(body.task, from, limit);
   }

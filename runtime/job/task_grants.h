@@ -28,19 +28,19 @@ class TaskGrants {
         demands_(demands) {}
 
   // Tasks that wait here for workers, and that others have asked for.
-  void GiveTasks(absl::Time now, Outbox& out);
+  void GrantTasks(absl::Time now, Outbox& out);
   // So many tasks more than the workers need are worth making ready.
   int64_t RoomCount(absl::Time now);
   void AskForTasks(absl::Time now, Outbox& out);  // if this agent is idle
   void HandleSteal(absl::Time now, AgentId from, const StealBody& body);
-  void HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
+  void HandleGrant(absl::Time now, AgentId from, const ClaimBody& body,
                   Outbox& out);
   // A thief has the task still.
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body);
   void SweepStealing(absl::Time now, Outbox& out);
 
  private:
-  bool MayGive(absl::Time now) const;
+  bool MayGrant(absl::Time now) const;
   int64_t BytesToMove(const Activation& record, AgentId thief) const;
 
   JobContext& job_;

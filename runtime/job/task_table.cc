@@ -118,7 +118,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
   record->priority = job_.program()
                          .classes[static_cast<size_t>(task.task_class)]
                          .priority.Evaluate(task.index);
-  record = stealing_.GiveIfExpected(std::move(record));
+  record = stealing_.GrantIfExpected(std::move(record));
   if (record == nullptr) return;
   if (!MayStart() || IsHeld(task)) {
     ready_.Put(std::move(record));
@@ -128,7 +128,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
 }
 
 int64_t TaskTable::running_count() const {
-  return executing_count() - stealing_.given_count() - storage_.staged_count();
+  return executing_count() - stealing_.granted_count() - storage_.staged_count();
 }
 
 // The workers can do with one more of this job; others have their own share.
@@ -327,13 +327,13 @@ void TaskTable::CountIfLate(const Label& label, AgentId from) {
 // Their inputs' holders tell the new home.
 void TaskTable::DropMovedTasks() {
   std::vector<Task> moved;
-  // Gifts stay while they are their giver's.
+  // Gifts stay while they are their granter's.
   const auto look_at = [&](const Task& task) {
     const auto remote = remote_.find(task);
     const AgentId before =
-        remote == remote_.end() || remote->second.giver.IsNone()
+        remote == remote_.end() || remote->second.granter.IsNone()
             ? job_.self
-            : remote->second.giver;
+            : remote->second.granter;
     if (labels_.places.HomeOf(task) != before) moved.push_back(task);
   };
   activations_.ForEach([&](const Activation& record) {
@@ -345,7 +345,7 @@ void TaskTable::DropMovedTasks() {
   for (const Task& task : unsupplied_.All()) look_at(task);
   for (const Task& task : ready_.All()) look_at(task);
   for (const Task& task : future_.All()) look_at(task);
-  for (const Task& task : stealing_.Given()) look_at(task);
+  for (const Task& task : stealing_.Granted()) look_at(task);
   for (const Task& task : moved) DropTask(task);
   for (const Task& task : in_flight_) {
     if (!labels_.places.IsMine(task))
@@ -362,7 +362,7 @@ void TaskTable::ClaimMovedTasks() {
     } else {
       remote_[task] = {.wanted = job_.relations.FirstCreated(task),
                        .granted = true,
-                       .giver = labels_.places.HomeOf(task)};
+                       .granter = labels_.places.HomeOf(task)};
     }
   }
 }
@@ -417,7 +417,7 @@ void TaskTable::ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit) {
 
 const char* TaskTable::PlaceOf(const Task& task) const {
   const std::pair<bool, const char*> places[] = {
-      {stealing_.IsGiven(task), "granted"},
+      {stealing_.IsGranted(task), "granted"},
       {ready_.Contains(task), "ready"},
       {storage_.IsStaged(task), "loading"},
       {unsupplied_.Contains(task), "unsupplied"}};
@@ -441,7 +441,7 @@ void TaskTable::CheckInvariants() const {
     DOGGED_CHECK(!future_.Contains(task))
         << "task " << name(task) << " is in flight and of a future round";
   }
-  const int64_t in_places = stealing_.given_count() + ready_.size() +
+  const int64_t in_places = stealing_.granted_count() + ready_.size() +
                             storage_.staged_count() + unsupplied_.size();
   DOGGED_CHECK(placed == in_places)
       << placed << " tasks in flight are in a place, and places have "

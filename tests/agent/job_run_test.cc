@@ -295,22 +295,22 @@ TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
     return ran;
   };
   ASSERT_THAT(run_all(), SizeIs(1));
-  agent.Sent(kPeer, JobMessage::kGiven);
+  agent.Sent(kPeer, JobMessage::kGranted);
   agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({1}));
-  const std::vector<std::string> gifts = agent.Sent(kPeer, JobMessage::kGiven);
-  ASSERT_THAT(gifts, SizeIs(1));
-  const ClaimBody gift = DecodeClaim(gifts[0]).value();
+  const std::vector<std::string> grants = agent.Sent(kPeer, JobMessage::kGranted);
+  ASSERT_THAT(grants, SizeIs(1));
+  const ClaimBody grant = DecodeClaim(grants[0]).value();
   for (int i = 0; i < 20; ++i) agent.Pass(absl::Milliseconds(100));
   bool is_back = false;
   for (int i = 0; i < 10; ++i) {
-    for (const Task& task : run_all()) is_back |= task == gift.task;
+    for (const Task& task : run_all()) is_back |= task == grant.task;
     agent.Pass(absl::ZeroDuration());
   }
   EXPECT_TRUE(is_back);
   EXPECT_EQ(agent.run().stats().tasks_duplicated, 0);
   for (int times = 0; times < 2; ++times) {
     agent.Receive(kPeer, JobMessage::kPublish,
-                  EncodePublish(gift.wanted, Sealed(Value::Scalar(1))));
+                  EncodePublish(grant.wanted, Sealed(Value::Scalar(1))));
     EXPECT_EQ(agent.run().stats().tasks_duplicated, 1);
   }
 }

@@ -54,16 +54,16 @@ TEST(Stealing, WhatIsKnownToRunElsewhereIsGivenAsSoonAsItIsReady) {
   home.Expect(RecordOf(2)->task, kFirst, kStart + 2 * kSweep);
   home.Expect(RecordOf(3)->task, kSecond, kStart + 2 * kSweep);
   home.Expect(RecordOf(4)->task, kFirst, kStart + 2 * kSweep);
-  EXPECT_EQ(home.given_count(), 0);  // none of them is here
+  EXPECT_EQ(home.granted_count(), 0);  // none of them is here
   EXPECT_THAT(home.TakeBack(kStart + kSweep,
                             [](AgentId agent) { return agent == kSecond; }),
               IsEmpty());
   home.Remove(RecordOf(4)->task);
-  EXPECT_NE(home.GiveIfExpected(RecordOf(1)), nullptr);  // silent too long
-  EXPECT_NE(home.GiveIfExpected(RecordOf(3)), nullptr);  // its agent is gone
-  EXPECT_NE(home.GiveIfExpected(RecordOf(4)), nullptr);  // it was made
-  EXPECT_EQ(home.GiveIfExpected(RecordOf(2)), nullptr);
-  EXPECT_THAT(home.Given(), ElementsAre(RecordOf(2)->task));
+  EXPECT_NE(home.GrantIfExpected(RecordOf(1)), nullptr);  // silent too long
+  EXPECT_NE(home.GrantIfExpected(RecordOf(3)), nullptr);  // its agent is gone
+  EXPECT_NE(home.GrantIfExpected(RecordOf(4)), nullptr);  // it was made
+  EXPECT_EQ(home.GrantIfExpected(RecordOf(2)), nullptr);
+  EXPECT_THAT(home.Granted(), ElementsAre(RecordOf(2)->task));
   EXPECT_THAT(home.TakeBack(kStart + 2 * kSweep, nobody), SizeIs(1));
 }
 
@@ -72,7 +72,7 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   home.Give(kFirst, kStart + kSweep, RecordOf(1));
   home.Give(kFirst, kStart + 2 * kSweep, RecordOf(2));
   home.Give(kSecond, kStart + 2 * kSweep, RecordOf(3));
-  EXPECT_EQ(home.given_count(), 3);
+  EXPECT_EQ(home.granted_count(), 3);
   const auto nobody = [](AgentId) { return false; };
   EXPECT_THAT(home.TakeBack(kStart, nobody), IsEmpty());
   const auto late = home.TakeBack(kStart + kSweep, nobody);
@@ -90,7 +90,7 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   EXPECT_EQ(gone[0]->task, RecordOf(3)->task);
   EXPECT_NE(home.Remove(RecordOf(2)->task), nullptr);
   EXPECT_EQ(home.Remove(RecordOf(2)->task), nullptr);
-  EXPECT_EQ(home.given_count(), 0);
+  EXPECT_EQ(home.granted_count(), 0);
 }
 
 TEST(Stealing, NobodyIsOverdueForATimeInWhichNobodyLooked) {
@@ -102,7 +102,7 @@ TEST(Stealing, NobodyIsOverdueForATimeInWhichNobodyLooked) {
   home.Expect(RecordOf(2)->task, kFirst, kStart + silence);
   const absl::Time later = kStart + absl::Seconds(9);
   EXPECT_THAT(home.TakeBack(later, nobody), IsEmpty());
-  EXPECT_EQ(home.GiveIfExpected(RecordOf(2)), nullptr);
+  EXPECT_EQ(home.GrantIfExpected(RecordOf(2)), nullptr);
   for (absl::Time t = later; t < later + silence; t += kSweep) {
     EXPECT_THAT(home.TakeBack(t, nobody), IsEmpty());
   }
@@ -160,9 +160,9 @@ TEST(Stealing, WhatWaitsForAFirstTaskGoesToWhoHasRoom) {
   OneAgent agent(Leaves(kSelf, 1));
   EXPECT_EQ(agent.tasks().unfinished_count(), 1);
   agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({1}));
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGiven), IsEmpty());
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGranted), IsEmpty());
   agent.Pass(absl::Milliseconds(1));
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGiven), SizeIs(1));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kGranted), SizeIs(1));
   EXPECT_THAT(agent.tasks().TakeAll(), SizeIs(1));
 }
 

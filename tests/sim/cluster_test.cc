@@ -79,7 +79,7 @@ TEST(Cluster, WhoHasAValueTakesNoBytes) {
 TEST(Cluster, HomesAreEven) {
   SimOptions options{.agents = 4,
                      .gathers_first = true,
-                     .job_limits = {.given_task_min = absl::Hours(1)}};
+                     .job_limits = {.granted_task_min = absl::Hours(1)}};
   const Job stencil = Heat1dJob(256, 40, 8);
   const Work even = RunSeeds(stencil, options, 10);
   EXPECT_LT(even.most_per_share, 1.03);
@@ -95,7 +95,7 @@ TEST(Cluster, HomesAreEven) {
 TEST(Cluster, HomesMayComeLate) {
   SimOptions options{.agents = 5,
                      .gathers_first = true,
-                     .job_limits = {.given_task_min = absl::Hours(1)}};
+                     .job_limits = {.granted_task_min = absl::Hours(1)}};
   options.faults.network.drop = 0.15;
   EXPECT_LT(RunSeeds(CholeskyJob(8), options, 40).most_per_share, 1.1);
   EXPECT_LT(RunSeeds(Heat1dJob(119, 20, 8), options, 40).most_per_share, 1.1);
@@ -107,7 +107,7 @@ TEST(Cluster, IdleAgentsTakeTasks) {
   const Job stencil = Heat1dJob(401, 40, 16);
   const Work calm = RunSeeds(stencil, options, 5);
   EXPECT_LT(calm.executed_per_needed, 1.01);
-  options.job_limits.given_task_min = absl::Hours(1);  // nothing is given
+  options.job_limits.granted_task_min = absl::Hours(1);  // nothing is given
   EXPECT_LT(calm.elapsed, 0.8 * RunSeeds(stencil, options, 5).elapsed);
 }
 
