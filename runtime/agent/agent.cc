@@ -118,7 +118,7 @@ void Agent::RunOnce(absl::Time now) {
 #ifndef NDEBUG
       entry.run->CheckInvariants();
 #endif
-      entry.run->SendBulks(outbox_);
+      entry.run->SendBatches(outbox_);
     }
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
     if (packer_.IsBehind()) outbox_.WakeAt(now + kBehindInterval);

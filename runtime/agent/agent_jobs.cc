@@ -269,7 +269,7 @@ void Agent::ForgetJobs(absl::Time now) {
 
 void Agent::EndRun(Entry& entry) {
   if (entry.run == nullptr) return;
-  entry.run->SendBulks(outbox_);
+  entry.run->SendBatches(outbox_);
   entry.stats = entry.run->stats();
   entry.run.reset();
   // Workers get free, whatever runs there; another run makes kernels anew.

@@ -39,7 +39,7 @@ struct JobContext {
         lending(parts.lending),
         inputs(parts.inputs),
         rng(parts.rng),
-        mail({.self = self, .job = id}, limits.bulk_bytes_max, *parts.multicast,
+        mail({.self = self, .job = id}, limits.batch_bytes_max, *parts.multicast,
              stats),
         goal(relations),
         times(job->program.classes.size(), limits) {}

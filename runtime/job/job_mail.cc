@@ -4,16 +4,16 @@
 
 namespace dogged {
 
-JobMail::JobMail(Sender sender, int64_t bulk_bytes_max, Multicast& multicast,
+JobMail::JobMail(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
                  JobStats& stats)
     : sender_(sender),
       multicast_(multicast),
       stats_(stats),
-      bulks_(bulk_bytes_max) {}
+      batcher_(batch_bytes_max) {}
 
 void JobMail::SendTo(AgentId to, JobMessage kind, const Bytes& body,
                      Outbox& out) {
-  if (to.IsNone() || bulks_.Add({to}, kind, body.view())) return;
+  if (to.IsNone() || batcher_.Add({to}, kind, body.view())) return;
   Send({to}, kind, body, out);
 }
 
@@ -22,9 +22,9 @@ void JobMail::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
   targets.erase(sender_.self);
   targets.erase(AgentId());
   if (targets.empty()) return;
-  const Bulks::Targets list(targets.begin(), targets.end());
+  const MessageBatcher::Targets list(targets.begin(), targets.end());
   // With a tag it is offered first: long, and whoever has it takes no bytes.
-  if (tag.empty() && bulks_.Add(list, kind, body.view())) return;
+  if (tag.empty() && batcher_.Add(list, kind, body.view())) return;
   Send(list, kind, body, out, tag);
 }
 
@@ -40,8 +40,8 @@ void JobMail::Send(absl::Span<const AgentId> targets, JobMessage kind,
   }
 }
 
-void JobMail::SendBulks(Outbox& out) {
-  for (Bulks::Bulk& bulk : bulks_.TakeAll()) {
+void JobMail::SendBatches(Outbox& out) {
+  for (MessageBatcher::Bulk& bulk : batcher_.TakeAll()) {
     Send(bulk.targets, bulk.kind, Bytes(std::move(bulk.bodies)), out);
   }
 }

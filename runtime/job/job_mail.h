@@ -13,7 +13,7 @@
 #include "routing/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/bulks.h"
+#include "runtime/job/message_batcher.h"
 #include "runtime/job/job_stats.h"
 #include "runtime/job/messages.h"
 
@@ -26,7 +26,7 @@ class JobMail {
     JobId job;
   };
   // `multicast` and `stats` outlive this.
-  JobMail(Sender sender, int64_t bulk_bytes_max, Multicast& multicast,
+  JobMail(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
           JobStats& stats);
 
   // Nothing is sent to no agent.
@@ -36,7 +36,7 @@ class JobMail {
   void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
                  const Bytes& body, Outbox& out, const Bytes& tag = {});
   // At the end of a pass: what was gathered.
-  void SendBulks(Outbox& out);
+  void SendBatches(Outbox& out);
   // What the multicast has sent of this job goes into the stats.
   void CountPublications();
 
@@ -47,7 +47,7 @@ class JobMail {
   const Sender sender_;
   Multicast& multicast_;
   JobStats& stats_;
-  Bulks bulks_;
+  MessageBatcher batcher_;
 };
 
 }  // namespace dogged

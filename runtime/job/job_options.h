@@ -66,7 +66,7 @@ struct JobLimits {
   int64_t credit_bytes = 16 << 20;
   // What is said of labels to the same agents is gathered into messages of so
   // many bytes, which need neither a packet of their own nor a stream.
-  int64_t bulk_bytes_max = 1000;
+  int64_t batch_bytes_max = 1000;
   // Longer messages with copies, or with values that move, are offered first.
   int64_t offer_bytes_min = 8 << 10;
   // Tasks on the way down of one backward walk.

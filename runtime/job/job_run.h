@@ -63,7 +63,7 @@ class JobRun {
   }
   void Tick(absl::Time now, Outbox& out);
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
-  void SendBulks(Outbox& out) { job_.mail.SendBulks(out); }  // ends a pass
+  void SendBatches(Outbox& out) { job_.mail.SendBatches(out); }  // ends a pass
   void NoteRoundTrip(absl::Duration time) { job_.times.NoteRoundTrip(time); }
   void CopyOrphans(int64_t bytes_max) { sender_.CopyOrphans(bytes_max); }
   void Pause() { tasks_.Pause(); }  // no task starts; what is ready moves away

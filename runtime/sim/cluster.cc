@@ -75,10 +75,10 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
     options_.job_limits.copy_labels_max =
         limits.Chance(0.5) ? JobLimits{}.copy_labels_max : limits.Below(4);
   }
-  if (options_.job_limits.bulk_bytes_max < 0) {
+  if (options_.job_limits.batch_bytes_max < 0) {
     // Each alone, a few, or many.
-    constexpr int64_t kSizes[] = {0, 100, JobLimits{}.bulk_bytes_max};
-    options_.job_limits.bulk_bytes_max =
+    constexpr int64_t kSizes[] = {0, 100, JobLimits{}.batch_bytes_max};
+    options_.job_limits.batch_bytes_max =
         kSizes[Rng(options.seed).Stream("bulks").Below(std::size(kSizes))];
   }
   if (options_.arena_bytes < 0) {

@@ -93,7 +93,7 @@ struct SimOptions {
   JobLimits job_limits = {.generation_interval = 0,
                           .copy_labels_max = -1,
                           .credit_bytes = -1,
-                          .bulk_bytes_max = -1};
+                          .batch_bytes_max = -1};
   // Each agent has a directory, which it finds again when it comes back.
   bool directories = false;
   // Agents write values even without directories, if memory is short.

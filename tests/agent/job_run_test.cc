@@ -414,7 +414,7 @@ TEST(JobRun, ABulkIsLimited) {
       agent.Sent(kPeer, JobMessage::kStored);
   int64_t labels = 0;
   for (const std::string& bodies : stored) {
-    EXPECT_LE(bodies.size(), JobLimits{}.bulk_bytes_max);
+    EXPECT_LE(bodies.size(), JobLimits{}.batch_bytes_max);
     labels += std::ssize(DecodeAnnounce(bodies).value());
   }
   EXPECT_EQ(labels, 1000);

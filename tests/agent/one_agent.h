@@ -134,7 +134,7 @@ class OneAgent {
   // Messages of `kind` since the last call: to whom, and their bodies.
   std::vector<std::pair<AgentId, std::string>> AllSent(JobMessage kind) {
     std::vector<std::pair<AgentId, std::string>> all;
-    run_.SendBulks(out_);
+    run_.SendBatches(out_);
     for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
       if (wish.kind == static_cast<uint8_t>(kind)) {
         all.emplace_back(wish.to, std::string(wish.body.view()));
@@ -166,7 +166,7 @@ class OneAgent {
   // Messages to `to` since the last call, by multicast too, that have `body`.
   int SentWith(AgentId to, const Bytes& body) {
     int count = 0;
-    run_.SendBulks(out_);
+    run_.SendBatches(out_);
     for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
       count +=
           wish.to == to && absl::StrContains(wish.body.view(), body.view());

@@ -1,6 +1,6 @@
 // What is said of labels to the same agents in one pass becomes few messages,
 // bounded in length, in the order in which it was said.
-#include "runtime/job/bulks.h"
+#include "runtime/job/message_batcher.h"
 
 #include <string>
 
@@ -17,14 +17,14 @@ using ::testing::SizeIs;
 const AgentId kPeer(2);
 const AgentId kThird(3);
 
-TEST(Bulks, GathersWhatGoesToTheSameAgents) {
-  Bulks bulks(100);
+TEST(MessageBatcher, GathersWhatGoesToTheSameAgents) {
+  MessageBatcher bulks(100);
   EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "a"));
   EXPECT_TRUE(bulks.Add({kThird}, JobMessage::kStored, "b"));
   EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kDone, "c"));
   EXPECT_TRUE(bulks.Add({kPeer, kThird}, JobMessage::kStored, "d"));
   EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "e"));
-  const std::vector<Bulks::Bulk> all = bulks.TakeAll();
+  const std::vector<MessageBatcher::Bulk> all = bulks.TakeAll();
   ASSERT_THAT(all, SizeIs(4));
   EXPECT_EQ(all[0].bodies, "ae");
   EXPECT_EQ(all[0].kind, JobMessage::kStored);
@@ -39,8 +39,8 @@ TEST(Bulks, GathersWhatGoesToTheSameAgents) {
   EXPECT_THAT(bulks.TakeAll(), SizeIs(1));
 }
 
-TEST(Bulks, AreBounded) {
-  Bulks bulks(10);
+TEST(MessageBatcher, AreBounded) {
+  MessageBatcher bulks(10);
   std::string said;
   for (char c = 'a'; c <= 'z'; ++c) {
     const std::string body(1 + static_cast<size_t>(c) % 5, c);
@@ -48,19 +48,19 @@ TEST(Bulks, AreBounded) {
     said += body;
   }
   std::string heard;
-  const std::vector<Bulks::Bulk> all = bulks.TakeAll();
-  for (const Bulks::Bulk& bulk : all) {
+  const std::vector<MessageBatcher::Bulk> all = bulks.TakeAll();
+  for (const MessageBatcher::Bulk& bulk : all) {
     EXPECT_LE(bulk.bodies.size(), 10);
     EXPECT_TRUE(bulk.bodies.size() > 5 || &bulk == &all.back());
     heard += bulk.bodies;
   }
   EXPECT_EQ(heard, said);
   EXPECT_FALSE(bulks.Add({kPeer}, JobMessage::kPublish, "sixsix"));
-  EXPECT_FALSE(Bulks(0).Add({kPeer}, JobMessage::kPublish, "a"));
+  EXPECT_FALSE(MessageBatcher(0).Add({kPeer}, JobMessage::kPublish, "a"));
 }
 
-TEST(Bulks, AreOfLabelsOnly) {
-  Bulks bulks(100);
+TEST(MessageBatcher, AreOfLabelsOnly) {
+  MessageBatcher bulks(100);
   for (const JobMessage kind :
        {JobMessage::kWatermarks, JobMessage::kLend, JobMessage::kClaim,
         JobMessage::kStarted, JobMessage::kLookup}) {

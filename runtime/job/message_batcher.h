@@ -1,11 +1,11 @@
-// Bulks: what an agent says to others about labels of one job, gathered over a
+// MessageBatcher: what an agent says to others about labels of one job, gathered over a
 // pass of its loop: of many labels at once to the same agents, instead of a
 // message for each. What is said of a label is some twenty bytes, and a message
 // costs more than they do.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_BULKS_H_
-#define DOGGED_RUNTIME_JOB_BULKS_H_
+#ifndef DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_
+#define DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@
 
 namespace dogged {
 
-class Bulks {
+class MessageBatcher {
  public:
   using Targets = absl::InlinedVector<AgentId, 2>;
   // A message: `bodies` is one or more, one after the other.
@@ -32,7 +32,7 @@ class Bulks {
   };
 
   // No bulk has more bytes.
-  explicit Bulks(int64_t bytes_max) : bytes_max_(bytes_max) {}
+  explicit MessageBatcher(int64_t bytes_max) : bytes_max_(bytes_max) {}
 
   // False, and nothing is added, if a message of this kind speaks of no labels
   // or the body is too long to share one.
@@ -43,11 +43,11 @@ class Bulks {
 
  private:
   const int64_t bytes_max_;
-  std::vector<Bulk> bulks_;
-  // Those that have room, by their place in `bulks_`.
+  std::vector<Bulk> batcher_;
+  // Those that have room, by their place in `batcher_`.
   absl::flat_hash_map<std::pair<JobMessage, Targets>, size_t> open_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_BULKS_H_
+#endif  // DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_
