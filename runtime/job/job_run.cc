@@ -328,7 +328,7 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!job_.failure.ok()) return;
   if (std::exchange(job_.goal.has_news, false)) ActOnRounds(now, out);
   sender_.BeginPass(now);
-  sender_.PayDebts(now, out);
+  sender_.SendDeferred(now, out);
   recovery_.AdvanceStorage(now, out);
   labels_.handover.Expire(now);
   if (now >= job_.next_sweep) Sweep(now, out);

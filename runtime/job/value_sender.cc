@@ -35,7 +35,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   }
   for (const AgentId agent : told) targets.erase(agent);
   if (why == Sending::kDemanded) {
-    for (const AgentId agent : told) debts_.Add(agent, label);
+    for (const AgentId agent : told) deferred_.Add(agent, label);
   } else if (!told.empty()) {
     job_.mail.SendToAll(std::move(told), JobMessage::kAnnounce,
                         EncodeAnnounce({label, entry->value.digest()}), out);
@@ -52,11 +52,11 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   job_.mail.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
 }
 
-void ValueSender::PayDebts(absl::Time now, Outbox& out) {
+void ValueSender::SendDeferred(absl::Time now, Outbox& out) {
   const auto may_have = [this](AgentId agent) {
     return credit_.MayHave(agent);
   };
-  while (const auto debt = debts_.Take(may_have)) {
+  while (const auto debt = deferred_.Take(may_have)) {
     const Entry* entry = labels_.shard.Find(debt->second);
     if (entry == nullptr || entry->value.IsNone()) continue;
     SendValue({debt->first}, debt->second, out, Sending::kDemanded);

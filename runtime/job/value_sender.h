@@ -8,7 +8,7 @@
 #include "routing/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/credit.h"
-#include "runtime/job/debts.h"
+#include "runtime/job/deferred_sends.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"
@@ -30,14 +30,14 @@ class ValueSender {
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out, Sending why = Sending::kPublication);
   void BeginPass(absl::Time now) { credit_.BeginPass(now); }
-  void PayDebts(absl::Time now, Outbox& out);  // as far as there is credit
+  void SendDeferred(absl::Time now, Outbox& out);  // as far as there is credit
   bool IsOnItsWay(AgentId to, const Label& label) const {
-    return credit_.IsUnderWay(to, label) || debts_.Has(to, label);
+    return credit_.IsUnderWay(to, label) || deferred_.Has(to, label);
   }
   // It has begun anew.
   void Forget(AgentId agent) {
     credit_.Forget(agent);
-    debts_.Forget(agent);
+    deferred_.Forget(agent);
   }
   // Copies about so many bytes of values whose owner has gone.
   void CopyOrphans(int64_t bytes_max);
@@ -48,7 +48,7 @@ class ValueSender {
   ConflictCheck& conflicts_;
   JobStorage& storage_;
   Credit credit_;
-  Debts debts_;
+  DeferredSends deferred_;
 };
 
 }  // namespace dogged

@@ -1,11 +1,11 @@
-// Debts: what agents have asked for and are still to be sent, for more than
+// DeferredSends: what agents have asked for and are still to be sent, for more than
 // they take at a time waits for them already. So a thousand results that
 // somebody asks for at once go one after the other, each once, and none is
 // dropped for want of room.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_DEBTS_H_
-#define DOGGED_RUNTIME_JOB_DEBTS_H_
+#ifndef DOGGED_RUNTIME_JOB_DEFERRED_SENDS_H_
+#define DOGGED_RUNTIME_JOB_DEFERRED_SENDS_H_
 
 #include <deque>
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace dogged {
 
-class Debts {
+class DeferredSends {
  public:
   // `agent` is to get `label` once its turn has come: once, however often it is
   // added.
@@ -58,4 +58,4 @@ class Debts {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_DEBTS_H_
+#endif  // DOGGED_RUNTIME_JOB_DEFERRED_SENDS_H_
