@@ -115,7 +115,7 @@ class Agent {
   // Errors: kNotFound without such a job; kUnavailable while its value is
   //         still being fetched.
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
-  std::vector<std::pair<Label, Value>> TakeWanted(JobId job);
+  std::vector<std::pair<Label, Value>> TakeResults(JobId job);
   std::vector<JobSummary> Jobs(const JobQuery& query) const;
   const JobIndex& job_index() const { return index_; }
   // Of a text, what its directory may hold values of.

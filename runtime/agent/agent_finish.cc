@@ -105,7 +105,7 @@ absl::Status Agent::Want(absl::Time now, JobId job,
   return absl::OkStatus();
 }
 
-std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
+std::vector<std::pair<Label, Value>> Agent::TakeResults(JobId job) {
   auto it = jobs_.find(job);
   if (it == jobs_.end()) return {};
   SortWanted(job, it->second);
@@ -114,7 +114,7 @@ std::vector<std::pair<Label, Value>> Agent::TakeWanted(JobId job) {
 
 void Agent::SortWanted(JobId job, Entry& entry) {
   if (entry.run == nullptr) return;
-  for (auto& [label, value] : entry.run->TakeWanted()) {
+  for (auto& [label, value] : entry.run->TakeResults()) {
     if (entry.finish != nullptr && !entry.finish->is_hashing) {
       entry.finish->found.emplace(label, value);
     }

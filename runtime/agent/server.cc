@@ -390,7 +390,7 @@ void Server::SendWanted(absl::Time now) {
     SendFrame(ports_.control, client, ControlType::kValues, body);
   };
   for (const JobId id : agent_.RunIds()) {
-    for (const auto& [label, value] : agent_.TakeWanted(id)) {
+    for (const auto& [label, value] : agent_.TakeResults(id)) {
       deliveries_.Add(id, label, value, agent_.lending(), send);
     }
   }

@@ -102,7 +102,7 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
     (void)labels_.shard.Bind(label, value);
   }
   entry->announce_interval_ms = 0;
-  results_.HandOutIfWanted(label, value);
+  results_.HandOutIfRequested(label, value);
   const Value held = entry->value;
   if (labels_.places.IsHome(label)) {
     replication_.BecomeHome(label, *entry);
@@ -169,7 +169,7 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
   for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
     const Entry* entry = labels_.shard.Find(loaded.label);
     if (entry == nullptr || entry->value.IsNone()) continue;
-    results_.HandOutIfWanted(loaded.label, entry->value);
+    results_.HandOutIfRequested(loaded.label, entry->value);
     if (!loaded.targets.empty()) {
       sender_.SendValue(std::move(loaded.targets), loaded.label, out,
                         Sending::kDemanded);

@@ -352,7 +352,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     replication_.Announce(now, label, out);
   retention_.CrossOffReported(out);
   labels_.high_fanout.Sweep();
-  results_.SweepWanted(now, out);
+  results_.SweepRequests(now, out);
   if (job_.forward) {
     grants_.SweepStealing(now, out);
   } else {

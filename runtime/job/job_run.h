@@ -79,12 +79,12 @@ class JobRun {
   void RaiseRound(int64_t round, bool is_last);
 
   // --- results
-  // A client's; TakeWanted() hands it out once it is here.
+  // A client's; TakeResults() hands it out once it is here.
   void Want(absl::Time now, const Label& label, Outbox& out) {
     results_.Want(now, label, out);
   }
-  std::vector<std::pair<Label, Value>> TakeWanted() {
-    return results_.TakeWanted();
+  std::vector<std::pair<Label, Value>> TakeResults() {
+    return results_.TakeResults();
   }
   // DONE: results no longer count as demanded, but by those who Want() them.
   void SetResultsDemanded(bool demanded) { job_.goal.is_demanded = demanded; }

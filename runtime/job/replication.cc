@@ -37,7 +37,7 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   if (!conflicts_.BindHere(label, value, job_.self).has_value()) return;
   Entry& entry = *labels_.shard.Find(label);
   entry.made_here = true;
-  results_.HandOutIfWanted(label, value);
+  results_.HandOutIfRequested(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
   // Its home may run the task, too, and be done with the label, before it hears
@@ -97,7 +97,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   QueueCopies(now, label);
   if (!targets.empty()) sender_.SendValue(std::move(targets), label, out);
   ScheduleAnnounce(now, *entry);
-  results_.HandOutIfWanted(label, value);
+  results_.HandOutIfRequested(label, value);
   retention_.TellLocalConsumers(label, value, job_.self, out);
   retention_.ReportIfDurable(label, out);
   retention_.RetireIfUnneeded(label, out);
@@ -204,7 +204,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
   offers_.NoteArrived(now, body.label);
-  results_.HandOutIfWanted(body.label, body.value);
+  results_.HandOutIfRequested(body.label, body.value);
   if (rank == 0) {
     if (from != job_.self)
       job_.mail.SendTo(from, JobMessage::kStored, stored, out);
@@ -240,7 +240,7 @@ bool Replication::Lacks(absl::string_view announce) const {
     const Entry* entry = labels_.shard.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) return false;
     if (labels_.places.RankOf(label, job_.self) >= 0 ||
-        results_.IsWanted(label)) {
+        results_.IsRequested(label)) {
       return true;
     }
     // A home of consumers may have used it up, or keep it with their inputs.
@@ -275,7 +275,7 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
     job_.mail.SendTo(from, JobMessage::kRetired,
                      EncodeRetired({.label = body.label}), out);
     return;
-  } else if (rank >= 0 || (!held && results_.IsWanted(body.label))) {
+  } else if (rank >= 0 || (!held && results_.IsRequested(body.label))) {
     job_.mail.SendTo(from, JobMessage::kDemand,
                      EncodeDemand({.label = body.label, .lazy = true}), out);
     if (rank == 0 && offers_.AwaitsOffers(now)) offers_.NoteComing(body.label);

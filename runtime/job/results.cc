@@ -30,35 +30,35 @@ bool Results::OpenNextResult() {
 }
 
 void Results::Want(absl::Time now, const Label& label, Outbox& out) {
-  if (wishes_.wanted.emplace(label, 2 * job_.limits.sweep_interval).second) {
-    AskForWanted(now, label, out);
+  if (requests_.wanted.emplace(label, 2 * job_.limits.sweep_interval).second) {
+    AskForRequested(now, label, out);
   }
 }
 
-std::vector<std::pair<Label, Value>> Results::TakeWanted() {
-  return std::exchange(wishes_.found, {});
+std::vector<std::pair<Label, Value>> Results::TakeResults() {
+  return std::exchange(requests_.found, {});
 }
 
 // What is only on disk is wanted until it has been loaded.
-void Results::HandOutIfWanted(const Label& label, const Value& value) {
-  const auto it = wishes_.wanted.find(label);
-  if (it == wishes_.wanted.end()) return;
+void Results::HandOutIfRequested(const Label& label, const Value& value) {
+  const auto it = requests_.wanted.find(label);
+  if (it == requests_.wanted.end()) return;
   if (value.IsHollow()) {
     storage_.Load(label, {});
     return;
   }
-  wishes_.found.emplace_back(label, value);
-  wishes_.wanted.erase(it);
+  requests_.found.emplace_back(label, value);
+  requests_.wanted.erase(it);
 }
 
-void Results::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
-  absl::Duration& interval = wishes_.wanted.at(label);
-  wishes_.asks.emplace(now + interval, label);
+void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
+  absl::Duration& interval = requests_.wanted.at(label);
+  requests_.asks.emplace(now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // It may have been bound while its home was elsewhere.
   const Entry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
-    HandOutIfWanted(label, entry->value);
+    HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
     job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
                      EncodeDemand({.label = label,
@@ -73,14 +73,14 @@ void Results::AskForWanted(absl::Time now, const Label& label, Outbox& out) {
   }
 }
 
-void Results::SweepWanted(absl::Time now, Outbox& out) {
+void Results::SweepRequests(absl::Time now, Outbox& out) {
   // After a change of view all are due: a million demands take their time.
   constexpr int kAskedAtOnce = 1 << 14;
-  auto& asks = wishes_.asks;
+  auto& asks = requests_.asks;
   for (int i = 0;
        i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= now; ++i) {
     const Label label = asks.extract(asks.begin()).value().second;
-    if (wishes_.wanted.contains(label)) AskForWanted(now, label, out);
+    if (requests_.wanted.contains(label)) AskForRequested(now, label, out);
   }
 }
 
@@ -123,10 +123,10 @@ void Results::ListResults() {
 }
 
 void Results::AskAllAgain(absl::Time now) {
-  wishes_.asks.clear();
-  for (auto& [label, interval] : wishes_.wanted) {
+  requests_.asks.clear();
+  for (auto& [label, interval] : requests_.wanted) {
     interval = 2 * job_.limits.sweep_interval;
-    wishes_.asks.emplace(now, label);
+    requests_.asks.emplace(now, label);
   }
 }
 

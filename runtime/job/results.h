@@ -31,12 +31,12 @@ class Results {
 
   // --- what is wanted
   void Want(absl::Time now, const Label& label, Outbox& out);
-  std::vector<std::pair<Label, Value>> TakeWanted();
-  bool IsWanted(const Label& label) const {
-    return wishes_.wanted.contains(label);
+  std::vector<std::pair<Label, Value>> TakeResults();
+  bool IsRequested(const Label& label) const {
+    return requests_.wanted.contains(label);
   }
-  void HandOutIfWanted(const Label& label, const Value& value);
-  void SweepWanted(absl::Time now, Outbox& out);
+  void HandOutIfRequested(const Label& label, const Value& value);
+  void SweepRequests(absl::Time now, Outbox& out);
   // Homes have changed.
   void AskAllAgain(absl::Time now);
 
@@ -48,7 +48,7 @@ class Results {
   void CountDurableResults();
 
  private:
-  void AskForWanted(absl::Time now, const Label& label, Outbox& out);
+  void AskForRequested(absl::Time now, const Label& label, Outbox& out);
 
   JobContext& job_;
   JobLabels& labels_;
@@ -56,7 +56,7 @@ class Results {
   TaskTable& tasks_;
   Demands& demands_;
   Retention& retention_;
-  Wishes wishes_;
+  ResultRequests requests_;
 };
 
 }  // namespace dogged

@@ -17,7 +17,7 @@
 
 namespace dogged {
 
-struct Wishes {
+struct ResultRequests {
   // How long after it was asked for it is asked for again.
   absl::btree_map<Label, absl::Duration> wanted;
   // When which of them is asked for again; some are wanted no more.

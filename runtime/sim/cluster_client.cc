@@ -120,7 +120,7 @@ void Cluster::PollClients() {
   for (const auto& node : nodes_) {
     if (node->agent == nullptr) continue;
     const int64_t live = Value::LiveBytes();
-    for (auto& [label, value] : node->agent->TakeWanted(job_id_)) {
+    for (auto& [label, value] : node->agent->TakeResults(job_id_)) {
       for (Client& client : clients_) {
         const auto asked = client.missing.find(label);
         if (asked == client.missing.end() || !asked->second) continue;
