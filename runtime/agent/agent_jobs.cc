@@ -100,7 +100,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
                       .text_hash = record.text_hash,
                       .agents = record.options.agents,
                       .workers = record.options.workers});
-    entry.run->Recall();
+    entry.run->StartDiskScan();
   } else {
     entry.run->TellStart(outbox_);
   }

@@ -14,14 +14,14 @@ constexpr int kOffersTimesMax = 5;
 
 }  // namespace
 
-bool DiskOffers::AwaitsOffers(absl::Time now) const {
+bool DiskOffers::IsRecovering(absl::Time now) const {
   return is_reading_ || now < end_;
 }
 
 // Who is through has announced all that he has, and then it is on its way. A
 // job that is under way may announce without end, so there is a limit.
 void DiskOffers::NoteOffer(absl::Time now) {
-  if (is_reading_ || !AwaitsOffers(now)) return;
+  if (is_reading_ || !IsRecovering(now)) return;
   absl::Time end = limit_;
   if (others_.empty()) {
     end = now + (coming_.empty() ? job_.limits.demand_timeout_min : kOffersTimeMax);

@@ -22,7 +22,7 @@ class DiskOffers {
   void BeginScan();
   bool IsScanning() const { return is_reading_; }
   void NoteScanned(absl::Time now);
-  bool AwaitsOffers(absl::Time now) const;
+  bool IsRecovering(absl::Time now) const;
   // `label` was announced, and asked for; it has come.
   void NoteComing(const Label& label) { coming_.insert(label); }
   void NoteArrived(absl::Time now, const Label& label);

@@ -193,7 +193,7 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
   tasks_.Suffer(TroubleKind::kUnable, storage_.stuck());
 }
 
-void DiskRecovery::Recall() {
+void DiskRecovery::StartDiskScan() {
   offers_.BeginScan();
   storage_.Scan();
 }

@@ -36,7 +36,7 @@ class DiskRecovery {
   };
   DiskRecovery(JobContext& job, JobLabels& labels, const Parts& parts);
 
-  void Recall();  // offers what the agent's directory holds of this job
+  void StartDiskScan();  // offers what the agent's directory holds of this job
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
   // What was loaded goes to those who wait for it, and what is to be written
   // goes to disk.

@@ -104,7 +104,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   const int expanded_max =
       tasks_.executing_count() > 0 ? kExpandedBesideWork : kExpandedAtOnce;
   int expanded = 0;
-  while (queued() < target && job_.failure.ok() && !offers_.AwaitsOffers(now)) {
+  while (queued() < target && job_.failure.ok() && !offers_.IsRecovering(now)) {
     if (demands_.HasOpen() && expanded < expanded_max) {
       ++expanded;
       demands_.ResolveNext(now, out);
@@ -120,7 +120,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     break;
   }
   if (expanded == expanded_max) out.WakeAt(now);
-  if (!job_.forward && !offers_.AwaitsOffers(now)) walks_.Search(now, out);
+  if (!job_.forward && !offers_.IsRecovering(now)) walks_.Search(now, out);
   job_.times.NotePass(now);
   if (job_.forward) {
     grants_.GrantTasks(now, out);
@@ -344,7 +344,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   if (!job_.stall.has_begun()) job_.stall.BeginAnew(now);
   job_.stall.Fade();
 
-  if (job_.forward && !offers_.AwaitsOffers(now))
+  if (job_.forward && !offers_.IsRecovering(now))
     demands_.DemandOverdueInputs(now, out);
   demands_.DemandAgain(now, out);
   conflicts_.TellDigests(now, out);

@@ -92,7 +92,7 @@ class JobRun {
   void ConcludeStorage() { storage_.Conclude(); }
 
   // --- incarnations and directories
-  void Recall() { recovery_.Recall(); }
+  void StartDiskScan() { recovery_.StartDiskScan(); }
   CarriedOver TakeCarriedOver() const { return recovery_.TakeCarriedOver(); }
   void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
                         Outbox& out) {

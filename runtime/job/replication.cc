@@ -65,7 +65,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   if (!*bound && entry->is_home) return;  // an equal second bind
   job_.stall.NoteProgress(now);
   BecomeHome(label, *entry);
-  if (offers_.AwaitsOffers(now)) offers_.NoteFound(label, out);
+  if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
   entry->made_here |= from == job_.self;
   labels_.high_fanout.CountAnew(label);  // it may have been dropped, and made again
   const bool is_new =
@@ -278,7 +278,7 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
   } else if (rank >= 0 || (!held && results_.IsRequested(body.label))) {
     job_.mail.SendTo(from, JobMessage::kDemand,
                      EncodeDemand({.label = body.label, .lazy = true}), out);
-    if (rank == 0 && offers_.AwaitsOffers(now)) offers_.NoteComing(body.label);
+    if (rank == 0 && offers_.IsRecovering(now)) offers_.NoteComing(body.label);
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0 && labels_.high_fanout.CountAnewInTurn(body.label)) {

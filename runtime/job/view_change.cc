@@ -201,7 +201,7 @@ bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
   }
   for (const auto& [row, version] : body.done) {
     labels_.watermarks.NoteBoundRow(row, version);
-    if (offers_.AwaitsOffers(now)) labels_.watermarks.MarkUnverified(row, version);
+    if (offers_.IsRecovering(now)) labels_.watermarks.MarkUnverified(row, version);
   }
   for (const auto& [row, version] : body.retired) {
     labels_.watermarks.NoteRetiredRow(row, version);
@@ -258,7 +258,7 @@ void ViewChange::ReviewEntry(absl::Time now, const Label& label,
   if (is_home && !entry->is_home) {
     entry->copies.clear();
     replication_.BecomeHome(label, *entry);
-    if (offers_.AwaitsOffers(now)) offers_.NoteFound(label, out);
+    if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
     labels_.watermarks.NoteBound(label);
     replication_.Announce(now, label, out);
     retention_.TellLocalConsumers(label, value, job_.self, out);
