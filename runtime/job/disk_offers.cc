@@ -70,7 +70,7 @@ void DiskOffers::NoteArrived(absl::Time now, const Label& label) {
   if (coming_.erase(label) > 0) NoteOffer(now);
 }
 
-void DiskOffers::NoteThrough(absl::Time now, AgentId agent) {
+void DiskOffers::NoteHandoverComplete(absl::Time now, AgentId agent) {
   if (others_.erase(agent) > 0) NoteOffer(now);
 }
 

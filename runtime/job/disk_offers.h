@@ -27,7 +27,7 @@ class DiskOffers {
   void NoteComing(const Label& label) { coming_.insert(label); }
   void NoteArrived(absl::Time now, const Label& label);
   // `agent` has announced all that it has; members that have gone won't.
-  void NoteThrough(absl::Time now, AgentId agent);
+  void NoteHandoverComplete(absl::Time now, AgentId agent);
   void ForgetIf(absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
   // A label of this home is out of a directory, or may be, and what was made
   // before it in none. All that was bound, though: where a row of another array

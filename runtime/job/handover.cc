@@ -23,7 +23,7 @@ void Handover::Settle(const Task& task) {
   for (auto& [to, given] : giving_) given.tasks.erase(task);
 }
 
-std::vector<AgentId> Handover::TakeThrough() {
+std::vector<AgentId> Handover::TakeComplete() {
   std::vector<AgentId> out;
   for (const auto& [to, given] : giving_) {
     if (given.labels.empty() && given.tasks.empty()) out.push_back(to);

@@ -37,7 +37,7 @@ class Handover {
   // It ran: what it made is given, or was bound here.
   void Settle(const Task& task);
   // Those who have got all; they are owed no more.
-  std::vector<AgentId> TakeThrough();
+  std::vector<AgentId> TakeComplete();
   void ForgetIf(absl::FunctionRef<bool(AgentId)> gone);
 
   // --- taking

@@ -334,7 +334,7 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   if (now >= job_.next_sweep) Sweep(now, out);
   replication_.SendCopies(now, out);
   job_.mail.CountPublications();
-  if (!offers_.IsScanning()) views_.TellThrough(out);
+  if (!offers_.IsScanning()) views_.SendHandoverComplete(out);
   out.WakeAt(job_.next_sweep);
   out.WakeAt(labels_.handover.NextLimit());
 }

@@ -234,7 +234,7 @@ Bytes EncodeWatermarks(const WatermarksBody& body) {
   PutRows(body.done, out);
   PutRows(body.retired, out);
   PutDigests(body.digests, out);
-  out.PutBool(body.is_through);
+  out.PutBool(body.handover_complete);
   return Bytes(out.Take());
 }
 
@@ -244,7 +244,7 @@ absl::StatusOr<WatermarksBody> DecodeWatermarks(absl::string_view body) {
   out.done = GetRows(in);
   out.retired = GetRows(in);
   out.digests = GetDigests(in);
-  out.is_through = in.GetBool();
+  out.handover_complete = in.GetBool();
   DOGGED_RETURN_IF_ERROR(in.Finish("watermarks"));
   return out;
 }

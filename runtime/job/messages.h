@@ -130,7 +130,7 @@ struct WatermarksBody {
   // Of labels of these rows, also of those that were dropped, see DigestLog.
   std::vector<RowDigests> digests;
   // The sender has handed over all that was its own and is the receiver's now.
-  bool is_through = false;
+  bool handover_complete = false;
 };
 
 struct LookupBody {

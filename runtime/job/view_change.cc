@@ -126,7 +126,7 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   labels_.handover.EndAwait(peer);  // who has just started has nothing to give
   sender_.Forget(peer);
   labels_.handover.Owe(peer);
-  offers_.NoteThrough(now, peer);
+  offers_.NoteHandoverComplete(now, peer);
   AskAllAgain(now);
   HandOverWatermarks(
       [&](const Label& row) { return labels_.places.HomeOf(row) == peer; },
@@ -176,9 +176,9 @@ void ViewChange::HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> mo
   }
 }
 
-void ViewChange::TellThrough(Outbox& out) {
-  for (const AgentId to : labels_.handover.TakeThrough()) {
-    job_.mail.SendTo(to, JobMessage::kWatermarks, EncodeWatermarks({.is_through = true}),
+void ViewChange::SendHandoverComplete(Outbox& out) {
+  for (const AgentId to : labels_.handover.TakeComplete()) {
+    job_.mail.SendTo(to, JobMessage::kWatermarks, EncodeWatermarks({.handover_complete = true}),
                      out);
   }
 }
@@ -195,9 +195,9 @@ bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
     if (!labels_.places.IsKnown(row.row)) return false;
   }
   if (!conflicts_.LogDigests(body.digests, from)) return true;
-  if (body.is_through) {
+  if (body.handover_complete) {
     labels_.handover.EndAwait(from);
-    offers_.NoteThrough(now, from);
+    offers_.NoteHandoverComplete(now, from);
   }
   for (const auto& [row, version] : body.done) {
     labels_.watermarks.NoteBoundRow(row, version);

@@ -39,7 +39,7 @@ class ViewChange {
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   // False: it is malformed.
   bool HandleWatermarks(absl::Time now, AgentId from, const WatermarksBody& body);
-  void TellThrough(Outbox& out);
+  void SendHandoverComplete(Outbox& out);
 
  private:
   void ReviewHandovers(absl::Time now, const Placement& before, Outbox& out);

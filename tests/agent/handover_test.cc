@@ -20,27 +20,27 @@ TEST(Handover, WhoIsOwedHearsOnceThatAllHasArrived) {
   Handover handover;
   const Label label{.array = 0, .index = {1}};
   handover.Give(kTaker, label);  // not owed: does not count
-  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty());
   handover.Owe(kTaker);
   handover.Give(kTaker, label);
   handover.Give(kTaker, TaskOf(3));
-  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty());
   handover.Settle(kTaker, label);
-  EXPECT_THAT(handover.TakeThrough(), IsEmpty()) << "the task still runs";
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty()) << "the task still runs";
   const Label made{.array = 0, .index = {3}};
   handover.Give(kTaker, made);
   handover.Settle(TaskOf(3));
-  EXPECT_THAT(handover.TakeThrough(), IsEmpty()) << "its output is on its way";
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty()) << "its output is on its way";
   handover.Settle(kTaker, made);
-  EXPECT_THAT(handover.TakeThrough(), ElementsAre(kTaker));
-  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+  EXPECT_THAT(handover.TakeComplete(), ElementsAre(kTaker));
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty());
 }
 
 TEST(Handover, WhoIsGoneIsOwedNothing) {
   Handover handover;
   handover.Owe(kTaker);
   handover.ForgetIf([](AgentId to) { return to == kTaker; });
-  EXPECT_THAT(handover.TakeThrough(), IsEmpty());
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty());
 }
 
 TEST(Handover, HoldsWhatWasAnothersUntilItIsHandedOver) {

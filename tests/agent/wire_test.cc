@@ -163,7 +163,7 @@ TEST(Wire, MessagesAboutJobs) {
   EXPECT_EQ(
       Hex(EncodeWatermarks({.done = {{kLabel, 3}},
                        .digests = {{kLabel, {{2, {.low = 1, .high = 2}}}}},
-                       .is_through = true})
+                       .handover_complete = true})
               .view()),
       Golden("01 01 02 04 01 06  00"
              "01 01 02 04 01 01 04 0100000000000000 0200000000000000"
