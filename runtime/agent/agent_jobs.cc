@@ -67,7 +67,7 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   }
   entry.leavers.clear();
   entry.run = std::make_unique<JobRun>(
-      JobParts{.self = id(),
+      JobDependencies{.self = id(),
                .id = record.job(),
                .job = entry.job,
                .kernels = entry.kernels,

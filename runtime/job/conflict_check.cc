@@ -98,7 +98,7 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
   };
   absl::btree_map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
-    job_.mail.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(part.body), out);
+    job_.messenger.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(part.body), out);
     part = Part();
   };
   for (RowDigests& row : log_.TakeUntold(now)) {

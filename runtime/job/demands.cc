@@ -33,7 +33,7 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (labels_.places.IsHome(body.label)) {
     const bool may_be_late = body.lazy || body.task.has_value();
     if (labels_.watermarks.IsRetired(body.label) && may_be_late && !body.insist) {
-      job_.mail.SendTo(from, JobMessage::kRetired,
+      job_.messenger.SendTo(from, JobMessage::kRetired,
                        EncodeRetired({.label = body.label, .task = body.task}),
                        out);
       return;
@@ -117,7 +117,7 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out)
   }
   if (!labels_.places.IsMine(*producer)) {
     // A task with several outputs runs at the home of its first.
-    job_.mail.SendTo(
+    job_.messenger.SendTo(
         labels_.places.HomeOf(*producer), JobMessage::kDemand,
         EncodeDemand(
             {.label = target, .depth = open.depth, .certain = open.certain}),
@@ -191,7 +191,7 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
                  .depth = demanded_task.depth + 1,
                  .certain = demanded_task.certain});
     } else if (!is_wide || labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
-      job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+      job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
                        EncodeDemand({.label = label,
                                      .task = task,
                                      .depth = demanded_task.depth + 1,
@@ -229,7 +229,7 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     }
     if (labels_.high_fanout.HasHighFanout(label)) labels_.high_fanout.NoteAsker(label, task);
     if (labels_.places.HomeOf(label) != coming_from) {
-      job_.mail.SendTo(
+      job_.messenger.SendTo(
           labels_.places.HomeOf(label), JobMessage::kDemand,
           EncodeDemand({.label = label, .task = task, .lazy = true}), out);
     }
@@ -278,7 +278,7 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
     return false;
   }
   if (!tasks_.IsMissing(task, label)) return false;
-  job_.mail.SendTo(from, JobMessage::kDemand,
+  job_.messenger.SendTo(from, JobMessage::kDemand,
                    EncodeDemand({.label = label,
                                  .task = task,
                                  .depth = known->depth + 1,

@@ -45,7 +45,7 @@ void DiskOffers::NoteFound(const Label& label, Outbox& out) {
       labels_.watermarks.NoteBound(input);
       labels_.watermarks.MarkUnverified(row, version);
     } else {
-      job_.mail.SendTo(labels_.places.HomeOf(input), JobMessage::kWatermarks,
+      job_.messenger.SendTo(labels_.places.HomeOf(input), JobMessage::kWatermarks,
                        EncodeWatermarks({.done = {{row, version}}}), out);
     }
   });

@@ -14,9 +14,9 @@
 #include "runtime/graph/job.h"
 #include "runtime/graph/relations.h"
 #include "runtime/job/input_chunks.h"
-#include "runtime/job/job_mail.h"
+#include "runtime/job/job_messenger.h"
 #include "runtime/job/job_options.h"
-#include "runtime/job/job_parts.h"
+#include "runtime/job/job_dependencies.h"
 #include "runtime/job/job_stats.h"
 #include "runtime/job/lending.h"
 #include "runtime/job/job_goal.h"
@@ -27,7 +27,7 @@
 namespace dogged {
 
 struct JobContext {
-  explicit JobContext(const JobParts& parts)
+  explicit JobContext(const JobDependencies& parts)
       : self(parts.self),
         id(parts.id),
         job(parts.job),
@@ -39,7 +39,7 @@ struct JobContext {
         lending(parts.lending),
         inputs(parts.inputs),
         rng(parts.rng),
-        mail({.self = self, .job = id}, limits.batch_bytes_max, *parts.multicast,
+        messenger({.self = self, .job = id}, limits.batch_bytes_max, *parts.multicast,
              stats),
         goal(relations),
         times(job->program.classes.size(), limits) {}
@@ -74,7 +74,7 @@ struct JobContext {
   // --- written by any component
   Rng rng;
   JobStats stats;
-  JobMail mail;
+  JobMessenger messenger;
   JobGoal goal;
   StallDetector stall;
   TaskTimes times;

@@ -22,7 +22,7 @@
 #include "kvstore/shard.h"
 #include "runtime/job/handover.h"
 #include "runtime/job/job_context.h"
-#include "runtime/job/job_places.h"
+#include "runtime/job/job_placement.h"
 #include "runtime/job/watermarks.h"
 #include "runtime/job/high_fanout.h"
 
@@ -47,7 +47,7 @@ struct JobLabels {
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention
   Watermarks watermarks;  // raised where labels are bound, dropped or handed over
-  JobPlaces places;   // set by ViewChange
+  JobPlacement places;   // set by ViewChange
   HighFanoutLabels high_fanout;    // kept by Retention
   Handover handover;  // awaited by ViewChange, settled as values arrive
 };

@@ -45,7 +45,7 @@ const Task* TaskOf(const Body& body) {
 
 }  // namespace
 
-JobRun::JobRun(JobParts parts)
+JobRun::JobRun(JobDependencies parts)
     : job_(parts),
       labels_(job_),
       conflicts_(job_, labels_),
@@ -268,7 +268,7 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
   if (kind == JobMessage::kLookup) {
     DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
     if (!labels_.places.IsKnown(b.label)) return refused;
-    job_.mail.SendTo(from, JobMessage::kAnswer,
+    job_.messenger.SendTo(from, JobMessage::kAnswer,
                      EncodeAnswer(walks_.AnswerTo(now, b)), out);
     return absl::OkStatus();
   }
@@ -333,7 +333,7 @@ void JobRun::Tick(absl::Time now, Outbox& out) {
   labels_.handover.Expire(now);
   if (now >= job_.next_sweep) Sweep(now, out);
   replication_.SendCopies(now, out);
-  job_.mail.CountPublications();
+  job_.messenger.CountPublications();
   if (!offers_.IsScanning()) views_.SendHandoverComplete(out);
   out.WakeAt(job_.next_sweep);
   out.WakeAt(labels_.handover.NextLimit());

@@ -46,12 +46,12 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
     if (labels_.places.IsHome(label)) {
       ConsumerDone(label, task, out);
     } else {
-      job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+      job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
                        EncodeDone({.label = label, .task = task}), out);
     }
   }
   if (wanted) {
-    job_.mail.SendTo(holder, JobMessage::kDemand,
+    job_.messenger.SendTo(holder, JobMessage::kDemand,
                      EncodeDemand({.label = label, .lazy = true}), out);
   }
 }
@@ -100,14 +100,14 @@ void Retention::TellHighFanout(const Label& label, const Value& value, AgentId h
   known.is_demanded |= wanted;
   labels_.high_fanout.Put(label, known);
   if (wanted) {
-    job_.mail.SendTo(holder, JobMessage::kDemand,
+    job_.messenger.SendTo(holder, JobMessage::kDemand,
                      EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (known.left > 0 || mine.count == 0) return;
   if (labels_.places.IsHome(label)) {
     labels_.high_fanout.AddReport(label, job_.self, mine);
   } else {
-    job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
                      EncodeDone({.label = label, .all = mine}), out);
   }
 }
@@ -160,7 +160,7 @@ void Retention::ReportDone(const Task& task, Outbox& out) {
     } else if (labels_.places.IsHome(label)) {
       ConsumerDone(label, task, out);
     } else {
-      job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+      job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
                        EncodeDone({.label = label, .task = task}), out);
     }
   }
@@ -299,7 +299,7 @@ void Retention::Drop(const Label& label, Outbox& out) {
     return;
   }
   if (!entry->copies.empty()) {
-    job_.mail.SendToAll({entry->copies.begin(), entry->copies.end()},
+    job_.messenger.SendToAll({entry->copies.begin(), entry->copies.end()},
                         JobMessage::kRetired, EncodeRetired({.label = label}),
                         out);
   }

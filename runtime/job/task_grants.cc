@@ -64,7 +64,7 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
         std::min<int64_t>(idle, job_.executor.RunnableWorkers(WorkersBeside(
                                     labels_.places.placement(), job_.self))));
     if (room == 0) return;
-    job_.mail.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
+    job_.messenger.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
   }
 }
 
@@ -113,7 +113,7 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
       if (record == nullptr) continue;
       has_given = true;
       // It takes no notice of inputs that come before it knows what for.
-      job_.mail.SendTo(
+      job_.messenger.SendTo(
           thief, JobMessage::kGranted,
           EncodeClaim({.task = record->task,
                        .wanted = job_.relations.FirstCreated(record->task)}),
@@ -167,7 +167,7 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
     }
   }
   for (const auto& [task, grant] : grants) {
-    job_.mail.SendTo(grant.granter, JobMessage::kClaim,
+    job_.messenger.SendTo(grant.granter, JobMessage::kClaim,
                      EncodeClaim({.task = task, .wanted = grant.wanted}), out);
   }
   std::sort(missing.begin(), missing.end());

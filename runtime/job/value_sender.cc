@@ -24,7 +24,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
       ++it;
       continue;
     }
-    job_.mail.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
+    job_.messenger.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
     it = targets.erase(it);
   }
   absl::btree_set<AgentId> told;
@@ -37,7 +37,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   if (why == Sending::kDemanded) {
     for (const AgentId agent : told) deferred_.Add(agent, label);
   } else if (!told.empty()) {
-    job_.mail.SendToAll(std::move(told), JobMessage::kAnnounce,
+    job_.messenger.SendToAll(std::move(told), JobMessage::kAnnounce,
                         EncodeAnnounce({label, entry->value.digest()}), out);
   }
   if (targets.empty()) return;
@@ -49,7 +49,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   if (why == Sending::kCopy && body.size() > job_.limits.offer_bytes_min) {
     tag = EncodeAnnounce({label, entry->value.digest()});
   }
-  job_.mail.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
+  job_.messenger.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
 }
 
 void ValueSender::SendDeferred(absl::Time now, Outbox& out) {

@@ -78,7 +78,7 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
             continue;
           }
           if (!labels_.places.IsHome(label)) {
-            job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kLookup,
+            job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kLookup,
                              EncodeLookup({label, insist}), out);
             continue;
           }
@@ -147,7 +147,7 @@ void Walks::AskForRemote(absl::Time now, const Task& task, Outbox& out) {
   if (remote == tasks_.remote().end() || tasks_.IsInFlight(task)) return;
   remote->second.asked = now;
   if (!remote->second.granted) {
-    job_.mail.SendTo(
+    job_.messenger.SendTo(
         labels_.places.HomeOf(task), JobMessage::kClaim,
         EncodeClaim({.task = task, .wanted = remote->second.wanted}), out);
     return;
@@ -207,7 +207,7 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
     if (labels_.places.IsMine(task)) {
       tasks_.claims().Take(now, task, job_.self, 4 * job_.times.UsualTimeout());
     } else {
-      job_.mail.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
+      job_.messenger.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
                        EncodeClaim({task, tasks_.remote()[task].wanted}), out);
     }
   }
@@ -218,7 +218,7 @@ void Walks::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
   // Its view is another, and it tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
   const bool granted = TakeClaim(now, body, from);
-  job_.mail.SendTo(from, JobMessage::kClaimed,
+  job_.messenger.SendTo(from, JobMessage::kClaimed,
                    EncodeClaim({body.task, body.wanted, granted}), out);
 }
 

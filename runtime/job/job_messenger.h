@@ -1,9 +1,9 @@
-// JobMail: what an agent says to others about one job: to one or to many, and
+// JobMessenger: what an agent says to others about one job: to one or to many, and
 // gathered where it speaks of labels. It counts what it sends.
 //
 // No clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_JOB_MAIL_H_
-#define DOGGED_RUNTIME_JOB_JOB_MAIL_H_
+#ifndef DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_
+#define DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_
 
 #include <cstdint>
 
@@ -19,14 +19,14 @@
 
 namespace dogged {
 
-class JobMail {
+class JobMessenger {
  public:
   struct Sender {
     AgentId self;
     JobId job;
   };
   // `multicast` and `stats` outlive this.
-  JobMail(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
+  JobMessenger(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
           JobStats& stats);
 
   // Nothing is sent to no agent.
@@ -52,4 +52,4 @@ class JobMail {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_JOB_MAIL_H_
+#endif  // DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_

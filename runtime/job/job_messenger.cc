@@ -1,23 +1,23 @@
-#include "runtime/job/job_mail.h"
+#include "runtime/job/job_messenger.h"
 
 #include <utility>
 
 namespace dogged {
 
-JobMail::JobMail(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
+JobMessenger::JobMessenger(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
                  JobStats& stats)
     : sender_(sender),
       multicast_(multicast),
       stats_(stats),
       batcher_(batch_bytes_max) {}
 
-void JobMail::SendTo(AgentId to, JobMessage kind, const Bytes& body,
+void JobMessenger::SendTo(AgentId to, JobMessage kind, const Bytes& body,
                      Outbox& out) {
   if (to.IsNone() || batcher_.Add({to}, kind, body.view())) return;
   Send({to}, kind, body, out);
 }
 
-void JobMail::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
+void JobMessenger::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
                         const Bytes& body, Outbox& out, const Bytes& tag) {
   targets.erase(sender_.self);
   targets.erase(AgentId());
@@ -28,7 +28,7 @@ void JobMail::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
   Send(list, kind, body, out, tag);
 }
 
-void JobMail::Send(absl::Span<const AgentId> targets, JobMessage kind,
+void JobMessenger::Send(absl::Span<const AgentId> targets, JobMessage kind,
                    const Bytes& body, Outbox& out, const Bytes& tag) {
   stats_.messages_sent += std::ssize(targets);
   stats_.bytes_sent += body.size() * std::ssize(targets);
@@ -40,13 +40,13 @@ void JobMail::Send(absl::Span<const AgentId> targets, JobMessage kind,
   }
 }
 
-void JobMail::SendBatches(Outbox& out) {
+void JobMessenger::SendBatches(Outbox& out) {
   for (MessageBatcher::Bulk& bulk : batcher_.TakeAll()) {
     Send(bulk.targets, bulk.kind, Bytes(std::move(bulk.bodies)), out);
   }
 }
 
-void JobMail::CountPublications() {
+void JobMessenger::CountPublications() {
   const auto traffic = multicast_.traffic().find(sender_.job);
   if (traffic == multicast_.traffic().end()) return;
   stats_.publications = traffic->second.publications;

@@ -1,10 +1,10 @@
-// JobPlaces: who holds which label of a job and who runs which task, as this
+// JobPlacement: who holds which label of a job and who runs which task, as this
 // agent's view has it. Views differ for a moment; see docs/ARCHITECTURE.md,
 // "Homes".
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_JOB_PLACES_H_
-#define DOGGED_RUNTIME_JOB_JOB_PLACES_H_
+#ifndef DOGGED_RUNTIME_JOB_JOB_PLACEMENT_H_
+#define DOGGED_RUNTIME_JOB_JOB_PLACEMENT_H_
 
 #include <cstdint>
 
@@ -17,10 +17,10 @@
 
 namespace dogged {
 
-class JobPlaces {
+class JobPlacement {
  public:
   // `relations` and `watermarks`, which say what is pinned, outlive this.
-  JobPlaces(AgentId self, int replicas, const Relations& relations,
+  JobPlacement(AgentId self, int replicas, const Relations& relations,
             const Watermarks& watermarks);
 
   // Returns the placement before.
@@ -59,4 +59,4 @@ class JobPlaces {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_JOB_PLACES_H_
+#endif  // DOGGED_RUNTIME_JOB_JOB_PLACEMENT_H_

@@ -1,6 +1,6 @@
-// JobParts: what a JobRun is made of.
-#ifndef DOGGED_RUNTIME_JOB_JOB_PARTS_H_
-#define DOGGED_RUNTIME_JOB_JOB_PARTS_H_
+// JobDependencies: what a JobRun is made of.
+#ifndef DOGGED_RUNTIME_JOB_JOB_DEPENDENCIES_H_
+#define DOGGED_RUNTIME_JOB_JOB_DEPENDENCIES_H_
 
 #include <functional>
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace dogged {
 
-struct JobParts {
+struct JobDependencies {
   AgentId self;
   JobId id;
   std::shared_ptr<const Job> job;
@@ -37,4 +37,4 @@ struct JobParts {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_JOB_PARTS_H_
+#endif  // DOGGED_RUNTIME_JOB_JOB_DEPENDENCIES_H_
