@@ -128,10 +128,10 @@ class Shard {
   std::vector<Label> erased_;
 };
 
-// Done-watermarks: which labels were bound (or retired) once, by the newest version
-// of each row: a row is a label without its version index, and its versions
-// follow one another. A hint for those who would otherwise compute history
-// again; it never refuses a demand.
+// Done-watermarks: which labels were bound (or retired) once, by the newest
+// version of each row: a row is a label without its version index, and its
+// versions follow one another. A hint for those who would otherwise compute
+// history again; it never refuses a demand.
 class RowWatermarks {
  public:
   // `row` carries zero at the version index.

@@ -66,29 +66,30 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
     entry.kernels_due = now + kKernelsPatience;
   }
   entry.leavers.clear();
-  entry.run = std::make_unique<JobRun>(
-      JobDependencies{.self = id(),
-               .id = record.job(),
-               .job = entry.job,
-               .kernels = entry.kernels,
-               .options = record.options,
-               .limits = options_.job_limits,
-               .executor = &executor_,
-               .multicast = &multicast_,
-               .queued_bytes =
-                   [this](AgentId agent) {
-                     return transport_.queued_bytes(agent) +
-                            packer_.waiting_bytes(agent);
-                   },
-               .rng = rng_.Stream(record.hash.ToString()),
-               .values = values_.get(),
-               .storage = {.job = record.hash,
-                           .keeps_values = options_.keeps_values,
-                           .bytes_max = options_.job_limits.memory_bytes_max,
-                           .live_bytes = options_.live_bytes,
-                           .generation_interval = options_.job_limits.generation_interval},
-               .lending = lending_.get(),
-               .inputs = entry.inputs.get()});
+  entry.run = std::make_unique<JobRun>(JobDependencies{
+      .self = id(),
+      .id = record.job(),
+      .job = entry.job,
+      .kernels = entry.kernels,
+      .options = record.options,
+      .limits = options_.job_limits,
+      .executor = &executor_,
+      .multicast = &multicast_,
+      .queued_bytes =
+          [this](AgentId agent) {
+            return transport_.queued_bytes(agent) +
+                   packer_.waiting_bytes(agent);
+          },
+      .rng = rng_.Stream(record.hash.ToString()),
+      .values = values_.get(),
+      .storage = {.job = record.hash,
+                  .keeps_values = options_.keeps_values,
+                  .bytes_max = options_.job_limits.memory_bytes_max,
+                  .live_bytes = options_.live_bytes,
+                  .generation_interval =
+                      options_.job_limits.generation_interval},
+      .lending = lending_.get(),
+      .inputs = entry.inputs.get()});
   if (draining_) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
@@ -286,7 +287,7 @@ void Agent::ForgetJob(JobId job) {
   EndRun(entry);
   if (values_ != nullptr) values_->EraseJob(entry.hash);
   if (entry.tasks_needed > 0) {
-    index_.Retain(job, entry.stats, entry.tasks_needed, entry.results_needed);
+    index_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
   }
   jobs_.erase(job);
   options_.on_freed();

@@ -33,7 +33,7 @@ class JobIndex {
     int64_t end_number = 0;  // the greatest
     // How far a loop is known to have come, and if that is its last round.
     std::pair<int64_t, bool> round = {0, false};
-    // What this agent did for it before it was forgotten; see Retain().
+    // What this agent did for it before it was forgotten; see Keep().
     std::string kept;
   };
 
@@ -60,8 +60,8 @@ class JobIndex {
   std::vector<std::pair<int, int>> SizesOf(uint64_t text_hash) const;
 
   // Counts of a job that is known, for FillIn(), in a few bytes.
-  void Retain(JobId job, const JobStats& stats, int64_t tasks_needed,
-            int64_t results_needed);
+  void Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
+              int64_t results_needed);
   // Fills in what was kept.
   void FillIn(JobSummary& summary) const;
 

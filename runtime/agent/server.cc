@@ -130,7 +130,7 @@ void Server::PassForSleeper() {
   SleepUntil(NextWake());
 }
 
-void Server::Retain() {
+void Server::Keep() {
   kept_until_ = ports_.clock.Now() + kKept;
   SleepUntil(kept_until_);
 }
@@ -214,7 +214,7 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
       const auto peer = DecodeId<AgentId>(body);
       auto line = life_lines_.find(from);
       if (!peer.ok()) return SendError(from, peer.status());
-      ports_.control.Retain(from);
+      ports_.control.Keep(from);
       if (line == life_lines_.end()) {
         SendFrame(ports_.control, from, ControlType::kLifeLine,
                   EncodeId(agent_.id()));

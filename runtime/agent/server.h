@@ -82,7 +82,7 @@ class Server : private LoopTurn::Loop {
   void Pass();
   void PassForSleeper() override;
   void HandBack() override;
-  void Retain() override;
+  void Keep() override;
   // Until there is reason for a pass of the loop's thread.
   void Sleep(std::unique_lock<std::mutex>& turn);
   void SetAsleep(bool is_asleep);

@@ -61,8 +61,8 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
 
 bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
                                 AgentId from) {
-  if (!value.HasDigest() &&
-      !log_.Find(labels_.watermarks.RowOf(label), labels_.watermarks.VersionOf(label))) {
+  if (!value.HasDigest() && !log_.Find(labels_.watermarks.RowOf(label),
+                                       labels_.watermarks.VersionOf(label))) {
     return true;
   }
   return LogDigest(label, value.digest(), from);
@@ -73,7 +73,8 @@ std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
   if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
     return entry->value.digest();
   }
-  return log_.Find(labels_.watermarks.RowOf(label), labels_.watermarks.VersionOf(label));
+  return log_.Find(labels_.watermarks.RowOf(label),
+                   labels_.watermarks.VersionOf(label));
 }
 
 void ConflictCheck::NoteDigestFrom(absl::Time now, AgentId from,
@@ -98,7 +99,8 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
   };
   absl::btree_map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
-    job_.messenger.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(part.body), out);
+    job_.messenger.SendTo(home, JobMessage::kWatermarks,
+                          EncodeWatermarks(part.body), out);
     part = Part();
   };
   for (RowDigests& row : log_.TakeUntold(now)) {

@@ -1,5 +1,5 @@
-// DeferredSends: what agents have asked for and are still to be sent, for more than
-// they take at a time waits for them already. So a thousand results that
+// DeferredSends: what agents have asked for and are still to be sent, for more
+// than they take at a time waits for them already. So a thousand results that
 // somebody asks for at once go one after the other, each once, and none is
 // dropped for want of room.
 //

@@ -74,7 +74,8 @@ void DemandedTasks::Erase(const Task& task) {
 std::vector<Task> DemandedTasks::Due(absl::Time now, int64_t count_max) const {
   std::vector<std::pair<absl::Time, Task>> due;
   for (const auto& [task, demanded_task] : by_task_) {
-    if (demanded_task.next_check <= now) due.emplace_back(demanded_task.next_check, task);
+    if (demanded_task.next_check <= now)
+      due.emplace_back(demanded_task.next_check, task);
   }
   const auto end =
       due.begin() + std::min(count_max, static_cast<int64_t>(due.size()));

@@ -32,10 +32,11 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (!producer.has_value()) return;
   if (labels_.places.IsHome(body.label)) {
     const bool may_be_late = body.lazy || body.task.has_value();
-    if (labels_.watermarks.IsRetired(body.label) && may_be_late && !body.insist) {
-      job_.messenger.SendTo(from, JobMessage::kRetired,
-                       EncodeRetired({.label = body.label, .task = body.task}),
-                       out);
+    if (labels_.watermarks.IsRetired(body.label) && may_be_late &&
+        !body.insist) {
+      job_.messenger.SendTo(
+          from, JobMessage::kRetired,
+          EncodeRetired({.label = body.label, .task = body.task}), out);
       return;
     }
     if (body.certain) RecomputeIfGone(body.label);
@@ -55,7 +56,9 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
 }
 
 void Demands::RecomputeIfGone(const Label& label) {
-  if (!labels_.watermarks.IsRetired(label) && !labels_.watermarks.WasBound(label)) return;
+  if (!labels_.watermarks.IsRetired(label) &&
+      !labels_.watermarks.WasBound(label))
+    return;
   const Entry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   labels_.watermarks.MarkRecomputing(label);
@@ -71,13 +74,14 @@ bool Demands::IsAwaited(const Label& label) const {
 }
 
 std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
-                                         absl::Time now) const {
+                                                  absl::Time now) const {
   const Label& label = open.label;
   // A task with several outputs runs at the home of its first; how far the
   // rows of the others are is known at their own homes.
   if (!labels_.places.IsHome(label)) return label;
   const std::optional<int64_t> newest = labels_.watermarks.NewestBound(label);
-  const int64_t steps = labels_.watermarks.VersionOf(label) - newest.value_or(0);
+  const int64_t steps =
+      labels_.watermarks.VersionOf(label) - newest.value_or(0);
   const bool is_far = steps > 2 * labels_.watermarks.generation_interval();
   if (!newest.has_value() && is_far && now < job_.rebuild_after) {
     return std::nullopt;
@@ -95,7 +99,8 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   return target;
 }
 
-void Demands::ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out) {
+void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
+                            Outbox& out) {
   const Entry* entry = labels_.shard.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   // It may have been bound, used and retired since it was opened.
@@ -141,7 +146,7 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out)
 }
 
 void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
-                         bool certain, Outbox& out) {
+                           bool certain, Outbox& out) {
   if (tasks_.IsInFlight(task) || job_.goal.rounds.IsAhead(task)) return;
   if (job_.relations.RequiredCount(task) == 0) {
     tasks_.StartLeaf(task);
@@ -151,9 +156,10 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
   DemandedTask demanded_task = known == nullptr ? DemandedTask{} : *known;
   demanded_task.depth = std::max(demanded_task.depth, depth);
   demanded_task.certain |= certain;
-  demanded_task.interval = known == nullptr ? 2 * job_.times.DemandTimeout(now)
-                                      : std::min(2 * demanded_task.interval,
-                                                 job_.limits.backoff_max);
+  demanded_task.interval =
+      known == nullptr
+          ? 2 * job_.times.DemandTimeout(now)
+          : std::min(2 * demanded_task.interval, job_.limits.backoff_max);
   demanded_task.next_check = now + demanded_task.interval;
   tasks_.demanded().Put(task, demanded_task);
 
@@ -190,13 +196,14 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
       open_.Add({.label = label,
                  .depth = demanded_task.depth + 1,
                  .certain = demanded_task.certain});
-    } else if (!is_wide || labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
+    } else if (!is_wide ||
+               labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
       job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
-                       EncodeDemand({.label = label,
-                                     .task = task,
-                                     .depth = demanded_task.depth + 1,
-                                     .certain = demanded_task.certain}),
-                       out);
+                            EncodeDemand({.label = label,
+                                          .task = task,
+                                          .depth = demanded_task.depth + 1,
+                                          .certain = demanded_task.certain}),
+                            out);
     }
   }
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -227,7 +234,8 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
       at_hand.emplace_back(use, std::move(value));
       return;
     }
-    if (labels_.high_fanout.HasHighFanout(label)) labels_.high_fanout.NoteAsker(label, task);
+    if (labels_.high_fanout.HasHighFanout(label))
+      labels_.high_fanout.NoteAsker(label, task);
     if (labels_.places.HomeOf(label) != coming_from) {
       job_.messenger.SendTo(
           labels_.places.HomeOf(label), JobMessage::kDemand,
@@ -279,12 +287,12 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
   }
   if (!tasks_.IsMissing(task, label)) return false;
   job_.messenger.SendTo(from, JobMessage::kDemand,
-                   EncodeDemand({.label = label,
-                                 .task = task,
-                                 .depth = known->depth + 1,
-                                 .certain = true,
-                                 .insist = true}),
-                   out);
+                        EncodeDemand({.label = label,
+                                      .task = task,
+                                      .depth = known->depth + 1,
+                                      .certain = true,
+                                      .insist = true}),
+                        out);
   return true;
 }
 
@@ -309,10 +317,12 @@ void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   std::partial_sort(due.begin(), end, due.end());
   due.erase(end, due.end());
   for (const auto& [missing_count, youth, task] : due) {
-    // Its watermarks may have come after some of its inputs, from a former home.
+    // Its watermarks may have come after some of its inputs, from a former
+    // home.
     if (tasks_.IsWhollyDone(task)) {
       tasks_.DropTask(task);
-    } else if (tasks_.demanded().size() <= job_.limits.demanded_tasks_max / 16) {
+    } else if (tasks_.demanded().size() <=
+               job_.limits.demanded_tasks_max / 16) {
       DemandInputs(now, task, /*depth=*/1, /*certain=*/false, out);
     }
   }
@@ -335,7 +345,8 @@ void Demands::DemandAgain(absl::Time now, Outbox& out) {
       tasks_.demanded().Erase(task);
       tasks_.activations().Renew(task);
     } else {
-      DemandInputs(now, task, demanded_task->depth, demanded_task->certain, out);
+      DemandInputs(now, task, demanded_task->depth, demanded_task->certain,
+                   out);
     }
   }
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "routing/outbox.h"
+#include "runtime/job/demanded_tasks.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
-#include "runtime/job/demanded_tasks.h"
 #include "runtime/job/task_table.h"
 #include "runtime/job/value_sender.h"
 
@@ -40,8 +40,8 @@ class Demands {
   void OpenDelayed();
 
   // --- tasks that are demanded
-  void DemandInputs(absl::Time now, const Task& task, int32_t depth, bool certain,
-                  Outbox& out);
+  void DemandInputs(absl::Time now, const Task& task, int32_t depth,
+                    bool certain, Outbox& out);
   // Tasks that have waited for long demand what they miss, some at a time.
   void DemandOverdueInputs(absl::Time now, Outbox& out);
   // Those whose demands were not answered demand again.
@@ -53,7 +53,8 @@ class Demands {
 
  private:
   // The unbound label of its row to look at; none: the lost may yet come.
-  std::optional<Label> FirstUnboundVersion(const OpenDemand& open, absl::Time now) const;
+  std::optional<Label> FirstUnboundVersion(const OpenDemand& open,
+                                           absl::Time now) const;
   void ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out);
   // Some agent, some task that is pursued here or the job itself waits for it.
   bool IsAwaited(const Label& label) const;

@@ -24,7 +24,8 @@ void DiskOffers::NoteOffer(absl::Time now) {
   if (is_reading_ || !IsRecovering(now)) return;
   absl::Time end = limit_;
   if (others_.empty()) {
-    end = now + (coming_.empty() ? job_.limits.demand_timeout_min : kOffersTimeMax);
+    end = now +
+          (coming_.empty() ? job_.limits.demand_timeout_min : kOffersTimeMax);
   }
   end_ = std::min(end, limit_);
 }
@@ -34,19 +35,21 @@ void DiskOffers::NoteOffer(absl::Time now) {
 // ended in it, that row need not be made again.
 void DiskOffers::NoteFound(const Label& label, Outbox& out) {
   labels_.watermarks.MarkUnverified(labels_.watermarks.RowOf(label),
-                      labels_.watermarks.VersionOf(label));
+                                    labels_.watermarks.VersionOf(label));
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
   job_.relations.ForEachRequired(*producer, [&](int, const Label& input) {
-    if (input.array == label.array || labels_.watermarks.WasBound(input)) return;
+    if (input.array == label.array || labels_.watermarks.WasBound(input))
+      return;
     const Label row = labels_.watermarks.RowOf(input);
     const int64_t version = labels_.watermarks.VersionOf(input);
     if (labels_.places.IsHome(input)) {
       labels_.watermarks.NoteBound(input);
       labels_.watermarks.MarkUnverified(row, version);
     } else {
-      job_.messenger.SendTo(labels_.places.HomeOf(input), JobMessage::kWatermarks,
-                       EncodeWatermarks({.done = {{row, version}}}), out);
+      job_.messenger.SendTo(labels_.places.HomeOf(input),
+                            JobMessage::kWatermarks,
+                            EncodeWatermarks({.done = {{row, version}}}), out);
     }
   });
 }

@@ -136,12 +136,12 @@ void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
   labels_.shard.Erase(label);
   if (!labels_.places.IsHome(label)) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
-                     EncodeDemand({.label = label, .lazy = true}), out);
+                          EncodeDemand({.label = label, .lazy = true}), out);
     return;
   }
   for (const AgentId copy : copies) {
     job_.messenger.SendTo(copy, JobMessage::kDemand,
-                     EncodeDemand({.label = label, .lazy = true}), out);
+                          EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (copies.empty()) {
     demands_.RecomputeIfGone(label);
@@ -185,7 +185,7 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
   }
   for (auto& [label, task] : storage_.TakeRemote()) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
-                     EncodeDemand({.label = label, .task = task}), out);
+                          EncodeDemand({.label = label, .task = task}), out);
   }
   for (auto& record : storage_.TakeReturned()) {
     ReturnTask(now, std::move(record), out);

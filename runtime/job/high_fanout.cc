@@ -7,7 +7,8 @@
 
 namespace dogged {
 
-HighFanoutLabels::HighFanoutLabels(const Relations& relations) : relations_(relations) {
+HighFanoutLabels::HighFanoutLabels(const Relations& relations)
+    : relations_(relations) {
   for (size_t a = 0; a < relations.program().arrays.size(); ++a) {
     const auto& consumers = relations.ConsumersOf(static_cast<int32_t>(a));
     may_be_wide_.push_back(
@@ -47,7 +48,7 @@ bool HighFanoutLabels::CountAnewInTurn(const Label& label) {
   const bool is_seen_to = known->second.left > 0 && (known->second.have_value ||
                                                      known->second.is_demanded);
   if (is_seen_to && ++doubted_count_ > kDoubtedMax) return false;
-  Doubt(label);
+  CountAnew(label);
   return true;
 }
 
@@ -56,7 +57,8 @@ Value HighFanoutLabels::ValueOf(const Label& label) {
   return known == nullptr ? Value() : known->value;
 }
 
-HighFanoutLabels::Known& HighFanoutLabels::Put(const Label& label, const Known& known) {
+HighFanoutLabels::Known& HighFanoutLabels::Put(const Label& label,
+                                               const Known& known) {
   return known_[label] = known;
 }
 

@@ -182,11 +182,11 @@ void InputChunks::Hold(int64_t at, const Value& value) {
   held_bytes_ += value.bytes();
   if (!chunk.is_kept) loose_bytes_ += value.bytes();
   resident_.push_back(at);
-  if (chunk.is_kept) Retain(chunk, true);
+  if (chunk.is_kept) Keep(chunk, true);
   Evict();
 }
 
-void InputChunks::Retain(Chunk& chunk, bool is_kept) {
+void InputChunks::Keep(Chunk& chunk, bool is_kept) {
   const int64_t bytes = chunk.is_held ? BytesOf(chunk) : 0;
   if (chunk.is_kept != is_kept) loose_bytes_ += is_kept ? -bytes : bytes;
   chunk.is_kept = is_kept;
@@ -270,7 +270,7 @@ void InputChunks::OnDisk(const ValueStore::Event& event) {
     case ValueStore::Event::Kind::kFound:
       if (event.value.digest() != chunk.digest) return;
       chunk.is_on_disk = chunk.is_written = true;
-      return Retain(chunk, true);
+      return Keep(chunk, true);
     case ValueStore::Event::Kind::kScanned:
     case ValueStore::Event::Kind::kFailed:
       return;
@@ -288,7 +288,7 @@ void InputChunks::CopyOrphans() {
 
 void InputChunks::Release() {
   for (size_t i = 0; i < chunks_.size(); ++i) {
-    Retain(chunks_[i], false);
+    Keep(chunks_[i], false);
     if (chunks_[i].pins == 0) Drop(static_cast<int64_t>(i));
   }
   resident_.clear();
@@ -317,7 +317,7 @@ void InputChunks::SetSupplier(bool is_there) {
   }
   for (size_t i = 0; i < chunks_.size(); ++i) {
     // Without the client it keeps what it has.
-    Retain(chunks_[i], is_there || (chunks_[i].is_kept && IsHere(chunks_[i])));
+    Keep(chunks_[i], is_there || (chunks_[i].is_kept && IsHere(chunks_[i])));
   }
   for (const auto& [at, tasks] : awaiting_) Want(at);
 }

@@ -178,7 +178,7 @@ class InputChunks {
   void FindPartners(absl::Time now, absl::Span<const AgentId> others,
                     Outbox& out);
   void ServeWaiters(Outbox& out);
-  void Retain(Chunk& chunk, bool is_kept);
+  void Keep(Chunk& chunk, bool is_kept);
   void Drop(int64_t at);
   absl::Status ReceiveBytes(absl::Time now, AgentId from, Decoder& in,
                             bool is_lent);

@@ -196,7 +196,7 @@ void InputChunks::ReceiveKeep(AgentId from, const Positions& kept,
   Positions held;
   for (const int64_t at : kept) {
     Chunk& chunk = chunks_[static_cast<size_t>(at)];
-    Retain(chunk, true);
+    Keep(chunk, true);
     chunk.partner = from;
     chunk.is_partner_sure = true;
     if (IsHere(chunk)) {

@@ -14,12 +14,12 @@
 #include "runtime/graph/job.h"
 #include "runtime/graph/relations.h"
 #include "runtime/job/input_chunks.h"
+#include "runtime/job/job_dependencies.h"
+#include "runtime/job/job_goal.h"
 #include "runtime/job/job_messenger.h"
 #include "runtime/job/job_options.h"
-#include "runtime/job/job_dependencies.h"
 #include "runtime/job/job_stats.h"
 #include "runtime/job/lending.h"
-#include "runtime/job/job_goal.h"
 #include "runtime/job/stall_detector.h"
 #include "runtime/job/task_times.h"
 #include "runtime/job/trouble.h"
@@ -39,8 +39,8 @@ struct JobContext {
         lending(parts.lending),
         inputs(parts.inputs),
         rng(parts.rng),
-        messenger({.self = self, .job = id}, limits.batch_bytes_max, *parts.multicast,
-             stats),
+        messenger({.self = self, .job = id}, limits.batch_bytes_max,
+                  *parts.multicast, stats),
         goal(relations),
         times(job->program.classes.size(), limits) {}
   JobContext(const JobContext&) = delete;

@@ -10,7 +10,8 @@
 //                 are counted
 //   spilled       bound, and its bytes are on disk only       shard (hollow)
 //   retired       was dropped: its consumers were done        watermarks
-//   recomputing   was retired or lost, and is needed again    watermarks (recomputing)
+//   recomputing   was retired or lost, and is needed again    watermarks
+//   (recomputing)
 //
 //   unbound -> bound (Replication, DiskRecovery); bound <-> spilled
 //   (JobStorage); bound, spilled -> retired (Retention), or unbound (its home
@@ -21,10 +22,10 @@
 
 #include "kvstore/shard.h"
 #include "runtime/job/handover.h"
+#include "runtime/job/high_fanout.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_placement.h"
 #include "runtime/job/watermarks.h"
-#include "runtime/job/high_fanout.h"
 
 namespace dogged {
 
@@ -37,8 +38,9 @@ struct JobLabels {
   // None: it has to be demanded.
   Value ValueAtHand(const Label& label) {
     const Entry* entry = shard.Find(label);
-    return entry != nullptr && !entry->value.IsNone() ? entry->value
-                                                      : high_fanout.ValueOf(label);
+    return entry != nullptr && !entry->value.IsNone()
+               ? entry->value
+               : high_fanout.ValueOf(label);
   }
 
   // Ends the process, naming the label, unless what is held of each label fits
@@ -46,9 +48,10 @@ struct JobLabels {
   void CheckInvariants(const JobContext& job) const;
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention
-  Watermarks watermarks;  // raised where labels are bound, dropped or handed over
-  JobPlacement places;   // set by ViewChange
-  HighFanoutLabels high_fanout;    // kept by Retention
+  Watermarks
+      watermarks;       // raised where labels are bound, dropped or handed over
+  JobPlacement places;  // set by ViewChange
+  HighFanoutLabels high_fanout;  // kept by Retention
   Handover handover;  // awaited by ViewChange, settled as values arrive
 };
 

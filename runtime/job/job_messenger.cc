@@ -4,21 +4,21 @@
 
 namespace dogged {
 
-JobMessenger::JobMessenger(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
-                 JobStats& stats)
+JobMessenger::JobMessenger(Sender sender, int64_t batch_bytes_max,
+                           Multicast& multicast, JobStats& stats)
     : sender_(sender),
       multicast_(multicast),
       stats_(stats),
       batcher_(batch_bytes_max) {}
 
 void JobMessenger::SendTo(AgentId to, JobMessage kind, const Bytes& body,
-                     Outbox& out) {
+                          Outbox& out) {
   if (to.IsNone() || batcher_.Add({to}, kind, body.view())) return;
   Send({to}, kind, body, out);
 }
 
 void JobMessenger::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
-                        const Bytes& body, Outbox& out, const Bytes& tag) {
+                             const Bytes& body, Outbox& out, const Bytes& tag) {
   targets.erase(sender_.self);
   targets.erase(AgentId());
   if (targets.empty()) return;
@@ -29,7 +29,7 @@ void JobMessenger::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
 }
 
 void JobMessenger::Send(absl::Span<const AgentId> targets, JobMessage kind,
-                   const Bytes& body, Outbox& out, const Bytes& tag) {
+                        const Bytes& body, Outbox& out, const Bytes& tag) {
   stats_.messages_sent += std::ssize(targets);
   stats_.bytes_sent += body.size() * std::ssize(targets);
   const auto message = static_cast<uint8_t>(kind);

@@ -1,5 +1,5 @@
-// JobMessenger: what an agent says to others about one job: to one or to many, and
-// gathered where it speaks of labels. It counts what it sends.
+// JobMessenger: what an agent says to others about one job: to one or to many,
+// and gathered where it speaks of labels. It counts what it sends.
 //
 // No clock. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_
@@ -13,8 +13,8 @@
 #include "routing/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/message_batcher.h"
 #include "runtime/job/job_stats.h"
+#include "runtime/job/message_batcher.h"
 #include "runtime/job/messages.h"
 
 namespace dogged {
@@ -27,7 +27,7 @@ class JobMessenger {
   };
   // `multicast` and `stats` outlive this.
   JobMessenger(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
-          JobStats& stats);
+               JobStats& stats);
 
   // Nothing is sent to no agent.
   void SendTo(AgentId to, JobMessage kind, const Bytes& body, Outbox& out);

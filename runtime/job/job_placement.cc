@@ -12,8 +12,9 @@ constexpr int64_t kConsumersAsked = 16;
 
 }  // namespace
 
-JobPlacement::JobPlacement(AgentId self, int replicas, const Relations& relations,
-                     const Watermarks& watermarks)
+JobPlacement::JobPlacement(AgentId self, int replicas,
+                           const Relations& relations,
+                           const Watermarks& watermarks)
     : self_(self),
       replicas_(replicas),
       relations_(relations),
@@ -43,7 +44,8 @@ uint64_t JobPlacement::KeyOf(const Label& label) const {
 // and moves none.
 absl::Span<const AgentId> JobPlacement::HoldersOf(const Label& label) const {
   const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
-  const int copies = replicas_ + (watermarks_.IsRetainedGeneration(label) ? 1 : 0);
+  const int copies =
+      replicas_ + (watermarks_.IsRetainedGeneration(label) ? 1 : 0);
   return ranks.subspan(0, static_cast<size_t>(copies));
 }
 

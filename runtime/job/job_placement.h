@@ -21,7 +21,7 @@ class JobPlacement {
  public:
   // `relations` and `watermarks`, which say what is pinned, outlive this.
   JobPlacement(AgentId self, int replicas, const Relations& relations,
-            const Watermarks& watermarks);
+               const Watermarks& watermarks);
 
   // Returns the placement before.
   Placement SetView(PlacementView view);

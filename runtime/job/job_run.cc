@@ -149,7 +149,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
     return demands_.DemandInputs(now, completion.task, /*depth=*/1,
-                               /*certain=*/true, out);
+                                 /*certain=*/true, out);
   }
   if (!completion.status.ok()) {
     job_.Fail(NameTask(completion.status, job_.program(), completion.task));
@@ -240,7 +240,8 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
       return absl::OkStatus();
     case JobMessage::kWatermarks: {
       DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
-      return views_.HandleWatermarks(now, from, b) ? absl::OkStatus() : refuse();
+      return views_.HandleWatermarks(now, from, b) ? absl::OkStatus()
+                                                   : refuse();
     }
     case JobMessage::kLend:
       break;  // the agent's: ReceiveLent() follows
@@ -269,7 +270,7 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
     DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
     if (!labels_.places.IsKnown(b.label)) return refused;
     job_.messenger.SendTo(from, JobMessage::kAnswer,
-                     EncodeAnswer(walks_.AnswerTo(now, b)), out);
+                          EncodeAnswer(walks_.AnswerTo(now, b)), out);
     return absl::OkStatus();
   }
   if (kind == JobMessage::kAnswer) {
@@ -365,7 +366,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   // The certain way: when nothing moves, results that are not bound demand.
   if (job_.forward && !tasks_.HasInFlight() &&
       job_.stall.IsStalled(now, 2 * job_.times.DemandTimeout(now),
-                            job_.limits.backoff_max)) {
+                           job_.limits.backoff_max)) {
     constexpr int kResultsAtOnce = 64;
     for (int i = 0; i < kResultsAtOnce && results_.OpenNextResult(); ++i) {
     }

@@ -18,8 +18,8 @@
 #include "runtime/job/disk_offers.h"
 #include "runtime/job/disk_recovery.h"
 #include "runtime/job/job_context.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/job_dependencies.h"
+#include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"
 #include "runtime/job/replication.h"
 #include "runtime/job/results.h"
@@ -63,7 +63,9 @@ class JobRun {
   }
   void Tick(absl::Time now, Outbox& out);
   void Feed(absl::Time now, Outbox& out);  // gives the executor work
-  void SendBatches(Outbox& out) { job_.messenger.SendBatches(out); }  // ends a pass
+  void SendBatches(Outbox& out) {
+    job_.messenger.SendBatches(out);
+  }  // ends a pass
   void NoteRoundTrip(absl::Duration time) { job_.times.NoteRoundTrip(time); }
   void CopyOrphans(int64_t bytes_max) { sender_.CopyOrphans(bytes_max); }
   void Pause() { tasks_.Pause(); }  // no task starts; what is ready moves away

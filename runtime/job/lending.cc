@@ -73,7 +73,7 @@ Lending::~Lending() {
     for (auto& [number, value] : peer.reader.loans) {
       held.push_back(std::make_shared<const Value>(std::move(value)));
     }
-    memory_.Retain(peer.address, peer.arena, std::move(held));
+    memory_.Keep(peer.address, peer.arena, std::move(held));
   }
 }
 

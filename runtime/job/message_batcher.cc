@@ -3,12 +3,14 @@
 namespace dogged {
 
 bool MessageBatcher::Add(absl::Span<const AgentId> targets, JobMessage kind,
-                absl::string_view body) {
+                         absl::string_view body) {
   const auto bytes_max = static_cast<size_t>(bytes_max_);
   if (!IsAboutLabels(kind) || body.size() > bytes_max / 2) return false;
   const auto [open, is_new] = open_.try_emplace(
-      std::pair(kind, Targets(targets.begin(), targets.end())), batcher_.size());
-  if (!is_new && batcher_[open->second].bodies.size() + body.size() > bytes_max) {
+      std::pair(kind, Targets(targets.begin(), targets.end())),
+      batcher_.size());
+  if (!is_new &&
+      batcher_[open->second].bodies.size() + body.size() > bytes_max) {
     open->second = batcher_.size();
   }
   if (open->second == batcher_.size()) {

@@ -1,7 +1,7 @@
-// MessageBatcher: what an agent says to others about labels of one job, gathered over a
-// pass of its loop: of many labels at once to the same agents, instead of a
-// message for each. What is said of a label is some twenty bytes, and a message
-// costs more than they do.
+// MessageBatcher: what an agent says to others about labels of one job,
+// gathered over a pass of its loop: of many labels at once to the same agents,
+// instead of a message for each. What is said of a label is some twenty bytes,
+// and a message costs more than they do.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_

@@ -16,7 +16,7 @@ struct RemoteTask {
   absl::Time since;
   absl::Time asked;      // when its claim or its inputs were last asked for
   bool granted = false;  // by its home, or there was nobody to ask
-  AgentId granter;         // its home, unless a walk found it
+  AgentId granter;       // its home, unless a walk found it
 };
 
 using RemoteTasks = absl::flat_hash_map<Task, RemoteTask>;

@@ -67,10 +67,12 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   BecomeHome(label, *entry);
   if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
   entry->made_here |= from == job_.self;
-  labels_.high_fanout.CountAnew(label);  // it may have been dropped, and made again
-  const bool is_new =
-      !labels_.watermarks.WasBound(label) && !labels_.watermarks.IsRecomputing(label);
-  (void)labels_.watermarks.TakeReleasedEarly(label);  // made again, and reported by itself
+  labels_.high_fanout.CountAnew(
+      label);  // it may have been dropped, and made again
+  const bool is_new = !labels_.watermarks.WasBound(label) &&
+                      !labels_.watermarks.IsRecomputing(label);
+  (void)labels_.watermarks.TakeReleasedEarly(
+      label);  // made again, and reported by itself
   labels_.watermarks.NoteBound(label);
   job_.goal.has_news |= job_.goal.rounds.Note(label, value);
   if (producer.has_value() && job_.relations.FirstCreated(*producer) == label) {
@@ -155,11 +157,11 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
 void Replication::ScheduleAnnounce(absl::Time now, Entry& entry) {
   absl::Duration interval = job_.limits.sweep_interval;
   if (!tasks_.IsPaused()) {  // one who leaves has no time to back off
-    interval =
-        std::min(2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
-                              job_.times.DemandTimeout(now)),
-                 std::max({job_.limits.backoff_max, job_.times.DemandTimeout(now),
-                           labels_.shard.size() * kAnnouncePause}));
+    interval = std::min(
+        2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
+                     job_.times.DemandTimeout(now)),
+        std::max({job_.limits.backoff_max, job_.times.DemandTimeout(now),
+                  labels_.shard.size() * kAnnouncePause}));
   }
   entry.announce_interval_ms = static_cast<int32_t>(
       std::min<int64_t>(absl::ToInt64Milliseconds(interval), 1 << 30));
@@ -171,8 +173,8 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
   if (entry == nullptr || entry->value.IsNone()) return;
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kAnnounce, body,
-                     out);
+    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kAnnounce,
+                          body, out);
     ScheduleAnnounce(now, *entry);
     return;
   }
@@ -193,7 +195,8 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
     return retention_.TellLocalConsumers(label, value, job_.self, out);
   }
   ScheduleAnnounce(now, *entry);
-  job_.messenger.SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);
+  job_.messenger.SendToAll(std::move(targets), JobMessage::kAnnounce, body,
+                           out);
 }
 
 void Replication::HandlePublish(absl::Time now, AgentId from,
@@ -273,11 +276,12 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
              !job_.goal.rounds.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
     job_.messenger.SendTo(from, JobMessage::kRetired,
-                     EncodeRetired({.label = body.label}), out);
+                          EncodeRetired({.label = body.label}), out);
     return;
   } else if (rank >= 0 || (!held && results_.IsRequested(body.label))) {
     job_.messenger.SendTo(from, JobMessage::kDemand,
-                     EncodeDemand({.label = body.label, .lazy = true}), out);
+                          EncodeDemand({.label = body.label, .lazy = true}),
+                          out);
     if (rank == 0 && offers_.IsRecovering(now)) offers_.NoteComing(body.label);
     if (rank == 0) return;  // binding it tells the consumers
   }
@@ -296,7 +300,7 @@ void Replication::HandleStored(absl::Time now, AgentId from,
     if (labels_.places.IsHome(body.label) &&
         labels_.watermarks.IsRetired(body.label)) {
       job_.messenger.SendTo(from, JobMessage::kRetired,
-                       EncodeRetired({.label = body.label}), out);
+                            EncodeRetired({.label = body.label}), out);
     }
     return;
   }

@@ -61,11 +61,11 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
     HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
-                     EncodeDemand({.label = label,
-                                   .depth = 1,
-                                   .certain = !job_.goal.is_demanded,
-                                   .lazy = job_.goal.is_demanded}),
-                     out);
+                          EncodeDemand({.label = label,
+                                        .depth = 1,
+                                        .certain = !job_.goal.is_demanded,
+                                        .lazy = job_.goal.is_demanded}),
+                          out);
   } else if (!job_.goal.is_demanded) {
     // Once the job is done nothing but this wish makes a result again whose
     // copies have all died.

@@ -24,7 +24,8 @@ bool Retention::IsSettled(const Task& task) const {
 
 void Retention::TellLocalConsumers(const Label& label, const Value& value,
                                    AgentId holder, Outbox& out) {
-  if (labels_.high_fanout.HasHighFanout(label)) return TellHighFanout(label, value, holder, out);
+  if (labels_.high_fanout.HasHighFanout(label))
+    return TellHighFanout(label, value, holder, out);
   absl::btree_set<Task> done;
   bool wanted = false;
   job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
@@ -47,17 +48,17 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
       ConsumerDone(label, task, out);
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
-                       EncodeDone({.label = label, .task = task}), out);
+                            EncodeDone({.label = label, .task = task}), out);
     }
   }
   if (wanted) {
     job_.messenger.SendTo(holder, JobMessage::kDemand,
-                     EncodeDemand({.label = label, .lazy = true}), out);
+                          EncodeDemand({.label = label, .lazy = true}), out);
   }
 }
 
-void Retention::TellHighFanout(const Label& label, const Value& value, AgentId holder,
-                         Outbox& out) {
+void Retention::TellHighFanout(const Label& label, const Value& value,
+                               AgentId holder, Outbox& out) {
   HighFanoutLabels::Known* before = labels_.high_fanout.Find(label);
   if (before != nullptr && before->have_value && !value.IsNone()) {
     for (const Task& task : std::exchange(before->askers, {})) {
@@ -101,14 +102,14 @@ void Retention::TellHighFanout(const Label& label, const Value& value, AgentId h
   labels_.high_fanout.Put(label, known);
   if (wanted) {
     job_.messenger.SendTo(holder, JobMessage::kDemand,
-                     EncodeDemand({.label = label, .lazy = true}), out);
+                          EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (known.left > 0 || mine.count == 0) return;
   if (labels_.places.IsHome(label)) {
     labels_.high_fanout.AddReport(label, job_.self, mine);
   } else {
     job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
-                     EncodeDone({.label = label, .all = mine}), out);
+                          EncodeDone({.label = label, .all = mine}), out);
   }
 }
 
@@ -127,7 +128,8 @@ absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
 }
 
 bool Retention::IsUsedUp(const Label& label, const Entry& entry) const {
-  if (job_.goal.rounds.IsResult(label) || labels_.watermarks.IsRetainedGeneration(label))
+  if (job_.goal.rounds.IsResult(label) ||
+      labels_.watermarks.IsRetainedGeneration(label))
     return false;
   if (entry.consumers.left() == 0) return !labels_.watermarks.IsRetained(label);
   size_t ordinal = 0;
@@ -161,7 +163,7 @@ void Retention::ReportDone(const Task& task, Outbox& out) {
       ConsumerDone(label, task, out);
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
-                       EncodeDone({.label = label, .task = task}), out);
+                            EncodeDone({.label = label, .task = task}), out);
     }
   }
 }
@@ -263,8 +265,8 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
     if (!labels_.places.IsHome(created)) return;
     const Entry* other = labels_.shard.Find(created);
     if (other == nullptr || other->value.IsNone()) {
-      all_durable &=
-          labels_.watermarks.WasBound(created) && !labels_.watermarks.IsUnverified(created);
+      all_durable &= labels_.watermarks.WasBound(created) &&
+                     !labels_.watermarks.IsUnverified(created);
       return;
     }
     all_durable &= other->is_home && IsDurable(created, *other);
@@ -290,7 +292,8 @@ void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
   } else {
     Drop(label, out);
   }
-  for (const Label& kept : labels_.watermarks.TakeExpired(label)) Drop(kept, out);
+  for (const Label& kept : labels_.watermarks.TakeExpired(label))
+    Drop(kept, out);
 }
 
 void Retention::Drop(const Label& label, Outbox& out) {
@@ -300,15 +303,16 @@ void Retention::Drop(const Label& label, Outbox& out) {
   }
   if (!entry->copies.empty()) {
     job_.messenger.SendToAll({entry->copies.begin(), entry->copies.end()},
-                        JobMessage::kRetired, EncodeRetired({.label = label}),
-                        out);
+                             JobMessage::kRetired,
+                             EncodeRetired({.label = label}), out);
   }
   labels_.watermarks.NoteRetired(label);
   labels_.shard.Erase(label);
 }
 
 void Retention::DropAllRetained(Outbox& out) {
-  for (const Label& label : labels_.watermarks.TakeAllRetained()) Drop(label, out);
+  for (const Label& label : labels_.watermarks.TakeAllRetained())
+    Drop(label, out);
 }
 
 }  // namespace dogged

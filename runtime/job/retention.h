@@ -24,8 +24,9 @@ class Retention {
             TaskTable& tasks)
       : job_(job), labels_(labels), storage_(storage), tasks_(tasks) {}
 
-  // Watermarks the consumers whose home is here, reports those that are done to the
-  // label's home. If `value` is none it is demanded from `holder`, if need be.
+  // Watermarks the consumers whose home is here, reports those that are done to
+  // the label's home. If `value` is none it is demanded from `holder`, if need
+  // be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
   // Homes, other than this agent, of consumers that are not known as done.
@@ -46,7 +47,7 @@ class Retention {
  private:
   bool IsSettled(const Task& task) const;  // done here: its inputs are free
   void TellHighFanout(const Label& label, const Value& value, AgentId holder,
-                Outbox& out);
+                      Outbox& out);
   void ReportDone(const Task& task, Outbox& out);
   void CountDown(const Label& label, int64_t uses, Outbox& out);
   void ConsumerDone(const Label& label, const Task& task, Outbox& out);

@@ -41,9 +41,10 @@ void Stealing::TakeRoom(AgentId agent) {
 }
 
 void Stealing::Grant(AgentId thief, absl::Time limit,
-                    std::unique_ptr<Activation> record) {
+                     std::unique_ptr<Activation> record) {
   const Task task = record->task;
-  granted_[task] = {.thief = thief, .limit = limit, .record = std::move(record)};
+  granted_[task] = {
+      .thief = thief, .limit = limit, .record = std::move(record)};
 }
 
 bool Stealing::Extend(const Task& task, AgentId thief, absl::Time limit) {
@@ -61,7 +62,7 @@ std::unique_ptr<Activation> Stealing::GrantIfExpected(
     std::unique_ptr<Activation> record) {
   const auto it = expected_.find(record->task);
   if (it == expected_.end()) return record;
-  Give(it->second.agent, it->second.limit, std::move(record));
+  Grant(it->second.agent, it->second.limit, std::move(record));
   expected_.erase(it);
   return nullptr;
 }

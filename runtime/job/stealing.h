@@ -32,7 +32,7 @@ class Stealing {
   void TakeRoom(AgentId agent);
   // `thief` was told of this task; it comes back at `limit` unless extended.
   void Grant(AgentId thief, absl::Time limit,
-            std::unique_ptr<Activation> record);
+             std::unique_ptr<Activation> record);
   // `thief` says that it has the task still. False if it was not given to it.
   bool Extend(const Task& task, AgentId thief, absl::Time limit);
   // `agent` runs this task, whose home is here only now, until `limit` as far
@@ -53,7 +53,9 @@ class Stealing {
   bool NoteLate(const Task& task, AgentId agent);
   std::vector<Task> Granted() const;
   bool IsGranted(const Task& task) const { return granted_.contains(task); }
-  int64_t granted_count() const { return static_cast<int64_t>(granted_.size()); }
+  int64_t granted_count() const {
+    return static_cast<int64_t>(granted_.size());
+  }
 
   // --- at the thief
   // So many are asked at a time, however many there are.

@@ -53,7 +53,7 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   const std::vector<PlacementMember>& members =
       labels_.places.placement().members();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
-    const AgentId victim = job_.rng.TakeRemote(members).agent;
+    const AgentId victim = job_.rng.Pick(members).agent;
     if (victim == job_.self ||
         !tasks_.stealing().MayAsk(victim, now,
                                   now - job_.limits.sweep_interval)) {
@@ -130,14 +130,14 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
       }
       tasks_.stealing().TakeRoom(thief);
       tasks_.stealing().Grant(thief, now + job_.limits.grant_silence_max,
-                             std::move(record));
+                              std::move(record));
     }
     if (!has_given) return;
   }
 }
 
-void TaskGrants::HandleGrant(absl::Time now, AgentId from, const ClaimBody& body,
-                            Outbox& out) {
+void TaskGrants::HandleGrant(absl::Time now, AgentId from,
+                             const ClaimBody& body, Outbox& out) {
   const Task& task = body.task;
   tasks_.stealing().NoteAnswer(from);
   if (!job_.forward || tasks_.IsPaused() ||
@@ -168,7 +168,8 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   }
   for (const auto& [task, grant] : grants) {
     job_.messenger.SendTo(grant.granter, JobMessage::kClaim,
-                     EncodeClaim({.task = task, .wanted = grant.wanted}), out);
+                          EncodeClaim({.task = task, .wanted = grant.wanted}),
+                          out);
   }
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {

@@ -34,7 +34,7 @@ class TaskGrants {
   void AskForTasks(absl::Time now, Outbox& out);  // if this agent is idle
   void HandleSteal(absl::Time now, AgentId from, const StealBody& body);
   void HandleGrant(absl::Time now, AgentId from, const ClaimBody& body,
-                  Outbox& out);
+                   Outbox& out);
   // A thief has the task still.
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body);
   void SweepStealing(absl::Time now, Outbox& out);

@@ -38,7 +38,8 @@ bool TaskTable::IsDone(const Task& task) const {
   if (entry != nullptr && !entry->value.IsNone()) return true;
   // Nothing orders the versions of a row of leaves.
   if (job_.relations.RequiredCount(task) == 0) {
-    return labels_.watermarks.IsRetired(first) || labels_.watermarks.WasOvertaken(first);
+    return labels_.watermarks.IsRetired(first) ||
+           labels_.watermarks.WasOvertaken(first);
   }
   return labels_.watermarks.WasBound(first);
 }
@@ -128,7 +129,8 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
 }
 
 int64_t TaskTable::running_count() const {
-  return executing_count() - stealing_.granted_count() - storage_.staged_count();
+  return executing_count() - stealing_.granted_count() -
+         storage_.staged_count();
 }
 
 // The workers can do with one more of this job; others have their own share.
@@ -182,7 +184,8 @@ void TaskTable::Start(std::unique_ptr<Activation> record) {
 
 // Design section 5, "In place". Who demands it later hears that it was retired,
 // and if that is for certain, it is made again from the pin below it.
-void TaskTable::ReleaseInputsEarly(const Activation& record, const Kernel& kernel) {
+void TaskTable::ReleaseInputsEarly(const Activation& record,
+                                   const Kernel& kernel) {
   if (!job_.forward || storage_.has_store()) return;
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     if (!kernel.Updates(use)) return;
@@ -193,7 +196,8 @@ void TaskTable::ReleaseInputsEarly(const Activation& record, const Kernel& kerne
         entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
     if (!is_ours || labels_.high_fanout.HasHighFanout(label) ||
         job_.relations.ConsumerCount(label) != 1 ||
-        job_.goal.rounds.IsResult(label) || labels_.watermarks.IsRetainedGeneration(label) ||
+        job_.goal.rounds.IsResult(label) ||
+        labels_.watermarks.IsRetainedGeneration(label) ||
         labels_.watermarks.IsRecomputing(label)) {
       return;
     }
@@ -211,7 +215,8 @@ void TaskTable::ReleaseInputsEarly(const Activation& record, const Kernel& kerne
   });
 }
 
-// Once for each execution: watermarks come doubled and for tasks that never run.
+// Once for each execution: watermarks come doubled and for tasks that never
+// run.
 void TaskTable::CountReads(const Activation& record) {
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     const int64_t bytes = record.inputs[static_cast<size_t>(use)].bytes();
@@ -258,7 +263,8 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
     });
     return out;
   };
-  ReleaseInputsEarly(*record, *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
+  ReleaseInputsEarly(*record,
+                     *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
   job_.times.NoteSubmitted(task.task_class);
   job_.executor.Submit(
       {.job = job_.id,

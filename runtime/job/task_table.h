@@ -30,11 +30,11 @@
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/leaves.h"
 #include "runtime/graph/kernel.h"
+#include "runtime/job/demanded_tasks.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"
 #include "runtime/job/ready_queue.h"
-#include "runtime/job/demanded_tasks.h"
 #include "runtime/job/remote_tasks.h"
 #include "runtime/job/stealing.h"
 #include "runtime/search/claims.h"
@@ -80,7 +80,7 @@ class TaskTable {
   // Those that were drawn before are not drawn again, unless some are left or
   // it begins `anew`.
   void DrawLeaves(bool anew);
-  void StartReady();    // as many as the workers can do with
+  void StartReady();     // as many as the workers can do with
   void StartSupplied();  // whose chunks have come
   void StartRound();     // those whose round has come
   // Runs one that was staged; or takes it back, with the inputs that it has.

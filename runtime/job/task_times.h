@@ -22,7 +22,8 @@ class TaskTimes {
  public:
   TaskTimes(size_t class_count, const JobLimits& limits)
       : demand_timeout_min_(limits.demand_timeout_min),
-        after_failure_timeout_(std::max(limits.demand_timeout_min, limits.after_failure_timeout)),
+        after_failure_timeout_(
+            std::max(limits.demand_timeout_min, limits.after_failure_timeout)),
         classes_(class_count) {}
 
   // A task of `task_class` is the executor's.
@@ -59,20 +60,24 @@ class TaskTimes {
   // Members take so long to answer, at most.
   void NoteRoundTrip(absl::Duration time) { round_trip_ = time; }
   // Somebody has died, and what he had may be missed.
-  void NoteLoss(absl::Time now) { after_failure_until_ = now + 8 * UsualTimeout(); }
+  void NoteLoss(absl::Time now) {
+    after_failure_until_ = now + 8 * UsualTimeout();
+  }
   // So long a task waits for what it misses before it demands it. Usually that
   // is still to be made; after a death what is gone has to be found soon,
   // however long tasks take.
   absl::Duration DemandTimeout(absl::Time now) const {
     const absl::Duration usual = UsualTimeout();
     return now < after_failure_until_
-               ? std::min(usual, std::max(after_failure_timeout_, kRoundTrips * round_trip_))
+               ? std::min(usual, std::max(after_failure_timeout_,
+                                          kRoundTrips * round_trip_))
                : usual;
   }
   // What is given to another agent, or claimed by one, is its own so long: its
   // inputs may take as long to arrive as a task takes.
   absl::Duration UsualTimeout() const {
-    return std::max(demand_timeout_min_, 8 * slowest_) + kRoundTrips * round_trip_;
+    return std::max(demand_timeout_min_, 8 * slowest_) +
+           kRoundTrips * round_trip_;
   }
   bool HasUnknown() const { return unknown_ > 0; }
   // What a task that waits would wait for, or take, at least; 0 while nobody

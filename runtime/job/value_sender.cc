@@ -24,7 +24,8 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
       ++it;
       continue;
     }
-    job_.messenger.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}), out);
+    job_.messenger.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}),
+                          out);
     it = targets.erase(it);
   }
   absl::btree_set<AgentId> told;
@@ -38,7 +39,8 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
     for (const AgentId agent : told) deferred_.Add(agent, label);
   } else if (!told.empty()) {
     job_.messenger.SendToAll(std::move(told), JobMessage::kAnnounce,
-                        EncodeAnnounce({label, entry->value.digest()}), out);
+                             EncodeAnnounce({label, entry->value.digest()}),
+                             out);
   }
   if (targets.empty()) return;
   for (const AgentId agent : targets) {
@@ -49,7 +51,8 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   if (why == Sending::kCopy && body.size() > job_.limits.offer_bytes_min) {
     tag = EncodeAnnounce({label, entry->value.digest()});
   }
-  job_.messenger.SendToAll(std::move(targets), JobMessage::kPublish, body, out, tag);
+  job_.messenger.SendToAll(std::move(targets), JobMessage::kPublish, body, out,
+                           tag);
 }
 
 void ValueSender::SendDeferred(absl::Time now, Outbox& out) {

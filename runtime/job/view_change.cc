@@ -162,8 +162,8 @@ void ViewChange::AskAllAgain(absl::Time now) {
   job_.next_sweep = now;
 }
 
-void ViewChange::HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> moved,
-                               Outbox& out) {
+void ViewChange::HandOverWatermarks(
+    absl::FunctionRef<bool(const Label& row)> moved, Outbox& out) {
   absl::btree_map<AgentId, WatermarksBody> bodies;
   for (auto& row : labels_.watermarks.BoundRows(moved)) {
     bodies[labels_.places.HomeOf(row.first)].done.push_back(row);
@@ -172,20 +172,21 @@ void ViewChange::HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> mo
     bodies[labels_.places.HomeOf(row.first)].retired.push_back(row);
   }
   for (const auto& [home, body] : bodies) {
-    job_.messenger.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(body), out);
+    job_.messenger.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(body),
+                          out);
   }
 }
 
 void ViewChange::SendHandoverComplete(Outbox& out) {
   for (const AgentId to : labels_.handover.TakeComplete()) {
-    job_.messenger.SendTo(to, JobMessage::kWatermarks, EncodeWatermarks({.handover_complete = true}),
-                     out);
+    job_.messenger.SendTo(to, JobMessage::kWatermarks,
+                          EncodeWatermarks({.handover_complete = true}), out);
   }
 }
 
 // False: it is malformed.
 bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
-                             const WatermarksBody& body) {
+                                  const WatermarksBody& body) {
   for (const auto* rows : {&body.done, &body.retired}) {
     for (const auto& [row, version] : *rows) {
       if (!labels_.places.IsKnown(row)) return false;
@@ -201,7 +202,8 @@ bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
   }
   for (const auto& [row, version] : body.done) {
     labels_.watermarks.NoteBoundRow(row, version);
-    if (offers_.IsRecovering(now)) labels_.watermarks.MarkUnverified(row, version);
+    if (offers_.IsRecovering(now))
+      labels_.watermarks.MarkUnverified(row, version);
   }
   for (const auto& [row, version] : body.retired) {
     labels_.watermarks.NoteRetiredRow(row, version);

@@ -38,7 +38,8 @@ class ViewChange {
   void TellStart(Outbox& out);
   void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
   // False: it is malformed.
-  bool HandleWatermarks(absl::Time now, AgentId from, const WatermarksBody& body);
+  bool HandleWatermarks(absl::Time now, AgentId from,
+                        const WatermarksBody& body);
   void SendHandoverComplete(Outbox& out);
 
  private:
@@ -50,7 +51,7 @@ class ViewChange {
   void AskAllAgain(absl::Time now);
   // Tells the homes of rows that have `moved` how far they are.
   void HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> moved,
-                     Outbox& out);
+                          Outbox& out);
 
   JobContext& job_;
   JobLabels& labels_;

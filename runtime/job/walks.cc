@@ -78,8 +78,9 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
             continue;
           }
           if (!labels_.places.IsHome(label)) {
-            job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kLookup,
-                             EncodeLookup({label, insist}), out);
+            job_.messenger.SendTo(labels_.places.HomeOf(label),
+                                  JobMessage::kLookup,
+                                  EncodeLookup({label, insist}), out);
             continue;
           }
           const AnswerBody answer = AnswerTo(now, {label, insist});
@@ -92,7 +93,8 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
 
 AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
   const Label& label = lookup.label;
-  AnswerBody out{.label = label, .newest = labels_.watermarks.NewestBound(label)};
+  AnswerBody out{.label = label,
+                 .newest = labels_.watermarks.NewestBound(label)};
   const Entry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     out.state = LabelState::kBound;
@@ -128,7 +130,7 @@ bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
 }
 
 bool Walks::TakeRemote(absl::Time now, const Task& task, const Label& wanted,
-                 Outbox& out) {
+                       Outbox& out) {
   if (tasks_.IsInFlight(task) || tasks_.remote().contains(task)) return false;
   const bool is_mine = labels_.places.IsMine(task);
   if (job_.options.claims && is_mine &&
@@ -208,7 +210,8 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
       tasks_.claims().Take(now, task, job_.self, 4 * job_.times.UsualTimeout());
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
-                       EncodeClaim({task, tasks_.remote()[task].wanted}), out);
+                            EncodeClaim({task, tasks_.remote()[task].wanted}),
+                            out);
     }
   }
 }
@@ -219,7 +222,7 @@ void Walks::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
   if (!labels_.places.IsMine(body.task)) return;
   const bool granted = TakeClaim(now, body, from);
   job_.messenger.SendTo(from, JobMessage::kClaimed,
-                   EncodeClaim({body.task, body.wanted, granted}), out);
+                        EncodeClaim({body.task, body.wanted, granted}), out);
 }
 
 void Walks::HandleClaimed(absl::Time now, const ClaimBody& body, Outbox& out) {

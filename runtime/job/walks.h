@@ -47,7 +47,8 @@ class Walks {
   bool AdvanceWalk(absl::Time now, Walk& walk, Outbox& out);
   bool TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder);
   // A task that a walk has found is run here. False if it runs already.
-  bool TakeRemote(absl::Time now, const Task& task, const Label& wanted, Outbox& out);
+  bool TakeRemote(absl::Time now, const Task& task, const Label& wanted,
+                  Outbox& out);
   void AskForRemote(absl::Time now, const Task& task, Outbox& out);
 
   JobContext& job_;

@@ -9,7 +9,8 @@ namespace dogged {
 
 Watermarks::Watermarks(const Relations& relations, int64_t generation_interval)
     : relations_(relations), generation_interval_(generation_interval) {
-  DOGGED_CHECK(generation_interval >= 1) << "pin interval " << generation_interval;
+  DOGGED_CHECK(generation_interval >= 1)
+      << "pin interval " << generation_interval;
 }
 
 int32_t Watermarks::VersionIndexOf(const Label& label) const {
@@ -25,7 +26,9 @@ Label Watermarks::WithVersion(const Label& row, int64_t version) const {
   return label;
 }
 
-Label Watermarks::RowOf(const Label& label) const { return WithVersion(label, 0); }
+Label Watermarks::RowOf(const Label& label) const {
+  return WithVersion(label, 0);
+}
 
 int64_t Watermarks::VersionOf(const Label& label) const {
   const int32_t version = VersionIndexOf(label);
@@ -77,7 +80,8 @@ bool Watermarks::IsUnverified(const Label& label) const {
 }
 
 bool Watermarks::IsRetired(const Label& label) const {
-  return !IsRecomputing(label) && retired_.Has(RowOf(label), VersionOf(label)) &&
+  return !IsRecomputing(label) &&
+         retired_.Has(RowOf(label), VersionOf(label)) &&
          !(IsRetainedGeneration(label) && MustRetain(label));
 }
 
@@ -96,7 +100,8 @@ bool Watermarks::IsRetainedGeneration(const Label& label) const {
 
 bool Watermarks::MustRetain(const Label& label) const {
   const auto recomputing = recomputing_.find(label);
-  if (recomputing == recomputing_.end() && !IsRetainedGeneration(label)) return false;
+  if (recomputing == recomputing_.end() && !IsRetainedGeneration(label))
+    return false;
   if (recomputing != recomputing_.end() && recomputing->second) return true;
   // How far the row's consumers are done.
   const Label row = RowOf(label);
@@ -106,7 +111,8 @@ bool Watermarks::MustRetain(const Label& label) const {
     done = std::max(done.value_or(0), *kept->second.rbegin());
   }
   if (!done.has_value()) return true;
-  const int64_t pin = FloorDiv(VersionOf(label), generation_interval_) * generation_interval_;
+  const int64_t pin =
+      FloorDiv(VersionOf(label), generation_interval_) * generation_interval_;
   if (*done >= pin + 2 * generation_interval_) return false;
   // A row whose last version is done with needs none of the former.
   return relations_.ProducerOf(WithVersion(label, *done + 1)).has_value();
@@ -154,7 +160,8 @@ void Watermarks::Forget(absl::FunctionRef<bool(const Label& row)> moved) {
                  [&](const auto& known) { return moved(RowOf(known.first)); });
   absl::erase_if(released_early_,
                  [&](const Label& label) { return moved(RowOf(label)); });
-  absl::erase_if(unverified_, [&](const auto& row) { return moved(row.first); });
+  absl::erase_if(unverified_,
+                 [&](const auto& row) { return moved(row.first); });
   absl::erase_if(retained_, [&](const auto& row) { return moved(row.first); });
 }
 

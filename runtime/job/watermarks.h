@@ -1,5 +1,5 @@
-// Watermarks: what this agent believes of labels that it does not hold. A *row* is
-// a label without its version index; its versions follow one another, so one
+// Watermarks: what this agent believes of labels that it does not hold. A *row*
+// is a label without its version index; its versions follow one another, so one
 // number says how far a row was bound, and another how far it was dropped.
 // Both are hints: a value may have been lost after it was marked.
 //
@@ -28,7 +28,8 @@ namespace dogged {
 
 class Watermarks {
  public:
-  // `relations` outlives the watermarks. Every `generation_interval`-th version is pinned.
+  // `relations` outlives the watermarks. Every `generation_interval`-th version
+  // is pinned.
   Watermarks(const Relations& relations, int64_t generation_interval);
 
   // The label with zero at its version index.
@@ -52,8 +53,12 @@ class Watermarks {
   // It was dropped for its consumer to update it in place, and its producer's
   // inputs are to hear that the producer is done once the consumer is.
   void NoteReleasedEarly(const Label& label) { released_early_.insert(label); }
-  bool IsReleasedEarly(const Label& label) const { return released_early_.contains(label); }
-  bool TakeReleasedEarly(const Label& label) { return released_early_.erase(label) > 0; }
+  bool IsReleasedEarly(const Label& label) const {
+    return released_early_.contains(label);
+  }
+  bool TakeReleasedEarly(const Label& label) {
+    return released_early_.erase(label) > 0;
+  }
 
   // `row` came here because its home died, or out of a directory, as far as
   // `version`: what is not held of it may be lost, and need not have been
@@ -74,9 +79,10 @@ class Watermarks {
   int64_t generation_interval() const { return generation_interval_; }
   // A version that is kept for rebuilding: with one copy more than others.
   bool IsRetainedGeneration(const Label& label) const;
-  // A pinned or recomputing label that is still to be kept: its row has not been
-  // dropped far enough above it. Neighbouring rows differ by at most the cone
-  // of generation_interval steps, so that two intervals above nobody starts below.
+  // A pinned or recomputing label that is still to be kept: its row has not
+  // been dropped far enough above it. Neighbouring rows differ by at most the
+  // cone of generation_interval steps, so that two intervals above nobody
+  // starts below.
   bool MustRetain(const Label& label) const;
   // Its consumers are done, and it is kept all the same.
   void Retain(const Label& label);
@@ -113,7 +119,7 @@ class Watermarks {
   RowWatermarks retired_;
   absl::flat_hash_set<Label> released_early_;
   absl::flat_hash_map<Label, int64_t> unverified_;  // rows
-  absl::flat_hash_map<Label, bool> recomputing_;   // true: to the end
+  absl::flat_hash_map<Label, bool> recomputing_;    // true: to the end
   absl::flat_hash_map<Label, absl::btree_set<int64_t>> retained_;  // by row
 };
 

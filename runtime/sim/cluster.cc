@@ -61,7 +61,8 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
   if (options_.job_limits.generation_interval == 0) {
     Rng limits = Rng(options.seed).Stream("limits");
     options_.job_limits.generation_interval =
-        limits.Chance(0.5) ? JobLimits{}.generation_interval : 1 + limits.Below(6);
+        limits.Chance(0.5) ? JobLimits{}.generation_interval
+                           : 1 + limits.Below(6);
   }
   if (options_.job_limits.credit_bytes < 0) {
     // Enough, or none: all is announced first.

@@ -108,7 +108,8 @@ TEST(Digests, TheNewHomeHearsOfThoseThatOthersHaveRead) {
   std::vector<RowDigests> told;
   for (const std::string& body : agent.Sent(kThird, JobMessage::kWatermarks)) {
     const WatermarksBody watermarks = DecodeWatermarks(body).value();
-    told.insert(told.end(), watermarks.digests.begin(), watermarks.digests.end());
+    told.insert(told.end(), watermarks.digests.begin(),
+                watermarks.digests.end());
   }
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].row, kFirst);

@@ -247,8 +247,9 @@ Program TwoInputs() {
 // others all the same, then each of many paths to it would.
 TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
   OneAgent agent(TwoInputs());
-  agent.Receive(kPeer, JobMessage::kWatermarks,
-                EncodeWatermarks({.retired = {{{.array = 0, .index = {0}}, 5}}}));
+  agent.Receive(
+      kPeer, JobMessage::kWatermarks,
+      EncodeWatermarks({.retired = {{{.array = 0, .index = {0}}, 5}}}));
   const auto demand_y = [&](int64_t step, bool certain) {
     agent.Receive(kPeer, JobMessage::kDemand,
                   EncodeDemand({.label = {.array = 2, .index = {step}},
@@ -297,7 +298,8 @@ TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
   ASSERT_THAT(run_all(), SizeIs(1));
   agent.Sent(kPeer, JobMessage::kGranted);
   agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({1}));
-  const std::vector<std::string> grants = agent.Sent(kPeer, JobMessage::kGranted);
+  const std::vector<std::string> grants =
+      agent.Sent(kPeer, JobMessage::kGranted);
   ASSERT_THAT(grants, SizeIs(1));
   const ClaimBody grant = DecodeClaim(grants[0]).value();
   for (int i = 0; i < 20; ++i) agent.Pass(absl::Milliseconds(100));

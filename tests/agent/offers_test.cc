@@ -205,7 +205,8 @@ TEST(Offers, ARowThatEndedInWhatWasFoundIsNotMadeAgain) {
 TEST(Offers, TheHomeOfARowThatEndedInWhatWasFoundHearsOfIt) {
   OneAgent agent(RowThenEnd(kPeer));
   ReadDisk(agent, {kEnd});
-  const std::vector<std::string> watermarks = agent.Sent(kPeer, JobMessage::kWatermarks);
+  const std::vector<std::string> watermarks =
+      agent.Sent(kPeer, JobMessage::kWatermarks);
   ASSERT_EQ(watermarks.size(), 1u);
   EXPECT_THAT(
       DecodeWatermarks(watermarks[0]).value().done,

@@ -28,7 +28,8 @@ TEST(TaskTimes, AfterADeathItIsShortForAWhile) {
   EXPECT_EQ(times.DemandTimeout(kStart), limits.after_failure_timeout);
   EXPECT_EQ(times.UsualTimeout(), absl::Seconds(24));
   const absl::Time end = kStart + 8 * times.UsualTimeout();
-  EXPECT_EQ(times.DemandTimeout(end - absl::Seconds(1)), limits.after_failure_timeout);
+  EXPECT_EQ(times.DemandTimeout(end - absl::Seconds(1)),
+            limits.after_failure_timeout);
   EXPECT_EQ(times.DemandTimeout(end), absl::Seconds(24));
 }
 

@@ -1,6 +1,6 @@
-// Aim: watermarks bound what a loss costs: pins stay until no neighbour can need
-// what lies above them, and what is made again lives as long.
-// Method: one row of a stencil, told by hand how far it came.
+// Aim: watermarks bound what a loss costs: pins stay until no neighbour can
+// need what lies above them, and what is made again lives as long. Method: one
+// row of a stencil, told by hand how far it came.
 #include "runtime/job/watermarks.h"
 
 #include "gmock/gmock.h"
@@ -42,7 +42,8 @@ TEST_F(MarksTest, PinsAreEveryCthVersionThatRequiresSomething) {
   EXPECT_FALSE(watermarks_.IsRetainedGeneration(Phi(3, 3)));
   EXPECT_TRUE(watermarks_.IsRetainedGeneration(Phi(3, 4)));
   EXPECT_TRUE(watermarks_.IsRetainedGeneration(Phi(3, 8)));
-  EXPECT_FALSE(watermarks_.IsRetainedGeneration(Phi(0, 4)));  // the edge: leaves
+  EXPECT_FALSE(
+      watermarks_.IsRetainedGeneration(Phi(0, 4)));  // the edge: leaves
 }
 
 TEST_F(MarksTest, APinGoesTwoIntervalsLater) {
@@ -93,7 +94,8 @@ TEST_F(MarksTest, AReopenedLabelIsNeitherBoundNorDropped) {
 TEST_F(MarksTest, AReopenedLabelLivesAsLongAsThePinBelowIt) {
   DropUpTo(3, 10);
   watermarks_.MarkRecomputing(Phi(3, 9));
-  EXPECT_TRUE(watermarks_.MustRetain(Phi(3, 9)));  // with the pin at 8, up to 16
+  EXPECT_TRUE(
+      watermarks_.MustRetain(Phi(3, 9)));  // with the pin at 8, up to 16
   watermarks_.Retain(Phi(3, 9));
   DropUpTo(3, 15);
   EXPECT_TRUE(watermarks_.MustRetain(Phi(3, 9)));

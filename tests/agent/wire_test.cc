@@ -162,8 +162,8 @@ TEST(Wire, MessagesAboutJobs) {
       Golden("01 02 04 01 00 ac 02 0500000000000000"));
   EXPECT_EQ(
       Hex(EncodeWatermarks({.done = {{kLabel, 3}},
-                       .digests = {{kLabel, {{2, {.low = 1, .high = 2}}}}},
-                       .handover_complete = true})
+                            .digests = {{kLabel, {{2, {.low = 1, .high = 2}}}}},
+                            .handover_complete = true})
               .view()),
       Golden("01 01 02 04 01 06  00"
              "01 01 02 04 01 01 04 0100000000000000 0200000000000000"

@@ -81,7 +81,7 @@ void CheckInAProcess(const std::function<void()>& body) {
 
 // The directory opens.
 void MarkRecomputing(const std::string& directory,
-            const std::function<void(PatientEngine&)>& check) {
+                     const std::function<void(PatientEngine&)>& check) {
   CheckInAProcess([&] {
     RealEngine real(directory);
     ASSERT_TRUE(real.status().ok()) << real.status();
@@ -107,8 +107,9 @@ std::string ValueOf(uint64_t i) {
 TEST(RocksDbEngine, KeepsTheContractOfEngines) {
   TemporaryFolder folder;
   for (uint64_t seed = 1; seed <= 2; ++seed) {
-    MarkRecomputing(folder / std::to_string(seed),
-           [&](PatientEngine& patient) { CheckAgainstAMap(patient, seed); });
+    MarkRecomputing(folder / std::to_string(seed), [&](PatientEngine& patient) {
+      CheckAgainstAMap(patient, seed);
+    });
   }
 }
 

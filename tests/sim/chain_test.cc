@@ -17,12 +17,13 @@ TEST(Chain, WaitingForOthersIsNoLoss) {
   const auto expected = SerialResults(job);
   const auto [first, last] = SeedRange(5);
   for (int64_t seed = first; seed <= last; ++seed) {
-    const SimOutcome outcome = Cluster({.agents = 3,
-                                        .seed = static_cast<uint64_t>(seed),
-                                        .task_time = kTaskTime,
-                                        .job_limits = {.demanded_tasks_max = 32}},
-                                       job.Encode(), LoadMixKernels)
-                                   .Run();
+    const SimOutcome outcome =
+        Cluster({.agents = 3,
+                 .seed = static_cast<uint64_t>(seed),
+                 .task_time = kTaskTime,
+                 .job_limits = {.demanded_tasks_max = 32}},
+                job.Encode(), LoadMixKernels)
+            .Run();
     ASSERT_TRUE(outcome.status.ok()) << "seed " << seed << outcome.status;
     EXPECT_EQ(outcome.results, expected) << "seed " << seed;
     EXPECT_LT(outcome.elapsed, outcome.tasks_needed * kTaskTime * 6 / 5)
@@ -36,11 +37,12 @@ TEST(Chain, RunsUnderManyFaults) {
   const auto expected = SerialResults(job);
   const auto [first, last] = SeedRange(30);
   for (int64_t seed = first; seed <= last; ++seed) {
-    const SimOutcome outcome = Cluster({.seed = static_cast<uint64_t>(seed),
-                                        .faults = ManyFaults(),
-                                        .job_limits = {.demanded_tasks_max = 32}},
-                                       job.Encode(), LoadMixKernels)
-                                   .Run();
+    const SimOutcome outcome =
+        Cluster({.seed = static_cast<uint64_t>(seed),
+                 .faults = ManyFaults(),
+                 .job_limits = {.demanded_tasks_max = 32}},
+                job.Encode(), LoadMixKernels)
+            .Run();
     ASSERT_TRUE(outcome.status.ok()) << "seed " << seed << outcome.status;
     EXPECT_EQ(outcome.results, expected) << "seed " << seed;
   }

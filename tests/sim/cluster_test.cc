@@ -197,8 +197,9 @@ TEST(Cluster, OneCopySurvivesToo) {
 // with the frontier, not with the history.
 TEST(Cluster, PinsBoundWhatADeathCosts) {
   const Job job = Heat1dJob(301, 60, 16);
-  SimOptions options{
-      .agents = 4, .job = {.replicas = 1}, .job_limits = {.generation_interval = 8}};
+  SimOptions options{.agents = 4,
+                     .job = {.replicas = 1},
+                     .job_limits = {.generation_interval = 8}};
   const Work calm = RunSeeds(job, options, 3);
   options.faults = {.crash = 1};
   const Work hit = RunSeeds(job, options, 12);
