@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kvstore/digest_log.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 
@@ -20,6 +21,7 @@ struct CarriedOver {
   // How far rows were bound and dropped, see Marks.
   std::vector<std::pair<Label, int64_t>> bound_rows;
   std::vector<std::pair<Label, int64_t>> retired_rows;
+  std::vector<RowDigests> digests;  // see DigestLog
 };
 
 }  // namespace dogged

@@ -26,6 +26,11 @@ constexpr int kLeavesAtOnce = 1 << 14;
 // its digest.
 constexpr absl::Duration kAskedFor = absl::Microseconds(20);
 
+// Some pin intervals, as far back as tasks are made again while pins live; and
+// 32 MB.
+constexpr int64_t kDigestVersions = 64;
+constexpr int64_t kDigestsMax = int64_t{1} << 21;
+
 int64_t QueueTarget(const Executor& executor, const TaskTimes& times) {
   const int64_t workers = executor.worker_count();
   if (times.HasUnknown()) return workers;
@@ -80,6 +85,7 @@ JobRun::JobRun(JobParts parts)
       // Running forward wastes nothing only where every task is needed.
       forward_(!options_.search_only && job_->program.every_task_needed),
       marks_(relations_, limits_.pin_interval),
+      digests_(kDigestVersions, kDigestsMax),
       places_(self_, options_.replicas, relations_, marks_),
       wide_(relations_),
       activations_(relations_),
@@ -289,8 +295,9 @@ void JobRun::Execute(std::unique_ptr<Activation> record) {
        .priority = record->priority,
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
-       .lazy_digests = times_.usual() >= kAskedFor && !storage_.has_store() &&
-                       places_.IsInternal(task) && !makes_results(),
+       .lazy_digests = times_.usual() >= kAskedFor && !HasLost() &&
+                       !storage_.has_store() && places_.IsInternal(task) &&
+                       !makes_results(),
        .owner = kernels_});
   activation_pool_.Put(std::move(record));
 }

@@ -12,6 +12,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
+#include "kvstore/digest_log.h"
 #include "kvstore/shard.h"
 #include "runtime/agent/carried_over.h"
 #include "runtime/agent/copy_queue.h"
@@ -92,6 +93,8 @@ class JobRun {
   void EndSlowness();
   const Trouble& trouble() const { return trouble_; }
   const JobStats& stats() const { return stats_; }
+  // That this agent holds, or has heard of; none if it knows of none.
+  std::optional<Digest> KnownDigest(const Label& label) const;
   const Program& program() const { return job_->program; }
   const Relations& relations() const { return relations_; }
   JobId id() const { return id_; }
@@ -131,7 +134,23 @@ class JobRun {
   void HandlePublish(absl::Time now, AgentId from, const PublishBody&, Outbox&);
   void HandleAnnounce(absl::Time, AgentId from, const AnnounceBody&, Outbox&);
   void HandleStored(absl::Time now, AgentId from, const AnnounceBody&, Outbox&);
-  void FailOfConflict(const Label& label, const Digest& other, AgentId from);
+  // `mine`, which this agent holds or has held, and another digest for a label.
+  void FailOfConflict(const Label& label, const Digest& mine,
+                      const Digest& other, AgentId from);
+  // Binds and logs the value; true if the label was not bound here. None: with
+  // another digest it was bound or logged, and the job has failed.
+  std::optional<bool> BindHere(const Label& label, const Value& value,
+                               AgentId from);
+  // With the value that is held, then with the log, which it enters; false if
+  // it is another one, and the job has failed.
+  bool CompareDigest(const Label& label, const Digest& digest, AgentId from);
+  bool LogDigest(const Label& label, const Digest& digest, AgentId from);
+  bool LogDigests(const std::vector<RowDigests>& rows, AgentId from);
+  // A sender that is not the label's home takes itself for it: the home is to
+  // hear of the digest, too.
+  void NoteDigestFrom(absl::Time now, AgentId from, const Label& label);
+  // A value without a digest gets one if one is logged.
+  bool LogDigestOf(const Label& label, const Value& value, AgentId from);
   void CountReads(const Activation& record);
   void AddMissingReplicas(const Label& label, const Entry& entry,
                           absl::btree_set<AgentId>& targets) const;
@@ -239,6 +258,12 @@ class JobRun {
   // Tells the homes of rows that have `moved` how far they are.
   void HandOverMarks(absl::FunctionRef<bool(const Label&)> moved, Outbox&);
   bool HandleMarks(absl::Time now, AgentId from, const MarksBody& body);
+  // Homes of rows that have `moved` are to hear which digests are logged.
+  void MarkDigestsUntold(absl::Time now,
+                         absl::FunctionRef<bool(const Label&)> moved);
+  void TellDigests(absl::Time now, Outbox& out);
+  // Something of this job may have been lost, so labels may be made again.
+  bool HasLost() const { return rebuild_after_ != absl::InfinitePast(); }
   void TellThrough(Outbox& out);
   void ActOnRounds(absl::Time now, Outbox& out);
   void PursueOverdue(absl::Time now, Outbox& out);
@@ -258,6 +283,7 @@ class JobRun {
   const bool forward_;
   Shard shard_;
   Marks marks_;
+  DigestLog digests_;
   JobPlaces places_;
   DoneReports done_reports_;
   WideLabels wide_;

@@ -302,6 +302,8 @@ void Lending::TakeReturns(AgentId id, Peer& peer, Outbox& out) {
     numbers.swap(peer.owner.returns->numbers);
   }
   if (numbers.empty()) return;
+  // Tables are emptied in an order that differs from process to process.
+  std::sort(numbers.begin(), numbers.end());
   for (uint64_t number : numbers) peer.owner.held.erase(number);
   for (size_t first = 0; first < numbers.size(); first += kNumbersMax) {
     const size_t end = std::min<size_t>(numbers.size(), first + kNumbersMax);

@@ -34,6 +34,8 @@ class Marks {
   // The label with zero at its version index.
   Label RowOf(const Label& label) const;
   int64_t VersionOf(const Label& label) const;
+  // `row` itself if its array has no versions.
+  Label WithVersion(const Label& row, int64_t version) const;
 
   // --- bound once
   void NoteBound(const Label& label);
@@ -104,7 +106,6 @@ class Marks {
 
  private:
   int32_t VersionIndexOf(const Label& label) const;
-  Label WithVersion(const Label& row, int64_t version) const;
 
   const Relations& relations_;
   const int64_t pin_interval_;

@@ -38,6 +38,35 @@ std::vector<std::pair<Label, int64_t>> GetRows(Decoder& in) {
   return out;
 }
 
+void PutDigests(const std::vector<RowDigests>& rows, Encoder& out) {
+  out.PutVarint(rows.size());
+  for (const RowDigests& row : rows) {
+    row.row.Encode(out);
+    out.PutVarint(row.versions.size());
+    for (const auto& [version, digest] : row.versions) {
+      out.PutSigned(version);
+      out.PutU64(digest.low);
+      out.PutU64(digest.high);
+    }
+  }
+}
+
+std::vector<RowDigests> GetDigests(Decoder& in) {
+  std::vector<RowDigests> out;
+  const int64_t rows = in.GetCount(3);
+  for (int64_t i = 0; i < rows && in.ok(); ++i) {
+    RowDigests row{.row = Label::Decode(in), .versions = {}};
+    const int64_t versions = in.GetCount(17);
+    for (int64_t j = 0; j < versions && in.ok(); ++j) {
+      const int64_t version = in.GetSigned();
+      const uint64_t low = in.GetU64();
+      row.versions.emplace_back(version, Digest{low, in.GetU64()});
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 // One body after the other.
 template <typename Body>
 absl::StatusOr<std::vector<Body>> DecodeAll(
@@ -204,6 +233,7 @@ Bytes EncodeMarks(const MarksBody& body) {
   Encoder out;
   PutRows(body.done, out);
   PutRows(body.retired, out);
+  PutDigests(body.digests, out);
   out.PutBool(body.is_through);
   return Bytes(out.Take());
 }
@@ -213,6 +243,7 @@ absl::StatusOr<MarksBody> DecodeMarks(absl::string_view body) {
   MarksBody out;
   out.done = GetRows(in);
   out.retired = GetRows(in);
+  out.digests = GetDigests(in);
   out.is_through = in.GetBool();
   DOGGED_RETURN_IF_ERROR(in.Finish("marks"));
   return out;

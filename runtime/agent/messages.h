@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kvstore/digest_log.h"
 #include "routing/envelope.h"
 #include "runtime/agent/loan.h"
 #include "runtime/base/bytes.h"
@@ -126,6 +127,8 @@ struct RetiredBody {
 struct MarksBody {
   std::vector<std::pair<Label, int64_t>> done;
   std::vector<std::pair<Label, int64_t>> retired;
+  // Of labels of these rows, also of those that were dropped, see DigestLog.
+  std::vector<RowDigests> digests;
   // The sender has handed over all that was its own and is the receiver's now.
   bool is_through = false;
 };

@@ -22,20 +22,77 @@ void JobRun::BindOutput(absl::Time now, const Label& label, const Value& value,
     return;
   }
   // Made away from home: kept here until the home has it.
-  const absl::StatusOr<bool> bound = shard_.Bind(label, value);
-  if (!bound.ok()) return FailOfConflict(label, value.digest(), self_);
+  if (!BindHere(label, value, self_).has_value()) return;
   Entry& entry = *shard_.Find(label);
   entry.made_here = true;
   HandOutIfWanted(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
+  // Its home may run the task, too, and be done with the label, before it hears
+  // of this one.
+  digests_.MarkUntold(marks_.RowOf(label), now + limits_.gift_silence_max);
   handover_.Give(places_.HomeOf(label), label);
   SendValue({places_.HomeOf(label)}, label, out);
   TellLocalConsumers(label, value, self_, out);
 }
 
-void JobRun::FailOfConflict(const Label& label, const Digest& other,
-                            AgentId from) {
+std::optional<bool> JobRun::BindHere(const Label& label, const Value& value,
+                                     AgentId from) {
+  if (!LogDigestOf(label, value, from)) return std::nullopt;
+  const absl::StatusOr<bool> bound = shard_.Bind(label, value);
+  if (bound.ok()) return *bound;
+  FailOfConflict(label, shard_.Find(label)->value.digest(), value.digest(),
+                 from);
+  return std::nullopt;
+}
+
+bool JobRun::CompareDigest(const Label& label, const Digest& digest,
+                           AgentId from) {
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone() &&
+      entry->value.digest() != digest) {
+    FailOfConflict(label, entry->value.digest(), digest, from);
+    return false;
+  }
+  return LogDigest(label, digest, from);
+}
+
+bool JobRun::LogDigest(const Label& label, const Digest& digest, AgentId from) {
+  const Label row = marks_.RowOf(label);
+  const int64_t version = marks_.VersionOf(label);
+  if (digests_.Note(row, version, digest)) return true;
+  FailOfConflict(label, *digests_.Find(row, version), digest, from);
+  return false;
+}
+
+bool JobRun::LogDigests(const std::vector<RowDigests>& rows, AgentId from) {
+  for (const RowDigests& row : rows) {
+    for (const auto& [version, digest] : row.versions) {
+      const Label label = marks_.WithVersion(row.row, version);
+      if (!CompareDigest(label, digest, from)) return false;
+    }
+  }
+  return true;
+}
+
+bool JobRun::LogDigestOf(const Label& label, const Value& value, AgentId from) {
+  if (!value.HasDigest() &&
+      !digests_.Find(marks_.RowOf(label), marks_.VersionOf(label))) {
+    return true;
+  }
+  return LogDigest(label, value.digest(), from);
+}
+
+std::optional<Digest> JobRun::KnownDigest(const Label& label) const {
+  const Entry* entry = shard_.Find(label);
+  if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
+    return entry->value.digest();
+  }
+  return digests_.Find(marks_.RowOf(label), marks_.VersionOf(label));
+}
+
+void JobRun::FailOfConflict(const Label& label, const Digest& mine,
+                            const Digest& other, AgentId from) {
   const Entry* entry = shard_.Find(label);
   const std::optional<Task> producer = relations_.ProducerOf(label);
   const auto who = [this](AgentId agent, bool made) {
@@ -45,9 +102,9 @@ void JobRun::FailOfConflict(const Label& label, const Digest& other,
   Fail(absl::DataLossError(absl::StrCat(
       "label ", program().LabelText(label), " of task ",
       producer.has_value() ? program().TaskText(*producer) : "none",
-      " has two values: ", entry->value.digest().ToString(), " at ",
-      who(self_, entry->made_here && from != self_), ", and ", other.ToString(),
-      " from ", who(from, from == self_),
+      " has two values: ", mine.ToString(), " at ",
+      who(self_, entry != nullptr && entry->made_here && from != self_),
+      ", and ", other.ToString(), " from ", who(from, from == self_),
       "; a kernel that is not deterministic, or memory that is broken")));
 }
 
@@ -60,8 +117,8 @@ void JobRun::BecomeHome(const Label& label, Entry& entry) {
 
 void JobRun::BindAtHome(absl::Time now, const Label& label, const Value& value,
                         AgentId from, Outbox& out) {
-  const absl::StatusOr<bool> bound = shard_.Bind(label, value);
-  if (!bound.ok()) return FailOfConflict(label, value.digest(), from);
+  const std::optional<bool> bound = BindHere(label, value, from);
+  if (!bound.has_value()) return;
   Entry* entry = shard_.Find(label);
   const std::optional<Task> producer = relations_.ProducerOf(label);
   if (producer.has_value()) search_.claims.Release(*producer);
@@ -193,6 +250,12 @@ void JobRun::Announce(absl::Time now, const Label& label, Outbox& out) {
   mail_.SendToAll(std::move(targets), JobMessage::kAnnounce, body, out);
 }
 
+void JobRun::NoteDigestFrom(absl::Time now, AgentId from, const Label& label) {
+  const AgentId home = places_.HomeOf(label);
+  if (from == home || home == self_) return;
+  digests_.MarkUntold(marks_.RowOf(label), now);
+}
+
 void JobRun::HandlePublish(absl::Time now, AgentId from,
                            const PublishBody& body, Outbox& out) {
   root_.has_news |= root_.rounds.Note(body.label, body.value);
@@ -208,10 +271,9 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     return;
   }
   if (rank > 0) {
-    const absl::StatusOr<bool> bound = shard_.Bind(body.label, body.value);
-    if (!bound.ok()) {
-      return FailOfConflict(body.label, body.value.digest(), from);
-    }
+    const std::optional<bool> bound = BindHere(body.label, body.value, from);
+    if (!bound.has_value()) return;
+    NoteDigestFrom(now, from, body.label);
     marks_.NoteBound(body.label);
     Entry& entry = *shard_.Find(body.label);
     if (*bound) {
@@ -222,6 +284,8 @@ void JobRun::HandlePublish(absl::Time now, AgentId from,
     }
     mail_.SendTo(from, JobMessage::kStored, stored, out);
   } else {
+    if (!LogDigestOf(body.label, body.value, from)) return;
+    NoteDigestFrom(now, from, body.label);
     stillness_.NoteProgress(now);
   }
   TellLocalConsumers(body.label, body.value, from, out);
@@ -257,9 +321,8 @@ void JobRun::HandleAnnounce(absl::Time now, AgentId from,
   if (rank == 0) CountIfLate(body.label, from);
   Entry* entry = shard_.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
-  if (held && entry->value.digest() != body.digest) {
-    return FailOfConflict(body.label, body.digest, from);
-  }
+  if (!CompareDigest(body.label, body.digest, from)) return;
+  NoteDigestFrom(now, from, body.label);
   if (held && rank >= 0) {
     mail_.SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
   } else if (rank == 0 && marks_.IsRetired(body.label) &&
@@ -282,6 +345,7 @@ void JobRun::HandleAnnounce(absl::Time now, AgentId from,
 void JobRun::HandleStored(absl::Time now, AgentId from,
                           const AnnounceBody& body, Outbox& out) {
   handover_.Settle(from, body.label);
+  if (!CompareDigest(body.label, body.digest, from)) return;
   Entry* entry = shard_.Find(body.label);
   if (entry == nullptr || entry->value.IsNone()) {
     if (places_.IsHome(body.label) && marks_.IsRetired(body.label)) {
@@ -289,9 +353,6 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
                    EncodeRetired({.label = body.label}), out);
     }
     return;
-  }
-  if (entry->value.digest() != body.digest) {
-    return FailOfConflict(body.label, body.digest, from);
   }
   if (entry->is_home) {
     if (std::find(entry->copies.begin(), entry->copies.end(), from) ==
@@ -303,6 +364,7 @@ void JobRun::HandleStored(absl::Time now, AgentId from,
     return;
   }
   if (from != places_.HomeOf(body.label)) return;
+  digests_.MarkTold(marks_.RowOf(body.label));
   if (places_.RankOf(body.label, self_) < 0) {
     shard_.Erase(body.label);
   } else {

@@ -43,6 +43,11 @@ void JobRun::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
         return before.Home(places_.KeyOf(row)) == self_ && !places_.IsHome(row);
       },
       out);
+  // Also of rows that were others': their home may be dead.
+  MarkDigestsUntold(now, [&](const Label& row) {
+    return before.Home(places_.KeyOf(row)) != places_.HomeOf(row);
+  });
+  TellDigests(now, out);
   DropMovedTasks();
   if (forward_) {
     ClaimMovedTasks();
@@ -195,6 +200,8 @@ void JobRun::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   AskAllAgain(now);
   HandOverMarks([&](const Label& row) { return places_.HomeOf(row) == peer; },
                 out);
+  MarkDigestsUntold(
+      now, [&](const Label& row) { return places_.HomeOf(row) == peer; });
   for (const Label& label :
        shard_.Select([](const Label&, const Entry&) { return true; })) {
     const Entry& entry = *shard_.Find(label);
@@ -241,6 +248,37 @@ void JobRun::HandOverMarks(absl::FunctionRef<bool(const Label& row)> moved,
   }
 }
 
+void JobRun::MarkDigestsUntold(
+    absl::Time now, absl::FunctionRef<bool(const Label& row)> moved) {
+  for (const RowDigests& row : digests_.Select(moved)) {
+    if (!places_.IsHome(row.row)) digests_.MarkUntold(row.row, now);
+  }
+}
+
+void JobRun::TellDigests(absl::Time now, Outbox& out) {
+  constexpr int64_t kDigestsAtOnce = 1 << 13;
+  struct Part {
+    MarksBody body;
+    int64_t digest_count = 0;
+  };
+  absl::btree_map<AgentId, Part> parts;
+  const auto send = [&](AgentId home, Part& part) {
+    mail_.SendTo(home, JobMessage::kMarks, EncodeMarks(part.body), out);
+    part = Part();
+  };
+  for (RowDigests& row : digests_.TakeUntold(now)) {
+    const AgentId home = places_.HomeOf(row.row);
+    if (home == self_) continue;
+    Part& part = parts[home];
+    part.digest_count += std::ssize(row.versions);
+    part.body.digests.push_back(std::move(row));
+    if (part.digest_count >= kDigestsAtOnce) send(home, part);
+  }
+  for (auto& [home, part] : parts) {
+    if (part.digest_count > 0) send(home, part);
+  }
+}
+
 void JobRun::TellThrough(Outbox& out) {
   for (const AgentId to : handover_.TakeThrough()) {
     mail_.SendTo(to, JobMessage::kMarks, EncodeMarks({.is_through = true}),
@@ -255,6 +293,10 @@ bool JobRun::HandleMarks(absl::Time now, AgentId from, const MarksBody& body) {
       if (!places_.IsKnown(row)) return false;
     }
   }
+  for (const RowDigests& row : body.digests) {
+    if (!places_.IsKnown(row.row)) return false;
+  }
+  if (!LogDigests(body.digests, from)) return true;
   if (body.is_through) {
     handover_.EndAwait(from);
     if (offers_.others.erase(from) > 0) NoteOffer(now);
@@ -425,6 +467,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     }
   }
 
+  TellDigests(now, out);
   for (const Label& label : shard_.TakeDue(now)) Announce(now, label, out);
   CrossOffReported(out);
   wide_.Sweep();

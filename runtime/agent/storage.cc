@@ -22,6 +22,7 @@ void JobRun::SendValue(absl::btree_set<AgentId> targets, const Label& label,
                        Outbox& out, Sending why) {
   Entry* entry = shard_.Find(label);
   entry->is_exposed = true;
+  if (!LogDigest(label, entry->value.digest(), self_)) return;
   if (entry->value.IsHollow()) {
     storage_.Load(label, targets);
     return;
@@ -183,12 +184,13 @@ void JobRun::Recall() {
 }
 
 CarriedOver JobRun::TakeCarriedOver() const {
+  const auto all = [](const Label&) { return true; };
+  CarriedOver out{.digests = digests_.Select(all)};
   // Where memory is short, values that nobody may want any more are a burden:
   // who has done with them has to be found out anew.
-  if (storage_.bytes_max() > 0) return {};
-  const auto all = [](const Label&) { return true; };
-  CarriedOver out{.bound_rows = marks_.BoundRows(all),
-                  .retired_rows = marks_.RetiredRows(all)};
+  if (storage_.bytes_max() > 0) return out;
+  out.bound_rows = marks_.BoundRows(all);
+  out.retired_rows = marks_.RetiredRows(all);
   for (const Label& label : shard_.Select([](const Label&, const Entry& entry) {
          return !entry.value.IsNone() && !entry.value.IsHollow();
        })) {
@@ -202,6 +204,9 @@ CarriedOver JobRun::TakeCarriedOver() const {
 // durable.
 void JobRun::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
                               Outbox& out) {
+  rebuild_after_ = std::max(rebuild_after_, now);
+  if (!LogDigests(carried.digests, self_)) return;
+  MarkDigestsUntold(now, [](const Label&) { return true; });
   for (const auto& [row, version] : carried.bound_rows) {
     marks_.NoteBoundRow(row, version);
     marks_.Doubt(row, version);
@@ -268,16 +273,9 @@ void JobRun::Adopt(absl::Time now, const Label& label, const Value& value,
       label.index.size() ==
           program().arrays[static_cast<size_t>(label.array)].rank;
   if (!is_known) return;
+  if (!CompareDigest(label, value.digest(), self_)) return;
   Entry* entry = &shard_.Get(label);
-  if (!entry->value.IsNone()) {
-    if (entry->value.digest() == value.digest()) return;
-    Fail(absl::DataLossError(
-        absl::StrCat("label ", program().LabelText(label), ": two values, ",
-                     entry->value.digest().ToString(), " here and ",
-                     value.digest().ToString(), " in the directory of agent ",
-                     self_.ToString())));
-    return;
-  }
+  if (!entry->value.IsNone()) return;
   stillness_.NoteProgress(now);
   if (is_on_disk) {
     storage_.Adopt(label, *entry, value);

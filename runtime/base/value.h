@@ -103,11 +103,13 @@ class Value {
   void SealLazily();
   // XXH3-128 over the data, type and shape excluded.
   const Digest& digest() const {
-    if (block_->digest_state.load(std::memory_order_acquire) !=
-        DigestState::kKnown) {
-      ComputeDigest();
-    }
+    if (!HasDigest()) ComputeDigest();
     return block_->digest;
+  }
+  // False: nobody has asked yet for the digest of a value sealed lazily.
+  bool HasDigest() const {
+    return block_->digest_state.load(std::memory_order_acquire) ==
+           DigestState::kKnown;
   }
   // True if both refer to one block, or to none.
   bool IsSameBlock(const Value& other) const { return block_ == other.block_; }

@@ -54,7 +54,7 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
       load_kernels_(std::move(load_kernels)),
       rng_(Rng(options.seed).Stream("cluster")),
       network_(queue_, options.faults.network,
-               Rng(options.seed).Stream("network")) {
+               Rng(options.seed).Stream("network"), options.trace) {
   if (options_.limits.outbox_bytes_max < Limits{}.outbox_bytes_max) {
     network_.SetQueueBytesMax(options_.limits.outbox_bytes_max);
   }
@@ -148,7 +148,11 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
   node.executor = std::make_unique<SimExecutor>(
       queue_, options_.workers, options_.task_time * SlownessOf(sickness),
       rng_.Stream(absl::StrCat("executor", nodes_.size())), wake, node.arena);
+  node.executor->Trace(node.id, options_.trace);
   if (sickness == Sickness::kNoValues) node.executor->LackMemory(0.5);
+  if (options_.compares_made) {
+    node.executor->OnEnded([this](const Completion& done) { NoteMade(done); });
+  }
   node.background = std::make_unique<SimBackground>(
       queue_, CompileTime(sickness, options_.compile_time),
       rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
@@ -231,6 +235,10 @@ void Cluster::RunNode(Node& node) {
   node.agent->RunOnce(queue_.now());
   SetValueMemory(nullptr);
   NoteEvents(node);
+  if (node.agent->membership().view() != node.view) {
+    node.view = node.agent->membership().view();
+    disturbed_ = queue_.now();
+  }
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
     outcome_.held_labels_max =
         std::max(outcome_.held_labels_max, run->held_count());
@@ -342,6 +350,69 @@ void Cluster::CollectStats(const Node& node) {
     outcome_.sick_tasks += run->stats().tasks_executed;
 }
 
+// A digest of its own: to ask a value for one has it computed, which agents do
+// when they need it.
+void Cluster::NoteMade(const Completion& done) {
+  if (!done.status.ok()) return;
+  relations_->ForEachCreated(done.task, [&](int create, const Label& label) {
+    made_[label].insert(
+        Hash128(done.outputs[static_cast<size_t>(create)].view()));
+  });
+}
+
+// It and the agent that the first client talks to are members for each other,
+// and no cut lies between them.
+bool Cluster::IsNearClient(const Node& node) const {
+  const Node* contact = clients_.front().contact;
+  if (contact == nullptr || contact->agent == nullptr) return false;
+  const auto sees = [this](const Node& one, const Node& other) {
+    return one.agent->membership().view()->Contains(other.id) &&
+           network_.Reaches(one.place, other.place, 0);
+  };
+  return contact == &node || (sees(*contact, node) && sees(node, *contact));
+}
+
+void Cluster::CountUnequal() {
+  for (const auto& node : nodes_) {
+    if (node->agent == nullptr) continue;
+    const JobRun* run = node->agent->FindRun(job_id_);
+    outcome_.is_failing |= run != nullptr && !run->failure().ok();
+  }
+  for (const auto& [label, made] : made_) {
+    if (made.size() < 2) continue;
+    ++outcome_.unequal_labels;
+    absl::btree_set<Digest> known;
+    const auto result = clients_.front().results.find(label);
+    if (result != clients_.front().results.end()) known.insert(result->second);
+    for (const auto& node : nodes_) {
+      if (node->agent == nullptr || !IsNearClient(*node)) continue;
+      const JobRun* run = node->agent->FindRun(job_id_);
+      if (run == nullptr) continue;
+      const std::optional<Digest> digest = run->KnownDigest(label);
+      if (digest.has_value()) known.insert(*digest);
+    }
+    if (known.size() > 1) {
+      fprintf(stderr, "TWO %s\n", job_->program.LabelText(label).c_str());
+      for (auto& n : nodes_) {
+        if (!n->agent) continue;
+        const JobRun* run = n->agent->FindRun(job_id_);
+        auto d = run ? run->KnownDigest(label) : std::nullopt;
+        fprintf(stderr,
+                " node %s place %d near %d contact %d knows %s held %d home? "
+                "fail %d\n",
+                n->id.ToString().c_str(), n->place, IsNearClient(*n),
+                clients_[0].contact == n.get(),
+                d ? d->ToString().c_str() : "none",
+                run ? (int)run->held_count() : -1,
+                run ? (int)!run->failure().ok() : -1);
+      }
+      fprintf(stderr, "result %d\n",
+              (int)(result != clients_[0].results.end()));
+    }
+    if (known.size() > 1) ++outcome_.unequal_known;
+  }
+}
+
 SimOutcome Cluster::Run() {
   const std::string context = absl::StrCat("seed ", options_.seed);
   SetCheckContext(context.c_str());
@@ -395,6 +466,7 @@ SimOutcome Cluster::Run() {
       outcome_.disk_bytes += node->disk->bytes;
     }
   }
+  CountUnequal();
   const Rounds& rounds = clients_.front().rounds;
   if (rounds.IsLoop() && rounds.HasEnded()) {
     outcome_.tasks_needed = rounds.TaskCount();
@@ -402,6 +474,7 @@ SimOutcome Cluster::Run() {
   outcome_.trace_digest = network_.trace_digest();
   outcome_.messages = network_.sent_count();
   outcome_.elapsed = queue_.now() - start;
+  outcome_.undisturbed = queue_.now() - disturbed_;
   SetCheckContext("");
   return outcome_;
 }

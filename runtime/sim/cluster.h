@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent.h"
@@ -22,6 +23,7 @@
 #include "runtime/sim/network.h"
 #include "runtime/sim/shared_memory.h"
 #include "runtime/sim/sickness.h"
+#include "runtime/sim/trace.h"
 
 namespace dogged {
 
@@ -106,11 +108,14 @@ struct SimOptions {
   // After the results are there all links are mended, and within so much time
   // all agents must have one view; zero: not looked at.
   absl::Duration heals_within;
+  // Counts labels that were made with several digests, see SimOutcome.
+  bool compares_made = false;
   // Of this job clients give agents the large inputs; outlives the cluster.
   const Job* inputs = nullptr;
   // Others of routing. A queue's bound holds for the network, too, if it is
   // smaller than this.
   Limits limits;
+  SimTrace trace;  // null: nobody looks
 };
 
 struct SimOutcome {
@@ -136,7 +141,15 @@ struct SimOutcome {
   int64_t loans = 0;              // values lent to others of the host
   int64_t spared = 0;             // offered to who had them
   int64_t refused = 0;            // messages that made no sense
-  int64_t rebirths = 0;           // agents that went on as another incarnation
+  // Of labels that were made with several digests: all; and those of which
+  // the client, its contact and the members that this one reaches know several
+  // at the end.
+  int64_t unequal_labels = 0;
+  int64_t unequal_known = 0;
+  // An agent has just failed the job, and the client was done first.
+  bool is_failing = false;
+  absl::Duration undisturbed;  // since a view changed, or a cut healed
+  int64_t rebirths = 0;        // agents that went on as another incarnation
 };
 
 // What a simulated job record calls its result digest.
@@ -233,6 +246,9 @@ class Cluster {
   void SayDelivered(const Client& client);
   void AwaitDone();
   void CollectStats(const Node& node);
+  void NoteMade(const Completion& done);
+  bool IsNearClient(const Node& node) const;
+  void CountUnequal();
 
   SimOptions options_;  // const after construction
   const std::string encoded_job_;
@@ -249,6 +265,9 @@ class Cluster {
   JobId job_id_;
   int next_place_ = 0;
   std::vector<Client> clients_;
+  absl::btree_map<Label, absl::btree_set<Digest>> made_;  // if it compares
+  absl::Time disturbed_ =
+      absl::InfinitePast();  // a view has changed, or a cut healed
   Node* billed_ = nullptr;
   int64_t live_before_ = 0;  // of the whole process, before this event
   SimOutcome outcome_;

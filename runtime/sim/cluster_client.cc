@@ -127,6 +127,12 @@ void Cluster::PollClients() {
         client.missing.erase(asked);
         // What the bytes are now, not what they were said to be.
         client.results[label] = Hash128(value.view());
+        if (options_.trace == nullptr) continue;
+        options_.trace({.kind = SimEvent::Kind::kResult,
+                        .time = queue_.now(),
+                        .agent = node->id,
+                        .label = label,
+                        .digest = client.results[label]});
       }
     }
     node->live_bytes += Value::LiveBytes() - live;

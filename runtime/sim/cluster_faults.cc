@@ -71,8 +71,10 @@ void Cluster::ScheduleFaults() {
   });
   ScheduleFault(plan.partition, [this] {
     network_.Partition(RandomHalf());
-    queue_.After(absl::Milliseconds(rng_.Below(2500)),
-                 [this] { network_.Heal(); });
+    queue_.After(absl::Milliseconds(rng_.Below(2500)), [this] {
+      network_.Heal();
+      disturbed_ = queue_.now();
+    });
   });
   ScheduleLongFaults();
 }
@@ -112,6 +114,7 @@ void Cluster::Impair(int from, int to, SimNetwork::Link link, bool both) {
   queue_.After(LongTime(), [this, from, to, both] {
     network_.MendLink(from, to);
     if (both) network_.MendLink(to, from);
+    disturbed_ = queue_.now();
   });
 }
 
@@ -122,7 +125,10 @@ void Cluster::ScheduleLongFaults() {
   });
   ScheduleFault(plan.split, [this] {
     network_.Partition(RandomHalf());
-    queue_.After(LongTime(), [this] { network_.Heal(); });
+    queue_.After(LongTime(), [this] {
+      network_.Heal();
+      disturbed_ = queue_.now();
+    });
   });
   const auto cut_off = [this](bool hears) {
     const Node* node = RandomNode();

@@ -33,9 +33,10 @@ struct Cluster::Node {
   std::unique_ptr<SimBackground> background;
   std::shared_ptr<SimDisk> disk;
   std::unique_ptr<SimEngine> engine;
-  SimArena* arena = nullptr;     // null: none
-  int64_t live_bytes = 0;        // of values
-  std::unique_ptr<Agent> agent;  // null: dead
+  SimArena* arena = nullptr;         // null: none
+  int64_t live_bytes = 0;            // of values
+  std::unique_ptr<Agent> agent;      // null: dead
+  std::shared_ptr<const View> view;  // as of its last pass
   bool crashed = false;
   bool paused = false;
   bool woken = false;  // a RunNode event is in the queue

@@ -26,6 +26,7 @@ void SimExecutor::StartSome() {
     ++running_;
     ReadyTask task = std::move(waiting_.back());  // newest first
     waiting_.pop_back();
+    Note(SimEvent::Kind::kTaskStarted, task.task, /*is_ok=*/true);
     // Now and then a task takes ten times as long.
     const double factor =
         0.5 + rng_.Unit() + (rng_.Chance(0.02) ? 10 * rng_.Unit() : 0);
@@ -55,9 +56,21 @@ void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
   } else {
     done.outputs.clear();
   }
+  Note(SimEvent::Kind::kTaskEnded, done.task, done.status.ok());
+  if (on_ended_ != nullptr) on_ended_(done);
   completions_.push_back(std::move(done));
   StartSome();
   wake_();
+}
+
+void SimExecutor::Note(SimEvent::Kind kind, const Task& task,
+                       bool is_ok) const {
+  if (trace_ == nullptr) return;
+  trace_({.kind = kind,
+          .time = queue_.now(),
+          .agent = agent_,
+          .task = task,
+          .is_ok = is_ok});
 }
 
 void SimExecutor::Poll(std::vector<Completion>& completions) {

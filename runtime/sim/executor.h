@@ -11,6 +11,7 @@
 #include "runtime/base/random.h"
 #include "runtime/exec/executor.h"
 #include "runtime/sim/event_queue.h"
+#include "runtime/sim/trace.h"
 
 namespace dogged {
 
@@ -18,8 +19,17 @@ class SimExecutor : public Executor {
  public:
   SimExecutor(EventQueue& queue, int workers, absl::Duration task_time, Rng rng,
               std::function<void()> wake, ValueMemory* memory = nullptr);
+  // From now on what runs here is noted, as of `agent`.
+  void Trace(AgentId agent, const SimTrace& trace) {
+    agent_ = agent;
+    trace_ = trace;
+  }
   // From now on a task finds no memory for what it makes, with `probability`.
   void LackMemory(double probability) { no_memory_ = probability; }
+  // Hears of each task that ends, before the agent does.
+  void OnEnded(std::function<void(const Completion&)> hears) {
+    on_ended_ = std::move(hears);
+  }
   ~SimExecutor() override;
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
@@ -31,6 +41,7 @@ class SimExecutor : public Executor {
  private:
   void StartSome();
   void Finish(ReadyTask task, absl::Duration elapsed);
+  void Note(SimEvent::Kind kind, const Task& task, bool is_ok) const;
 
   EventQueue& queue_;
   const int workers_;
@@ -39,6 +50,9 @@ class SimExecutor : public Executor {
   std::function<void()> wake_;
   ValueMemory* const memory_;  // where kernels' outputs lie; null: the heap
   double no_memory_ = 0;
+  AgentId agent_;
+  SimTrace trace_;
+  std::function<void(const Completion&)> on_ended_;
   std::deque<ReadyTask> waiting_;
   int running_ = 0;
   std::vector<Completion> completions_;

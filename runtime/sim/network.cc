@@ -47,6 +47,7 @@ int64_t* SimNetwork::QueueOf(AgentId from, AgentId to) {
 
 void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   ++sent_count_;
+  Note(SimEvent::Kind::kSent, from, to, message);
   const auto place = places_.find(to);
   const std::pair<int, int> link = {
       places_.at(from), place == places_.end() ? -1 : place->second};
@@ -81,6 +82,16 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   }
 }
 
+void SimNetwork::Note(SimEvent::Kind kind, AgentId from, AgentId to,
+                      const Bytes& message) const {
+  if (trace_ == nullptr) return;
+  trace_({.kind = kind,
+          .time = queue_.now(),
+          .agent = from,
+          .other = to,
+          .message = message});
+}
+
 bool SimNetwork::Reaches(int from, int to, int64_t bytes) const {
   if (!one_side_.empty() &&
       one_side_.contains(from) != one_side_.contains(to)) {
@@ -96,6 +107,7 @@ void SimNetwork::Deliver(AgentId from, AgentId to, const Bytes& message) {
   }
   auto it = endpoints_.find(to);
   if (it == endpoints_.end()) return;
+  Note(SimEvent::Kind::kArrived, from, to, message);
   trace_digest_ = Mix64(trace_digest_, Hash64(message.view(), to.value()));
   it->second->arrivals_.push_back({from, message});
   it->second->wake_();

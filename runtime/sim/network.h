@@ -20,6 +20,7 @@
 #include "routing/transport.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/event_queue.h"
+#include "runtime/sim/trace.h"
 
 namespace dogged {
 
@@ -32,8 +33,9 @@ struct NetworkFaults {
 
 class SimNetwork {
  public:
-  SimNetwork(EventQueue& queue, NetworkFaults faults, Rng rng)
-      : queue_(queue), faults_(faults), rng_(rng) {}
+  SimNetwork(EventQueue& queue, NetworkFaults faults, Rng rng,
+             const SimTrace& trace = nullptr)
+      : queue_(queue), faults_(faults), rng_(rng), trace_(trace) {}
 
   // One agent's end. `deliver` is called when something has arrived.
   class Endpoint : public Transport {
@@ -89,12 +91,14 @@ class SimNetwork {
  private:
   void Transmit(AgentId from, AgentId to, Bytes message);
   void Deliver(AgentId from, AgentId to, const Bytes& message);
+  void Note(SimEvent::Kind kind, AgentId from, AgentId to, const Bytes&) const;
   // The bytes that are under way; null without a bound.
   int64_t* QueueOf(AgentId from, AgentId to);
 
   EventQueue& queue_;
   NetworkFaults faults_;
   Rng rng_;
+  const SimTrace trace_;
   absl::btree_map<AgentId, Endpoint*> endpoints_;
   absl::btree_map<std::pair<AgentId, AgentId>, absl::Time> last_due_;
   absl::btree_set<int> one_side_;

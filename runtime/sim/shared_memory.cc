@@ -1,5 +1,6 @@
 #include "runtime/sim/shared_memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -47,13 +48,18 @@ void SimArena::End() { slab_->has_ended = true; }
 
 void* SimArena::Take(int64_t bytes) {
   if (bytes < value_bytes_min_) return nullptr;
+  // Tables are emptied in an order that differs from process to process, and
+  // where a value lies is said in messages.
+  std::sort(given_back_.begin(), given_back_.end());
+  for (const auto& [offset, size] : given_back_) blocks_.Give(offset, size);
+  given_back_.clear();
   const auto block = blocks_.Take(bytes);
   return block.has_value() ? slab_->memory + block->offset : nullptr;
 }
 
 void SimArena::Give(void* data, int64_t bytes) {
   if (!slab_->has_ended) std::memset(data, 0xdb, static_cast<size_t>(bytes));
-  blocks_.Give(static_cast<char*>(data) - slab_->memory, bytes);
+  given_back_.emplace_back(static_cast<char*>(data) - slab_->memory, bytes);
 }
 
 std::optional<int64_t> SimArena::Slab::OffsetOf(const void* data) const {

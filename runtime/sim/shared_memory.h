@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "routing/shared_memory.h"
@@ -60,6 +61,8 @@ class SimArena : public SharedMemory, public ValueMemory {
   const int64_t value_bytes_min_;
   const std::shared_ptr<Slab> slab_ = std::make_shared<Slab>();
   ArenaBlocks blocks_;
+  // Offsets and sizes, to be free before the next one is taken.
+  std::vector<std::pair<int64_t, int64_t>> given_back_;
   std::map<std::string, std::weak_ptr<PeerArena>> mapped_;  // by address
 };
 

@@ -5,10 +5,12 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "runtime/agent/job_run.h"
@@ -68,10 +70,16 @@ class OneAgent {
   }
 
   // Of an array whose labels have one key, and their home at `agent`.
-  static int32_t GroupAt(AgentId agent) {
-    const Placement placement(Placed(), 1);
+  static int32_t GroupAt(AgentId agent) { return GroupAt({agent}); }
+  // And where each becomes the home once those before it have died.
+  static int32_t GroupAt(std::initializer_list<AgentId> agents) {
+    const Placement placement(Placed(), static_cast<int>(agents.size()));
     int32_t group = 1;
-    while (placement.Home(static_cast<uint64_t>(group)) != agent) ++group;
+    while (!absl::c_equal(
+        placement.Ranks(static_cast<uint64_t>(group)).first(agents.size()),
+        agents)) {
+      ++group;
+    }
     return group;
   }
 
@@ -103,15 +111,24 @@ class OneAgent {
     run_.Tick(now_, out_);
     run_.Feed(now_, out_);
   }
+  void Adopt(const CarriedOver& carried) {
+    run_.AdoptCarriedOver(now_, carried, out_);
+  }
   void OnDisk(const ValueStore::Event& event) {
     run_.OnDisk(now_, event, out_);
     run_.Feed(now_, out_);
   }
   void Want(const Label& label) { run_.Want(now_, label, out_); }
-  // All others die.
-  void StayAlone() {
-    run_.SetMembers(
-        now_, {.members = {{.agent = kSelf, .host = kSelf.ToString()}}}, out_);
+  // All others die, or all but these.
+  void StayAlone() { StayWith({}); }
+  void StayWith(std::initializer_list<AgentId> others) {
+    std::vector<PlacementMember> members = {
+        {.agent = kSelf, .host = kSelf.ToString()}};
+    for (const AgentId other : others) {
+      members.push_back({.agent = other, .host = other.ToString()});
+    }
+    run_.SetMembers(now_, {.members = std::move(members), .salts = nullptr},
+                    out_);
     run_.Feed(now_, out_);
   }
   // Messages of `kind` since the last call: to whom, and their bodies.
@@ -205,6 +222,29 @@ inline int32_t AddRow(ProgramBuilder& b, const std::string& name,
                      .affinity_block = {0},
                      .affinity_group = OneAgent::GroupAt(home),
                      .version_index = 0});
+}
+
+// first -> second -> last, each a row at home somewhere; last is the result.
+inline Program Chain(AgentId first, AgentId second, AgentId last) {
+  ProgramBuilder b("chain");
+  const AffineExpr t = AffineExpr::Index(0);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  std::optional<int32_t> before;
+  const std::vector<std::pair<std::string, AgentId>> rows = {
+      {"first", first}, {"second", second}, {"last", last}};
+  for (const auto& [name, home] : rows) {
+    const int32_t row = AddRow(b, name, home);
+    TaskClass made{.name = name,
+                   .domain = Domain::Box({{"t", 0, 0}}),
+                   .creates = {{row, {t}}},
+                   .kernel = add};
+    if (before.has_value()) made.uses = {{*before, {t}, {}}};
+    b.AddClass(made);
+    before = row;
+  }
+  b.AddResult(*before, Domain::Box({{"t", 0, 0}}));
+  b.SetEveryTaskNeeded();
+  return std::move(b).Build().value();
 }
 
 // `width` tasks of the peer read one label of this agent.

@@ -21,29 +21,6 @@ const Label kLast{.array = 2, .index = {0}};
 const Task kMakesSecond{.task_class = 1, .index = {0}};
 const Task kMakesLast{.task_class = 2, .index = {0}};
 
-// first -> second -> last, each a row at home somewhere; last is the result.
-Program Chain(AgentId first, AgentId second, AgentId last) {
-  ProgramBuilder b("chain");
-  const AffineExpr t = AffineExpr::Index(0);
-  const int32_t add = b.AddKernel({"add", "test", ""});
-  std::optional<int32_t> before;
-  const std::vector<std::pair<std::string, AgentId>> rows = {
-      {"first", first}, {"second", second}, {"last", last}};
-  for (const auto& [name, home] : rows) {
-    const int32_t row = AddRow(b, name, home);
-    TaskClass made{.name = name,
-                   .domain = Domain::Box({{"t", 0, 0}}),
-                   .creates = {{row, {t}}},
-                   .kernel = add};
-    if (before.has_value()) made.uses = {{*before, {t}, {}}};
-    b.AddClass(made);
-    before = row;
-  }
-  b.AddResult(*before, Domain::Box({{"t", 0, 0}}));
-  b.SetEveryTaskNeeded();
-  return std::move(b).Build().value();
-}
-
 Value One() { return Sealed(Value::Scalar(1)); }
 
 // Runs what is ready, which is one task.

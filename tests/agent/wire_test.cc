@@ -160,6 +160,14 @@ TEST(Wire, MessagesAboutJobs) {
       Hex(EncodeDone({.label = kLabel, .all = {.count = 300, .hash_sum = 5}})
               .view()),
       Golden("01 02 04 01 00 ac 02 0500000000000000"));
+  EXPECT_EQ(
+      Hex(EncodeMarks({.done = {{kLabel, 3}},
+                       .digests = {{kLabel, {{2, {.low = 1, .high = 2}}}}},
+                       .is_through = true})
+              .view()),
+      Golden("01 01 02 04 01 06  00"
+             "01 01 02 04 01 01 04 0100000000000000 0200000000000000"
+             "01"));
   EXPECT_EQ(Hex(EncodeRetired({.label = kLabel}).view()),
             Golden("01 02 04 01 00"));
   EXPECT_EQ(Hex(EncodeLookup({.label = kLabel, .insist = true}).view()),

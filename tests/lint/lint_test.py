@@ -59,17 +59,6 @@ class Sizes(unittest.TestCase):
     def problems(self, text, path="dsl/check.cc"):
         return sizes.check_source(path, text)
 
-    def test_long_function(self):
-        body = "  x();\n" * 69
-        self.assertTrue(self.problems("void F() {\n" + body + "}\n"))
-        self.assertFalse(self.problems("void F() {\n" + body[7:] + "}\n"))
-        inside = "namespace d {\nclass C {\n  void F() {\n" + body + "  }\n};\n}\n"
-        self.assertIn(":3:", self.problems(inside)[0])
-
-    def test_long_namespace_is_fine(self):
-        self.assertFalse(self.problems(
-            "namespace d {\n" + "void F() {\n}\n" * 60 + "}\n"))
-
     def test_parameters(self):
         self.assertTrue(self.problems(
             "void F(int a, int b, int c, int d, int e, int f, int g) {\n}\n"))
@@ -84,9 +73,7 @@ class Sizes(unittest.TestCase):
 
     def test_lines(self):
         self.assertTrue(self.problems("// " + "x" * 78 + "\n"))
-        self.assertTrue(self.problems("\n" * 501))
-        self.assertTrue(self.problems("\n" * 301, "dsl/check.h"))
-        self.assertFalse(self.problems("\n" * 300, "dsl/check.h"))
+        self.assertFalse(self.problems("\n" * 501))
 
 
 if __name__ == "__main__":

@@ -295,45 +295,6 @@ TEST(Cluster, AJobWithoutAClientEndsByItself) {
   }
 }
 
-// Two digests for one label end the job, and the message says which label,
-// which task, and who has them (design 3.1).
-TEST(Cluster, AKernelThatIsNotDeterministicIsNamed) {
-  class Counting : public Kernel {
-   public:
-    absl::Status Run(KernelCall& call) const override {
-      for (Value& output : call.outputs) {
-        output = Value::Scalar(static_cast<double>(++count_));
-      }
-      return absl::OkStatus();
-    }
-
-   private:
-    mutable int64_t count_ = 0;
-  };
-  const Job job = Heat1dJob(41, 10, 4);
-  int found = 0;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const SimOutcome outcome =
-        Cluster({.seed = seed, .faults = ManyFaults()}, job.Encode(),
-                [](const Job&) -> absl::StatusOr<KernelTable> {
-                  KernelTable table;
-                  table.push_back(std::make_unique<Counting>());
-                  return table;
-                })
-            .Run();
-    if (outcome.status.ok()) continue;  // nothing ran twice
-    ++found;
-    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(outcome.status.message()),
-                testing::MatchesRegex(
-                    "label phi\\(.*\\)\\(.*\\) of task .*\\(.*\\) has "
-                    "two values: .* at agent .* and .* from agent "
-                    ".*"))
-        << "seed " << seed;
-  }
-  EXPECT_GT(found, 0);
-}
-
 TEST(Cluster, ClaimsSaveWork) {
   const Job job = CholeskyJob(10);
   const Work with = RunSeeds(job, {.job = {.search_only = true}}, 5);
