@@ -62,8 +62,12 @@ class Mutant:
 
 
 def git(*arguments, cwd=ROOT, check=True):
-    return subprocess.run(["git", *map(str, arguments)], cwd=cwd, check=check,
+    done = subprocess.run(["git", *map(str, arguments)], cwd=cwd,
                           capture_output=True, text=True)
+    if check and done.returncode != 0:
+        raise SystemExit(f"git {' '.join(map(str, arguments))}: "
+                         f"{done.stderr.strip()}")
+    return done
 
 
 # --- what needs no build
