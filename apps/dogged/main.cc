@@ -17,8 +17,8 @@
 #include "apps/dogged/unknown_words.h"
 #include "apps/tiles/blas_kernels.h"
 #include "routing/planner.h"
-#include "runtime/agent/job_options.h"
 #include "runtime/base/status.h"
+#include "runtime/job/job_options.h"
 
 namespace dogged {
 namespace {

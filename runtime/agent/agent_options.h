@@ -10,10 +10,10 @@
 #include "routing/multicast.h"
 #include "routing/shared_memory.h"
 #include "routing/view.h"
-#include "runtime/agent/job_options.h"
-#include "runtime/agent/lending.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/value.h"
+#include "runtime/job/job_options.h"
+#include "runtime/job/lending.h"
 
 namespace dogged {
 

@@ -20,8 +20,8 @@
 #include "absl/time/time.h"
 #include "routing/control_socket.h"
 #include "runtime/agent/control.h"
-#include "runtime/agent/lending.h"
 #include "runtime/base/label.h"
+#include "runtime/job/lending.h"
 
 namespace dogged {
 

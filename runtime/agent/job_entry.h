@@ -13,9 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "routing/gossip_codec.h"
-#include "runtime/agent/input_chunks.h"
 #include "runtime/agent/job_record.h"
-#include "runtime/agent/job_run.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/agent/troubles.h"
 #include "runtime/base/bytes.h"
@@ -24,6 +22,8 @@
 #include "runtime/base/value.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
+#include "runtime/job/input_chunks.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 

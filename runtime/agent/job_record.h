@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/agent/job_run.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 

@@ -23,31 +23,12 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
+#include "runtime/job/trouble.h"
 
 namespace dogged {
 
-enum class TroubleKind : uint8_t {
-  kNotice = 0,  // it does its share all the same
-  kSlow = 1,    // it does one only where nobody without a trouble is
-  kUnable = 2,  // it does none
-};
-
-struct Trouble {
-  AgentId agent;
-  TroubleKind kind = TroubleKind::kNotice;
-  absl::Status cause;                     // OK: there is none
-  std::vector<SubmissionId> submissions;  // that ran when it was told
-
-  Bytes Encode() const;
-  static absl::StatusOr<Trouble> Decode(absl::string_view bytes);
-};
-
 // By agent.
 using Troubles = absl::btree_map<AgentId, Trouble>;
-
-// The agent's and not the job's: a limit is used up, or something that it needs
-// is not to be had there.
-bool IsLocalTrouble(const absl::Status& status);
 
 // The key of an agent's record on a job. Those on a job begin alike.
 std::string TroubleKey(const Digest& job, AgentId agent);

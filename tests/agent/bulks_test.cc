@@ -1,6 +1,6 @@
 // What is said of labels to the same agents in one pass becomes few messages,
 // bounded in length, in the order in which it was said.
-#include "runtime/agent/bulks.h"
+#include "runtime/job/bulks.h"
 
 #include <string>
 

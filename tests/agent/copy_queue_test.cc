@@ -1,6 +1,6 @@
 // Which labels get their copies when: few at once by their age, many in cuts
 // that are whole, and no more cuts than their share of the time.
-#include "runtime/agent/copy_queue.h"
+#include "runtime/job/copy_queue.h"
 
 #include <set>
 #include <vector>

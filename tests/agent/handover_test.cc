@@ -1,9 +1,9 @@
 // Aim: who is owed hears that he has all exactly once, and who waits, waits
 // no longer than that or its limit. Method: both sides, step by step.
-#include "runtime/agent/handover.h"
+#include "runtime/job/handover.h"
 
 #include "gmock/gmock.h"
-#include "runtime/agent/parked_tasks.h"
+#include "runtime/job/parked_tasks.h"
 
 namespace dogged {
 namespace {

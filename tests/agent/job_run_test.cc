@@ -1,7 +1,7 @@
 // Aim: what an agent does about one message, where a whole cluster would hide
 // it: other messages mend what one got wrong, only later. Method: one agent's
 // part in a job; its peers are the messages that the test writes and reads.
-#include "runtime/agent/job_run.h"
+#include "runtime/job/job_run.h"
 
 #include <string>
 #include <utility>

@@ -2,7 +2,7 @@
 // back in the end, whatever is lost, doubled, late or dead. Method: an owner
 // and a reader over simulated memory, messages carried, dropped and doubled by
 // hand; and random traffic against the promise.
-#include "runtime/agent/lending.h"
+#include "runtime/job/lending.h"
 
 #include <deque>
 

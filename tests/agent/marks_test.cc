@@ -1,7 +1,7 @@
 // Aim: marks bound what a loss costs: pins stay until no neighbour can need
 // what lies above them, and what is made again lives as long.
 // Method: one row of a stencil, told by hand how far it came.
-#include "runtime/agent/marks.h"
+#include "runtime/job/marks.h"
 
 #include "gmock/gmock.h"
 #include "tests/sim/programs.h"

@@ -13,8 +13,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "runtime/agent/job_run.h"
 #include "runtime/graph/builder.h"
+#include "runtime/job/job_run.h"
 #include "tests/exec/programs.h"
 
 namespace dogged {

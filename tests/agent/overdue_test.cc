@@ -5,7 +5,7 @@
 
 #include "absl/container/btree_set.h"
 #include "gmock/gmock.h"
-#include "runtime/agent/job_run.h"
+#include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
 
 namespace dogged {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "runtime/agent/job_run.h"
+#include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
 
 namespace dogged {

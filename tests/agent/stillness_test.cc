@@ -1,6 +1,6 @@
 // Aim: a search begins when nothing moves for longer than is usual, and in any
 // case after some time. Method: a literal clock.
-#include "runtime/agent/stillness.h"
+#include "runtime/job/stillness.h"
 
 #include "gtest/gtest.h"
 

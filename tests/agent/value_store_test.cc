@@ -1,7 +1,7 @@
 // Aim: what comes back from disk is what was written, under the name that it
 // was written under, or counts as lost. Method: a simulated disk whose content
 // the test changes.
-#include "runtime/agent/value_store.h"
+#include "runtime/job/value_store.h"
 
 #include <functional>
 #include <memory>

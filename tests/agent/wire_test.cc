@@ -11,10 +11,10 @@
 #include "routing/reconcile.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/homes.h"
-#include "runtime/agent/input_chunks.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
-#include "runtime/agent/messages.h"
+#include "runtime/job/input_chunks.h"
+#include "runtime/job/messages.h"
 #include "tests/agent/one_agent.h"
 
 namespace dogged {

@@ -1,7 +1,7 @@
 // Aim: all is written as long as the disk keeps up; where it does not, whole
 // generations are, of the same versions everywhere, and the rest in the end.
 // Method: labels, time and the engine's working time by hand.
-#include "runtime/agent/write_queue.h"
+#include "runtime/job/write_queue.h"
 
 #include <utility>
 #include <vector>

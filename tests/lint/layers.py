@@ -20,10 +20,13 @@ LAYERS = {
     "dsl": ["runtime/base", "runtime/graph"],
     "runtime/search": ["runtime/base", "runtime/graph"],
     "runtime/exec": ["runtime/base", "runtime/graph"],
+    "runtime/job": ["runtime/base", "runtime/graph", "runtime/search",
+                    "runtime/exec", "routing", "kvstore"],
     "runtime/agent": ["runtime/base", "runtime/graph", "runtime/search",
-                      "runtime/exec", "routing", "kvstore"],
+                      "runtime/exec", "routing", "kvstore", "runtime/job"],
     "runtime/sim": ["runtime/base", "runtime/graph", "runtime/search",
-                    "runtime/exec", "routing", "kvstore", "runtime/agent"],
+                    "runtime/exec", "routing", "kvstore", "runtime/job",
+                    "runtime/agent"],
 }
 LAYERS["apps"] = list(LAYERS)
 LAYERS["tests"] = list(LAYERS)

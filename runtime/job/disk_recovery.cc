@@ -1,0 +1,208 @@
+#include "runtime/job/disk_recovery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+DiskRecovery::DiskRecovery(JobContext& job, JobLabels& labels,
+                           const Parts& parts)
+    : job_(job),
+      labels_(labels),
+      conflicts_(parts.conflicts),
+      storage_(parts.storage),
+      sender_(parts.sender),
+      tasks_(parts.tasks),
+      demands_(parts.demands),
+      retention_(parts.retention),
+      results_(parts.results),
+      offers_(parts.offers),
+      replication_(parts.replication) {}
+
+CarriedOver DiskRecovery::TakeCarriedOver() const {
+  const auto all = [](const Label&) { return true; };
+  CarriedOver out{.digests = conflicts_.AllDigests()};
+  // Where memory is short, values that nobody may want any more are a burden:
+  // who has done with them has to be found out anew.
+  if (storage_.bytes_max() > 0) return out;
+  out.bound_rows = labels_.marks.BoundRows(all);
+  out.retired_rows = labels_.marks.RetiredRows(all);
+  for (const Label& label :
+       labels_.shard.Select([](const Label&, const Entry& entry) {
+         return !entry.value.IsNone() && !entry.value.IsHollow();
+       })) {
+    const Value& value = labels_.shard.Find(label)->value;
+    out.values.emplace_back(label, value.IsView() ? value.Copy() : value);
+  }
+  return out;
+}
+
+// As out of a directory: of rows that ended here what lies behind need not be
+// durable.
+void DiskRecovery::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
+                                    Outbox& out) {
+  job_.rebuild_after = std::max(job_.rebuild_after, now);
+  if (!conflicts_.LogDigests(carried.digests, job_.self)) return;
+  conflicts_.MarkDigestsUntold(now, [](const Label&) { return true; });
+  for (const auto& [row, version] : carried.bound_rows) {
+    labels_.marks.NoteBoundRow(row, version);
+    labels_.marks.Doubt(row, version);
+  }
+  for (const auto& [row, version] : carried.retired_rows) {
+    labels_.marks.NoteRetiredRow(row, version);
+  }
+  for (const auto& [label, value] : carried.values) {
+    Adopt(now, label, value, /*is_on_disk=*/false, out);
+  }
+}
+
+void DiskRecovery::OnDisk(absl::Time now, const ValueStore::Event& event,
+                          Outbox& out) {
+  if (!job_.failure.ok()) return;
+  const bool is_lost = storage_.Note(event);
+  switch (event.kind) {
+    case ValueStore::Event::Kind::kWritten: {
+      const Entry* entry = labels_.shard.Find(event.label);
+      if (entry == nullptr || !entry->is_home) return;
+      retention_.ReportIfDurable(event.label, out);
+      retention_.RetireIfUnneeded(event.label, out);
+      return;
+    }
+    case ValueStore::Event::Kind::kLoaded:
+    case ValueStore::Event::Kind::kLost:
+      if (is_lost) LoseValue(event.label, out);
+      return;
+    case ValueStore::Event::Kind::kFound:
+      Adopt(now, event.label, event.value, /*is_on_disk=*/true, out);
+      return;
+    case ValueStore::Event::Kind::kScanned:
+      offers_.NoteScanned(now);
+      return;
+    case ValueStore::Event::Kind::kFailed:
+      return LoseDisk(event.status, out);
+  }
+}
+
+void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
+                         bool is_on_disk, Outbox& out) {
+  const bool is_known =
+      label.array < static_cast<int64_t>(job_.program().arrays.size()) &&
+      label.index.size() ==
+          job_.program().arrays[static_cast<size_t>(label.array)].rank;
+  if (!is_known) return;
+  if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
+  Entry* entry = &labels_.shard.Get(label);
+  if (!entry->value.IsNone()) return;
+  job_.stillness.NoteProgress(now);
+  if (is_on_disk) {
+    storage_.Adopt(label, *entry, value);
+  } else {
+    (void)labels_.shard.Bind(label, value);
+  }
+  entry->announce_interval_ms = 0;
+  results_.HandOutIfWanted(label, value);
+  const Value held = entry->value;
+  if (labels_.places.IsHome(label)) {
+    replication_.BecomeHome(label, *entry);
+    offers_.NoteFound(label, out);
+    if (!labels_.marks.WasBound(label)) {
+      const std::optional<Task> producer = job_.relations.ProducerOf(label);
+      if (producer.has_value() &&
+          job_.relations.FirstCreated(*producer) == label) {
+        ++job_.stats.tasks_done;
+      }
+      if (job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
+    }
+    labels_.marks.NoteBound(label);
+    job_.goal.has_news |= job_.goal.rounds.Note(label, held);
+    absl::btree_set<AgentId> waiters(entry->waiters.begin(),
+                                     entry->waiters.end());
+    entry->waiters.clear();
+    if (!waiters.empty()) {
+      sender_.SendValue(std::move(waiters), label, out, Sending::kDemanded);
+    }
+  }
+  replication_.Announce(now, label, out);
+  retention_.TellLocalConsumers(label, held, job_.self, out);
+  retention_.ReportIfDurable(label, out);
+  retention_.RetireIfUnneeded(label, out);
+}
+
+void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
+  const absl::InlinedVector<AgentId, 2> copies =
+      labels_.shard.Find(label)->copies;
+  labels_.shard.Erase(label);
+  if (!labels_.places.IsHome(label)) {
+    job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+                     EncodeDemand({.label = label, .lazy = true}), out);
+    return;
+  }
+  for (const AgentId copy : copies) {
+    job_.mail.SendTo(copy, JobMessage::kDemand,
+                     EncodeDemand({.label = label, .lazy = true}), out);
+  }
+  if (copies.empty()) {
+    demands_.ReopenIfGone(label);
+    demands_.Open(
+        {.label = label, .depth = 1, .certain = true, .passed_on = true});
+  }
+}
+
+// Values count as without a directory: durable by their copies. Where memory
+// needs the disk, it says so once it does.
+void DiskRecovery::LoseDisk(const absl::Status& cause, Outbox& out) {
+  if (!storage_.GiveUpDisk(cause)) return;
+  tasks_.Suffer(TroubleKind::kNotice,
+                Annotate(cause, "it goes on without its disk"));
+  for (const Label& label : labels_.shard.Select(
+           [](const Label&, const Entry& entry) { return entry.is_home; })) {
+    retention_.ReportIfDurable(label, out);
+    retention_.RetireIfUnneeded(label, out);
+  }
+}
+
+void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
+  // Before room is made: where memory is always short, a value that was loaded
+  // would go again before it is sent, and be asked for without end.
+  for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
+    const Entry* entry = labels_.shard.Find(loaded.label);
+    if (entry == nullptr || entry->value.IsNone()) continue;
+    results_.HandOutIfWanted(loaded.label, entry->value);
+    if (!loaded.targets.empty()) {
+      sender_.SendValue(std::move(loaded.targets), loaded.label, out,
+                        Sending::kDemanded);
+    }
+  }
+  for (auto& record : storage_.Advance(
+           now, tasks_.running_count(), job_.executor.worker_count(),
+           [this](const Label& label) {
+             return job_.goal.rounds.IsResult(label);
+           },
+           [this](JobStorage::Visit visit) { tasks_.ReplaceInputs(visit); })) {
+    tasks_.Execute(std::move(record));
+  }
+  for (auto& [label, task] : storage_.TakeRemote()) {
+    job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+                     EncodeDemand({.label = label, .task = task}), out);
+  }
+  for (auto& record : storage_.TakeReturned()) {
+    ReturnTask(now, std::move(record), out);
+  }
+  tasks_.Suffer(TroubleKind::kUnable, storage_.stuck());
+}
+
+void DiskRecovery::Recall() {
+  offers_.BeginScan();
+  storage_.Scan();
+}
+
+void DiskRecovery::ReturnTask(absl::Time now,
+                              std::unique_ptr<Activation> record, Outbox& out) {
+  const Task task = record->task;
+  tasks_.Return(std::move(record));
+  demands_.PursueTask(now, task, /*depth=*/1, /*certain=*/true, out);
+}
+
+}  // namespace dogged

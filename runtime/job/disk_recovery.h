@@ -1,0 +1,71 @@
+// DiskRecovery: values whose bytes are on disk: loaded for those who wait,
+// adopted after a restart or from a former incarnation, and lost.
+#ifndef DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
+#define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
+
+#include "absl/status/status.h"
+#include "routing/outbox.h"
+#include "runtime/job/carried_over.h"
+#include "runtime/job/conflict_check.h"
+#include "runtime/job/demands.h"
+#include "runtime/job/disk_offers.h"
+#include "runtime/job/job_context.h"
+#include "runtime/job/job_labels.h"
+#include "runtime/job/job_storage.h"
+#include "runtime/job/replication.h"
+#include "runtime/job/results.h"
+#include "runtime/job/retention.h"
+#include "runtime/job/task_table.h"
+#include "runtime/job/value_sender.h"
+#include "runtime/job/value_store.h"
+
+namespace dogged {
+
+class DiskRecovery {
+ public:
+  struct Parts {
+    ConflictCheck& conflicts;
+    JobStorage& storage;
+    ValueSender& sender;
+    TaskTable& tasks;
+    Demands& demands;
+    Retention& retention;
+    Results& results;
+    DiskOffers& offers;
+    Replication& replication;
+  };
+  DiskRecovery(JobContext& job, JobLabels& labels, const Parts& parts);
+
+  void Recall();  // offers what the agent's directory holds of this job
+  void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
+  // What was loaded goes to those who wait for it, and what is to be written
+  // goes to disk.
+  void AdvanceStorage(absl::Time now, Outbox& out);
+  CarriedOver TakeCarriedOver() const;  // for the next incarnation
+  void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
+                        Outbox& out);
+
+ private:
+  void Adopt(absl::Time now, const Label& label, const Value& value,
+             bool is_on_disk, Outbox& out);
+  void LoseValue(const Label& label, Outbox& out);
+  void LoseDisk(const absl::Status& cause, Outbox& out);
+  void ReturnTask(absl::Time now, std::unique_ptr<Activation> record,
+                  Outbox& out);
+
+  JobContext& job_;
+  JobLabels& labels_;
+  ConflictCheck& conflicts_;
+  JobStorage& storage_;
+  ValueSender& sender_;
+  TaskTable& tasks_;
+  Demands& demands_;
+  Retention& retention_;
+  Results& results_;
+  DiskOffers& offers_;
+  Replication& replication_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_

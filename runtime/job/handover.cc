@@ -1,0 +1,65 @@
+#include "runtime/job/handover.h"
+
+#include <algorithm>
+
+namespace dogged {
+
+void Handover::Give(AgentId to, const Label& label) {
+  const auto known = giving_.find(to);
+  if (known != giving_.end()) known->second.labels.insert(label);
+}
+
+void Handover::Give(AgentId to, const Task& task) {
+  const auto known = giving_.find(to);
+  if (known != giving_.end()) known->second.tasks.insert(task);
+}
+
+void Handover::Settle(AgentId to, const Label& label) {
+  const auto known = giving_.find(to);
+  if (known != giving_.end()) known->second.labels.erase(label);
+}
+
+void Handover::Settle(const Task& task) {
+  for (auto& [to, given] : giving_) given.tasks.erase(task);
+}
+
+std::vector<AgentId> Handover::TakeThrough() {
+  std::vector<AgentId> out;
+  for (const auto& [to, given] : giving_) {
+    if (given.labels.empty() && given.tasks.empty()) out.push_back(to);
+  }
+  for (const AgentId to : out) giving_.erase(to);
+  return out;
+}
+
+void Handover::ForgetIf(absl::FunctionRef<bool(AgentId)> gone) {
+  for (auto it = giving_.begin(); it != giving_.end();) {
+    it = gone(it->first) ? giving_.erase(it) : std::next(it);
+  }
+}
+
+void Handover::Await(AgentId from, absl::Time limit, const Placement& former) {
+  if (early_starters_.erase(from) > 0) return;
+  if (awaited_.empty()) former_ = former;
+  awaited_[from] = limit;
+}
+
+void Handover::EndAwait(AgentId from) {
+  if (awaited_.erase(from) > 0 && awaited_.empty()) former_.reset();
+}
+
+void Handover::Expire(absl::Time now) {
+  std::vector<AgentId> late;
+  for (const auto& [from, limit] : awaited_) {
+    if (limit <= now) late.push_back(from);
+  }
+  for (const AgentId from : late) EndAwait(from);
+}
+
+absl::Time Handover::NextLimit() const {
+  absl::Time first = absl::InfiniteFuture();
+  for (const auto& [from, limit] : awaited_) first = std::min(first, limit);
+  return first;
+}
+
+}  // namespace dogged

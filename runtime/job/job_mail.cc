@@ -1,0 +1,57 @@
+#include "runtime/job/job_mail.h"
+
+#include <utility>
+
+namespace dogged {
+
+JobMail::JobMail(Sender sender, int64_t bulk_bytes_max, Multicast& multicast,
+                 JobStats& stats)
+    : sender_(sender),
+      multicast_(multicast),
+      stats_(stats),
+      bulks_(bulk_bytes_max) {}
+
+void JobMail::SendTo(AgentId to, JobMessage kind, const Bytes& body,
+                     Outbox& out) {
+  if (to.IsNone() || bulks_.Add({to}, kind, body.view())) return;
+  Send({to}, kind, body, out);
+}
+
+void JobMail::SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
+                        const Bytes& body, Outbox& out, const Bytes& tag) {
+  targets.erase(sender_.self);
+  targets.erase(AgentId());
+  if (targets.empty()) return;
+  const Bulks::Targets list(targets.begin(), targets.end());
+  // With a tag it is offered first: long, and whoever has it takes no bytes.
+  if (tag.empty() && bulks_.Add(list, kind, body.view())) return;
+  Send(list, kind, body, out, tag);
+}
+
+void JobMail::Send(absl::Span<const AgentId> targets, JobMessage kind,
+                   const Bytes& body, Outbox& out, const Bytes& tag) {
+  stats_.messages_sent += std::ssize(targets);
+  stats_.bytes_sent += body.size() * std::ssize(targets);
+  const auto message = static_cast<uint8_t>(kind);
+  if (targets.size() == 1 && tag.empty()) {
+    out.Send(targets[0], message, sender_.job, body);
+  } else {
+    multicast_.Start(targets, message, sender_.job, body, out, tag);
+  }
+}
+
+void JobMail::SendBulks(Outbox& out) {
+  for (Bulks::Bulk& bulk : bulks_.TakeAll()) {
+    Send(bulk.targets, bulk.kind, Bytes(std::move(bulk.bodies)), out);
+  }
+}
+
+void JobMail::CountPublications() {
+  const auto traffic = multicast_.traffic().find(sender_.job);
+  if (traffic == multicast_.traffic().end()) return;
+  stats_.publications = traffic->second.publications;
+  stats_.publication_messages = traffic->second.messages;
+  stats_.publication_bytes = traffic->second.bytes;
+}
+
+}  // namespace dogged

@@ -1,0 +1,55 @@
+// JobMail: what an agent says to others about one job: to one or to many, and
+// gathered where it speaks of labels. It counts what it sends.
+//
+// No clock. Used by one thread.
+#ifndef DOGGED_RUNTIME_JOB_JOB_MAIL_H_
+#define DOGGED_RUNTIME_JOB_JOB_MAIL_H_
+
+#include <cstdint>
+
+#include "absl/container/btree_set.h"
+#include "absl/types/span.h"
+#include "routing/multicast.h"
+#include "routing/outbox.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/ids.h"
+#include "runtime/job/bulks.h"
+#include "runtime/job/job_stats.h"
+#include "runtime/job/messages.h"
+
+namespace dogged {
+
+class JobMail {
+ public:
+  struct Sender {
+    AgentId self;
+    JobId job;
+  };
+  // `multicast` and `stats` outlive this.
+  JobMail(Sender sender, int64_t bulk_bytes_max, Multicast& multicast,
+          JobStats& stats);
+
+  // Nothing is sent to no agent.
+  void SendTo(AgentId to, JobMessage kind, const Bytes& body, Outbox& out);
+  // To all but this agent. With a tag it is offered first: whoever has what the
+  // tag names takes no bytes.
+  void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
+                 const Bytes& body, Outbox& out, const Bytes& tag = {});
+  // At the end of a pass: what was gathered.
+  void SendBulks(Outbox& out);
+  // What the multicast has sent of this job goes into the stats.
+  void CountPublications();
+
+ private:
+  void Send(absl::Span<const AgentId> targets, JobMessage kind,
+            const Bytes& body, Outbox& out, const Bytes& tag = {});
+
+  const Sender sender_;
+  Multicast& multicast_;
+  JobStats& stats_;
+  Bulks bulks_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_JOB_MAIL_H_

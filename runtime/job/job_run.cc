@@ -1,0 +1,376 @@
+#include "runtime/job/job_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// Demands that are followed before others have their turn: some milliseconds.
+constexpr int kExpandedAtOnce = 256;
+// Where tasks run or wait for the executor, the search may take its time; what
+// they make ready may not wait for it.
+constexpr int kExpandedBesideWork = 4;
+
+absl::Status CheckMemory(const JobStorage& storage,
+                         const Completion& completion) {
+  if (storage.bytes_max() == 0) return absl::OkStatus();
+  if (storage.has_store()) {
+    int64_t bytes = 0;
+    for (const Value& output : completion.outputs) bytes += output.bytes();
+    for (const Value& input : completion.inputs) {
+      if (!input.IsNone()) bytes += input.bytes();
+    }
+    return storage.Judge(completion.task, bytes);
+  }
+  if (storage.live_bytes() <= storage.bytes_max()) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "it holds ", storage.live_bytes(),
+      " bytes of values, more than --memory ", storage.bytes_max(),
+      "; give it more, start more agents, or run with --replicas 1"));
+}
+
+// The task that a message about a label names, if it does.
+template <typename Body>
+const Task* TaskOf(const Body& body) {
+  if constexpr (requires { body.task; }) {
+    return body.task.has_value() ? &*body.task : nullptr;
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+JobRun::JobRun(JobParts parts)
+    : job_(parts),
+      labels_(job_),
+      conflicts_(job_, labels_),
+      storage_(std::move(parts.storage), parts.values, job_.relations,
+               labels_.shard),
+      sender_(job_, labels_, conflicts_, storage_,
+              Credit(job_.limits.credit_bytes, std::move(parts.queued_bytes),
+                     *parts.multicast)),
+      tasks_(job_, labels_, storage_, std::move(parts.kernels)),
+      retention_(job_, labels_, storage_, tasks_),
+      demands_(job_, labels_, sender_, tasks_),
+      results_(job_, labels_, storage_, tasks_, demands_, retention_),
+      offers_(job_, labels_),
+      replication_(job_, labels_,
+                   {.conflicts = conflicts_,
+                    .storage = storage_,
+                    .sender = sender_,
+                    .tasks = tasks_,
+                    .retention = retention_,
+                    .results = results_,
+                    .offers = offers_}),
+      recovery_(job_, labels_,
+                {.conflicts = conflicts_,
+                 .storage = storage_,
+                 .sender = sender_,
+                 .tasks = tasks_,
+                 .demands = demands_,
+                 .retention = retention_,
+                 .results = results_,
+                 .offers = offers_,
+                 .replication = replication_}),
+      grants_(job_, labels_, storage_, sender_, tasks_, demands_),
+      walks_(job_, labels_, tasks_, demands_),
+      views_(job_, labels_,
+             {.conflicts = conflicts_,
+              .sender = sender_,
+              .tasks = tasks_,
+              .retention = retention_,
+              .results = results_,
+              .offers = offers_,
+              .replication = replication_,
+              .grants = grants_}) {}
+
+void JobRun::Feed(absl::Time now, Outbox& out) {
+  if (!job_.failure.ok() || job_.IsUnable()) return;
+  tasks_.StartSupplied();
+  tasks_.StartParked();
+  const int64_t room = grants_.RoomCount(now);
+  const int64_t target = tasks_.QueueTarget() + room;
+  // Completions that are on their way here leave room, tasks of other jobs take
+  // none.
+  const auto queued = [this] {
+    return std::min(job_.executor.unfinished_count(), tasks_.running_count()) +
+           tasks_.ready().size();
+  };
+  const int expanded_max =
+      tasks_.executing_count() > 0 ? kExpandedBesideWork : kExpandedAtOnce;
+  int expanded = 0;
+  while (queued() < target && job_.failure.ok() && !offers_.AwaitsOffers(now)) {
+    if (demands_.HasOpen() && expanded < expanded_max) {
+      ++expanded;
+      demands_.ExpandNext(now, out);
+      continue;
+    }
+    if (job_.inputs != nullptr && !job_.inputs->HasRoom()) break;
+    if (job_.forward && now >= job_.rebuild_after &&
+        !labels_.handover.IsAwaiting() &&
+        (!tasks_.HasInFlight() || !storage_.IsPressed())) {
+      if (tasks_.StartNextLeaf()) continue;
+      if (tasks_.HasLeaves()) out.WakeAt(now);  // there may be more
+    }
+    break;
+  }
+  if (expanded == expanded_max) out.WakeAt(now);
+  if (!job_.forward && !offers_.AwaitsOffers(now)) walks_.Search(now, out);
+  job_.times.NotePass(now);
+  if (job_.forward) {
+    grants_.GiveTasks(now, out);
+    grants_.AskForTasks(now, out);
+  }
+}
+
+void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
+  tasks_.NoteEnded(completion.task);
+  if (!job_.failure.ok()) return;
+  // Of an earlier run of this job.
+  if (absl::IsCancelled(completion.status)) {
+    job_.times.NoteGone(completion.task.task_class);
+    return;
+  }
+  if (job_.inputs != nullptr) job_.inputs->Unpin(completion.task);
+  if (IsLocalTrouble(completion.status)) {
+    job_.times.NoteGone(completion.task.task_class);
+    labels_.handover.Settle(completion.task);
+    tasks_.EndDemand(completion.task);
+    return tasks_.Suffer(
+        TroubleKind::kUnable,
+        NameTask(completion.status, job_.program(), completion.task));
+  }
+  // What an earlier run of this task gave up it may have needed yet.
+  if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
+    job_.times.NoteGone(completion.task.task_class);
+    return demands_.PursueTask(now, completion.task, /*depth=*/1,
+                               /*certain=*/true, out);
+  }
+  if (!completion.status.ok()) {
+    job_.Fail(NameTask(completion.status, job_.program(), completion.task));
+    return;
+  }
+  tasks_.Suffer(TroubleKind::kUnable, CheckMemory(storage_, completion));
+  job_.stillness.NoteProgress(now);
+  ++job_.stats.tasks_executed;
+  job_.times.NoteEnded(completion.task.task_class, completion.elapsed);
+  const TaskClass& task_class =
+      job_.program().classes[static_cast<size_t>(completion.task.task_class)];
+  if (tasks_.kernels() != nullptr) {  // else it is of an earlier run, too
+    job_.stats.flops +=
+        (*tasks_.kernels())[static_cast<size_t>(task_class.kernel)]->Flops(
+            completion.task);
+  }
+  const bool was_done = tasks_.IsDone(completion.task);
+  tasks_.EndDemand(completion.task);
+  walks_.NoteProgress(now);
+  job_.relations.ForEachCreated(
+      completion.task, [&](int create, const Label& label) {
+        demands_.Close(label);  // else the task would run for it again
+        replication_.BindOutput(
+            now, label, completion.outputs[static_cast<size_t>(create)], out);
+      });
+  if (was_done) ++job_.stats.tasks_duplicated;
+  labels_.handover.Settle(completion.task);
+}
+
+absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
+                             absl::string_view body, Outbox& out) {
+  if (!job_.failure.ok()) return absl::OkStatus();
+  const auto refuse = [] {
+    return absl::InvalidArgumentError("message about no label of this job");
+  };
+  // Acts on all that a message says, or on nothing.
+  const auto for_each = [&](const auto& bodies, auto act) -> absl::Status {
+    if (!bodies.ok()) return bodies.status();
+    for (const auto& b : *bodies) {
+      const Task* task = TaskOf(b);
+      if (!labels_.places.IsKnown(b.label)) return refuse();
+      if (task != nullptr && !job_.relations.IsTask(*task)) return refuse();
+    }
+    for (const auto& b : *bodies) {
+      if (job_.failure.ok()) act(b);
+    }
+    return absl::OkStatus();
+  };
+  switch (static_cast<JobMessage>(kind)) {
+    case JobMessage::kPublish: {
+      const auto decoded = DecodePublish(body);
+      if (decoded.status().code() == absl::StatusCode::kResourceExhausted) {
+        tasks_.Suffer(TroubleKind::kUnable, decoded.status());
+      }
+      return for_each(decoded, [&](const PublishBody& b) {
+        replication_.HandlePublish(now, from, b, out);
+      });
+    }
+    case JobMessage::kAnnounce:
+      return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
+        replication_.HandleAnnounce(now, from, b, out);
+      });
+    case JobMessage::kStored:
+      return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
+        replication_.HandleStored(now, from, b, out);
+      });
+    case JobMessage::kDemand:
+      return for_each(DecodeDemand(body), [&](const DemandBody& b) {
+        demands_.HandleDemand(from, b, out);
+      });
+    case JobMessage::kDone:
+      return for_each(DecodeDone(body), [&](const DoneBody& b) {
+        retention_.HandleDone(from, b, out);
+      });
+    case JobMessage::kRetired:
+      return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
+        demands_.HandleRetired(from, b, out);
+      });
+    case JobMessage::kLookup:
+    case JobMessage::kAnswer:
+    case JobMessage::kClaim:
+    case JobMessage::kClaimed:
+    case JobMessage::kSteal:
+    case JobMessage::kGiven:
+      return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
+    case JobMessage::kStarted:
+      views_.PeerStarted(now, from, out);
+      return absl::OkStatus();
+    case JobMessage::kMarks: {
+      DOGGED_ASSIGN_OR_RETURN(const MarksBody b, DecodeMarks(body));
+      return views_.HandleMarks(now, from, b) ? absl::OkStatus() : refuse();
+    }
+    case JobMessage::kLend:
+      break;  // the agent's: ReceiveLent() follows
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no message of kind ", static_cast<int>(kind)));
+}
+
+absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,
+                                 const Label& label, const Value& value,
+                                 Outbox& out) {
+  if (!job_.failure.ok()) return absl::OkStatus();
+  if (!labels_.places.IsKnown(label)) {
+    return absl::InvalidArgumentError("a loan of no label of this job");
+  }
+  replication_.HandlePublish(now, from, {label, value}, out);
+  return absl::OkStatus();
+}
+
+absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
+                                   JobMessage kind, absl::string_view body,
+                                   Outbox& out) {
+  const absl::Status refused =
+      absl::InvalidArgumentError("message about no label of this job");
+  if (kind == JobMessage::kLookup) {
+    DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
+    if (!labels_.places.IsKnown(b.label)) return refused;
+    job_.mail.SendTo(from, JobMessage::kAnswer,
+                     EncodeAnswer(walks_.AnswerTo(now, b)), out);
+    return absl::OkStatus();
+  }
+  if (kind == JobMessage::kAnswer) {
+    DOGGED_ASSIGN_OR_RETURN(const AnswerBody b, DecodeAnswer(body));
+    if (!labels_.places.IsKnown(b.label)) return refused;
+    walks_.HandleAnswer(now, b, out);
+    return absl::OkStatus();
+  }
+  if (kind == JobMessage::kSteal) {
+    DOGGED_ASSIGN_OR_RETURN(const StealBody b, DecodeSteal(body));
+    grants_.HandleSteal(now, from, b);
+    return absl::OkStatus();
+  }
+  DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
+  if (!job_.relations.IsTask(b.task) || !labels_.places.IsKnown(b.wanted)) {
+    return refused;
+  }
+  if (kind == JobMessage::kGiven) {
+    grants_.HandleGift(now, from, b, out);
+  } else if (kind == JobMessage::kClaimed) {
+    walks_.HandleClaimed(now, b, out);
+  } else if (job_.forward) {
+    grants_.HandleClaim(now, from, b);
+  } else {
+    walks_.HandleClaim(now, from, b, out);
+  }
+  return absl::OkStatus();
+}
+
+void JobRun::EndSlowness() {
+  if (job_.trouble.kind == TroubleKind::kSlow)
+    job_.trouble.kind = TroubleKind::kNotice;
+}
+
+void JobRun::RaiseRound(int64_t round, bool is_last) {
+  job_.goal.has_news |= job_.goal.rounds.Raise(round, is_last);
+}
+
+// Another round of a loop exists, or the last one is known: its tasks may run,
+// and what is a result only if the loop had ended before, is none.
+void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
+  job_.stillness.NoteProgress(now);
+  job_.next_sweep = now;
+  tasks_.DrawLeaves(/*anew=*/false);
+  results_.ListResults();
+  tasks_.StartRound();
+  for (const Label& label :
+       labels_.shard.Select([](const Label&, const Entry& entry) {
+         return entry.is_home && entry.consumers.left() == 0;
+       })) {
+    retention_.RetireIfUnneeded(label, out);
+  }
+}
+
+void JobRun::Tick(absl::Time now, Outbox& out) {
+  if (!job_.failure.ok()) return;
+  if (std::exchange(job_.goal.has_news, false)) ActOnRounds(now, out);
+  sender_.BeginPass(now);
+  sender_.PayDebts(now, out);
+  recovery_.AdvanceStorage(now, out);
+  labels_.handover.Expire(now);
+  if (now >= job_.next_sweep) Sweep(now, out);
+  replication_.SendCopies(now, out);
+  job_.mail.CountPublications();
+  if (!offers_.IsScanning()) views_.TellThrough(out);
+  out.WakeAt(job_.next_sweep);
+  out.WakeAt(labels_.handover.NextLimit());
+}
+
+void JobRun::Sweep(absl::Time now, Outbox& out) {
+  job_.next_sweep = now + job_.limits.sweep_interval;
+  if (!job_.stillness.has_begun()) job_.stillness.BeginAnew(now);
+  job_.stillness.Fade();
+
+  if (job_.forward && !offers_.AwaitsOffers(now))
+    demands_.PursueOverdue(now, out);
+  demands_.PursueAgain(now, out);
+  conflicts_.TellDigests(now, out);
+  for (const Label& label : labels_.shard.TakeDue(now))
+    replication_.Announce(now, label, out);
+  retention_.CrossOffReported(out);
+  labels_.wide.Sweep();
+  results_.SweepWanted(now, out);
+  if (job_.forward) {
+    grants_.SweepStealing(now, out);
+  } else {
+    walks_.SweepSearch(now, out);
+  }
+  if (now >= job_.rebuild_after) demands_.OpenDelayed();
+  if (!job_.goal.is_demanded) retention_.DropAllKept(out);
+  results_.CountDurableResults();
+
+  // The certain way: when nothing moves, results that are not bound demand.
+  if (job_.forward && !tasks_.HasInFlight() &&
+      job_.stillness.IsLong(now, 2 * job_.times.Patience(now),
+                            job_.limits.backoff_max)) {
+    constexpr int kResultsAtOnce = 64;
+    for (int i = 0; i < kResultsAtOnce && results_.OpenNextResult(); ++i) {
+    }
+    job_.stillness.BeginAnew(now);
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,144 @@
+// JobRun: one agent's part in one job, where what to compute (graph, exec) and
+// where it is kept (kvstore, routing) meet. It wires the components together,
+// each of which stands in a file of its own, hands them messages, completions
+// and time, and gives the executor work. A machine: no threads, clocks or
+// sockets. How it works is in docs/ARCHITECTURE.md, "The protocol".
+#ifndef DOGGED_RUNTIME_JOB_JOB_RUN_H_
+#define DOGGED_RUNTIME_JOB_JOB_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/job/carried_over.h"
+#include "runtime/job/conflict_check.h"
+#include "runtime/job/demands.h"
+#include "runtime/job/disk_offers.h"
+#include "runtime/job/disk_recovery.h"
+#include "runtime/job/job_context.h"
+#include "runtime/job/job_labels.h"
+#include "runtime/job/job_parts.h"
+#include "runtime/job/job_storage.h"
+#include "runtime/job/replication.h"
+#include "runtime/job/results.h"
+#include "runtime/job/retention.h"
+#include "runtime/job/task_grants.h"
+#include "runtime/job/task_table.h"
+#include "runtime/job/value_sender.h"
+#include "runtime/job/view_change.h"
+#include "runtime/job/walks.h"
+
+namespace dogged {
+
+class JobRun {
+ public:
+  explicit JobRun(JobParts parts);
+  JobRun(const JobRun&) = delete;
+  JobRun& operator=(const JobRun&) = delete;
+
+  // --- what happens
+  void SetMembers(absl::Time now, PlacementView view, Outbox& out) {
+    views_.SetMembers(now, std::move(view), out);
+  }
+  void ExpectHandover(absl::Time now, AgentId leaver) {
+    views_.ExpectHandover(now, leaver);
+  }
+  void TellStart(Outbox& out) { views_.TellStart(out); }
+  // Of kind JobMessage, also of this agent. Errors: kInvalidArgument for a
+  // malformed one, which changes nothing.
+  absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
+                       absl::string_view body, Outbox& out);
+  // `value`, of `from`, is lent: as a kPublish of it.
+  absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
+                           const Value& value, Outbox& out);
+  // Needs the bytes of that, which is an announcement.
+  bool Lacks(absl::string_view announce) const {
+    return replication_.Lacks(announce);
+  }
+  void OnCompletion(absl::Time now, Completion completion, Outbox& out);
+  void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out) {
+    recovery_.OnDisk(now, event, out);
+  }
+  void Tick(absl::Time now, Outbox& out);
+  void Feed(absl::Time now, Outbox& out);  // gives the executor work
+  void SendBulks(Outbox& out) { job_.mail.SendBulks(out); }  // ends a pass
+  void NoteRoundTrip(absl::Duration time) { job_.times.NoteRoundTrip(time); }
+  void CopyOrphans(int64_t bytes_max) { sender_.CopyOrphans(bytes_max); }
+  void Pause() { tasks_.Pause(); }  // no task starts; what is ready moves away
+  void SetKernels(
+      std::shared_ptr<const KernelTable> kernels) {  // if it has none
+    tasks_.SetKernels(std::move(kernels));
+  }
+  // This agent's own trouble.
+  void Suffer(TroubleKind kind, absl::Status cause) {
+    tasks_.Suffer(kind, std::move(cause));
+  }
+  void EndSlowness();
+  void RaiseRound(int64_t round, bool is_last);
+
+  // --- results
+  // A client's; TakeWanted() hands it out once it is here.
+  void Want(absl::Time now, const Label& label, Outbox& out) {
+    results_.Want(now, label, out);
+  }
+  std::vector<std::pair<Label, Value>> TakeWanted() {
+    return results_.TakeWanted();
+  }
+  // DONE: results no longer count as demanded, but by those who Want() them.
+  void SetResultsDemanded(bool demanded) { job_.goal.is_demanded = demanded; }
+  // The job has ended: what is on disk and elsewhere too goes.
+  void ConcludeStorage() { storage_.Conclude(); }
+
+  // --- incarnations and directories
+  void Recall() { recovery_.Recall(); }
+  CarriedOver TakeCarriedOver() const { return recovery_.TakeCarriedOver(); }
+  void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
+                        Outbox& out) {
+    recovery_.AdoptCarriedOver(now, carried, out);
+  }
+
+  // --- questions
+  const absl::Status& failure() const { return job_.failure; }  // OK: goes on
+  const Trouble& trouble() const { return job_.trouble; }
+  const JobStats& stats() const { return job_.stats; }
+  const Rounds& rounds() const { return job_.goal.rounds; }
+  const Program& program() const { return job_.program(); }
+  const Relations& relations() const { return job_.relations; }
+  JobId id() const { return job_.id; }
+  int64_t executing_count() const { return tasks_.executing_count(); }
+  int64_t held_count() const { return labels_.shard.size(); }
+  int64_t held_bytes() const { return labels_.shard.BytesInMemory(); }
+  // Of a label that this agent holds, or has heard of.
+  std::optional<Digest> KnownDigest(const Label& label) const {
+    return conflicts_.KnownDigest(label);
+  }
+
+ private:
+  absl::Status ReceiveSearch(absl::Time now, AgentId from, JobMessage kind,
+                             absl::string_view body, Outbox& out);
+  void ActOnRounds(absl::Time now, Outbox& out);
+  void Sweep(absl::Time now, Outbox& out);
+
+  // Each uses those above it, and none below.
+  JobContext job_;
+  JobLabels labels_;
+  ConflictCheck conflicts_;
+  JobStorage storage_;
+  ValueSender sender_;
+  TaskTable tasks_;
+  Retention retention_;
+  Demands demands_;
+  Results results_;
+  DiskOffers offers_;
+  Replication replication_;
+  DiskRecovery recovery_;
+  TaskGrants grants_;
+  Walks walks_;
+  ViewChange views_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_JOB_RUN_H_

@@ -1,0 +1,314 @@
+#include "runtime/job/retention.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+
+namespace dogged {
+namespace {
+
+// Of a wide label, beside its holders.
+constexpr int64_t kKeptBytesMax = 8 << 10;
+
+}  // namespace
+
+bool Retention::IsSettled(const Task& task) const {
+  const Label first = job_.relations.FirstCreated(task);
+  const Entry* output = labels_.shard.Find(first);
+  const bool is_here = output != nullptr && !output->value.IsNone();
+  return is_here ? output->producer_reported || !labels_.places.IsHome(first)
+                 : !labels_.marks.IsGivenUp(first) &&
+                       !labels_.marks.IsDoubted(first);
+}
+
+void Retention::TellLocalConsumers(const Label& label, const Value& value,
+                                   AgentId holder, Outbox& out) {
+  if (labels_.wide.IsWide(label)) return TellWide(label, value, holder, out);
+  absl::btree_set<Task> done;
+  bool wanted = false;
+  job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
+    const bool pursued = tasks_.IsPursued(task);
+    if (!pursued && !labels_.places.IsMine(task)) return true;
+    if (!pursued && tasks_.IsDone(task)) {
+      if (IsSettled(task)) done.insert(task);
+      return true;
+    }
+    if (!job_.forward && !pursued) return true;
+    if (!value.IsNone()) {
+      tasks_.MarkInput(task, use, value);
+    } else {
+      wanted = wanted || tasks_.IsMissing(task, label);
+    }
+    return true;
+  });
+  for (const Task& task : done) {
+    if (labels_.places.IsHome(label)) {
+      ConsumerDone(label, task, out);
+    } else {
+      job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+                       EncodeDone({.label = label, .task = task}), out);
+    }
+  }
+  if (wanted) {
+    job_.mail.SendTo(holder, JobMessage::kDemand,
+                     EncodeDemand({.label = label, .lazy = true}), out);
+  }
+}
+
+void Retention::TellWide(const Label& label, const Value& value, AgentId holder,
+                         Outbox& out) {
+  WideLabels::Known* before = labels_.wide.Find(label);
+  if (before != nullptr && before->have_value && !value.IsNone()) {
+    for (const Task& task : std::exchange(before->askers, {})) {
+      if (!tasks_.IsPursued(task)) continue;
+      job_.relations.ForEachRequired(task, [&](int use, const Label& required) {
+        if (required == label) tasks_.MarkInput(task, use, value);
+      });
+    }
+    return;
+  }
+  WideLabels::Known known;
+  if (before != nullptr) known = *before;
+  ConsumerSet mine;
+  bool wanted = false;
+  known.left = 0;
+  job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
+    const bool pursued = tasks_.IsPursued(task);
+    const bool is_mine = labels_.places.IsMine(task);
+    if (is_mine) mine.Add(task);
+    if (!pursued && !is_mine) return true;
+    if (!pursued && tasks_.IsDone(task)) {
+      if (!IsSettled(task)) ++known.left;
+      return true;
+    }
+    if (is_mine) ++known.left;
+    if (!job_.forward && !pursued) return true;
+    if (!value.IsNone()) {
+      tasks_.MarkInput(task, use, value);
+    } else if (!holder.IsNone() && !wanted) {
+      wanted = tasks_.IsMissing(task, label);
+    }
+    return true;
+  });
+  known.have_value |= !job_.forward || !value.IsNone();
+  if (!value.IsNone()) known.askers.clear();
+  if (!value.IsNone() && !value.IsHollow() && value.bytes() <= kKeptBytesMax) {
+    known.value = value;
+  }
+  known.is_reported = known.left == 0;
+  known.is_demanded |= wanted;
+  labels_.wide.Put(label, known);
+  if (wanted) {
+    job_.mail.SendTo(holder, JobMessage::kDemand,
+                     EncodeDemand({.label = label, .lazy = true}), out);
+  }
+  if (known.left > 0 || mine.count == 0) return;
+  if (labels_.places.IsHome(label)) {
+    labels_.wide.AddReport(label, job_.self, mine);
+  } else {
+    job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+                     EncodeDone({.label = label, .all = mine}), out);
+  }
+}
+
+absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
+    const Label& label, const Entry& entry) const {
+  absl::btree_set<AgentId> homes;
+  const size_t all = labels_.places.placement().members().size();
+  size_t ordinal = 0;
+  job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+    if (!entry.consumers.Has(ordinal++))
+      homes.insert(labels_.places.HomeOf(task));
+    return homes.size() < all;
+  });
+  homes.erase(job_.self);
+  return homes;
+}
+
+bool Retention::IsUsedUp(const Label& label, const Entry& entry) const {
+  if (job_.goal.rounds.IsResult(label) || labels_.marks.IsPinned(label))
+    return false;
+  if (entry.consumers.left() == 0) return !labels_.marks.IsKept(label);
+  size_t ordinal = 0;
+  return job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+    if (entry.consumers.Has(ordinal++)) return true;
+    const Entry* output = labels_.shard.Find(job_.relations.FirstCreated(task));
+    return output != nullptr && output->is_home && !output->value.IsNone();
+  });
+}
+
+void Retention::ReportDone(const Task& task, Outbox& out) {
+  struct Input {
+    Label label;
+    int64_t uses = 1;
+  };
+  absl::InlinedVector<Input, 4> inputs;
+  job_.relations.ForEachRequired(task, [&](int, const Label& label) {
+    const auto known =
+        std::find_if(inputs.begin(), inputs.end(),
+                     [&](const Input& input) { return input.label == label; });
+    if (known == inputs.end()) {
+      inputs.push_back({label});
+    } else {
+      ++known->uses;
+    }
+  });
+  for (const auto& [label, uses] : inputs) {
+    if (labels_.wide.IsWide(label)) {
+      if (labels_.places.IsMine(task)) CountDown(label, uses, out);
+    } else if (labels_.places.IsHome(label)) {
+      ConsumerDone(label, task, out);
+    } else {
+      job_.mail.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+                       EncodeDone({.label = label, .task = task}), out);
+    }
+  }
+}
+
+void Retention::CountDown(const Label& label, int64_t uses, Outbox& out) {
+  WideLabels::Known* known = labels_.wide.Find(label);
+  if (known != nullptr && known->is_reported) return;
+  if (known != nullptr && known->left > uses) {
+    known->left -= uses;
+    return;
+  }
+  TellWide(label, Value(), AgentId(), out);
+}
+
+// Reports may follow from one another back through a row, so they wait in a
+// queue instead of on the stack.
+void Retention::ConsumerDone(const Label& label, const Task& task,
+                             Outbox& out) {
+  done_reports_.queue.emplace_back(label, task);
+  if (std::exchange(done_reports_.is_busy, true)) return;
+  while (!done_reports_.queue.empty()) {
+    const auto [next_label, next_task] = done_reports_.queue.front();
+    done_reports_.queue.pop_front();
+    Entry* entry = labels_.shard.Find(next_label);
+    // Somebody may wait for it all the same.
+    const bool is_here = entry != nullptr && !entry->value.IsNone();
+    if (!is_here && labels_.marks.TakeGivenUp(next_label)) {
+      ReportDone(*job_.relations.ProducerOf(next_label), out);
+    }
+    if (entry == nullptr || !entry->is_home) continue;
+    size_t ordinal = 0;
+    const auto cross_off = [&, &done = next_task](const Task& other, int) {
+      if (other == done) entry->consumers.Mark(ordinal);
+      ++ordinal;
+      return true;
+    };
+    job_.relations.ForEachConsumer(next_label, cross_off);
+    RetireIfUnneeded(next_label, out);
+  }
+  done_reports_.is_busy = false;
+}
+
+void Retention::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
+  if (body.task.has_value()) return ConsumerDone(body.label, *body.task, out);
+  const Entry* entry = labels_.shard.Find(body.label);
+  if (entry == nullptr || !entry->is_home) return;
+  labels_.wide.AddReport(body.label, from, body.all);
+}
+
+void Retention::CrossOffReported(Outbox& out) {
+  for (const auto& [label, reports] : labels_.wide.TakeReports()) {
+    Entry* entry = labels_.shard.Find(label);
+    if (entry == nullptr || !entry->is_home) continue;
+    // Who says so counts, if he speaks of the same consumers.
+    WideLabels::Reports here;
+    job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+      here[labels_.places.HomeOf(task)].Add(task);
+      return true;
+    });
+    size_t ordinal = 0;
+    job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+      const AgentId home = labels_.places.HomeOf(task);
+      const auto said = reports.find(home);
+      if (said != reports.end() && said->second == here[home]) {
+        entry->consumers.Mark(ordinal);
+      }
+      ++ordinal;
+      return true;
+    });
+    RetireIfUnneeded(label, out);
+  }
+}
+
+bool Retention::IsDurable(const Label& label, const Entry& entry) const {
+  if (entry.consumers.left() == 0 && !job_.goal.rounds.IsResult(label))
+    return true;
+  if (storage_.keeps_values() && entry.on_disk != OnDisk::kYes) return false;
+  // A copy counts while its holder has a rank; others may drop theirs.
+  const absl::Span<const AgentId> holders = labels_.places.HoldersOf(label);
+  return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {
+    return agent == job_.self ||
+           std::find(entry.copies.begin(), entry.copies.end(), agent) !=
+               entry.copies.end();
+  });
+}
+
+void Retention::ReportIfDurable(const Label& label, Outbox& out) {
+  const Entry* entry = labels_.shard.Find(label);
+  if (entry == nullptr || !entry->is_home || entry->producer_reported ||
+      !IsDurable(label, *entry)) {
+    return;
+  }
+  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  if (!producer.has_value()) return;
+  // One report for all outputs whose home is here.
+  bool all_durable = true;
+  absl::InlinedVector<Label, 2> outputs;
+  job_.relations.ForEachCreated(*producer, [&](int, const Label& created) {
+    if (!labels_.places.IsHome(created)) return;
+    const Entry* other = labels_.shard.Find(created);
+    if (other == nullptr || other->value.IsNone()) {
+      all_durable &=
+          labels_.marks.WasBound(created) && !labels_.marks.IsDoubted(created);
+      return;
+    }
+    all_durable &= other->is_home && IsDurable(created, *other);
+    outputs.push_back(created);
+  });
+  if (!all_durable) return;
+  for (const Label& created : outputs) {
+    labels_.shard.Find(created)->producer_reported = true;
+  }
+  ReportDone(*producer, out);
+}
+
+void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
+  const Entry* entry = labels_.shard.Find(label);
+  if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
+      entry->consumers.left() > 0 || !entry->waiters.empty() ||
+      job_.goal.rounds.IsResult(label)) {
+    return;
+  }
+  ReportIfDurable(label, out);
+  if (job_.goal.is_demanded && labels_.marks.MustKeep(label)) {
+    labels_.marks.Keep(label);
+  } else {
+    Drop(label, out);
+  }
+  for (const Label& kept : labels_.marks.TakeExpired(label)) Drop(kept, out);
+}
+
+void Retention::Drop(const Label& label, Outbox& out) {
+  const Entry* entry = labels_.shard.Find(label);
+  if (entry == nullptr || entry->value.IsNone() || !entry->waiters.empty()) {
+    return;
+  }
+  if (!entry->copies.empty()) {
+    job_.mail.SendToAll({entry->copies.begin(), entry->copies.end()},
+                        JobMessage::kRetired, EncodeRetired({.label = label}),
+                        out);
+  }
+  labels_.marks.NoteRetired(label);
+  labels_.shard.Erase(label);
+}
+
+void Retention::DropAllKept(Outbox& out) {
+  for (const Label& label : labels_.marks.TakeAllKept()) Drop(label, out);
+}
+
+}  // namespace dogged

@@ -1,0 +1,217 @@
+#include "runtime/job/task_grants.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+
+namespace dogged {
+namespace {
+
+// What bytes take that have to travel, in time: 100 MB/s.
+constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
+
+// Who has had nothing to do for so long asks for a task whatever the processors
+// do.
+constexpr absl::Duration kBoredAfter = absl::Seconds(1);
+
+// Workers of all members on the host of `agent`; 0 if it is no member.
+int WorkersBeside(const Placement& placement, AgentId agent) {
+  const auto& members = placement.members();
+  const auto self =
+      std::find_if(members.begin(), members.end(),
+                   [&](const auto& m) { return m.agent == agent; });
+  if (self == members.end()) return 0;
+  int workers = 0;
+  for (const PlacementMember& member : members) {
+    if (member.host == self->host) workers += member.workers;
+  }
+  return workers;
+}
+
+}  // namespace
+
+void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
+  if (tasks_.IsPaused() || !job_.goal.is_demanded ||
+      tasks_.kernels() == nullptr || labels_.handover.IsAwaiting() ||
+      storage_.IsPressed()) {
+    return;
+  }
+  const int64_t busy = tasks_.ready().size() + storage_.staged_count() +
+                       std::max(job_.executor.unfinished_count(),
+                                static_cast<int64_t>(tasks_.picked().size()));
+  const int64_t idle = job_.executor.worker_count() - busy;
+  if (idle <= 0 || !labels_.places.placement().Contains(job_.self)) {
+    tasks_.stealing().NoteBusy();
+    return;
+  }
+  // Where others keep the processors busy, one task at a time gets its share of
+  // them, and one that waits for something else needs none.
+  const bool is_bored = tasks_.stealing().NoteIdle(now) >= kBoredAfter;
+  const std::vector<PlacementMember>& members =
+      labels_.places.placement().members();
+  for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
+    const AgentId victim = job_.rng.Pick(members).agent;
+    if (victim == job_.self ||
+        !tasks_.stealing().MayAsk(victim, now,
+                                  now - job_.limits.sweep_interval)) {
+      continue;
+    }
+    const int64_t room = std::max<int64_t>(
+        is_bored ? 1 : 0,
+        std::min<int64_t>(idle, job_.executor.RunnableWorkers(WorkersBeside(
+                                    labels_.places.placement(), job_.self))));
+    if (room == 0) return;
+    job_.mail.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
+  }
+}
+
+// Of inputs that the thief neither has nor could be lent: they are to reach it
+// sooner than the task would end here.
+int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
+  const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
+  int64_t bytes = 0;
+  job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
+    const Value& input = record.inputs[static_cast<size_t>(use)];
+    const AgentId home = labels_.places.HomeOf(label);
+    const bool has_owner_near =
+        is_near && (home != job_.self || !input.IsView());
+    if (home != thief && !has_owner_near && !input.IsNone()) {
+      bytes += input.bytes();
+    }
+  });
+  return bytes;
+}
+
+bool TaskGrants::MayGive(absl::Time now) const {
+  return !tasks_.IsPaused() && tasks_.kernels() != nullptr &&
+         job_.times.AtLeast(now) >= job_.limits.given_task_min;
+}
+
+void TaskGrants::GiveTasks(absl::Time now, Outbox& out) {
+  if (!MayGive(now)) {
+    const bool may_be_long = !tasks_.IsPaused() && job_.times.HasUnknown();
+    if (may_be_long && tasks_.stealing().RoomCount(now) > 0) {
+      out.WakeAt(now + job_.limits.given_task_min);
+    }
+    return;
+  }
+  while (!tasks_.ready().empty()) {
+    bool has_given = false;
+    for (const AgentId thief : tasks_.stealing().Thieves(now)) {
+      if (thief == job_.self || !labels_.places.placement().Contains(thief))
+        continue;
+      auto record = tasks_.ready().TakeLast([&](const Activation& parked) {
+        return !tasks_.IsHeld(parked.task) &&
+               labels_.places.IsMine(parked.task) &&
+               !tasks_.IsWhollyDone(parked.task) &&
+               BytesToMove(parked, thief) * kTimeOfByte <
+                   job_.times.AtLeast(now);
+      });
+      if (record == nullptr) continue;
+      has_given = true;
+      // It takes no notice of inputs that come before it knows what for.
+      job_.mail.SendTo(
+          thief, JobMessage::kGiven,
+          EncodeClaim({.task = record->task,
+                       .wanted = job_.relations.FirstCreated(record->task)}),
+          out);
+      absl::btree_set<Label> own;
+      job_.relations.ForEachRequired(
+          record->task, [&](int, const Label& label) {
+            const Entry* entry = labels_.shard.Find(label);
+            const bool is_own = entry != nullptr && entry->is_home;
+            if (is_own && !entry->value.IsNone()) own.insert(label);
+          });
+      for (const Label& label : own) {
+        sender_.SendValue({thief}, label, out, Sending::kCopy);
+      }
+      tasks_.stealing().TakeRoom(thief);
+      tasks_.stealing().Give(thief, now + job_.limits.gift_silence_max,
+                             std::move(record));
+    }
+    if (!has_given) return;
+  }
+}
+
+void TaskGrants::HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
+                            Outbox& out) {
+  const Task& task = body.task;
+  tasks_.stealing().NoteAnswer(from);
+  if (!job_.forward || tasks_.IsPaused() ||
+      labels_.places.HomeOf(task) != from || job_.goal.rounds.IsAhead(task) ||
+      tasks_.IsInFlight(task) || tasks_.picked().contains(task)) {
+    return;
+  }
+  tasks_.picked()[task] = {.wanted = body.wanted,
+                           .since = now,
+                           .asked = now,
+                           .granted = true,
+                           .giver = from};
+  demands_.FetchInputs(task, /*coming_from=*/from, out);
+}
+
+// A thief repeats that it has the task, and demands what was lost on the way.
+// Gifts whose inputs don't come are given up, and that of which nothing is
+// heard runs at home.
+void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
+  std::vector<Task> missing;
+  absl::btree_map<Task, RemoteTask> gifts;
+  for (const auto& [task, picked] : tasks_.picked()) {
+    gifts[task] = picked;
+    if (picked.asked <= now - job_.times.Patience(now) &&
+        !tasks_.IsInFlight(task)) {
+      missing.push_back(task);
+    }
+  }
+  for (const auto& [task, gift] : gifts) {
+    job_.mail.SendTo(gift.giver, JobMessage::kClaim,
+                     EncodeClaim({.task = task, .wanted = gift.wanted}), out);
+  }
+  std::sort(missing.begin(), missing.end());
+  for (const Task& task : missing) {
+    RemoteTask& picked = tasks_.picked().find(task)->second;
+    if (picked.since <= now - 2 * job_.times.LongPatience()) {
+      tasks_.DropTask(task);
+    } else {
+      picked.asked = now;
+      demands_.FetchInputs(task, AgentId(), out);
+    }
+  }
+  // A thief that leaves has run what it had, and hands that over.
+  for (auto& record : tasks_.stealing().TakeBack(now, [this](AgentId thief) {
+         return !labels_.places.placement().Contains(thief) &&
+                !labels_.handover.IsAwaiting(thief);
+       })) {
+    tasks_.ready().Put(std::move(record));
+  }
+}
+
+int64_t TaskGrants::RoomCount(absl::Time now) {
+  return job_.forward && MayGive(now) ? tasks_.stealing().RoomCount(now) : 0;
+}
+
+void TaskGrants::HandleSteal(absl::Time now, AgentId from,
+                             const StealBody& body) {
+  if (!labels_.places.placement().Contains(from)) return;
+  tasks_.stealing().NoteRoom(from, body.count,
+                             now + 2 * job_.limits.sweep_interval);
+}
+
+void TaskGrants::HandleClaim(absl::Time now, AgentId from,
+                             const ClaimBody& body) {
+  // Its view is another, and it tries elsewhere.
+  if (!labels_.places.IsMine(body.task)) return;
+  const absl::Time limit = now + job_.limits.gift_silence_max;
+  if (tasks_.stealing().Extend(body.task, from, limit)) return;
+  // Its home was elsewhere when the thief began to run it.
+  if (auto record = tasks_.ready().Remove(body.task); record != nullptr) {
+    tasks_.stealing().Give(from, limit, std::move(record));
+  } else if (!tasks_.IsInFlight(body.task) && !tasks_.IsDone(body.task)) {
+    tasks_.stealing().Expect(body.task, from, limit);
+  }
+}
+
+}  // namespace dogged

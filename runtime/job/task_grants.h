@@ -1,0 +1,56 @@
+// TaskGrants: idle agents run tasks of others (stealing.h). The home names a
+// task and sends what it has of its inputs; the thief demands the others, runs
+// the task, and publishes what it made to the home.
+#ifndef DOGGED_RUNTIME_JOB_TASK_GRANTS_H_
+#define DOGGED_RUNTIME_JOB_TASK_GRANTS_H_
+
+#include <cstdint>
+
+#include "routing/outbox.h"
+#include "runtime/job/demands.h"
+#include "runtime/job/job_context.h"
+#include "runtime/job/job_labels.h"
+#include "runtime/job/job_storage.h"
+#include "runtime/job/task_table.h"
+#include "runtime/job/value_sender.h"
+
+namespace dogged {
+
+class TaskGrants {
+ public:
+  TaskGrants(JobContext& job, JobLabels& labels, JobStorage& storage,
+             ValueSender& sender, TaskTable& tasks, Demands& demands)
+      : job_(job),
+        labels_(labels),
+        storage_(storage),
+        sender_(sender),
+        tasks_(tasks),
+        demands_(demands) {}
+
+  // Tasks that wait here for workers, and that others have asked for.
+  void GiveTasks(absl::Time now, Outbox& out);
+  // So many tasks more than the workers need are worth making ready.
+  int64_t RoomCount(absl::Time now);
+  void AskForTasks(absl::Time now, Outbox& out);  // if this agent is idle
+  void HandleSteal(absl::Time now, AgentId from, const StealBody& body);
+  void HandleGift(absl::Time now, AgentId from, const ClaimBody& body,
+                  Outbox& out);
+  // A thief has the task still.
+  void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body);
+  void SweepStealing(absl::Time now, Outbox& out);
+
+ private:
+  bool MayGive(absl::Time now) const;
+  int64_t BytesToMove(const Activation& record, AgentId thief) const;
+
+  JobContext& job_;
+  JobLabels& labels_;
+  JobStorage& storage_;
+  ValueSender& sender_;
+  TaskTable& tasks_;
+  Demands& demands_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_TASK_GRANTS_H_

@@ -1,0 +1,56 @@
+// ValueSender: the one door by which values leave this agent: lent to agents of
+// the host, pushed to those that have credit, announced to others; what was
+// demanded without credit is owed, and sent once there is some.
+#ifndef DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
+#define DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
+
+#include "absl/container/btree_set.h"
+#include "routing/outbox.h"
+#include "runtime/job/conflict_check.h"
+#include "runtime/job/credit.h"
+#include "runtime/job/debts.h"
+#include "runtime/job/job_context.h"
+#include "runtime/job/job_labels.h"
+#include "runtime/job/job_storage.h"
+
+namespace dogged {
+
+class ValueSender {
+ public:
+  ValueSender(JobContext& job, JobLabels& labels, ConflictCheck& conflicts,
+              JobStorage& storage, Credit credit)
+      : job_(job),
+        labels_(labels),
+        conflicts_(conflicts),
+        storage_(storage),
+        credit_(std::move(credit)) {}
+
+  // The value of a bound label, once loaded, to those that have credit; others
+  // hear of it.
+  void SendValue(absl::btree_set<AgentId> targets, const Label& label,
+                 Outbox& out, Sending why = Sending::kPublication);
+  void BeginPass(absl::Time now) { credit_.BeginPass(now); }
+  void PayDebts(absl::Time now, Outbox& out);  // as far as there is credit
+  bool IsOnItsWay(AgentId to, const Label& label) const {
+    return credit_.IsUnderWay(to, label) || debts_.Has(to, label);
+  }
+  // It has begun anew.
+  void Forget(AgentId agent) {
+    credit_.Forget(agent);
+    debts_.Forget(agent);
+  }
+  // Copies about so many bytes of values whose owner has gone.
+  void CopyOrphans(int64_t bytes_max);
+
+ private:
+  JobContext& job_;
+  JobLabels& labels_;
+  ConflictCheck& conflicts_;
+  JobStorage& storage_;
+  Credit credit_;
+  Debts debts_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
