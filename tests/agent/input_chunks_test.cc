@@ -205,5 +205,29 @@ TEST(InputChunks, RefusesWhatIsNone) {
   EXPECT_FALSE(receive(beyond.view()).ok());
 }
 
+// From whoever is asked, too.
+TEST(InputChunks, RefusesOtherBytes) {
+  Scene scene(2);
+  InputChunks& reader = *scene.chunks[1];
+  EXPECT_FALSE(reader.Pin(scene.TaskAt(0), *scene.kernel));
+  const int64_t bytes = scene.job.inputs[0].grid.BytesOf(0);
+  std::string chunk(static_cast<size_t>(bytes), 0);
+  scene.job.inputs[0].CopyChunk(0, chunk.data());
+  const auto receive = [&] {
+    Encoder body;
+    body.PutU8(2);
+    body.PutSigned(0);
+    body.PutRaw(chunk);
+    Outbox out;
+    return reader.Receive(scene.now, scene.ids[0], body.view(), out);
+  };
+  chunk[7] ^= 1;
+  EXPECT_FALSE(receive().ok());
+  EXPECT_EQ(reader.held_count(), 0);
+  chunk[7] ^= 1;
+  EXPECT_TRUE(receive().ok());
+  EXPECT_EQ(reader.held_count(), 1);
+}
+
 }  // namespace
 }  // namespace dogged

@@ -262,6 +262,19 @@ TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
   EXPECT_EQ(demand_y(4, true), 2) << "for y(4), and to make a(4) again";
 }
 
+// It may take hours, and what waits at the executor no other agent can take.
+TEST(JobRun, QueuesNothingBehindATaskWhoseLikeHasNeverEnded) {
+  OneAgent agent(Leaves(kSelf, 20));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  for (int i = 0; i < 3; ++i) agent.Pass(absl::Milliseconds(1));
+  EXPECT_THAT(agent.tasks().TakeAll(), IsEmpty());
+  agent.Complete(std::move(tasks[0]), {Sealed(Value::Scalar(1))},
+                 absl::OkStatus(), absl::Microseconds(10));
+  agent.Pass(absl::ZeroDuration());
+  EXPECT_THAT(agent.tasks().TakeAll(), SizeIs(testing::Gt(5u)));
+}
+
 // An idle worker of a host whose processors are taken is no room.
 TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
   OneAgent agent(AllAt(kPeer, WideRelease(8)));

@@ -122,6 +122,33 @@ TEST(ValuePull, ComesThroughLosses) {
   }
 }
 
+// Whoever likes would fill memory.
+TEST(ValuePull, KeepsNothingThatNobodyAskedFor) {
+  Scene scene;
+  const Bytes value = Value(95);
+  std::vector<Outbox::Wish> wishes = scene.Tick();
+  ASSERT_EQ(wishes.size(), 1);
+  for (const int64_t offset : {50, 90}) {
+    Encoder part;
+    part.PutSigned(value.size());
+    part.PutSigned(offset);
+    part.PutRaw(value.Slice(offset, 5).view());
+    const AgentId other = wishes[0].to == kA ? kB : kA;
+    EXPECT_TRUE(scene.pull.TakePart(scene.now, other, part.view()).ok());
+  }
+  int asked = 0;
+  for (int i = 0; i < 100 && !scene.pull.IsWhole(); ++i) {
+    for (const Outbox::Wish& wish : wishes) {
+      ++asked;
+      scene.Answer(wish, value);
+    }
+    wishes = scene.Tick();
+  }
+  EXPECT_EQ(asked, 10);
+  ASSERT_TRUE(scene.pull.IsWhole());
+  EXPECT_EQ(scene.pull.Take(), value.view());
+}
+
 TEST(ValuePull, AsksThoseFirstWhoMayHaveIt) {
   Scene scene;
   const AgentId first = scene.Tick().at(0).to;

@@ -72,6 +72,22 @@ TEST(Overdue, AGuessEndsAtATaskThatWaits) {
   EXPECT_THAT(demand(7, true), SizeIs(1));
 }
 
+// Whoever was asked may have died, with all who waited there.
+TEST(Overdue, WhatIsMissedIsDemandedAgain) {
+  OneAgent agent(TwoSources());
+  HearOfA(agent, 7);
+  const Label missed{.array = 1, .index = {7}};
+  int asked = 0;
+  for (int i = 0; i < 300; ++i) {
+    agent.Pass(absl::Milliseconds(100));
+    for (const DemandBody& demand : agent.Demanded(kPeer)) {
+      asked += demand.label == missed ? 1 : 0;
+    }
+  }
+  EXPECT_GT(asked, 5);
+  EXPECT_LT(asked, 30) << "with back-off";
+}
+
 TEST(Overdue, SomeOfWhatWaitsIsPursuedAtATime) {
   OneAgent agent(TwoSources());
   for (int64_t step = 0; step < kSteps; ++step) HearOfA(agent, step);

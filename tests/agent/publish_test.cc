@@ -1,5 +1,6 @@
 // Aim: who hears of a new value, and how early. Method: one agent's part in a
 // job, and messages by hand.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,43 @@ TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
   EXPECT_EQ(sent_when_asked(0, absl::Milliseconds(1)), 1);
   // Behind others' bytes it may be lost as well.
   EXPECT_EQ(sent_when_asked(100000, absl::Seconds(6)), 1);
+}
+
+// The third agent needs it for nothing that its home knows of.
+TEST(Publish, WhoAskedEarlyGetsItOnceItIsBound) {
+  OneAgent agent(Read(kSelf, {kPeer}));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  agent.Receive(kThird, JobMessage::kDemand, kDemandOfIt);
+  const Value value = Sealed(Value::Scalar(1));
+  const Bytes body = EncodePublish({.array = 0, .index = {0}}, value);
+  EXPECT_EQ(agent.SentWith(kThird, body), 0);
+  agent.Complete(std::move(tasks.at(0)), {value});
+  EXPECT_EQ(agent.SentWith(kThird, body), 1);
+}
+
+// Its consumer's home says nothing: what was said may be lost, each time.
+TEST(Publish, IsAnnouncedAgainWithBackOff) {
+  OneAgent agent(Read(kSelf, {kPeer}));
+  std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
+  ASSERT_THAT(tasks, SizeIs(1));
+  agent.Complete(std::move(tasks.at(0)), {Sealed(Value::Scalar(1))});
+  (void)agent.AllSent(JobMessage::kAnnounce);
+  std::vector<int> pauses;
+  for (int i = 0, last = 0; i < 600; ++i) {
+    agent.Pass(absl::Milliseconds(100));
+    if (agent.Sent(kPeer, JobMessage::kAnnounce).empty()) continue;
+    pauses.push_back(i - last);
+    last = i;
+  }
+  ASSERT_GT(pauses.size(), 5u);
+  EXPECT_GT(pauses.at(2), 2 * pauses.at(0));
+  EXPECT_LE(*std::max_element(pauses.begin(), pauses.end()), 100);
+  agent.Receive(kPeer, JobMessage::kDone,
+                EncodeDone({.label = {.array = 0, .index = {0}},
+                            .task = Task{.task_class = 1, .index = {}}}));
+  agent.Pass(absl::Seconds(20));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kAnnounce), IsEmpty());
 }
 
 }  // namespace

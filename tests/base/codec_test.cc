@@ -76,6 +76,15 @@ TEST(Codec, ALyingCountAllocatesNothing) {
   Decoder in(bytes);
   EXPECT_EQ(in.GetCount(), 0);
   EXPECT_FALSE(in.ok());
+  // 20 bytes have room for two of eight.
+  for (const uint64_t count : {2, 3}) {
+    Encoder list;
+    list.PutVarint(count);
+    list.PutRaw(std::string(20, 'x'));
+    Decoder decoder(list.view());
+    EXPECT_EQ(decoder.GetCount(8), count == 2 ? 2 : 0);
+    EXPECT_EQ(decoder.ok(), count == 2);
+  }
 }
 
 TEST(Codec, AShapeThatOverflowsIsRefused) {

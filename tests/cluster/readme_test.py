@@ -3,10 +3,11 @@
 Aim: whoever copies from the README or the tutorial gets what it says. Method:
 every line that begins with `dogged` is run, in the order of the page, in a
 folder that has `apps/`, a matrix, and the programs that the page tells to
-write; only ports are other ones, and JOB is a job. A command that "# refused"
-stands behind ends with 3, and says the lines that follow it; what "It says" is
-said by the command before. Python runs what is for it, where there is no numpy
-with one that loads doubles of one dimension.
+write; only ports are other ones, and JOB is a job that runs. A command that
+"# refused" stands behind ends with 3, and says the lines that follow it; what
+"It says" is said by the command before. What options promise is looked for in
+what a command says and leaves behind. Python runs what is for it, where there
+is no numpy with one that loads doubles of one dimension.
 
 usage: readme_test.py DOGGED SOURCE_DIR PAGE COMMANDS_MIN
 """
@@ -90,22 +91,68 @@ def run(words, is_refused, cluster, folder):
         return ""
     words = [re.sub(r"^127\.0\.0\.1:7070$",
                     lambda _: cluster.addresses[0], w) for w in words]
+    endless = None
     if "JOB" in words:
-        job = cluster.status()["jobs"][0]["job"]
+        endless, job = start_endless(cluster, folder)
         words[words.index("JOB")] = job[:12]
     done = subprocess.run([DOGGED, *words[1:]], cwd=folder, text=True,
                           capture_output=True, timeout=300)
-    # The job that the README cancels may have ended by then.
-    expect = (3,) if is_refused else (0, 2) if words[1] == "cancel" else (0,)
-    if done.returncode not in expect:
-        raise SystemExit(f"{words}: exit status {done.returncode}\n"
-                         f"{done.stdout}{done.stderr}")
+    said = done.stdout + done.stderr
+    if done.returncode != (3 if is_refused else 0):
+        raise SystemExit(f"{words}: exit status {done.returncode}\n{said}")
+    for part in promised(words, cluster):
+        if re.search(part, said) is None:
+            raise SystemExit(f"{words} does not say {part!r}\n{said}")
     for option, word in zip(words, words[1:]):
         if option == "--output":
-            path = os.path.join(folder, word.split("=")[-1])
-            if os.path.getsize(path) < 1000:
-                raise SystemExit(f"{path} is empty")
-    return done.stdout + done.stderr
+            look_at(os.path.join(folder, word.split("=")[-1]))
+    if endless is not None:
+        endless.communicate(timeout=60)
+        state = cluster.status()["jobs"][0]["state"]
+        if endless.returncode != 1 or state != "cancelled":
+            raise SystemExit(f"{words}: the job is {state}, and its client "
+                             f"ended with {endless.returncode}")
+    return said
+
+
+def start_endless(cluster, folder):
+    """A job that somebody has to cancel, once it runs, and its client."""
+    client = subprocess.Popen(
+        [DOGGED, "run", "apps/heat1d/heat1d.dog", "-D", "N=400001", "-D",
+         "T=1000000", "--cluster", cluster.addresses[0]], cwd=folder,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    status = cluster.await_status("a job that runs", lambda s: any(
+        job["state"] == "running" and job["tasks_executed"] > 0
+        for job in s["jobs"]))
+    return client, status["jobs"][0]["job"]
+
+
+def promised(words, cluster):
+    """What a command says if it does what the page says of it."""
+    if words[1] == "sim":
+        first, last = words[words.index("--seeds") + 1].split(":")
+        yield f"{int(last) - int(first) + 1} seeds, 0 failed; [1-9]"
+    if words[1] == "status":
+        yield from map(re.escape, cluster.addresses)
+        yield r"heat2d +done +100 %"
+    if words[1] == "cancel":
+        yield f"^cancelled {words[-1]}"
+    if "--check" in words:
+        yield "matches the serial run bit for bit"
+    if "--kill-at" in words:
+        yield r"lost agent-\d+ \(killed by signal 9"
+    if "--join-at" in words:
+        yield r"agent-\d+ joined"
+
+
+def look_at(path):
+    """A file of the kind that its name says, with something in it."""
+    kinds = {".npy": b"\x93NUMPY", ".png": b"\x89PNG", ".apng": b"\x89PNG"}
+    with open(path, "rb") as file:
+        content = file.read()
+    kind = kinds[os.path.splitext(path)[1]]
+    if not content.startswith(kind) or len(content) < 1000:
+        raise SystemExit(f"{path}: {len(content)} bytes, {content[:8]}")
 
 
 def main():

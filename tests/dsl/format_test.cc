@@ -38,7 +38,8 @@ task step
   creates u(x)(t) as n
     v(x)(t) as m  # two
   for x = 1:N - 1
-    t = 1:min(N, 3):2
+    t = 1:min(N,
+      3):2
   where x > 2
   using
     u(x-1)(t-1) as left where x > 0

@@ -7,7 +7,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/dsl/compile_tools.h"
@@ -15,9 +19,7 @@
 namespace dogged::dsl {
 namespace {
 
-TEST(Nans, HaveOneDigest) {
-  const KernelCache cache;
-  ExpectOneDigest(R"(
+constexpr char kNans[] = R"(
 param zero : double = 0.0
 array f(x = 0:15)(t = 0:3) : float
 task start
@@ -47,8 +49,56 @@ result u(x)(t) for x = 0:15 t = 0:3
 result v(x)(t) for x = 0:15 t = 0:3
 result f(x)(t) for x = 0:15 t = 0:3
 result least(t) for t = 0:3
-)",
-                  Options(), {.widths = {5}, .depth = 2}, cache.Source());
+)";
+
+TEST(Nans, HaveOneDigest) {
+  const KernelCache cache;
+  ExpectOneDigest(kNans, Options(), {.widths = {5}, .depth = 2},
+                  cache.Source());
+}
+
+// Notes the digests of all that a kernel makes.
+class NotedKernel : public Kernel {
+ public:
+  using Notes = std::map<Task, std::vector<std::string>>;
+  NotedKernel(std::unique_ptr<Kernel> kernel, Notes& notes)
+      : kernel_(std::move(kernel)), notes_(notes) {}
+  absl::Status Run(KernelCall& call) const override {
+    const absl::Status status = kernel_->Run(call);
+    for (Value& output : call.outputs) {
+      output.Seal();
+      notes_[call.task].push_back(output.digest().ToString());
+    }
+    return status;
+  }
+
+ private:
+  const std::unique_ptr<Kernel> kernel_;
+  Notes& notes_;
+};
+
+// Two agents, one with a compiler, may run the same task.
+TEST(Nans, HaveOneDigestInWhatTilesHandOn) {
+  const KernelCache cache;
+  CompileOptions options = Options();
+  options.shape = {.widths = {5}, .depth = 2};
+  const Job job = MustCompile(kNans, options);
+  std::vector<NotedKernel::Notes> all;
+  for (const CompileSource& compile : {CompileSource(), cache.Source()}) {
+    absl::StatusOr<KernelTable> kernels =
+        LoadKernels(job, KernelRegistry(), compile);
+    ASSERT_TRUE(kernels.ok()) << kernels.status();
+    NotedKernel::Notes& notes = all.emplace_back();
+    for (std::unique_ptr<Kernel>& kernel : *kernels) {
+      if (kernel == nullptr) continue;
+      kernel = std::make_unique<NotedKernel>(std::move(kernel), notes);
+    }
+    ASSERT_TRUE(RunSerially(Relations(job.program), *kernels, [](auto&, auto&) {
+                  return absl::OkStatus();
+                }).ok());
+  }
+  EXPECT_GT(all[0].size(), 8u);
+  EXPECT_EQ(all[0], all[1]);
 }
 
 // Numbers of which no two of a pair may change places: NaN, both zeros, both

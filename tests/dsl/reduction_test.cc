@@ -237,6 +237,7 @@ array k(x = 0:N)(y = 0:0)(t = 0:T) : int64
 array f(x = 0:N) : float
 input k(x)(0)(0) for x = 0:N else x*x - 60*x
 input f(x) for x = 0:N else float(x)/3.0
+input g(x) for x = 0:N else x/4.0 - 20
 task step
   creates k(x)(y)(t) as n
   for  x = 0:N  y = 0:0  t = 1:T
@@ -249,13 +250,15 @@ reduce low = min(k(x)(y)(T)) over x = 0:N y = 0:0
 reduce all = sum(k(x)(y)(T)) over x = 0:N y = 0:0
 reduce thirds = sum(f(x)) over x = 0:N
 reduce none = max(f(x)) over x = 0:N where x > N
+reduce far = normmax(g(x)) over x = 0:N
 result low
 result all
 result thirds
 result none
+result far
 )",
                                         "");
-  ASSERT_EQ(out.values.size(), 4u);
+  ASSERT_EQ(out.values.size(), 5u);
   EXPECT_EQ(out.values[0].span<int64_t>()[0], -903);
   int64_t all = 0;
   float third = 0;
@@ -269,6 +272,7 @@ result none
   EXPECT_EQ(out.values[2].span<float>()[0], static_cast<float>(thirds));
   EXPECT_EQ(out.values[3].span<float>()[0],
             -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(out.values[4].span<double>()[0], 20) << "of -20";
 }
 
 // One dimension without a point is enough, whichever.

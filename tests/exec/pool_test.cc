@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -16,7 +17,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
+#include "runtime/exec/deque.h"
 #include "runtime/exec/host_load.h"
+#include "runtime/exec/ready_queues.h"
 #include "tests/exec/programs.h"
 
 namespace dogged {
@@ -247,8 +250,8 @@ TEST(Pool, EndsWithTasksQueued) {
   for (int64_t i = 0; i < 1000; ++i) pool.Submit(TaskOf(add, i));
 }
 
-TEST(CpuLayout, StealsFromTheNearestFirst) {
-  // Two packages with two cores of two hardware threads each.
+// Two packages with two cores of two hardware threads each.
+CpuLayout TwoPackages() {
   CpuLayout layout;
   for (int32_t i = 0; i < 8; ++i) {
     layout.cpus.push_back({.os_index = i,
@@ -257,6 +260,32 @@ TEST(CpuLayout, StealsFromTheNearestFirst) {
                            .numa_node = i / 4,
                            .package = i / 4});
   }
+  return layout;
+}
+
+// What is queued at all workers but one: that one takes it in the order of
+// distance.
+TEST(ReadyQueues, TakesOfTheNearest) {
+  struct Item {
+    int64_t priority = 0;
+    int at = 0;
+  };
+  const WorkerPlacement placement = PlaceWorkers(TwoPackages(), 8);
+  for (const int thief : {0, 5}) {
+    ReadyQueues<Item, Deque<Item>> queues(placement);
+    for (int worker = 0; worker < 8; ++worker) {
+      if (worker == thief) continue;
+      queues.Push(worker, std::make_unique<Item>(Item{.at = worker}));
+    }
+    std::vector<int> order;
+    while (const auto item = queues.Take(thief)) order.push_back(item->at);
+    EXPECT_THAT(order, testing::ElementsAreArray(
+                           placement.steal_order[static_cast<size_t>(thief)]));
+  }
+}
+
+TEST(CpuLayout, StealsFromTheNearestFirst) {
+  const CpuLayout layout = TwoPackages();
   const WorkerPlacement placement = PlaceWorkers(layout, 8);
   EXPECT_EQ(placement.os_cpus.size(), 8u);
   EXPECT_THAT(placement.steal_order[0],

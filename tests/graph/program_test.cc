@@ -2,6 +2,9 @@
 // Method: one breakage a case; every truncation of the bytes; bit flips.
 #include "runtime/graph/program.h"
 
+#include <set>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
 #include "runtime/graph/builder.h"
@@ -41,6 +44,26 @@ TEST(Program, RoundTripsThroughBytes) {
   EXPECT_EQ(back->Encode(), bytes);
   EXPECT_EQ(back->program.TaskCount(), 25);
   EXPECT_EQ(back->program.TaskText({0, {1, 2}}), "step(1)(2)");
+}
+
+// The hash of the bytes is a job's name, and finds its values again.
+TEST(Job, IsNamedByAllThatDecidesBits) {
+  Job job{.program = Wavefront(5), .source = "text"};
+  job.parameters = {{"N", "5"}};
+  job.inputs.push_back({"A", Value::Scalar(2)});
+  std::set<std::string> names = {job.Encode()};
+  const auto expect_other = [&](const char* what, auto change) {
+    Job other = job;
+    change(other);
+    EXPECT_TRUE(names.insert(other.Encode()).second) << what;
+  };
+  expect_other("program", [](Job& j) { j.program = Wavefront(6); });
+  expect_other("kernel",
+               [](Job& j) { j.program.kernels[0].body = "another body"; });
+  expect_other("parameter", [](Job& j) { j.parameters[0].second = "6"; });
+  expect_other("input", [](Job& j) { j.inputs[0].content = Value::Scalar(3); });
+  expect_other("class", [](Job& j) { j.numeric_class = "avx2"; });
+  expect_other("lowering", [](Job& j) { j.lowering = "tiles of 5"; });
 }
 
 TEST(Program, TruncatedOrChangedBytesNeverCrash) {

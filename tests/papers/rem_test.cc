@@ -1,15 +1,19 @@
 // Aim: what [REM] (Wilson & von Ronne 2014, slides) says of dependency
 // descriptions and of the search over them holds for ours.
 // Method: one sentence per test, quoted with its slide, on the slides' finDiff.
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/random.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/relations.h"
+#include "runtime/search/walk.h"
 #include "tests/exec/programs.h"
 
 namespace dogged {
@@ -171,7 +175,7 @@ TEST(RelentlessExecution, Requires) {
   EXPECT_EQ(relations.RequiredCount({0, {3}}), 0);
 }
 
-// The slides' search, over a dictionary in this process.
+// Walks that one agent takes alone, over a dictionary in this process.
 class Search {
  public:
   Search(const Program& program, const KernelTable& kernels)
@@ -180,19 +184,49 @@ class Search {
   // "function SOLVE(label): if label not in dom(Dictionary) then task <-
   // PRODUCER(label); Missing <- {l | l in REQUIRES(task) and l not in
   // dom(Dictionary)}; for all m in Missing do SOLVE(m); Inputs <- ...;
-  // Dictionary <- Dictionary + COMPUTES(task)(Inputs)" ("REM Search (2)").
+  // Dictionary <- Dictionary + COMPUTES(task)(Inputs)" ("REM Search (2)"). One
+  // walk runs what it finds on its way, so it takes some to come to `label`.
   void Solve(const Label& label) {
-    if (dictionary_.contains(label)) return;
-    const Task task = *relations_.ProducerOf(label);
+    for (uint64_t seed = 1; !dictionary_.contains(label); ++seed) {
+      ASSERT_LE(seed, 1000) << "walks that do not come to their end";
+      Walk walk(relations_, Rng(seed), /*frames_max=*/1000,
+                [](const Label&) { return false; });
+      walk.Start(label);
+      Walk::Step step = walk.Next();
+      for (; step.kind != Walk::Step::Kind::kEnd; step = walk.Next()) {
+        ASSERT_NE(step.kind, Walk::Step::Kind::kWait);
+        for (const auto& lookup : step.lookups) Answer(walk, lookup.label);
+        if (step.kind == Walk::Step::Kind::kRun) Compute(step.task);
+      }
+    }
+  }
+
+  double at(const Label& label) const {
+    return dictionary_.at(label).span<double>()[0];
+  }
+  const std::set<Task>& executed() const { return executed_; }
+  const Relations& relations() const { return relations_; }
+
+ private:
+  // As the label's home does, with the newest version of its row.
+  void Answer(Walk& walk, const Label& label) const {
+    std::optional<int64_t> newest;
+    for (const auto& [known, value] : dictionary_) {
+      if (known.index[0] == label.index[0]) {
+        newest = std::max(newest.value_or(0), known.index[1]);
+      }
+    }
+    walk.OnAnswer(
+        label,
+        dictionary_.contains(label) ? LabelState::kBound : LabelState::kUnbound,
+        newest);
+  }
+  void Compute(const Task& task) {
     const TaskClass& task_class =
         relations_.program().classes[static_cast<size_t>(task.task_class)];
-    std::vector<Label> missing;
-    relations_.ForEachRequired(task, [&](int, const Label& l) {
-      if (!dictionary_.contains(l)) missing.push_back(l);
-    });
-    for (const Label& m : missing) Solve(m);
     std::vector<Value> inputs(task_class.uses.size());
     relations_.ForEachRequired(task, [&](int use, const Label& l) {
+      ASSERT_TRUE(dictionary_.contains(l));
       inputs[static_cast<size_t>(use)] = dictionary_.at(l);
     });
     std::vector<Value> outputs(task_class.creates.size());
@@ -207,13 +241,6 @@ class Search {
     EXPECT_TRUE(executed_.insert(task).second);
   }
 
-  double at(const Label& label) const {
-    return dictionary_.at(label).span<double>()[0];
-  }
-  const std::set<Task>& executed() const { return executed_; }
-  const Relations& relations() const { return relations_; }
-
- private:
   const Relations relations_;
   const KernelTable& kernels_;
   std::map<Label, Value> dictionary_;

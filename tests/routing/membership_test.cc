@@ -102,6 +102,35 @@ TEST(Membership, LeaverIsNotCalledDead) {
   EXPECT_EQ(network.node(a).events[Kind::kDied], 0);
 }
 
+// What somebody said before it had heard of a death or a leave comes last.
+TEST(Membership, LateNewsReviveNobody) {
+  for (const bool leaves : {false, true}) {
+    Network network(3);
+    const AgentId a = network.Add(1), b = network.Add(2), c = network.Add(3);
+    network.Join(b, a);
+    network.Join(c, a);
+    network.RunFor(absl::Seconds(1));
+    const std::string before = network.Ask(a, c);
+    Outbox out;
+    if (leaves) {
+      network.of(b).Leave(network.now, out);
+      network.Post(b, out);
+      network.RunFor(absl::Milliseconds(5));
+    }
+    network.Kill(b);
+    out = Outbox();
+    network.of(a).PeerDied(network.now, b, "connection closed", out);
+    network.Post(a, out);
+    network.RunFor(absl::Milliseconds(5));
+    ASSERT_EQ(network.Disagreement(), "");
+    network.Absorb(a, before);
+    EXPECT_EQ(network.Disagreement(), "");
+    EXPECT_TRUE(network.of(a).IsDead(b));
+    network.RunFor(absl::Milliseconds(500));
+    EXPECT_EQ(network.Disagreement(), "");
+  }
+}
+
 TEST(Membership, StoppedAgentIsGivenUpAndHearsOfIt) {
   Network network(4);
   std::vector<AgentId> ids;

@@ -159,6 +159,31 @@ TEST(Planner, TreesAreWhatTheySay) {
 
 // Each of the two trees is as deep as a binary tree must be; whoever sends in
 // one is a leaf of the other, so nobody sends more than it gets.
+// Of those behind one next hop it writes to that one alone.
+TEST(Planner, PrefixWritesToNextHops) {
+  int64_t relayed = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Rng rng(seed);
+    const View view = RandomView(rng, 3, 4, 40);
+    const Scene scene(view.members()[0].id, view, /*at_source=*/true);
+    std::vector<AgentId> targets;
+    for (size_t i = 1; i < view.members().size(); ++i) {
+      targets.push_back(view.members()[i].id);
+    }
+    size_t placed = 0;
+    for (const Branch& branch :
+         PlannerOf(MulticastPlan::kPrefix).Split(scene, targets)) {
+      placed += branch.targets.size();
+      relayed += branch.targets.size() > 1 ? 1 : 0;
+      for (const AgentId target : branch.targets) {
+        EXPECT_EQ(scene.NextHopTo(target), branch.hop) << "seed " << seed;
+      }
+    }
+    EXPECT_EQ(placed, targets.size());
+  }
+  EXPECT_GT(relayed, 0);
+}
+
 TEST(Planner, TwoTreesShareTheWork) {
   Rng rng(7);
   for (int64_t count = 2; count < 130; ++count) {

@@ -329,9 +329,9 @@ TEST(Streams, ManyAtOnceKeepApart) {
     net.Start(AgentId(i), Others(net, AgentId(i)), bodies[AgentId(i)]);
   }
   net.Run(net.now + absl::Seconds(25));
-  for (const auto& [id, deliveries] : net.delivered) {
+  for (const auto& [id, body] : bodies) {
     std::set<AgentId> origins;
-    for (const Delivery& delivery : deliveries) {
+    for (const Delivery& delivery : net.delivered[id]) {
       EXPECT_TRUE(origins.insert(delivery.origin).second);
       EXPECT_EQ(delivery.body.view(), bodies[delivery.origin]);
     }

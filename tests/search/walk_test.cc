@@ -4,6 +4,8 @@
 #include "runtime/search/walk.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -133,6 +135,36 @@ TEST(Walk, GoesToADeadEndOnce) {
     }
     lookups += static_cast<int64_t>(step.lookups.size());
     ASSERT_LE(lookups, 2 * kSize * kSize);
+  }
+}
+
+// From the dead end it goes back to what it has kept of its way, and no
+// farther.
+TEST(Walk, KeepsTheLowestTasksOfItsWay) {
+  constexpr int64_t kSize = 30;
+  constexpr int64_t kWayDown = 2 * kSize - 1;
+  const Program program = Wavefront(kSize);
+  const Relations relations(program);
+  for (const size_t frames_max : {size_t{4}, size_t{1000}}) {
+    Dictionary dictionary(relations);
+    dictionary.claimed.insert({.array = 0, .index = {0, 0}});
+    Walk walk(relations, Rng(1), frames_max,
+              [](const Label&) { return false; });
+    walk.Start({.array = 0, .index = {kSize - 1, kSize - 1}});
+    int64_t lookups = 0;
+    Walk::Step step = walk.Next();
+    for (; step.kind == Kind::kLookup; step = walk.Next()) {
+      lookups += std::ssize(step.lookups);
+      for (const auto& lookup : step.lookups) {
+        dictionary.Answer(walk, lookup.label);
+      }
+    }
+    EXPECT_EQ(step.kind, Kind::kEnd);
+    if (frames_max == 4) {
+      EXPECT_LT(lookups, 3 * kWayDown);
+    } else {
+      EXPECT_GT(lookups, 6 * kWayDown);
+    }
   }
 }
 
