@@ -67,8 +67,8 @@ TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
 TEST(JobIndex, SaysWhatWasKept) {
   JobIndex index;
   index.Note(RecordOf(3, 1, JobState::kDone));
-  index.Retain(JobId(3), {.tasks_executed = 41, .flops = 2.5}, 50, 6);
-  index.Retain(JobId(4), {.tasks_executed = 41}, 50, 6);  // unknown
+  index.Keep(JobId(3), {.tasks_executed = 41, .flops = 2.5}, 50, 6);
+  index.Keep(JobId(4), {.tasks_executed = 41}, 50, 6);  // unknown
   JobSummary summary{.record = RecordOf(3, 1, JobState::kDone)};
   index.FillIn(summary);
   EXPECT_EQ(summary.stats.tasks_executed, 41);

@@ -4,6 +4,7 @@
 import unittest
 
 import layers
+import rooms
 import sizes
 
 
@@ -52,6 +53,29 @@ class Layers(unittest.TestCase):
             "runtime/search/CMakeLists.txt":
                 "dogged_library(NAME search DEPS dogged::base)\n"})
         self.assertEqual(1, len(problems))
+
+
+class Rooms(unittest.TestCase):
+
+    def test_source_without_header(self):
+        self.assertEqual(1, len(rooms.check_headers(
+            ["kvstore/shard.cc", "kvstore/shard.h", "kvstore/shard_more.cc",
+             "dsl/parser_more.cc"])))
+
+    def test_class_in_many_files(self):
+        text = "int64_t Shard::size() const {\n}\n"
+        names = [f"kvstore/{name}.cc" for name in "abc"]
+        self.assertTrue(rooms.check_classes({n: text for n in names}))
+        self.assertFalse(rooms.check_classes({n: text for n in names[:2]}))
+
+    def test_dead_reference(self):
+        def problems(path, text):
+            return rooms.check_references(path, text,
+                                          lambda name: name == "docs/A.md")
+        self.assertTrue(problems("dsl/a.cc", "// as docs/B.md says\n"))
+        self.assertFalse(problems("dsl/a.cc", "// as docs/A.md says\n"))
+        self.assertFalse(problems("dsl/a.cc", '#include "dsl/b.h"\n'))
+        self.assertTrue(problems("docs/A.md", "see `docs/B.md`"))
 
 
 class Sizes(unittest.TestCase):

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Ideas and files agree: in the folders below a source file has a header of its
+own, and a class stands in the source file of its header and in one more at most.
+Everywhere: no comment and no page names a file that is not there.
+
+    tests/lint/rooms.py [ROOT]
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import source
+
+FOLDERS = ("kvstore", "runtime/job")
+# A second half of a class that is to come apart.
+WITHOUT_HEADER = {"runtime/job/input_chunks_others.cc"}
+
+DEFINES = re.compile(r"^(?:[\w:<>*&,\s]+[\s*&])?([A-Z]\w+)::~?\w+\(", re.M)
+REFERENCE = re.compile(r"\b((?:apps|cmake|docs|dsl|kvstore|routing|runtime|"
+                       r"scripts|tests)/[\w./-]*\w\.(?:h|cc|py|md|dog))\b")
+PLACEHOLDER = re.compile(r"NAME|NNNN")
+COMMENT = re.compile(r"//[^\n]*")
+
+
+def check_headers(paths):
+    known = set(paths)
+    return [f"{path}:1: no header {path[:-3]}.h: which idea is it about?"
+            for path in paths
+            if path.endswith(".cc") and os.path.dirname(path) in FOLDERS
+            and path[:-3] + ".h" not in known and path not in WITHOUT_HEADER]
+
+
+def check_classes(texts):
+    """`texts`: path -> text."""
+    stands_in = {}
+    for path, text in texts.items():
+        if os.path.dirname(path) in FOLDERS and path.endswith(".cc"):
+            for name in DEFINES.findall(source.blank(text)):
+                stands_in.setdefault(name, set()).add(path)
+    return [f"{sorted(where)[0]}:1: {name} stands in {', '.join(sorted(where))}: "
+            "two files at most" for name, where in sorted(stands_in.items())
+            if len(where) > 2]
+
+
+def check_references(path, text, exists):
+    problems = []
+    comments = path.endswith((".h", ".cc"))
+    spans = COMMENT.finditer(text) if comments else [re.match(r"(?s).*", text)]
+    for span in spans:
+        for match in REFERENCE.finditer(span.group(0)):
+            if not (PLACEHOLDER.search(match.group(1))
+                    or exists(match.group(1))):
+                line = text.count("\n", 0, span.start() + match.start()) + 1
+                problems.append(f"{path}:{line}: there is no {match.group(1)}")
+    return problems
+
+
+def main(root):
+    paths = source.files(root, ".h", ".cc")
+    texts = {path: source.read(root, path) for path in paths}
+    problems = check_headers(paths) + check_classes(texts)
+    pages = subprocess.run(["git", "ls-files", "*.md"], cwd=root,
+                           capture_output=True, text=True).stdout.split()
+    for page in pages:
+        texts[page] = source.read(root, page)
+    for path, text in sorted(texts.items()):
+        problems += check_references(
+            path, text, lambda name: os.path.exists(os.path.join(root, name)))
+    return source.report("rooms", problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))
