@@ -109,7 +109,7 @@ std::vector<std::pair<int, int>> JobIndex::SizesOf(uint64_t text_hash) const {
 }
 
 void JobIndex::Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
-                      int64_t results_needed) {
+                    int64_t results_needed) {
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return;
   Encoder out;

@@ -61,7 +61,7 @@ class JobIndex {
 
   // Counts of a job that is known, for FillIn(), in a few bytes.
   void Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
-              int64_t results_needed);
+            int64_t results_needed);
   // Fills in what was kept.
   void FillIn(JobSummary& summary) const;
 

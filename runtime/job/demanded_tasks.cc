@@ -50,6 +50,37 @@ void OpenDemands::Erase(const Label& label) {
   place_of_.erase(it);
 }
 
+void FarDemands::Add(const Label& row, int64_t newest,
+                     const OpenDemand& demand) {
+  const auto known = by_row_.find(row);
+  if (known == by_row_.end()) {
+    if (std::ssize(by_row_) < count_max_) by_row_[row] = {newest, demand};
+    return;
+  }
+  known->second.newest = newest;
+  if (known->second.demand.label < demand.label) {
+    known->second.demand = demand;
+  }
+}
+
+std::vector<OpenDemand> FarDemands::TakeSome(
+    absl::FunctionRef<bool(const OpenDemand&, int64_t newest)> has_moved) {
+  constexpr int64_t kRowsAtOnce = 256;
+  std::vector<OpenDemand> out;
+  auto it = by_row_.lower_bound(next_);
+  for (int64_t left = std::min(kRowsAtOnce, std::ssize(by_row_)); left-- > 0;) {
+    if (it == by_row_.end()) it = by_row_.begin();
+    if (has_moved(it->second.demand, it->second.newest)) {
+      out.push_back(it->second.demand);
+      it = by_row_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  next_ = it == by_row_.end() ? Label() : it->first;
+  return out;
+}
+
 const DemandedTask* DemandedTasks::Find(const Task& task) const {
   const auto it = by_task_.find(task);
   return it == by_task_.end() ? nullptr : &it->second;

@@ -15,6 +15,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/task.h"
@@ -35,9 +36,34 @@ struct OpenDemand {
   bool passed_on = false;
 };
 
+// Labels that are needed for certain, far above what is bound of their rows:
+// the search looks at the next unbound version of the row instead, and goes on
+// from there once that is bound.
+class FarDemands {
+ public:
+  explicit FarDemands(int64_t count_max) : count_max_(count_max) {}
+
+  // One place a row: that of the latest version. `newest` of it was bound.
+  void Add(const Label& row, int64_t newest, const OpenDemand& demand);
+  // Takes out what `has_moved`, of the next few rows in turn.
+  std::vector<OpenDemand> TakeSome(
+      absl::FunctionRef<bool(const OpenDemand&, int64_t newest)> has_moved);
+  void Clear() { by_row_.clear(); }
+
+ private:
+  struct Far {
+    int64_t newest;
+    OpenDemand demand;
+  };
+  const int64_t count_max_;
+  absl::btree_map<Label, Far> by_row_;
+  Label next_;  // whose turn it is
+};
+
 class OpenDemands {
  public:
-  explicit OpenDemands(int64_t count_max) : count_max_(count_max) {}
+  explicit OpenDemands(int64_t count_max)
+      : count_max_(count_max), far_(count_max) {}
 
   // One place a label: the more urgent one, with what either says.
   void Add(OpenDemand demand);
@@ -45,12 +71,14 @@ class OpenDemands {
   OpenDemand TakeFirst();
   // It has been made.
   void Erase(const Label& label);
+  FarDemands& far() { return far_; }
   bool empty() const { return by_place_.empty(); }
   int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
 
  private:
   using Place = std::pair<Urgency, uint64_t>;  // and sequence
   const int64_t count_max_;
+  FarDemands far_;
   uint64_t sequence_ = 0;
   absl::btree_map<Place, OpenDemand> by_place_;
   absl::flat_hash_map<Label, Place> place_of_;

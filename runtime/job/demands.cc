@@ -11,6 +11,7 @@ namespace dogged {
 
 void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == job_.self) return;
+  job_.goal.hears_search |= body.certain;
   Entry* entry = labels_.shard.Find(body.label);
   if (entry != nullptr && !entry->value.IsNone()) {
     if (sender_.IsOnItsWay(from, body.label)) {
@@ -113,6 +114,11 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
     return;
   }
   const Label& target = *frontier;
+  if (open.certain && target != open.label &&
+      now < job_.times.after_failure_until()) {
+    open_.far().Add(labels_.watermarks.RowOf(target),
+                    *labels_.watermarks.NewestBound(target), open);
+  }
   std::optional<Task> producer = job_.relations.ProducerOf(target);
   if (!producer.has_value()) producer = job_.relations.ProducerOf(open.label);
   if (!producer.has_value()) {
@@ -349,6 +355,16 @@ void Demands::DemandAgain(absl::Time now, Outbox& out) {
                    out);
     }
   }
+}
+
+bool Demands::OpenMoved(absl::Time now) {
+  if (now >= job_.times.after_failure_until()) open_.far().Clear();
+  const std::vector<OpenDemand> moved =
+      open_.far().TakeSome([this](const OpenDemand& far, int64_t newest) {
+        return labels_.watermarks.NewestBound(far.label) != newest;
+      });
+  for (const OpenDemand& demand : moved) open_.Add(demand);
+  return !moved.empty();
 }
 
 }  // namespace dogged

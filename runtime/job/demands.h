@@ -38,6 +38,8 @@ class Demands {
   }
   // Those that waited for copies after a death.
   void OpenDelayed();
+  // Those far up rows that have moved. False: there is none.
+  bool OpenMoved(absl::Time now);
 
   // --- tasks that are demanded
   void DemandInputs(absl::Time now, const Task& task, int32_t depth,

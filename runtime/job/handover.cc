@@ -36,12 +36,24 @@ void Handover::ForgetIf(absl::FunctionRef<bool(AgentId)> gone) {
   for (auto it = giving_.begin(); it != giving_.end();) {
     it = gone(it->first) ? giving_.erase(it) : std::next(it);
   }
+  std::vector<AgentId> dead;
+  for (const auto& [from, awaited] : awaited_) {
+    if (!awaited.leaves && gone(from)) dead.push_back(from);
+  }
+  for (const AgentId from : dead) EndAwait(from);
 }
 
 void Handover::Await(AgentId from, absl::Time limit, const Placement& former) {
   if (early_starters_.erase(from) > 0) return;
   if (awaited_.empty()) former_ = former;
-  awaited_[from] = limit;
+  awaited_[from] = {.limit = limit};
+}
+
+void Handover::AwaitLeaver(AgentId from, absl::Time limit,
+                           const Placement& former) {
+  Await(from, limit, former);
+  const auto awaited = awaited_.find(from);
+  if (awaited != awaited_.end()) awaited->second.leaves = true;
 }
 
 void Handover::EndAwait(AgentId from) {
@@ -50,15 +62,17 @@ void Handover::EndAwait(AgentId from) {
 
 void Handover::Expire(absl::Time now) {
   std::vector<AgentId> late;
-  for (const auto& [from, limit] : awaited_) {
-    if (limit <= now) late.push_back(from);
+  for (const auto& [from, awaited] : awaited_) {
+    if (awaited.limit <= now) late.push_back(from);
   }
   for (const AgentId from : late) EndAwait(from);
 }
 
 absl::Time Handover::NextLimit() const {
   absl::Time first = absl::InfiniteFuture();
-  for (const auto& [from, limit] : awaited_) first = std::min(first, limit);
+  for (const auto& [from, awaited] : awaited_) {
+    first = std::min(first, awaited.limit);
+  }
   return first;
 }
 

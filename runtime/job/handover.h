@@ -38,12 +38,15 @@ class Handover {
   void Settle(const Task& task);
   // Those who have got all; they are owed no more.
   std::vector<AgentId> TakeComplete();
+  // The dead are owed nothing, and nothing is awaited of them.
   void ForgetIf(absl::FunctionRef<bool(AgentId)> gone);
 
   // --- taking
   // `from` may hand over until `limit`; `former` placed the job before.
   // Nothing is awaited of one who has only just started.
   void Await(AgentId from, absl::Time limit, const Placement& former);
+  // As Await(); it hands over though it is gone.
+  void AwaitLeaver(AgentId from, absl::Time limit, const Placement& former);
   void EndAwait(AgentId from);
   // `peer` has just started, and is in no view yet.
   void NoteEarlyStart(AgentId peer) { early_starters_.insert(peer); }
@@ -67,7 +70,11 @@ class Handover {
     absl::flat_hash_set<Task> tasks;
   };
   absl::btree_map<AgentId, Given> giving_;
-  absl::btree_map<AgentId, absl::Time> awaited_;
+  struct Awaited {
+    absl::Time limit;
+    bool leaves = false;
+  };
+  absl::btree_map<AgentId, Awaited> awaited_;
   absl::flat_hash_set<AgentId> early_starters_;  // not awaited yet
   std::optional<Placement> former_;              // when the first was awaited
 };

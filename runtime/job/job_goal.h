@@ -27,6 +27,10 @@ struct JobGoal {
   int64_t leaves_until = INT64_MIN;  // leaves of earlier rounds were drawn
   std::vector<Label> results;        // those with their home here, shuffled
   size_t next_result = 0;
+  // After a death: the results from `next_result` on are to be searched from,
+  // some whenever this agent has nothing else to do.
+  bool searches_all = false;
+  bool hears_search = false;         // another agent searches for certain
   std::vector<Label> other_results;  // with homes elsewhere, for walks
   bool is_demanded = true;           // the job runs
 };

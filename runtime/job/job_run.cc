@@ -110,6 +110,11 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       demands_.ResolveNext(now, out);
       continue;
     }
+    if (!demands_.HasOpen() && !tasks_.HasInFlight() &&
+        expanded < expanded_max && results_.GoOnSearching(now)) {
+      ++expanded;
+      continue;
+    }
     if (job_.inputs != nullptr && !job_.inputs->HasRoom()) break;
     if (job_.forward && now >= job_.rebuild_after &&
         !labels_.handover.IsAwaiting() &&
@@ -363,15 +368,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   if (!job_.goal.is_demanded) retention_.DropAllRetained(out);
   results_.CountDurableResults();
 
-  // The certain way: when nothing moves, results that are not bound demand.
-  if (job_.forward && !tasks_.HasInFlight() &&
-      job_.stall.IsStalled(now, 2 * job_.times.DemandTimeout(now),
-                           job_.limits.backoff_max)) {
-    constexpr int kResultsAtOnce = 64;
-    for (int i = 0; i < kResultsAtOnce && results_.OpenNextResult(); ++i) {
-    }
-    job_.stall.BeginAnew(now);
-  }
+  results_.SearchIfStalled(now);
 }
 
 }  // namespace dogged

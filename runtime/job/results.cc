@@ -5,14 +5,39 @@
 
 namespace dogged {
 
-bool Results::OpenNextResult() {
+bool Results::GoOnSearching(absl::Time now) {
+  if (now >= job_.times.after_failure_until()) job_.goal.searches_all = false;
+  if (demands_.OpenMoved(now)) return true;
+  if (!job_.goal.searches_all) return false;
+  job_.goal.searches_all = OpenResults();
+  return true;
+}
+
+void Results::SearchIfStalled(absl::Time now) {
+  const bool is_after_loss = now < job_.times.after_failure_until();
+  job_.goal.hears_search &= is_after_loss;
+  if (!job_.forward || tasks_.HasInFlight()) return;
+  if ((job_.goal.hears_search && now >= job_.rebuild_after) ||
+      job_.stall.IsStalled(now, 2 * job_.times.DemandTimeout(now),
+                           job_.limits.backoff_max)) {
+    job_.goal.hears_search = false;
+    job_.goal.searches_all = is_after_loss;
+    if (is_after_loss) job_.goal.next_result = 0;
+    OpenResults();
+    job_.stall.BeginAnew(now);
+  }
+}
+
+bool Results::OpenResults() {
+  constexpr int kResultsAtOnce = 64;
   constexpr int kProbesMax = 1 << 16;
-  if (!job_.goal.is_demanded || job_.goal.results.empty() ||
+  if (!job_.goal.is_demanded ||
       tasks_.demanded().size() > job_.limits.demanded_tasks_max / 2) {
     return false;
   }
-  for (int probe = 0; probe < kProbesMax; ++probe) {
-    if (job_.goal.next_result == job_.goal.results.size()) {
+  int opened = 0;
+  for (int probe = 0; probe < kProbesMax && opened < kResultsAtOnce; ++probe) {
+    if (job_.goal.next_result >= job_.goal.results.size()) {
       job_.goal.next_result = 0;
       return false;
     }
@@ -24,9 +49,9 @@ bool Results::OpenNextResult() {
     const DemandedTask* known = tasks_.demanded().Find(*producer);
     if (known != nullptr && known->certain) continue;
     demands_.Open({.label = label, .depth = 1, .certain = true});
-    return true;
+    ++opened;
   }
-  return false;
+  return true;
 }
 
 void Results::Want(absl::Time now, const Label& label, Outbox& out) {

@@ -43,11 +43,18 @@ class Results {
   // --- what is demanded
   // Which results have their home here.
   void ListResults();
-  // False: there is none, or enough is demanded.
-  bool OpenNextResult();
+  // The certain way: when nothing moves, results that are not bound demand. A
+  // death is missed at many homes, so a search that another agent has begun is
+  // reason enough, and goes on through all results.
+  // docs/adr/0086-one-search-finds-what-a-death-took.md.
+  void SearchIfStalled(absl::Time now);
+  // This agent has nothing else to do. False: nothing is left.
+  bool GoOnSearching(absl::Time now);
   void CountDurableResults();
 
  private:
+  // Some that are not bound. False at the end of the list, or for want of room.
+  bool OpenResults();
   void AskForRequested(absl::Time now, const Label& label, Outbox& out);
 
   JobContext& job_;

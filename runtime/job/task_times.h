@@ -63,6 +63,7 @@ class TaskTimes {
   void NoteLoss(absl::Time now) {
     after_failure_until_ = now + 8 * UsualTimeout();
   }
+  absl::Time after_failure_until() const { return after_failure_until_; }
   // So long a task waits for what it misses before it demands it. Usually that
   // is still to be made; after a death what is gone has to be found soon,
   // however long tasks take.

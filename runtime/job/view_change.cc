@@ -30,6 +30,7 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
       });
   if (lost) {
     job_.times.NoteLoss(now);
+    job_.stall.NoteLoss(job_.times.after_failure_until());
     offers_.ForgetIf(now, [this](AgentId agent) {
       return !labels_.places.placement().Contains(agent);
     });
@@ -104,8 +105,8 @@ void ViewChange::ReviewHandovers(absl::Time now, const Placement& before,
 void ViewChange::ExpectHandover(absl::Time now, AgentId leaver) {
   if (leaver == job_.self || !labels_.places.placement().Contains(leaver))
     return;
-  labels_.handover.Await(leaver, now + job_.limits.handover_max,
-                         labels_.places.placement());
+  labels_.handover.AwaitLeaver(leaver, now + job_.limits.handover_max,
+                               labels_.places.placement());
 }
 
 void ViewChange::TellStart(Outbox& out) {

@@ -1,5 +1,5 @@
-// What happens in a simulated cluster, one event after the other, for whoever
-// compares two runs.
+// Trace: the events of a simulated cluster, in order, by which two runs can be
+// compared.
 #ifndef DOGGED_RUNTIME_SIM_TRACE_H_
 #define DOGGED_RUNTIME_SIM_TRACE_H_
 

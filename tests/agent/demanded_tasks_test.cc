@@ -78,5 +78,36 @@ TEST(DemandedTasks, TheLeastUrgentIsTheShallowestGuess) {
   EXPECT_EQ(demanded.size(), 2);
 }
 
+// A row has one place, for its latest version, until it has moved; each row has
+// its turn, however many there are.
+TEST(FarDemands, GoOnWhereTheirRowsHaveMoved) {
+  FarDemands far(1000);
+  const auto demand = [](int64_t row, int64_t version) {
+    return OpenDemand{.label = {.array = 0, .index = {row, version}}};
+  };
+  const auto row_of = [](int64_t row) {
+    return Label{.array = 0, .index = {row, 0}};
+  };
+  for (int64_t row = 0; row < 600; ++row) {
+    far.Add(row_of(row), 1, demand(row, 99));
+  }
+  far.Add(row_of(500), 2, demand(500, 80));
+  far.Add(row_of(501), 2, demand(501, 120));
+  std::vector<OpenDemand> taken;
+  const auto take = [&] {
+    for (const OpenDemand& one : far.TakeSome(
+             [](const OpenDemand&, int64_t newest) { return newest == 2; })) {
+      taken.push_back(one);
+    }
+  };
+  for (int i = 0; i < 3; ++i) take();
+  ASSERT_THAT(taken, testing::SizeIs(2));
+  EXPECT_EQ(taken[0].label, demand(500, 99).label);
+  EXPECT_EQ(taken[1].label, demand(501, 120).label);
+  far.Add(row_of(3), 2, demand(3, 99));
+  for (int i = 0; i < 3; ++i) take();
+  EXPECT_THAT(taken, testing::SizeIs(3));
+}
+
 }  // namespace
 }  // namespace dogged

@@ -89,5 +89,20 @@ TEST(ReadyQueue, TheMostUrgentGoesFirstAmongEqualsTheNewest) {
   EXPECT_EQ(parked.Take(not_4), nullptr);
 }
 
+// The dead hand over nothing; an agent that leaves is no member either.
+TEST(Handover, NothingIsAwaitedOfTheDead) {
+  const Placement former({{kGiver, "a", 1}, {kTaker, "b", 1}}, 1);
+  const absl::Time limit = absl::FromUnixSeconds(10);
+  const auto is_gone = [](AgentId agent) { return agent == kGiver; };
+  Handover handover;
+  handover.Await(kGiver, limit, former);
+  handover.ForgetIf(is_gone);
+  EXPECT_FALSE(handover.IsAwaiting());
+  handover.Await(kGiver, limit, former);
+  handover.AwaitLeaver(kGiver, limit, former);
+  handover.ForgetIf(is_gone);
+  EXPECT_TRUE(handover.IsAwaiting(kGiver));
+}
+
 }  // namespace
 }  // namespace dogged

@@ -90,7 +90,7 @@ class Recorder {
     }
     Close(event.time);
   }
-  // What a run says of itself at its end.
+  // The figures that a run ends with.
   void AddOutcome(const SimOutcome& outcome) {
     numbers_ = {0,
                 static_cast<uint64_t>(outcome.status.raw_code()),
@@ -131,7 +131,7 @@ class Recorder {
       }
     }
   }
-  // Of a body that goes to many the kind stands behind the origin.
+  // In a body that goes to many the kind stands behind the origin.
   static uint64_t KindWithin(const Envelope& head, const Bytes& body) {
     constexpr int64_t kOriginBytes = 8;
     if (head.kind != static_cast<uint8_t>(RoutingKind::kMulticast) ||
@@ -141,7 +141,6 @@ class Recorder {
     return static_cast<uint8_t>(body.view()[kOriginBytes]);
   }
   void Close(absl::Time time) {
-    // Of a clock in quarters of a nanosecond.
     const int64_t ns = absl::ToUnixNanos(time);
     digest_ = Mix64(digest_, static_cast<uint64_t>(ns));
     for (const uint64_t number : numbers_) digest_ = Mix64(digest_, number);
@@ -170,7 +169,7 @@ std::string Hex(uint64_t number) {
   return absl::StrCat(absl::Hex(number, absl::kZeroPad16));
 }
 
-// What differs from the file, and what can be done about it.
+// Says which lines differ from the file, and how to go on from there.
 int Compare(const std::string& text, const std::string& file) {
   std::ifstream in(file);
   std::ostringstream golden;

@@ -1,6 +1,5 @@
-// What the replay runs: programs, how they are run, with which faults. Kernels
-// give the same bits on every processor: sums and products, no library of
-// mathematics.
+// The runs of the replay: programs, options and faults. Kernels give the same
+// bits on every processor: sums and products, no library of mathematics.
 #ifndef DOGGED_TESTS_SIM_REPLAY_CASES_H_
 #define DOGGED_TESTS_SIM_REPLAY_CASES_H_
 
