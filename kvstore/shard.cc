@@ -7,24 +7,24 @@
 
 namespace dogged {
 
-Entry* Shard::Find(const Label& label) {
+LabelEntry* Shard::Find(const Label& label) {
   auto it = entries_.find(label);
   return it == entries_.end() ? nullptr : &it->second;
 }
 
-const Entry* Shard::Find(const Label& label) const {
+const LabelEntry* Shard::Find(const Label& label) const {
   auto it = entries_.find(label);
   return it == entries_.end() ? nullptr : &it->second;
 }
 
-Entry& Shard::Get(const Label& label) {
+LabelEntry& Shard::Get(const Label& label) {
   const auto [it, inserted] = entries_.try_emplace(label);
   if (inserted) it->second.announce.SetLabel(it->first);
   return it->second;
 }
 
 absl::StatusOr<bool> Shard::Bind(const Label& label, Value value) {
-  Entry& entry = Get(label);
+  LabelEntry& entry = Get(label);
   if (entry.value.IsNone()) {
     entry.value = std::move(value);
     if (is_tracking_) bound_.push_back(label);
@@ -57,7 +57,7 @@ int64_t Shard::BytesInMemory() const {
 }
 
 std::vector<Label> Shard::Select(
-    absl::FunctionRef<bool(const Label&, const Entry&)> keep) const {
+    absl::FunctionRef<bool(const Label&, const LabelEntry&)> keep) const {
   std::vector<Label> out;
   for (const auto& [label, entry] : entries_) {
     if (keep(label, entry)) out.push_back(label);

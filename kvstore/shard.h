@@ -57,7 +57,7 @@ class ConsumersDone {
 
 // What this agent knows of one label. There is an entry while the value is
 // held here or somebody waits for it; so there are many: keep it small.
-struct Entry {
+struct LabelEntry {
   // None: unbound here. Hollow: bound, and its bytes are on disk only.
   Value value;
   // Agents that get the value as soon as it is bound.
@@ -87,12 +87,12 @@ struct Entry {
 class Shard {
  public:
   // Null if there is none. Pointers are good until the next change.
-  Entry* Find(const Label& label);
-  const Entry* Find(const Label& label) const;
+  LabelEntry* Find(const Label& label);
+  const LabelEntry* Find(const Label& label) const;
   // Makes an unbound entry if there is none.
-  Entry& Get(const Label& label);
+  LabelEntry& Get(const Label& label);
   // `entry`, which is of this shard, is due at `time`.
-  void AnnounceAt(Entry& entry, absl::Time time) {
+  void AnnounceAt(LabelEntry& entry, absl::Time time) {
     wheel_.Set(entry.announce, time);
   }
   // Labels whose time has come, in label order. They are due no more.
@@ -118,11 +118,11 @@ class Shard {
   // Labels whose entry satisfies `keep`, in label order: the same in every
   // run, so that whoever sends messages for them does so in one order.
   std::vector<Label> Select(
-      absl::FunctionRef<bool(const Label&, const Entry&)> keep) const;
+      absl::FunctionRef<bool(const Label&, const LabelEntry&)> keep) const;
 
  private:
   TimerWheel wheel_;  // outlives the entries
-  absl::node_hash_map<Label, Entry> entries_;
+  absl::node_hash_map<Label, LabelEntry> entries_;
   bool is_tracking_ = false;
   std::vector<Label> bound_;
   std::vector<Label> erased_;

@@ -30,7 +30,7 @@ std::optional<bool> ConflictCheck::BindHere(const Label& label,
 
 bool ConflictCheck::CompareDigest(const Label& label, const Digest& digest,
                                   AgentId from) {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone() &&
       entry->value.digest() != digest) {
     FailOfConflict(label, entry->value.digest(), digest, from);
@@ -69,7 +69,7 @@ bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
 }
 
 std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
     return entry->value.digest();
   }
@@ -118,7 +118,7 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
 
 void ConflictCheck::FailOfConflict(const Label& label, const Digest& mine,
                                    const Digest& other, AgentId from) {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   const auto who = [this](AgentId agent, bool made) {
     return absl::StrCat("agent ", agent.ToString(),

@@ -12,7 +12,7 @@ namespace dogged {
 void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == job_.self) return;
   job_.goal.hears_search |= body.certain;
-  Entry* entry = labels_.shard.Find(body.label);
+  LabelEntry* entry = labels_.shard.Find(body.label);
   if (entry != nullptr && !entry->value.IsNone()) {
     if (sender_.IsOnItsWay(from, body.label)) {
       return;
@@ -60,13 +60,13 @@ void Demands::RecomputeIfGone(const Label& label) {
   if (!labels_.watermarks.IsRetired(label) &&
       !labels_.watermarks.WasBound(label))
     return;
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   labels_.watermarks.MarkRecomputing(label);
 }
 
 bool Demands::IsAwaited(const Label& label) const {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->waiters.empty()) return true;
   if (job_.goal.rounds.IsResult(label)) return true;
   return !job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
@@ -102,7 +102,7 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
 
 void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
                             Outbox& out) {
-  const Entry* entry = labels_.shard.Find(open.label);
+  const LabelEntry* entry = labels_.shard.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   // It may have been bound, used and retired since it was opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
@@ -255,7 +255,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
                             Outbox& out) {
   if (!body.task.has_value()) {
     labels_.handover.Settle(from, body.label);
-    const Entry* entry = labels_.shard.Find(body.label);
+    const LabelEntry* entry = labels_.shard.Find(body.label);
     if (entry == nullptr || entry->is_home ||
         from != labels_.places.HomeOf(body.label)) {
       return;

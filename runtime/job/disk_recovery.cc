@@ -30,7 +30,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   out.bound_rows = labels_.watermarks.BoundRows(all);
   out.retired_rows = labels_.watermarks.RetiredRows(all);
   for (const Label& label :
-       labels_.shard.Select([](const Label&, const Entry& entry) {
+       labels_.shard.Select([](const Label&, const LabelEntry& entry) {
          return !entry.value.IsNone() && !entry.value.IsHollow();
        })) {
     const Value& value = labels_.shard.Find(label)->value;
@@ -64,7 +64,7 @@ void DiskRecovery::OnDisk(absl::Time now, const ValueStore::Event& event,
   const bool is_lost = storage_.Note(event);
   switch (event.kind) {
     case ValueStore::Event::Kind::kWritten: {
-      const Entry* entry = labels_.shard.Find(event.label);
+      const LabelEntry* entry = labels_.shard.Find(event.label);
       if (entry == nullptr || !entry->is_home) return;
       retention_.ReportIfDurable(event.label, out);
       retention_.RetireIfUnneeded(event.label, out);
@@ -93,7 +93,7 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
           job_.program().arrays[static_cast<size_t>(label.array)].rank;
   if (!is_known) return;
   if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
-  Entry* entry = &labels_.shard.Get(label);
+  LabelEntry* entry = &labels_.shard.Get(label);
   if (!entry->value.IsNone()) return;
   job_.stall.NoteProgress(now);
   if (is_on_disk) {
@@ -157,7 +157,7 @@ void DiskRecovery::LoseDisk(const absl::Status& cause, Outbox& out) {
   tasks_.Suffer(TroubleKind::kNotice,
                 Annotate(cause, "it goes on without its disk"));
   for (const Label& label : labels_.shard.Select(
-           [](const Label&, const Entry& entry) { return entry.is_home; })) {
+           [](const Label&, const LabelEntry& entry) { return entry.is_home; })) {
     retention_.ReportIfDurable(label, out);
     retention_.RetireIfUnneeded(label, out);
   }
@@ -167,7 +167,7 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
   // Before room is made: where memory is always short, a value that was loaded
   // would go again before it is sent, and be asked for without end.
   for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
-    const Entry* entry = labels_.shard.Find(loaded.label);
+    const LabelEntry* entry = labels_.shard.Find(loaded.label);
     if (entry == nullptr || entry->value.IsNone()) continue;
     results_.HandOutIfRequested(loaded.label, entry->value);
     if (!loaded.targets.empty()) {

@@ -7,7 +7,7 @@
 namespace dogged {
 
 void JobLabels::CheckInvariants(const JobContext& job) const {
-  (void)shard.Select([&](const Label& label, const Entry& entry) {
+  (void)shard.Select([&](const Label& label, const LabelEntry& entry) {
     const auto name = [&] { return job.program().LabelText(label); };
     const bool is_bound = !entry.value.IsNone();
     DOGGED_CHECK(is_bound || (!entry.is_home && entry.copies.empty() &&

@@ -37,7 +37,7 @@ struct JobLabels {
 
   // None: it has to be demanded.
   Value ValueAtHand(const Label& label) {
-    const Entry* entry = shard.Find(label);
+    const LabelEntry* entry = shard.Find(label);
     return entry != nullptr && !entry->value.IsNone()
                ? entry->value
                : high_fanout.ValueOf(label);

@@ -323,7 +323,7 @@ void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
   results_.ListResults();
   tasks_.StartRound();
   for (const Label& label :
-       labels_.shard.Select([](const Label&, const Entry& entry) {
+       labels_.shard.Select([](const Label&, const LabelEntry& entry) {
          return entry.is_home && entry.consumers.left() == 0;
        })) {
     retention_.RetireIfUnneeded(label, out);

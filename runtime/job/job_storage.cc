@@ -78,7 +78,7 @@ void JobStorage::StartWrites() {
       to_evict_.pop_front();
     }
     if (!label.has_value()) return;
-    Entry* entry = shard_.Find(*label);
+    LabelEntry* entry = shard_.Find(*label);
     if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
         entry->on_disk != OnDisk::kNo) {
       continue;
@@ -88,7 +88,7 @@ void JobStorage::StartWrites() {
   }
 }
 
-void JobStorage::Adopt(const Label& label, Entry& entry, const Value& value) {
+void JobStorage::Adopt(const Label& label, LabelEntry& entry, const Value& value) {
   const bool fits =
       options_.bytes_max == 0 || !IsPressed() || value.bytes() < kHollowedMin;
   entry.value = fits ? value : value.Hollow();
@@ -102,9 +102,9 @@ void JobStorage::Conclude() {
   to_evict_.clear();
   if (store_ == nullptr) return;
   const std::vector<Label> hollow = shard_.Select(
-      [](const Label&, const Entry& e) { return e.value.IsHollow(); });
+      [](const Label&, const LabelEntry& e) { return e.value.IsHollow(); });
   if (!hollow.empty()) return;
-  for (const Label& label : shard_.Select([](const Label&, const Entry& e) {
+  for (const Label& label : shard_.Select([](const Label&, const LabelEntry& e) {
          return e.on_disk != OnDisk::kNo;
        })) {
     shard_.Find(label)->on_disk = OnDisk::kNo;
@@ -121,7 +121,7 @@ bool JobStorage::GiveUpDisk(const absl::Status& cause) {
   write_queue_.Clear();
   to_evict_.clear();
   writing_.clear();
-  for (const Label& label : shard_.Select([](const Label&, const Entry& e) {
+  for (const Label& label : shard_.Select([](const Label&, const LabelEntry& e) {
          return e.on_disk == OnDisk::kOnItsWay;
        })) {
     shard_.Find(label)->on_disk = OnDisk::kNo;
@@ -138,7 +138,7 @@ void JobStorage::Evict(int64_t target) {
   while (left-- > 0 && live_bytes() - unwritten_bytes > target) {
     const Label label = resident_.front();
     resident_.pop_front();
-    Entry* entry = shard_.Find(label);
+    LabelEntry* entry = shard_.Find(label);
     if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
         entry->value.bytes() < kHollowedMin) {
       continue;
@@ -291,7 +291,7 @@ void JobStorage::Fetch(absl::Time now, Active& active) {
         }
       });
   for (const Label& label : hollow) {
-    const Entry* entry = shard_.Find(label);
+    const LabelEntry* entry = shard_.Find(label);
     if (entry == nullptr || entry->value.IsNone()) {
       remote_.emplace_back(label, active.record->task);
     } else if (entry->value.IsHollow()) {
@@ -405,7 +405,7 @@ void JobStorage::Offer(const Label& label, const Value& value) {
 
 bool JobStorage::Note(const ValueStore::Event& event) {
   ForgetErased();  // what was bound again is not what is on disk
-  Entry* entry = shard_.Find(event.label);
+  LabelEntry* entry = shard_.Find(event.label);
   const bool is_hollow = entry != nullptr && entry->value.IsHollow();
   bool is_lost = false;
   switch (event.kind) {

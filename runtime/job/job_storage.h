@@ -124,7 +124,7 @@ class JobStorage {
   bool Note(const ValueStore::Event& event);
   // A value of this job that was found on disk: `entry` gets it, whole or
   // hollow as memory allows.
-  void Adopt(const Label& label, Entry& entry, const Value& value);
+  void Adopt(const Label& label, LabelEntry& entry, const Value& value);
   void Scan() { store_->Scan(options_.job); }
   // The job has ended: what is on disk goes, unless it is nowhere else.
   void Conclude();

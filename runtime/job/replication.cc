@@ -35,7 +35,7 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   }
   // Made away from home: kept here until the home has it.
   if (!conflicts_.BindHere(label, value, job_.self).has_value()) return;
-  Entry& entry = *labels_.shard.Find(label);
+  LabelEntry& entry = *labels_.shard.Find(label);
   entry.made_here = true;
   results_.HandOutIfRequested(label, value);
   entry.announce_interval_ms = 0;
@@ -48,7 +48,7 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   retention_.TellLocalConsumers(label, value, job_.self, out);
 }
 
-void Replication::BecomeHome(const Label& label, Entry& entry) {
+void Replication::BecomeHome(const Label& label, LabelEntry& entry) {
   entry.is_home = true;
   entry.producer_reported = false;
   entry.consumers.Reset(job_.relations.ConsumerCount(label));
@@ -59,7 +59,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
                              const Value& value, AgentId from, Outbox& out) {
   const std::optional<bool> bound = conflicts_.BindHere(label, value, from);
   if (!bound.has_value()) return;
-  Entry* entry = labels_.shard.Find(label);
+  LabelEntry* entry = labels_.shard.Find(label);
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (producer.has_value()) tasks_.claims().Release(*producer);
   if (!*bound && entry->is_home) return;  // an equal second bind
@@ -105,7 +105,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   retention_.RetireIfUnneeded(label, out);
 }
 
-void Replication::AddMissingReplicas(const Label& label, const Entry& entry,
+void Replication::AddMissingReplicas(const Label& label, const LabelEntry& entry,
                                      absl::btree_set<AgentId>& targets) const {
   for (AgentId agent : labels_.places.HoldersOf(label)) {
     if (agent == job_.self) continue;
@@ -124,7 +124,7 @@ void Replication::QueueCopies(absl::Time now, const Label& label) {
 
 void Replication::SendCopies(absl::Time now, Outbox& out) {
   // From here on it is spoken of, if nobody answers.
-  const auto stop_waiting = [&](Entry& entry) {
+  const auto stop_waiting = [&](LabelEntry& entry) {
     entry.awaits_copies = false;
     if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
   };
@@ -132,7 +132,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
       tasks_.HasInFlight() ||
       now < job_.stall.last_progress() + job_.limits.copy_delay;
   copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
-    Entry* entry = labels_.shard.Find(label);
+    LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr) return false;
     if (entry->is_home && !entry->value.IsNone() &&
         !retention_.IsUsedUp(label, *entry)) {
@@ -142,7 +142,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
     return false;
   });
   while (const std::optional<Label> label = copy_queue_.Take()) {
-    Entry* entry = labels_.shard.Find(*label);
+    LabelEntry* entry = labels_.shard.Find(*label);
     if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
     stop_waiting(*entry);
     absl::btree_set<AgentId> targets;
@@ -154,7 +154,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
   out.WakeAt(copy_queue_.NextPass());
 }
 
-void Replication::ScheduleAnnounce(absl::Time now, Entry& entry) {
+void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
   absl::Duration interval = job_.limits.sweep_interval;
   if (!tasks_.IsPaused()) {  // one who leaves has no time to back off
     interval = std::min(
@@ -169,7 +169,7 @@ void Replication::ScheduleAnnounce(absl::Time now, Entry& entry) {
 }
 
 void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
-  Entry* entry = labels_.shard.Find(label);
+  LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr || entry->value.IsNone()) return;
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
@@ -220,7 +220,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
     if (!bound.has_value()) return;
     conflicts_.NoteDigestFrom(now, from, body.label);
     labels_.watermarks.NoteBound(body.label);
-    Entry& entry = *labels_.shard.Find(body.label);
+    LabelEntry& entry = *labels_.shard.Find(body.label);
     if (*bound) {
       job_.stall.NoteProgress(now);
       entry.announce_interval_ms = static_cast<int32_t>(
@@ -240,7 +240,7 @@ bool Replication::Lacks(absl::string_view announce) const {
   const auto lacks = [this](const AnnounceBody& body) {
     const Label& label = body.label;
     if (!labels_.places.IsKnown(label)) return false;
-    const Entry* entry = labels_.shard.Find(label);
+    const LabelEntry* entry = labels_.shard.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) return false;
     if (labels_.places.RankOf(label, job_.self) >= 0 ||
         results_.IsRequested(label)) {
@@ -266,7 +266,7 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
                                  const AnnounceBody& body, Outbox& out) {
   const int rank = labels_.places.RankOf(body.label, job_.self);
   if (rank == 0) tasks_.CountIfLate(body.label, from);
-  Entry* entry = labels_.shard.Find(body.label);
+  LabelEntry* entry = labels_.shard.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
   conflicts_.NoteDigestFrom(now, from, body.label);
@@ -295,7 +295,7 @@ void Replication::HandleStored(absl::Time now, AgentId from,
                                const AnnounceBody& body, Outbox& out) {
   labels_.handover.Settle(from, body.label);
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
-  Entry* entry = labels_.shard.Find(body.label);
+  LabelEntry* entry = labels_.shard.Find(body.label);
   if (entry == nullptr || entry->value.IsNone()) {
     if (labels_.places.IsHome(body.label) &&
         labels_.watermarks.IsRetired(body.label)) {

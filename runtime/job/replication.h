@@ -38,7 +38,7 @@ class Replication {
   // A task that ran here has made it.
   void BindOutput(absl::Time now, const Label& label, const Value& value,
                   Outbox& out);
-  void BecomeHome(const Label& label, Entry& entry);
+  void BecomeHome(const Label& label, LabelEntry& entry);
   void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
                      Outbox& out);
   void HandleAnnounce(absl::Time now, AgentId from, const AnnounceBody& body,
@@ -47,12 +47,12 @@ class Replication {
                     Outbox& out);
   bool Lacks(absl::string_view announce) const;  // needs the bytes of that
 
-  void AddMissingReplicas(const Label& label, const Entry& entry,
+  void AddMissingReplicas(const Label& label, const LabelEntry& entry,
                           absl::btree_set<AgentId>& targets) const;
   // Sent a little later, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(absl::Time now, Outbox& out);
-  void ScheduleAnnounce(absl::Time now, Entry& entry);
+  void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
  private:

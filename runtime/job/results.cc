@@ -42,7 +42,7 @@ bool Results::OpenResults() {
       return false;
     }
     const Label& label = job_.goal.results[job_.goal.next_result++];
-    const Entry* entry = labels_.shard.Find(label);
+    const LabelEntry* entry = labels_.shard.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) continue;
     const std::optional<Task> producer = job_.relations.ProducerOf(label);
     if (!producer.has_value() || tasks_.IsInFlight(*producer)) continue;
@@ -81,7 +81,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
   requests_.asks.emplace(now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // It may have been bound while its home was elsewhere.
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
@@ -116,7 +116,7 @@ void Results::CountDurableResults() {
              static_cast<int64_t>(job_.goal.results.size())) {
     const Label& label =
         job_.goal.results[static_cast<size_t>(job_.stats.results_durable)];
-    const Entry* entry = labels_.shard.Find(label);
+    const LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
         !retention_.IsDurable(label, *entry)) {
       return;

@@ -15,7 +15,7 @@ constexpr int64_t kKeptBytesMax = 8 << 10;
 
 bool Retention::IsSettled(const Task& task) const {
   const Label first = job_.relations.FirstCreated(task);
-  const Entry* output = labels_.shard.Find(first);
+  const LabelEntry* output = labels_.shard.Find(first);
   const bool is_here = output != nullptr && !output->value.IsNone();
   return is_here ? output->producer_reported || !labels_.places.IsHome(first)
                  : !labels_.watermarks.IsReleasedEarly(first) &&
@@ -114,7 +114,7 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
 }
 
 absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
-    const Label& label, const Entry& entry) const {
+    const Label& label, const LabelEntry& entry) const {
   absl::btree_set<AgentId> homes;
   const size_t all = labels_.places.placement().members().size();
   size_t ordinal = 0;
@@ -127,7 +127,7 @@ absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
   return homes;
 }
 
-bool Retention::IsUsedUp(const Label& label, const Entry& entry) const {
+bool Retention::IsUsedUp(const Label& label, const LabelEntry& entry) const {
   if (job_.goal.rounds.IsResult(label) ||
       labels_.watermarks.IsRetainedGeneration(label))
     return false;
@@ -135,7 +135,7 @@ bool Retention::IsUsedUp(const Label& label, const Entry& entry) const {
   size_t ordinal = 0;
   return job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
     if (entry.consumers.Has(ordinal++)) return true;
-    const Entry* output = labels_.shard.Find(job_.relations.FirstCreated(task));
+    const LabelEntry* output = labels_.shard.Find(job_.relations.FirstCreated(task));
     return output != nullptr && output->is_home && !output->value.IsNone();
   });
 }
@@ -187,7 +187,7 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
   while (!done_reports_.queue.empty()) {
     const auto [next_label, next_task] = done_reports_.queue.front();
     done_reports_.queue.pop_front();
-    Entry* entry = labels_.shard.Find(next_label);
+    LabelEntry* entry = labels_.shard.Find(next_label);
     // Somebody may wait for it all the same.
     const bool is_here = entry != nullptr && !entry->value.IsNone();
     if (!is_here && labels_.watermarks.TakeReleasedEarly(next_label)) {
@@ -208,14 +208,14 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
 
 void Retention::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
   if (body.task.has_value()) return ConsumerDone(body.label, *body.task, out);
-  const Entry* entry = labels_.shard.Find(body.label);
+  const LabelEntry* entry = labels_.shard.Find(body.label);
   if (entry == nullptr || !entry->is_home) return;
   labels_.high_fanout.AddReport(body.label, from, body.all);
 }
 
 void Retention::CrossOffReported(Outbox& out) {
   for (const auto& [label, reports] : labels_.high_fanout.TakeReports()) {
-    Entry* entry = labels_.shard.Find(label);
+    LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr || !entry->is_home) continue;
     // Who says so counts, if he speaks of the same consumers.
     HighFanoutLabels::Reports here;
@@ -237,7 +237,7 @@ void Retention::CrossOffReported(Outbox& out) {
   }
 }
 
-bool Retention::IsDurable(const Label& label, const Entry& entry) const {
+bool Retention::IsDurable(const Label& label, const LabelEntry& entry) const {
   if (entry.consumers.left() == 0 && !job_.goal.rounds.IsResult(label))
     return true;
   if (storage_.keeps_values() && entry.on_disk != OnDisk::kYes) return false;
@@ -251,7 +251,7 @@ bool Retention::IsDurable(const Label& label, const Entry& entry) const {
 }
 
 void Retention::ReportIfDurable(const Label& label, Outbox& out) {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr || !entry->is_home || entry->producer_reported ||
       !IsDurable(label, *entry)) {
     return;
@@ -263,7 +263,7 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
   absl::InlinedVector<Label, 2> outputs;
   job_.relations.ForEachCreated(*producer, [&](int, const Label& created) {
     if (!labels_.places.IsHome(created)) return;
-    const Entry* other = labels_.shard.Find(created);
+    const LabelEntry* other = labels_.shard.Find(created);
     if (other == nullptr || other->value.IsNone()) {
       all_durable &= labels_.watermarks.WasBound(created) &&
                      !labels_.watermarks.IsUnverified(created);
@@ -280,7 +280,7 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
 }
 
 void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
       entry->consumers.left() > 0 || !entry->waiters.empty() ||
       job_.goal.rounds.IsResult(label)) {
@@ -297,7 +297,7 @@ void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
 }
 
 void Retention::Drop(const Label& label, Outbox& out) {
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr || entry->value.IsNone() || !entry->waiters.empty()) {
     return;
   }

@@ -31,11 +31,11 @@ class Retention {
                           AgentId holder, Outbox& out);
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
-                                               const Entry& entry) const;
+                                               const LabelEntry& entry) const;
   // What still reads it has run here: copies of its outputs are enough.
-  bool IsUsedUp(const Label& label, const Entry& entry) const;
+  bool IsUsedUp(const Label& label, const LabelEntry& entry) const;
   // Has enough copies, as far as this agent knows.
-  bool IsDurable(const Label& label, const Entry& entry) const;
+  bool IsDurable(const Label& label, const LabelEntry& entry) const;
   // Tells the producer's inputs once its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
   void RetireIfUnneeded(const Label& label, Outbox& out);

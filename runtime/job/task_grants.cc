@@ -121,7 +121,7 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
       absl::btree_set<Label> own;
       job_.relations.ForEachRequired(
           record->task, [&](int, const Label& label) {
-            const Entry* entry = labels_.shard.Find(label);
+            const LabelEntry* entry = labels_.shard.Find(label);
             const bool is_own = entry != nullptr && entry->is_home;
             if (is_own && !entry->value.IsNone()) own.insert(label);
           });

@@ -34,7 +34,7 @@ TaskTable::TaskTable(JobContext& job, JobLabels& labels, JobStorage& storage,
 
 bool TaskTable::IsDone(const Task& task) const {
   const Label first = job_.relations.FirstCreated(task);
-  const Entry* entry = labels_.shard.Find(first);
+  const LabelEntry* entry = labels_.shard.Find(first);
   if (entry != nullptr && !entry->value.IsNone()) return true;
   // Nothing orders the versions of a row of leaves.
   if (job_.relations.RequiredCount(task) == 0) {
@@ -189,7 +189,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
   if (!job_.forward || storage_.has_store()) return;
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     if (!kernel.Updates(use)) return;
-    const Entry* entry = labels_.shard.Find(label);
+    const LabelEntry* entry = labels_.shard.Find(label);
     const bool is_ours =
         entry != nullptr && entry->is_home && !entry->is_exposed &&
         entry->copies.empty() && entry->waiters.empty() &&
@@ -220,7 +220,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
 void TaskTable::CountReads(const Activation& record) {
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     const int64_t bytes = record.inputs[static_cast<size_t>(use)].bytes();
-    const Entry* entry = labels_.shard.Find(label);
+    const LabelEntry* entry = labels_.shard.Find(label);
     if (entry != nullptr && entry->made_here) {
       ++job_.stats.reads_local;
       job_.stats.bytes_read_local += bytes;

@@ -7,7 +7,7 @@ namespace dogged {
 
 void ValueSender::SendValue(absl::btree_set<AgentId> targets,
                             const Label& label, Outbox& out, Sending why) {
-  Entry* entry = labels_.shard.Find(label);
+  LabelEntry* entry = labels_.shard.Find(label);
   entry->is_exposed = true;
   if (!conflicts_.LogDigest(label, entry->value.digest(), job_.self)) return;
   if (entry->value.IsHollow()) {
@@ -60,7 +60,7 @@ void ValueSender::SendDeferred(absl::Time now, Outbox& out) {
     return credit_.MayHave(agent);
   };
   while (const auto debt = deferred_.Take(may_have)) {
-    const Entry* entry = labels_.shard.Find(debt->second);
+    const LabelEntry* entry = labels_.shard.Find(debt->second);
     if (entry == nullptr || entry->value.IsNone()) continue;
     SendValue({debt->first}, debt->second, out, Sending::kDemanded);
     out.WakeAt(now);  // there may be more that may go once these are queued
@@ -69,10 +69,10 @@ void ValueSender::SendDeferred(absl::Time now, Outbox& out) {
 
 void ValueSender::CopyOrphans(int64_t bytes_max) {
   for (const Label& label :
-       labels_.shard.Select([](const Label&, const Entry& entry) {
+       labels_.shard.Select([](const Label&, const LabelEntry& entry) {
          return entry.value.IsOrphan();
        })) {
-    Entry& entry = *labels_.shard.Find(label);
+    LabelEntry& entry = *labels_.shard.Find(label);
     bytes_max -= entry.value.bytes();
     entry.value = entry.value.Copy();
     if (bytes_max <= 0) return;

@@ -51,7 +51,7 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
     }
   }
   for (const Label& label :
-       labels_.shard.Select([](const Label&, const Entry&) { return true; })) {
+       labels_.shard.Select([](const Label&, const LabelEntry&) { return true; })) {
     ReviewEntry(now, label, before, out);
   }
   HandOverWatermarks(
@@ -136,8 +136,8 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
     return labels_.places.HomeOf(row) == peer;
   });
   for (const Label& label :
-       labels_.shard.Select([](const Label&, const Entry&) { return true; })) {
-    const Entry& entry = *labels_.shard.Find(label);
+       labels_.shard.Select([](const Label&, const LabelEntry&) { return true; })) {
+    const LabelEntry& entry = *labels_.shard.Find(label);
     if (entry.value.IsNone()) continue;
     if (!entry.is_home) {
       if (labels_.places.HomeOf(label) == peer) {
@@ -213,7 +213,7 @@ bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
 }
 
 void ViewChange::PublishToNew(absl::Time now, const Label& label,
-                              const Entry& entry, const Placement& before,
+                              const LabelEntry& entry, const Placement& before,
                               Outbox& out) {
   absl::btree_set<AgentId> targets;
   if (job_.forward) {
@@ -239,7 +239,7 @@ void ViewChange::PublishToNew(absl::Time now, const Label& label,
 
 void ViewChange::ReviewEntry(absl::Time now, const Label& label,
                              const Placement& before, Outbox& out) {
-  Entry* entry = labels_.shard.Find(label);
+  LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr) return;
   auto gone = [this](AgentId agent) {
     return !labels_.places.placement().Contains(agent);

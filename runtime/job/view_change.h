@@ -46,7 +46,7 @@ class ViewChange {
   void ReviewHandovers(absl::Time now, const Placement& before, Outbox& out);
   void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
                    Outbox& out);
-  void PublishToNew(absl::Time now, const Label& label, const Entry& entry,
+  void PublishToNew(absl::Time now, const Label& label, const LabelEntry& entry,
                     const Placement& before, Outbox& out);
   void AskAllAgain(absl::Time now);
   // Tells the homes of rows that have `moved` how far they are.

@@ -41,7 +41,7 @@ bool Walks::StartWalk(absl::Time now) {
     const int64_t at = job_.rng.Below(count);
     for (int64_t i = 0; i < count && !start.has_value(); ++i) {
       const Label& label = (*labels)[static_cast<size_t>((at + i) % count)];
-      const Entry* entry = labels_.shard.Find(label);
+      const LabelEntry* entry = labels_.shard.Find(label);
       if (entry == nullptr || entry->value.IsNone()) start = label;
     }
   }
@@ -95,7 +95,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
   const Label& label = lookup.label;
   AnswerBody out{.label = label,
                  .newest = labels_.watermarks.NewestBound(label)};
-  const Entry* entry = labels_.shard.Find(label);
+  const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     out.state = LabelState::kBound;
     return out;
@@ -122,7 +122,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
 }
 
 bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
-  const Entry* entry = labels_.shard.Find(body.wanted);
+  const LabelEntry* entry = labels_.shard.Find(body.wanted);
   if (entry != nullptr && !entry->value.IsNone()) return false;
   if (holder != job_.self && tasks_.IsInFlight(body.task)) return false;
   return tasks_.claims().Take(now, body.task, holder,

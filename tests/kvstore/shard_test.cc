@@ -77,7 +77,7 @@ TEST(Shard, SelectsInLabelOrder) {
     shard.Get(label);
     if (label.index[1] % 3 == 0) expected.insert(label);
   }
-  EXPECT_THAT(shard.Select([](const Label& label, const Entry&) {
+  EXPECT_THAT(shard.Select([](const Label& label, const LabelEntry&) {
     return label.index[1] % 3 == 0;
   }),
               testing::ElementsAreArray(expected));
