@@ -34,7 +34,7 @@
 #include "routing/site_topology.h"
 #include "routing/socket_address.h"
 #include "runtime/agent/control.h"
-#include "runtime/agent/server.h"
+#include "runtime/agent/agent_loop.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/background_thread.h"
@@ -60,9 +60,9 @@ constexpr int64_t kStorageAddresses = int64_t{128} << 20;
 // Alone it has 30; a compiler or a kernel's process takes some more.
 constexpr int64_t kAgentDescriptors = 48;
 
-std::function<Server::Memory()> MemoryUpTo(int64_t limit) {
+std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
   return [limit] {
-    return Server::Memory{.now = ResidentBytes(),
+    return AgentLoop::Memory{.now = ResidentBytes(),
                           .peak = PeakResidentBytes(),
                           .limit = limit,
                           .host = PhysicalBytes()};
@@ -273,7 +273,7 @@ class AgentProcess {
                  [](const Program& program, const auto& lookup) {
                    return dsl::ResultDigest(program, lookup);
                  }});
-    Server server(agent, {.clock = clock_,
+    AgentLoop server(agent, {.clock = clock_,
                           .transport = *transport_,
                           .control = *control_,
                           .poller = *poller_,
@@ -282,9 +282,9 @@ class AgentProcess {
                           .contacts = contacts_,
                           .on_settled = [&] { return Settle(agent); }});
     TellOfLeaveSignals(&server);
-    const Server::End end = server.Run();
+    const AgentLoop::End end = server.Run();
     TellOfLeaveSignals(nullptr);
-    if (end == Server::End::kLeft) return std::nullopt;
+    if (end == AgentLoop::End::kLeft) return std::nullopt;
     for (auto& [record, encoded] : agent.RunningJobs()) {
       CarriedOver held = agent.TakeCarriedOver(record.job());
       jobs_.push_back({std::move(record), encoded, std::move(held)});

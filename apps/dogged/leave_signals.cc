@@ -14,7 +14,7 @@ constexpr unsigned kLeaveSecondsMax = 20;
 
 // All that signal handlers know.
 struct SignalState {
-  std::atomic<Server*> server{nullptr};  // told to leave, once there is one
+  std::atomic<AgentLoop*> server{nullptr};  // told to leave, once there is one
   std::atomic<bool> leave{false};
 };
 
@@ -25,7 +25,7 @@ SignalState& StateOfSignals() {
 
 extern "C" void HandleLeaveSignal(int) {
   StateOfSignals().leave = true;
-  if (Server* server = StateOfSignals().server.load()) server->Leave();
+  if (AgentLoop* server = StateOfSignals().server.load()) server->Leave();
   alarm(kLeaveSecondsMax);
 }
 
@@ -51,7 +51,7 @@ void CatchLeaveSignals() {
 
 bool IsToldToLeave() { return StateOfSignals().leave; }
 
-void TellOfLeaveSignals(Server* server) {
+void TellOfLeaveSignals(AgentLoop* server) {
   StateOfSignals().server = server;
   if (server != nullptr && IsToldToLeave()) server->Leave();
 }

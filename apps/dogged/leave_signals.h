@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "runtime/agent/server.h"
+#include "runtime/agent/agent_loop.h"
 
 namespace dogged {
 
@@ -14,7 +14,7 @@ void CatchLeaveSignals();
 // One came.
 bool IsToldToLeave();
 // Tells `server` when one comes, also if one came before; null: nobody.
-void TellOfLeaveSignals(Server* server);
+void TellOfLeaveSignals(AgentLoop* server);
 
 // While it lives they wait: libraries that libfabric loads may take them over
 // meanwhile, and end the process on them.

@@ -104,7 +104,7 @@ class Asker {
     agent_->RunOnce(clock_.Now());
     Wait();
   }
-  // As Server does, which would be hot as well.
+  // As AgentLoop does, which would be hot as well.
   void Wait() {
     const absl::Time limit = clock_.Now() + absl::Microseconds(50);
     while (clock_.Now() < limit) {

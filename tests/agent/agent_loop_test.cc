@@ -3,7 +3,7 @@
 // real server on its thread, over a real poller and control port; the test
 // takes the worker's part of the turn, and a transport notes what it is asked.
 // All waits are for something that has to happen.
-#include "runtime/agent/server.h"
+#include "runtime/agent/agent_loop.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -114,13 +114,13 @@ class ServerTest : public testing::Test {
                tasks_,
                background_,
                {}};
-  Server server_{agent_,
+  AgentLoop server_{agent_,
                  {.clock = clock_,
                   .transport = transport_,
                   .control = *control_,
                   .poller = *poller_,
                   .turn = turn_,
-                  .memory = [] { return Server::Memory(); },
+                  .memory = [] { return AgentLoop::Memory(); },
                   .contacts = contacts_,
                   .on_settled = [] { return true; }}};
   std::thread loop_;

@@ -1,8 +1,8 @@
-// Server: an agent in real life. Sleeps until the transport, the control port,
+// AgentLoop: an agent in real life. Sleeps until the transport, the control port,
 // a worker or a deadline wants something, then runs one pass of the agent;
 // answers clients; keeps life lines to the peers that the view names.
-#ifndef DOGGED_RUNTIME_AGENT_SERVER_H_
-#define DOGGED_RUNTIME_AGENT_SERVER_H_
+#ifndef DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
+#define DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
 
 #include <atomic>
 #include <deque>
@@ -27,7 +27,7 @@
 
 namespace dogged {
 
-class Server : private LoopTurn::Loop {
+class AgentLoop : private LoopTurn::Loop {
  public:
   // Bytes: of this process now and at most, what its values may take (0: no
   // bound), and of this computer.
@@ -56,11 +56,11 @@ class Server : private LoopTurn::Loop {
   };
 
   // `agent` outlives the server.
-  Server(Agent& agent, Ports ports);
+  AgentLoop(Agent& agent, Ports ports);
   // Closes its life lines: what they say is no news of the next incarnation.
-  ~Server() override;
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  ~AgentLoop() override;
+  AgentLoop(const AgentLoop&) = delete;
+  AgentLoop& operator=(const AgentLoop&) = delete;
 
   // Runs until the agent has left or was declared dead.
   End Run();
@@ -147,4 +147,4 @@ class Server : private LoopTurn::Loop {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_SERVER_H_
+#endif  // DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_

@@ -1,4 +1,4 @@
-#include "runtime/agent/server.h"
+#include "runtime/agent/agent_loop.h"
 
 #include <algorithm>
 #include <thread>
@@ -38,7 +38,7 @@ void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
 
 }  // namespace
 
-Server::Server(Agent& agent, Ports ports)
+AgentLoop::AgentLoop(Agent& agent, Ports ports)
     : agent_(agent),
       ports_(std::move(ports)),
       dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled) {
@@ -47,7 +47,7 @@ Server::Server(Agent& agent, Ports ports)
   });
 }
 
-Server::~Server() {
+AgentLoop::~AgentLoop() {
   for (const auto& [connection, line] : life_lines_) {
     ports_.control.Close(connection);
   }
@@ -58,7 +58,7 @@ Server::~Server() {
   }
 }
 
-Server::End Server::Run() {
+AgentLoop::End AgentLoop::Run() {
   std::unique_lock turn = ports_.turn.Take();
   ports_.turn.SetLoop(this);
   const absl::Cleanup give_up = [this] { ports_.turn.SetLoop(nullptr); };
@@ -72,7 +72,7 @@ Server::End Server::Run() {
   }
 }
 
-void Server::Sleep(std::unique_lock<std::mutex>& turn) {
+void AgentLoop::Sleep(std::unique_lock<std::mutex>& turn) {
   sleeps_until_ = NextWake();
   kept_until_ = absl::InfinitePast();
   SetAsleep(true);
@@ -90,18 +90,18 @@ void Server::Sleep(std::unique_lock<std::mutex>& turn) {
   }
 }
 
-void Server::SetAsleep(bool is_asleep) {
+void AgentLoop::SetAsleep(bool is_asleep) {
   control_due_ = absl::InfinitePast();  // who wakes up looks, who sleeps did
   is_asleep_ = is_asleep;
   ports_.transport.SetWaiting(is_asleep);
 }
 
-absl::Time Server::NextWake() const {
+absl::Time AgentLoop::NextWake() const {
   absl::Time wake = std::min(agent_.next_wake(), deliveries_.next_due());
   return std::min(wake, dialer_.next_due());
 }
 
-void Server::Pass() {
+void AgentLoop::Pass() {
   const absl::Time now = ports_.clock.Now();
   if (leave_) agent_.Leave(now);
   agent_.RunOnce(now);
@@ -120,7 +120,7 @@ void Server::Pass() {
   has_news_ = !control_events_.empty() || has_settled;
 }
 
-void Server::PassForSleeper() {
+void AgentLoop::PassForSleeper() {
   const auto has_ended = [this] {
     return agent_.declared_dead() || agent_.IsGone();
   };
@@ -130,30 +130,30 @@ void Server::PassForSleeper() {
   SleepUntil(NextWake());
 }
 
-void Server::Keep() {
+void AgentLoop::Keep() {
   kept_until_ = ports_.clock.Now() + kKept;
   SleepUntil(kept_until_);
 }
 
-void Server::SleepUntil(absl::Time limit) {
+void AgentLoop::SleepUntil(absl::Time limit) {
   if (limit >= sleeps_until_) return;
   sleeps_until_ = limit;
   ports_.poller.WakeAfter(sleeps_until_ - ports_.clock.Now());
 }
 
-void Server::HandBack() {
+void AgentLoop::HandBack() {
   if (!PrepareToSleep()) return ports_.poller.Wake();
   if (std::exchange(kept_until_, absl::InfinitePast()) > absl::InfinitePast()) {
     SleepUntil(NextWake());
   }
 }
 
-bool Server::PrepareToSleep() {
+bool AgentLoop::PrepareToSleep() {
   return ports_.turn.has_listener() ? ports_.transport.PrepareToListen()
                                     : ports_.transport.PrepareToWait();
 }
 
-bool Server::LookOut() {
+bool AgentLoop::LookOut() {
   absl::Time now = ports_.clock.Now();
   const absl::Time limit = std::min(now + kSpin, NextWake());
   while (now < limit) {
@@ -170,11 +170,11 @@ bool Server::LookOut() {
   return false;
 }
 
-bool Server::IsControlDue(absl::Time now) const {
+bool AgentLoop::IsControlDue(absl::Time now) const {
   return now >= control_due_ || ports_.control.has_unsettled();
 }
 
-void Server::HandleControl(absl::Time now) {
+void AgentLoop::HandleControl(absl::Time now) {
   control_due_ = now + kControlWithin;
   control_events_.clear();
   ports_.control.Poll(control_events_);
@@ -199,7 +199,7 @@ void Server::HandleControl(absl::Time now) {
   }
 }
 
-void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
+void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
   const ConnectionId from = event.connection;
   const absl::string_view body = event.body.view();
   switch (static_cast<ControlType>(event.type)) {
@@ -263,7 +263,7 @@ void Server::HandleFrame(absl::Time now, const ControlEvent& event) {
                       "no request of type ", static_cast<int>(event.type))));
 }
 
-void Server::HandleSubmit(absl::Time now, ConnectionId from,
+void AgentLoop::HandleSubmit(absl::Time now, ConnectionId from,
                           absl::string_view body) {
   const auto request = SubmitRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
@@ -280,7 +280,7 @@ void Server::HandleSubmit(absl::Time now, ConnectionId from,
   ConfirmSubmits();
 }
 
-void Server::ConfirmSubmits() {
+void AgentLoop::ConfirmSubmits() {
   std::erase_if(unconfirmed_, [this](const auto& one) {
     const auto& [client, job] = one;
     if (!agent_.IsTold(job)) return false;
@@ -289,7 +289,7 @@ void Server::ConfirmSubmits() {
   });
 }
 
-void Server::HandleChunk(ConnectionId from, absl::string_view body) {
+void AgentLoop::HandleChunk(ConnectionId from, absl::string_view body) {
   const auto part = ChunkPart::Decode(body);
   absl::Status taken = part.status();
   if (part.ok()) taken = agent_.Supply(part->job, part->chunk, part->bytes);
@@ -299,7 +299,7 @@ void Server::HandleChunk(ConnectionId from, absl::string_view body) {
   SendError(from, taken);
 }
 
-void Server::AskSuppliers() {
+void AgentLoop::AskSuppliers() {
   for (const auto& [client, job] : suppliers_) {
     ChunksWanted wanted{.job = job, .chunks = agent_.TakeInputWishes(job)};
     if (wanted.chunks.empty()) continue;
@@ -308,7 +308,7 @@ void Server::AskSuppliers() {
   }
 }
 
-void Server::ForgetSupplier(ConnectionId client) {
+void AgentLoop::ForgetSupplier(ConnectionId client) {
   const auto it = suppliers_.find(client);
   if (it == suppliers_.end()) return;
   const JobId job = it->second;
@@ -320,14 +320,14 @@ void Server::ForgetSupplier(ConnectionId client) {
   }
 }
 
-void Server::HandleStatus(ConnectionId from, absl::string_view body) {
+void AgentLoop::HandleStatus(ConnectionId from, absl::string_view body) {
   const auto request = StatusRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
   SendFrame(ports_.control, from, ControlType::kStatusReply,
             Status(*request).Encode());
 }
 
-void Server::HandleWant(absl::Time now, ConnectionId from,
+void AgentLoop::HandleWant(absl::Time now, ConnectionId from,
                         absl::string_view body) {
   const auto request = WantRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
@@ -336,7 +336,7 @@ void Server::HandleWant(absl::Time now, ConnectionId from,
   deliveries_.Want(from, *request);
 }
 
-void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
+void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
   auto line = life_lines_.find(event.connection);
   if (line != life_lines_.end()) {
     const LifeLine ended = line->second;
@@ -351,7 +351,7 @@ void Server::HandleClosed(absl::Time now, const ControlEvent& event) {
   ForgetSupplier(event.connection);
 }
 
-void Server::KeepLifeLines() {
+void AgentLoop::KeepLifeLines() {
   if (agent_.membership().view() == lined_view_) return;
   lined_view_ = agent_.membership().view();
   absl::btree_map<AgentId, bool> wanted;
@@ -377,7 +377,7 @@ void Server::KeepLifeLines() {
   }
 }
 
-void Server::SendWanted(absl::Time now) {
+void AgentLoop::SendWanted(absl::Time now) {
   const auto send = [this](ConnectionId client, const ValuesReply& reply) {
     const Bytes body = reply.Encode();
     if (body.size() > kControlFrameBytesMax) {
@@ -397,7 +397,7 @@ void Server::SendWanted(absl::Time now) {
   deliveries_.SendDue(now, send);
 }
 
-void Server::LogEvents() {
+void AgentLoop::LogEvents() {
   for (const MembershipEvent& event : agent_.TakeEvents()) {
     const std::string& address = event.member.control_address;
     if (event.kind == MembershipEvent::Kind::kJoined) {
@@ -417,7 +417,7 @@ void Server::LogEvents() {
   }
 }
 
-StatusReply Server::Status(const StatusRequest& request) const {
+StatusReply AgentLoop::Status(const StatusRequest& request) const {
   StatusReply out;
   out.self = agent_.id();
   const Memory memory = ports_.memory();
@@ -446,7 +446,7 @@ StatusReply Server::Status(const StatusRequest& request) const {
   return out;
 }
 
-std::string Server::LinksDownOf(AgentId id) const {
+std::string AgentLoop::LinksDownOf(AgentId id) const {
   std::vector<std::string> addresses;
   for (const AgentId other : agent_.membership().UnheardBy(id)) {
     const Member* member = agent_.membership().view()->Find(other);
@@ -456,7 +456,7 @@ std::string Server::LinksDownOf(AgentId id) const {
   return absl::StrCat("no direct link from ", absl::StrJoin(addresses, ", "));
 }
 
-void Server::SendError(ConnectionId connection, const absl::Status& status) {
+void AgentLoop::SendError(ConnectionId connection, const absl::Status& status) {
   SendFrame(ports_.control, connection, ControlType::kError,
             EncodeError(status));
 }
