@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/agent/homes.h"
+#include "runtime/agent/placement_salts.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 
@@ -247,7 +247,7 @@ void Agent::HandleEvents(absl::Time now) {
       case MembershipEvent::Kind::kRecord: {
         const auto it = membership_.records().find(event.key);
         if (IsHomesKey(event.key)) {
-          ApplyHomes(now, event.key);
+          ApplySalts(now, event.key);
           break;
         }
         if (IsTroubleKey(event.key)) {
@@ -316,7 +316,7 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
   Entry& entry = jobs_[record.job()];
   entry.hash = record.hash;
   if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
-  auto homes = ProposeHomes(membership_.records(), record, job,
+  auto homes = ProposeSalts(membership_.records(), record, job,
                             PlacementOf(job, record.hash).members);
   entry.untold.push_back(record);
   if (homes.has_value()) entry.untold_homes = std::move(homes);

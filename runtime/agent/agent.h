@@ -162,7 +162,7 @@ class Agent {
   void ForgetJobs(absl::Time now);  // that are over, results last
   void ForgetJob(JobId job);
   void EndRun(Entry& entry);  // what it did stays known
-  void ApplyHomes(absl::Time now, const std::string& key);  // see homes.h
+  void ApplySalts(absl::Time now, const std::string& key);  // see homes.h
   // --- agent_values.cc: job values on their way, see job_values.h
   void RequestJobs(absl::Time now);
   void SendPart(AgentId to, JobId job, const Bytes& value, const Bytes& wish);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/agent/agent.h"
-#include "runtime/agent/homes.h"
+#include "runtime/agent/placement_salts.h"
 
 namespace dogged {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/agent/agent.h"
-#include "runtime/agent/homes.h"
+#include "runtime/agent/placement_salts.h"
 #include "runtime/graph/numeric_class.h"
 
 namespace dogged {
@@ -107,9 +107,9 @@ void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
   }
 }
 
-void Agent::ApplyHomes(absl::Time now, const std::string& key) {
+void Agent::ApplySalts(absl::Time now, const std::string& key) {
   const auto known = membership_.records().find(key);
-  refused_count_ += DecodeHomes(known->second.bytes.view()).ok() ? 0 : 1;
+  refused_count_ += DecodeSalts(known->second.bytes.view()).ok() ? 0 : 1;
   for (auto& [id, entry] : jobs_) {
     if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
     entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);

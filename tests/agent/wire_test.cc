@@ -10,7 +10,7 @@
 #include "routing/envelope.h"
 #include "routing/reconcile.h"
 #include "runtime/agent/control.h"
-#include "runtime/agent/homes.h"
+#include "runtime/agent/placement_salts.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/job/input_chunks.h"
@@ -117,7 +117,7 @@ TEST(Wire, ChunksOfInputs) {
 }
 
 TEST(Wire, HomesOfAJob) {
-  EXPECT_EQ(Hex(EncodeHomes({{7, 1}, {5, 255}}).view()),
+  EXPECT_EQ(Hex(EncodeSalts({{7, 1}, {5, 255}}).view()),
             Golden("02 0500000000000000 ff 0700000000000000 01"));
   EXPECT_EQ(HomesKey({.low = 1, .high = 2}),
             "homes/00000000000000020000000000000001");

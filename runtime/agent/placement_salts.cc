@@ -1,4 +1,4 @@
-#include "runtime/agent/homes.h"
+#include "runtime/agent/placement_salts.h"
 
 #include <algorithm>
 #include <utility>
@@ -35,7 +35,7 @@ bool IsHomesKey(absl::string_view key) {
   return absl::StartsWith(key, kPrefix);
 }
 
-Bytes EncodeHomes(const KeySalts& salts) {
+Bytes EncodeSalts(const KeySalts& salts) {
   std::vector<std::pair<uint64_t, uint8_t>> sorted(salts.begin(), salts.end());
   std::sort(sorted.begin(), sorted.end());
   Encoder out;
@@ -47,7 +47,7 @@ Bytes EncodeHomes(const KeySalts& salts) {
   return Bytes(out.Take());
 }
 
-absl::StatusOr<KeySalts> DecodeHomes(absl::string_view bytes) {
+absl::StatusOr<KeySalts> DecodeSalts(absl::string_view bytes) {
   Decoder in(bytes);
   KeySalts out;
   const int64_t count = in.GetCount(9);
@@ -63,12 +63,12 @@ std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
                                         const Digest& job) {
   const auto known = records.find(HomesKey(job));
   if (known == records.end()) return nullptr;
-  auto salts = DecodeHomes(known->second.bytes.view());
+  auto salts = DecodeSalts(known->second.bytes.view());
   if (!salts.ok()) return nullptr;
   return std::make_shared<const KeySalts>(*std::move(salts));
 }
 
-std::optional<GossipRecord> ProposeHomes(const RecordSet::Map& records,
+std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
                                          const JobRecord& record,
                                          const Job& job,
                                          std::vector<PlacementMember> members) {
@@ -86,7 +86,7 @@ std::optional<GossipRecord> ProposeHomes(const RecordSet::Map& records,
   const bool is_known = known != records.end();
   if (salts.empty() && !is_known) return std::nullopt;
   return GossipRecord{.version = is_known ? known->second.version + 1 : 0,
-                      .bytes = EncodeHomes(salts)};
+                      .bytes = EncodeSalts(salts)};
 }
 
 }  // namespace dogged

@@ -1,6 +1,6 @@
 // Aim: who takes a job chooses its homes once, for those who are there. Method:
 // records as membership keeps them.
-#include "runtime/agent/homes.h"
+#include "runtime/agent/placement_salts.h"
 
 #include <map>
 #include <memory>
@@ -59,7 +59,7 @@ TEST(Homes, AreEvenForThoseWhoAreThere) {
     const auto members = Members(first, 4);
     RecordSet records;
     const auto homes =
-        ProposeHomes(records.records(), RecordOf(job), job, members);
+        ProposeSalts(records.records(), RecordOf(job), job, members);
     ASSERT_TRUE(homes.has_value());
     records.Put(HomesKey(RecordOf(job).hash), *homes);
     const auto [most, all] = MostOf(job, records, members);
@@ -71,11 +71,11 @@ TEST(Homes, AreChosenOncePerRun) {
   const Job job = CholeskyJob(10);
   RecordSet records;
   const auto propose = [&](uint64_t first) {
-    return ProposeHomes(records.records(), RecordOf(job), job,
+    return ProposeSalts(records.records(), RecordOf(job), job,
                         Members(first, 4));
   };
   EXPECT_FALSE(
-      ProposeHomes(records.records(), RecordOf(job), job, Members(1, 1))
+      ProposeSalts(records.records(), RecordOf(job), job, Members(1, 1))
           .has_value())
       << "one has all";
   const auto first = propose(1);
@@ -152,7 +152,7 @@ TEST(Homes, WhatComesLateIsAChangeOfView) {
 
   Outbox out;
   silent.PutRecord(queue.now(), HomesKey(record.hash), 0,
-                   EncodeHomes({{key, salt}}), out);
+                   EncodeSalts({{key, salt}}), out);
   join();
   pass(absl::Milliseconds(50));
   EXPECT_EQ(agent.FindRun(*submitted)->stats().tasks_executed, 16);
@@ -167,23 +167,23 @@ TEST(Homes, WhatComesLateIsAChangeOfView) {
 
 TEST(Homes, ManyKeysNeedNone) {
   const Job job = Heat1dJob(10000, 2, 1);
-  EXPECT_FALSE(ProposeHomes({}, RecordOf(job), job, Members(1, 4)).has_value());
+  EXPECT_FALSE(ProposeSalts({}, RecordOf(job), job, Members(1, 4)).has_value());
 }
 
 TEST(Homes, TravelInFewBytes) {
   const KeySalts salts = {{7, 1}, {5, 255}};
-  const Bytes bytes = EncodeHomes(salts);
-  const auto decoded = DecodeHomes(bytes.view());
+  const Bytes bytes = EncodeSalts(salts);
+  const auto decoded = DecodeSalts(bytes.view());
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   EXPECT_EQ(*decoded, salts);
-  EXPECT_FALSE(DecodeHomes(bytes.view().substr(1)).ok());
-  EXPECT_FALSE(DecodeHomes("\xff\xff\xff\x7f").ok());
+  EXPECT_FALSE(DecodeSalts(bytes.view().substr(1)).ok());
+  EXPECT_FALSE(DecodeSalts("\xff\xff\xff\x7f").ok());
   RecordSet records;
   records.Put(HomesKey({.low = 1, .high = 2}), {0, Bytes("x")});
   EXPECT_EQ(SaltsOf(records.records(), {.low = 1, .high = 2}), nullptr);
   // Of the slabs of some agents most keep the place that they have.
   const Job job = Heat1dJob(256, 8, 8);
-  const auto homes = ProposeHomes({}, RecordOf(job), job, Members(1, 4));
+  const auto homes = ProposeSalts({}, RecordOf(job), job, Members(1, 4));
   EXPECT_LT(homes.has_value() ? homes->bytes.size() : 0, 300);
 }
 

@@ -5,8 +5,8 @@
 //
 // Where they have not come yet, or nobody chose any, a hash has to do; two
 // agents of which one has them, differ like agents of different views.
-#ifndef DOGGED_RUNTIME_AGENT_HOMES_H_
-#define DOGGED_RUNTIME_AGENT_HOMES_H_
+#ifndef DOGGED_RUNTIME_AGENT_PLACEMENT_SALTS_H_
+#define DOGGED_RUNTIME_AGENT_PLACEMENT_SALTS_H_
 
 #include <memory>
 #include <optional>
@@ -28,9 +28,9 @@ namespace dogged {
 std::string HomesKey(const Digest& job);
 bool IsHomesKey(absl::string_view key);
 
-Bytes EncodeHomes(const KeySalts& salts);
+Bytes EncodeSalts(const KeySalts& salts);
 // Errors: kInvalidArgument.
-absl::StatusOr<KeySalts> DecodeHomes(absl::string_view bytes);
+absl::StatusOr<KeySalts> DecodeSalts(absl::string_view bytes);
 
 // What is known of `job` among `records`; null if nothing is.
 std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
@@ -38,11 +38,11 @@ std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
 
 // The record for a job that begins among `members`: none if it runs already, as
 // far as `records` say, or if there is nothing to be said.
-std::optional<GossipRecord> ProposeHomes(const RecordSet::Map& records,
+std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
                                          const JobRecord& record,
                                          const Job& job,
                                          std::vector<PlacementMember> members);
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_HOMES_H_
+#endif  // DOGGED_RUNTIME_AGENT_PLACEMENT_SALTS_H_
