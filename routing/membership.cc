@@ -456,7 +456,7 @@ void Membership::Leave(absl::Time now, Outbox& out) {
   Spread(NewsOf(self_.id), AgentId(), out);
 }
 
-void Membership::SetBlob(Bytes blob) {
+void Membership::SetGossipPayload(Bytes blob) {
   MemberFact& fact = entries_.at(self_.id).fact;
   if (fact.blob == blob) return;
   fact.blob = std::move(blob);
@@ -464,7 +464,7 @@ void Membership::SetBlob(Bytes blob) {
   blob_changed_ = true;
 }
 
-Bytes Membership::BlobOf(AgentId id) const {
+Bytes Membership::GossipPayloadOf(AgentId id) const {
   auto it = entries_.find(id);
   return it == entries_.end() ? Bytes() : it->second.fact.blob;
 }

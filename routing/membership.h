@@ -120,10 +120,10 @@ class Membership {
                                  absl::string_view by, Outbox& out);
 
   // What this agent says of itself (statistics; keep it below a kilobyte).
-  void SetBlob(Bytes blob);
+  void SetGossipPayload(Bytes blob);
   // The newest that was heard of `id`; empty if nothing was. What one who left
   // said last stays until it is forgotten.
-  Bytes BlobOf(AgentId id) const;
+  Bytes GossipPayloadOf(AgentId id) const;
 
   // Adds a record, or a newer version of one, and tells all. Older versions
   // change nothing. Keys are never removed.

@@ -17,7 +17,7 @@ constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
 constexpr absl::Duration kUntoldMax = absl::Seconds(3);
 // What waits for room in a queue looks for it again after this.
 constexpr absl::Duration kBehindInterval = absl::Milliseconds(1);
-constexpr absl::Duration kBlobInterval = absl::Milliseconds(250);
+constexpr absl::Duration kHousekeepingInterval = absl::Milliseconds(250);
 
 // Of values whose owner has gone, so many are copied at a time.
 constexpr int64_t kOrphanBytes = 64 << 20;
@@ -112,7 +112,7 @@ void Agent::RunOnce(absl::Time now) {
     for (auto& [id, entry] : jobs_) SortWanted(id, entry);
     ReportFailures(now);
     TellTroubles(now);
-    RefreshBlob(now);
+    RunHousekeeping(now);
     for (auto& [id, entry] : jobs_) {
       if (entry.run == nullptr) continue;
 #ifndef NDEBUG
@@ -125,7 +125,7 @@ void Agent::RunOnce(absl::Time now) {
   } while (!messages_.empty());
 
   if (leaving_ && !gone_) EndLeave(now);
-  outbox_.WakeAt(next_blob_);
+  outbox_.WakeAt(next_housekeeping_);
   next_wake_ = outbox_.wake;
 }
 
@@ -389,9 +389,9 @@ void Agent::PollValues(absl::Time now) {
   }
 }
 
-void Agent::RefreshBlob(absl::Time now) {
-  if (now < next_blob_) return;
-  next_blob_ = now + kBlobInterval;
+void Agent::RunHousekeeping(absl::Time now) {
+  if (now < next_housekeeping_) return;
+  next_housekeeping_ = now + kHousekeepingInterval;
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) {
       entry.run->NoteRoundTrip(membership_.RoundTripMax());
@@ -400,10 +400,10 @@ void Agent::RefreshBlob(absl::Time now) {
   FinishJobs(now);
   ForgetJobs(now);
   DropOffers(now);
-  TellStats();
+  PublishStats();
 }
 
-void Agent::TellStats() {
+void Agent::PublishStats() {
   Encoder out;
   int64_t count = 0;
   for (const auto& [job, entry] : jobs_) count += entry.run != nullptr;
@@ -413,12 +413,12 @@ void Agent::TellStats() {
     out.PutId(job);
     entry.run->stats().Encode(out);
   }
-  membership_.SetBlob(Bytes(out.Take()));
+  membership_.SetGossipPayload(Bytes(out.Take()));
 }
 
 std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
   std::vector<std::pair<JobId, JobStats>> out;
-  const Bytes blob = membership_.BlobOf(agent);
+  const Bytes blob = membership_.GossipPayloadOf(agent);
   const bool is_member = membership_.view()->Find(agent) != nullptr;
   Decoder in(blob.view());
   const int64_t count = in.GetCount(1);

@@ -204,8 +204,8 @@ class Agent {
 
   void PollValues(absl::Time now);
   void ReportFailures(absl::Time now);
-  void RefreshBlob(absl::Time now);
-  void TellStats();
+  void RunHousekeeping(absl::Time now);
+  void PublishStats();
   // --- agent_leave.cc
   void TakeLeave(absl::Time now);
   void EndLeave(absl::Time now);
@@ -239,7 +239,7 @@ class Agent {
   bool had_completions_ = false;  // in the last pass
   std::vector<Message> messages_;
   absl::Time next_wake_ = absl::InfinitePast();
-  absl::Time next_blob_ = absl::InfinitePast();
+  absl::Time next_housekeeping_ = absl::InfinitePast();
   absl::Time leave_deadline_ = absl::InfiniteFuture();
   absl::Time next_asked_ = absl::InfinitePast();  // to keep what is left here
   bool said_kept_ = false;

@@ -96,7 +96,7 @@ void Agent::TakeLeave(absl::Time now) {
   for (auto& [id, entry] : jobs_) {
     if (entry.inputs != nullptr) entry.inputs->HandOver();
   }
-  TellStats();
+  PublishStats();
   membership_.Leave(now, outbox_);
   placed_view_ = nullptr;  // place again, without this agent
   HandleEvents(now);

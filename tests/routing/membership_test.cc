@@ -350,10 +350,10 @@ TEST(Membership, BlobsReachTheOthers) {
   Network network(7);
   const AgentId a = network.Add(1), b = network.Add(2);
   network.Join(b, a);
-  network.of(b).SetBlob(Bytes(std::string("busy")));
+  network.of(b).SetGossipPayload(Bytes(std::string("busy")));
   network.RunFor(absl::Seconds(2));
-  EXPECT_EQ(network.of(a).BlobOf(b).view(), "busy");
-  EXPECT_EQ(network.of(a).BlobOf(AgentId(5)).view(), "");
+  EXPECT_EQ(network.of(a).GossipPayloadOf(b).view(), "busy");
+  EXPECT_EQ(network.of(a).GossipPayloadOf(AgentId(5)).view(), "");
 }
 
 // With its leave, and as long as it goes on talking.
@@ -365,19 +365,19 @@ TEST(Membership, LastWordsStayUntilTheLeaverIsForgotten) {
   network.Join(b, a);
   network.RunFor(absl::Seconds(1));
   Outbox out;
-  network.of(b).SetBlob(Bytes(std::string("41 tasks")));
+  network.of(b).SetGossipPayload(Bytes(std::string("41 tasks")));
   network.of(b).Leave(network.now, out);
   network.Post(b, out);
   network.RunFor(absl::Milliseconds(5));
   EXPECT_EQ(network.node(a).events[Kind::kLeft], 1);
-  EXPECT_EQ(network.of(a).BlobOf(b).view(), "41 tasks");
-  network.of(b).SetBlob(Bytes(std::string("42 tasks")));
+  EXPECT_EQ(network.of(a).GossipPayloadOf(b).view(), "41 tasks");
+  network.of(b).SetGossipPayload(Bytes(std::string("42 tasks")));
   network.RunFor(absl::Seconds(2));
-  EXPECT_EQ(network.of(a).BlobOf(b).view(), "42 tasks");
+  EXPECT_EQ(network.of(a).GossipPayloadOf(b).view(), "42 tasks");
   network.Kill(b);
   network.RunFor(absl::Seconds(30));
   EXPECT_EQ(network.node(a).events[Kind::kForgotten], 1);
-  EXPECT_EQ(network.of(a).BlobOf(b).view(), "");
+  EXPECT_EQ(network.of(a).GossipPayloadOf(b).view(), "");
 }
 
 TEST(Membership, RefusesGarbage) {
