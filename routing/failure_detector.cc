@@ -72,33 +72,33 @@ bool FailureDetector::IsSuspect(AgentId peer) const {
 }
 
 FailureDetector::Wishes FailureDetector::Tick(absl::Time awake) {
-  Wishes wishes;
-  if (awake < next_probe_) return wishes;
+  Wishes messages;
+  if (awake < next_probe_) return messages;
   next_probe_ = awake + times_.probe_interval;
   if (const AgentId target = NextInRound(); !target.IsNone()) {
     Peer& peer = peers_[target];
     if (peer.probed == absl::InfiniteFuture()) peer.probed = awake;
-    Ping(target, peer, awake, wishes);
+    Ping(target, peer, awake, messages);
   }
-  for (auto& [id, peer] : peers_) Judge(id, peer, awake, wishes);
-  if (!wishes.verdicts.empty() && IsIsolated(awake)) {
-    wishes.isolation = wishes.verdicts.front().second;
-    wishes.verdicts.clear();
+  for (auto& [id, peer] : peers_) Judge(id, peer, awake, messages);
+  if (!messages.verdicts.empty() && IsIsolated(awake)) {
+    messages.isolation = messages.verdicts.front().second;
+    messages.verdicts.clear();
   }
-  for (const auto& [id, cause] : wishes.verdicts) peers_.erase(id);
+  for (const auto& [id, cause] : messages.verdicts) peers_.erase(id);
   // Whoever answers in time restores our trust in ourselves.
   if (awake - last_heard_ < times_.probe_timeout && self_doubt_ > 0) {
     --self_doubt_;
   }
-  return wishes;
+  return messages;
 }
 
 void FailureDetector::Ping(AgentId id, Peer& peer, absl::Time awake,
-                           Wishes& wishes) const {
-  if (absl::c_linear_search(wishes.pings, id)) return;
+                           Wishes& messages) const {
+  if (absl::c_linear_search(messages.pings, id)) return;
   peer.pinged = std::min(peer.pinged, awake);
   peer.asked = std::min(peer.asked, awake);
-  wishes.pings.push_back(id);
+  messages.pings.push_back(id);
 }
 
 // With a single peer nobody can tell whose silence it is.
@@ -107,22 +107,22 @@ bool FailureDetector::IsIsolated(absl::Time awake) const {
 }
 
 void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
-                            Wishes& wishes) {
+                            Wishes& messages) {
   // Until something comes directly again.
   if (awake - peer.pinged >= times_.probe_timeout) {
-    Ping(id, peer, awake, wishes);
+    Ping(id, peer, awake, messages);
   }
   if (peer.probed == absl::InfiniteFuture()) return;
   const absl::Duration timeout = times_.probe_timeout * (1 + self_doubt_);
   if (peer.suspected != absl::InfiniteFuture()) {
     if (awake - peer.suspected >= times_.suspicion * (1 + self_doubt_)) {
-      wishes.verdicts.emplace_back(
+      messages.verdicts.emplace_back(
           id, absl::StrFormat("silent for %.1f s",
                               absl::ToDoubleSeconds(awake - peer.heard)));
       return;
     }
-    Ping(id, peer, awake, wishes);
-    AskRelays(id, wishes);
+    Ping(id, peer, awake, messages);
+    AskRelays(id, messages);
     return;
   }
   if (peer.relayed != absl::InfiniteFuture()) {
@@ -136,11 +136,11 @@ void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
   }
   if (awake - peer.probed < timeout) return;
   peer.relayed = awake;
-  Ping(id, peer, awake, wishes);
-  AskRelays(id, wishes);
+  Ping(id, peer, awake, messages);
+  AskRelays(id, messages);
 }
 
-void FailureDetector::AskRelays(AgentId target, Wishes& wishes) {
+void FailureDetector::AskRelays(AgentId target, Wishes& messages) {
   std::vector<AgentId> others;
   for (const auto& [id, peer] : peers_) {
     if (id != target && peer.suspected == absl::InfiniteFuture()) {
@@ -150,7 +150,7 @@ void FailureDetector::AskRelays(AgentId target, Wishes& wishes) {
   for (int i = 0; i < times_.relay_count && !others.empty(); ++i) {
     const auto picked =
         static_cast<size_t>(rng_.Below(static_cast<int64_t>(others.size())));
-    wishes.relays.emplace_back(others[picked], target);
+    messages.relays.emplace_back(others[picked], target);
     others[picked] = others.back();
     others.pop_back();
   }

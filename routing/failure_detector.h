@@ -1,5 +1,5 @@
 // FailureDetector: who has been silent for too long. A machine over agents and
-// times only; Membership turns its wishes into messages.
+// times only; Membership turns its messages into messages.
 //
 // After SWIM (Das, Gupta & Motivala 2002): one peer is probed per interval, in
 // a shuffled order; if it is silent, others are asked to probe it; if that
@@ -94,9 +94,9 @@ class FailureDetector {
     absl::Duration round_trip;  // a moving mean
   };
 
-  void Judge(AgentId id, Peer& peer, absl::Time awake, Wishes& wishes);
-  void AskRelays(AgentId target, Wishes& wishes);
-  void Ping(AgentId id, Peer& peer, absl::Time awake, Wishes& wishes) const;
+  void Judge(AgentId id, Peer& peer, absl::Time awake, Wishes& messages);
+  void AskRelays(AgentId target, Wishes& messages);
+  void Ping(AgentId id, Peer& peer, absl::Time awake, Wishes& messages) const;
   bool IsIsolated(absl::Time awake) const;
   AgentId NextInRound();
 

@@ -272,7 +272,7 @@ void HostTransport::Send(AgentId to, Bytes message) {
   peer.held.push_back(std::move(message));
 }
 
-void HostTransport::Rouse(AgentId to) {
+void HostTransport::WakeEarly(AgentId to) {
   const auto it = peers_.find(to);
   if (it != peers_.end() && it->second->region != nullptr) it->second->Wake();
 }

@@ -36,7 +36,7 @@ class HostTransport : public Transport {
   HostTransport& operator=(const HostTransport&) = delete;
 
   void Send(AgentId to, Bytes message) override;
-  void Rouse(AgentId to) override;
+  void WakeEarly(AgentId to) override;
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
   void ForgetPeer(AgentId peer) override;

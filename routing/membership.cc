@@ -382,18 +382,18 @@ void Membership::Tick(absl::Time now, Outbox& out) {
 }
 
 void Membership::RunDetector(Outbox& out) {
-  const FailureDetector::Wishes wishes = detector_.Tick(awake_);
-  for (AgentId id : wishes.pings) SendPing(id, AgentId(), out);
-  for (const auto& [relay, target] : wishes.relays) {
+  const FailureDetector::Wishes messages = detector_.Tick(awake_);
+  for (AgentId id : messages.pings) SendPing(id, AgentId(), out);
+  for (const auto& [relay, target] : messages.relays) {
     Encoder encoder;
     encoder.PutId(target);
     out.Send(relay, RoutingKind::kPingRequest, JobId(), Bytes(encoder.Take()));
   }
-  for (const auto& [id, cause] : wishes.verdicts) {
+  for (const auto& [id, cause] : messages.verdicts) {
     End(id, MemberState::kDead, cause, &out);
   }
-  if (!wishes.isolation.empty()) {
-    GiveWay(absl::StrCat("all others were ", wishes.isolation), "");
+  if (!messages.isolation.empty()) {
+    GiveWay(absl::StrCat("all others were ", messages.isolation), "");
   }
   NoteUnheard();
 }

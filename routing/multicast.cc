@@ -121,7 +121,7 @@ void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
   others.erase(std::remove_if(others.begin(), others.end(), is_out),
                others.end());
   if (others.empty()) return;
-  const size_t first = out.wishes.size();
+  const size_t first = out.messages.size();
   ++traffic_[job].publications;
   const auto count = std::ssize(others);
   MulticastPlan plan = plan_;
@@ -213,7 +213,7 @@ absl::Status Multicast::ReceiveWhole(JobId job, const Bytes& message,
 
 void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
                         std::vector<Delivery>& deliveries) {
-  const size_t first = out.wishes.size();
+  const size_t first = out.messages.size();
   const auto split = [this](MulticastPlan plan, int hops,
                             std::vector<AgentId> list) {
     return Split(plan, hops, std::move(list));
@@ -248,7 +248,7 @@ void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
 }
 
 void Multicast::Tick(absl::Time now, Outbox& out) {
-  const size_t first = out.wishes.size();
+  const size_t first = out.messages.size();
   halves_.Expire(now - limits_.stream_patience);
   streams_.Tick(
       now, *view_,
@@ -260,10 +260,10 @@ void Multicast::Tick(absl::Time now, Outbox& out) {
 }
 
 void Multicast::CountFrom(size_t first, const Outbox& out) {
-  for (size_t i = first; i < out.wishes.size(); ++i) {
-    MulticastTraffic& traffic = traffic_[out.wishes[i].job];
+  for (size_t i = first; i < out.messages.size(); ++i) {
+    MulticastTraffic& traffic = traffic_[out.messages[i].job];
     ++traffic.messages;
-    traffic.bytes += out.wishes[i].body.size();
+    traffic.bytes += out.messages[i].body.size();
   }
 }
 

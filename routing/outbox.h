@@ -18,7 +18,7 @@
 namespace dogged {
 
 struct Outbox {
-  struct Wish {
+  struct OutgoingMessage {
     AgentId to;
     uint8_t kind = 0;
     JobId job;
@@ -28,7 +28,7 @@ struct Outbox {
   // One message, in order with others to the same agent. `to` may be the
   // sender itself: such a message is delivered without a transport.
   void Send(AgentId to, uint8_t kind, JobId job, Bytes body) {
-    wishes.push_back({to, kind, job, std::move(body)});
+    messages.push_back({to, kind, job, std::move(body)});
   }
   void Send(AgentId to, RoutingKind kind, JobId job, Bytes body) {
     Send(to, static_cast<uint8_t>(kind), job, std::move(body));
@@ -36,15 +36,15 @@ struct Outbox {
 
   // Such a message to another agent follows within this pass: if that sleeps,
   // it wakes up meanwhile.
-  void Rouse(AgentId to) const {
-    if (rouse) rouse(to);
+  void WakeEarly(AgentId to) const {
+    if (wake_early) wake_early(to);
   }
 
   // The writer's Tick wants to be called at `time` at the latest.
   void WakeAt(absl::Time time) { wake = std::min(wake, time); }
 
-  std::function<void(AgentId)> rouse;  // may be null
-  std::vector<Wish> wishes;
+  std::function<void(AgentId)> wake_early;  // may be null
+  std::vector<OutgoingMessage> messages;
   absl::Time wake = absl::InfiniteFuture();
 };
 

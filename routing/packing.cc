@@ -13,15 +13,15 @@ namespace dogged {
 
 void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
                    std::vector<Message>& to_self) {
-  std::vector<Outbox::Wish> wishes = std::move(outbox.wishes);
-  outbox.wishes.clear();
-  std::stable_sort(wishes.begin(), wishes.end(),
+  std::vector<Outbox::OutgoingMessage> messages = std::move(outbox.messages);
+  outbox.messages.clear();
+  std::stable_sort(messages.begin(), messages.end(),
                    [](const auto& a, const auto& b) { return a.to < b.to; });
   AdvanceAll(transport);
   std::string packet;
   view_ = view;
-  for (size_t i = 0; i < wishes.size(); ++i) {
-    Outbox::Wish& wish = wishes[i];
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Outbox::OutgoingMessage& wish = messages[i];
     const AgentId relay = RouteOf(wish);
     if (relay != relay_) {
       Ship(wish.to, transport, packet);
@@ -41,14 +41,14 @@ void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
     }
     ++messages_sent_;
     Pack(head, wish.body, transport, packet);
-    if (i + 1 == wishes.size() || wishes[i + 1].to != wish.to) {
+    if (i + 1 == messages.size() || messages[i + 1].to != wish.to) {
       Ship(wish.to, transport, packet);
       relay_ = AgentId();
     }
   }
 }
 
-AgentId Packer::RouteOf(const Outbox::Wish& wish) const {
+AgentId Packer::RouteOf(const Outbox::OutgoingMessage& wish) const {
   switch (static_cast<RoutingKind>(wish.kind)) {
     case RoutingKind::kPing:
     case RoutingKind::kPingAck:

@@ -77,7 +77,7 @@ class Packer {
   void Pack(const Envelope& head, const Bytes& body, Transport& transport,
             std::string& packet);
   void Ship(AgentId to, Transport& transport, std::string& packet);
-  AgentId RouteOf(const Outbox::Wish& wish) const;
+  AgentId RouteOf(const Outbox::OutgoingMessage& wish) const;
   // Sends segments as far as they find room. True: that was all of it.
   bool Advance(Rest& rest, Transport& transport);
   void AdvanceAll(Transport& transport);

@@ -37,7 +37,7 @@ class Transport {
 
   // A message to `to` follows soon: if it sleeps, it wakes up meanwhile. Only
   // for speed.
-  virtual void Rouse(AgentId /*to*/) {}
+  virtual void WakeEarly(AgentId /*to*/) {}
 
   // Appends what has come in, in order of arrival, and moves what is queued.
   virtual void Poll(std::vector<Arrival>& arrivals) = 0;

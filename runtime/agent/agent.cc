@@ -39,7 +39,7 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       packer_(options_.self.id, options_.limits),
       unpacker_(options_.self.id, options_.limits),
       has_settled_(!options_.looks_for_others) {
-  outbox_.rouse = [this](AgentId to) { transport_.Rouse(to); };
+  outbox_.wake_early = [this](AgentId to) { transport_.WakeEarly(to); };
   packer_.SetRelays([this](AgentId to) { return membership_.RelayTo(to); });
   multicast_.SetView(membership_.view());
   multicast_.SetWants([this](uint8_t, JobId job, const Bytes& tag) {

@@ -51,7 +51,7 @@ AgentLoop::~AgentLoop() {
   for (const auto& [connection, line] : life_lines_) {
     ports_.control.Close(connection);
   }
-  // The next incarnation knows nothing of these wishes; their clients say them
+  // The next incarnation knows nothing of these messages; their clients say them
   // again when the connection ends.
   for (const ConnectionId client : deliveries_.Clients()) {
     ports_.control.Close(client);

@@ -23,13 +23,13 @@ void Deliveries::Want(ConnectionId client, const WantRequest& request) {
   }
   Parcel& parcel = parcels_[{client, request.job}];
   parcel.reply.job = request.job;
-  parcel.wishes += std::ssize(request.labels);
+  parcel.messages += std::ssize(request.labels);
 }
 
 void Deliveries::Forget(ConnectionId client) {
   absl::erase_if(wanted_, [client](auto& entry) {
     std::erase_if(entry.second,
-                  [client](const Wish& wish) { return wish.client == client; });
+                  [client](const OutgoingMessage& wish) { return wish.client == client; });
     return entry.second.empty();
   });
   absl::erase_if(parcels_, [client](const auto& entry) {
@@ -44,7 +44,7 @@ void Deliveries::Add(JobId job, const Label& label, const Value& value,
   if (it == wanted_.end()) return;
   for (const auto& [client, may_borrow] : it->second) {
     Parcel& parcel = parcels_.at({client, job});
-    --parcel.wishes;
+    --parcel.messages;
     if (!may_borrow || !Lend(client, label, value, lending, parcel.reply)) {
       parcel.reply.values.emplace_back(label, value);
       parcel.bytes += value.bytes();
@@ -68,7 +68,7 @@ void Deliveries::SendDue(absl::Time now, Send send) {
       parcel.last = now;
     }
     if (!parcel.empty()) next_due_ = std::min(next_due_, parcel.due());
-    return parcel.wishes == 0 && parcel.empty();
+    return parcel.messages == 0 && parcel.empty();
   });
 }
 

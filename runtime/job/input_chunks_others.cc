@@ -277,7 +277,7 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
                             Outbox& out) {
   int64_t asked_bytes = 0;
   is_nobody_left_ = false;
-  absl::btree_map<AgentId, Positions> wishes;
+  absl::btree_map<AgentId, Positions> messages;
   for (auto& [at, search] : searches_) {
     const int64_t bytes = BytesOf(chunks_[static_cast<size_t>(at)]);
     search.since = std::min(search.since, now);
@@ -306,10 +306,10 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
       continue;
     }
     asked_bytes += bytes;
-    wishes[to].push_back(at);
+    messages[to].push_back(at);
     out.WakeAt(now + kPatience);
   }
-  for (const auto& [to, chunks] : wishes) Send(to, kWish, chunks, out);
+  for (const auto& [to, chunks] : messages) Send(to, kWish, chunks, out);
 }
 
 // Somebody who does not answer is not nobody: its death will be known.

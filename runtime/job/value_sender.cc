@@ -16,7 +16,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   }
   targets.erase(job_.self);
   // To more of them it goes by others.
-  if (targets.size() == 1) out.Rouse(*targets.begin());
+  if (targets.size() == 1) out.WakeEarly(*targets.begin());
   for (auto it = targets.begin();
        job_.lending != nullptr && it != targets.end();) {
     const std::optional<Loan> loan = job_.lending->Lend(*it, entry->value);

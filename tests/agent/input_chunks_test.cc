@@ -52,12 +52,12 @@ class Scene {
         }
         chunks[i]->Tick(now, others, out);
         Deliver(i, out);
-        any |= !out.wishes.empty();
+        any |= !out.messages.empty();
       }
     }
   }
   void Deliver(size_t from, const Outbox& out) {
-    for (const Outbox::Wish& wish : out.wishes) {
+    for (const Outbox::OutgoingMessage& wish : out.messages) {
       const size_t to = wish.to.value() - 1;
       if (chunks[to] == nullptr) continue;
       Outbox answer;

@@ -34,15 +34,15 @@ Bytes Value(int size) {
 
 class Scene {
  public:
-  std::vector<Outbox::Wish> Tick() {
+  std::vector<Outbox::OutgoingMessage> Tick() {
     Outbox out;
     pull.Tick(now, kJob, limits, others, rng, out);
-    EXPECT_LE(std::ssize(out.wishes), limits.job_parts_at_once);
+    EXPECT_LE(std::ssize(out.messages), limits.job_parts_at_once);
     wake = out.wake;
-    return out.wishes;
+    return out.messages;
   }
   // What `holder` answers, which has `value`.
-  void Answer(const Outbox::Wish& wish, const Bytes& value) {
+  void Answer(const Outbox::OutgoingMessage& wish, const Bytes& value) {
     const auto part = PartOf(value, wish.body.view());
     ASSERT_TRUE(part.ok()) << part.status();
     EXPECT_LE(part->size(), limits.job_part_bytes + 20);
@@ -62,7 +62,7 @@ TEST(ValuePull, ComesInParts) {
   const Bytes value = Value(95);
   int asked = 0;
   for (int i = 0; i < 100 && !scene.pull.IsWhole(); ++i) {
-    for (const Outbox::Wish& wish : scene.Tick()) {
+    for (const Outbox::OutgoingMessage& wish : scene.Tick()) {
       ++asked;
       scene.Answer(wish, value);
     }
@@ -75,14 +75,14 @@ TEST(ValuePull, GoesOnWithAnotherOneWhereTheFirstFellSilent) {
   Scene scene;
   const Bytes value = Value(100);
   scene.Answer(scene.Tick().at(0), value);
-  const std::vector<Outbox::Wish> second = scene.Tick();
+  const std::vector<Outbox::OutgoingMessage> second = scene.Tick();
   ASSERT_EQ(second.size(), 3);
   scene.Answer(second[0], value);
   scene.Answer(second[2], value);  // one is lost, then it says no more
   const AgentId silent = second[0].to;
   int asked = 0;
   while (!scene.pull.IsWhole()) {
-    for (const Outbox::Wish& wish : scene.Tick()) {
+    for (const Outbox::OutgoingMessage& wish : scene.Tick()) {
       if (wish.to == silent) continue;
       ++asked;
       scene.Answer(wish, value);
@@ -99,9 +99,9 @@ TEST(ValuePull, ComesThroughLosses) {
     Scene scene;
     Rng rng(seed);
     const Bytes value = Value(static_cast<int>(1 + rng.Below(400)));
-    std::deque<Outbox::Wish> late;
+    std::deque<Outbox::OutgoingMessage> late;
     while (!scene.pull.IsWhole()) {
-      for (const Outbox::Wish& wish : scene.Tick()) {
+      for (const Outbox::OutgoingMessage& wish : scene.Tick()) {
         if (rng.Chance(0.2)) continue;
         if (rng.Chance(0.2)) {
           late.push_back(wish);
@@ -126,23 +126,23 @@ TEST(ValuePull, ComesThroughLosses) {
 TEST(ValuePull, KeepsNothingThatNobodyAskedFor) {
   Scene scene;
   const Bytes value = Value(95);
-  std::vector<Outbox::Wish> wishes = scene.Tick();
-  ASSERT_EQ(wishes.size(), 1);
+  std::vector<Outbox::OutgoingMessage> messages = scene.Tick();
+  ASSERT_EQ(messages.size(), 1);
   for (const int64_t offset : {50, 90}) {
     Encoder part;
     part.PutSigned(value.size());
     part.PutSigned(offset);
     part.PutRaw(value.Slice(offset, 5).view());
-    const AgentId other = wishes[0].to == kA ? kB : kA;
+    const AgentId other = messages[0].to == kA ? kB : kA;
     EXPECT_TRUE(scene.pull.TakePart(scene.now, other, part.view()).ok());
   }
   int asked = 0;
   for (int i = 0; i < 100 && !scene.pull.IsWhole(); ++i) {
-    for (const Outbox::Wish& wish : wishes) {
+    for (const Outbox::OutgoingMessage& wish : messages) {
       ++asked;
       scene.Answer(wish, value);
     }
-    wishes = scene.Tick();
+    messages = scene.Tick();
   }
   EXPECT_EQ(asked, 10);
   ASSERT_TRUE(scene.pull.IsWhole());
@@ -161,7 +161,7 @@ TEST(ValuePull, KnowsWhenNobodyHasIt) {
   Scene scene;
   const absl::Time start = scene.now;
   for (int i = 0; i < 100; ++i) {
-    for (const Outbox::Wish& wish : scene.Tick()) {
+    for (const Outbox::OutgoingMessage& wish : scene.Tick()) {
       scene.pull.NoteAbsent(scene.now, wish.to);
     }
     scene.now += absl::Milliseconds(100);

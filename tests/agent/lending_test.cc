@@ -58,16 +58,16 @@ class LendingTest : public testing::Test {
       Outbox out;
       owner_->Tick(now_, out);
       reader_->Tick(now_, out);
-      while (!out.wishes.empty()) {
+      while (!out.messages.empty()) {
         Outbox next;
-        for (const Outbox::Wish& wish : out.wishes) {
+        for (const Outbox::OutgoingMessage& wish : out.messages) {
           if (!lost) Deliver(wish, next);
         }
         out = std::move(next);
       }
     }
   }
-  void Deliver(const Outbox::Wish& wish, Outbox& out) {
+  void Deliver(const Outbox::OutgoingMessage& wish, Outbox& out) {
     const bool to_owner = wish.to == owner_id_;
     Lending& to = to_owner ? *owner_ : *reader_;
     EXPECT_TRUE(to.Receive(now_, to_owner ? reader_id_ : owner_id_, wish.kind,
@@ -273,9 +273,9 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
   // The owner has not had a turn, in which it would forget the first one.
   Outbox out;
   reader_->Tick(now_, out);
-  const std::vector<Outbox::Wish> said = std::exchange(out.wishes, {});
-  for (const Outbox::Wish& wish : said) Deliver(wish, out);
-  for (const Outbox::Wish& wish : std::exchange(out.wishes, {})) {
+  const std::vector<Outbox::OutgoingMessage> said = std::exchange(out.messages, {});
+  for (const Outbox::OutgoingMessage& wish : said) Deliver(wish, out);
+  for (const Outbox::OutgoingMessage& wish : std::exchange(out.messages, {})) {
     Deliver(wish, out);
   }
   EXPECT_TRUE(owner_
@@ -283,7 +283,7 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
                             static_cast<uint8_t>(LendingMessage::kMapped), "",
                             out)
                   .ok());
-  EXPECT_TRUE(out.wishes.empty()) << "nobody is there to be welcome";
+  EXPECT_TRUE(out.messages.empty()) << "nobody is there to be welcome";
   for (int i = 0; i < 20; ++i) {
     now_ += absl::Seconds(2);
     Exchange();
@@ -357,7 +357,7 @@ TEST_F(LendingTest, RandomTrafficKeepsThePromise) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     Start();
     Rng rng(seed);
-    std::deque<Outbox::Wish> wire;
+    std::deque<Outbox::OutgoingMessage> wire;
     std::deque<Loan> references;
     std::vector<Value> made;
     std::vector<Value> read;
@@ -402,7 +402,7 @@ TEST_F(LendingTest, RandomTrafficKeepsThePromise) {
             Deliver(wish, out);
           break;
       }
-      wire.insert(wire.end(), out.wishes.begin(), out.wishes.end());
+      wire.insert(wire.end(), out.messages.begin(), out.messages.end());
       for (const Value& value : read) {
         ASSERT_TRUE(IsWhole(value)) << "seed " << seed << " step " << step;
       }

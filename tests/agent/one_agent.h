@@ -59,7 +59,7 @@ class OneAgent {
               .multicast = &multicast_,
               .queued_bytes = [this](AgentId) { return queued_bytes; },
               .rng = Rng(1)}) {
-    out_.rouse = [this](AgentId to) { roused_.push_back(to); };
+    out_.wake_early = [this](AgentId to) { woken_early_.push_back(to); };
     std::vector<Member> members;
     for (const AgentId agent : {kSelf, kPeer, kThird}) {
       members.push_back({.id = agent, .host = agent.ToString()});
@@ -135,7 +135,7 @@ class OneAgent {
   std::vector<std::pair<AgentId, std::string>> AllSent(JobMessage kind) {
     std::vector<std::pair<AgentId, std::string>> all;
     run_.SendBatches(out_);
-    for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
+    for (const Outbox::OutgoingMessage& wish : std::exchange(out_.messages, {})) {
       if (wish.kind == static_cast<uint8_t>(kind)) {
         all.emplace_back(wish.to, std::string(wish.body.view()));
       }
@@ -161,13 +161,13 @@ class OneAgent {
   }
   // Bytes that wait for each of the others.
   int64_t queued_bytes = 0;
-  // Who was roused since the last call.
-  std::vector<AgentId> Roused() { return std::exchange(roused_, {}); }
+  // Who was woken_early since the last call.
+  std::vector<AgentId> WokenEarly() { return std::exchange(woken_early_, {}); }
   // Messages to `to` since the last call, by multicast too, that have `body`.
   int SentWith(AgentId to, const Bytes& body) {
     int count = 0;
     run_.SendBatches(out_);
-    for (const Outbox::Wish& wish : std::exchange(out_.wishes, {})) {
+    for (const Outbox::OutgoingMessage& wish : std::exchange(out_.messages, {})) {
       count +=
           wish.to == to && absl::StrContains(wish.body.view(), body.view());
     }
@@ -196,7 +196,7 @@ class OneAgent {
   Multicast multicast_;
   JobRun run_;
   Outbox out_;
-  std::vector<AgentId> roused_;
+  std::vector<AgentId> woken_early_;
   absl::Time now_ = absl::UnixEpoch();
 };
 

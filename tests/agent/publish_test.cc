@@ -39,9 +39,9 @@ std::vector<AgentId> RousedBy(const std::vector<AgentId>& readers) {
   OneAgent agent(Read(kSelf, readers));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   EXPECT_THAT(tasks, SizeIs(1));
-  EXPECT_THAT(agent.Roused(), IsEmpty());
+  EXPECT_THAT(agent.WokenEarly(), IsEmpty());
   agent.Complete(std::move(tasks.at(0)), {Sealed(Value::Scalar(1))});
-  return agent.Roused();
+  return agent.WokenEarly();
 }
 
 // It may sleep, and wakes up while the message is made.

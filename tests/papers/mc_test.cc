@@ -152,11 +152,11 @@ TEST(MulticastPaper, Section3ConcurrentSources) {
   }
   std::map<AgentId, std::set<std::string>> got;
   Rng rng(4);
-  while (!out.wishes.empty()) {
+  while (!out.messages.empty()) {
     const auto picked =
-        static_cast<size_t>(rng.Below(static_cast<int64_t>(out.wishes.size())));
-    const Outbox::Wish wish = out.wishes[picked];
-    out.wishes.erase(out.wishes.begin() + static_cast<int64_t>(picked));
+        static_cast<size_t>(rng.Below(static_cast<int64_t>(out.messages.size())));
+    const Outbox::OutgoingMessage wish = out.messages[picked];
+    out.messages.erase(out.messages.begin() + static_cast<int64_t>(picked));
     std::vector<Delivery> deliveries;
     agents.at(wish.to).Receive(
         absl::UnixEpoch(), {{.kind = wish.kind}, wish.body}, out, deliveries);

@@ -146,21 +146,21 @@ TEST_F(HostTransportTest, ASleeperIsRungOnceASleep) {
   }
   // As soon as a message is on its way, and again if it was too early.
   ASSERT_TRUE(b_->PrepareToListen());
-  a_->Rouse(kB);
+  a_->WakeEarly(kB);
   EXPECT_EQ(rings(), 1);
   a_->Send(kB, Bytes("x"));
   EXPECT_EQ(rings(), 1);
   EXPECT_EQ(Arrived().size(), 1u);
   ASSERT_TRUE(b_->PrepareToListen());
-  a_->Rouse(kB);
+  a_->WakeEarly(kB);
   EXPECT_TRUE(Arrived().empty());
-  a_->Rouse(kB);
+  a_->WakeEarly(kB);
   EXPECT_EQ(rings(), 0) << "it is awake";
   ASSERT_TRUE(b_->PrepareToListen());
   a_->Send(kB, Bytes("x"));
   EXPECT_EQ(rings(), 1);
   EXPECT_EQ(Arrived().size(), 1u);
-  a_->Rouse(AgentId(99));  // of whom nothing is known
+  a_->WakeEarly(AgentId(99));  // of whom nothing is known
 }
 
 // Rings whoever waits for room, who then goes on; in order.

@@ -72,7 +72,7 @@ class Network {
   void Kill(AgentId id) { nodes_.erase(id); }
 
   void Post(AgentId from, Outbox& out) {
-    for (Outbox::Wish& wish : out.wishes) {
+    for (Outbox::OutgoingMessage& wish : out.messages) {
       bytes[wish.kind] += wish.body.size();
       largest = std::max(largest, wish.body.size());
       const int copies = rng_.Chance(loss) ? 0 : rng_.Chance(doubling) ? 2 : 1;

@@ -109,13 +109,13 @@ TEST(MembershipRecords, GarbageIsCounted) {
     Outbox out;
     membership.Receive(network.now, ids[1], kReconcile,
                        Bytes(std::string(text)), out);
-    EXPECT_TRUE(out.wishes.empty());
+    EXPECT_TRUE(out.messages.empty());
   }
   Outbox out;
   membership.Receive(network.now, ids[1],
                      static_cast<uint8_t>(RoutingKind::kGossipDigest),
                      Bytes(std::string(8, 'x')), out);
-  EXPECT_TRUE(out.wishes.empty());
+  EXPECT_TRUE(out.messages.empty());
   EXPECT_EQ(membership.refused_count(), before + 4);
   EXPECT_EQ(membership.StateDigest(), digest);
 }

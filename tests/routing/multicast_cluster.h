@@ -75,7 +75,7 @@ class MulticastCluster {
     Bytes body;
   };
   void Post(AgentId from, int step, Outbox& out) {
-    for (Outbox::Wish& wish : out.wishes) {
+    for (Outbox::OutgoingMessage& wish : out.messages) {
       letters_.push_back(
           {from, wish.to, step, wish.kind, std::move(wish.body)});
     }

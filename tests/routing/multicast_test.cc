@@ -223,17 +223,17 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   std::vector<Delivery> deliveries;
   cluster.of(source).Start({&other, 1}, 1, JobId(), Bytes(std::string("x")),
                            out);
-  const std::string good(out.wishes[0].body.view());
+  const std::string good(out.messages[0].body.view());
   Outbox answers;
   const size_t head = good.size() - 1;  // all but the body, "x"
   for (size_t size = 0; size < head; ++size) {
     cluster.of(other).Receive(absl::UnixEpoch(),
-                              {{.kind = out.wishes[0].kind, .source = source},
+                              {{.kind = out.messages[0].kind, .source = source},
                                Bytes(good.substr(0, size))},
                               answers, deliveries);
   }
   EXPECT_TRUE(deliveries.empty());
-  EXPECT_TRUE(answers.wishes.empty());
+  EXPECT_TRUE(answers.messages.empty());
   EXPECT_EQ(cluster.of(other).refused_count(), head);
 }
 

@@ -111,7 +111,7 @@ TEST(Packer, SmallMessagesToOneAgentTravelTogether) {
   out.Send(kHere, 21, JobId(), Bytes(std::string("to myself")));
   std::vector<Message> to_self;
   packer.Flush(ViewDigest(9), out, transport, to_self);
-  EXPECT_TRUE(out.wishes.empty());
+  EXPECT_TRUE(out.messages.empty());
   EXPECT_EQ(transport.sent.size(), 2);
   EXPECT_EQ(packer.messages_sent(), 10);
   ASSERT_EQ(to_self.size(), 1);

@@ -142,7 +142,7 @@ class Net {
           wakes_.try_emplace(from, absl::InfiniteFuture()).first->second;
       wake = std::max(now + absl::Microseconds(1), std::min(wake, out.wake));
     }
-    for (Outbox::Wish& wish : out.wishes) {
+    for (Outbox::OutgoingMessage& wish : out.messages) {
       segments +=
           wish.kind == static_cast<uint8_t>(RoutingKind::kStreamSegment);
       if (rng_.Chance(faults_.loss)) continue;
@@ -348,7 +348,7 @@ TEST(Streams, CreditBoundsWhatIsSent) {
   net.agents.at(AgentId(1))
       .Start(targets, 77, JobId(3), Bytes(RandomBody(rng, 100'000)), out);
   // Two offers, and 4000 / 500 segments each.
-  EXPECT_EQ(out.wishes.size(), 2 + 2 * 8);
+  EXPECT_EQ(out.messages.size(), 2 + 2 * 8);
 }
 
 // Four segments from agent 1 to agent 2.
@@ -404,7 +404,7 @@ TEST(Streams, LiesAreRefused) {
     EXPECT_FALSE(give(RoutingKind::kStreamOffer, good.Slice(0, size)));
   }
   EXPECT_EQ(victim.streams().held_count(), 0);
-  EXPECT_TRUE(out.wishes.empty());
+  EXPECT_TRUE(out.messages.empty());
 
   EXPECT_TRUE(give(RoutingKind::kStreamOffer, good));
   EXPECT_FALSE(lie([](StreamOffer& o) {
@@ -452,9 +452,9 @@ TEST(Streams, TakesEachSegmentOnce) {
   bool is_asked_for = false;
   for (int i = 0; i < 100 && !is_asked_for; ++i) {
     net.now += absl::Milliseconds(100);
-    out.wishes.clear();
+    out.messages.clear();
     reader.Tick(net.now, out);
-    for (const Outbox::Wish& wish : out.wishes) {
+    for (const Outbox::OutgoingMessage& wish : out.messages) {
       const auto pull = StreamPull::Decode(wish.body);
       is_asked_for |= pull.ok() && pull->missing == std::vector<int64_t>{1};
     }
@@ -474,8 +474,8 @@ TEST(Streams, SurviveGarbage) {
       .Start(Others(net, AgentId(1)), 77, JobId(3),
              Bytes(RandomBody(rng, 3'000)), out);
   for (int round = 0; round < 20'000; ++round) {
-    const Outbox::Wish& wish = out.wishes[static_cast<size_t>(
-        rng.Below(std::min<int64_t>(std::ssize(out.wishes), 50)))];
+    const Outbox::OutgoingMessage& wish = out.messages[static_cast<size_t>(
+        rng.Below(std::min<int64_t>(std::ssize(out.messages), 50)))];
     std::string body(wish.body.view());
     for (int64_t i = rng.Below(4); i > 0; --i) {
       body[static_cast<size_t>(rng.Below(std::min<int64_t>(
@@ -490,8 +490,8 @@ TEST(Streams, SurviveGarbage) {
         .job = JobId(3)};
     net.agents.at(to).Receive(net.now, {head, Bytes(std::move(body))}, answers,
                               deliveries);
-    for (Outbox::Wish& answer : answers.wishes) {
-      if (out.wishes.size() < 50) out.wishes.push_back(std::move(answer));
+    for (Outbox::OutgoingMessage& answer : answers.messages) {
+      if (out.messages.size() < 50) out.messages.push_back(std::move(answer));
     }
   }
 }
