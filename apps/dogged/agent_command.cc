@@ -33,8 +33,8 @@
 #include "routing/poller.h"
 #include "routing/site_topology.h"
 #include "routing/socket_address.h"
-#include "runtime/agent/control.h"
 #include "runtime/agent/agent_loop.h"
+#include "runtime/agent/control.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/background_thread.h"
@@ -63,9 +63,9 @@ constexpr int64_t kAgentDescriptors = 48;
 std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
   return [limit] {
     return AgentLoop::Memory{.now = ResidentBytes(),
-                          .peak = PeakResidentBytes(),
-                          .limit = limit,
-                          .host = PhysicalBytes()};
+                             .peak = PeakResidentBytes(),
+                             .limit = limit,
+                             .host = PhysicalBytes()};
   };
 }
 
@@ -274,13 +274,13 @@ class AgentProcess {
                    return dsl::ResultDigest(program, lookup);
                  }});
     AgentLoop server(agent, {.clock = clock_,
-                          .transport = *transport_,
-                          .control = *control_,
-                          .poller = *poller_,
-                          .turn = turn_,
-                          .memory = MemoryUpTo(options_.memory_bytes),
-                          .contacts = contacts_,
-                          .on_settled = [&] { return Settle(agent); }});
+                             .transport = *transport_,
+                             .control = *control_,
+                             .poller = *poller_,
+                             .turn = turn_,
+                             .memory = MemoryUpTo(options_.memory_bytes),
+                             .contacts = contacts_,
+                             .on_settled = [&] { return Settle(agent); }});
     TellOfLeaveSignals(&server);
     const AgentLoop::End end = server.Run();
     TellOfLeaveSignals(nullptr);

@@ -159,16 +159,16 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   const bool is_demand =
       kind == static_cast<uint8_t>(JobMessage::kDemand) || kind == kKeepResults;
   auto it = jobs_.find(job);
-  Entry* const found = it != jobs_.end() ? &it->second
-                       : is_demand       ? FindEntry(now, job)
-                                         : nullptr;
+  JobEntry* const found = it != jobs_.end() ? &it->second
+                          : is_demand       ? FindEntry(now, job)
+                                            : nullptr;
   if (found == nullptr) {  // its record has not come yet, or it is over
     if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
       SendPart(from, job, {}, body);
     }
     return;
   }
-  Entry& entry = *found;
+  JobEntry& entry = *found;
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
       return SendPart(from, job, entry.encoded, body);
@@ -313,7 +313,7 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
           "; wait for its end, cancel it, or give this file another name"));
     }
   }
-  Entry& entry = jobs_[record.job()];
+  JobEntry& entry = jobs_[record.job()];
   entry.hash = record.hash;
   if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
   auto homes = ProposeSalts(membership_.records(), record, job,
@@ -341,7 +341,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
     if (values_ != nullptr) values_->EraseJob(record.hash);
     return;
   }
-  Entry& entry = found->second;
+  JobEntry& entry = found->second;
   entry.hash = record.hash;
   entry.is_done = index_.Find(record.job())->done > 0;
   entry.is_delivered = index_.Find(record.job())->IsDelivered();

@@ -132,8 +132,6 @@ class Agent {
   const Lending* lending() const { return lending_.get(); }
 
  private:
-  using Entry = JobEntry;
-
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                 const Bytes& body);
   void Count(const absl::Status& received);  // those that were refused
@@ -149,41 +147,42 @@ class Agent {
   // The newest records of a job's submissions that run.
   std::vector<JobRecord> RunningRecords(JobId job) const;
   std::optional<JobRecord> FindRecord(const std::string& key) const;
-  Entry* FindEntry(absl::Time now, JobId job);
+  JobEntry* FindEntry(absl::Time now, JobId job);
   void TellRounds(absl::Time now);  // how far loops have come, in records
   void RaiseRounds(const Digest& hash, JobRun& run) const;
   // --- agent_jobs.cc
-  void StartRun(absl::Time now, Entry& entry, const JobRecord& record);
+  void StartRun(absl::Time now, JobEntry& entry, const JobRecord& record);
   void MakeKernels(JobId id, std::shared_ptr<const Job> job);
   void TakeKernels();
   void FailJob(absl::Time now, JobId job, const absl::Status& status);
-  std::string NoteOf(const Entry& entry) const;
+  std::string NoteOf(const JobEntry& entry) const;
   JobSummary Summarize(JobRecord record) const;
   void ForgetJobs(absl::Time now);  // that are over, results last
   void ForgetJob(JobId job);
-  void EndRun(Entry& entry);  // what it did stays known
+  void EndRun(JobEntry& entry);  // what it did stays known
   void ApplySalts(absl::Time now, const std::string& key);  // see homes.h
   // --- agent_values.cc: job values on their way, see job_values.h
   void RequestJobs(absl::Time now);
   void SendPart(AgentId to, JobId job, const Bytes& value, const Bytes& wish);
-  void TakePart(absl::Time now, AgentId from, Entry& entry, const Bytes& part);
+  void TakePart(absl::Time now, AgentId from, JobEntry& entry,
+                const Bytes& part);
   std::vector<AgentId> Others() const;  // of the view
   // A job that only this agent has, and word of it.
   void OfferJobs(absl::Time now);
   void TakeOffer(absl::Time now, AgentId from, JobId job, const Bytes& body);
-  void TellUntold(absl::Time now, Entry& entry);
+  void TellUntold(absl::Time now, JobEntry& entry);
   void DropOffers(absl::Time now);
   // Large ones of `job`, which is about to run.
-  void TakeInputs(const Digest& hash, Entry& entry, Job& job);
+  void TakeInputs(const Digest& hash, JobEntry& entry, Job& job);
   void ReceiveInputs(absl::Time now, AgentId from, JobId job, const Bytes&);
   void TickInputs(absl::Time now);
   // --- agent_finish.cc: a job ends by itself once its results are durable
   void FinishJobs(absl::Time now);
   // None while some result is not known to be durable.
   std::optional<int64_t> DurableResultBytes(JobId job,
-                                            const Entry& entry) const;
-  void StartFinish(absl::Time now, JobId job, Entry& entry);
-  void SortWanted(JobId job, Entry& entry);
+                                            const JobEntry& entry) const;
+  void StartFinish(absl::Time now, JobId job, JobEntry& entry);
+  void SortWanted(JobId job, JobEntry& entry);
   void TakeDigests(absl::Time now);
   void ConcludeDone(absl::Time now, JobId job, const Digest& digest,
                     absl::string_view message);
@@ -195,9 +194,9 @@ class Agent {
   void CheckTakers(absl::Time now);
   void TellTroubles(absl::Time now);  // what runs suffer from
   void ApplyTrouble(absl::Time now, const std::string& key);
-  void ReadTroubles(absl::Time now, Entry& entry);
+  void ReadTroubles(absl::Time now, JobEntry& entry);
   Troubles TroublesOfJob(const Digest& hash) const;
-  void Place(absl::Time now, Entry& entry);  // unless nobody is left for it
+  void Place(absl::Time now, JobEntry& entry);  // unless nobody is left for it
   // Members of the job's numeric class; and those of them that run it.
   std::vector<const Member*> ClassOf(const Job& job) const;
   std::vector<const Member*> TakersOf(const Job& job, const Digest& hash) const;
@@ -209,12 +208,12 @@ class Agent {
   // --- agent_leave.cc
   void TakeLeave(absl::Time now);
   void EndLeave(absl::Time now);
-  bool IsUnfetched(const Entry& entry) const;
+  bool IsUnfetched(const JobEntry& entry) const;
   bool AwaitsKeepers(absl::Time now);  // of what nobody has fetched
   // Who takes part in running `job`: members of its numeric class; and where.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
   // Somebody else would take over what is here.
-  bool HasHeirs(const Entry& entry) const;
+  bool HasHeirs(const JobEntry& entry) const;
 
   const AgentOptions options_;
   Transport& transport_;
@@ -230,7 +229,7 @@ class Agent {
   std::unique_ptr<ValueStore> values_;  // null without an engine
   std::unique_ptr<Lending> lending_;    // null without shared memory
   absl::Time next_orphans_ = absl::InfinitePast();
-  absl::btree_map<JobId, Entry> jobs_;
+  absl::btree_map<JobId, JobEntry> jobs_;
   JobIndex index_;  // of membership's records
   std::shared_ptr<const View> placed_view_;
   std::vector<MembershipEvent> events_;

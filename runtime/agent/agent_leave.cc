@@ -31,7 +31,7 @@ void Agent::Leave(absl::Time now) {
   }
 }
 
-bool Agent::IsUnfetched(const Entry& entry) const {
+bool Agent::IsUnfetched(const JobEntry& entry) const {
   return entry.run != nullptr && entry.run->failure().ok() && entry.is_done &&
          index_.Find(JobId(entry.hash.high))->delivered == 0 &&
          entry.run->held_count() > 0;

@@ -51,8 +51,8 @@ AgentLoop::~AgentLoop() {
   for (const auto& [connection, line] : life_lines_) {
     ports_.control.Close(connection);
   }
-  // The next incarnation knows nothing of these messages; their clients say them
-  // again when the connection ends.
+  // The next incarnation knows nothing of these messages; their clients say
+  // them again when the connection ends.
   for (const ConnectionId client : deliveries_.Clients()) {
     ports_.control.Close(client);
   }
@@ -264,7 +264,7 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
 }
 
 void AgentLoop::HandleSubmit(absl::Time now, ConnectionId from,
-                          absl::string_view body) {
+                             absl::string_view body) {
   const auto request = SubmitRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
   const auto job =
@@ -328,7 +328,7 @@ void AgentLoop::HandleStatus(ConnectionId from, absl::string_view body) {
 }
 
 void AgentLoop::HandleWant(absl::Time now, ConnectionId from,
-                        absl::string_view body) {
+                           absl::string_view body) {
   const auto request = WantRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
   const absl::Status status = agent_.Want(now, request->job, request->labels);

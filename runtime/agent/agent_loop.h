@@ -1,6 +1,6 @@
-// AgentLoop: an agent in real life. Sleeps until the transport, the control port,
-// a worker or a deadline wants something, then runs one pass of the agent;
-// answers clients; keeps life lines to the peers that the view names.
+// AgentLoop: an agent in real life. Sleeps until the transport, the control
+// port, a worker or a deadline wants something, then runs one pass of the
+// agent; answers clients; keeps life lines to the peers that the view names.
 #ifndef DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
 #define DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
 

@@ -37,7 +37,7 @@ Troubles Agent::TroublesOfJob(const Digest& hash) const {
                     index_.RunningOf(JobId(hash.high)));
 }
 
-void Agent::Place(absl::Time now, Entry& entry) {
+void Agent::Place(absl::Time now, JobEntry& entry) {
   PlacementView view = PlacementOf(*entry.job, entry.hash);
   if (view.members.empty() && !entry.troubles.empty()) return;
   entry.run->SetMembers(now, std::move(view), outbox_);
@@ -56,7 +56,7 @@ void Agent::ApplyTrouble(absl::Time now, const std::string& key) {
   }
 }
 
-void Agent::ReadTroubles(absl::Time now, Entry& entry) {
+void Agent::ReadTroubles(absl::Time now, JobEntry& entry) {
   const Troubles before =
       std::exchange(entry.troubles, TroublesOfJob(entry.hash));
   if (entry.run == nullptr) return;

@@ -81,7 +81,7 @@ void Agent::TakeOffer(absl::Time now, AgentId from, JobId job,
     ++refused_count_;
     return;
   }
-  Entry& entry = jobs_[job];
+  JobEntry& entry = jobs_[job];
   entry.hash = hash;
   entry.offered_by = from;
   entry.offered_until = now + kOfferedTime;
@@ -92,7 +92,7 @@ void Agent::TakeOffer(absl::Time now, AgentId from, JobId job,
   }
 }
 
-void Agent::TellUntold(absl::Time now, Entry& entry) {
+void Agent::TellUntold(absl::Time now, JobEntry& entry) {
   const std::vector<JobRecord> records = std::exchange(entry.untold, {});
   if (records.empty()) return;
   const auto homes = std::exchange(entry.untold_homes, std::nullopt);
@@ -137,7 +137,7 @@ void Agent::SendPart(AgentId to, JobId job, const Bytes& value,
                *std::move(part));
 }
 
-void Agent::TakePart(absl::Time now, AgentId from, Entry& entry,
+void Agent::TakePart(absl::Time now, AgentId from, JobEntry& entry,
                      const Bytes& part) {
   if (!entry.encoded.empty()) return;
   if (!entry.pull.TakePart(now, from, part.view()).ok()) {
@@ -159,7 +159,7 @@ void Agent::TakePart(absl::Time now, AgentId from, Entry& entry,
   ApplyAnyRecord(now, entry.hash);
 }
 
-void Agent::TakeInputs(const Digest& hash, Entry& entry, Job& job) {
+void Agent::TakeInputs(const Digest& hash, JobEntry& entry, Job& job) {
   if (!InputChunks::IsNeededFor(job)) return;
   entry.inputs = std::make_unique<InputChunks>(
       InputChunks::Options{

@@ -28,8 +28,9 @@ void Deliveries::Want(ConnectionId client, const WantRequest& request) {
 
 void Deliveries::Forget(ConnectionId client) {
   absl::erase_if(wanted_, [client](auto& entry) {
-    std::erase_if(entry.second,
-                  [client](const OutgoingMessage& wish) { return wish.client == client; });
+    std::erase_if(entry.second, [client](const OutgoingMessage& wish) {
+      return wish.client == client;
+    });
     return entry.second.empty();
   });
   absl::erase_if(parcels_, [client](const auto& entry) {

@@ -65,13 +65,14 @@ class Deliveries {
   struct Parcel {
     ValuesReply reply;
     int64_t bytes = 0;                       // of the values in it
-    int64_t messages = 0;                      // that have not been met
+    int64_t messages = 0;                    // that have not been met
     absl::Time last = absl::InfinitePast();  // when one was sent
     bool is_held = false;                    // for want of room
 
     bool empty() const { return reply.values.empty() && reply.lent.empty(); }
     absl::Time due() const {
-      return messages == 0 && !is_held ? absl::InfinitePast() : last + kTogether;
+      return messages == 0 && !is_held ? absl::InfinitePast()
+                                       : last + kTogether;
     }
   };
 
@@ -82,7 +83,8 @@ class Deliveries {
   bool Lend(ConnectionId client, const Label& label, const Value& value,
             const Lending* lending, ValuesReply& reply);
 
-  absl::btree_map<std::pair<JobId, Label>, std::vector<OutgoingMessage>> wanted_;
+  absl::btree_map<std::pair<JobId, Label>, std::vector<OutgoingMessage>>
+      wanted_;
   absl::btree_map<std::pair<ConnectionId, JobId>, Parcel> parcels_;
   absl::btree_map<ConnectionId, Borrower> borrowers_;
   absl::Time next_due_ = absl::InfiniteFuture();

@@ -21,7 +21,7 @@ constexpr absl::Duration kFinishTurn = absl::Seconds(5);
 }  // namespace
 
 std::optional<int64_t> Agent::DurableResultBytes(JobId job,
-                                                 const Entry& entry) const {
+                                                 const JobEntry& entry) const {
   JobStats sum = entry.run->stats();
   for (const Member& member : membership_.view()->members()) {
     if (member.id == id()) continue;
@@ -71,7 +71,7 @@ void Agent::FinishJobs(absl::Time now) {
   }
 }
 
-void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
+void Agent::StartFinish(absl::Time now, JobId job, JobEntry& entry) {
   entry.finish = std::make_unique<JobFinish>();
   absl::btree_set<Label> labels;
   entry.run->rounds().ForEachDemanded([&](const Label& label) {
@@ -85,7 +85,7 @@ void Agent::StartFinish(absl::Time now, JobId job, Entry& entry) {
 
 absl::Status Agent::Want(absl::Time now, JobId job,
                          absl::Span<const Label> labels) {
-  Entry* const entry = FindEntry(now, job);
+  JobEntry* const entry = FindEntry(now, job);
   if (entry == nullptr) {
     return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
   }
@@ -112,7 +112,7 @@ std::vector<std::pair<Label, Value>> Agent::TakeResults(JobId job) {
   return std::exchange(it->second.found, {});
 }
 
-void Agent::SortWanted(JobId job, Entry& entry) {
+void Agent::SortWanted(JobId job, JobEntry& entry) {
   if (entry.run == nullptr) return;
   for (auto& [label, value] : entry.run->TakeResults()) {
     if (entry.finish != nullptr && !entry.finish->is_hashing) {
@@ -150,7 +150,7 @@ void Agent::TakeDigests(absl::Time now) {
   for (Hashed& hashed : std::exchange(*hashed_, {})) {
     const auto it = jobs_.find(hashed.id);
     if (it == jobs_.end()) continue;
-    Entry& entry = it->second;
+    JobEntry& entry = it->second;
     if (entry.job != hashed.job || entry.finish == nullptr) continue;
     if (!hashed.digest.ok()) {
       Log(LogLevel::kWarning, hashed.digest.status().message());

@@ -45,13 +45,13 @@ PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
           .salts = SaltsOf(membership_.records(), hash)};
 }
 
-bool Agent::HasHeirs(const Entry& entry) const {
+bool Agent::HasHeirs(const JobEntry& entry) const {
   const auto takers = TakersOf(*entry.job, entry.hash);
   return std::any_of(takers.begin(), takers.end(),
                      [&](const Member* member) { return member->id != id(); });
 }
 
-void Agent::StartRun(absl::Time now, Entry& entry, const JobRecord& record) {
+void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
   if (entry.job == nullptr) {
     absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
     if (!job.ok()) return FailJob(now, record.job(), job.status());
@@ -156,7 +156,7 @@ void Agent::TakeKernels() {
   for (Loaded& loaded : std::exchange(*loaded_, {})) {
     const auto it = jobs_.find(loaded.id);
     if (it == jobs_.end() || it->second.job != loaded.job) continue;
-    Entry& entry = it->second;
+    JobEntry& entry = it->second;
     // The run has ended meanwhile, or another began before this was made.
     if (entry.run == nullptr || entry.kernels != nullptr) continue;
     // Who submitted the job has made them, so if they are wrong it is here.
@@ -202,12 +202,12 @@ std::vector<JobRecord> Agent::RunningRecords(JobId job) const {
   return out;
 }
 
-Agent::Entry* Agent::FindEntry(absl::Time now, JobId job) {
+Agent::JobEntry* Agent::FindEntry(absl::Time now, JobId job) {
   const auto it = jobs_.find(job);
   if (it != jobs_.end()) return &it->second;
   const JobIndex::Known* known = index_.Find(job);
   if (known == nullptr) return nullptr;
-  Entry& entry = jobs_[job];
+  JobEntry& entry = jobs_[job];
   entry.hash = known->hash;
   entry.is_done = known->done > 0;
   entry.is_delivered = known->IsDelivered();
@@ -268,7 +268,7 @@ void Agent::ForgetJobs(absl::Time now) {
   for (const JobId job : over) ForgetJob(job);
 }
 
-void Agent::EndRun(Entry& entry) {
+void Agent::EndRun(JobEntry& entry) {
   if (entry.run == nullptr) return;
   entry.run->SendBatches(outbox_);
   entry.stats = entry.run->stats();
@@ -283,7 +283,7 @@ void Agent::EndRun(Entry& entry) {
 }
 
 void Agent::ForgetJob(JobId job) {
-  Entry& entry = jobs_[job];
+  JobEntry& entry = jobs_[job];
   EndRun(entry);
   if (values_ != nullptr) values_->EraseJob(entry.hash);
   if (entry.tasks_needed > 0) {
@@ -293,7 +293,7 @@ void Agent::ForgetJob(JobId job) {
   options_.on_freed();
 }
 
-std::string Agent::NoteOf(const Entry& entry) const {
+std::string Agent::NoteOf(const JobEntry& entry) const {
   if (entry.run != nullptr && entry.troubles.empty() &&
       entry.unservable_since < absl::InfiniteFuture()) {
     return absl::StrCat("no agent here is of its numeric class \"",

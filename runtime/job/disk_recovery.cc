@@ -156,8 +156,10 @@ void DiskRecovery::LoseDisk(const absl::Status& cause, Outbox& out) {
   if (!storage_.GiveUpDisk(cause)) return;
   tasks_.Suffer(TroubleKind::kNotice,
                 Annotate(cause, "it goes on without its disk"));
-  for (const Label& label : labels_.shard.Select(
-           [](const Label&, const LabelEntry& entry) { return entry.is_home; })) {
+  for (const Label& label :
+       labels_.shard.Select([](const Label&, const LabelEntry& entry) {
+         return entry.is_home;
+       })) {
     retention_.ReportIfDurable(label, out);
     retention_.RetireIfUnneeded(label, out);
   }

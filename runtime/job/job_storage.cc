@@ -88,7 +88,8 @@ void JobStorage::StartWrites() {
   }
 }
 
-void JobStorage::Adopt(const Label& label, LabelEntry& entry, const Value& value) {
+void JobStorage::Adopt(const Label& label, LabelEntry& entry,
+                       const Value& value) {
   const bool fits =
       options_.bytes_max == 0 || !IsPressed() || value.bytes() < kHollowedMin;
   entry.value = fits ? value : value.Hollow();
@@ -104,7 +105,8 @@ void JobStorage::Conclude() {
   const std::vector<Label> hollow = shard_.Select(
       [](const Label&, const LabelEntry& e) { return e.value.IsHollow(); });
   if (!hollow.empty()) return;
-  for (const Label& label : shard_.Select([](const Label&, const LabelEntry& e) {
+  for (const Label& label :
+       shard_.Select([](const Label&, const LabelEntry& e) {
          return e.on_disk != OnDisk::kNo;
        })) {
     shard_.Find(label)->on_disk = OnDisk::kNo;
@@ -121,7 +123,8 @@ bool JobStorage::GiveUpDisk(const absl::Status& cause) {
   write_queue_.Clear();
   to_evict_.clear();
   writing_.clear();
-  for (const Label& label : shard_.Select([](const Label&, const LabelEntry& e) {
+  for (const Label& label :
+       shard_.Select([](const Label&, const LabelEntry& e) {
          return e.on_disk == OnDisk::kOnItsWay;
        })) {
     shard_.Find(label)->on_disk = OnDisk::kNo;

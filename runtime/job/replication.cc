@@ -105,7 +105,8 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   retention_.RetireIfUnneeded(label, out);
 }
 
-void Replication::AddMissingReplicas(const Label& label, const LabelEntry& entry,
+void Replication::AddMissingReplicas(const Label& label,
+                                     const LabelEntry& entry,
                                      absl::btree_set<AgentId>& targets) const {
   for (AgentId agent : labels_.places.HoldersOf(label)) {
     if (agent == job_.self) continue;

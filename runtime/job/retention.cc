@@ -135,7 +135,8 @@ bool Retention::IsUsedUp(const Label& label, const LabelEntry& entry) const {
   size_t ordinal = 0;
   return job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
     if (entry.consumers.Has(ordinal++)) return true;
-    const LabelEntry* output = labels_.shard.Find(job_.relations.FirstCreated(task));
+    const LabelEntry* output =
+        labels_.shard.Find(job_.relations.FirstCreated(task));
     return output != nullptr && output->is_home && !output->value.IsNone();
   });
 }

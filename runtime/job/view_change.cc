@@ -50,8 +50,8 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
       labels_.watermarks.MarkUnverified(row, version);
     }
   }
-  for (const Label& label :
-       labels_.shard.Select([](const Label&, const LabelEntry&) { return true; })) {
+  for (const Label& label : labels_.shard.Select(
+           [](const Label&, const LabelEntry&) { return true; })) {
     ReviewEntry(now, label, before, out);
   }
   HandOverWatermarks(
@@ -135,8 +135,8 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   conflicts_.MarkDigestsUntold(now, [&](const Label& row) {
     return labels_.places.HomeOf(row) == peer;
   });
-  for (const Label& label :
-       labels_.shard.Select([](const Label&, const LabelEntry&) { return true; })) {
+  for (const Label& label : labels_.shard.Select(
+           [](const Label&, const LabelEntry&) { return true; })) {
     const LabelEntry& entry = *labels_.shard.Find(label);
     if (entry.value.IsNone()) continue;
     if (!entry.is_home) {

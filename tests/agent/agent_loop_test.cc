@@ -115,14 +115,14 @@ class ServerTest : public testing::Test {
                background_,
                {}};
   AgentLoop server_{agent_,
-                 {.clock = clock_,
-                  .transport = transport_,
-                  .control = *control_,
-                  .poller = *poller_,
-                  .turn = turn_,
-                  .memory = [] { return AgentLoop::Memory(); },
-                  .contacts = contacts_,
-                  .on_settled = [] { return true; }}};
+                    {.clock = clock_,
+                     .transport = transport_,
+                     .control = *control_,
+                     .poller = *poller_,
+                     .turn = turn_,
+                     .memory = [] { return AgentLoop::Memory(); },
+                     .contacts = contacts_,
+                     .on_settled = [] { return true; }}};
   std::thread loop_;
 };
 

@@ -273,7 +273,8 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
   // The owner has not had a turn, in which it would forget the first one.
   Outbox out;
   reader_->Tick(now_, out);
-  const std::vector<Outbox::OutgoingMessage> said = std::exchange(out.messages, {});
+  const std::vector<Outbox::OutgoingMessage> said =
+      std::exchange(out.messages, {});
   for (const Outbox::OutgoingMessage& wish : said) Deliver(wish, out);
   for (const Outbox::OutgoingMessage& wish : std::exchange(out.messages, {})) {
     Deliver(wish, out);

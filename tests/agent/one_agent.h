@@ -135,7 +135,8 @@ class OneAgent {
   std::vector<std::pair<AgentId, std::string>> AllSent(JobMessage kind) {
     std::vector<std::pair<AgentId, std::string>> all;
     run_.SendBatches(out_);
-    for (const Outbox::OutgoingMessage& wish : std::exchange(out_.messages, {})) {
+    for (const Outbox::OutgoingMessage& wish :
+         std::exchange(out_.messages, {})) {
       if (wish.kind == static_cast<uint8_t>(kind)) {
         all.emplace_back(wish.to, std::string(wish.body.view()));
       }
@@ -167,7 +168,8 @@ class OneAgent {
   int SentWith(AgentId to, const Bytes& body) {
     int count = 0;
     run_.SendBatches(out_);
-    for (const Outbox::OutgoingMessage& wish : std::exchange(out_.messages, {})) {
+    for (const Outbox::OutgoingMessage& wish :
+         std::exchange(out_.messages, {})) {
       count +=
           wish.to == to && absl::StrContains(wish.body.view(), body.view());
     }
