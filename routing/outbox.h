@@ -1,4 +1,4 @@
-// Outbox: where protocol machines put what they wish: messages to send, and
+// Outbox: where protocol machines put what they want sent, and
 // when to be called again. Machines never touch a transport; the agent empties
 // the outbox through a Packer (packing.h) at the end of each pass.
 #ifndef DOGGED_ROUTING_OUTBOX_H_
