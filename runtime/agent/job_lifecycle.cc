@@ -202,7 +202,7 @@ std::vector<JobRecord> Agent::RunningRecords(JobId job) const {
   return out;
 }
 
-Agent::JobEntry* Agent::FindEntry(absl::Time now, JobId job) {
+JobEntry* Agent::FindEntry(absl::Time now, JobId job) {
   const auto it = jobs_.find(job);
   if (it != jobs_.end()) return &it->second;
   const JobIndex::Known* known = index_.Find(job);
