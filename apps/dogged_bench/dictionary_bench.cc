@@ -88,7 +88,7 @@ class Asker {
       size_t count = 0;
       while (count < labels.size()) {
         agent_->RunOnce(clock_.Now());
-        found_ = agent_->TakeWanted(job);
+        found_ = agent_->TakeResults(job);
         count += found_.size();
         if (count < labels.size()) Wait();
       }
