@@ -15,14 +15,11 @@ class StallDetector {
  public:
   // Something came or was made.
   void NoteProgress(absl::Time now) {
-    if (progress_ != absl::InfinitePast() && now >= learns_from_) {
+    if (progress_ != absl::InfinitePast()) {
       usual_ = std::max(usual_, now - progress_);
     }
     progress_ = since_ = now;
   }
-  // A loss makes stand still until it is searched for. That is not usual, so
-  // nothing is learned before `end`.
-  void NoteLoss(absl::Time end) { learns_from_ = end; }
   // It was acted upon: it begins anew, but what comes next is no progress yet.
   void BeginAnew(absl::Time now) {
     since_ = now;
@@ -41,7 +38,6 @@ class StallDetector {
  private:
   absl::Time progress_ = absl::InfinitePast();
   absl::Time since_ = absl::InfinitePast();
-  absl::Time learns_from_ = absl::InfinitePast();
   absl::Duration usual_;  // the longest that ended in progress, fading
 };
 

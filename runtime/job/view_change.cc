@@ -30,7 +30,6 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
       });
   if (lost) {
     job_.times.NoteLoss(now);
-    job_.stall.NoteLoss(job_.times.after_failure_until());
     offers_.ForgetIf(now, [this](AgentId agent) {
       return !labels_.places.placement().Contains(agent);
     });

@@ -45,16 +45,5 @@ TEST(StallDetector, HasAnEnd) {
   EXPECT_EQ(still.last_progress(), At(100));
 }
 
-// Else each search for a part of a loss would put off the next.
-TEST(StallDetector, LearnsNothingFromALoss) {
-  StallDetector still;
-  still.BeginAnew(At(0));
-  still.NoteLoss(At(4));
-  still.NoteProgress(At(3));
-  EXPECT_TRUE(still.IsStalled(At(3.6), kMin, kMax));
-  still.NoteProgress(At(5));
-  EXPECT_FALSE(still.IsStalled(At(8.9), kMin, kMax));
-}
-
 }  // namespace
 }  // namespace dogged

@@ -98,5 +98,23 @@ TEST(Recovery, LongRowsGoOnWhereTheyStop) {
   EXPECT_LT(worst.elapsed, absl::Seconds(2.8));
 }
 
+// An agent that has just begun waits for others to hand over, but not for the
+// dead.
+TEST(Recovery, ADeathAtTheStartHoldsNobodyUp) {
+  SimOptions options = ThreeAgents();
+  options.faults = {.crash = 1};
+  options.fault_span = absl::Milliseconds(40);
+  const Worst worst = RunSeeds(DericheJob(64), options, 60);
+  EXPECT_LT(worst.elapsed, absl::Seconds(0.9));
+}
+
+TEST(Recovery, TwoDeathsTakeLittleMore) {
+  SimOptions options = ThreeAgents();
+  options.faults = {.crash = 2};
+  options.fault_span = absl::Seconds(1.2);
+  const Worst worst = RunSeeds(DericheJob(64), options, 80);
+  EXPECT_LT(worst.elapsed, absl::Seconds(2.5));
+}
+
 }  // namespace
 }  // namespace dogged
