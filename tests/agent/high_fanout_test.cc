@@ -92,18 +92,19 @@ TEST(HighFanoutLabels, CountsAFewAgainBetweenTwoSweeps) {
   const auto doubted = [&] {
     int count = 0;
     for (int64_t i = 0; i < 1000; ++i) {
-      if (wide.DoubtInTurn(label(i))) ++count;
-      wide.Put(label(i), {.left = 1, .have_value = true});
+      if (high_fanout.CountAnewInTurn(label(i))) ++count;
+      high_fanout.Put(label(i), {.left = 1, .have_value = true});
     }
     return count;
   };
   EXPECT_EQ(doubted(), 1000) << "never counted";
   EXPECT_LT(doubted(), 100);
-  wide.Sweep();
+  high_fanout.Sweep();
   EXPECT_GT(doubted(), 0);
   // Of what is done here the label's home has not heard.
-  wide.Put(label(0), {.left = 0, .is_reported = true, .have_value = true});
-  EXPECT_TRUE(wide.DoubtInTurn(label(0)));
+  high_fanout.Put(label(0),
+                  {.left = 0, .is_reported = true, .have_value = true});
+  EXPECT_TRUE(high_fanout.CountAnewInTurn(label(0)));
 }
 
 }  // namespace

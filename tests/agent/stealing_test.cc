@@ -69,9 +69,9 @@ TEST(Stealing, WhatIsKnownToRunElsewhereIsGivenAsSoonAsItIsReady) {
 
 TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   Stealing home;
-  home.Give(kFirst, kStart + kSweep, RecordOf(1));
-  home.Give(kFirst, kStart + 2 * kSweep, RecordOf(2));
-  home.Give(kSecond, kStart + 2 * kSweep, RecordOf(3));
+  home.Grant(kFirst, kStart + kSweep, RecordOf(1));
+  home.Grant(kFirst, kStart + 2 * kSweep, RecordOf(2));
+  home.Grant(kSecond, kStart + 2 * kSweep, RecordOf(3));
   EXPECT_EQ(home.granted_count(), 3);
   const auto nobody = [](AgentId) { return false; };
   EXPECT_THAT(home.TakeBack(kStart, nobody), IsEmpty());
@@ -83,7 +83,7 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   const auto silent = home.TakeBack(kStart + 2 * kSweep, nobody);
   ASSERT_THAT(silent, SizeIs(1));
   EXPECT_EQ(silent[0]->task, RecordOf(2)->task);
-  home.Give(kFirst, kStart + 2 * kSweep, RecordOf(2));
+  home.Grant(kFirst, kStart + 2 * kSweep, RecordOf(2));
   const auto gone = home.TakeBack(
       kStart + kSweep, [](AgentId thief) { return thief == kSecond; });
   ASSERT_THAT(gone, SizeIs(1));
@@ -98,7 +98,7 @@ TEST(Stealing, NobodyIsOverdueForATimeInWhichNobodyLooked) {
   const auto nobody = [](AgentId) { return false; };
   const absl::Duration silence = absl::Seconds(1);
   EXPECT_THAT(home.TakeBack(kStart, nobody), IsEmpty());
-  home.Give(kFirst, kStart + silence, RecordOf(1));
+  home.Grant(kFirst, kStart + silence, RecordOf(1));
   home.Expect(RecordOf(2)->task, kFirst, kStart + silence);
   const absl::Time later = kStart + absl::Seconds(9);
   EXPECT_THAT(home.TakeBack(later, nobody), IsEmpty());
@@ -120,9 +120,9 @@ TEST(Stealing, IdlenessIsCountedFromWhenItBegan) {
 TEST(Stealing, WhoWasLateIsToldApartOnce) {
   Stealing home;
   const auto nobody = [](AgentId) { return false; };
-  home.Give(kFirst, kStart, RecordOf(1));
-  home.Give(kFirst, kStart + kSweep, RecordOf(2));
-  home.Give(kSecond, kStart, RecordOf(3));
+  home.Grant(kFirst, kStart, RecordOf(1));
+  home.Grant(kFirst, kStart + kSweep, RecordOf(2));
+  home.Grant(kSecond, kStart, RecordOf(3));
   EXPECT_THAT(home.TakeBack(kStart, nobody), SizeIs(2));
   EXPECT_FALSE(home.NoteLate(RecordOf(1)->task, kSecond)) << "not his";
   EXPECT_TRUE(home.NoteLate(RecordOf(1)->task, kFirst));
