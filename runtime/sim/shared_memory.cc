@@ -49,8 +49,8 @@ void SimArena::End() { slab_->has_ended = true; }
 void* SimArena::Take(int64_t bytes) {
   if (bytes < value_bytes_min_) return nullptr;
   // Tables are emptied in an order that differs from process to process, and
-  // where a value lies is said in messages.
-  std::sort(given_back_.begin(), given_back_.end());
+  // where a value lies is said in messages: the first in front is taken.
+  std::sort(given_back_.rbegin(), given_back_.rend());
   for (const auto& [offset, size] : given_back_) blocks_.Give(offset, size);
   given_back_.clear();
   const auto block = blocks_.Take(bytes);
