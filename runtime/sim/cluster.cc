@@ -241,8 +241,9 @@ void Cluster::RunNode(Node& node) {
     disturbed_ = queue_.now();
   }
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
-    // A run that holds much is looked at after every 16th event.
-    if (run->held_count() < 64 || ++unchecked_ % 16 == 0) {
+    // To look at all of a run that holds much takes longer than an event.
+    if (++unchecked_ * 64 >= run->held_count()) {
+      unchecked_ = 0;
       run->CheckInvariants();
     }
     DOGGED_CHECK(!run->failure().ok() ||

@@ -264,7 +264,7 @@ class Cluster {
   std::unique_ptr<Relations> relations_;
   JobId job_id_;
   int next_place_ = 0;
-  int64_t unchecked_ = 0;  // events of runs that hold much
+  int64_t unchecked_ = 0;  // events since invariants were checked
   std::vector<Client> clients_;
   absl::btree_map<Label, absl::btree_set<Digest>> made_;  // if it compares
   absl::Time disturbed_ =
