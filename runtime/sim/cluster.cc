@@ -242,7 +242,7 @@ void Cluster::RunNode(Node& node) {
   }
   if (const JobRun* run = node.agent->FindRun(job_id_); run != nullptr) {
     // To look at all of a run that holds much takes longer than an event.
-    if (++unchecked_ * 64 >= run->held_count()) {
+    if (++unchecked_ * 4 >= run->held_count()) {
       unchecked_ = 0;
       run->CheckInvariants();
     }
