@@ -60,6 +60,10 @@ class SharedMemory {
   void Sweep();
   bool keeps_any() const { return !kept_.empty(); }
 
+  // Numbers the mappings that this process makes, from 1 on, across its
+  // incarnations: of two messages about an arena the later one is known.
+  uint64_t NumberMapping() { return ++mapping_count_; }
+
  protected:
   // What is kept may lie in the arena: to be dropped before that goes.
   void ForgetAll() { kept_.clear(); }
@@ -71,6 +75,7 @@ class SharedMemory {
     std::vector<std::shared_ptr<const void>> held;
   };
   std::vector<Kept> kept_;
+  uint64_t mapping_count_ = 0;
 };
 
 }  // namespace dogged

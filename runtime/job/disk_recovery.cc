@@ -34,14 +34,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
          return !entry.value.IsNone() && !entry.value.IsHollow();
        })) {
     const Value& value = labels_.shard.Find(label)->value;
-    if (!value.IsView()) {
-      out.values.emplace_back(label, value);
-      continue;
-    }
-    // An owner that took this agent for dead may have used the memory again.
-    Value copy = value.Copy();
-    if (Hash128(copy.view()) != value.digest()) continue;
-    out.values.emplace_back(label, std::move(copy));
+    out.values.emplace_back(label, value.IsView() ? value.Copy() : value);
   }
   return out;
 }

@@ -107,6 +107,7 @@ void Lending::TryMap(absl::Time now, Peer& peer) {
   if (arena.ok()) {
     peer.arena = *std::move(arena);
     peer.owner.returns = std::make_shared<Returns>();
+    peer.owner.mapping = memory_.NumberMapping();
     peer.owner.next_tell = now;
     peer.owner.interval = options_.tell_first;
   } else if (absl::IsUnavailable(arena.status())) {
@@ -212,6 +213,8 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
   uint64_t last = 0;
   std::vector<uint64_t> numbers;
   const auto message = static_cast<LendingMessage>(kind);
+  uint64_t mapping = 0;
+  if (message == LendingMessage::kMapped) mapping = in.GetVarint();
   if (message == LendingMessage::kRecount || message == LendingMessage::kHeld) {
     last = in.GetVarint();
   }
@@ -226,11 +229,9 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
   Peer& peer = it->second;
   switch (message) {
     case LendingMessage::kMapped:
-      // A late one of an incarnation that has gone would end the loans of the
-      // next one.
-      if (!peer.is_here) break;
-      NoteMapped(from, peer);
-      Send(from, LendingMessage::kWelcome, {}, out);
+      if (peer.is_here && NoteMapped(from, peer, mapping)) {
+        Send(from, LendingMessage::kWelcome, {}, out);
+      }
       break;
     case LendingMessage::kWelcome:
       peer.owner.is_told = true;
@@ -250,15 +251,23 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
 }
 
 // It has mapped this arena, so no earlier incarnation of that process has any
-// of it in use.
-void Lending::NoteMapped(AgentId from, Peer& peer) {
+// of it in use. A late message of an earlier one must not end the loans of the
+// present one: the view may hold both for a while.
+bool Lending::NoteMapped(AgentId from, Peer& peer, uint64_t mapping) {
+  for (const auto& [id, other] : peers_) {
+    if (other.address == peer.address && other.reader.mapping > mapping) {
+      return false;
+    }
+  }
   if (!peer.reader.maps) memory_.Forget(peer.address);
   peer.reader.maps = true;
+  peer.reader.mapping = mapping;
   for (auto& [id, other] : peers_) {
     if (id == from || other.address != peer.address) continue;
     other.reader.maps = false;
     EndAllLoans(other.reader);
   }
+  return true;
 }
 
 void Lending::AnswerRecount(AgentId from, Owner& owner, uint64_t last,
@@ -336,7 +345,9 @@ void Lending::Tick(absl::Time now, Outbox& out) {
     }
     Owner& owner = peer.owner;
     if (peer.is_here && !owner.is_told && now >= owner.next_tell) {
-      Send(id, LendingMessage::kMapped, {}, out);
+      Encoder body;
+      body.PutVarint(owner.mapping);
+      Send(id, LendingMessage::kMapped, body, out);
       owner.next_tell = now + owner.interval;
       owner.interval = std::min(2 * owner.interval, options_.tell_most);
     }

@@ -6,7 +6,8 @@
 // has returned the loan or its process has ended. What the others believe of
 // the reader does not matter: one who is taken for dead may still be reading.
 //
-//   mapped   reader -> owner  I can read your arena (until it is answered)
+//   mapped   reader -> owner  I can read your arena (until it is answered), by
+//                             my process's mapping of this number
 //   welcome  owner -> reader  the answer
 //   returned reader -> owner  these loans are not in use any more
 //   recount  owner -> reader  which loans up to this number do you have?
@@ -117,6 +118,8 @@ class Lending {
   // A peer as reader of this arena.
   struct Reader {
     bool maps = false;  // it has said so
+    // Of its process, so larger with each of its incarnations.
+    uint64_t mapping = 0;
     uint64_t next_number = 1;
     absl::btree_map<uint64_t, Value> loans;
     absl::Time next_recount = absl::InfiniteFuture();
@@ -130,6 +133,7 @@ class Lending {
     absl::btree_set<uint64_t> accepted;  // beyond that, ever
     absl::btree_set<uint64_t> held;
     std::shared_ptr<Returns> returns;
+    uint64_t mapping = 0;  // the number that kMapped says
     bool is_told = false;  // has answered kMapped
     absl::Time next_tell;
     absl::Duration interval;
@@ -147,7 +151,8 @@ class Lending {
   };
 
   void TryMap(absl::Time now, Peer& peer);
-  void NoteMapped(AgentId from, Peer& peer);
+  // False: a message of an earlier incarnation, which changes nothing.
+  bool NoteMapped(AgentId from, Peer& peer, uint64_t mapping);
   void AnswerRecount(AgentId from, Owner& owner, uint64_t last,
                      Outbox& out) const;
   void NoteHeld(absl::Time now, Reader& reader, uint64_t last,

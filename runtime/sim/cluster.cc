@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 #include "runtime/sim/cluster_node.h"
 
@@ -328,6 +329,8 @@ void Cluster::Rebirth(Node& node) {
   node.transport.reset();
   Node* reborn = AddIncarnation(node.disk, &node, node.sickness);
   for (const auto& [label, value] : left.values) {
+    DOGGED_CHECK(value.IsNone() || Hash128(value.view()) == value.digest())
+        << "carried over with other bytes";
     const int64_t bytes = value.bytes() + Value::kHeaderBytes;
     reborn->live_bytes += bytes;
     node.live_bytes -= bytes;

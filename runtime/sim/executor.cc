@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "runtime/base/check.h"
+#include "runtime/base/hash.h"
+
 namespace dogged {
 
 SimExecutor::SimExecutor(EventQueue& queue, int workers,
@@ -38,8 +41,20 @@ void SimExecutor::StartSome() {
   }
 }
 
+// Views are of memory that another agent owns, and gives back when it takes
+// nobody to read it any more.
+void SimExecutor::CheckInputs(const ReadyTask& task) const {
+  for (const Value& input : task.inputs) {
+    if (!input.IsView()) continue;
+    DOGGED_CHECK(Hash128(input.view()) == input.digest())
+        << "agent " << agent_.ToString()
+        << " reads a lent value that its owner has overwritten";
+  }
+}
+
 void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
   --running_;
+  CheckInputs(task);
   Completion done{.job = task.job, .task = task.task, .elapsed = elapsed};
   done.outputs.resize(static_cast<size_t>(task.create_count));
   SetValueMemory(memory_);

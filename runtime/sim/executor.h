@@ -40,6 +40,7 @@ class SimExecutor : public Executor {
 
  private:
   void StartSome();
+  void CheckInputs(const ReadyTask& task) const;
   void Finish(ReadyTask task, absl::Duration elapsed);
   void Note(SimEvent::Kind kind, const Task& task, bool is_ok) const;
 

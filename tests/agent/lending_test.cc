@@ -281,8 +281,8 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
   }
   EXPECT_TRUE(owner_
                   ->Receive(now_, kReader,
-                            static_cast<uint8_t>(LendingMessage::kMapped), "",
-                            out)
+                            static_cast<uint8_t>(LendingMessage::kMapped),
+                            "\x01", out)
                   .ok());
   EXPECT_TRUE(out.messages.empty()) << "nobody is there to be welcome";
   for (int i = 0; i < 20; ++i) {
@@ -290,6 +290,39 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
     Exchange();
   }
   EXPECT_TRUE(owner_->Lend(reader_id_, Make(7)).has_value());
+}
+
+// The same while the view of the owner holds the earlier incarnation again, as
+// after a partition: its late message must not end the present one's loans.
+TEST_F(LendingTest, ALateMessageOfAnEarlierIncarnationEndsNoLoan) {
+  owner_ = std::make_unique<Lending>(owner_id_, owner_memory_, options_);
+  Outbox late;
+  reader_ = std::make_unique<Lending>(kReader, reader_memory_, options_);
+  reader_->SetView(now_, ViewOf({owner_id_, kReader}));
+  reader_->Tick(now_, late);
+  ASSERT_EQ(late.messages.size(), 1U);
+
+  reader_id_ = AgentId(3);
+  reader_ = std::make_unique<Lending>(reader_id_, reader_memory_, options_);
+  owner_->SetView(now_, ViewOf({owner_id_, reader_id_}));
+  reader_->SetView(now_, ViewOf({owner_id_, reader_id_}));
+  Exchange();
+  owner_->SetView(now_, ViewOf({owner_id_, kReader, reader_id_}));
+  Value made = Make(7);
+  const std::optional<Loan> loan = owner_->Lend(reader_id_, made);
+  ASSERT_TRUE(loan.has_value());
+  const Value read = reader_->Borrow(owner_id_, *loan);
+  made = Value();
+
+  Outbox out;
+  EXPECT_TRUE(owner_
+                  ->Receive(now_, kReader, late.messages[0].kind,
+                            late.messages[0].body.view(), out)
+                  .ok());
+  EXPECT_TRUE(out.messages.empty());
+  EXPECT_EQ(owner_->lent_count(), 1);
+  EXPECT_TRUE(IsWhole(read));
+  EXPECT_TRUE(owner_->Lend(reader_id_, Make(8)).has_value());
 }
 
 TEST_F(LendingTest, WhatCantBeLentTravelsAsBytes) {
