@@ -142,7 +142,8 @@ class InputChunks {
   struct Search {
     AgentId asked;  // none: nobody is, now
     absl::Time asked_at = absl::InfinitePast();
-    int tries = 0;
+    int tries = 0;        // of agents of the view
+    int giver_tries = 0;  // of one that asked this agent to keep it
     bool is_coming = false;  // said so by `asked`
     // When it was first missed, or last said to come.
     absl::Time since = absl::InfiniteFuture();

@@ -27,6 +27,9 @@ constexpr absl::Duration kPatienceMax = absl::Seconds(10);
 // One who has said that it lacks a chunk may have it after this time.
 constexpr absl::Duration kAbsentTime = absl::Seconds(2);
 constexpr absl::Duration kNobodyPause = absl::Milliseconds(200);
+// A giver may be an agent that has left, which no view tells apart from one
+// that leaves: it is asked so often.
+constexpr int kGiverTriesMax = 16;
 // Partners that are asked for at a time, and for how long they are waited for.
 constexpr int64_t kPartnersAtOnce = 32;
 constexpr absl::Duration kPartnerPatience = absl::Seconds(2);
@@ -293,10 +296,13 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
       continue;
     }
     // An agent that leaves is in no view any more, and gives what it has.
-    const bool is_givers_turn = !giver.IsNone() && search.tries % 2 == 0;
+    const bool is_givers_turn = !giver.IsNone() &&
+                                search.giver_tries <= search.tries &&
+                                search.giver_tries < kGiverTriesMax;
     const AgentId to =
         is_givers_turn ? giver : Candidate(now, at, search, others);
-    ++search.tries;
+    // Candidates take turns by the count of their own tries: each one's comes.
+    ++(is_givers_turn ? search.giver_tries : search.tries);
     search.asked = to;
     search.asked_at = now;
     search.is_coming = false;

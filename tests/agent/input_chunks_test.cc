@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "runtime/base/codec.h"
 #include "tests/sim/input_programs.h"
 
 namespace dogged {
@@ -152,6 +153,30 @@ TEST(InputChunks, WithoutAClientAllIsKeptTwice) {
   }
   EXPECT_EQ(scene.chunks[1]->held_count(), 64);
   EXPECT_EQ(scene.chunks[2]->held_count(), 64);
+}
+
+// An agent that left has asked for chunks to be kept, and has ended. All others
+// are asked in turn, so the one that has them is found.
+TEST(InputChunks, ALeaverThatHasEndedHidesNobody) {
+  Scene scene(6);
+  scene.chunks[0]->SetSupplier(true);
+  while (scene.Give(0) > 0) {
+  }
+  scene.chunks[1] = nullptr;
+  constexpr uint8_t kKeep = 6;
+  const std::vector<int64_t> kept = {0, 1, 2, 3};
+  Encoder keep;
+  keep.PutU8(kKeep);
+  keep.PutVarint(kept.size());
+  for (const int64_t at : kept) keep.PutSigned(at);
+  Outbox out;
+  ASSERT_TRUE(
+      scene.chunks[2]->Receive(scene.now, scene.ids[1], keep.view(), out).ok());
+  for (int i = 0; i < 20; ++i) {
+    scene.Settle();
+    scene.now += absl::Milliseconds(1100);
+  }
+  EXPECT_EQ(scene.chunks[2]->held_count(), std::ssize(kept));
 }
 
 TEST(InputChunks, WhatNobodyHasIsLost) {
