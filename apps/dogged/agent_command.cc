@@ -24,7 +24,7 @@
 #include "apps/output/file.h"
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/results.h"
-#include "kvstore/rocksdb_module.h"
+#include "kvstore/storage/rocksdb_module.h"
 #include "routing/arena.h"
 #include "routing/contacts.h"
 #include "routing/control_socket.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kvstore/engine.h"
+#include "kvstore/storage/engine.h"
 
 namespace dogged {
 

@@ -12,7 +12,7 @@
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/peers_stores.h"
-#include "kvstore/shard.h"
+#include "kvstore/dictionary/shard.h"
 #include "routing/arena.h"
 #include "routing/control_socket.h"
 #include "routing/fabric_module.h"

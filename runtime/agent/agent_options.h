@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "kvstore/engine.h"
+#include "kvstore/lending/lending.h"
+#include "kvstore/storage/engine.h"
 #include "routing/membership.h"
 #include "routing/multicast.h"
 #include "routing/shared_memory.h"
@@ -13,7 +14,6 @@
 #include "runtime/base/limits.h"
 #include "runtime/base/value.h"
 #include "runtime/job/job_options.h"
-#include "runtime/job/lending.h"
 
 namespace dogged {
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kvstore/lending/loan.h"
 #include "routing/view.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/job.h"
-#include "runtime/job/loan.h"
 
 namespace dogged {
 

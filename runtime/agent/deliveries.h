@@ -18,10 +18,10 @@
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "kvstore/lending/lending.h"
 #include "routing/control_socket.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/label.h"
-#include "runtime/job/lending.h"
 
 namespace dogged {
 

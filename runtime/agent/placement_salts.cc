@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "kvstore/balance.h"
+#include "kvstore/placement/balance.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affinity.h"

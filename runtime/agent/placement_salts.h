@@ -1,7 +1,7 @@
-// Homes of a job: the salts of its keys (kvstore/balance.h). Who takes a job
-// chooses them, so that those in its view have even shares of it. They travel
-// beside the job's records with membership gossip, one record for all
-// submissions: of two that were chosen at once, all come to have the same.
+// Homes of a job: the salts of its keys (kvstore/placement/balance.h). Who
+// takes a job chooses them, so that those in its view have even shares of it.
+// They travel beside the job's records with membership gossip, one record for
+// all submissions: of two that were chosen at once, all come to have the same.
 //
 // Where they have not come yet, or nobody chose any, a hash has to do; two
 // agents of which one has them, differ like agents of different views.
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kvstore/placement.h"
+#include "kvstore/placement/placement.h"
 #include "routing/record_set.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/base/bytes.h"

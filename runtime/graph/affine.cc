@@ -74,10 +74,6 @@ std::string AffineExpr::ToString(absl::Span<const std::string> names) const {
   return out;
 }
 
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
-
 void AffineBound::Encode(Encoder& out) const {
   expr.Encode(out);
   out.PutSigned(divisor);

@@ -10,6 +10,7 @@
 
 #include "absl/types/span.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/division.h"
 #include "runtime/base/label.h"
 
 namespace dogged {
@@ -48,10 +49,6 @@ struct AffineExpr {
   // "2*x - t + 1", with the names of the dimensions.
   std::string ToString(absl::Span<const std::string> names) const;
 };
-
-// floor(a / b) and ceil(a / b) for b > 0.
-int64_t FloorDiv(int64_t a, int64_t b);
-int64_t CeilDiv(int64_t a, int64_t b);
 
 // An affine expression divided by a positive integer; the user of a bound
 // rounds: up for a lower bound, down for an upper one.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kvstore/digest_log.h"
+#include "kvstore/dictionary/digest_log.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "kvstore/digest_log.h"
+#include "kvstore/dictionary/digest_log.h"
 #include "routing/outbox.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"

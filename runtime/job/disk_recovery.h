@@ -4,6 +4,7 @@
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 
 #include "absl/status/status.h"
+#include "kvstore/storage/value_store.h"
 #include "routing/outbox.h"
 #include "runtime/job/carried_over.h"
 #include "runtime/job/conflict_check.h"
@@ -17,7 +18,6 @@
 #include "runtime/job/retention.h"
 #include "runtime/job/task_table.h"
 #include "runtime/job/value_sender.h"
-#include "runtime/job/value_store.h"
 
 namespace dogged {
 

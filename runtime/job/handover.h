@@ -16,7 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
-#include "kvstore/placement.h"
+#include "kvstore/placement/placement.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/task.h"

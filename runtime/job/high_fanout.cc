@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kvstore/shard.h"
+#include "kvstore/dictionary/shard.h"
 
 namespace dogged {
 

@@ -37,6 +37,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "kvstore/lending/lending.h"
+#include "kvstore/storage/value_store.h"
 #include "routing/outbox.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
@@ -44,8 +46,6 @@
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/task.h"
-#include "runtime/job/lending.h"
-#include "runtime/job/value_store.h"
 
 namespace dogged {
 
@@ -142,8 +142,8 @@ class InputChunks {
   struct Search {
     AgentId asked;  // none: nobody is, now
     absl::Time asked_at = absl::InfinitePast();
-    int tries = 0;        // of agents of the view
-    int giver_tries = 0;  // of one that asked this agent to keep it
+    int tries = 0;           // of agents of the view
+    int giver_tries = 0;     // of one that asked this agent to keep it
     bool is_coming = false;  // said so by `asked`
     // When it was first missed, or last said to come.
     absl::Time since = absl::InfiniteFuture();

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "kvstore/lending/lending.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/executor.h"
 #include "runtime/graph/job.h"
@@ -19,7 +20,7 @@
 #include "runtime/job/job_messenger.h"
 #include "runtime/job/job_options.h"
 #include "runtime/job/job_stats.h"
-#include "runtime/job/lending.h"
+#include "runtime/job/program_labels.h"
 #include "runtime/job/stall_detector.h"
 #include "runtime/job/task_times.h"
 #include "runtime/job/trouble.h"
@@ -34,6 +35,7 @@ struct JobContext {
         options(parts.options),
         limits(parts.limits),
         relations(job->program),
+        labels_of_program(relations),
         forward(!options.search_only && job->program.every_task_needed),
         executor(*parts.executor),
         lending(parts.lending),
@@ -62,6 +64,7 @@ struct JobContext {
   const JobOptions options;
   const JobLimits limits;
   const Relations relations;
+  const ProgramLabels labels_of_program;
   // Tasks run as their inputs come: that wastes nothing only where every task
   // is needed. Else only what walks find is run.
   const bool forward;

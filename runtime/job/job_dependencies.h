@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "kvstore/lending/lending.h"
 #include "routing/multicast.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/executor.h"
@@ -13,7 +14,6 @@
 #include "runtime/job/input_chunks.h"
 #include "runtime/job/job_options.h"
 #include "runtime/job/job_storage.h"
-#include "runtime/job/lending.h"
 
 namespace dogged {
 

@@ -11,7 +11,6 @@
 //   spilled       bound, and its bytes are on disk only       shard (hollow)
 //   retired       was dropped: its consumers were done        watermarks
 //   recomputing   was retired or lost, and is needed again    watermarks
-//   (recomputing)
 //
 //   unbound -> bound (Replication, DiskRecovery); bound <-> spilled
 //   (JobStorage); bound, spilled -> retired (Retention), or unbound (its home
@@ -20,18 +19,18 @@
 #ifndef DOGGED_RUNTIME_JOB_JOB_LABELS_H_
 #define DOGGED_RUNTIME_JOB_JOB_LABELS_H_
 
-#include "kvstore/shard.h"
+#include "kvstore/dictionary/shard.h"
+#include "kvstore/dictionary/watermarks.h"
 #include "runtime/job/handover.h"
 #include "runtime/job/high_fanout.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_placement.h"
-#include "runtime/job/watermarks.h"
 
 namespace dogged {
 
 struct JobLabels {
   explicit JobLabels(const JobContext& job)
-      : watermarks(job.relations, job.limits.generation_interval),
+      : watermarks(job.labels_of_program, job.limits.generation_interval),
         places(job.self, job.options.replicas, job.relations, watermarks),
         high_fanout(job.relations) {}
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "kvstore/replication/copy_queue.h"
 #include "runtime/base/codec.h"
 
 namespace dogged {
@@ -53,15 +54,7 @@ struct JobLimits {
   // Every so many versions of a row one is kept for rebuilding. The same at
   // all agents, or copies go astray.
   int64_t generation_interval = 16;
-  // A bound label gets its copies so much later, unless it was used up by
-  // then; and no more than so many bytes in that time, which bounds what
-  // growing back to R copies takes from others.
-  absl::Duration copy_delay = absl::Milliseconds(10);
-  int64_t copy_bytes_max = 16 << 20;
-  // More labels than so many that are due at a time wait for a cut (CopyQueue).
-  int64_t copy_labels_max = 32;
-  // So many labels after the last cut (CopyQueue) there is another one.
-  int64_t copy_cut_labels = 4096;
+  CopyLimits copies;
   // An agent that has not taken so many bytes yet hears only what is bound, and
   // asks for what it needs.
   int64_t credit_bytes = 16 << 20;

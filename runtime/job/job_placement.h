@@ -9,11 +9,11 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "kvstore/placement.h"
+#include "kvstore/dictionary/watermarks.h"
+#include "kvstore/placement/placement.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/relations.h"
-#include "runtime/job/watermarks.h"
 
 namespace dogged {
 

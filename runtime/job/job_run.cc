@@ -50,7 +50,7 @@ JobRun::JobRun(JobDependencies parts)
       labels_(job_),
       conflicts_(job_, labels_),
       storage_(std::move(parts.storage), parts.values, job_.relations,
-               labels_.shard),
+               job_.labels_of_program, labels_.shard),
       sender_(job_, labels_, conflicts_, storage_,
               Credit(job_.limits.credit_bytes, std::move(parts.queued_bytes),
                      *parts.multicast)),

@@ -33,12 +33,13 @@ constexpr absl::Duration kStuckTime = absl::Seconds(2);
 }  // namespace
 
 JobStorage::JobStorage(Options options, ValueStore* store,
-                       const Relations& relations, Shard& shard)
+                       const Relations& relations, const LabelRelations& labels,
+                       Shard& shard)
     : relations_(relations),
       options_(std::move(options)),
       store_(store),
       shard_(shard),
-      write_queue_(relations.program()) {
+      write_queue_(labels) {
   if (store_ == nullptr) options_.keeps_values = false;
   if (store_ != nullptr && (options_.keeps_values || options_.bytes_max > 0)) {
     shard_.StartTracking();

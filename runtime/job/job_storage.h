@@ -27,15 +27,15 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "kvstore/shard.h"
+#include "kvstore/dictionary/shard.h"
+#include "kvstore/storage/value_store.h"
+#include "kvstore/storage/write_queue.h"
 #include "runtime/base/ids.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/relations.h"
 #include "runtime/graph/task_bytes.h"
 #include "runtime/job/job_options.h"
-#include "runtime/job/value_store.h"
-#include "runtime/job/write_queue.h"
 
 namespace dogged {
 
@@ -59,7 +59,7 @@ class JobStorage {
 
   // `store` may be null: then nothing is ever written. All outlive this.
   JobStorage(Options options, ValueStore* store, const Relations& relations,
-             Shard& shard);
+             const LabelRelations& labels, Shard& shard);
   JobStorage(const JobStorage&) = delete;
   JobStorage& operator=(const JobStorage&) = delete;
 

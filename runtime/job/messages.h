@@ -15,14 +15,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kvstore/digest_log.h"
+#include "kvstore/dictionary/digest_log.h"
+#include "kvstore/lending/loan.h"
 #include "routing/envelope.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/task.h"
-#include "runtime/job/loan.h"
 #include "runtime/search/walk.h"
 
 namespace dogged {

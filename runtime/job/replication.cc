@@ -25,7 +25,7 @@ Replication::Replication(JobContext& job, JobLabels& labels, const Parts& parts)
       retention_(parts.retention),
       results_(parts.results),
       offers_(parts.offers),
-      copy_queue_(job.limits) {}
+      copy_queue_(job.limits.copies) {}
 
 void Replication::BindOutput(absl::Time now, const Label& label,
                              const Value& value, Outbox& out) {
@@ -131,7 +131,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
   };
   const bool is_busy =
       tasks_.HasInFlight() ||
-      now < job_.stall.last_progress() + job_.limits.copy_delay;
+      now < job_.stall.last_progress() + job_.limits.copies.delay;
   copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
     LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr) return false;

@@ -5,10 +5,10 @@
 #define DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
 
 #include "absl/container/btree_set.h"
+#include "kvstore/replication/credit.h"
+#include "kvstore/replication/deferred_sends.h"
 #include "routing/outbox.h"
 #include "runtime/job/conflict_check.h"
-#include "runtime/job/credit.h"
-#include "runtime/job/deferred_sends.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"

@@ -4,7 +4,7 @@
 #define DOGGED_RUNTIME_JOB_VIEW_CHANGE_H_
 
 #include "absl/functional/function_ref.h"
-#include "kvstore/placement.h"
+#include "kvstore/placement/placement.h"
 #include "routing/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/disk_offers.h"

@@ -72,10 +72,10 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
             ? 0
             : JobLimits{}.credit_bytes;
   }
-  if (options_.job_limits.copy_labels_max < 0) {
+  if (options_.job_limits.copies.labels_max < 0) {
     Rng limits = Rng(options.seed).Stream("copies");
-    options_.job_limits.copy_labels_max =
-        limits.Chance(0.5) ? JobLimits{}.copy_labels_max : limits.Below(4);
+    options_.job_limits.copies.labels_max =
+        limits.Chance(0.5) ? CopyLimits{}.labels_max : limits.Below(4);
   }
   if (options_.job_limits.batch_bytes_max < 0) {
     // Each alone, a few, or many.

@@ -91,7 +91,7 @@ struct SimOptions {
   // zero in half of the seeds hardly any go without a cut. Of bulks below zero
   // in a third of the seeds each is of one label, in a third of a few.
   JobLimits job_limits = {.generation_interval = 0,
-                          .copy_labels_max = -1,
+                          .copies = {.labels_max = -1},
                           .credit_bytes = -1,
                           .batch_bytes_max = -1};
   // Each agent has a directory, which it finds again when it comes back.

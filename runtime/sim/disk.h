@@ -12,7 +12,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
-#include "kvstore/engine.h"
+#include "kvstore/storage/engine.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/event_queue.h"
 

@@ -2,7 +2,7 @@
 // holds its share of copies; what a change of members moves stays what it is
 // without salts. Method: properties over random members and loads from printed
 // seeds.
-#include "kvstore/balance.h"
+#include "kvstore/placement/balance.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // Aim: the log finds a second digest of any label that it still has, forgets
 // old versions first, and keeps within its bound. Method: hand-made rows, and
 // random ones against a map of all digests.
-#include "kvstore/digest_log.h"
+#include "kvstore/dictionary/digest_log.h"
 
 #include <map>
 

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "kvstore/engine.h"
+#include "kvstore/storage/engine.h"
 #include "runtime/base/random.h"
 
 namespace dogged {

@@ -1,7 +1,7 @@
 // Aim: placement is a pure function of the members, fair by workers, moves no
 // more than it must, and keeps copies on different hosts. Method: properties
 // over random members from printed seeds.
-#include "kvstore/placement.h"
+#include "kvstore/placement/placement.h"
 
 #include <algorithm>
 #include <cmath>

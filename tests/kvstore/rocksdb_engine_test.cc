@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-#include "kvstore/rocksdb_module.h"
+#include "kvstore/storage/rocksdb_module.h"
 #include "tests/kvstore/engine_contract.h"
 #include "tests/output/temporary_folder.h"
 

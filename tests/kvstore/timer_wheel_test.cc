@@ -1,6 +1,6 @@
 // Aim: a timer is due at its last time and once, whatever was set, moved or
 // dropped before. Method: hand-made timers; random ones against a plain list.
-#include "kvstore/timer_wheel.h"
+#include "kvstore/dictionary/timer_wheel.h"
 
 #include <memory>
 

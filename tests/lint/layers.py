@@ -37,7 +37,7 @@ EXCEPT = {
     "runtime/sim": ["runtime/exec/pool.h", "runtime/exec/worker_threads.h"],
 }
 # Headers of adapters that only executables link: apps and tests include them.
-ADAPTER_HEADERS = ["kvstore/rocksdb_engine.h", "routing/arena.h",
+ADAPTER_HEADERS = ["kvstore/storage/rocksdb_engine.h", "routing/arena.h",
                    "routing/host_transport.h",
                    "routing/fabric_transport.h",
                    "runtime/exec/cpu_layout_hwloc.h"]
@@ -59,7 +59,7 @@ OUTSIDE = {
     "cxxabi.h": ["runtime/exec/c_kernel.cc"],
     "dlfcn.h": ["apps/tiles/blas.cc", "runtime/exec/kernel_library.cc",
                 "runtime/exec/helper_process.cc",
-                "routing/fabric_module.cc", "kvstore/rocksdb_module.cc"],
+                "routing/fabric_module.cc", "kvstore/storage/rocksdb_module.cc"],
     "gmock/": ["tests/"],
     "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
     "gtest/": ["tests/"],
@@ -80,7 +80,7 @@ OUTSIDE = {
                          "apps/dogged/launch.cc", "routing/shared_file.cc",
                          "runtime/exec/kernel_helper.cc"],
     "rdma/": ["routing/fabric_transport.cc"],
-    "rocksdb/": ["kvstore/rocksdb_engine.cc"],
+    "rocksdb/": ["kvstore/storage/rocksdb_engine.cc"],
     "sched.h": ["runtime/exec/cpu_layout_hwloc.cc", "tests/"],
     "simgrid/": ["apps/dogged_bench/peers_simgrid.cc"],
     "spawn.h": ["apps/dogged/launch.cc", "apps/dogged_bench/",
@@ -136,7 +136,7 @@ BANNED = [
      ["apps/dogged/environment.cc"]),
     (r"\bstd::j?thread\b", "WorkerThreads",
      ["runtime/exec/worker_threads.h", "runtime/exec/worker_threads.cc",
-      "kvstore/rocksdb_engine.cc", "apps/dogged_bench/", "tests/"]),
+      "kvstore/storage/rocksdb_engine.cc", "apps/dogged_bench/", "tests/"]),
     (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
      "a wait for the event itself", [SIMGRID]),
     (r"\b(secure_)?getenv\b", "an option",
@@ -179,7 +179,7 @@ def check_include(path, quote, header):
         if (header in ADAPTER_HEADERS and package not in ("apps", "tests")
                 and path not in (header[:-2] + ".cc",
                                  "routing/fabric_module.h",
-                                 "kvstore/rocksdb_module.h")):
+                                 "kvstore/storage/rocksdb_module.h")):
             return f"only apps and tests may include the adapter {header}"
         if target == "tests" and package != "tests":
             return f"nothing includes tests ({header})"

@@ -15,7 +15,7 @@ class Layers(unittest.TestCase):
 
     def test_upward_include(self):
         self.assertIn("runtime/exec may not include kvstore", self.problems(
-            "runtime/exec/pool.cc", '#include "kvstore/shard.h"\n')[0])
+            "runtime/exec/pool.cc", '#include "kvstore/dictionary/shard.h"\n')[0])
 
     def test_routing_knows_no_labels(self):
         self.assertTrue(self.problems("routing/view.cc",
@@ -59,7 +59,7 @@ class Rooms(unittest.TestCase):
 
     def test_source_without_header(self):
         self.assertEqual(1, len(rooms.check_headers(
-            ["kvstore/shard.cc", "kvstore/shard.h", "kvstore/shard_more.cc",
+            ["kvstore/dictionary/shard.cc", "kvstore/dictionary/shard.h", "kvstore/shard_more.cc",
              "dsl/parser_more.cc"])))
 
     def test_class_in_many_files(self):

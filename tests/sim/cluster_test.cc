@@ -161,10 +161,10 @@ TEST(Cluster, CutsBoundWhatWaitsForCopies) {
   SimOptions options{.agents = 2, .task_time = absl::Microseconds(20)};
   const Job job = WavefrontJob(200);
   options.job_limits.generation_interval = 1 << 20;
-  options.job_limits.copy_delay = absl::Seconds(1);
-  options.job_limits.copy_cut_labels = INT64_MAX;
+  options.job_limits.copies.delay = absl::Seconds(1);
+  options.job_limits.copies.cut_labels = INT64_MAX;
   const int64_t without = RunSeeds(job, options, 3).held_labels_max;
-  options.job_limits.copy_cut_labels = 256;
+  options.job_limits.copies.cut_labels = 256;
   EXPECT_LT(RunSeeds(job, options, 3).held_labels_max, without * 3 / 4);
 }
 

@@ -1,0 +1,152 @@
+// Shard: the bindings that this agent holds, and who waits for those that it
+// does not have yet. Binding twice is fine; binding differently is an error.
+// A data structure: no messages, no clock. Used by one thread.
+#ifndef DOGGED_KVSTORE_DICTIONARY_SHARD_H_
+#define DOGGED_KVSTORE_DICTIONARY_SHARD_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "kvstore/dictionary/timer_wheel.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+// Where the bytes of a value are beside memory.
+enum class OnDisk : uint8_t { kNo, kOnItsWay, kYes };
+
+// Which consumers of a label are done, each by its place in the order in which
+// the program enumerates them. No heap for up to 128 of them.
+class ConsumersDone {
+ public:
+  // `count` consumers, none of them done.
+  void Reset(int64_t count) {
+    words_.assign(static_cast<size_t>((count + 63) / 64), 0);
+    left_ = count;
+  }
+  // False also for one that there is none of.
+  bool Has(size_t ordinal) const {
+    return ordinal / 64 < words_.size() &&
+           (words_[ordinal / 64] >> (ordinal % 64) & 1) != 0;
+  }
+  void Mark(size_t ordinal) {
+    if (Has(ordinal)) return;
+    words_[ordinal / 64] |= uint64_t{1} << (ordinal % 64);
+    --left_;
+  }
+  int64_t left() const { return left_; }
+
+  // A label with more consumers is *wide*: looking for one of them takes long.
+  static constexpr int64_t kNarrowMax = 128;
+
+ private:
+  static constexpr size_t kInlineWords = kNarrowMax / 64;
+  absl::InlinedVector<uint64_t, kInlineWords> words_;
+  int64_t left_ = 0;
+};
+
+// What this agent knows of one label. There is an entry while the value is
+// held here or somebody waits for it; so there are many: keep it small.
+struct LabelEntry {
+  // None: unbound here. Hollow: bound, and its bytes are on disk only.
+  Value value;
+  // Agents that get the value as soon as it is bound.
+  absl::InlinedVector<AgentId, 2> waiters;
+  // Other agents that have acknowledged a copy.
+  absl::InlinedVector<AgentId, 2> copies;
+  // At the home: those whose outputs are durable. Reset when the entry becomes
+  // bound at its home.
+  ConsumersDone consumers;
+  // When the holder speaks of the label again if nothing was heard, and how
+  // long it then waits.
+  TimerWheel::Timer announce;
+  int32_t announce_interval_ms = 0;
+  OnDisk on_disk = OnDisk::kNo;
+  // An executed task of this agent made it.
+  bool made_here = false;
+  // True at the home, where `consumers` counts.
+  bool is_home = false;
+  // The producer's inputs were told that it is done.
+  bool producer_reported = false;
+  // Its bytes, or where they are, have left this agent.
+  bool is_exposed = false;
+  // Its copies are yet to be sent: nobody is reminded of them.
+  bool awaits_copies = false;
+};
+
+class Shard {
+ public:
+  // Null if there is none. Pointers are good until the next change.
+  LabelEntry* Find(const Label& label);
+  const LabelEntry* Find(const Label& label) const;
+  // Makes an unbound entry if there is none.
+  LabelEntry& Get(const Label& label);
+  // `entry`, which is of this shard, is due at `time`.
+  void AnnounceAt(LabelEntry& entry, absl::Time time) {
+    wheel_.Set(entry.announce, time);
+  }
+  // Labels whose time has come, in label order. They are due no more.
+  std::vector<Label> TakeDue(absl::Time now) { return wheel_.TakeDue(now); }
+
+  // Binds `label` at `entry`. An equal second bind changes nothing and
+  // returns false; the first returns true.
+  //
+  // Errors: kDataLoss with both digests if another value is bound.
+  absl::StatusOr<bool> Bind(const Label& label, Value value);
+
+  void Erase(const Label& label);
+  // Keeps a list of what is bound and of what is erased, for who writes values
+  // to disk.
+  void StartTracking() { is_tracking_ = true; }
+  // Labels that were bound since the last call, in that order.
+  std::vector<Label> TakeBound() { return std::exchange(bound_, {}); }
+  // Labels that were erased and are on disk, or on their way there.
+  std::vector<Label> TakeErased() { return std::exchange(erased_, {}); }
+
+  int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t BytesInMemory() const;  // of values
+  // Labels whose entry satisfies `keep`, in label order: the same in every
+  // run, so that whoever sends messages for them does so in one order.
+  std::vector<Label> Select(
+      absl::FunctionRef<bool(const Label&, const LabelEntry&)> keep) const;
+
+ private:
+  TimerWheel wheel_;  // outlives the entries
+  absl::node_hash_map<Label, LabelEntry> entries_;
+  bool is_tracking_ = false;
+  std::vector<Label> bound_;
+  std::vector<Label> erased_;
+};
+
+// Done-watermarks: which labels were bound (or retired) once, by the newest
+// version of each row: a row is a label without its version index, and its
+// versions follow one another. A hint for those who would otherwise compute
+// history again; it never refuses a demand.
+class RowWatermarks {
+ public:
+  // `row` carries zero at the version index.
+  void Raise(const Label& row, int64_t version);
+  bool Has(const Label& row, int64_t version) const;
+  // None if no version was seen.
+  std::optional<int64_t> Newest(const Label& row) const;
+  // Rows that satisfy `keep`, with their newest versions, in label order.
+  std::vector<std::pair<Label, int64_t>> Select(
+      absl::FunctionRef<bool(const Label& row)> keep) const;
+
+ private:
+  absl::flat_hash_map<Label, int64_t> newest_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_DICTIONARY_SHARD_H_

@@ -1,0 +1,38 @@
+// Balance: salts that give each member its share of a job's keys.
+//
+// A hash spreads many keys evenly, but few keys badly: of 16 that two agents
+// share one gets 12 now and then. Here each key in turn, those with most to do
+// first, takes the first salt with which its home still has room. So the homes
+// are even, and the copies about so, for these members; for others it is plain
+// rendezvous hashing of salted keys, which moves no more than it must.
+#ifndef DOGGED_KVSTORE_PLACEMENT_BALANCE_H_
+#define DOGGED_KVSTORE_PLACEMENT_BALANCE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "kvstore/placement/placement.h"
+
+namespace dogged {
+
+struct KeyLoad {
+  uint64_t key = 0;
+  int64_t load = 0;  // what its home has to do, in any unit
+  friend bool operator==(const KeyLoad&, const KeyLoad&) = default;
+};
+
+// More keys than this a hash spreads evenly enough.
+inline constexpr int64_t kBalancedKeysMax = 4096;
+inline constexpr int64_t kBalancedMembersMax = 256;
+
+// `keys` are distinct; of those with equal loads neighbours come one after the
+// other, and are kept together in pairs. None for more keys or members than can
+// be gone through in some milliseconds; then a hash has to do.
+//
+// Cost: O(keys x members), a few times.
+KeySalts BalancedSalts(const std::vector<PlacementMember>& members,
+                       int replicas, std::vector<KeyLoad> keys);
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_PLACEMENT_BALANCE_H_

@@ -1,0 +1,83 @@
+// Placement: which agents a key's home is, by weighted rendezvous hashing. A
+// pure function of the members and of the job's salts, so agents with equal
+// views agree without a word, and a view change moves only the keys of who came
+// or left.
+//
+// Immutable but for a cache; used by one thread.
+#ifndef DOGGED_KVSTORE_PLACEMENT_PLACEMENT_H_
+#define DOGGED_KVSTORE_PLACEMENT_PLACEMENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+// Who may hold shards.
+struct PlacementMember {
+  AgentId agent;
+  std::string host;     // members with the same host die together
+  int32_t workers = 1;  // the weight
+};
+
+// Of some keys of a job, what is mixed into them before they are hashed: with
+// it they fall elsewhere. See balance.h. 1 to 255; a key without one has 0.
+using KeySalts = absl::flat_hash_map<uint64_t, uint8_t>;
+
+// All that decides the homes of a job.
+struct PlacementView {
+  std::vector<PlacementMember> members;
+  std::shared_ptr<const KeySalts> salts;  // null: none
+};
+
+class Placement {
+ public:
+  // `replicas` >= 1: how many ranks Ranks() gives, as far as there are members.
+  Placement(std::vector<PlacementMember> members, int replicas,
+            std::shared_ptr<const KeySalts> salts = nullptr);
+
+  // The home of `key`: its first agent runs producers and answers, the others
+  // hold copies. By falling weight, members on other hosts than the first
+  // before those on its own. Empty only if there are no members.
+  absl::Span<const AgentId> Ranks(uint64_t key) const;
+  // The first of Ranks(); none if there are no members.
+  AgentId Home(uint64_t key) const;
+  // The place of `agent` in Ranks(key); -1 if it is not there.
+  int RankOf(uint64_t key, AgentId agent) const;
+
+  const std::vector<PlacementMember>& members() const { return members_; }
+  bool Contains(AgentId agent) const;
+  int replicas() const { return replicas_; }
+
+  // Positions in members() of Ranks(), as they would be with this salt.
+  using Positions = absl::InlinedVector<size_t, 3>;
+  Positions RanksWith(uint64_t key, uint8_t salt) const;
+
+ private:
+  using RankList = absl::InlinedVector<AgentId, 3>;
+  RankList Compute(uint64_t key) const;
+  double ScoreOf(uint64_t key, size_t position) const;
+  // Of those without a rank, `a` gets the next one rather than `b`.
+  bool ComesBefore(size_t a, size_t b, const Positions& ranks) const;
+
+  // Forgets all beyond this many keys: a key is cheap to place again.
+  static constexpr size_t kCachedKeysMax = 1 << 18;
+
+  std::vector<PlacementMember> members_;  // sorted by agent
+  std::vector<int32_t> hosts_;            // numbered, by position
+  bool is_weighted_ = false;              // not all have as many workers
+  int replicas_;
+  std::shared_ptr<const KeySalts> salts_;
+  mutable std::vector<double> scores_;  // of one key; less than 0: has a rank
+  mutable absl::flat_hash_map<uint64_t, RankList> cache_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_PLACEMENT_PLACEMENT_H_

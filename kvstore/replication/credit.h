@@ -1,0 +1,84 @@
+// Credit: whether an agent takes what is sent to it. Bytes are pushed only
+// against it (design section 3.7); without credit it hears what is bound, and
+// asks for what it needs. What is on its way to it for long is asked for again
+// and again; it is not sent again while what was sent may still be waiting.
+#ifndef DOGGED_KVSTORE_REPLICATION_CREDIT_H_
+#define DOGGED_KVSTORE_REPLICATION_CREDIT_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "routing/multicast.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/label.h"
+
+namespace dogged {
+
+// Why a value is sent. A long copy is offered by its digest first, for whoever
+// gets it may have it; what was demanded waits for credit (debts.h).
+enum class Sending { kPublication, kCopy, kDemanded };
+
+class Credit {
+ public:
+  // `queued_bytes`: Transport::queued_bytes(). `multicast` outlives this.
+  Credit(int64_t bytes_max, std::function<int64_t(AgentId)> queued_bytes,
+         const Multicast& multicast)
+      : bytes_max_(bytes_max),
+        queued_bytes_(std::move(queued_bytes)),
+        multicast_(multicast) {}
+
+  bool Has(AgentId agent) const { return Given(agent) < bytes_max_; }
+  // What it has asked for may go to it: where nothing waits, in any case.
+  bool MayHave(AgentId agent) const { return Has(agent) || Given(agent) == 0; }
+  void Use(AgentId agent, const Label& label, int64_t bytes) {
+    pushed_bytes_[agent] += bytes;
+    if (bytes >= kNotedBytes) under_way_[agent][label] = now_;
+  }
+  // `label` was sent to `agent`, and something has been waiting for it since.
+  bool IsUnderWay(AgentId agent, const Label& label) const {
+    const auto labels = under_way_.find(agent);
+    if (labels == under_way_.end() || Waiting(agent) == 0) return false;
+    const auto sent = labels->second.find(label);
+    return sent != labels->second.end() && now_ - sent->second < kTrust;
+  }
+  // What was sent to `agent` was lost.
+  void Forget(AgentId agent) { under_way_.erase(agent); }
+  // What was pushed in the pass before is queued, or gone.
+  void BeginPass(absl::Time now) {
+    now_ = now;
+    pushed_bytes_.clear();
+    absl::erase_if(under_way_, [this](const auto& entry) {
+      return Waiting(entry.first) == 0;
+    });
+  }
+
+ private:
+  // Shorter values are not worth the note.
+  static constexpr int64_t kNotedBytes = 8 << 10;
+  // Behind others' bytes nobody knows whether one was lost.
+  static constexpr absl::Duration kTrust = absl::Seconds(5);
+
+  int64_t Given(AgentId agent) const {
+    const auto pushed = pushed_bytes_.find(agent);
+    return Waiting(agent) +
+           (pushed == pushed_bytes_.end() ? 0 : pushed->second);
+  }
+  int64_t Waiting(AgentId agent) const {
+    return queued_bytes_(agent) + multicast_.streams().BytesOwed(agent);
+  }
+
+  const int64_t bytes_max_;
+  const std::function<int64_t(AgentId)> queued_bytes_;
+  const Multicast& multicast_;
+  absl::Time now_ = absl::InfinitePast();
+  absl::flat_hash_map<AgentId, int64_t> pushed_bytes_;
+  absl::flat_hash_map<AgentId, absl::flat_hash_map<Label, absl::Time>>
+      under_way_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_REPLICATION_CREDIT_H_

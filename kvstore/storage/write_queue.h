@@ -1,0 +1,70 @@
+// WriteQueue: which labels of an agent with a directory go to disk, in which
+// order. An engine takes some 0.4 GB/s, and a processor for that; two workers
+// make 2. So of each row only every s-th version is written once a disk has too
+// much to do: s, the *stride*, is a power of two, and so what different agents
+// write is of the same versions. What is left out is held until what was made
+// of it is durable; a path of dependences comes to a multiple of s soon, so
+// that is not long.
+//
+// A data structure: it writes nothing; time is passed in. Used by one thread.
+#ifndef DOGGED_KVSTORE_STORAGE_WRITE_QUEUE_H_
+#define DOGGED_KVSTORE_STORAGE_WRITE_QUEUE_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "kvstore/dictionary/label_relations.h"
+#include "runtime/base/label.h"
+
+namespace dogged {
+
+class WriteQueue {
+ public:
+  // `relations` outlives the queue.
+  explicit WriteQueue(const LabelRelations& relations);
+
+  // It was bound. `must_go`: whatever its version.
+  void Add(const Label& label, bool must_go);
+  // The next one to be written; none if nothing waits.
+  std::optional<Label> Take();
+  // A pass of the loop, before Take(). `busy` is how long the engine has worked
+  // since it was there. Changes the stride by what it has to do.
+  void Pass(absl::Time now, absl::Duration busy);
+  void Clear();
+
+  int64_t stride() const { return stride_; }
+
+ private:
+  struct LeftOut {
+    Label label;
+    int64_t stride = 1;  // for which it was
+  };
+
+  int64_t VersionOf(const Label& label) const;  // -1: it has none
+  void SetStride(absl::Time now, int64_t stride);
+
+  const LabelRelations& relations_;
+  const int64_t span_;  // versions from one to the next that reads it, at most
+  int64_t stride_ = 1;
+  absl::Time changed_ = absl::InfinitePast();
+  std::deque<Label> queue_;
+  // The first that waits, of rows of which some do, with its version.
+  absl::flat_hash_map<Label, int64_t> first_of_row_;
+  bool is_late_ = false;
+  // Oldest first. One that is still held when its array has come far beyond is
+  // written after all: its dependences go by no multiple of the stride.
+  std::deque<LeftOut> left_out_;
+  std::vector<int64_t> newest_;  // versions, by array
+  // How much of the time the engine works, averaged over seconds.
+  double share_ = 0;
+  absl::Time last_pass_ = absl::InfinitePast();
+  absl::Duration busy_then_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_STORAGE_WRITE_QUEUE_H_
