@@ -9,7 +9,7 @@ for the ten seconds, twice as long on computers that others use, too.
 
 usage: trials.py KIND [--trials 10] [--case NAME ...] [--parallel 1] [--seed 1]
                  [--dogged build/release/dogged] [--logs FOLDER]
-kinds: stops cuts links delays standing
+kinds: stops cuts links delays jobs
 """
 
 import argparse
@@ -31,7 +31,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import fleet  # noqa: E402
 from hosts import enter_own_network  # noqa: E402
 
-KINDS = ("stops", "cuts", "links", "delays", "standing")
+KINDS = ("stops", "cuts", "links", "delays", "jobs")
 LIMIT = 900  # seconds for one trial
 
 
