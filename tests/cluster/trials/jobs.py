@@ -40,6 +40,10 @@ def measure(trial, count):
     found = [usage(agent) for agent in trial.agents]
     for agent, one in zip(trial.agents, found):
         trial.log(f"after {count} jobs {agent.address}: {one}")
+        if count in (FIRST, LAST):
+            with open(f"/proc/{agent.process.pid}/smaps") as file:
+                with open(trial.file(f"{count}.smaps"), "w") as copy:
+                    copy.write(file.read())
     return found
 
 
