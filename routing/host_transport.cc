@@ -24,9 +24,10 @@ constexpr size_t kPeersMax = 32;  // of one host; others go the other way
 constexpr uint64_t kRingBytes = 256 << 10;  // a power of two
 // Longer messages would fill a ring; they go the other way.
 constexpr int64_t kMessageBytesMax = kRingBytes / 4;
-// So much is held for a peer, and so long while it has not mapped this region.
+// So much is held for a peer, and so long while it has not mapped this region:
+// on a busy host a newcomer takes a while.
 constexpr int64_t kHeldBytesMax = 8 << 20;
-constexpr absl::Duration kMapTime = absl::Milliseconds(50);
+constexpr absl::Duration kMapTime = absl::Milliseconds(500);
 // What comes the other way waits so long at most while rings have messages.
 constexpr absl::Duration kFarWithin = absl::Microseconds(50);
 // Between looks for processes that have ended, some microseconds a peer.
@@ -65,6 +66,7 @@ struct HostTransport::Peer {
     }
   }
   std::unique_ptr<PeerFile> file;  // null: the other way only
+  bool has_ended = false;          // no way leads there any more
   const Region* region = nullptr;
   std::array<int, 2> bells = {-1, -1};  // by its sleeper
   // Slots in the own region.
@@ -243,6 +245,7 @@ void HostTransport::ReleaseEnded(std::vector<Arrival>& arrivals) {
     if (peer->file == nullptr || !peer->file->HasEnded()) continue;
     Pull(id, *peer, arrivals);
     Release(*peer);
+    peer->has_ended = true;
   }
 }
 
@@ -280,6 +283,10 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
 
 void HostTransport::Send(AgentId to, Bytes message) {
   const auto it = peers_.find(to);
+  if (it != peers_.end() && it->second->has_ended) {
+    ++dropped_count_;
+    return;
+  }
   if (it == peers_.end() || it->second->file == nullptr ||
       message.size() > kMessageBytesMax) {
     return UseFar().Send(to, std::move(message));

@@ -5,12 +5,13 @@
 //
 // What finds no room in a ring is held until the reader has made some, and for
 // a moment where the other has yet to map this region: the first message that
-// goes the other way costs libfabric some 30 ms. Whoever does not map it, and
-// what is longer than a quarter of a ring, is reached the other way; messages
-// may overtake each other then, as the port allows. What comes from a ring is
-// copied before it is looked at, and checked as any message. A peer whose
-// process has ended gives its ring and its doorbells back within a second, long
-// before it is forgotten: agents may die faster than that.
+// goes the other way costs libfabric some 30 ms and 42 MB. Whoever does not map
+// it, and what is longer than a quarter of a ring, is reached the other way;
+// messages may overtake each other then, as the port allows. What comes from a
+// ring is copied before it is looked at, and checked as any message. A peer
+// whose process has ended gives its ring and its doorbells back within a
+// second, long before it is forgotten: agents may die faster than that. What is
+// sent to it is dropped.
 #ifndef DOGGED_ROUTING_HOST_TRANSPORT_H_
 #define DOGGED_ROUTING_HOST_TRANSPORT_H_
 

@@ -8,8 +8,8 @@ from fleet import AFTERWARDS, Wrong, program
 OWN_NETWORK = True
 DELAY = 0.1
 SLOWER = 10  # times
-JOBS = {"heat2d": program("heat2d", "N=1500", "T=2500"),
-        "cholesky": program("cholesky", "N=6144", "NB=192"),
+JOBS = {"heat2d": program("heat2d", "N=1000", "T=4000"),
+        "cholesky": program("cholesky", "N=3072", "NB=192"),
         "points": program("heat1d", "N=20001", "T=20") + ["--coalesce", "off"]}
 
 

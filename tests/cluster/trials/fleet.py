@@ -253,5 +253,5 @@ class Trial:
 
 AFTERWARDS = program("heat2d", "N=300", "T=50")
 # Jobs that run on while something happens.
-WORK = [program("heat2d", "N=3000", "T=4000"),
-        program("cholesky", "N=8192", "NB=80")]
+WORK = [program("heat2d", "N=3000", "T=3000"),
+        program("cholesky", "N=4096", "NB=64")]

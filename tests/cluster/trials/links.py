@@ -5,9 +5,9 @@ import time
 from fleet import AFTERWARDS, Wrong, program
 
 OWN_NETWORK = True
-JOBS = [program("heat2d", "N=3000", "T=3000"),
-        program("cholesky", "N=8192", "NB=96")]
-LIMIT = 240   # seconds for the job with the link down
+JOBS = [program("heat2d", "N=3000", "T=2000"),
+        program("cholesky", "N=4096", "NB=64")]
+LIMIT = 180   # seconds for the job with the link down
 DOWN = 60     # seconds for which it is down at least
 LARGE = 600   # bytes
 CLIENT = 3    # the host of clients
