@@ -25,7 +25,8 @@ void FailureDetector::Heard(AgentId peer, absl::Time awake) {
   if (it == peers_.end()) return;
   it->second = Peer{.heard = awake,
                     .asked = it->second.asked,
-                    .round_trip = it->second.round_trip};
+                    .round_trip = it->second.round_trip,
+                    .least_round_trip = it->second.least_round_trip};
   last_heard_ = awake;
 }
 
@@ -37,11 +38,21 @@ void FailureDetector::Answered(AgentId peer, absl::Time awake) {
   it->second.round_trip +=
       (std::min(sample, kRoundTripMax) - it->second.round_trip) /
       kRoundTripsInMean;
+  it->second.least_round_trip = std::min(it->second.least_round_trip, sample);
 }
 
 absl::Duration FailureDetector::RoundTripMax() const {
   absl::Duration out;
   for (const auto& [id, peer] : peers_) out = std::max(out, peer.round_trip);
+  return out;
+}
+
+absl::Duration FailureDetector::LeastRoundTripMax() const {
+  absl::Duration out;
+  for (const auto& [id, peer] : peers_) {
+    if (peer.least_round_trip == absl::InfiniteDuration()) continue;
+    out = std::max(out, peer.least_round_trip);
+  }
   return out;
 }
 
@@ -51,7 +62,8 @@ void FailureDetector::HeardOf(AgentId peer, absl::Time awake) {
   it->second = Peer{.heard = awake,
                     .pinged = it->second.pinged,
                     .asked = it->second.asked,
-                    .round_trip = it->second.round_trip};
+                    .round_trip = it->second.round_trip,
+                    .least_round_trip = it->second.least_round_trip};
   last_heard_ = awake;
 }
 

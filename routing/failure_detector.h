@@ -77,6 +77,8 @@ class FailureDetector {
   std::vector<AgentId> Unheard(absl::Time awake) const;
   // The longest of the times that peers usually take to answer a ping.
   absl::Duration RoundTripMax() const;
+  // The same of the shortest that they ever took: without what waits in queues.
+  absl::Duration LeastRoundTripMax() const;
   // 0: in good health; timeouts are multiplied by one more than this.
   int self_doubt() const { return self_doubt_; }
 
@@ -92,6 +94,7 @@ class FailureDetector {
     // The first one that it has not answered.
     absl::Time asked = absl::InfiniteFuture();
     absl::Duration round_trip;  // a moving mean
+    absl::Duration least_round_trip = absl::InfiniteDuration();
   };
 
   void Judge(AgentId id, Peer& peer, absl::Time awake, Wishes& messages);

@@ -24,11 +24,14 @@ constexpr size_t kPeersMax = 32;  // of one host; others go the other way
 constexpr uint64_t kRingBytes = 256 << 10;  // a power of two
 // Longer messages would fill a ring; they go the other way.
 constexpr int64_t kMessageBytesMax = kRingBytes / 4;
-// So much is held for a peer, and so long while it has not mapped this region.
+// So much is held for a peer, and so long while it has not mapped this region:
+// on a busy host a newcomer takes a while.
 constexpr int64_t kHeldBytesMax = 8 << 20;
-constexpr absl::Duration kMapTime = absl::Milliseconds(50);
+constexpr absl::Duration kMapTime = absl::Milliseconds(500);
 // What comes the other way waits so long at most while rings have messages.
 constexpr absl::Duration kFarWithin = absl::Microseconds(50);
+// Between looks for processes that have ended, some microseconds a peer.
+constexpr absl::Duration kReleaseInterval = absl::Seconds(1);
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 
@@ -55,12 +58,15 @@ struct HostTransport::Region {
 };
 
 struct HostTransport::Peer {
-  ~Peer() {
-    for (const int bell : bells) {
+  ~Peer() { CloseBells(); }
+  void CloseBells() {
+    for (int& bell : bells) {
       if (bell >= 0) close(bell);
+      bell = -1;
     }
   }
   std::unique_ptr<PeerFile> file;  // null: the other way only
+  bool has_ended = false;          // no way leads there any more
   const Region* region = nullptr;
   std::array<int, 2> bells = {-1, -1};  // by its sleeper
   // Slots in the own region.
@@ -216,12 +222,31 @@ void HostTransport::ForgetPeer(AgentId peer) {
   UseFar().ForgetPeer(peer);
   const auto it = peers_.find(peer);
   if (it == peers_.end()) return;
-  dropped_count_ += std::ssize(it->second->held);
-  if (it->second->file != nullptr) {
-    region_.rings[it->second->ring].reader.store(0);
-    region_.marks[it->second->mark].writer.store(0);
-  }
+  Release(*it->second);
   peers_.erase(it);
+}
+
+void HostTransport::Release(Peer& peer) {
+  if (peer.file == nullptr) return;
+  dropped_count_ += std::ssize(peer.held);
+  peer.held.clear();
+  peer.held_bytes = 0;
+  region_.rings[peer.ring].reader.store(0);
+  region_.marks[peer.mark].writer.store(0);
+  peer.CloseBells();
+  peer.region = nullptr;
+  peer.theirs = nullptr;
+  peer.their_mark = nullptr;
+  peer.file = nullptr;
+}
+
+void HostTransport::ReleaseEnded(std::vector<Arrival>& arrivals) {
+  for (auto& [id, peer] : peers_) {
+    if (peer->file == nullptr || !peer->file->HasEnded()) continue;
+    Pull(id, *peer, arrivals);
+    Release(*peer);
+    peer->has_ended = true;
+  }
 }
 
 bool HostTransport::Push(Peer& peer, const Bytes& message) {
@@ -258,6 +283,10 @@ bool HostTransport::Push(Peer& peer, const Bytes& message) {
 
 void HostTransport::Send(AgentId to, Bytes message) {
   const auto it = peers_.find(to);
+  if (it != peers_.end() && it->second->has_ended) {
+    ++dropped_count_;
+    return;
+  }
   if (it == peers_.end() || it->second->file == nullptr ||
       message.size() > kMessageBytesMax) {
     return UseFar().Send(to, std::move(message));
@@ -371,6 +400,10 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
   const absl::Time now = clock_.Now();
   if (arrivals.size() > before && now < far_due_) return;
   far_due_ = now + kFarWithin;
+  if (now >= next_release_) {
+    next_release_ = now + kReleaseInterval;
+    ReleaseEnded(arrivals);
+  }
   UseFar().Poll(arrivals);
 }
 

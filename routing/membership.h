@@ -141,6 +141,9 @@ class Membership {
   bool IsDead(AgentId id) const;
   bool IsSuspect(AgentId id) const { return detector_.IsSuspect(id); }
   absl::Duration RoundTripMax() const { return detector_.RoundTripMax(); }
+  absl::Duration LeastRoundTripMax() const {
+    return detector_.LeastRoundTripMax();
+  }
   // By way of which agent messages to `to` go, since it does not hear this one
   // directly; none: directly. The first in rank of those that reach both.
   AgentId RelayTo(AgentId to) const;

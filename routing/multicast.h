@@ -53,6 +53,10 @@ class Multicast {
   void SetView(std::shared_ptr<const View> view);
   // See Streams::SetWants().
   void SetWants(Streams::Wants wants) { streams_.SetWants(std::move(wants)); }
+  // See Streams::NoteRoundTrips().
+  void NoteRoundTrips(absl::Duration least, absl::Duration usual) {
+    streams_.NoteRoundTrips(least, usual);
+  }
 
   // Sends `body` to all `targets`. This agent among them is left out; those
   // that are not in the view are, too, and counted. With a `tag`, a destination

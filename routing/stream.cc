@@ -19,6 +19,11 @@ constexpr int64_t kWindowSegmentsMin = 4;
 constexpr int kOffersMax = 3;
 // So many segments after one that did not come, it is asked for again.
 constexpr int64_t kReorderedMax = 4;
+// What a stream may have under way to far agents: as many bytes a second, up to
+// a bound.
+constexpr double kFarBytesPerSecond = 20e6;
+constexpr double kFarWindowBytes = 4 << 20;
+constexpr int kRoundTripsPatience = 3;
 constexpr size_t kFinishedMax = 4096;
 constexpr int kDoublingsMax = 6;
 // A child that has answered is reminded later: its "done" may be lost.
@@ -31,9 +36,16 @@ absl::Duration Doubled(absl::Duration wait, int times) {
 }  // namespace
 
 int64_t Streams::WindowOf(const Stream& stream) const {
-  return std::clamp<int64_t>(
-      limits_.stream_window_bytes / stream.offer.segment_bytes,
-      kWindowSegmentsMin, StreamOffer::kCreditMax);
+  const double round_trip = absl::ToDoubleSeconds(least_round_trip_);
+  const auto under_way = static_cast<int64_t>(
+      std::min(kFarWindowBytes, round_trip * kFarBytesPerSecond));
+  return std::clamp<int64_t>(std::max(limits_.stream_window_bytes, under_way) /
+                                 stream.offer.segment_bytes,
+                             kWindowSegmentsMin, StreamOffer::kCreditMax);
+}
+
+absl::Duration Streams::Retry() const {
+  return std::max(limits_.stream_retry, kRoundTripsPatience * round_trip_);
 }
 
 // --- Sending -------------------------------------------------------------
@@ -67,7 +79,7 @@ void Streams::Start(Shipment shipment, Splitter split, Outbox& out) {
   stream.touched = stream.active = now_;
   AddBranches(stream, split(offer.plan, 0, std::move(shipment.targets)),
               offer.credit, out);
-  out.WakeAt(now_ + limits_.stream_retry);
+  out.WakeAt(now_ + Retry());
   Settle(it, out);
 }
 
@@ -405,9 +417,8 @@ void Streams::MendChildren(Stream& stream, const View& view, Splitter split,
 void Streams::Remind(Stream& stream, AgentId to, Child& child,
                      std::vector<Branch>& direct, Outbox& out) {
   const auto due = [&] {
-    return child.offered + Doubled(limits_.stream_retry, child.heard
-                                                             ? kDoublingsHeard
-                                                             : child.offers);
+    return child.offered +
+           Doubled(Retry(), child.heard ? kDoublingsHeard : child.offers);
   };
   if (due() <= now_) {
     ++child.offers;
@@ -431,7 +442,7 @@ int64_t Streams::BytesOwed(AgentId child) const {
 
 absl::Time Streams::StallAt(const Stream& stream) const {
   return std::max(stream.touched, stream.asked) +
-         Doubled(std::max(limits_.stream_retry, 4 * stream.gap), stream.stalls);
+         Doubled(std::max(Retry(), 4 * stream.gap), stream.stalls);
 }
 
 void Streams::AskAgain(Stream& stream, const View& view, Outbox& out) {

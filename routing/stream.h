@@ -62,6 +62,14 @@ class Streams {
   // All bodies with a tag are wanted unless this says otherwise.
   void SetWants(Wants wants) { wants_ = std::move(wants); }
 
+  // How long the farthest of the others takes to answer: without queues, which
+  // is what windows follow, or they would fill those; and as things are, which
+  // is how long an answer is waited for.
+  void NoteRoundTrips(absl::Duration least, absl::Duration usual) {
+    least_round_trip_ = least;
+    round_trip_ = usual;
+  }
+
   // What to send, and to whom.
   struct Shipment {
     MulticastPlan plan = MulticastPlan::kFlat;
@@ -152,6 +160,7 @@ class Streams {
   };
 
   int64_t WindowOf(const Stream& stream) const;
+  absl::Duration Retry() const;
   // When to ask again, if nothing comes.
   absl::Time StallAt(const Stream& stream) const;
   // Offers to `branches`; the first `credit` segments go unasked.
@@ -185,6 +194,8 @@ class Streams {
   // As of the last Tick(), and what was offered since.
   std::map<AgentId, int64_t> bytes_owed_;
   absl::Time now_;  // of the last call
+  absl::Duration least_round_trip_;
+  absl::Duration round_trip_;
   uint64_t next_number_ = 1;
   // Streams that this agent is through with, and whether it was a destination
   // of them: for doubled offers.

@@ -392,6 +392,8 @@ void Agent::PollValues(absl::Time now) {
 void Agent::RunHousekeeping(absl::Time now) {
   if (now < next_housekeeping_) return;
   next_housekeeping_ = now + kHousekeepingInterval;
+  multicast_.NoteRoundTrips(membership_.LeastRoundTripMax(),
+                            membership_.RoundTripMax());
   for (auto& [id, entry] : jobs_) {
     if (entry.run != nullptr) {
       entry.run->NoteRoundTrip(membership_.RoundTripMax());

@@ -77,7 +77,10 @@ void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
       .multicast = &multicast_,
       .queued_bytes =
           [this](AgentId agent) {
-            return transport_.queued_bytes(agent) +
+            // Behind a link that is down bytes wait for as long: those count
+            // that are on the way around it.
+            const AgentId relay = membership_.RelayTo(agent);
+            return transport_.queued_bytes(relay.IsNone() ? agent : relay) +
                    packer_.waiting_bytes(agent);
           },
       .rng = rng_.Stream(record.hash.ToString()),

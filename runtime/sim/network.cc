@@ -45,6 +45,27 @@ int64_t* SimNetwork::QueueOf(AgentId from, AgentId to) {
   return queue_bytes_max_ == 0 ? nullptr : &queued_[{from, to}];
 }
 
+void SimNetwork::MendLink(int from, int to) {
+  links_.erase({from, to});
+  DropStalled(from, to);
+}
+
+void SimNetwork::MendAll() {
+  Heal();
+  links_.clear();
+  DropStalled(-1, -1);
+}
+
+void SimNetwork::DropStalled(int from, int to) {
+  absl::erase_if(stalled_, [&](const auto& entry) {
+    const auto& [ends, bytes] = entry;
+    const bool is_it = from < 0 || (places_.at(ends.first) == from &&
+                                    places_.at(ends.second) == to);
+    if (is_it) queued_[ends] -= bytes;
+    return is_it;
+  });
+}
+
 void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   ++sent_count_;
   Note(SimEvent::Kind::kSent, from, to, message);
@@ -54,6 +75,11 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   if (!Reaches(link.first, link.second, message.size()) ||
       rng_.Chance(faults_.drop)) {
     ++dropped_count_;
+    int64_t* const queued = QueueOf(from, to);
+    if (queued != nullptr && links_.contains(link)) {
+      *queued += message.size();
+      stalled_[{from, to}] += message.size();
+    }
     return;
   }
   if (rng_.Chance(faults_.corrupt) && !message.empty()) {

@@ -2,7 +2,9 @@
 // drawn from its own stream of the run's seed. Without `reorder` messages
 // between two agents keep their order, as on a connection; with it they come as
 // their delays would have it, and some a long time later. What is under way
-// from one agent to another may be bounded, as a queue is.
+// from one agent to another may be bounded, as a queue is; then what a link
+// does not take stays there until it is mended, as with a connection that
+// stalls.
 //
 // A link stands between two *places*; incarnations of one process share one.
 #ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
@@ -73,11 +75,8 @@ class SimNetwork {
   }
   void Heal() { one_side_.clear(); }
   void SetLink(int from, int to, Link link) { links_[{from, to}] = link; }
-  void MendLink(int from, int to) { links_.erase({from, to}); }
-  void MendAll() {
-    Heal();
-    links_.clear();
-  }
+  void MendLink(int from, int to);
+  void MendAll();
   // A message of so many bytes would arrive, but for chance.
   bool Reaches(int from, int to, int64_t bytes) const;
   // From one agent to another, at a time; what is sent beyond it is lost.
@@ -94,6 +93,8 @@ class SimNetwork {
   void Note(SimEvent::Kind kind, AgentId from, AgentId to, const Bytes&) const;
   // The bytes that are under way; null without a bound.
   int64_t* QueueOf(AgentId from, AgentId to);
+  // What stalled from one place to another is gone; -1: any place.
+  void DropStalled(int from, int to);
 
   EventQueue& queue_;
   NetworkFaults faults_;
@@ -106,6 +107,7 @@ class SimNetwork {
   absl::btree_map<AgentId, int> places_;  // of all that ever were
   int64_t queue_bytes_max_ = 0;           // 0: no bound
   absl::btree_map<std::pair<AgentId, AgentId>, int64_t> queued_;
+  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> stalled_;  // of those
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;

@@ -1,6 +1,8 @@
 """Hosts of a test's own: network namespaces on a bridge, whose links it cuts."""
 
 import os
+import socket
+import struct
 import subprocess
 import sys
 
@@ -29,19 +31,28 @@ class Hosts:
         ip("addr", "add", "10.124.0.254/24", "dev", "bridge")
         self.keepers = []  # each holds a host's namespace
         for i in range(count):
-            keeper = subprocess.Popen(["unshare", "--net", "cat"],
-                                      stdin=subprocess.PIPE)
-            self.keepers.append(keeper)
-            own = os.readlink("/proc/self/ns/net")
-            while os.readlink(f"/proc/{keeper.pid}/ns/net") == own:
-                os.sched_yield()
+            keeper = self.keep_namespace()
             ip("link", "add", f"host{i}", "type", "veth", "peer", "name",
                "eth0", "netns", str(keeper.pid))
             ip("link", "set", f"host{i}", "master", "bridge", "up")
-            self.inside(i, "ip", "link", "set", "lo", "up")
-            self.inside(i, "ip", "addr", "add", f"{self.address(i)}/24", "dev",
-                        "eth0")
-            self.inside(i, "ip", "link", "set", "eth0", "up")
+            self.set_up(i)
+
+    def keep_namespace(self):
+        """A process that holds the next host's namespace."""
+        keeper = subprocess.Popen(["unshare", "--net", "cat"],
+                                  stdin=subprocess.PIPE)
+        self.keepers.append(keeper)
+        own = os.readlink("/proc/self/ns/net")
+        while os.readlink(f"/proc/{keeper.pid}/ns/net") == own:
+            os.sched_yield()
+        return keeper
+
+    def set_up(self, i):
+        """Brings a host up whose link is there."""
+        self.inside(i, "ip", "link", "set", "lo", "up")
+        self.inside(i, "ip", "addr", "add", f"{self.address(i)}/24", "dev",
+                    "eth0")
+        self.inside(i, "ip", "link", "set", "eth0", "up")
 
     def __enter__(self):
         return self
@@ -73,3 +84,21 @@ class Hosts:
     def mend(self, sender, receiver):
         self.inside(sender, "ip", "neigh", "del", self.address(receiver),
                     "dev", "eth0")
+
+    def cut_large(self, sender, receiver, size):
+        """What one sends to the other in packets of more bytes is lost."""
+        self.inside(sender, "ip", "link", "add", "lost", "type", "ifb")
+        self.inside(sender, "tc", "qdisc", "add", "dev", "eth0", "clsact")
+        words = struct.unpack("!I", socket.inet_aton(self.address(receiver)))
+        frame, to = size + 14, 14 + 16  # Ethernet's header comes before
+        bytecode = ",".join(("6", "128 0 0 0", f"37 0 3 {frame}", f"32 0 0 {to}",
+                             f"21 0 1 {words[0]}", "6 0 0 4294967295",
+                             "6 0 0 0"))
+        # An interface that is down is where they go.
+        self.inside(sender, "tc", "filter", "add", "dev", "eth0", "egress",
+                    "bpf", "bytecode", bytecode, "action", "mirred", "egress",
+                    "redirect", "dev", "lost")
+
+    def mend_large(self, sender):
+        self.inside(sender, "tc", "qdisc", "del", "dev", "eth0", "clsact")
+        self.inside(sender, "ip", "link", "del", "lost")

@@ -5,10 +5,14 @@
 #include "routing/host_transport.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -229,6 +233,7 @@ TEST_F(HostTransportTest, OneWhoMapsSoonIsWaitedFor) {
   a_->SetPeer(kB, b_->address());
   a_->Send(kB, Bytes("x"));
   a_->Send(kB, Bytes("y"));
+  clock_.now += absl::Milliseconds(400);
   std::vector<Arrival> none;
   a_->Poll(none);
   ASSERT_TRUE(a_->PrepareToWait());
@@ -293,6 +298,77 @@ TEST_F(HostTransportTest, APeerThatIsForgottenIsNotReadAnyMore) {
   a_->ForgetPeer(kB);
   a_->Send(kB, Bytes("x"));
   EXPECT_FALSE(far_->sent.empty());
+}
+
+// A process of its own with a transport, which says one word and is killed.
+class ShortLife {
+ public:
+  ShortLife(AgentId id, Transport& to, AgentId to_id, Clock& clock) {
+    int up[2];
+    int down[2];
+    EXPECT_EQ(pipe(up) + pipe(down), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const std::unique_ptr<Transport> own =
+          HostTransport::Wrap(id, std::make_unique<FarTransport>(), clock);
+      own->SetPeer(to_id, to.address());
+      Say(up[1], absl::StrCat(own->address(), "\n"));
+      Line(down[0]);  // now this one is known there
+      own->Send(to_id, Bytes("word"));
+      Say(up[1], "\n");
+      while (true) pause();
+    }
+    to.SetPeer(id, Line(up[0]));
+    Say(down[1], "\n");
+    Line(up[0]);
+    for (const int end : {up[0], up[1], down[0], down[1]}) close(end);
+  }
+  ~ShortLife() { Kill(); }
+  void Kill() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  static void Say(int fd, const std::string& line) {
+    if (write(fd, line.data(), line.size()) < 0) abort();
+  }
+  static std::string Line(int fd) {
+    std::string text;
+    char letter = 0;
+    while (read(fd, &letter, 1) == 1 && letter != '\n') text += letter;
+    return text;
+  }
+
+  pid_t pid_ = 0;
+};
+
+// However many die before the first of them is forgotten: each has a ring, what
+// it said in it is heard, and none keeps descriptors or memory here.
+TEST_F(HostTransportTest, OneWhoseProcessHasEndedKeepsNothingHere) {
+  const auto count = [](const char* folder) {
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  };
+  const auto descriptors = count("/proc/self/fd");
+  const auto mappings = count("/proc/self/map_files");
+  for (uint64_t i = 0; i < 40; ++i) {
+    const AgentId id(100 + i);
+    ShortLife peer(id, *a_, kA, clock_);
+    peer.Kill();
+    clock_.now += absl::Seconds(1);
+    std::vector<Arrival> arrivals;
+    a_->Poll(arrivals);
+    ASSERT_EQ(arrivals.size(), 1u) << "from the peer number " << i;
+    EXPECT_EQ(arrivals[0].from, id);
+    const int64_t dropped = a_->dropped_count();
+    a_->Send(id, Bytes("x"));
+    EXPECT_EQ(a_->dropped_count(), dropped + 1);
+  }
+  EXPECT_THAT(far_->sent, testing::IsEmpty());
+  EXPECT_EQ(count("/proc/self/fd"), descriptors);
+  EXPECT_LE(count("/proc/self/map_files"), mappings + 2);
 }
 
 // Whoever has said that it sleeps is woken, also by a message that came between

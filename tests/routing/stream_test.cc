@@ -33,6 +33,7 @@ class Net {
     double loss = 0;
     double doubling = 0;
     absl::Duration jitter;  // zero: in order
+    absl::Duration delay = absl::Milliseconds(1);
   };
   Net(Rng& rng, int64_t count, MulticastPlan plan, const Limits& limits,
       Faults faults)
@@ -147,9 +148,8 @@ class Net {
           wish.kind == static_cast<uint8_t>(RoutingKind::kStreamSegment);
       if (rng_.Chance(faults_.loss)) continue;
       for (int i = rng_.Chance(faults_.doubling) ? 2 : 1; i > 0; --i) {
-        letters_.emplace(
-            now + absl::Milliseconds(1) + faults_.jitter * rng_.Unit(),
-            Letter{from, wish.to, wish.kind, wish.job, wish.body});
+        letters_.emplace(now + faults_.delay + faults_.jitter * rng_.Unit(),
+                         Letter{from, wish.to, wish.kind, wish.job, wish.body});
       }
     }
   }
@@ -349,6 +349,25 @@ TEST(Streams, CreditBoundsWhatIsSent) {
       .Start(targets, 77, JobId(3), Bytes(RandomBody(rng, 100'000)), out);
   // Two offers, and 4000 / 500 segments each.
   EXPECT_EQ(out.messages.size(), 2 + 2 * 8);
+}
+
+// With the window of near agents it took a round trip for each 64 KB.
+TEST(Streams, FarAgentsGetAsMuchAtOnceAsIsUnderWay) {
+  Rng rng(14);
+  Net net(rng, 3, MulticastPlan::kChain, {},
+          {.delay = absl::Milliseconds(100)});
+  for (auto& [id, agent] : net.agents) {
+    agent.NoteRoundTrips(absl::Milliseconds(200), absl::Milliseconds(250));
+  }
+  const absl::Time begun = net.now;
+  const std::string body = RandomBody(rng, 3 << 20);
+  net.Start(AgentId(1), {AgentId(2), AgentId(3)}, body);
+  net.Run(net.now + absl::Minutes(5));
+  ExpectAllHave(net, {AgentId(2), AgentId(3)}, body);
+  EXPECT_LT(net.last_delivery - begun, absl::Seconds(1));
+  for (const auto& [id, agent] : net.agents) {
+    EXPECT_EQ(agent.streams().asked_again_count(), 0);
+  }
 }
 
 // Four segments from agent 1 to agent 2.

@@ -45,6 +45,18 @@ TEST(Partitions, ALinkThatIsDownHoldsNothingUp) {
   RunSeeds(job, Slow({.link = 2, .large = 2, .slow = 2}), 30);
 }
 
+// What was on its way over it as it broke stays in the queue of a connection
+// for as long, and is no sign that the agent takes no more.
+TEST(Partitions, WhatStallsOnALinkThatIsDownCostsNoCredit) {
+  const Job job = CholeskyJob(8);
+  SimOptions options = Slow({});
+  options.limits.outbox_bytes_max = 1 << 20;
+  options.job_limits.credit_bytes = 500;
+  const absl::Duration whole = RunSeeds(job, options, 20).elapsed;
+  options.faults.link = 1;
+  EXPECT_LT(RunSeeds(job, options, 40).elapsed, 1.3 * whole);
+}
+
 TEST(Partitions, AllAtOnce) {
   const FaultPlan all{.crash = 1,
                       .restart = 1,
