@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "dsl/point_program.h"
-#include "dsl/tile_kernel.h"
+#include "dsl/tile_plan.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {
@@ -30,16 +30,6 @@ struct TileShape {
 absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,
                                  const std::optional<TileShape>& shape);
-
-// A kernel's body: which spec (of kind "tile-plan") holds the plan, and the
-// role.
-struct TileBody {
-  int32_t plan = 0;
-  TileRole role;
-
-  std::string Encode() const;
-  static absl::StatusOr<TileBody> Decode(absl::string_view body);
-};
 
 }  // namespace dogged::dsl
 

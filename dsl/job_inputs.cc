@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/lower_program.h"
 #include "dsl/point_kernels.h"
+#include "dsl/tile_bodies.h"
 #include "dsl/tile_plan.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dsl/code_lowering.h"
+#include "dsl/lower_result.h"
 #include "dsl/repeat.h"
 #include "runtime/graph/index_range.h"
 #include "runtime/graph/inverse_map.h"

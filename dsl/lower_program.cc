@@ -13,6 +13,7 @@
 #include "dsl/lower.h"
 #include "dsl/lower_reductions.h"
 #include "dsl/skew.h"
+#include "dsl/tile_bodies.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -182,13 +183,6 @@ std::string TilesText(const TilePlan& plan) {
 }
 
 }  // namespace
-
-absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec) {
-  Decoder in(spec.body);
-  TilePlan plan = TilePlan::Decode(in);
-  DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
-  return plan;
-}
 
 absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const TargetSize& target, bool coalesce,

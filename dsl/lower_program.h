@@ -21,9 +21,6 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const std::optional<TileShape>& shape,
                                      std::string& how);
 
-// Of a kernel of kind "tile-plan".
-absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec);
-
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_LOWER_PROGRAM_H_

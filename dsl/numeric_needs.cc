@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "dsl/lower_program.h"
-#include "dsl/point_kernels.h"
+#include "dsl/point_bodies.h"
+#include "dsl/tile_bodies.h"
 #include "dsl/tile_plan.h"
 #include "runtime/base/status.h"
 

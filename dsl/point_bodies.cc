@@ -1,10 +1,10 @@
-// The encoded forms of point_kernels.h.
+#include "dsl/point_bodies.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "dsl/integer_codec.h"
-#include "dsl/point_kernels.h"
 
 namespace dogged::dsl {
 namespace {

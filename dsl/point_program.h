@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "dsl/checked.h"
+#include "dsl/diagnostics.h"
 #include "dsl/kernel_ir.h"
-#include "dsl/point_kernels.h"
+#include "dsl/point_bodies.h"
 #include "dsl/reduce_kind.h"
 #include "dsl/tile_plan.h"
+#include "runtime/graph/affine.h"
+#include "runtime/graph/domain.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {
@@ -117,12 +119,6 @@ PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
 // The box of a result; of one that holds where a loop ends, what it is if that
 // is its last round.
 Box LastBox(const PointResult& result);
-
-// `result` with numbers. Of a program that repeats u(x)(T) is a result at every
-// round at which the loop may end: its domain gets a last index for that. None
-// if it can't be said when a label is a result.
-std::optional<PointResult> ResultOf(const CheckedResult& result,
-                                    const CheckedProgram& program);
 
 // The index of `array` along which its versions follow one another, see
 // Array::version_index; -1 if there is none.

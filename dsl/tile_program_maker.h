@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dsl/point_program.h"
-#include "dsl/tile_kernel.h"
 #include "dsl/tile_plan.h"
+#include "dsl/tile_role.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {

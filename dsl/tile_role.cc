@@ -1,6 +1,7 @@
+#include "dsl/tile_role.h"
+
 #include <algorithm>
 
-#include "dsl/tile_kernel.h"
 #include "runtime/graph/affine.h"
 
 namespace dogged::dsl {

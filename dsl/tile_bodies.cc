@@ -1,4 +1,6 @@
-#include "dsl/coalesce.h"
+#include "dsl/tile_bodies.h"
+
+#include "runtime/base/status.h"
 
 namespace dogged::dsl {
 
@@ -17,6 +19,13 @@ absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
   const absl::Status status = in.Finish("tile kernel");
   if (!status.ok()) return status;
   return out;
+}
+
+absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec) {
+  Decoder in(spec.body);
+  TilePlan plan = TilePlan::Decode(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
+  return plan;
 }
 
 }  // namespace dogged::dsl
