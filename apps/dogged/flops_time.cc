@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/point_kernels.h"
+#include "dsl/kernels/point_kernels.h"
 
 namespace dogged {
 namespace {

@@ -15,9 +15,9 @@
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/json_text.h"
 #include "apps/dogged/room.h"
-#include "dsl/explain.h"
-#include "dsl/point_kernels.h"
+#include "dsl/kernels/point_kernels.h"
 #include "dsl/results.h"
+#include "dsl/text/explain.h"
 #include "runtime/graph/rounds.h"
 #include "runtime/sim/cluster.h"
 

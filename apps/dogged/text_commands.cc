@@ -12,7 +12,7 @@
 #include "apps/dogged/job_source.h"
 #include "apps/output/file.h"
 #include "apps/output/graph_picture.h"
-#include "dsl/format.h"
+#include "dsl/text/format.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {

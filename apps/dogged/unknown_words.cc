@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "dsl/diagnostics.h"
+#include "dsl/text/diagnostics.h"
 
 namespace dogged {
 

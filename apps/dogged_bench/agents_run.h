@@ -11,7 +11,7 @@
 #include "apps/dogged/cluster_client.h"
 #include "apps/dogged/job_source.h"
 #include "apps/dogged/launch.h"
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 #include "runtime/graph/program.h"
 
 namespace dogged {

@@ -3,7 +3,7 @@
 // it ends, and has all that some end needs.
 // Method: a descent with a direction that each step hands on; against the
 // programs of -D T=...; simulated clusters.
-#include "dsl/put_off.h"
+#include "dsl/lower/put_off.h"
 
 #include <string>
 

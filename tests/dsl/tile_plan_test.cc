@@ -2,7 +2,7 @@
 // what is there, and little is allocated.
 // Method: the plan of a program of its own; cut short, with bytes changed, with
 // each number at its ends. What is let through is worked out as before a run.
-#include "dsl/tile_plan.h"
+#include "dsl/ir/tile_plan.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "dsl/tile_program.h"
+#include "dsl/kernels/tile_program.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
 #include "tests/dsl/compile_tools.h"

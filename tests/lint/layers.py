@@ -17,7 +17,17 @@ LAYERS = {
     "routing": ["runtime/base"],
     "kvstore": ["runtime/base", "routing"],
     "runtime/graph": ["runtime/base"],
-    "dsl": ["runtime/base", "runtime/graph"],
+    "dsl/text": ["runtime/base"],
+    "dsl/check": ["runtime/base", "runtime/graph", "dsl/text"],
+    "dsl/isl": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check"],
+    "dsl/ir": ["runtime/base", "runtime/graph", "dsl/text"],
+    "dsl/kernels": ["runtime/base", "runtime/graph", "dsl/text", "dsl/ir"],
+    "dsl/lower": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check",
+                  "dsl/ir", "dsl/kernels"],
+    "dsl/tiling": ["runtime/base", "runtime/graph", "dsl/text", "dsl/ir",
+                   "dsl/kernels", "dsl/lower"],
+    "dsl": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check", "dsl/ir",
+            "dsl/kernels", "dsl/lower", "dsl/tiling"],
     "runtime/search": ["runtime/base", "runtime/graph"],
     "runtime/exec": ["runtime/base", "runtime/graph"],
     "runtime/job": ["runtime/base", "runtime/graph", "runtime/search",
@@ -64,7 +74,7 @@ OUTSIDE = {
     "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
     "gtest/": ["tests/"],
     "hwloc.h": ["runtime/exec/cpu_layout_hwloc.cc"],
-    "isl/": ["dsl/analysis_isl*"],
+    "isl/": ["dsl/isl/analysis_isl*"],
     "link.h": ["apps/dogged/huge_text.cc"],
     "malloc.h": ["apps/dogged/memory.cc", "tests/"],
     "mpi.h": ["apps/dogged_bench/peers_mpi.cc",
@@ -122,7 +132,7 @@ OUTSIDE = {
 POSIX = ["fcntl.h", "signal.h", "sys/resource.h", "sys/stat.h", "sys/time.h",
          "sys/types.h", "unistd.h"]
 POSIX_FILES = sorted({f for where in OUTSIDE.values() for f in where}
-                     | {"apps/", "tests/", "dsl/c_kernels.cc",
+                     | {"apps/", "tests/", "dsl/kernels/c_kernels.cc",
                         "runtime/base/log.cc"})
 
 # Time is virtual there.

@@ -17,6 +17,14 @@ class Layers(unittest.TestCase):
         self.assertIn("runtime/exec may not include kvstore", self.problems(
             "runtime/exec/pool.cc", '#include "kvstore/shard.h"\n')[0])
 
+    def test_folders_of_the_compiler(self):
+        include = '#include "dsl/lower/lower.h"\n'
+        self.assertIn("dsl/kernels may not include dsl/lower",
+                      self.problems("dsl/kernels/interpreter.cc", include)[0])
+        self.assertTrue(self.problems("dsl/compile.cc",
+                                      '#include "dsl/isl/analysis_isl.h"\n'))
+        self.assertFalse(self.problems("dsl/tiling/halves.cc", include))
+
     def test_routing_knows_no_labels(self):
         self.assertTrue(self.problems("routing/view.cc",
                                       '#include "runtime/base/label.h"\n'))
@@ -24,11 +32,14 @@ class Layers(unittest.TestCase):
                                        '#include "runtime/base/ids.h"\n'))
 
     def test_outside_header_has_one_place(self):
-        self.assertTrue(self.problems("dsl/check.cc", "#include <hwloc.h>\n"))
+        self.assertTrue(self.problems("dsl/check/check.cc",
+                                      "#include <hwloc.h>\n"))
         self.assertFalse(self.problems("runtime/exec/cpu_layout_hwloc.cc",
                                        "#include <hwloc.h>\n"))
-        self.assertTrue(self.problems("dsl/check.cc", "#include <zmq.h>\n"))
-        self.assertFalse(self.problems("dsl/check.cc", "#include <vector>\n"))
+        self.assertTrue(self.problems("dsl/check/check.cc",
+                                      "#include <zmq.h>\n"))
+        self.assertFalse(self.problems("dsl/check/check.cc",
+                                       "#include <vector>\n"))
 
     def test_adapter_header(self):
         include = '#include "runtime/exec/cpu_layout_hwloc.h"\n'
@@ -40,11 +51,13 @@ class Layers(unittest.TestCase):
                     "int x = rand();", "std::thread t;", "getenv(name);",
                     "absl::Hash<int> h;", "std::cout << 1;", "throw 1;",
                     "std::string_view v;"):
-            self.assertEqual(1, len(self.problems("dsl/check.cc", sin)), sin)
+            self.assertEqual(
+                1, len(self.problems("dsl/check/check.cc", sin)), sin)
 
     def test_comments_and_strings_may_say_anything(self):
         self.assertFalse(self.problems(
-            "dsl/check.cc", '// std::thread\nauto s = "rand()"; /* throw */\n'))
+            "dsl/check/check.cc",
+            '// std::thread\nauto s = "rand()"; /* throw */\n'))
 
     def test_links(self):
         problems = layers.check_targets({
@@ -80,7 +93,7 @@ class Rooms(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
 
-    def problems(self, text, path="dsl/check.cc"):
+    def problems(self, text, path="dsl/check/check.cc"):
         return sizes.check_source(path, text)
 
     def test_parameters(self):
