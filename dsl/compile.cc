@@ -12,6 +12,7 @@
 #include "dsl/kernels/numeric_needs.h"
 #include "dsl/lower/input_sizes.h"
 #include "dsl/lower/lower.h"
+#include "dsl/lower/lower_points.h"
 #include "dsl/lower/size_limits.h"
 #include "dsl/point_warning.h"
 #include "dsl/text/parser.h"

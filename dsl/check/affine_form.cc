@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "dsl/check/evaluate.h"
 #include "dsl/check/index_help.h"
 #include "dsl/check/repeat.h"
 #include "dsl/text/print.h"

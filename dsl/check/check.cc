@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/check/checker.h"
+#include "dsl/check/evaluate.h"
 #include "dsl/check/repeat.h"
 #include "dsl/text/print.h"
 

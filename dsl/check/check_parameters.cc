@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dsl/check/checker.h"
+#include "dsl/check/evaluate.h"
 
 namespace dogged::dsl {
 namespace {

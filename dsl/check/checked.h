@@ -232,17 +232,6 @@ AffineMap Instantiate(const CheckedRef& ref, const CheckedProgram& program);
 Guard Instantiate(const CheckedGuard& guard, const CheckedProgram& program);
 Domain Instantiate(const CheckedDomain& domain, const CheckedProgram& program);
 
-// The value of an int64 or bool expression over parameters and dimensions
-// (block extents, scalars of a call, cost): `dims` are the values of the
-// dimensions. None on overflow or division by zero.
-std::optional<int64_t> EvaluateInteger(const ast::Expr& expr,
-                                       absl::Span<const int64_t> dims,
-                                       const CheckedProgram& program);
-// The same for an expression of any type. Integers become double.
-std::optional<double> EvaluateReal(const ast::Expr& expr,
-                                   absl::Span<const int64_t> dims,
-                                   const CheckedProgram& program);
-
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_CHECK_CHECKED_H_

@@ -1,8 +1,8 @@
-// Constant evaluation of checked expressions; declared in checked.h.
+#include "dsl/check/evaluate.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "dsl/check/checked.h"
 #include "dsl/text/functions.h"
 #include "runtime/graph/affine.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dsl/check/evaluate.h"
 #include "dsl/check/repeat.h"
 #include "dsl/lower/code_lowering.h"
 #include "dsl/lower/lower_result.h"

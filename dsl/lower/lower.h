@@ -1,7 +1,5 @@
-// Lower: from a checked and analysed program to the form that agents run. Two
-// steps: the meaning of every task as numbers and code blocks (PointProgram),
-// then a graph::Program with one task per point. Coalesce() takes the other
-// way from the first step.
+// From a checked and analysed program to a PointProgram: the meaning of every
+// task as numbers and code blocks.
 #ifndef DOGGED_DSL_LOWER_LOWER_H_
 #define DOGGED_DSL_LOWER_LOWER_H_
 
@@ -10,7 +8,6 @@
 #include "dsl/check/checked.h"
 #include "dsl/ir/point_program.h"
 #include "dsl/text/diagnostics.h"
-#include "runtime/graph/program.h"
 
 namespace dogged::dsl {
 
@@ -19,10 +16,6 @@ namespace dogged::dsl {
 PointProgram MakePointProgram(const CheckedProgram& program,
                               const std::string& name,
                               Diagnostics& diagnostics);
-
-// One task per point. kInvalidArgument if the description is malformed.
-absl::StatusOr<Program> LowerPoints(const PointProgram& points,
-                                    const TargetSize& target);
 
 }  // namespace dogged::dsl
 

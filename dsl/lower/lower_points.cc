@@ -1,8 +1,9 @@
+#include "dsl/lower/lower_points.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "dsl/lower/lower.h"
 #include "dsl/lower/lower_reductions.h"
 #include "dsl/lower/put_off.h"
 

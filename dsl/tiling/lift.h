@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "dsl/ir/point_program.h"
-#include "dsl/tiling/coalesce.h"
 
 namespace dogged::dsl {
 
@@ -35,12 +34,6 @@ struct LiftedProgram {
 // The same program with such arrays lifted, results of them too; none if there
 // is nothing to lift. Not of loops.
 std::optional<LiftedProgram> LiftPoints(const PointProgram& points);
-
-// Lets the views of `program`, lowered from `lifted` in tiles of `shape`, speak
-// of the indices that arrays had. False if tiles end between these: `shape` is
-// then one whose tiles don't.
-bool UnliftViews(const LiftedProgram& lifted, Program& program,
-                 TileShape& shape);
 
 }  // namespace dogged::dsl
 

@@ -1,12 +1,11 @@
-// How views of lifted results are told by the indices that these had.
+#include "dsl/tiling/lift_views.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
-
-#include "dsl/tiling/lift.h"
 
 namespace dogged::dsl {
 namespace {

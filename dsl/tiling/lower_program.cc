@@ -9,10 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/ir/tile_bodies.h"
-#include "dsl/lower/lower.h"
+#include "dsl/lower/lower_points.h"
 #include "dsl/lower/lower_reductions.h"
 #include "dsl/tiling/halves.h"
 #include "dsl/tiling/lift.h"
+#include "dsl/tiling/lift_views.h"
 #include "dsl/tiling/skew.h"
 #include "runtime/base/status.h"
 

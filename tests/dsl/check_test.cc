@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/check/evaluate.h"
 #include "dsl/check/type_check.h"
 #include "dsl/text/functions.h"
 #include "dsl/text/parser.h"

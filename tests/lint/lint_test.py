@@ -73,7 +73,12 @@ class Rooms(unittest.TestCase):
     def test_source_without_header(self):
         self.assertEqual(1, len(rooms.check_headers(
             ["kvstore/shard.cc", "kvstore/shard.h", "kvstore/shard_more.cc",
-             "dsl/parser_more.cc"])))
+             "dsl/check/check_more.cc"])))
+
+    def test_large_folder(self):
+        paths = [f"dsl/text/file{n}.cc" for n in range(41)]
+        self.assertTrue(rooms.check_folders(paths))
+        self.assertFalse(rooms.check_folders(paths[1:]))
 
     def test_class_in_many_files(self):
         text = "int64_t Shard::size() const {\n}\n"
