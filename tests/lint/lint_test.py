@@ -25,6 +25,12 @@ class Layers(unittest.TestCase):
                                       '#include "dsl/isl/analysis_isl.h"\n'))
         self.assertFalse(self.problems("dsl/tiling/halves.cc", include))
 
+    def test_folders_of_the_command_line(self):
+        include = '#include "apps/dogged/run/run_options.h"\n'
+        self.assertTrue(self.problems("apps/dogged/agent/told_address.cc",
+                                      include))
+        self.assertFalse(self.problems("apps/dogged/cli/run_flags.cc", include))
+
     def test_routing_knows_no_labels(self):
         self.assertTrue(self.problems("routing/view.cc",
                                       '#include "runtime/base/label.h"\n'))
@@ -44,7 +50,7 @@ class Layers(unittest.TestCase):
     def test_adapter_header(self):
         include = '#include "runtime/exec/cpu_layout_hwloc.h"\n'
         self.assertTrue(self.problems("runtime/agent/agent.cc", include))
-        self.assertFalse(self.problems("apps/dogged/commands.cc", include))
+        self.assertFalse(self.problems("apps/dogged/agent/agent_command.cc", include))
 
     def test_banned_names(self):
         for sin in ("auto t = std::chrono::steady_clock::now();",
