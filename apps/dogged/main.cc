@@ -28,7 +28,7 @@ ExitCode Main(int argc, char** argv) {
 ExitCode CheckOutput(ExitCode code) {
   const absl::Status status = FinishOutput();
   if (status.ok()) return code;
-  SayError(status.message());
+  PrintError(status.message());
   if (code != ExitCode::kDone) return code;
   return absl::IsResourceExhausted(status) ? ExitCode::kNoRoom
                                            : ExitCode::kMistyped;

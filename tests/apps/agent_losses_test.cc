@@ -1,9 +1,10 @@
 // Aim: a run counts as lost who died, once, and nobody who took leave, in
 // whatever order agents say so. Method: replies made by hand.
+#include "apps/dogged/run/agent_losses.h"
+
 #include <string>
 #include <vector>
 
-#include "apps/dogged/run/agent_losses.h"
 #include "gmock/gmock.h"
 
 namespace dogged {
@@ -35,71 +36,70 @@ std::vector<std::string> NamesOf(const std::vector<Loss>& losses) {
 
 constexpr absl::Duration kAfter = absl::Seconds(2);
 
-TEST(Departures, WhoDiedIsLostOnce) {
-  Departures departures;
-  departures.Note({ReplyOf(1, {"alive", "alive", "alive"})}, kAfter);
+TEST(AgentLosses, WhoDiedIsLostOnce) {
+  AgentLosses losses;
+  losses.Note({ReplyOf(1, {"alive", "alive", "alive"})}, kAfter);
   const std::vector<StatusReply> replies = {
       ReplyOf(1, {"alive", "alive", "dead"}),
       ReplyOf(2, {"alive", "alive", "dead"})};
-  EXPECT_THAT(NamesOf(departures.Note(replies, kAfter)),
-              ElementsAre("agent 3"));
-  EXPECT_THAT(departures.Note(replies, kAfter), IsEmpty());
-  ASSERT_THAT(NamesOf(departures.losses()), ElementsAre("agent 3"));
-  EXPECT_EQ(departures.losses()[0].cause, "its connection closed");
-  EXPECT_THAT(departures.lost(), ElementsAre(AgentId(3)));
-  EXPECT_EQ(departures.known_count(), 3);
-  EXPECT_EQ(departures.alive_count(), 2);
+  EXPECT_THAT(NamesOf(losses.Note(replies, kAfter)), ElementsAre("agent 3"));
+  EXPECT_THAT(losses.Note(replies, kAfter), IsEmpty());
+  ASSERT_THAT(NamesOf(losses.losses()), ElementsAre("agent 3"));
+  EXPECT_EQ(losses.losses()[0].cause, "its connection closed");
+  EXPECT_THAT(losses.lost(), ElementsAre(AgentId(3)));
+  EXPECT_EQ(losses.known_count(), 3);
+  EXPECT_EQ(losses.alive_count(), 2);
   // Nobody answers: that is no death.
-  departures.Note({}, kAfter);
-  EXPECT_EQ(departures.alive_count(), 2);
+  losses.Note({}, kAfter);
+  EXPECT_EQ(losses.alive_count(), 2);
 }
 
 // 2 is alive for all and says nothing; of 3, one knows that it left.
-TEST(Departures, WhoLivesAndDoesNotReplyIsUnheard) {
+TEST(AgentLosses, WhoLivesAndDoesNotReplyIsUnheard) {
   EXPECT_THAT(
-      Departures::Unheard({ReplyOf(1, {"alive", "suspect", "alive"}),
-                           ReplyOf(4, {"alive", "alive", "left", "alive"})}),
+      AgentLosses::Unheard({ReplyOf(1, {"alive", "suspect", "alive"}),
+                            ReplyOf(4, {"alive", "alive", "left", "alive"})}),
       ElementsAre("agent 2"));
-  EXPECT_THAT(Departures::Unheard({ReplyOf(1, {"alive", "dead"})}), IsEmpty());
+  EXPECT_THAT(AgentLosses::Unheard({ReplyOf(1, {"alive", "dead"})}), IsEmpty());
 }
 
 // 2 left; 3, who is killed a little later, saw its process end first.
-TEST(Departures, WhoLeftIsNotLostWhateverOneSays) {
+TEST(AgentLosses, WhoLeftIsNotLostWhateverOneSays) {
   const StatusReply knows = ReplyOf(1, {"alive", "left", "alive"});
   const StatusReply guesses = ReplyOf(3, {"alive", "dead", "alive"});
   for (const bool together : {true, false}) {
-    Departures departures;
-    departures.Note({ReplyOf(1, {"alive", "alive", "alive"})}, kAfter);
+    AgentLosses losses;
+    losses.Note({ReplyOf(1, {"alive", "alive", "alive"})}, kAfter);
     if (together) {
-      EXPECT_THAT(departures.Note({guesses, knows}, kAfter), IsEmpty());
+      EXPECT_THAT(losses.Note({guesses, knows}, kAfter), IsEmpty());
     } else {
-      departures.Note({guesses}, kAfter);
-      departures.Note({knows}, kAfter);
+      losses.Note({guesses}, kAfter);
+      losses.Note({knows}, kAfter);
     }
-    EXPECT_THAT(departures.losses(), IsEmpty());
-    EXPECT_EQ(departures.left_count(), 1);
-    EXPECT_EQ(departures.alive_count(), 2);
-    EXPECT_THAT(departures.Note({guesses}, kAfter), IsEmpty());
-    departures.Note({ReplyOf(1, {"alive", "left", "dead"})}, kAfter);
-    EXPECT_THAT(NamesOf(departures.losses()), ElementsAre("agent 3"));
-    EXPECT_THAT(departures.lost(), ElementsAre(AgentId(3)));
+    EXPECT_THAT(losses.losses(), IsEmpty());
+    EXPECT_EQ(losses.left_count(), 1);
+    EXPECT_EQ(losses.alive_count(), 2);
+    EXPECT_THAT(losses.Note({guesses}, kAfter), IsEmpty());
+    losses.Note({ReplyOf(1, {"alive", "left", "dead"})}, kAfter);
+    EXPECT_THAT(NamesOf(losses.losses()), ElementsAre("agent 3"));
+    EXPECT_THAT(losses.lost(), ElementsAre(AgentId(3)));
   }
 }
 
-TEST(Departures, WhoWasGoneBeforeIsNoMatter) {
-  Departures departures;
-  departures.Note({ReplyOf(1, {"alive", "dead"})}, kAfter);
-  EXPECT_THAT(departures.losses(), IsEmpty());
-  EXPECT_EQ(departures.known_count(), 1);
-  EXPECT_EQ(departures.alive_count(), 1);
+TEST(AgentLosses, WhoWasGoneBeforeIsNoMatter) {
+  AgentLosses losses;
+  losses.Note({ReplyOf(1, {"alive", "dead"})}, kAfter);
+  EXPECT_THAT(losses.losses(), IsEmpty());
+  EXPECT_EQ(losses.known_count(), 1);
+  EXPECT_EQ(losses.alive_count(), 1);
 }
 
-TEST(Departures, TheFirstReplacementCounts) {
-  Departures departures;
-  departures.Lose("agent-2", AgentId(2), "killed by signal 9", kAfter);
-  departures.Replace(0, "agent-3");
-  departures.Replace(0, "agent-4");
-  EXPECT_EQ(departures.losses()[0].replaced_by, "agent-3");
+TEST(AgentLosses, TheFirstReplacementCounts) {
+  AgentLosses losses;
+  losses.Lose("agent-2", AgentId(2), "killed by signal 9", kAfter);
+  losses.Replace(0, "agent-3");
+  losses.Replace(0, "agent-4");
+  EXPECT_EQ(losses.losses()[0].replaced_by, "agent-3");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Aim: code that was moved stands on a huge page and runs as before, also where
 // exceptions pass through it. Method: this program moves its own code.
+#include "apps/dogged/process/huge_page_code.h"
+
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -7,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "apps/dogged/process/huge_page_code.h"
 #include "gmock/gmock.h"
 
 namespace dogged {
@@ -48,10 +49,10 @@ Mapping MappingOf(const void* address) {
   return out;
 }
 
-TEST(HugeText, RunsAsBefore) {
+TEST(HugePageCode, RunsAsBefore) {
   const auto* code = reinterpret_cast<const void*>(&ThrowOver);
   EXPECT_TRUE(MappingOf(code).is_file);
-  const absl::Status moved = MoveTextToHugePages();
+  const absl::Status moved = MoveCodeToHugePages();
   if (absl::IsUnavailable(moved)) GTEST_SKIP() << moved;
   ASSERT_TRUE(moved.ok()) << moved;
   const Mapping mapping = MappingOf(code);

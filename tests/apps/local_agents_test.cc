@@ -1,6 +1,8 @@
 // Aim: agents of this host are started at once and told later whom to join;
 // who does not come up is named. Method: scripts in the agent's place; the
 // first says that it listens only once another one runs.
+#include "apps/dogged/run/local_agents.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <string>
 
 #include "apps/dogged/run/interrupt.h"
-#include "apps/dogged/run/local_agents.h"
 #include "tests/output/temporary_folder.h"
 
 namespace dogged {
@@ -21,14 +22,15 @@ namespace {
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 
 // `first` is what one does that joins nobody, `joiner` what another does.
-LaunchOptions Scripted(const TemporaryFolder& folder, const std::string& first,
-                       const std::string& joiner) {
+LocalAgentsOptions Scripted(const TemporaryFolder& folder,
+                            const std::string& first,
+                            const std::string& joiner) {
   const std::string path =
       folder.Write("agent", "#!/bin/sh\ncd " + folder / "" +
                                 "\ncase \"$*\" in\n*--join*)\n" + joiner +
                                 ";;\n*)\n" + first + ";;\nesac\n");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  LaunchOptions options;
+  LocalAgentsOptions options;
   options.program = path;
   return options;
 }

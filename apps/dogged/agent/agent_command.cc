@@ -327,7 +327,7 @@ class AgentProcess {
                        absl::StrJoin(options_.join, ", "),
                        " yet: this one serves alone, and goes on asking"));
     }
-    join_status_ = SayReady(agent.membership().self());
+    join_status_ = WriteReady(agent.membership().self());
     if (!join_status_.ok()) agent.Leave(clock_.Now());
     return true;
   }
@@ -375,7 +375,7 @@ class AgentProcess {
     return std::make_unique<SpillEngine>(temporary_folder_, open);
   }
 
-  absl::Status SayReady(const Member& self) {
+  absl::Status WriteReady(const Member& self) {
     if (said_ready_) return absl::OkStatus();
     said_ready_ = true;
     if (!options_.ready_file.empty()) {
@@ -458,7 +458,7 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
 }
 
 // Errors: kResourceExhausted.
-absl::Status CheckRoom(const AgentCommandOptions& options) {
+absl::Status CheckLimits(const AgentCommandOptions& options) {
   const bool stores = !options.directory.empty() || options.memory_bytes > 0;
   const std::string who =
       absl::StrCat("an agent of ", options.workers, " --workers");
@@ -474,20 +474,20 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment) {
   const absl::Status mistyped = CheckAgentOptions(options);
   if (!mistyped.ok()) {
-    SayError(mistyped.message());
+    PrintError(mistyped.message());
     return mistyped.code() == absl::StatusCode::kInvalidArgument
                ? ExitCode::kMistyped
                : ExitCode::kNoAgents;
   }
   // Without them it is slower, no more.
-  if (!options.small_pages) (void)MoveTextToHugePages();
+  if (!options.small_pages) (void)MoveCodeToHugePages();
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);
-  absl::Status status = CheckRoom(filled);
+  absl::Status status = CheckLimits(filled);
   if (status.ok()) status = SetUpBlas();
   if (status.ok()) status = AgentProcess(filled, environment).Run();
   if (status.ok()) return ExitCode::kDone;
-  SayError(status.message());
+  PrintError(status.message());
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:

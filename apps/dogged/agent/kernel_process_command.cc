@@ -16,13 +16,13 @@ ExitCode KernelProcessCommand(const char* parent) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   // Its kernels may use it, and find it as agents do.
   if (const absl::Status blas = SetUpBlas(); !blas.ok()) {
-    SayError(blas.message());
+    PrintError(blas.message());
     return ExitCode::kNoRoom;
   }
   if (absl::SimpleAtoi(parent, &number) && ServeKernelCalls(number)) {
     return ExitCode::kDone;
   }
-  SayError("kernel-helper is for agents alone");
+  PrintError("kernel-helper is for agents alone");
   return ExitCode::kMistyped;
 }
 

@@ -27,13 +27,13 @@ ExitCode Run(CommandFlags& command) {
     absl::Status status = CheckAddresses("dogged", kProgramAddresses, 0);
     if (status.ok()) status = SetUpBlas();
     if (!status.ok()) {
-      SayError(status.message());
+      PrintError(status.message());
       return ExitCodeOf(status);
     }
   }
   const absl::StatusOr<ExitCode> code = command.Run();
   if (code.ok()) return *code;
-  SayError(code.status().message());
+  PrintError(code.status().message());
   return ExitCode::kMistyped;
 }
 
@@ -57,13 +57,13 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       AddSimFlags(app, environment)};
   if (const std::string words = UnknownCommand(app, argc > 1 ? argv[1] : "");
       !words.empty()) {
-    SayError(words);
+    PrintError(words);
     return ExitCode::kMistyped;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
-    SayError(UnknownWord(app));
+    PrintError(UnknownWord(app));
     return ExitCode::kMistyped;
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is a mistyped command.
@@ -71,7 +71,8 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       app.exit(error);
       return ExitCode::kDone;
     }
-    SayError(absl::StrCat(ValueWords(app, error.what()), "; ", HelpWords(app)));
+    PrintError(
+        absl::StrCat(ValueWords(app, error.what()), "; ", HelpWords(app)));
     return ExitCode::kMistyped;
   }
   for (const auto& command : commands) {

@@ -12,7 +12,7 @@ namespace dogged {
 namespace {
 
 ExitCode Complain(const absl::Status& status) {
-  SayError(status.message());
+  PrintError(status.message());
   return ExitCode::kMistyped;
 }
 

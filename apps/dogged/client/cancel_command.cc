@@ -15,23 +15,23 @@ namespace dogged {
 ExitCode CancelCommand(const ClusterOptions& options) {
   // Every hash starts with nothing.
   if (options.job.empty()) {
-    SayError(absl::StrCat("which job? `dogged status --cluster ",
-                          options.cluster, "` lists them"));
+    PrintError(absl::StrCat("which job? `dogged status --cluster ",
+                            options.cluster, "` lists them"));
     return ExitCode::kMistyped;
   }
   const auto client = ClusterClient::Connect(
       {options.cluster}, {.patience = ClusterClient::kNamedPatience});
-  if (!client.ok()) return SayError(client.status());
+  if (!client.ok()) return PrintError(client.status());
   const auto replies = (*client)->AwaitStatus();
-  if (!replies.ok()) return SayError(replies.status());
+  if (!replies.ok()) return PrintError(replies.status());
   std::map<std::string, JobOverAll> named;
   for (auto& [hash, job] : JobsOf(*replies)) {
     if (!absl::StartsWith(hash, options.job)) continue;
     if (Foremost(job).state == JobState::kRunning) named[hash] = job;
   }
   if (named.size() > 1) {
-    SayError(absl::StrCat("more than one running job starts with \"",
-                          options.job, "\"; give more digits"));
+    PrintError(absl::StrCat("more than one running job starts with \"",
+                            options.job, "\"; give more digits"));
     return ExitCode::kMistyped;
   }
   int cancelled = 0;
@@ -47,9 +47,9 @@ ExitCode CancelCommand(const ClusterOptions& options) {
     }
   }
   if (cancelled > 0) return ExitCode::kDone;
-  SayError(absl::StrCat("no running job starts with ", options.job,
-                        "; `dogged status --cluster ", options.cluster,
-                        "` lists them"));
+  PrintError(absl::StrCat("no running job starts with ", options.job,
+                          "; `dogged status --cluster ", options.cluster,
+                          "` lists them"));
   return ExitCode::kMistyped;
 }
 

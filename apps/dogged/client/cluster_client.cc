@@ -89,7 +89,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
     contact_ = *std::move(client);
     contact_address_ = address;
     if (encoded_job_.empty()) return absl::OkStatus();
-    const absl::Status said = SayAll();
+    const absl::Status said = SendAll();
     if (said.ok()) return said;
     if (said.code() != absl::StatusCode::kUnavailable &&
         said.code() != absl::StatusCode::kDeadlineExceeded) {
@@ -112,7 +112,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
       "had any, and run the same command"));
 }
 
-absl::Status ClusterClient::SayAll() {
+absl::Status ClusterClient::SendAll() {
   const SubmitRequest request{.submission = record_.submission,
                               .options = job_options_,
                               .text_hash = record_.text_hash,
@@ -151,7 +151,7 @@ absl::Status ClusterClient::Submit(const Job& job, SubmissionId submission,
              .options = options};
   rounds_.emplace(relations);
   ListResults();
-  const absl::Status said = SayAll();
+  const absl::Status said = SendAll();
   if (said.ok()) return said;
   return FailOver(said);
 }

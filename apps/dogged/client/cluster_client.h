@@ -135,7 +135,7 @@ class ClusterClient {
   // does not come by results that others have.
   bool IsContactLost(const std::vector<StatusReply>& replies);
   bool IsDoneSomewhere(const std::vector<StatusReply>& replies) const;
-  absl::Status SayAll();
+  absl::Status SendAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
   absl::Status GiveChunks(absl::string_view wanted);

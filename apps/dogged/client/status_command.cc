@@ -138,7 +138,7 @@ void PrintJobs(const JobRows& rows) {
   }
 }
 
-void SayDropped(const StatusReply& reply) {
+void PrintDropped(const StatusReply& reply) {
   if (reply.dropped == 0) return;
   for (const MemberStatus& m : reply.members) {
     if (m.member.id != reply.self) continue;
@@ -170,7 +170,7 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
                   Printable(m.cause).c_str());
     }
   }
-  for (const StatusReply& reply : replies) SayDropped(reply);
+  for (const StatusReply& reply : replies) PrintDropped(reply);
   PrintJobs(rows);
 }
 
@@ -179,11 +179,11 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
 ExitCode StatusCommand(const ClusterOptions& options) {
   const auto client = ClusterClient::Connect(
       {options.cluster}, {.patience = ClusterClient::kNamedPatience});
-  if (!client.ok()) return SayError(client.status());
+  if (!client.ok()) return PrintError(client.status());
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
   const auto replies =
       (*client)->AwaitStatus({.jobs = {.ended_max = ended_max}});
-  if (!replies.ok()) return SayError(replies.status());
+  if (!replies.ok()) return PrintError(replies.status());
   const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {
     std::printf("%s\n", StatusJson(*replies, rows).c_str());

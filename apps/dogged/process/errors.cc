@@ -7,15 +7,15 @@
 
 namespace dogged {
 
-void SayError(absl::string_view what) {
+void PrintError(absl::string_view what) {
   std::fprintf(stderr, "error: %s\n", std::string(what).c_str());
 }
 
-ExitCode SayError(const absl::Status& status) {
+ExitCode PrintError(const absl::Status& status) {
   if (status.code() == absl::StatusCode::kCancelled) {
     std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   } else {
-    SayError(status.message());
+    PrintError(status.message());
   }
   return ExitCodeOf(status);
 }

@@ -9,10 +9,10 @@
 
 namespace dogged {
 
-void SayError(absl::string_view what);
+void PrintError(absl::string_view what);
 // With the exit status that goes with it. An interrupt is no error, and has
 // words of its own.
-ExitCode SayError(const absl::Status& status);
+ExitCode PrintError(const absl::Status& status);
 // Writes `words` to standard error and ends the process; fit for handlers of
 // signals, and without memory.
 [[noreturn]] void EndWith(absl::string_view words, ExitCode code);

@@ -51,7 +51,7 @@ void* Reserve(void* at, size_t bytes, int flags) {
 
 }  // namespace
 
-absl::Status MoveTextToHugePages() {
+absl::Status MoveCodeToHugePages() {
   const Text text = FindText();
   const uintptr_t begin = RoundUp(text.begin);
   uintptr_t end = RoundUp(text.end);

@@ -13,7 +13,7 @@ namespace dogged {
 // threads. Errors, and nothing has changed: kUnavailable if Linux has no huge
 // pages for it, kResourceExhausted if there is no memory, kPermissionDenied if
 // memory of this process may not be executed.
-absl::Status MoveTextToHugePages();
+absl::Status MoveCodeToHugePages();
 
 }  // namespace dogged
 

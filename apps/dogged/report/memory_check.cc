@@ -36,8 +36,8 @@ constexpr absl::string_view kFewer =
 
 }  // namespace
 
-AgentsRoom RoomOf(const std::vector<StatusReply>& replies) {
-  AgentsRoom out{.agents = static_cast<int>(replies.size())};
+AgentsMemory MemoryOf(const std::vector<StatusReply>& replies) {
+  AgentsMemory out{.agents = static_cast<int>(replies.size())};
   absl::btree_set<std::string> hosts;
   std::map<std::string, double> unbounded;  // by host
   double workers = 0;
@@ -61,51 +61,51 @@ AgentsRoom RoomOf(const std::vector<StatusReply>& replies) {
   return out;
 }
 
-absl::StatusOr<std::string> JudgeRoom(const RunRoom& room) {
-  const dsl::Footprint& footprint = room.footprint;
+absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
+  const dsl::Footprint& footprint = memory.footprint;
   const std::string results =
       absl::StrCat("the results take ", Bytes1(footprint.results));
-  if (footprint.results > kUsableShare * room.here) {
-    return NoRoom(results, room.here, "this computer has", kFewer);
+  if (footprint.results > kUsableShare * memory.here) {
+    return NoRoom(results, memory.here, "this computer has", kFewer);
   }
-  if (room.agents == nullptr) {
+  if (memory.agents == nullptr) {
     const double certain = footprint.results + footprint.inputs;
     const double all = certain + footprint.in_use;
-    if (certain > kUsableShare * room.here) {
+    if (certain > kUsableShare * memory.here) {
       return NoRoom(
           absl::StrCat(results, ", the inputs ", Bytes1(footprint.inputs)),
-          room.here, "this computer has", kFewer);
+          memory.here, "this computer has", kFewer);
     }
-    if (all <= kWarnShare * room.here) return "";
+    if (all <= kWarnShare * memory.here) return "";
     return absl::StrCat("this may take ", Bytes1(all), " of the ",
-                        Bytes1(room.here),
+                        Bytes1(memory.here),
                         " that this computer has; agents with DOGGED_MEMORY "
                         "let values go to disk");
   }
-  const AgentsRoom& agents = *room.agents;
+  const AgentsMemory& agents = *memory.agents;
   // Agents of a host share a value instead of copying it.
-  const double copies = std::min(room.replicas, agents.hosts);
+  const double copies = std::min(memory.replicas, agents.hosts);
   const double kept = copies * footprint.results;
   const double in_use = copies * footprint.in_use;
   // The agent that takes the job has its inputs for all, and so has the client.
   const double inputs = footprint.inputs * agents.unbounded_share;
   double certain = agents.unbounded_share * kept + inputs;
-  if (room.agents_are_here) certain += footprint.results + footprint.inputs;
-  const double there = room.agents_are_here ? room.here : agents.unbounded;
+  if (memory.agents_are_here) certain += footprint.results + footprint.inputs;
+  const double there = memory.agents_are_here ? memory.here : agents.unbounded;
   const std::string what = absl::StrCat(
       results, copies > 1 ? absl::StrCat(", ", copies, " copies of each") : "",
-      room.agents_are_here ? " and once more as they come here" : "",
+      memory.agents_are_here ? " and once more as they come here" : "",
       footprint.inputs > 0
           ? absl::StrCat(", the inputs ", Bytes1(footprint.inputs),
                          " at one agent")
           : "",
       ": ", Bytes1(certain));
   const bool is_unbounded = agents.unbounded_share > 0;
-  if ((is_unbounded || room.agents_are_here) &&
+  if ((is_unbounded || memory.agents_are_here) &&
       certain > kUsableShare * there) {
     return NoRoom(
         what, there,
-        room.agents_are_here ? "this computer has" : "the agents' hosts have",
+        memory.agents_are_here ? "this computer has" : "the agents' hosts have",
         is_unbounded ? absl::StrCat("agents with --memory (or DOGGED_MEMORY) "
                                     "let values go to disk, more hosts have "
                                     "more; or ",

@@ -1,5 +1,5 @@
-// Room: whether there is memory for a run, before it begins. What is refused
-// can't work; what may be short is only said. Pure functions.
+// Whether there is memory for a run, before it begins. A run that can't work is
+// refused; where memory may be short there is a warning. Pure functions.
 #ifndef DOGGED_APPS_DOGGED_REPORT_MEMORY_CHECK_H_
 #define DOGGED_APPS_DOGGED_REPORT_MEMORY_CHECK_H_
 
@@ -13,7 +13,7 @@
 namespace dogged {
 
 // What agents have for values, in bytes, all of them together.
-struct AgentsRoom {
+struct AgentsMemory {
   int agents = 1;
   int hosts = 1;
   // Of those with --memory. What is beyond goes to disk.
@@ -24,21 +24,21 @@ struct AgentsRoom {
   double unbounded_share = 0;
 };
 // As the agents say. Of those alive.
-AgentsRoom RoomOf(const std::vector<StatusReply>& replies);
+AgentsMemory MemoryOf(const std::vector<StatusReply>& replies);
 
-struct RunRoom {
+struct RunMemory {
   dsl::Footprint footprint;
   double here = 0;  // memory of this computer, where the results come to
   int replicas = 1;
   // Null: the run needs no agents.
-  const AgentsRoom* agents = nullptr;
+  const AgentsMemory* agents = nullptr;
   bool agents_are_here = false;  // on this computer, all of them
 };
 
 // A warning, or nothing. Errors: kResourceExhausted where the results and
-// inputs have no room, whatever goes to disk: with the numbers, and what would
-// do.
-absl::StatusOr<std::string> JudgeRoom(const RunRoom& room);
+// inputs have no memory, whatever goes to disk: with the numbers, and what
+// would do.
+absl::StatusOr<std::string> CheckMemory(const RunMemory& memory);
 
 // "memory: results 40 kB, inputs 0 B, in use about 80 kB; ...".
 std::string FootprintSentence(const dsl::Footprint& footprint);

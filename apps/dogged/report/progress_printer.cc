@@ -31,7 +31,7 @@ void ProgressPrinter::Update(absl::Time now, const Progress& progress) {
 
 void ProgressPrinter::Wait(absl::string_view what) { Write(meter_.Wait(what)); }
 
-void ProgressPrinter::Say(absl::string_view sentence) {
+void ProgressPrinter::PrintLine(absl::string_view sentence) {
   Write(meter_.Note(sentence));
 }
 

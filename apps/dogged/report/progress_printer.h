@@ -21,7 +21,7 @@ class ProgressPrinter {
   // See ProgressMeter::Wait.
   void Wait(absl::string_view what);
   // A sentence on a line of its own.
-  void Say(absl::string_view sentence);
+  void PrintLine(absl::string_view sentence);
 
  private:
   static void Write(const std::string& text);

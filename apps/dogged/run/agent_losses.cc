@@ -7,8 +7,8 @@
 
 namespace dogged {
 
-std::vector<Loss> Departures::Note(const std::vector<StatusReply>& replies,
-                                   absl::Duration after) {
+std::vector<Loss> AgentLosses::Note(const std::vector<StatusReply>& replies,
+                                    absl::Duration after) {
   // First what all say: that of a leaver whose words came late to one, who saw
   // its process end before, others know better.
   for (const StatusReply& reply : replies) {
@@ -36,13 +36,13 @@ std::vector<Loss> Departures::Note(const std::vector<StatusReply>& replies,
   return {losses_.begin() + static_cast<ptrdiff_t>(before), losses_.end()};
 }
 
-void Departures::Lose(const std::string& who, AgentId agent,
-                      const std::string& cause, absl::Duration after) {
+void AgentLosses::Lose(const std::string& who, AgentId agent,
+                       const std::string& cause, absl::Duration after) {
   losses_.push_back({.who = who, .after = after, .cause = cause});
   lost_.push_back(agent);
 }
 
-std::vector<std::string> Departures::Unheard(
+std::vector<std::string> AgentLosses::Unheard(
     const std::vector<StatusReply>& replies) {
   absl::btree_map<AgentId, std::string> silent;
   for (const StatusReply& reply : replies) {
@@ -62,20 +62,20 @@ std::vector<std::string> Departures::Unheard(
   return out;
 }
 
-int Departures::left_count() const {
+int AgentLosses::left_count() const {
   return static_cast<int>(
       std::count_if(left_.begin(), left_.end(),
                     [this](AgentId id) { return known_.contains(id); }));
 }
 
-int Departures::alive_count() const {
+int AgentLosses::alive_count() const {
   return known_count() - left_count() -
          static_cast<int>(
              std::count_if(lost_.begin(), lost_.end(),
                            [this](AgentId id) { return known_.contains(id); }));
 }
 
-void Departures::Replace(size_t position, const std::string& by) {
+void AgentLosses::Replace(size_t position, const std::string& by) {
   if (losses_[position].replaced_by.empty()) {
     losses_[position].replaced_by = by;
   }

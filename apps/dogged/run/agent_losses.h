@@ -1,5 +1,5 @@
-// Departures: which agents came to a run, and which were lost to it. One who
-// took leave is no loss, whoever else took its end for a death.
+// AgentLosses: which agents came to a run, and which were lost to it. An agent
+// that took leave is no loss, even if another took its end for a death.
 //
 // A data structure. Used by one thread.
 #ifndef DOGGED_APPS_DOGGED_RUN_AGENT_LOSSES_H_
@@ -17,7 +17,7 @@
 
 namespace dogged {
 
-class Departures {
+class AgentLosses {
  public:
   // What the agents of a cluster say, `after` the start; those that died and
   // were alive once are lost. Returns the new losses.

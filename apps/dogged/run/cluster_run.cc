@@ -126,8 +126,8 @@ class ClusterRun {
     report.agents_left = left_;
     report.agents_unheard = unheard_;
     report.troubles.assign(troubles_.begin(), troubles_.end());
-    report.losses = departures_.losses();
-    ledger_.ShareRedone(departures_.lost(), report);
+    report.losses = agent_losses_.losses();
+    ledger_.ShareRedone(agent_losses_.lost(), report);
     return report;
   }
 
@@ -160,7 +160,7 @@ class ClusterRun {
       DOGGED_RETURN_IF_ERROR(NoteStatus());
       DOGGED_RETURN_IF_ERROR(collected);
       if (note_ != said_note_ && !note_.empty()) {
-        progress.Say(absl::StrCat("the job waits: ", note_));
+        progress.PrintLine(absl::StrCat("the job waits: ", note_));
       }
       said_note_ = note_;
       const int alive = AliveCount();
@@ -207,7 +207,7 @@ class ClusterRun {
   // others their members know.
   int AliveCount() const {
     return options_.cluster.empty() ? static_cast<int>(agents_.Alive().size())
-                                    : departures_.alive_count();
+                                    : agent_losses_.alive_count();
   }
 
   // `when` becomes the time when all had come.
@@ -235,20 +235,20 @@ class ClusterRun {
     DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
                             client_->AwaitStatus());
     if (!options_.cluster.empty()) {
-      const AgentsRoom agents = RoomOf(replies);
+      const AgentsMemory agents = MemoryOf(replies);
       DOGGED_RETURN_IF_ERROR(
-          SayRoom({.footprint = program_.facts.footprint,
-                   .here = static_cast<double>(PhysicalBytes()),
-                   .replicas = Replicas(),
-                   .agents = &agents}));
+          WarnOfMemory({.footprint = program_.facts.footprint,
+                        .here = static_cast<double>(PhysicalBytes()),
+                        .replicas = Replicas(),
+                        .agents = &agents}));
     }
     NoteMembers(replies, nullptr);
     started_ = options_.cluster.empty() ? options_.program.agents
-                                        : departures_.known_count();
+                                        : agent_losses_.known_count();
     joined_ = 0;
-    SayReplicas(options_.replicas,
-                started_ + static_cast<int>(options_.join_at.size()));
-    SayPoints(program_, tasks_needed_, started_);
+    WarnOfReplicas(options_.replicas,
+                   started_ + static_cast<int>(options_.join_at.size()));
+    WarnOfPointTasks(program_, tasks_needed_, started_);
     return absl::OkStatus();
   }
 
@@ -279,12 +279,14 @@ class ClusterRun {
       }
     }
     if (options_.cluster.empty()) return;
-    for (const Loss& loss : departures_.Note(replies, clock_.Now() - start_)) {
+    for (const Loss& loss :
+         agent_losses_.Note(replies, clock_.Now() - start_)) {
       if (progress == nullptr) continue;
-      progress->Say(absl::StrCat("lost ", loss.who, " (", loss.cause, ")"));
+      progress->PrintLine(
+          absl::StrCat("lost ", loss.who, " (", loss.cause, ")"));
     }
-    joined_ = departures_.known_count() - started_;
-    left_ = departures_.left_count();
+    joined_ = agent_losses_.known_count() - started_;
+    left_ = agent_losses_.left_count();
   }
 
   // Until our agents know one another, within reason: a job that starts before
@@ -310,7 +312,7 @@ class ClusterRun {
     answered_ = static_cast<int>(replies.size());
     NoteMembers(replies, progress_);
     // Our own that are silent have ended, which their processes say.
-    if (!options_.cluster.empty()) unheard_ = Departures::Unheard(replies);
+    if (!options_.cluster.empty()) unheard_ = AgentLosses::Unheard(replies);
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
       for (const JobSummary& job : reply.jobs) {
@@ -333,7 +335,8 @@ class ClusterRun {
   void NoteTroubles(const std::vector<std::string>& troubles) {
     for (const std::string& words : troubles) {
       const bool is_news = troubles_.insert(words).second;
-      if (is_news && progress_ != nullptr) progress_->Say(Printable(words));
+      if (is_news && progress_ != nullptr)
+        progress_->PrintLine(Printable(words));
     }
   }
 
@@ -377,7 +380,7 @@ class ClusterRun {
     if (!started.ok()) return NoteFailedJoin(why, started.status());
     starting_.push_back({.index = *started,
                          .why = std::string(why),
-                         .losses = departures_.losses().size()});
+                         .losses = agent_losses_.losses().size()});
   }
 
   void NoteFailedJoin(absl::string_view why, const absl::Status& status) {
@@ -400,8 +403,8 @@ class ClusterRun {
       const LocalAgents::Process& process = agents_.processes()[one.index];
       client_->AddAddress(process.address);
       ++joined_;
-      if (one.losses > 0) departures_.Replace(one.losses - 1, process.name);
-      progress.Say(absl::StrCat(process.name, " joined"));
+      if (one.losses > 0) agent_losses_.Replace(one.losses - 1, process.name);
+      progress.PrintLine(absl::StrCat(process.name, " joined"));
     }
   }
 
@@ -410,12 +413,13 @@ class ClusterRun {
       const auto& process = agents_.processes()[index];
       if (process.left) {
         ++left_;
-        progress.Say(absl::StrCat(process.name, " left"));
+        progress.PrintLine(absl::StrCat(process.name, " left"));
         continue;
       }
-      departures_.Lose(process.name, ledger_.AgentAt(process.address),
-                       process.end, clock_.Now() - start_);
-      progress.Say(absl::StrCat("lost ", process.name, " (", process.end, ")"));
+      agent_losses_.Lose(process.name, ledger_.AgentAt(process.address),
+                         process.end, clock_.Now() - start_);
+      progress.PrintLine(
+          absl::StrCat("lost ", process.name, " (", process.end, ")"));
     }
   }
 
@@ -433,7 +437,7 @@ class ClusterRun {
   absl::Time start_;
   absl::Duration compute_;
   ProgressPrinter* progress_ = nullptr;  // while the job runs
-  Departures departures_;
+  AgentLosses agent_losses_;
   FaultSchedule faults_;
   bool nobody_to_kill_ = false;
   // On its way; `losses` is how many there were when it was asked for.
@@ -463,15 +467,15 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   // Agents find what this compiles in the cache.
   const auto table = kernels.Load(program.job, /*workers=*/1);
   if (IsInterrupted()) {
-    return SayError(
+    return PrintError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
-  if (!table.ok()) return SayError(table.status());
+  if (!table.ok()) return PrintError(table.status());
   RestKernels(*table);
   ClusterRun run(options, program, environment);
   const absl::Status status = run.Run();
   if (!status.ok()) {
-    const ExitCode code = SayError(status);
+    const ExitCode code = PrintError(status);
     run.End(/*is_delivered=*/false);
     return code;
   }
@@ -479,7 +483,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   const LoadedProgram ended = EndedProgram(program, run.time());
   dsl::ResultViews views(ended.job.program, lookup);
   const auto digest = views.DigestOfAll();
-  if (!digest.ok()) return SayError(digest.status());
+  if (!digest.ok()) return PrintError(digest.status());
   run.Conclude(*digest);
   deferred.reset();
   SystemClock clock;
@@ -491,7 +495,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   run.End(code == ExitCode::kDone);
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {
-    SayError(omissions);
+    PrintError(omissions);
     if (code == ExitCode::kDone) return ExitCode::kMistyped;
   }
   return code;

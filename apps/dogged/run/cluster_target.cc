@@ -84,12 +84,12 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
   const auto client = ClusterClient::Connect(
       {options.cluster}, {.patience = ClusterClient::kNamedPatience});
   if (!client.ok()) {
-    SayError(client.status().message());
+    PrintError(client.status().message());
     return client.status();
   }
   const auto replies = (*client)->AwaitStatus();
   if (!replies.ok()) {
-    SayError(replies.status().message());
+    PrintError(replies.status().message());
     return replies.status();
   }
   const auto fill = [&](const dsl::TargetSize& size) {

@@ -33,17 +33,17 @@ RunReport ReportOf(const LocalRun& run, absl::Duration elapsed) {
 }
 
 // Of a run in this process. Whatever is wrong with that, there is no other one.
-ExitCode SayFailure(const absl::Status& status) {
-  const ExitCode code = SayError(status);
+ExitCode PrintFailure(const absl::Status& status) {
+  const ExitCode code = PrintError(status);
   return status.code() == absl::StatusCode::kInvalidArgument ||
                  status.code() == absl::StatusCode::kUnavailable
              ? ExitCode::kFailed
              : code;
 }
 
-ExitCode SayStopped(const Program& program, const LocalRun& run) {
+ExitCode PrintStopped(const Program& program, const LocalRun& run) {
   const LocalProgress now = run.Progress();
-  return SayError(absl::CancelledError(absl::StrCat(
+  return PrintError(absl::CancelledError(absl::StrCat(
       "interrupted: stopped ", program.name, " at ",
       HowFar(program, now.time, now.tasks_executed, run.needed_count()),
       "; nothing was written")));
@@ -53,16 +53,16 @@ ExitCode SayStopped(const Program& program, const LocalRun& run) {
 
 ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                      const KernelSource& kernels, absl::Time wall_start) {
-  SayReplicas(options.replicas, /*agents=*/1);
+  WarnOfReplicas(options.replicas, /*agents=*/1);
   SystemClock clock;
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   FlopsTime flops_time;
   auto table = kernels.Load(program.job, options.program.workers);
   if (IsInterrupted()) {
-    return SayError(
+    return PrintError(
         absl::CancelledError("interrupted while compiling; nothing has run"));
   }
-  if (!table.ok()) return SayError(table.status());
+  if (!table.ok()) return PrintError(table.status());
   const Relations relations(program.job.program);
   flops_time.Watch(program.job.program, kernels.registry(), *table);
   absl::flat_hash_map<Label, Value> results;
@@ -86,11 +86,11 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   }
   const absl::Duration elapsed = clock.Now() - start;
   if (IsInterrupted() && !status.ok()) {
-    return SayStopped(program.job.program, run);
+    return PrintStopped(program.job.program, run);
   }
   deferred.reset();
   if (!status.ok()) {
-    return SayFailure(status);
+    return PrintFailure(status);
   }
   RunReport report = ReportOf(run, elapsed);
   if (const double seconds = absl::ToDoubleSeconds(
@@ -114,7 +114,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   report.tasks_needed = NeededAt(program.job.program, time, run.needed_count());
   dsl::ResultViews views(ended.job.program, lookup);
   const auto digest = views.DigestOfAll();
-  if (!digest.ok()) return SayError(digest.status());
+  if (!digest.ok()) return PrintError(digest.status());
   report.result_digest = *digest;
   return FinishRun(options, ended, kernels, *table, views, std::move(report));
 }

@@ -33,8 +33,8 @@ std::string MissingOf(const RunReport& report) {
 }
 
 // Where nothing but words would be left of a run.
-void SayIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
-                  bool is_told) {
+void PrintIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
+                    bool is_told) {
   const Program& program = loaded.job.program;
   if (is_told || options.check || !loaded.outputs.empty() ||
       program.views.empty()) {
@@ -59,7 +59,7 @@ ExitCode WriteOutputs(const std::vector<Output>& outputs,
       report.outputs.push_back(*std::move(written));
       continue;
     }
-    SayError(written.status().message());
+    PrintError(written.status().message());
     code = absl::IsResourceExhausted(written.status()) ? ExitCode::kNoRoom
                                                        : ExitCode::kMistyped;
     report.outputs_failed.push_back(output.selection.path);
@@ -71,7 +71,8 @@ ExitCode WriteOutputs(const std::vector<Output>& outputs,
 }
 
 // As far as both can be laid beside one another.
-void SayDifferences(const dsl::SerialOutcome& serial, dsl::ResultViews& views) {
+void PrintDifferences(const dsl::SerialOutcome& serial,
+                      dsl::ResultViews& views) {
   const auto& ours = views.program().views;
   for (size_t i = 0; i < std::min(ours.size(), serial.values.size()); ++i) {
     const auto value = views.Assembled(i);
@@ -103,12 +104,12 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    dsl::ResultViews& views, RunReport report) {
   const Digest digest = report.result_digest;
   const auto not_finite = CountNotFinite(views);
-  if (!not_finite.ok()) return SayError(not_finite.status());
+  if (!not_finite.ok()) return PrintError(not_finite.status());
   report.results_not_finite = *not_finite;
   report.inputs_made = program.facts.made;
   ExitCode code = WriteOutputs(program.outputs, views, report);
   if (IsInterrupted()) {
-    return SayError(absl::CancelledError(
+    return PrintError(absl::CancelledError(
         "interrupted: the run was over; not all outputs are written"));
   }
   CatchInterrupts("interrupted: the outputs are written, not checked\n");
@@ -127,15 +128,15 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
           waiting->Update(clock.Now(), {.done = done, .needed = needed});
         });
     waiting.reset();
-    if (!serial.ok()) return SayError(serial.status());
+    if (!serial.ok()) return PrintError(serial.status());
     report.check_passed = serial->digest == digest;
     if (!*report.check_passed) code = ExitCode::kFailed;
     const std::string words = CheckSentence(digest, serial->digest);
     if (*report.check_passed) {
       std::fprintf(stderr, "%s\n", words.c_str());
     } else {
-      SayError(words);
-      SayDifferences(*serial, views);
+      PrintError(words);
+      PrintDifferences(*serial, views);
     }
   }
   if (!report.agents_unheard.empty()) {
@@ -149,9 +150,9 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
   } else {
     const auto numbers =
         NumbersAmongResults(program.job.program, views.lookup());
-    if (!numbers.ok()) return SayError(numbers.status());
+    if (!numbers.ok()) return PrintError(numbers.status());
     std::printf("%s", numbers->c_str());
-    SayIfNotKept(options, program, !numbers->empty());
+    PrintIfNotKept(options, program, !numbers->empty());
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kPictureTasksMax = 300;
 
 ExitCode Complain(const absl::Status& status) {
-  SayError(status.message());
+  PrintError(status.message());
   return ExitCode::kMistyped;
 }
 

@@ -74,7 +74,7 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels) {
   const auto fail = [](const absl::Status& status) {
-    SayError(status.message());
+    PrintError(status.message());
     return status;
   };
   LoadedProgram out;

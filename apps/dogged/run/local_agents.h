@@ -1,5 +1,5 @@
-// Launch: agent processes of this host, for runs that bring their own. They
-// end with this process, however it ends.
+// LocalAgents: agent processes of this host, for runs that bring their own.
+// They end with this process, however it ends.
 #ifndef DOGGED_APPS_DOGGED_RUN_LOCAL_AGENTS_H_
 #define DOGGED_APPS_DOGGED_RUN_LOCAL_AGENTS_H_
 
@@ -16,7 +16,7 @@
 
 namespace dogged {
 
-struct LaunchOptions {
+struct LocalAgentsOptions {
   int workers = 1;
   std::string memory;  // handed on as --memory; may be empty
   // Agents get folders in it, by their names, as --dir; may be empty. Nothing
@@ -47,7 +47,8 @@ class LocalAgents {
     bool IsReady() const { return !address.empty(); }
   };
 
-  explicit LocalAgents(LaunchOptions options) : options_(std::move(options)) {}
+  explicit LocalAgents(LocalAgentsOptions options)
+      : options_(std::move(options)) {}
   ~LocalAgents() { End(); }
   LocalAgents(const LocalAgents&) = delete;
   LocalAgents& operator=(const LocalAgents&) = delete;
@@ -90,7 +91,7 @@ class LocalAgents {
   std::optional<absl::Status> Listen(Process& process, absl::Time limit);
   absl::Status AwaitReady(Process& process);
 
-  LaunchOptions options_;
+  LocalAgentsOptions options_;
   std::vector<Process> processes_;
   std::deque<size_t> prepared_;  // positions of those that wait for a word
 };

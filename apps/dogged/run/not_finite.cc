@@ -88,7 +88,7 @@ absl::StatusOr<Sum> SumOf(size_t number, dsl::ResultViews& views) {
   return out;
 }
 
-void Say(absl::string_view what, const Sum& sum) {
+void Warn(absl::string_view what, const Sum& sum) {
   std::fprintf(stderr,
                "warning: %s: %s of %s numbers %s not finite, the first %s\n",
                std::string(what).c_str(), GroupedCount(sum.count).c_str(),
@@ -98,7 +98,7 @@ void Say(absl::string_view what, const Sum& sum) {
 
 }  // namespace
 
-void SayInputs(const LoadedProgram& program) {
+void WarnOfInputs(const LoadedProgram& program) {
   for (const dsl::ProgramFacts::MadeInput& made : program.facts.made) {
     std::fprintf(stderr, "%s: made by %s, for there is no --input %s=FILE\n",
                  made.array.c_str(),
@@ -110,10 +110,10 @@ void SayInputs(const LoadedProgram& program) {
     const Found found = FindIn(value);
     if (found.count == 0) continue;
     const IndexVector place = PlaceOf(found.first, value.shape());
-    Say(absl::StrCat("input ", array),
-        {.numbers = value.element_count(),
-         .count = found.count,
-         .first = absl::StrCat("at ", place.ToString())});
+    Warn(absl::StrCat("input ", array),
+         {.numbers = value.element_count(),
+          .count = found.count,
+          .first = absl::StrCat("at ", place.ToString())});
   }
 }
 
@@ -122,7 +122,7 @@ absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views) {
   for (size_t i = 0; i < views.program().views.size(); ++i) {
     DOGGED_ASSIGN_OR_RETURN(const Sum sum, SumOf(i, views));
     out += sum.count;
-    if (sum.count > 0) Say(views.program().views[i].array, sum);
+    if (sum.count > 0) Warn(views.program().views[i].array, sum);
   }
   return out;
 }

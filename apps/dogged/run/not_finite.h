@@ -12,7 +12,7 @@ namespace dogged {
 
 // Warns of those in what comes from files, and says what was made for want of
 // one.
-void SayInputs(const LoadedProgram& program);
+void WarnOfInputs(const LoadedProgram& program);
 
 // How many there are among the results; warns of each result with some, and
 // names the first. Errors: those of ResultViews.

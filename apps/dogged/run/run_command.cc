@@ -37,21 +37,21 @@ absl::StatusOr<LoadedProgram> Load(RunOptions& options,
 
 // Of a run that brings what it needs: an error if there is no room for it, a
 // warning where it may be short.
-absl::Status CheckRoom(const RunOptions& options, const LoadedProgram& program,
-                       bool is_embedded) {
+absl::Status CheckOwnMemory(const RunOptions& options,
+                            const LoadedProgram& program, bool is_embedded) {
   const auto here = static_cast<double>(PhysicalBytes());
-  AgentsRoom agents{.agents = options.program.agents,
-                    .unbounded = here,
-                    .unbounded_share = 1};
+  AgentsMemory agents{.agents = options.program.agents,
+                      .unbounded = here,
+                      .unbounded_share = 1};
   if (options.memory_bytes > 0) {
     agents.bounded = static_cast<double>(options.memory_bytes) * agents.agents;
     agents.unbounded_share = 0;
   }
-  return SayRoom({.footprint = program.facts.footprint,
-                  .here = here,
-                  .replicas = options.replicas == 0 ? 2 : options.replicas,
-                  .agents = is_embedded ? nullptr : &agents,
-                  .agents_are_here = true});
+  return WarnOfMemory({.footprint = program.facts.footprint,
+                       .here = here,
+                       .replicas = options.replicas == 0 ? 2 : options.replicas,
+                       .agents = is_embedded ? nullptr : &agents,
+                       .agents_are_here = true});
 }
 
 ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
@@ -63,14 +63,14 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   if (!filled.cluster.empty() &&
       (!filled.kill_at.empty() || !filled.join_at.empty() ||
        filled.kill_every_seconds > 0)) {
-    SayError(
+    PrintError(
         "--kill-at, --kill-every and --join-at are for agents that this "
         "command starts, not for those of --cluster");
     return ExitCode::kMistyped;
   }
   if (!filled.kill_at.empty() && filled.join_at.empty() &&
       filled.program.agents <= 1) {
-    SayError("--kill-at would kill the only agent: add --agents 2, or more");
+    PrintError("--kill-at would kill the only agent: add --agents 2, or more");
     return ExitCode::kMistyped;
   }
   const auto program = Load(filled, kernels);
@@ -79,7 +79,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
     std::fprintf(stderr, "seed %llu\n",
                  static_cast<unsigned long long>(filled.seed));
   }
-  SayInputs(*program);
+  WarnOfInputs(*program);
   // Bounded memory and a directory are matters of an agent.
   const bool embedded = filled.cluster.empty() && filled.program.agents == 1 &&
                         filled.kill_at.empty() && filled.join_at.empty() &&
@@ -87,8 +87,8 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
                         environment.memory.empty() &&
                         environment.directory.empty();
   if (filled.cluster.empty()) {
-    const absl::Status room = CheckRoom(filled, *program, embedded);
-    if (!room.ok()) return SayError(room);
+    const absl::Status memory = CheckOwnMemory(filled, *program, embedded);
+    if (!memory.ok()) return PrintError(memory);
   }
   return embedded
              ? RunEmbedded(filled, *program, kernels, wall_start)
@@ -104,7 +104,7 @@ ExitCode RunCommand(const RunOptions& options, const Environment& environment) {
   try {
     return RunOrThrow(options, environment);
   } catch (const std::bad_alloc&) {
-    return SayError(OrNoAddresses(absl::ResourceExhaustedError(
+    return PrintError(OrNoAddresses(absl::ResourceExhaustedError(
         absl::StrCat("no memory beyond the ", PeakResidentBytes(),
                      " bytes that this process had"))));
   }

@@ -10,22 +10,22 @@
 
 namespace dogged {
 
-absl::Status SayRoom(const RunRoom& room) {
-  DOGGED_ASSIGN_OR_RETURN(const std::string warning, JudgeRoom(room));
+absl::Status WarnOfMemory(const RunMemory& memory) {
+  DOGGED_ASSIGN_OR_RETURN(const std::string warning, CheckMemory(memory));
   if (!warning.empty()) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
   return absl::OkStatus();
 }
 
-void SayReplicas(int asked, int agents) {
+void WarnOfReplicas(int asked, int agents) {
   const std::string warning = ReplicasSentence(asked, agents);
   if (!warning.empty()) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
 }
 
-void SayPoints(const LoadedProgram& program, int64_t tasks, int agents) {
+void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents) {
   // Fewer are done in a moment, and blocks are worth their messages.
   constexpr int64_t kManyTasks = 5000;
   constexpr double kPointBytesMax = 64;

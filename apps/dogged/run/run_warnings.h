@@ -11,13 +11,13 @@
 
 namespace dogged {
 
-// Warns where memory may be short. Errors: as JudgeRoom().
-absl::Status SayRoom(const RunRoom& room);
+// Warns where memory may be short. Errors: as CheckMemory().
+absl::Status WarnOfMemory(const RunMemory& memory);
 // Warns if a run with so many agents keeps fewer copies than --replicas says.
-void SayReplicas(int asked, int agents);
+void WarnOfReplicas(int asked, int agents);
 // Warns if many points are tasks of their own, of which several agents make
 // little: `tasks` in all.
-void SayPoints(const LoadedProgram& program, int64_t tasks, int agents);
+void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents);
 
 }  // namespace dogged
 

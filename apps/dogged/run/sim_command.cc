@@ -129,7 +129,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
                     const Environment& environment) {
   const auto faults = FaultPlan::Parse(options.faults);
   if (!faults.ok()) {
-    SayError(faults.status().message());
+    PrintError(faults.status().message());
     return ExitCode::kMistyped;
   }
   const KernelSource kernels(environment, KernelSource::Libraries::kHere);
@@ -139,10 +139,10 @@ ExitCode SimCommand(const SimCommandOptions& options,
   const auto program = LoadProgram(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const auto table = kernels.Load(program->job, /*workers=*/1);
-  if (!table.ok()) return SayError(table.status());
+  if (!table.ok()) return PrintError(table.status());
   const auto expected = SerialDigests(program->job, *table);
   if (!expected.ok()) {
-    SayError(expected.status().message());
+    PrintError(expected.status().message());
     return ExitCode::kFailed;
   }
   SimTotals totals;
@@ -164,8 +164,8 @@ ExitCode SimCommand(const SimCommandOptions& options,
         }).Run();
     const std::string wrong = totals.Add(outcome, *expected);
     if (wrong.empty()) continue;
-    SayError(absl::StrCat("seed ", seed, ": ", wrong,
-                          "\n  replay: ", ReplayCommand(options, seed)));
+    PrintError(absl::StrCat("seed ", seed, ": ", wrong,
+                            "\n  replay: ", ReplayCommand(options, seed)));
   }
   const std::string words = options.json
                                 ? totals.ToJson(program->job.program.name)
