@@ -11,54 +11,55 @@
 #include "dsl/ir/tile_bodies.h"
 #include "dsl/lower/lower_points.h"
 #include "dsl/lower/lower_reductions.h"
-#include "dsl/tiling/halves.h"
 #include "dsl/tiling/lift.h"
 #include "dsl/tiling/lift_views.h"
+#include "dsl/tiling/program_split.h"
 #include "dsl/tiling/skew.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
 
-// Appends `tail` to `program`, arrays behind arrays.
-void Append(Program tail, Program& program) {
+// Appends `pointwise` to `program`, arrays behind arrays.
+void Append(Program pointwise, Program& program) {
   const auto arrays = static_cast<int32_t>(program.arrays.size());
   const auto kernels = static_cast<int32_t>(program.kernels.size());
   const auto results = static_cast<int32_t>(program.results.size());
-  for (Array& array : tail.arrays) program.arrays.push_back(std::move(array));
-  for (KernelSpec& spec : tail.kernels) {
+  for (Array& array : pointwise.arrays)
+    program.arrays.push_back(std::move(array));
+  for (KernelSpec& spec : pointwise.kernels) {
     program.kernels.push_back(std::move(spec));
   }
-  for (TaskClass& c : tail.classes) {
+  for (TaskClass& c : pointwise.classes) {
     c.kernel += kernels;
     for (Create& create : c.creates) create.array += arrays;
     for (Use& use : c.uses) use.array += arrays;
     program.classes.push_back(std::move(c));
   }
-  for (ResultSet& set : tail.results) {
+  for (ResultSet& set : pointwise.results) {
     set.array += arrays;
     program.results.push_back(std::move(set));
   }
-  for (ResultView& view : tail.views) {
+  for (ResultView& view : pointwise.views) {
     view.result_set += results;
     program.views.push_back(std::move(view));
   }
   if (!program.repeat) return;
   Repeat& repeat = *program.repeat;
-  repeat.array = tail.repeat->array + arrays;
-  for (const AffineExpr& time : tail.repeat->class_time) {
+  repeat.array = pointwise.repeat->array + arrays;
+  for (const AffineExpr& time : pointwise.repeat->class_time) {
     repeat.class_time.push_back(time);
   }
-  for (const Repeat::ResultTime& time : tail.repeat->result_time) {
+  for (const Repeat::ResultTime& time : pointwise.repeat->result_time) {
     repeat.result_time.push_back(time);
   }
 }
 
 // Brings results and views into the order of the user's program.
-void OrderResults(const Halves& halves, Program& program) {
-  std::vector<size_t> places = halves.head_results;
-  places.insert(places.end(), halves.tail_results.begin(),
-                halves.tail_results.end());
+void OrderResults(const ProgramSplit& parts, Program& program) {
+  std::vector<size_t> places = parts.tiled_results;
+  places.insert(places.end(), parts.pointwise_results.begin(),
+                parts.pointwise_results.end());
   std::vector<ResultSet> results(places.size());
   std::vector<ResultView> views(places.size());
   std::vector<Repeat::ResultTime> times(places.size());
@@ -73,31 +74,33 @@ void OrderResults(const Halves& halves, Program& program) {
   if (program.repeat) program.repeat->result_time = std::move(times);
 }
 
-absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
-                                     const TargetSize& target,
-                                     const std::optional<TileShape>& shape) {
-  absl::StatusOr<Halves> split = Split(points);
+absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
+                                      const TargetSize& target,
+                                      const std::optional<TileShape>& shape) {
+  absl::StatusOr<ProgramSplit> split = Split(points);
   // Where a stencil is all there may be, what it lacks says more.
   if (points.reductions.empty() && !points.repeat &&
-      (!split.ok() || split->tail.classes.empty())) {
+      (!split.ok() || split->pointwise.classes.empty())) {
     return Coalesce(points, target, shape);
   }
   DOGGED_RETURN_IF_ERROR(split.status());
-  Halves& halves = *split;
-  const size_t wanted = halves.head.results.size();
-  for (const PointReduction& reduction : halves.between) {
+  ProgramSplit& parts = *split;
+  const size_t wanted = parts.tiled.results.size();
+  for (const PointReduction& reduction : parts.bridges) {
     DOGGED_ASSIGN_OR_RETURN(PointResult result,
                             TilesFor(reduction, points.repeat));
-    halves.head.results.push_back(std::move(result));
+    parts.tiled.results.push_back(std::move(result));
   }
   DOGGED_ASSIGN_OR_RETURN(Program program,
-                          Coalesce(halves.head, target, shape));
-  DOGGED_ASSIGN_OR_RETURN(Program tail, LowerPoints(halves.tail, target));
-  // What the tail's results need is not all of it: only the analysis knows.
+                          Coalesce(parts.tiled, target, shape));
+  DOGGED_ASSIGN_OR_RETURN(Program pointwise,
+                          LowerPoints(parts.pointwise, target));
+  // What the pointwise's results need is not all of it: only the analysis
+  // knows.
   program.every_task_needed &=
-      (points.every_task_needed && !halves.has_spare) ||
-      (halves.tail.classes.empty() && halves.tail.reductions.empty() &&
-       std::all_of(halves.between.begin(), halves.between.end(),
+      (points.every_task_needed && !parts.has_spare) ||
+      (parts.pointwise.classes.empty() && parts.pointwise.reductions.empty() &&
+       std::all_of(parts.bridges.begin(), parts.bridges.end(),
                    [](const PointReduction& r) { return r.is_all_needed; }));
   const auto offset = static_cast<int32_t>(program.arrays.size());
   const std::vector<ResultView> views = program.views;
@@ -105,20 +108,20 @@ absl::StatusOr<Program> CoalesceHead(const PointProgram& points,
   program.views.resize(wanted);
   program.results.resize(wanted);
   if (program.repeat) program.repeat->result_time.resize(wanted);
-  Append(std::move(tail), program);
-  for (size_t r = 0; r < halves.between.size(); ++r) {
-    const PointReduction& reduction = halves.between[r];
-    const PointResult& result = halves.head.results[wanted + r];
+  Append(std::move(pointwise), program);
+  for (size_t r = 0; r < parts.bridges.size(); ++r) {
+    const PointReduction& reduction = parts.bridges[r];
+    const PointResult& result = parts.tiled.results[wanted + r];
     if (result.level_step > 0) {
-      AddRoundReduction(reduction, halves.head, result, tiles[wanted + r],
+      AddRoundReduction(reduction, parts.tiled, result, tiles[wanted + r],
                         offset + reduction.array, program);
       continue;
     }
     DOGGED_RETURN_IF_ERROR(
-        AddTileReduction(reduction, halves.head, views[wanted + r],
+        AddTileReduction(reduction, parts.tiled, views[wanted + r],
                          tiles[wanted + r], offset + reduction.array, program));
   }
-  OrderResults(halves, program);
+  OrderResults(parts, program);
   return program;
 }
 
@@ -137,11 +140,11 @@ absl::StatusOr<Program> InTiles(const PointProgram& points,
                                 const TargetSize& target,
                                 const std::optional<TileShape>& shape,
                                 std::string& steps) {
-  absl::StatusOr<Program> program = CoalesceHead(points, target, shape);
+  absl::StatusOr<Program> program = CoalesceTiled(points, target, shape);
   if (absl::IsUnimplemented(program.status())) {
     const absl::StatusOr<SkewedProgram> skewed = SkewPoints(points);
     if (skewed.ok()) {
-      program = CoalesceHead(skewed->points, target, shape);
+      program = CoalesceTiled(skewed->points, target, shape);
       if (program.ok()) UnskewViews(points, *skewed, *program);
       steps = absl::StrCat("by steps of ", skewed->steps);
     } else if (absl::IsUnimplemented(skewed.status())) {
@@ -161,7 +164,7 @@ absl::StatusOr<Program> Lifted(const PointProgram& points,
   // The second time tiles have a shape that results ask for.
   for (int round = 0; round < 2; ++round) {
     DOGGED_ASSIGN_OR_RETURN(Program program,
-                            CoalesceHead(lifted->points, target, shape));
+                            CoalesceTiled(lifted->points, target, shape));
     FixIndices(lifted->points.results, program);
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program.kernels.front()));

@@ -23,7 +23,7 @@ class Layers(unittest.TestCase):
                       self.problems("dsl/kernels/interpreter.cc", include)[0])
         self.assertTrue(self.problems("dsl/compile.cc",
                                       '#include "dsl/isl/analysis_isl.h"\n'))
-        self.assertFalse(self.problems("dsl/tiling/halves.cc", include))
+        self.assertFalse(self.problems("dsl/tiling/program_split.cc", include))
 
     def test_folders_of_the_command_line(self):
         include = '#include "apps/dogged/run/run_options.h"\n'

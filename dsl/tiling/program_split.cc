@@ -1,4 +1,4 @@
-#include "dsl/tiling/halves.h"
+#include "dsl/tiling/program_split.h"
 
 #include <algorithm>
 #include <optional>
@@ -208,10 +208,10 @@ IndexRange ReadAt(const PointClass& c, const Use& use, const AffineExpr& expr,
 
 // A new array for the point of space that `use` of `c` reads, and the reduction
 // that makes it. Its index, if there is one, is the one that varies there.
-std::optional<PointReduction> MakeTap(const PointClass& c, const Use& use,
-                                      PointProgram& points) {
+std::optional<PointReduction> MakePointRead(const PointClass& c, const Use& use,
+                                            PointProgram& points) {
   const PointArray source = points.arrays[static_cast<size_t>(use.array)];
-  PointReduction tap{
+  PointReduction point_read{
       .name = absl::StrCat("what ", c.name, " reads of ", source.name),
       .kind = ReduceKind::kMax,
       .array = static_cast<int32_t>(points.arrays.size()),
@@ -222,7 +222,7 @@ std::optional<PointReduction> MakeTap(const PointClass& c, const Use& use,
       .source = use.array,
       .over = {},
       .source_map = use.map};
-  PointArray array{.name = absl::StrCat(source.name, "'at", tap.array),
+  PointArray array{.name = absl::StrCat(source.name, "'at", point_read.array),
                    .element = source.element,
                    .box = {},
                    .place = {}};
@@ -239,66 +239,70 @@ std::optional<PointReduction> MakeTap(const PointClass& c, const Use& use,
         ReadAt(c, use, expr, source.box.lower[at], source.box.upper[at]);
     array.rank = 1;
     array.box = {{range.lower}, {range.upper}};
-    tap.domain = Domain::Box(
+    point_read.domain = Domain::Box(
         {{.name = "t", .lower = range.lower, .upper = range.upper}});
     if (range.step > 1) {
-      tap.domain.guard.any_of = {{{.expr = AffineExpr::Index(0, -range.lower),
-                                   .kind = Constraint::Kind::kDivisible,
-                                   .modulus = range.step}}};
+      point_read.domain.guard.any_of = {
+          {{.expr = AffineExpr::Index(0, -range.lower),
+            .kind = Constraint::Kind::kDivisible,
+            .modulus = range.step}}};
     }
-    tap.map = {AffineExpr::Index(0)};
-    tap.source_map[i] = AffineExpr::Index(0);
+    point_read.map = {AffineExpr::Index(0)};
+    point_read.source_map[i] = AffineExpr::Index(0);
     const int64_t per_step =
-        std::exchange(tap.time.coefficients[static_cast<size_t>(d)], 0);
-    if (!tap.time.IsConstant()) return std::nullopt;
-    tap.time = tap.time + AffineExpr::Index(0, -expr.constant) * per_step;
+        std::exchange(point_read.time.coefficients[static_cast<size_t>(d)], 0);
+    if (!point_read.time.IsConstant()) return std::nullopt;
+    point_read.time =
+        point_read.time + AffineExpr::Index(0, -expr.constant) * per_step;
   }
   // What all of them read is there when the first one does.
   if (array.rank == 0) {
-    tap.time = AffineExpr::Constant(RangesOf(c.domain, {c.time}).front().lower);
+    point_read.time =
+        AffineExpr::Constant(RangesOf(c.domain, {c.time}).front().lower);
   }
-  tap.over = tap.domain;
+  point_read.over = point_read.domain;
   points.arrays.push_back(std::move(array));
-  return tap;
+  return point_read;
 }
 
-// Lets `c` read taps instead of what the head alone makes.
-absl::Status TapHead(const std::vector<bool>& is_behind, PointProgram& points,
-                     PointClass& c, std::vector<PointReduction>& taps) {
+// Lets `c` read point reads instead of what the tiled part alone makes.
+absl::Status AddPointReads(const std::vector<bool>& is_behind,
+                           PointProgram& points, PointClass& c,
+                           std::vector<PointReduction>& point_reads) {
   for (Use& use : c.uses) {
     const auto source = static_cast<size_t>(use.array);
     if (source >= is_behind.size() || is_behind[source]) continue;
-    std::optional<PointReduction> tap = MakeTap(c, use, points);
-    if (!tap) {
+    std::optional<PointReduction> point_read = MakePointRead(c, use, points);
+    if (!point_read) {
       return absl::UnimplementedError(absl::StrCat(
           "task ", c.name, ", which can't be part of a tile, reads ",
           points.arrays[source].name, " at more than one point of space"));
     }
     AffineMap at;
     for (size_t i = 0; i < use.map.size(); ++i) {
-      if (!tap->source_map[i].IsConstant()) at.push_back(use.map[i]);
+      if (!point_read->source_map[i].IsConstant()) at.push_back(use.map[i]);
     }
-    use.array = tap->array;
+    use.array = point_read->array;
     use.map = std::move(at);
-    taps.push_back(*std::move(tap));
+    point_reads.push_back(*std::move(point_read));
   }
   return absl::OkStatus();
 }
 
-// Brings the arrays of the head up to those behind, with those over whose boxes
+// Brings the arrays of the tiled part up to those behind, with those over whose boxes
 // reductions go.
-void MaskAll(Halves& halves) {
-  for (PointReduction& reduction : halves.between) {
-    auto masked = MaskPoints(reduction, halves.tail);
-    if (masked) halves.head.classes.push_back(*std::move(masked));
+void MaskAll(ProgramSplit& parts) {
+  for (PointReduction& reduction : parts.bridges) {
+    auto masked = MaskPoints(reduction, parts.pointwise);
+    if (masked) parts.tiled.classes.push_back(*std::move(masked));
   }
-  halves.head.arrays = halves.tail.arrays;
+  parts.tiled.arrays = parts.pointwise.arrays;
 }
 
-// Adds the tasks of the head that make `wanted`, and all that these read, but
+// Adds the tasks of the tiled part that make `wanted`, and all that these read, but
 // for what is `late` and stands there anyway.
 void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
-               std::vector<bool> wanted, Halves& halves) {
+               std::vector<bool> wanted, ProgramSplit& parts) {
   std::vector<bool> is_result(points.arrays.size(), false);
   for (const PointResult& result : points.results) {
     const auto a = static_cast<size_t>(result.array);
@@ -321,9 +325,9 @@ void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
         wanted[static_cast<size_t>(use.array)] = true;
       }
       for (const Create& create : c.creates) {
-        halves.has_spare |= !is_result[static_cast<size_t>(create.array)];
+        parts.has_spare |= !is_result[static_cast<size_t>(create.array)];
       }
-      halves.tail.classes.push_back(c);
+      parts.pointwise.classes.push_back(c);
       is_done[k] = has_changed = true;
     }
   }
@@ -331,8 +335,8 @@ void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
 
 // By array: how often, on the way to it, something is made of what all tiles
 // hold of an array.
-absl::StatusOr<std::vector<int32_t>> StagesOf(const Halves& halves) {
-  const std::vector<PointArray>& arrays = halves.tail.arrays;
+absl::StatusOr<std::vector<int32_t>> StagesOf(const ProgramSplit& parts) {
+  const std::vector<PointArray>& arrays = parts.pointwise.arrays;
   std::vector<int32_t> out(arrays.size(), 0);
   bool has_changed = true;
   int32_t highest = 0;
@@ -346,17 +350,17 @@ absl::StatusOr<std::vector<int32_t>> StagesOf(const Halves& halves) {
   };
   while (has_changed && highest <= kStagesMax) {
     has_changed = false;
-    for (const auto* half : {&halves.head, &halves.tail}) {
-      for (const PointClass& c : half->classes) {
+    for (const auto* part : {&parts.tiled, &parts.pointwise}) {
+      for (const PointClass& c : part->classes) {
         for (const Create& create : c.creates) {
           for (const Use& use : c.uses) follow(create.array, use.array, 0);
         }
       }
-      for (const PointReduction& r : half->reductions) {
+      for (const PointReduction& r : part->reductions) {
         follow(r.array, r.source, 0);
       }
     }
-    for (const PointReduction& r : halves.between) {
+    for (const PointReduction& r : parts.bridges) {
       follow(r.array, r.source, 1);
     }
   }
@@ -366,22 +370,23 @@ absl::StatusOr<std::vector<int32_t>> StagesOf(const Halves& halves) {
 }
 
 // A stencil that waits for what all tiles make, is behind them as a whole.
-absl::Status CheckStencil(const StencilArrays& arrays, const Halves& halves) {
+absl::Status CheckStencil(const StencilArrays& arrays,
+                          const ProgramSplit& parts) {
   const auto makes_field = [&arrays](const PointClass& c) {
     return arrays.has_time[static_cast<size_t>(c.creates.front().array)];
   };
-  const std::vector<PointClass>& head = halves.head.classes;
-  if (std::any_of(head.begin(), head.end(), makes_field)) {
+  const std::vector<PointClass>& tiled = parts.tiled.classes;
+  if (std::any_of(tiled.begin(), tiled.end(), makes_field)) {
     return absl::OkStatus();
   }
-  for (const PointClass& c : halves.tail.classes) {
+  for (const PointClass& c : parts.pointwise.classes) {
     if (!makes_field(c)) continue;
     for (const Use& use : c.uses) {
       const auto a = static_cast<size_t>(use.array);
       if (a < arrays.has_time.size() && arrays.has_time[a]) continue;
-      return absl::UnimplementedError(
-          absl::StrCat("task ", c.name, " reads ", halves.tail.arrays[a].name,
-                       ", which is made of what all tiles hold"));
+      return absl::UnimplementedError(absl::StrCat(
+          "task ", c.name, " reads ", parts.pointwise.arrays[a].name,
+          ", which is made of what all tiles hold"));
     }
   }
   return absl::OkStatus();
@@ -389,7 +394,7 @@ absl::Status CheckStencil(const StencilArrays& arrays, const Halves& halves) {
 
 }  // namespace
 
-absl::StatusOr<Halves> Split(const PointProgram& points) {
+absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
   const StencilArrays arrays = FindStencilArrays(points);
   const std::vector<bool> early = EarlyArrays(points, arrays);
   std::vector<bool> late =
@@ -411,47 +416,50 @@ absl::StatusOr<Halves> Split(const PointProgram& points) {
   for (size_t a = 0; a < own.size(); ++a) {
     if (own[a]) is_behind[a] = true;
   }
-  Halves out{.head = points,
-             .tail = points,
-             .between = {},
-             .head_results = {},
-             .tail_results = {},
-             .has_spare = false};
-  for (PointProgram* half : {&out.head, &out.tail}) {
-    half->classes.clear();
-    half->reductions.clear();
-    half->results.clear();
+  ProgramSplit out{.tiled = points,
+                   .pointwise = points,
+                   .bridges = {},
+                   .tiled_results = {},
+                   .pointwise_results = {},
+                   .has_spare = false};
+  for (PointProgram* part : {&out.tiled, &out.pointwise}) {
+    part->classes.clear();
+    part->reductions.clear();
+    part->results.clear();
   }
   for (const PointReduction& reduction : points.reductions) {
-    const bool in_tail =
+    const bool is_pointwise =
         is_late(reduction.source) || is_copied(reduction.source);
-    (in_tail ? out.tail.reductions : out.between).push_back(reduction);
+    (is_pointwise ? out.pointwise.reductions : out.bridges)
+        .push_back(reduction);
   }
   for (const PointClass& c : points.classes) {
     if (!is_late(c.creates.front().array)) {
-      out.head.classes.push_back(c);
+      out.tiled.classes.push_back(c);
       continue;
     }
-    PointClass& behind = out.tail.classes.emplace_back(c);
+    PointClass& behind = out.pointwise.classes.emplace_back(c);
     for (const Use& use : behind.uses) is_copied(use.array);
-    DOGGED_RETURN_IF_ERROR(TapHead(is_behind, out.tail, behind, out.between));
+    DOGGED_RETURN_IF_ERROR(
+        AddPointReads(is_behind, out.pointwise, behind, out.bridges));
   }
   MaskAll(out);
   DOGGED_ASSIGN_OR_RETURN(const std::vector<int32_t> stages, StagesOf(out));
-  for (const PointClass& c : out.head.classes) {
+  for (const PointClass& c : out.tiled.classes) {
     for (const Use& use : c.uses) {
       if (!is_late(use.array)) continue;
       const auto a = static_cast<size_t>(use.array);
-      out.head.arrays[a].is_given = true;
-      out.head.arrays[a].stage = stages[a];
+      out.tiled.arrays[a].is_given = true;
+      out.tiled.arrays[a].stage = stages[a];
     }
   }
   DOGGED_RETURN_IF_ERROR(CheckStencil(arrays, out));
   for (size_t r = 0; r < points.results.size(); ++r) {
     const int32_t array = points.results[r].array;
-    const bool in_tail = is_late(array) || is_copied(array);
-    (in_tail ? out.tail : out.head).results.push_back(points.results[r]);
-    (in_tail ? out.tail_results : out.head_results).push_back(r);
+    const bool is_pointwise = is_late(array) || is_copied(array);
+    (is_pointwise ? out.pointwise : out.tiled)
+        .results.push_back(points.results[r]);
+    (is_pointwise ? out.pointwise_results : out.tiled_results).push_back(r);
   }
   CopyTasks(points, late, std::move(copied), out);
   return out;
