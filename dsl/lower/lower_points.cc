@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "dsl/lower/deferral.h"
 #include "dsl/lower/lower_reductions.h"
-#include "dsl/lower/put_off.h"
 
 namespace dogged::dsl {
 namespace {
@@ -155,7 +155,7 @@ Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
 absl::StatusOr<Program> LowerPoints(const PointProgram& points,
                                     const TargetSize& target) {
   Program program = LowerNeeded(points, target);
-  if (program.repeat) PutOffTasks(program);
+  if (program.repeat) DeferTasks(program);
   const absl::Status status = program.Validate();
   if (!status.ok()) return status;
   return program;

@@ -289,8 +289,8 @@ absl::Status AddPointReads(const std::vector<bool>& is_behind,
   return absl::OkStatus();
 }
 
-// Brings the arrays of the tiled part up to those behind, with those over whose boxes
-// reductions go.
+// Brings the arrays of the tiled part up to those behind, with those over whose
+// boxes reductions go.
 void MaskAll(ProgramSplit& parts) {
   for (PointReduction& reduction : parts.bridges) {
     auto masked = MaskPoints(reduction, parts.pointwise);
@@ -299,8 +299,8 @@ void MaskAll(ProgramSplit& parts) {
   parts.tiled.arrays = parts.pointwise.arrays;
 }
 
-// Adds the tasks of the tiled part that make `wanted`, and all that these read, but
-// for what is `late` and stands there anyway.
+// Adds the tasks of the tiled part that make `wanted`, and all that these read,
+// but for what is `late` and stands there anyway.
 void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
                std::vector<bool> wanted, ProgramSplit& parts) {
   std::vector<bool> is_result(points.arrays.size(), false);

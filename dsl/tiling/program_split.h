@@ -1,11 +1,11 @@
-// ProgramSplit: a program in two. The tiled part is the stencil, which can run in
-// tiles. The pointwise part stands behind it and runs point by point: all that
-// depends on reductions, the condition of a loop, and arrays of fewer indices
-// that are made of the stencil's values. Bridges lead from the first part to the
-// second: reductions, and point reads, which are single points of space that
-// tasks of the pointwise part read, as reductions of one point. Numbers of the
-// pointwise part that depend on nothing with time are given to the stencil.
-// Internal to lower_program.
+// ProgramSplit: a program in two. The tiled part is the stencil, which can run
+// in tiles. The pointwise part stands behind it and runs point by point: all
+// that depends on reductions, the condition of a loop, and arrays of fewer
+// indices that are made of the stencil's values. Bridges lead from the first
+// part to the second: reductions, and point reads, which are single points of
+// space that tasks of the pointwise part read, as reductions of one point.
+// Numbers of the pointwise part that depend on nothing with time are given to
+// the stencil. Internal to lower_program.
 #ifndef DOGGED_DSL_TILING_PROGRAM_SPLIT_H_
 #define DOGGED_DSL_TILING_PROGRAM_SPLIT_H_
 

@@ -3,7 +3,7 @@
 // it ends, and has all that some end needs.
 // Method: a descent with a direction that each step hands on; against the
 // programs of -D T=...; simulated clusters.
-#include "dsl/lower/put_off.h"
+#include "dsl/lower/deferral.h"
 
 #include <string>
 
@@ -73,7 +73,7 @@ CompileOptions Points(
   return options;
 }
 
-TEST(PutOff, EachEndHasWhatItNeedsAndNoMore) {
+TEST(Deferral, EachEndHasWhatItNeedsAndNoMore) {
   for (const char* bound : {"0.5", "0.1", "0.01", "0"}) {
     SCOPED_TRACE(bound);
     const Job job = MustCompile(kDescend, Points({{"bound", bound}}));
@@ -91,7 +91,7 @@ TEST(PutOff, EachEndHasWhatItNeedsAndNoMore) {
   }
 }
 
-TEST(PutOff, RunsOnAgentsUnderAllFaults) {
+TEST(Deferral, RunsOnAgentsUnderAllFaults) {
   const Job job = MustCompile(kDescend, Points({}));
   Simulate(job, {.agents = 3}, 3);
   Simulate(job, {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 20);
@@ -101,7 +101,7 @@ TEST(PutOff, RunsOnAgentsUnderAllFaults) {
 }
 
 // All of it: no end needs any.
-TEST(PutOff, LeavesOutWhatNobodyReads) {
+TEST(Deferral, LeavesOutWhatNobodyReads) {
   const std::string text = absl::StrCat(
       kDescend, "reduce unread(t) = max(w(x)(t)) for t = 1:T over x = 1:N-1\n");
   const Job job = MustCompile(text, Points({}));
@@ -112,7 +112,7 @@ TEST(PutOff, LeavesOutWhatNobodyReads) {
 
 // The last round needs v of T = 60 alone; one that ends before needs its own.
 // What no end needs is left out.
-TEST(PutOff, KeepsWhatAnEarlierEndNeeds) {
+TEST(Deferral, KeepsWhatAnEarlierEndNeeds) {
   const std::string text = absl::StrCat(
       kDescend, "task show creates v(x)(t) as n for x = 1:N-1  t = 1:T\n",
       "using u(x)(t) as a code\nn = 2*a\nend code end task\n",
@@ -131,7 +131,7 @@ TEST(PutOff, KeepsWhatAnEarlierEndNeeds) {
 }
 
 // Of two ways to make it each has its own rounds: 60 is no multiple of 8.
-TEST(PutOff, KeepsWhatOnlyOtherEndsNeed) {
+TEST(Deferral, KeepsWhatOnlyOtherEndsNeed) {
   const auto show = [](const std::string& name, const std::string& when) {
     return absl::StrCat(
         "task ", name, " creates v(x)(t) as n for x = 1:N-1  t = 4:T:4 where ",

@@ -1,4 +1,4 @@
-#include "dsl/lower/put_off.h"
+#include "dsl/lower/deferral.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -72,9 +72,9 @@ std::optional<int64_t> DelayOf(const TaskClass& task, int d,
 }
 
 // Puts `task` off, if it can be. `time` is its own.
-bool PutOff(const TaskClass& task, const std::vector<Readers>& readers,
-            AffineExpr& time) {
-  bool is_put_off = false;
+bool Defer(const TaskClass& task, const std::vector<Readers>& readers,
+           AffineExpr& time) {
+  bool is_deferred = false;
   for (int d = 0; d < task.domain.size(); ++d) {
     const std::optional<int64_t> delay = DelayOf(task, d, readers);
     if (!delay) continue;
@@ -87,23 +87,23 @@ bool PutOff(const TaskClass& task, const std::vector<Readers>& readers,
                           (time.IsConstant() || ranges[2].lower >= 0);
     if (!is_later) continue;
     time = later;
-    is_put_off = true;
+    is_deferred = true;
   }
-  return is_put_off;
+  return is_deferred;
 }
 
 }  // namespace
 
-void PutOffTasks(Program& program) {
-  // Who reads may have been put off as well. What only itself reads would be
+void DeferTasks(Program& program) {
+  // Who reads may have been deferred as well. What only itself reads would be
   // without end; nobody needs it.
-  bool is_put_off = true;
-  for (size_t pass = 0; is_put_off && pass <= program.classes.size(); ++pass) {
-    is_put_off = false;
+  bool is_deferred = true;
+  for (size_t pass = 0; is_deferred && pass <= program.classes.size(); ++pass) {
+    is_deferred = false;
     const std::vector<Readers> readers = ReadersIn(program);
     for (size_t c = 0; c < program.classes.size(); ++c) {
-      is_put_off |=
-          PutOff(program.classes[c], readers, program.repeat->class_time[c]);
+      is_deferred |=
+          Defer(program.classes[c], readers, program.repeat->class_time[c]);
     }
   }
 }

@@ -1,7 +1,7 @@
-// Tasks of a loop whose outputs nobody reads in the round in which they could
-// run first are put off to a later one. docs/adr/0063-loops-forward.md.
-#ifndef DOGGED_DSL_LOWER_PUT_OFF_H_
-#define DOGGED_DSL_LOWER_PUT_OFF_H_
+// Deferral: tasks of a loop whose outputs nobody reads in the round in which
+// they could run first go to a later one. docs/adr/0063-loops-forward.md.
+#ifndef DOGGED_DSL_LOWER_DEFERRAL_H_
+#define DOGGED_DSL_LOWER_DEFERRAL_H_
 
 #include "runtime/graph/program.h"
 
@@ -12,8 +12,8 @@ namespace dogged::dsl {
 // only a next round reads is not run before that is known to come; nor is a
 // boundary of all rounds whose ranges are numbers, which no bound puts into any
 // but the first. `program` has a loop.
-void PutOffTasks(Program& program);
+void DeferTasks(Program& program);
 
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_DSL_LOWER_PUT_OFF_H_
+#endif  // DOGGED_DSL_LOWER_DEFERRAL_H_
