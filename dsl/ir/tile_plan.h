@@ -134,7 +134,7 @@ struct TilePlan {
   std::vector<TileInput> inputs;
 
   int dim_count() const { return space.size(); }
-  // Of a profile of time: what lacks a dimension of space has few values. A
+  // Of a coefficient of time: what lacks a dimension of space has few values. A
   // task computes them for all its levels before it begins with the others.
   bool IsAhead(const TileField& field) const {
     return !field.is_static &&

@@ -40,7 +40,7 @@ void TileCarry::ListReads(int64_t level) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     if (field.is_static || field.carried == 0) continue;
-    std::vector<Part>& parts = plan_.IsAhead(field) ? profiles_ : reads_;
+    std::vector<Part>& parts = plan_.IsAhead(field) ? coefficients_ : reads_;
     parts.push_back({.field = f,
                      .box = plan_.Core(field, tile_),
                      .value = &call_.inputs[input++]});
@@ -56,8 +56,8 @@ void TileCarry::ListReads(int64_t level) {
   }
 }
 
-void TileCarry::ReadProfiles() {
-  for (const Part& part : profiles_) {
+void TileCarry::ReadCoefficients() {
+  for (const Part& part : coefficients_) {
     Copy(part, read_level_, /*to_value=*/false, part.box);
   }
 }

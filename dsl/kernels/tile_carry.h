@@ -27,8 +27,8 @@ class TileCarry {
 
   // The call's inputs are levels up to `level`, which is to be read.
   void ListReads(int64_t level);
-  // Reads all of profiles, which are computed before there are planes.
-  void ReadProfiles();
+  // Reads all of coefficients, which are computed before there are planes.
+  void ReadCoefficients();
   // Reads planes up to `last` at least, of all other fields.
   void Read(int64_t last);
 
@@ -59,7 +59,7 @@ class TileCarry {
   const IndexVector& tile_;
   std::vector<FieldLevels>& fields_;
   KernelCall& call_;
-  std::vector<Part> profiles_;
+  std::vector<Part> coefficients_;
   std::vector<Part> reads_;  // of the other fields
   int64_t read_level_ = 0;
   int64_t read_to_ = INT64_MIN;  // plane

@@ -219,7 +219,7 @@ int64_t TileRun::SizeRings() {
     const Box box = plan_.Window(field, tile_);
     Window window = DenseWindow(nullptr, box);
     int64_t points = box.Count();
-    // A profile may have its dimensions in another order.
+    // A coefficient may have its dimensions in another order.
     const bool has_planes = field.dims.size() > 1 && field.dims.front() == 0;
     if (is_swept_away_ && !plan_.IsAhead(field) && has_planes && points > 0) {
       const int64_t row = points / box.Extents()[0];
@@ -341,7 +341,7 @@ absl::Status TileRun::RunLevels() {
                           PlaceInputs(program_, BoxesOfInputs(), inputs_));
   if (role_.kind == TileRole::Kind::kStep) {
     carry_.ListReads(first_ - 1);
-    carry_.ReadProfiles();
+    carry_.ReadCoefficients();
   }
   sweep_.RunStatic(std::nullopt);
   if (role_.gives_carry) {

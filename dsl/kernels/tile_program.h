@@ -82,7 +82,7 @@ class TileProgram {
 
 // The levels of a field that a task holds: a ring of windows.
 struct FieldLevels {
-  std::vector<Window> ring;  // one for a static field, all for a profile
+  std::vector<Window> ring;  // one for a static field, all for a coefficient
   // The last level, if it goes straight to where the next task finds it.
   std::optional<Window> given;
   int64_t given_level = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dsl/tiling/stencil_arrays.h"
-#include "dsl/tiling/stencil_profiles.h"
+#include "dsl/tiling/stencil_coefficients.h"
 
 namespace dogged::dsl {
 namespace {

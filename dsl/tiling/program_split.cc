@@ -119,12 +119,12 @@ std::vector<bool> HeldArrays(const PointProgram& points,
   return out;
 }
 
-// Profiles that tiles compute for themselves and give to nobody: arrays of
+// Coefficients that tiles compute for themselves and give to nobody: arrays of
 // fewer indices than space, or more, or of time, the last index of what reads
 // them; and those that no tile can give, for their labels follow one another.
-std::vector<bool> OwnProfiles(const PointProgram& points,
-                              const StencilArrays& arrays,
-                              const std::vector<bool>& late) {
+std::vector<bool> OwnCoefficients(const PointProgram& points,
+                                  const StencilArrays& arrays,
+                                  const std::vector<bool>& late) {
   const int32_t full = arrays.rank;
   const auto is_like_space = [&points, full](size_t array) {
     return points.arrays[array].rank + 1 == full;
@@ -401,7 +401,7 @@ absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
       LateArrays(points, arrays, early, std::vector<bool>(early.size(), false));
   late = LateArrays(points, arrays, early,
                     HeldArrays(points, arrays, early, late));
-  std::vector<bool> own = OwnProfiles(points, arrays, late);
+  std::vector<bool> own = OwnCoefficients(points, arrays, late);
   AddUngiven(points, early, late, own);
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];

@@ -24,7 +24,7 @@ struct ProgramSplit {
   // By result set of each part: its position in the whole.
   std::vector<size_t> tiled_results;
   std::vector<size_t> pointwise_results;
-  // Profiles that the stencil reads, and that are wanted or read behind it,
+  // Coefficients that the stencil reads, and that are wanted or read behind it,
   // stand in both. Whether some of their tasks behind may be of no use.
   bool has_spare = false;
 };

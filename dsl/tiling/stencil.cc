@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/ir/substitute.h"
 #include "dsl/tiling/stencil_arrays.h"
+#include "dsl/tiling/stencil_coefficients.h"
 #include "dsl/tiling/stencil_piece.h"
-#include "dsl/tiling/stencil_profiles.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
@@ -114,7 +114,7 @@ absl::Status Recognizer::MakeFields() {
 }
 
 // Around what depends on time, for that may be carried from tile to tile, and
-// what is wanted. A profile of all dimensions is made where it is read.
+// what is wanted. A coefficient of all dimensions is made where it is read.
 void Recognizer::FindSpace() {
   Box& space = plan_.space;
   for (int32_t d = 0; d < dims_; ++d) {
@@ -131,7 +131,8 @@ void Recognizer::FindSpace() {
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     if (field_of_array_[a] < 0) continue;
     const TileField& field = FieldOf(static_cast<int32_t>(a));
-    const bool is_anywhere = placed_.is_profile[a] && field.box.size() == dims_;
+    const bool is_anywhere =
+        placed_.is_coefficient[a] && field.box.size() == dims_;
     if (!field.is_static && !is_anywhere) include(field);
   }
   for (const PointResult& result : points_.results) {
@@ -194,7 +195,7 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
   const Box hull = HullOf(point_class.domain);
   for (size_t k = 0; k < is_found.size(); ++k) {
     if (is_found[k]) continue;
-    // Of a profile that is read at one value of the index.
+    // Of a coefficient that is read at one value of the index.
     const auto d = static_cast<int>(k);
     if (hull.lower[d] != hull.upper[d]) {
       return No(absl::StrCat("task ", point_class.name));
@@ -413,8 +414,8 @@ absl::Status Recognizer::FindLevels() {
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     if (field_of_array_[a] < 0) continue;
     const TileField& field = FieldOf(static_cast<int32_t>(a));
-    // A profile is read at the levels of others.
-    if (field.is_static || (placed_.is_profile[a] && field.carried == 0)) {
+    // A coefficient is read at the levels of others.
+    if (field.is_static || (placed_.is_coefficient[a] && field.carried == 0)) {
       continue;
     }
     first = std::min(first, points_.arrays[a].box.lower[field.time_position]);
@@ -461,7 +462,8 @@ absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
   const int32_t rank = FindStencilArrays(points).rank;
   absl::Status reason = No("it has no tasks");
   for (int32_t time = rank - 1; time >= 0; --time) {
-    const absl::StatusOr<PlacedProgram> placed = PlaceProfiles(points, time);
+    const absl::StatusOr<PlacedProgram> placed =
+        PlaceCoefficients(points, time);
     absl::StatusOr<TilePlan> plan =
         placed.ok() ? Recognizer(*placed).Run() : placed.status();
     if (plan.ok()) return plan;

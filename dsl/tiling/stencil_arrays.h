@@ -21,7 +21,7 @@ struct StencilArrays {
   // that no step makes: those that are read at distances, such as a force(x)(t)
   // from a file, go along with the steps; those that are read in another way,
   // coefficient(x)(2) or weight(x+t)(x), have neither time nor space of their
-  // own, and are profiles, as are all of more or fewer indices.
+  // own, and are coefficients, as are all of more or fewer indices.
   std::vector<bool> has_time;
 };
 

@@ -2,7 +2,7 @@
 // such numbers, are there before the tiles that read them, if nothing of them
 // has time; and programs that read them have the bits of their points.
 // Method: programs of one dimension in every way to run, in loops, and on
-// simulated agents. Random ones are in profiles_test.cc.
+// simulated agents. Random ones are in coefficients_test.cc.
 #include <string>
 #include <vector>
 

@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/dsl/compile_tools.h"
-#include "tests/dsl/random_profiles.h"
+#include "tests/dsl/random_coefficients.h"
 #include "tests/dsl/random_stencil.h"
 #include "tests/dsl/repeat_tools.h"
 
@@ -22,18 +22,18 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Profiles, OfRandomStencilsAreTheirLoops) {
+TEST(Coefficients, OfRandomStencilsAreTheirLoops) {
   const KernelCache cache;
   const auto [first, last] = SeedRange(48);
   for (int64_t seed = first; seed <= last; ++seed) {
     Rng rng(static_cast<uint64_t>(seed));
     RandomStencil stencil(rng.Stream("stencil"));
-    const RandomProfiles profiles(stencil, rng.Stream("profiles"));
-    stencil.addition = profiles.Addition();
+    const RandomCoefficients coefficients(stencil, rng.Stream("profiles"));
+    stencil.addition = coefficients.Addition();
     SCOPED_TRACE(absl::StrCat("DOGGED_TEST_SEEDS=", seed, ":", seed, "\n",
                               stencil.Text()));
     CompileOptions options = Options();
-    options.inputs = profiles.inputs();
+    options.inputs = coefficients.inputs();
     ExpectItsLoops(stencil, options, ShapeFor(stencil, rng),
                    seed <= 3 ? cache.Source() : CompileSource());
     if (HasFailure()) return;
@@ -128,14 +128,14 @@ CompileOptions Tiles() {
   return options;
 }
 
-TEST(Profiles, StayInTilesInEveryPlace) {
+TEST(Coefficients, StayInTilesInEveryPlace) {
   const Job job = MustCompile(kWave, Tiles());
   EXPECT_THAT(job.lowering, HasSubstr("2 x 2 tiles of 10 x 13 points, 3 st"));
   ExpectOneDigest(kWave, Options(), *Tiles().shape, KernelCache().Source());
 }
 
 // What is wanted of them, or read behind the tiles, is made there once more.
-TEST(Profiles, AreThereBehindTilesToo) {
+TEST(Coefficients, AreThereBehindTilesToo) {
   const std::string text = absl::StrCat(kWave, kBehind);
   const Job job = MustCompile(text, Tiles());
   EXPECT_THAT(job.lowering, HasSubstr("3 steps deep"));
@@ -148,7 +148,7 @@ TEST(Profiles, AreThereBehindTilesToo) {
             MustCompile(all, Options()).program.every_task_needed);
 }
 
-TEST(Profiles, ReadInALoop) {
+TEST(Coefficients, ReadInALoop) {
   const std::string text = absl::StrReplaceAll(
       absl::StrCat(kWave, "reduce top(t) = normmax(u(x)(y)(t)) for t = 3:T:3 ",
                    "over x = 0:N y = 0:M\nresult phase(T)\n"),
@@ -168,7 +168,7 @@ TEST(Profiles, ReadInALoop) {
 }
 
 // In larger steps, and backwards: from tasks, from files, of its own past.
-TEST(Profiles, ReadAtDistancesThatVary) {
+TEST(Coefficients, ReadAtDistancesThatVary) {
   const std::string text = absl::StrReplaceAll(
       kWave, {{"boundary phase(0)", "boundary phase(-2)"},
               {"for t = 1:T\n  using\n    phase(t-1)",
@@ -224,7 +224,7 @@ boundary ring(i)(d) = 0.75 where i + d >= M
        {"n = a*b*(0.5", "n = a*b*(c*here + 0.5"}});
 }
 
-TEST(Profiles, ReadAtSumsOfIndices) {
+TEST(Coefficients, ReadAtSumsOfIndices) {
   const std::string text = Travelling();
   EXPECT_THAT(MustCompile(text, Tiles()).lowering,
               HasSubstr("2 x 2 tiles of 10 x 13 points, 3 st"));
@@ -234,14 +234,14 @@ TEST(Profiles, ReadAtSumsOfIndices) {
   ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
 }
 
-TEST(Profiles, AtSumsSurviveAllFaults) {
+TEST(Coefficients, AtSumsSurviveAllFaults) {
   Simulate(MustCompile(Travelling(), Tiles()),
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }
 
 // One that is laid out in rows takes all that lies between two points of a
 // tile: tiles are long where that is less.
-TEST(Profiles, AtSumsAreReckonedWith) {
+TEST(Coefficients, AtSumsAreReckonedWith) {
   const std::string text = R"(
 input table(i) for i = 0:999999 else i % 7
 boundary u(x)(y)(0) = 0
@@ -276,7 +276,7 @@ result u(:)(:)(500)
 }
 
 // With one dimension of space, an array of one index may be of either.
-TEST(Profiles, OfOneIndexFollowWhatReadsThem) {
+TEST(Coefficients, OfOneIndexFollowWhatReadsThem) {
   const std::string text = R"(
 param T = 90
 task make
@@ -373,7 +373,7 @@ end task
 result u(:)(T)
 )";
 
-TEST(Profiles, OfAsManyIndicesAsTheStencil) {
+TEST(Coefficients, OfAsManyIndicesAsTheStencil) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {11}, .depth = 6};
   EXPECT_THAT(MustCompile(kSheets, options).lowering,
@@ -408,7 +408,7 @@ result f(:)(:)
 
 // With its dimensions in another order than those of space, of which a task
 // holds a few planes at a time.
-TEST(Profiles, OfAllIndicesTurnedRound) {
+TEST(Coefficients, OfAllIndicesTurnedRound) {
   const std::string text = R"(
 task make
   creates w(i)(j)(k) as n
@@ -439,7 +439,7 @@ result u(:)(:)(9)
   ExpectOneDigest(text, Options(), *options.shape, nullptr);
 }
 
-TEST(Profiles, OfAsManyIndicesSurviveAllFaults) {
+TEST(Coefficients, OfAsManyIndicesSurviveAllFaults) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {11}, .depth = 6};
   Simulate(MustCompile(kSheets, options),
@@ -447,7 +447,7 @@ TEST(Profiles, OfAsManyIndicesSurviveAllFaults) {
 }
 
 // A table's indices are coordinates of space and one more.
-TEST(Profiles, OfTooManyIndicesAtSumsRunPointByPoint) {
+TEST(Coefficients, OfTooManyIndicesAtSumsRunPointByPoint) {
   const std::string text = absl::StrReplaceAll(
       kSheets, {{"k(x)(2)(0)", "k(x)(t-x)(0)"},
                 {"as k2", "as k2 where t >= x and t < x + 3 else 0"}});
@@ -456,7 +456,7 @@ TEST(Profiles, OfTooManyIndicesAtSumsRunPointByPoint) {
                         "too many indices for that"));
 }
 
-TEST(Profiles, ThatTilesLackRunPointByPoint) {
+TEST(Coefficients, ThatTilesLackRunPointByPoint) {
   const auto how = [](const std::string& from, const std::string& to) {
     const std::string text = absl::StrReplaceAll(kWave, {{from, to}});
     ExpectOneDigest(text, Options(), *Tiles().shape, nullptr);
@@ -477,7 +477,7 @@ TEST(Profiles, ThatTilesLackRunPointByPoint) {
       HasSubstr("task step reads phase 9 steps ago, beyond 8"));
 }
 
-TEST(Profiles, SurviveAllFaults) {
+TEST(Coefficients, SurviveAllFaults) {
   Simulate(MustCompile(absl::StrCat(kWave, kBehind), Tiles()),
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }

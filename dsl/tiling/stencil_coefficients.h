@@ -1,10 +1,10 @@
-// Profiles: arrays that are no fields, such as source(t), damp(x), inflow(y)(t)
-// or coefficient(x)(y)(2) of a stencil u(x)(y)(t). What their indices follow is
-// said by the tasks that read them, and one may be read in several ways:
-// damp(x)*damp(y), source(2*t). What follows no coordinate, source(x+t),
-// becomes a table. Internal to stencil.
-#ifndef DOGGED_DSL_TILING_STENCIL_PROFILES_H_
-#define DOGGED_DSL_TILING_STENCIL_PROFILES_H_
+// Coefficients: arrays that are no fields, such as source(t), damp(x),
+// inflow(y)(t) or coefficient(x)(y)(2) of a stencil u(x)(y)(t). What their
+// indices follow is said by the tasks that read them, and one may be read in
+// several ways: damp(x)*damp(y), source(2*t). What follows no coordinate,
+// source(x+t), becomes a table. Internal to stencil.
+#ifndef DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_
+#define DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_
 
 #include <cstdint>
 #include <optional>
@@ -26,16 +26,16 @@ struct Along {
 };
 
 // A program in which every array follows coordinates: one with another name for
-// each other way in which a profile is read. A profile that does not depend on
-// earlier values of its own is read at the time at which it stands. A table's
-// indices are the last coordinates, but mean no place and no time; it is read
-// anyhow, and its tasks read tables, numbers and inputs.
+// each other way in which a coefficient is read. A coefficient that does not
+// depend on earlier values of its own is read at the time at which it stands. A
+// table's indices are the last coordinates, but mean no place and no time; it
+// is read anyhow, and its tasks read tables, numbers and inputs.
 struct PlacedProgram {
   PointProgram points;  // the boxes of arrays are of coordinates
   // By array and index. Empty if no task creates the array.
   std::vector<std::vector<Along>> along;
   std::vector<bool> is_created;
-  std::vector<bool> is_profile;
+  std::vector<bool> is_coefficient;
   std::vector<bool> is_table;
   // By array: of one that is given, the indices of the label that it stands
   // for; it has the name of the array of that.
@@ -45,9 +45,9 @@ struct PlacedProgram {
 
 // `time` is the position of time among the indices of arrays that have all.
 // kUnimplemented, with the reason as a clause, if some array is read otherwise.
-absl::StatusOr<PlacedProgram> PlaceProfiles(const PointProgram& points,
-                                            int32_t time);
+absl::StatusOr<PlacedProgram> PlaceCoefficients(const PointProgram& points,
+                                                int32_t time);
 
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_DSL_TILING_STENCIL_PROFILES_H_
+#endif  // DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_

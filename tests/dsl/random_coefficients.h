@@ -3,8 +3,8 @@
 // space, at a number, at sums of these, in steps, in larger ones, and
 // backwards. And numbers made of all of an array that has no time, read
 // everywhere.
-#ifndef DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
-#define DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
+#ifndef DOGGED_TESTS_DSL_RANDOM_COEFFICIENTS_H_
+#define DOGGED_TESTS_DSL_RANDOM_COEFFICIENTS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -21,9 +21,9 @@
 
 namespace dogged::dsl {
 
-class RandomProfiles {
+class RandomCoefficients {
  public:
-  RandomProfiles(const RandomStencil& stencil, Rng rng)
+  RandomCoefficients(const RandomStencil& stencil, Rng rng)
       : rng_(std::move(rng)), dims_(static_cast<int>(stencil.extents.size())) {
     last_ = stencil.order + stencil.steps;
     for (const int64_t extent : stencil.extents) {
@@ -31,9 +31,9 @@ class RandomProfiles {
     }
     first_ = -last_ - kRim;
     last_ = 2 * last_ + kRim;
-    for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddProfile();
+    for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddCoefficient();
     for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
-    if (rng_.Chance(0.3)) AddNumberOfProfile(stencil);
+    if (rng_.Chance(0.3)) AddNumberOfCoefficient(stencil);
     if (stencil.has_coefficient && rng_.Chance(0.5)) {
       AddNumberOfCoefficient(stencil);
     }
@@ -43,7 +43,8 @@ class RandomProfiles {
     return {.tasks = tasks_,
             .uses = uses_,
             .terms = terms_,
-            .value = [profiles = profiles_, reads = reads_, numbers = numbers_](
+            .value = [coefficients = coefficients_, reads = reads_,
+                      numbers = numbers_](
                          double sum, const std::vector<int64_t>& x, int64_t t) {
               for (const Read& read : reads) {
                 std::vector<int64_t> at;
@@ -55,7 +56,8 @@ class RandomProfiles {
                                              : x[static_cast<size_t>(follows)]);
                   }
                 }
-                sum += read.factor * ValueOf(profiles, read.profile, at);
+                sum +=
+                    read.factor * ValueOf(coefficients, read.coefficient, at);
               }
               for (const Number& number : numbers) {
                 const double k = 0.5 + 0.25 * static_cast<double>(x[0] % 3);
@@ -71,11 +73,11 @@ class RandomProfiles {
   static constexpr int kTime = -1;
   static constexpr int64_t kRim = 5;
 
-  struct Profile {
+  struct Coefficient {
     int rank = 1;
     bool is_recurrent = false;
     double phase = 0;
-    int part = -1;  // a profile whose half is added, at the first indices
+    int part = -1;  // a coefficient whose half is added, at the first indices
 
     double At(const std::vector<int64_t>& at) const {
       if (!is_recurrent) {
@@ -97,7 +99,7 @@ class RandomProfiles {
     int64_t shift = 0;
   };
   struct Read {
-    size_t profile = 0;
+    size_t coefficient = 0;
     std::vector<Index> index;
     double factor = 0;
   };
@@ -106,21 +108,21 @@ class RandomProfiles {
     double value = 0;
     bool is_spread = false;  // times the coefficient
   };
-  static double ValueOf(const std::vector<Profile>& profiles, size_t p,
+  static double ValueOf(const std::vector<Coefficient>& coefficients, size_t p,
                         std::vector<int64_t> at) {
-    const Profile& profile = profiles[p];
-    const double own = profile.At(at);
-    if (profile.part < 0) return own;
-    const auto part = static_cast<size_t>(profile.part);
-    at.resize(static_cast<size_t>(profiles[part].rank));
-    return own + 0.5 * ValueOf(profiles, part, std::move(at));
+    const Coefficient& coefficient = coefficients[p];
+    const double own = coefficient.At(at);
+    if (coefficient.part < 0) return own;
+    const auto part = static_cast<size_t>(coefficient.part);
+    at.resize(static_cast<size_t>(coefficients[part].rank));
+    return own + 0.5 * ValueOf(coefficients, part, std::move(at));
   }
 
   std::string Name(size_t p) const { return absl::StrCat("p", p); }
 
-  void AddProfile() {
-    const size_t p = profiles_.size();
-    Profile& made = profiles_.emplace_back();
+  void AddCoefficient() {
+    const size_t p = coefficients_.size();
+    Coefficient& made = coefficients_.emplace_back();
     made.phase = rng_.Unit();
     made.rank = static_cast<int>(1 + rng_.Below(std::min(3, dims_ + 1)));
     made.is_recurrent = made.rank == 1 && rng_.Chance(0.25);
@@ -162,10 +164,10 @@ class RandomProfiles {
     }
   }
 
-  // Makes another profile a part of this one, or none.
-  std::string AddPart(Profile& made) {
-    for (size_t q = 0; q + 1 < profiles_.size(); ++q) {
-      const Profile& part = profiles_[q];
+  // Makes another coefficient a part of this one, or none.
+  std::string AddPart(Coefficient& made) {
+    for (size_t q = 0; q + 1 < coefficients_.size(); ++q) {
+      const Coefficient& part = coefficients_[q];
       if (part.is_recurrent || part.rank > made.rank || rng_.Chance(0.4)) {
         continue;
       }
@@ -188,29 +190,29 @@ class RandomProfiles {
   }
 
   void AddRead(int64_t number) {
-    Read read{.profile = static_cast<size_t>(
-                  rng_.Below(static_cast<int64_t>(profiles_.size()))),
+    Read read{.coefficient = static_cast<size_t>(
+                  rng_.Below(static_cast<int64_t>(coefficients_.size()))),
               .index = {},
               .factor = rng_.Unit() - 0.5};
-    const Profile& profile = profiles_[read.profile];
-    absl::StrAppend(&uses_, "    ", Name(read.profile));
-    for (int i = 0; i < profile.rank; ++i) {
+    const Coefficient& coefficient = coefficients_[read.coefficient];
+    absl::StrAppend(&uses_, "    ", Name(read.coefficient));
+    for (int i = 0; i < coefficient.rank; ++i) {
       Index index;
       std::vector<int> free = {kTime};
-      if (!profile.is_recurrent) {
+      if (!coefficient.is_recurrent) {
         for (int d = 0; d < dims_; ++d) free.push_back(d);
       }
       // Where all of them follow one each, others do so rarely.
-      const double more = profile.is_recurrent ? 0.0 : 0.2;
+      const double more = coefficient.is_recurrent ? 0.0 : 0.2;
       for (double chance = 0.85; !free.empty() && rng_.Chance(chance);
            chance = index.terms.size() < 2 ? more : 0) {
         const auto pick =
             static_cast<size_t>(rng_.Below(static_cast<int64_t>(free.size())));
         index.terms.emplace_back(free[pick],
-                                 StepFor(index, profile.is_recurrent));
+                                 StepFor(index, coefficient.is_recurrent));
         free.erase(free.begin() + static_cast<ptrdiff_t>(pick));
       }
-      const bool looks_back = profile.is_recurrent && !index.terms.empty();
+      const bool looks_back = coefficient.is_recurrent && !index.terms.empty();
       index.shift = rng_.Below(looks_back ? 3 : 5) - 2;
       absl::StrAppend(&uses_, "(");
       for (const auto& [follows, step] : index.terms) {
@@ -255,22 +257,22 @@ class RandomProfiles {
     numbers_.push_back({is_made ? 0.5 * value : value, is_spread});
   }
 
-  void AddNumberOfProfile(const RandomStencil& stencil) {
-    const auto p =
-        static_cast<size_t>(rng_.Below(static_cast<int64_t>(profiles_.size())));
+  void AddNumberOfCoefficient(const RandomStencil& stencil) {
+    const auto p = static_cast<size_t>(
+        rng_.Below(static_cast<int64_t>(coefficients_.size())));
     std::string source = Name(p);
     std::string ranges;
     std::vector<int64_t> at;
-    for (int i = 0; i < profiles_[p].rank; ++i) {
+    for (int i = 0; i < coefficients_[p].rank; ++i) {
       at.push_back(rng_.Below(4));
       absl::StrAppend(&source, "(i", i, ")");
       absl::StrAppend(&ranges, " i", i, " = ", at.back(), ":",
                       i == 0 ? at.back() + 9 : at.back());
     }
-    double value = ValueOf(profiles_, p, at);
+    double value = ValueOf(coefficients_, p, at);
     for (int64_t k = 0; k < 9; ++k) {
       ++at[0];
-      value = std::max(value, ValueOf(profiles_, p, at));
+      value = std::max(value, ValueOf(coefficients_, p, at));
     }
     AddNumber(source, ranges, value, stencil);
   }
@@ -286,7 +288,7 @@ class RandomProfiles {
   const int dims_;
   int64_t first_ = 0;  // of all indices
   int64_t last_ = 0;
-  std::vector<Profile> profiles_;
+  std::vector<Coefficient> coefficients_;
   std::vector<Read> reads_;
   std::vector<Number> numbers_;
   std::string tasks_;
@@ -297,4 +299,4 @@ class RandomProfiles {
 
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_TESTS_DSL_RANDOM_PROFILES_H_
+#endif  // DOGGED_TESTS_DSL_RANDOM_COEFFICIENTS_H_

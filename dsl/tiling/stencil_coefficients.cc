@@ -1,4 +1,4 @@
-#include "dsl/tiling/stencil_profiles.h"
+#include "dsl/tiling/stencil_coefficients.h"
 
 #include <algorithm>
 #include <compare>
@@ -15,7 +15,7 @@
 namespace dogged::dsl {
 namespace {
 
-// More ways to read profiles than a program has that somebody wrote.
+// More ways to read coefficients than a program has that somebody wrote.
 constexpr size_t kPlacesMax = 64;
 constexpr int32_t kFixed = -1;
 
@@ -40,8 +40,8 @@ class Placer {
 
  private:
   bool IsRecurrent(int32_t array) const;
-  bool IsProfile(int32_t array) const {
-    return out_.is_profile[static_cast<size_t>(array)];
+  bool IsCoefficient(int32_t array) const {
+    return out_.is_coefficient[static_cast<size_t>(array)];
   }
   // The array that stands for `array` as it is read at `place`.
   absl::StatusOr<int32_t> ArrayAt(int32_t array, const Place& place);
@@ -190,7 +190,7 @@ absl::Status Placer::PlaceUses(PointClass& c) {
   const bool is_table =
       out_.is_table[static_cast<size_t>(c.creates.front().array)];
   for (Use& use : c.uses) {
-    if (!IsProfile(use.array)) continue;
+    if (!IsCoefficient(use.array)) continue;
     const std::optional<Place> place = PlaceOf(use, c, indices);
     const PointArray& source = points_.arrays[static_cast<size_t>(use.array)];
     const bool is_number =
@@ -251,7 +251,7 @@ int32_t Placer::AddArray(const PointArray& source) {
   }
   out_.along.emplace_back();
   out_.is_created.push_back(true);
-  out_.is_profile.push_back(true);
+  out_.is_coefficient.push_back(true);
   out_.is_table.push_back(false);
   out_.given.emplace_back();
   return static_cast<int32_t>(at);
@@ -339,8 +339,8 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
 absl::StatusOr<PlacedProgram> Placer::Run() {
   StencilArrays arrays = FindStencilArrays(points_);
   const int32_t rank = arrays.rank;
-  out_.is_profile = std::move(arrays.has_time);
-  out_.is_profile.flip();
+  out_.is_coefficient = std::move(arrays.has_time);
+  out_.is_coefficient.flip();
   out_.is_created.assign(points_.arrays.size(), false);
   out_.is_table.assign(points_.arrays.size(), false);
   out_.dims = rank - 1;
@@ -353,11 +353,12 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
     for (const Create& create : c.creates) {
       const auto a = static_cast<size_t>(create.array);
       for (const Use& use : c.uses) reads_[a].push_back(use.array);
-      if (IsProfile(c.creates.front().array) != IsProfile(create.array)) {
+      if (IsCoefficient(c.creates.front().array) !=
+          IsCoefficient(create.array)) {
         return absl::UnimplementedError(absl::StrCat(
             "task ", c.name, " creates labels at different places"));
       }
-      if (IsProfile(create.array) || out_.is_created[a]) continue;
+      if (IsCoefficient(create.array) || out_.is_created[a]) continue;
       out_.is_created[a] = true;
       for (int32_t i = 0; i < rank; ++i) {
         out_.along[a].push_back({.coordinate = i == time_  ? 0
@@ -367,7 +368,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
     }
   }
   for (const PointResult& result : points_.results) {
-    if (!IsProfile(result.array)) continue;
+    if (!IsCoefficient(result.array)) continue;
     const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
     if (array.rank != out_.dims) {
       return absl::UnimplementedError(
@@ -376,7 +377,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
     DOGGED_RETURN_IF_ERROR(ArrayAt(result.array, WholeSpace()).status());
   }
   for (const PointClass& source : points_.classes) {
-    if (IsProfile(source.creates.front().array)) continue;
+    if (IsCoefficient(source.creates.front().array)) continue;
     PointClass c = source;
     DOGGED_RETURN_IF_ERROR(PlaceUses(c));
     out_.points.classes.push_back(std::move(c));
@@ -397,8 +398,8 @@ std::optional<int> SingleIndex(const AffineExpr& expr) {
   return out;
 }
 
-absl::StatusOr<PlacedProgram> PlaceProfiles(const PointProgram& points,
-                                            int32_t time) {
+absl::StatusOr<PlacedProgram> PlaceCoefficients(const PointProgram& points,
+                                                int32_t time) {
   return Placer(points, time).Run();
 }
 
