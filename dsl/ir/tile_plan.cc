@@ -192,10 +192,10 @@ std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box) {
 }
 
 void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
-              std::vector<Box>& tables) {
+              std::vector<Box>& gathered) {
   if (points.IsEmpty()) return;
   for (const TileLoad& load : piece.loads) {
-    if (!plan.IsTable(load)) continue;
+    if (!plan.IsGathered(load)) continue;
     Box read;
     for (const AffineExpr& expr : load.at) {
       const auto [lower, upper] = RangeOver(expr, points);
@@ -205,7 +205,7 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
     const auto f = static_cast<size_t>(load.source);
     read = Intersect(read, plan.fields[f].box);
     if (read.IsEmpty()) continue;
-    Box& all = tables[f];
+    Box& all = gathered[f];
     const bool is_first = all.IsEmpty();
     for (int e = 0; e < all.size(); ++e) {
       all.lower[e] =
@@ -238,7 +238,7 @@ Reach ComputeReach(TilePlan& plan) {
     const TilePiece& piece = plan.pieces[p];
     for (size_t l = 0; l < piece.loads.size(); ++l) {
       const TileLoad& load = piece.loads[l];
-      if (plan.IsTable(load)) continue;
+      if (plan.IsGathered(load)) continue;
       // What a static piece needs, it needs once: row 0 stands for all.
       for (const int32_t maker : piece.makers[l]) {
         const auto m = static_cast<size_t>(maker);

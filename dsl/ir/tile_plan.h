@@ -57,13 +57,13 @@ struct TileField {
   std::optional<IndexVector> given = std::nullopt;
   // A static one that does not lie in space: its coordinates are indices of its
   // own. Each task makes for itself the part that it reads, and has no rim.
-  bool is_table = false;
+  bool is_gathered = false;
   // Static fields are computed in stages: a number that is given may be made of
   // what all tiles have of fields of lower stages, and what reads it has its
   // stage or a higher one.
   int32_t stage = 0;
   // The space dimension (from 0) of each index but time, in their order; -1 of
-  // a table for coordinate 0, which has no other use there.
+  // a gathered coefficient for coordinate 0, which has no other use there.
   std::vector<int32_t> dims;
   // Where time stands among the indices of the user's label.
   int32_t time_position = 0;
@@ -78,7 +78,8 @@ struct TileField {
 inline constexpr int64_t kFactorMax = int64_t{1} << 16;
 
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
-// dimensions e, `lag` levels ago; of an input or a table element (at[e]).
+// dimensions e, `lag` levels ago; of an input or a gathered coefficient the
+// element (at[e]).
 struct TileLoad {
   bool is_input = false;  // of TilePlan::inputs, else of fields
   int32_t source = 0;
@@ -145,12 +146,13 @@ struct TilePlan {
         piece.stores.begin(), piece.stores.end(),
         [this](int32_t f) { return IsAhead(fields[static_cast<size_t>(f)]); });
   }
-  bool IsTable(const TilePiece& piece) const {
+  bool IsGathered(const TilePiece& piece) const {
     return !piece.stores.empty() &&
-           fields[static_cast<size_t>(piece.stores.front())].is_table;
+           fields[static_cast<size_t>(piece.stores.front())].is_gathered;
   }
-  bool IsTable(const TileLoad& load) const {
-    return !load.is_input && fields[static_cast<size_t>(load.source)].is_table;
+  bool IsGathered(const TileLoad& load) const {
+    return !load.is_input &&
+           fields[static_cast<size_t>(load.source)].is_gathered;
   }
   // Step tasks per tile.
   int64_t block_count() const;
@@ -204,10 +206,10 @@ bool HasRoomForReach(const TilePlan& plan);
 
 // An empty box by field, of as many dimensions as the field has.
 std::vector<Box> EmptyBoxes(const TilePlan& plan);
-// Extends `tables`, a box by field, by what `piece` reads of tables at
-// `points`, all coordinates.
+// Extends `gathered`, a box by field, by what `piece` reads of gathered
+// coefficients at `points`, all coordinates.
 void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
-              std::vector<Box>& tables);
+              std::vector<Box>& gathered);
 
 // `box`, given by the entries of field.dims, from a box over all dimensions.
 Box Project(const Box& box, const std::vector<int32_t>& dims);

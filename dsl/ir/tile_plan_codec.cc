@@ -44,7 +44,7 @@ void EncodeField(const TileField& field, Encoder& out) {
   out.PutBool(field.is_static);
   out.PutBool(field.given.has_value());
   if (field.given) field.given->Encode(out);
-  out.PutBool(field.is_table);
+  out.PutBool(field.is_gathered);
   out.PutSigned(field.stage);
   PutIntegers(out, field.dims);
   out.PutSigned(field.time_position);
@@ -58,7 +58,7 @@ TileField DecodeField(Decoder& in) {
   out.element = GetElement(in);
   out.is_static = in.GetBool();
   if (in.GetBool()) out.given = IndexVector::Decode(in);
-  out.is_table = in.GetBool();
+  out.is_gathered = in.GetBool();
   out.stage = static_cast<int32_t>(in.GetSigned());
   out.dims = GetIntegers<int32_t>(in);
   out.time_position = static_cast<int32_t>(in.GetSigned());
@@ -125,7 +125,7 @@ bool IsIn(int64_t value, size_t limit) {
 }
 
 bool IsValidField(const TileField& field, const TilePlan& plan) {
-  const int32_t least = field.is_table ? -1 : 0;
+  const int32_t least = field.is_gathered ? -1 : 0;
   for (auto d = field.dims.begin(); d != field.dims.end(); ++d) {
     if (*d < least || *d >= plan.dim_count()) return false;
     if (std::find(field.dims.begin(), d, *d) != d) return false;
@@ -133,7 +133,7 @@ bool IsValidField(const TileField& field, const TilePlan& plan) {
   return field.box.size() == static_cast<int>(field.dims.size()) &&
          field.carried >= 0 && field.carried <= 16 &&
          (!field.given || (field.is_static && field.dims.empty())) &&
-         (!field.is_table || (field.is_static && !field.given)) &&
+         (!field.is_gathered || (field.is_static && !field.given)) &&
          IsIn(field.stage, field.is_static ? kStagesMax + 1 : 1) &&
          IsIn(field.time_position, field.dims.size() + 1);
 }
@@ -164,8 +164,8 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     rank = static_cast<size_t>(plan.inputs[source].box.size());
   } else {
     const TileField& field = plan.fields[source];
-    // Tables are made of what all of space can have.
-    if (plan.IsTable(piece) && !field.is_table &&
+    // Gathered coefficients are made of what all of space can have.
+    if (plan.IsGathered(piece) && !field.is_gathered &&
         !(field.is_static && field.dims.empty())) {
       return false;
     }
@@ -173,7 +173,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     rank = field.dims.size();
     levels_back = field.carried;
   }
-  const bool is_elsewhere = load.is_input || plan.IsTable(load);
+  const bool is_elsewhere = load.is_input || plan.IsGathered(load);
   const size_t rank_in_space = is_elsewhere ? 0 : rank;
   if (load.coordinates.size() != rank_in_space ||
       load.shifts.size() != rank_in_space ||
@@ -212,10 +212,12 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
       return false;
     }
   }
-  const bool has_table = std::any_of(
-      piece.stores.begin(), piece.stores.end(),
-      [&](int32_t f) { return plan.fields[static_cast<size_t>(f)].is_table; });
-  if (has_table && (!piece.is_static || piece.stores.size() != 1)) return false;
+  const bool has_gathered =
+      std::any_of(piece.stores.begin(), piece.stores.end(), [&](int32_t f) {
+        return plan.fields[static_cast<size_t>(f)].is_gathered;
+      });
+  if (has_gathered && (!piece.is_static || piece.stores.size() != 1))
+    return false;
   for (size_t l = 0; l < piece.loads.size(); ++l) {
     if (!IsValidLoad(piece, l, plan)) return false;
   }
@@ -223,7 +225,7 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
 }
 
 // What a static piece reads is there at its stage, and each piece stands after
-// those that make the tables it reads.
+// those that make the gathered coefficients it reads.
 bool IsValidOrder(const TilePlan& plan) {
   std::vector<size_t> made(plan.fields.size(), 0);  // by field: last piece + 1
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
@@ -242,7 +244,7 @@ bool IsValidOrder(const TilePlan& plan) {
       if (load.is_input) continue;
       const auto f = static_cast<size_t>(load.source);
       const TileField& field = plan.fields[f];
-      if (field.is_table && made[f] > p) return false;
+      if (field.is_gathered && made[f] > p) return false;
       if (piece.is_static &&
           (!field.is_static || field.stage > plan.StageOf(piece))) {
         return false;

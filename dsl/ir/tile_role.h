@@ -57,14 +57,14 @@ struct TileRole {
 
 // Whether a task of that role is given a static field as a window or a number.
 inline bool IsTaken(const TileField& field, const TileRole& role) {
-  if (!field.is_static || field.is_table) return false;
+  if (!field.is_static || field.is_gathered) return false;
   return role.kind != TileRole::Kind::kStatic || field.stage < role.stage ||
          (field.given && field.stage == role.stage);
 }
 
 // Whether a task of that role, a static one, makes a field.
 inline bool IsMadeBy(const TileField& field, const TileRole& role) {
-  return field.is_static && !field.given && !field.is_table &&
+  return field.is_static && !field.given && !field.is_gathered &&
          field.stage == role.stage;
 }
 

@@ -35,7 +35,7 @@ void TileCarry::ListReads(int64_t level) {
   read_level_ = level;
   size_t input = 0;
   for (const TileField& field : plan_.fields) {
-    input += field.is_static && !field.is_table ? 1 : 0;
+    input += field.is_static && !field.is_gathered ? 1 : 0;
   }
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];

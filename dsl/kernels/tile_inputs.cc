@@ -14,7 +14,7 @@ bool LoadsInputs(const TilePiece& piece) {
 // A task of that role runs a static piece.
 bool RunsStatic(const TilePlan& plan, const TilePiece& piece,
                 const TileRole& role) {
-  if (plan.IsTable(piece)) return true;
+  if (plan.IsGathered(piece)) return true;
   return role.kind == TileRole::Kind::kStatic &&
          plan.StageOf(piece) == role.stage;
 }

@@ -63,15 +63,16 @@ class TileRun {
   bool FitInputs() const;
   absl::Status RunStatic();
   absl::Status RunLevels();
-  // Sets up all windows, without memory; bytes of rings and tables.
+  // Sets up all windows, without memory; bytes of rings and gathered
+  // coefficients.
   int64_t SizeAll() {
     if (role_.kind != TileRole::Kind::kStatic)
-      return SizeRings() + SizeTables();
+      return SizeRings() + SizeGathered();
     for (const TileField& field : plan_.fields) {
       fields_.emplace_back();
       fields_.back().ring = {DenseWindow(nullptr, plan_.Window(field, tile_))};
     }
-    return SizeTables();
+    return SizeGathered();
   }
   std::vector<Box> BoxesOfInputs() const {
     if (!ReadsInputs(program_, role_)) return {};
@@ -83,10 +84,10 @@ class TileRun {
   Value TakeScratch();
   // The window of a static field, the last one so far, that is an input.
   void TakeWindow(const TileField& field, size_t input);
-  // Sets up windows of what this task reads of tables, without memory; how many
-  // bytes they take.
-  int64_t SizeTables();
-  void PlaceTables(char* memory);
+  // Sets up windows of what this task reads of gathered coefficients, without
+  // memory; how many bytes they take.
+  int64_t SizeGathered();
+  void PlaceGathered(char* memory);
   static int64_t BytesOf(const TileField& field, const Box& box) {
     return (box.Count() * ElementBytes(field.element) + 63) / 64 * 64;
   }
@@ -142,8 +143,8 @@ absl::Status TileRun::RunStatic() {
     std::memset(value.mutable_data(), 0, static_cast<size_t>(value.bytes()));
     fields_.back().ring.push_back(DenseWindow(value.mutable_data(), box));
   }
-  Value scratch = program_.scratch.Take(SizeTables());
-  PlaceTables(static_cast<char*>(scratch.mutable_data()));
+  Value scratch = program_.scratch.Take(SizeGathered());
+  PlaceGathered(static_cast<char*>(scratch.mutable_data()));
   DOGGED_ASSIGN_OR_RETURN(const Value inputs,
                           PlaceInputs(program_, BoxesOfInputs(), inputs_));
   sweep_.RunStatic(role_.stage);
@@ -160,26 +161,26 @@ void TileRun::TakeWindow(const TileField& field, size_t input) {
   fields_.back().ring.push_back(DenseWindow(data, plan_.Window(field, tile_)));
 }
 
-int64_t TileRun::SizeTables() {
+int64_t TileRun::SizeGathered() {
   std::vector<Box> boxes = EmptyBoxes(plan_);
   const auto set_window = [&](size_t f) {
     fields_[f].ring = {DenseWindow(nullptr, boxes[f])};
   };
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
-    if (plan_.fields[f].is_table) set_window(f);
+    if (plan_.fields[f].is_gathered) set_window(f);
   }
-  // Those who read a table stand behind those who make it.
+  // Those who read a gathered coefficient stand behind those who make it.
   for (size_t p = plan_.pieces.size(); p-- > 0;) {
     const TilePiece& piece = plan_.pieces[p];
-    const bool is_table = plan_.IsTable(piece);
-    if (is_table) set_window(static_cast<size_t>(piece.stores.front()));
-    const bool reads_tables = std::any_of(
+    const bool is_gathered = plan_.IsGathered(piece);
+    if (is_gathered) set_window(static_cast<size_t>(piece.stores.front()));
+    const bool reads_gathered = std::any_of(
         piece.loads.begin(), piece.loads.end(),
-        [this](const TileLoad& load) { return plan_.IsTable(load); });
-    if (!reads_tables) continue;
+        [this](const TileLoad& load) { return plan_.IsGathered(load); });
+    if (!reads_gathered) continue;
     const bool is_static_task = role_.kind == TileRole::Kind::kStatic;
-    if (is_table || (piece.is_static && is_static_task &&
-                     plan_.StageOf(piece) == role_.stage)) {
+    if (is_gathered || (piece.is_static && is_static_task &&
+                        plan_.StageOf(piece) == role_.stage)) {
       AddReads(plan_, piece, sweep_.PieceBox(p, 0, 0), boxes);
     }
     if (piece.is_static || is_static_task) continue;
@@ -189,15 +190,16 @@ int64_t TileRun::SizeTables() {
   }
   int64_t bytes = 0;
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
-    if (plan_.fields[f].is_table) bytes += BytesOf(plan_.fields[f], boxes[f]);
+    if (plan_.fields[f].is_gathered)
+      bytes += BytesOf(plan_.fields[f], boxes[f]);
   }
   return bytes;
 }
 
-void TileRun::PlaceTables(char* memory) {
+void TileRun::PlaceGathered(char* memory) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
-    if (!field.is_table) continue;
+    if (!field.is_gathered) continue;
     Window& window = fields_[f].ring.front();
     window.data = memory;
     memory += BytesOf(field, window.box);
@@ -215,7 +217,7 @@ int64_t TileRun::SizeRings() {
   for (const TileField& field : plan_.fields) {
     fields_.emplace_back();
     if (IsTaken(field, role_)) TakeWindow(field, input++);
-    if (field.is_static) continue;  // a table has no window
+    if (field.is_static) continue;  // a gathered coefficient has no window
     const Box box = plan_.Window(field, tile_);
     Window window = DenseWindow(nullptr, box);
     int64_t points = box.Count();
@@ -244,11 +246,11 @@ int64_t TileRun::SizeRings() {
 
 Value TileRun::TakeScratch() {
   const int64_t bytes = SizeRings();
-  Value scratch = program_.scratch.Take(bytes + SizeTables());
+  Value scratch = program_.scratch.Take(bytes + SizeGathered());
   if (program_.has_masks) {
     std::memset(scratch.mutable_data(), 0, static_cast<size_t>(bytes));
   }
-  PlaceTables(static_cast<char*>(scratch.mutable_data()) + bytes);
+  PlaceGathered(static_cast<char*>(scratch.mutable_data()) + bytes);
   size_t next = 0;
   for (size_t f = 0; f < fields_.size(); ++f) {
     if (plan_.fields[f].is_static) continue;

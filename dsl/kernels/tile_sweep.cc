@@ -104,11 +104,11 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
     box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
     box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
   }
-  const bool is_table = plan_.IsTable(piece);
+  const bool is_gathered = plan_.IsGathered(piece);
   for (const int32_t store : piece.stores) {
     const TileField& field = plan_.fields[static_cast<size_t>(store)];
     const Box& window = fields_[static_cast<size_t>(store)].At(level).box;
-    for (int d = is_table ? -1 : 0; d < plan_.dim_count(); ++d) {
+    for (int d = is_gathered ? -1 : 0; d < plan_.dim_count(); ++d) {
       const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
                          field.dims.begin();
       const bool is_own = entry < static_cast<ptrdiff_t>(field.dims.size());
@@ -116,7 +116,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
       // A field without this dimension has one point in it.
       if (!is_own) {
         box.lower[d + 1] = box.upper[d + 1] = 0;
-      } else if (is_table) {
+      } else if (is_gathered) {
         box.lower[d + 1] = window.lower[e];
         box.upper[d + 1] = window.upper[e];
       } else {
@@ -127,9 +127,9 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   }
   if (!piece.levels.Holds({level})) box.upper[0] = box.lower[0] - 1;
   for (const AffineExpr& expr : piece.at_least) {
-    // Of a table coordinate 0 is no level, and its level is 0.
+    // Of a gathered coefficient coordinate 0 is no level, and its level is 0.
     const int64_t rest = expr.constant + expr.coefficients[0] * level;
-    int c = is_table ? 0 : 1;
+    int c = is_gathered ? 0 : 1;
     while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
       ++c;
     }
@@ -220,7 +220,7 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
                                                      : plan_.fields[s].element);
     part.loads.push_back(
-        load.is_input || plan_.IsTable(load)
+        load.is_input || plan_.IsGathered(load)
             ? PlaceAt(window, bytes, load.at, part)
             : Place(window, bytes, load.coordinates, load.shifts, part));
   }
@@ -265,7 +265,7 @@ void TileSweep::RunStatic(std::optional<int32_t> stage) {
     const TilePiece& piece = plan_.pieces[p];
     parts_.clear();
     if (!piece.is_static ||
-        (!plan_.IsTable(piece) && plan_.StageOf(piece) != stage)) {
+        (!plan_.IsGathered(piece) && plan_.StageOf(piece) != stage)) {
       continue;
     }
     AddPart(p, 0, 0, 0);

@@ -26,7 +26,7 @@ class TileSweep {
 
   // The points of a piece, all coordinates; empty if it has none here.
   Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
-  // Tables, and the static pieces of a stage, if there is one.
+  // Gathered coefficients, and the static pieces of a stage, if there is one.
   void RunStatic(std::optional<int32_t> stage);
   // Levels first ... last of a block that ends with level `block_last`. On its
   // way it calls need(p) before it reads points of levels before `first` whose

@@ -89,7 +89,7 @@ absl::Status Recognizer::MakeFields() {
                     .element = array.element,
                     .is_static = true,
                     .given = placed_.given[a],
-                    .is_table = placed_.is_table[a],
+                    .is_gathered = placed_.is_gathered[a],
                     .stage = array.stage,
                     .dims = {},
                     .time_position = array.rank,
@@ -98,7 +98,7 @@ absl::Status Recognizer::MakeFields() {
                     .reach_above = {}};
     for (int32_t i = 0; i < array.rank; ++i) {
       const int32_t c = placed_.along[a][static_cast<size_t>(i)].coordinate;
-      if (c == 0 && !field.is_table) {
+      if (c == 0 && !field.is_gathered) {
         field.is_static = false;
         field.time_position = i;
         continue;
@@ -147,11 +147,11 @@ void Recognizer::FindSpace() {
 void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
   Constraint in_space = constraint;
   in_space.expr = Substitute(constraint.expr, normal.index);
-  // Coordinate 0 of a table is no time.
-  const bool is_table = plan_.IsTable(normal.piece);
-  const int count = CountFrom(is_table ? 0 : 1, in_space.expr);
+  // Coordinate 0 of a gathered coefficient is no time.
+  const bool is_gathered = plan_.IsGathered(normal.piece);
+  const int count = CountFrom(is_gathered ? 0 : 1, in_space.expr);
   if (constraint.kind == Constraint::Kind::kDivisible && count == 0 &&
-      !is_table) {
+      !is_gathered) {
     auto& levels = normal.piece.levels.any_of;
     if (levels.empty()) levels.emplace_back();
     levels.front().push_back(in_space);
@@ -263,7 +263,7 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
                   .coordinates = {},
                   .shifts = {},
                   .at = {}};
-    if (field.is_table) {
+    if (field.is_gathered) {
       for (const AffineExpr& expr : use.map) {
         load.at.push_back(Substitute(expr, normal.index));
         for (const int64_t factor : load.at.back().coefficients) {

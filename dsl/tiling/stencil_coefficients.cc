@@ -48,8 +48,9 @@ class Placer {
   // The tasks of `c` that create such an array, which is create `k` of theirs.
   absl::Status AddClass(const PointClass& c, size_t k, const Place& place,
                         int32_t array);
-  // The table that has the labels of `array`, which `reader` reads.
-  absl::StatusOr<int32_t> TableOf(int32_t array, const std::string& reader);
+  // The gathered coefficient that has the labels of `array`, which `reader`
+  // reads.
+  absl::StatusOr<int32_t> GatheredOf(int32_t array, const std::string& reader);
   // A new array like `source`, that tasks create.
   int32_t AddArray(const PointArray& source);
   absl::Status PlaceUses(PointClass& c);
@@ -63,7 +64,7 @@ class Placer {
   const int32_t time_;
   std::vector<std::vector<int32_t>> reads_;  // by array, arrays
   std::map<std::pair<int32_t, Place>, int32_t> known_;
-  std::map<int32_t, int32_t> tables_;
+  std::map<int32_t, int32_t> gathered_;
   PlacedProgram out_;
 };
 
@@ -187,8 +188,8 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
 
 absl::Status Placer::PlaceUses(PointClass& c) {
   const Indices indices = IndicesOf(c);
-  const bool is_table =
-      out_.is_table[static_cast<size_t>(c.creates.front().array)];
+  const bool is_gathered =
+      out_.is_gathered[static_cast<size_t>(c.creates.front().array)];
   for (Use& use : c.uses) {
     if (!IsCoefficient(use.array)) continue;
     const std::optional<Place> place = PlaceOf(use, c, indices);
@@ -204,8 +205,8 @@ absl::Status Placer::PlaceUses(PointClass& c) {
                        ", which is made of what all tiles hold, not at a "
                        "number"));
     }
-    if (!place || (is_table && !is_number)) {
-      DOGGED_ASSIGN_OR_RETURN(use.array, TableOf(use.array, c.name));
+    if (!place || (is_gathered && !is_number)) {
+      DOGGED_ASSIGN_OR_RETURN(use.array, GatheredOf(use.array, c.name));
       continue;
     }
     AffineMap map;
@@ -252,14 +253,14 @@ int32_t Placer::AddArray(const PointArray& source) {
   out_.along.emplace_back();
   out_.is_created.push_back(true);
   out_.is_coefficient.push_back(true);
-  out_.is_table.push_back(false);
+  out_.is_gathered.push_back(false);
   out_.given.emplace_back();
   return static_cast<int32_t>(at);
 }
 
-absl::StatusOr<int32_t> Placer::TableOf(int32_t array,
-                                        const std::string& reader) {
-  const auto [known, is_new] = tables_.try_emplace(array, -1);
+absl::StatusOr<int32_t> Placer::GatheredOf(int32_t array,
+                                           const std::string& reader) {
+  const auto [known, is_new] = gathered_.try_emplace(array, -1);
   if (!is_new) return known->second;
   const PointArray& source = points_.arrays[static_cast<size_t>(array)];
   if (IsRecurrent(array)) {
@@ -275,7 +276,7 @@ absl::StatusOr<int32_t> Placer::TableOf(int32_t array,
   }
   const int32_t out = known->second = AddArray(source);
   const auto at = static_cast<size_t>(out);
-  out_.is_table[at] = true;
+  out_.is_gathered[at] = true;
   for (int32_t i = 0; i < source.rank; ++i) {
     out_.along[at].push_back({.coordinate = out_.dims - source.rank + i + 1});
   }
@@ -342,7 +343,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
   out_.is_coefficient = std::move(arrays.has_time);
   out_.is_coefficient.flip();
   out_.is_created.assign(points_.arrays.size(), false);
-  out_.is_table.assign(points_.arrays.size(), false);
+  out_.is_gathered.assign(points_.arrays.size(), false);
   out_.dims = rank - 1;
   out_.points = points_;
   out_.points.classes.clear();

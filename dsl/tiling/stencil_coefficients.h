@@ -2,7 +2,7 @@
 // inflow(y)(t) or coefficient(x)(y)(2) of a stencil u(x)(y)(t). What their
 // indices follow is said by the tasks that read them, and one may be read in
 // several ways: damp(x)*damp(y), source(2*t). What follows no coordinate,
-// source(x+t), becomes a table. Internal to stencil.
+// source(x+t), becomes a gathered coefficient. Internal to stencil.
 #ifndef DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_
 #define DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_
 
@@ -28,15 +28,16 @@ struct Along {
 // A program in which every array follows coordinates: one with another name for
 // each other way in which a coefficient is read. A coefficient that does not
 // depend on earlier values of its own is read at the time at which it stands. A
-// table's indices are the last coordinates, but mean no place and no time; it
-// is read anyhow, and its tasks read tables, numbers and inputs.
+// gathered one's indices are the last coordinates, but mean no place and no
+// time; it is read anyhow, and its tasks read gathered coefficients, numbers
+// and inputs.
 struct PlacedProgram {
   PointProgram points;  // the boxes of arrays are of coordinates
   // By array and index. Empty if no task creates the array.
   std::vector<std::vector<Along>> along;
   std::vector<bool> is_created;
   std::vector<bool> is_coefficient;
-  std::vector<bool> is_table;
+  std::vector<bool> is_gathered;
   // By array: of one that is given, the indices of the label that it stands
   // for; it has the name of the array of that.
   std::vector<std::optional<IndexVector>> given;

@@ -196,7 +196,7 @@ void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
                     (shift < 0 && *fixed <= plan.space.upper[i] &&
                      plan.space.upper[i] - target < kEdgeWidth);
       }
-      const bool is_table = plan.IsTable(load);
+      const bool is_gathered = plan.IsGathered(load);
       const bool is_static =
           plan.fields[static_cast<size_t>(load.source)].is_static;
       for (size_t m = 0; m < normals.size(); ++m) {
@@ -208,7 +208,7 @@ void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
         Box made = normals[m].hull;
         if (is_static) made.lower[0] = read.lower[0];
         if (is_static) made.upper[0] = read.upper[0];
-        if (is_table || !Intersect(read, made).IsEmpty()) {
+        if (is_gathered || !Intersect(read, made).IsEmpty()) {
           makers.push_back(static_cast<int32_t>(m));
         }
       }

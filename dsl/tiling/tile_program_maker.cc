@@ -60,7 +60,7 @@ void TileProgramMaker::AddArrays() {
     window_arrays_.push_back(-1);
     core_arrays_.push_back(-1);
     strip_arrays_.emplace_back();
-    if (field.given || field.is_table) continue;
+    if (field.given || field.is_gathered) continue;
     if (field.is_static) {
       window_arrays_.back() =
           AddArray(field.name + "'tile", field.element, false, false, field);

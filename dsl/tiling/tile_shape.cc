@@ -17,10 +17,10 @@ constexpr double kFarCacheBytes = 8.0 * 1024 * 1024;  // its share of the last
 constexpr double kPointNs = 0.3;                      // one point, data near
 constexpr double kFarPointNs = 0.5;                   // data far
 constexpr double kMemoryPointNs = 1.5;                // data in memory
-constexpr double kCopyNs = 0.15;   // a byte in, out, and hashed
-constexpr double kRemoteNs = 3.0;  // a byte from another agent
-constexpr double kTaskNs = 20e3;   // beside the kernel
-constexpr double kTableNs = 2.0;   // an element of a table
+constexpr double kCopyNs = 0.15;     // a byte in, out, and hashed
+constexpr double kRemoteNs = 3.0;    // a byte from another agent
+constexpr double kTaskNs = 20e3;     // beside the kernel
+constexpr double kGatheredNs = 2.0;  // an element of a gathered coefficient
 // Below this many points a row is not worth a loop.
 constexpr int64_t kRowMin = 64;
 constexpr std::array<int64_t, 13> kDepths = {1,  2,  3,  4,  6,  8,  12,
@@ -49,10 +49,14 @@ double PointsInUse(const TilePlan& plan, double window, double rows) {
   return row * std::min(rows, span);
 }
 
-// Elements of tables that the tile in the middle makes for its first block.
-double TableElements(const TilePlan& plan) {
-  const auto is_table = [](const TileField& field) { return field.is_table; };
-  if (std::none_of(plan.fields.begin(), plan.fields.end(), is_table)) return 0;
+// Elements of gathered coefficients that the tile in the middle makes for its
+// first block.
+double GatheredElements(const TilePlan& plan) {
+  const auto is_gathered = [](const TileField& field) {
+    return field.is_gathered;
+  };
+  if (std::none_of(plan.fields.begin(), plan.fields.end(), is_gathered))
+    return 0;
   IndexVector middle;
   for (const int64_t count : plan.counts) middle.push_back(count / 2);
   const Box tile = plan.Tile(middle);
@@ -62,24 +66,24 @@ double TableElements(const TilePlan& plan) {
     points.lower.push_back(tile.lower[d] - rim);
     points.upper.push_back(tile.upper[d] + rim);
   }
-  std::vector<Box> tables = EmptyBoxes(plan);
+  std::vector<Box> gathered = EmptyBoxes(plan);
   for (size_t p = plan.pieces.size(); p-- > 0;) {
     const TilePiece& piece = plan.pieces[p];
     Box at = points;
-    if (plan.IsTable(piece)) {
+    if (plan.IsGathered(piece)) {
       const auto f = static_cast<size_t>(piece.stores.front());
-      for (int e = 0; e < tables[f].size(); ++e) {
+      for (int e = 0; e < gathered[f].size(); ++e) {
         const int32_t d = plan.fields[f].dims[static_cast<size_t>(e)];
-        at.lower[d + 1] = tables[f].lower[e];
-        at.upper[d + 1] = tables[f].upper[e];
+        at.lower[d + 1] = gathered[f].lower[e];
+        at.upper[d + 1] = gathered[f].upper[e];
       }
     }
-    AddReads(plan, piece, at, tables);
+    AddReads(plan, piece, at, gathered);
   }
   double out = 0;
-  for (size_t f = 0; f < tables.size(); ++f) {
-    if (!is_table(plan.fields[f])) continue;
-    out += static_cast<double>(tables[f].Count());
+  for (size_t f = 0; f < gathered.size(); ++f) {
+    if (!is_gathered(plan.fields[f])) continue;
+    out += static_cast<double>(gathered[f].Count());
   }
   return out;
 }
@@ -106,7 +110,7 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
   double given_bytes = 0;
   double field_count = 0;
   for (const TileField& field : plan.fields) {
-    if (field.is_table ||
+    if (field.is_gathered ||
         static_cast<int>(field.dims.size()) < plan.dim_count()) {
       continue;
     }
@@ -123,7 +127,7 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
   const auto workers = static_cast<double>(target.agents * target.workers);
   double task_ns = kTaskNs + average * depth * point_ns * field_count +
                    given_bytes * (tile + window) * kCopyNs +
-                   TableElements(plan) * kTableNs;
+                   GatheredElements(plan) * kGatheredNs;
   if (target.agents > 1) task_ns += given_bytes * (window - tile) * kRemoteNs;
   // Tasks of one generation share the workers; a few more generations than
   // one can overlap, so a half-filled last wave costs half.

@@ -233,7 +233,8 @@ result u(:)(4)
   }));
 }
 
-// A task makes what it reads of a table, backwards from those who read it.
+// A task makes what it reads of a gathered coefficient, backwards from those
+// who read it.
 TEST(TilePlanTest, TablesAreMadeBeforeTheyAreRead) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {9}, .depth = 2};
@@ -276,10 +277,10 @@ result u(:)(4)
   EXPECT_FALSE(is_taken_with(
       [](TilePlan& plan) { std::swap(plan.pieces[0], plan.pieces[1]); }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
-    for (TileField& field : plan.fields) field.is_table = false;
+    for (TileField& field : plan.fields) field.is_gathered = false;
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
-    for (TileField& field : plan.fields) field.is_table = true;
+    for (TileField& field : plan.fields) field.is_gathered = true;
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
     for (TilePiece& piece : plan.pieces) piece.is_static = false;
