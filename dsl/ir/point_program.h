@@ -31,7 +31,7 @@ struct PointArray {
   std::vector<int64_t> place;
   // Its labels are made outside of this program, before any step, of arrays
   // that tiles make at lower stages (see TileField).
-  bool is_given = false;
+  bool is_scalar_input = false;
   int32_t stage = 0;
 };
 

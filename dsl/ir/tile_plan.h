@@ -54,11 +54,11 @@ struct TileField {
   bool is_static = false;
   // A static one without dimensions may be made elsewhere: of the array, the
   // label with these indices.
-  std::optional<IndexVector> given = std::nullopt;
+  std::optional<IndexVector> scalar_input = std::nullopt;
   // A static one that does not lie in space: its coordinates are indices of its
   // own. Each task makes for itself the part that it reads, and has no rim.
   bool is_gathered = false;
-  // Static fields are computed in stages: a number that is given may be made of
+  // Static fields are computed in stages: a scalar input may be made of
   // what all tiles have of fields of lower stages, and what reads it has its
   // stage or a higher one.
   int32_t stage = 0;

@@ -42,8 +42,8 @@ void EncodeField(const TileField& field, Encoder& out) {
   out.PutString(field.name);
   out.PutU8(static_cast<uint8_t>(field.element));
   out.PutBool(field.is_static);
-  out.PutBool(field.given.has_value());
-  if (field.given) field.given->Encode(out);
+  out.PutBool(field.scalar_input.has_value());
+  if (field.scalar_input) field.scalar_input->Encode(out);
   out.PutBool(field.is_gathered);
   out.PutSigned(field.stage);
   PutIntegers(out, field.dims);
@@ -57,7 +57,7 @@ TileField DecodeField(Decoder& in) {
   out.name = std::string(in.GetString());
   out.element = GetElement(in);
   out.is_static = in.GetBool();
-  if (in.GetBool()) out.given = IndexVector::Decode(in);
+  if (in.GetBool()) out.scalar_input = IndexVector::Decode(in);
   out.is_gathered = in.GetBool();
   out.stage = static_cast<int32_t>(in.GetSigned());
   out.dims = GetIntegers<int32_t>(in);
@@ -132,8 +132,8 @@ bool IsValidField(const TileField& field, const TilePlan& plan) {
   }
   return field.box.size() == static_cast<int>(field.dims.size()) &&
          field.carried >= 0 && field.carried <= 16 &&
-         (!field.given || (field.is_static && field.dims.empty())) &&
-         (!field.is_gathered || (field.is_static && !field.given)) &&
+         (!field.scalar_input || (field.is_static && field.dims.empty())) &&
+         (!field.is_gathered || (field.is_static && !field.scalar_input)) &&
          IsIn(field.stage, field.is_static ? kStagesMax + 1 : 1) &&
          IsIn(field.time_position, field.dims.size() + 1);
 }
@@ -206,7 +206,7 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   for (size_t s = 0; s < piece.stores.size(); ++s) {
     const int32_t field = piece.stores[s];
     if (!IsIn(field, plan.fields.size()) ||
-        plan.fields[static_cast<size_t>(field)].given ||
+        plan.fields[static_cast<size_t>(field)].scalar_input ||
         piece.code.stores[s].element !=
             plan.fields[static_cast<size_t>(field)].element) {
       return false;

@@ -48,7 +48,7 @@ bool FitsPlan(const TileRole& role, const TilePlan& plan) {
             (!field.is_static || field.stage != role.stage)) {
           return false;
         }
-        return !field.given && !field.is_gathered &&
+        return !field.scalar_input && !field.is_gathered &&
                r.box.size() == field.box.size();
       });
 }

@@ -59,12 +59,12 @@ struct TileRole {
 inline bool IsTaken(const TileField& field, const TileRole& role) {
   if (!field.is_static || field.is_gathered) return false;
   return role.kind != TileRole::Kind::kStatic || field.stage < role.stage ||
-         (field.given && field.stage == role.stage);
+         (field.scalar_input && field.stage == role.stage);
 }
 
 // Whether a task of that role, a static one, makes a field.
 inline bool IsMadeBy(const TileField& field, const TileRole& role) {
-  return field.is_static && !field.given && !field.is_gathered &&
+  return field.is_static && !field.scalar_input && !field.is_gathered &&
          field.stage == role.stage;
 }
 

@@ -24,8 +24,8 @@ struct TileShape {
 
 // The tile program. `shape` is chosen for `target` unless given, and made
 // legal in any case. It is not checked, for it may not be whole: of a loop it
-// lacks the condition, and arrays that are given are taken to stand behind its
-// own, in the order of points.arrays. kUnimplemented, with the reason as a
+// lacks the condition, and arrays of scalar inputs are taken to stand behind
+// its own, in the order of points.arrays. kUnimplemented, with the reason as a
 // clause, if the program is no uniform stencil.
 absl::StatusOr<Program> Coalesce(const PointProgram& points,
                                  const TargetSize& target,

@@ -74,12 +74,12 @@ std::vector<bool> LateArrays(const PointProgram& points,
                        });
   };
   const auto waits = [&](const PointClass& c) {
-    const bool can_be_given =
+    const bool can_be_inputs =
         has_time(c.creates.front()) ||
         held[static_cast<size_t>(c.creates.front().array)];
     return std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
       const auto a = static_cast<size_t>(use.array);
-      return is_late[a] && !(can_be_given && early[a]);
+      return is_late[a] && !(can_be_inputs && early[a]);
     });
   };
   for (bool has_changed = true; has_changed;) {
@@ -169,8 +169,10 @@ std::vector<bool> OwnCoefficients(const PointProgram& points,
 
 // Adds early arrays of which a reduction or a task behind the tiles wants more
 // than they give: parts of space, or what varies along it.
-void AddUngiven(const PointProgram& points, const std::vector<bool>& early,
-                const std::vector<bool>& late, std::vector<bool>& own) {
+void AddOtherThanScalars(const PointProgram& points,
+                         const std::vector<bool>& early,
+                         const std::vector<bool>& late,
+                         std::vector<bool>& own) {
   const auto want = [&](int32_t array) {
     const auto a = static_cast<size_t>(array);
     own[a] = own[a] || (early[a] && !late[a]);
@@ -402,7 +404,7 @@ absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
   late = LateArrays(points, arrays, early,
                     HeldArrays(points, arrays, early, late));
   std::vector<bool> own = OwnCoefficients(points, arrays, late);
-  AddUngiven(points, early, late, own);
+  AddOtherThanScalars(points, early, late, own);
   const auto is_late = [&late](int32_t array) {
     return late[static_cast<size_t>(array)];
   };
@@ -449,7 +451,7 @@ absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
     for (const Use& use : c.uses) {
       if (!is_late(use.array)) continue;
       const auto a = static_cast<size_t>(use.array);
-      out.tiled.arrays[a].is_given = true;
+      out.tiled.arrays[a].is_scalar_input = true;
       out.tiled.arrays[a].stage = stages[a];
     }
   }

@@ -88,7 +88,7 @@ absl::Status Recognizer::MakeFields() {
     TileField field{.name = array.name,
                     .element = array.element,
                     .is_static = true,
-                    .given = placed_.given[a],
+                    .scalar_input = placed_.scalar_inputs[a],
                     .is_gathered = placed_.is_gathered[a],
                     .stage = array.stage,
                     .dims = {},
@@ -372,7 +372,7 @@ absl::Status Recognizer::Sort() {
   return absl::OkStatus();
 }
 
-// Static fields follow what they are made of; numbers that are given have their
+// Static fields follow what they are made of; scalar inputs have their
 // stages.
 void Recognizer::FindStages() {
   for (bool has_changed = true; has_changed;) {

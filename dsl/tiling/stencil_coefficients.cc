@@ -159,7 +159,7 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
   const auto& own = out_.along[static_cast<size_t>(create.array)];
   bool is_whole_space =
       static_cast<int32_t>(out.size()) == out_.dims &&
-      !points_.arrays[static_cast<size_t>(use.array)].is_given;
+      !points_.arrays[static_cast<size_t>(use.array)].is_scalar_input;
   for (size_t i = 0; i < out.size() && is_whole_space; ++i) {
     const auto coordinate = static_cast<int32_t>(i) + 1;
     const auto at = std::find_if(own.begin(), own.end(),
@@ -199,7 +199,7 @@ absl::Status Placer::PlaceUses(PointClass& c) {
         std::all_of(place->begin(), place->end(), [](const Follows& follows) {
           return follows.coordinate == kFixed;
         });
-    if (source.is_given && !is_number) {
+    if (source.is_scalar_input && !is_number) {
       return absl::UnimplementedError(
           absl::StrCat("task ", c.name, " reads ", source.name,
                        ", which is made of what all tiles hold, not at a "
@@ -247,14 +247,14 @@ absl::Status Placer::AddClass(const PointClass& source, size_t k,
 int32_t Placer::AddArray(const PointArray& source) {
   const size_t at = out_.points.arrays.size();
   out_.points.arrays.push_back(source);
-  if (!source.is_given) {
+  if (!source.is_scalar_input) {
     out_.points.arrays[at].name = absl::StrCat(source.name, "'", at);
   }
   out_.along.emplace_back();
   out_.is_created.push_back(true);
   out_.is_coefficient.push_back(true);
   out_.is_gathered.push_back(false);
-  out_.given.emplace_back();
+  out_.scalar_inputs.emplace_back();
   return static_cast<int32_t>(at);
 }
 
@@ -307,8 +307,8 @@ absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
     at = static_cast<size_t>(known->second);
   }
   out_.is_created[at] = true;
-  if (source.is_given) {
-    IndexVector& label = out_.given[at].emplace();
+  if (source.is_scalar_input) {
+    IndexVector& label = out_.scalar_inputs[at].emplace();
     for (const Follows& follows : place) label.push_back(follows.offset);
   }
   const auto position = known->second;
@@ -348,7 +348,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
   out_.points = points_;
   out_.points.classes.clear();
   out_.along.resize(points_.arrays.size());
-  out_.given.resize(points_.arrays.size());
+  out_.scalar_inputs.resize(points_.arrays.size());
   reads_.resize(points_.arrays.size());
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {

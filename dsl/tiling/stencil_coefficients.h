@@ -38,9 +38,9 @@ struct PlacedProgram {
   std::vector<bool> is_created;
   std::vector<bool> is_coefficient;
   std::vector<bool> is_gathered;
-  // By array: of one that is given, the indices of the label that it stands
+  // By array: of a scalar input, the indices of the label that it stands
   // for; it has the name of the array of that.
-  std::vector<std::optional<IndexVector>> given;
+  std::vector<std::optional<IndexVector>> scalar_inputs;
   int32_t dims = 0;  // of space
 };
 

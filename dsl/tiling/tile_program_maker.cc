@@ -60,7 +60,7 @@ void TileProgramMaker::AddArrays() {
     window_arrays_.push_back(-1);
     core_arrays_.push_back(-1);
     strip_arrays_.emplace_back();
-    if (field.given || field.is_gathered) continue;
+    if (field.scalar_input || field.is_gathered) continue;
     if (field.is_static) {
       window_arrays_.back() =
           AddArray(field.name + "'tile", field.element, false, false, field);
@@ -116,15 +116,15 @@ void TileProgramMaker::AddClass(const std::string& name, TaskClass task_class,
   program_.classes.push_back(std::move(task_class));
 }
 
-// Arrays that are given come behind the ones here.
-void TileProgramMaker::FindGiven() {
+// Arrays of scalar inputs come behind the ones here.
+void TileProgramMaker::FindScalarInputs() {
   for (const TileField& field : plan_.fields) {
     auto array = static_cast<int32_t>(program_.arrays.size());
-    for (size_t a = 0; field.given && points_.arrays[a].name != field.name;
-         ++a) {
+    for (size_t a = 0;
+         field.scalar_input && points_.arrays[a].name != field.name; ++a) {
       ++array;
     }
-    given_arrays_.push_back(field.given ? array : -1);
+    scalar_input_arrays_.push_back(field.scalar_input ? array : -1);
   }
 }
 
@@ -135,10 +135,10 @@ std::vector<Use> TileProgramMaker::StaticUses(const TileRole& role) const {
     if (!IsTaken(field, role)) continue;
     Use use{
         .array = window_arrays_[f], .map = TileMap(std::nullopt), .guard = {}};
-    if (field.given) {
-      use.array = given_arrays_[f];
+    if (field.scalar_input) {
+      use.array = scalar_input_arrays_[f];
       use.map.clear();
-      for (const int64_t index : *field.given) {
+      for (const int64_t index : *field.scalar_input) {
         use.map.push_back(AffineExpr::Constant(index));
       }
     }
@@ -259,7 +259,7 @@ Program TileProgramMaker::Make() {
       {.name = "plan", .kind = "tile-plan", .body = plan.Take()});
   AddArrays();
   AddResults();
-  FindGiven();
+  FindScalarInputs();
   for (int32_t stage = 0; stage <= kStagesMax; ++stage) AddStaticClass(stage);
   AddStartClass();
   AddStepClasses();

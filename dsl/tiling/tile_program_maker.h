@@ -45,7 +45,7 @@ class TileProgramMaker {
     return AffineExpr::Index(dims()) * plan_.depth +
            AffineExpr::Constant(plan_.base_level);
   }
-  void FindGiven();
+  void FindScalarInputs();
   // Of what a task of that role is given of static fields.
   std::vector<Use> StaticUses(const TileRole& role) const;
   void AddStaticClass(int32_t stage);
@@ -73,7 +73,7 @@ class TileProgramMaker {
   std::vector<int32_t> window_arrays_;
   std::vector<int32_t> core_arrays_;
   std::vector<std::vector<int32_t>> strip_arrays_;
-  std::vector<int32_t> given_arrays_;
+  std::vector<int32_t> scalar_input_arrays_;
   std::vector<WantedResult> wanted_;
 };
 

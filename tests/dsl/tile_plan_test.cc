@@ -193,7 +193,7 @@ TEST(TilePlanTest, BlocksHaveSoManyLevels) {
 
 // Nobody computes what is given, and what is computed before all else reads
 // none of it.
-TEST(TilePlanTest, WhatIsGivenComesFromElsewhere) {
+TEST(TilePlanTest, ScalarInputsComeFromElsewhere) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {9}, .depth = 2};
   const Job job = MustCompile(R"(
@@ -222,7 +222,7 @@ result u(:)(4)
   };
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
     for (TileField& field : plan.fields) {
-      if (field.name == "scale") field.given = IndexVector();
+      if (field.name == "scale") field.scalar_input = IndexVector();
     }
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {

@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 // What has no time comes first, and what is made of all of it.
-constexpr char kGiven[] = R"(
+constexpr char kScalarInputs[] = R"(
 param N = 40
 param T = 20
 input k(x) for x = 0:N else 1 + x % 3
@@ -69,23 +69,24 @@ result heat(T)
 result total
 )";
 
-CompileOptions GivenTiles() {
+CompileOptions ScalarInputTiles() {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {12}, .depth = 5};
   return options;
 }
 
-TEST(Given, NumbersOfWhatHasNoTime) {
-  EXPECT_THAT(MustCompile(kGiven, GivenTiles()).lowering,
+TEST(ScalarInputs, OfWhatHasNoTime) {
+  EXPECT_THAT(MustCompile(kScalarInputs, ScalarInputTiles()).lowering,
               HasSubstr("3 tiles of 14 points, 5 steps deep"));
-  ExpectOneDigest(kGiven, Options(), *GivenTiles().shape,
+  ExpectOneDigest(kScalarInputs, Options(), *ScalarInputTiles().shape,
                   KernelCache().Source());
 }
 
-TEST(Given, NumbersInALoop) {
+TEST(ScalarInputs, InALoop) {
   const std::string text = absl::StrReplaceAll(
-      kGiven, {{"param T = 20", "repeat T = 5:50:5 until heat(T) > 0.56"}});
-  const Job job = MustCompile(text, GivenTiles());
+      kScalarInputs,
+      {{"param T = 20", "repeat T = 5:50:5 until heat(T) > 0.56"}});
+  const Job job = MustCompile(text, ScalarInputTiles());
   EXPECT_THAT(job.lowering, HasSubstr("5 steps deep"));
   CompileOptions points = Options();
   points.coalesce = false;
@@ -95,20 +96,20 @@ TEST(Given, NumbersInALoop) {
   EXPECT_EQ(ended.digest, expected.digest);
 }
 
-TEST(Given, NumbersSurviveAllFaults) {
-  Simulate(MustCompile(kGiven, GivenTiles()),
+TEST(ScalarInputs, SurviveAllFaults) {
+  Simulate(MustCompile(kScalarInputs, ScalarInputTiles()),
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }
 
-TEST(Given, WhatIsGivenIsANumber) {
+TEST(ScalarInputs, AreNumbers) {
   const std::string text = absl::StrReplaceAll(
-      absl::StrCat(kGiven,
+      absl::StrCat(kScalarInputs,
                    "reduce few(j) = max(part(i)) for j = 0:N over i = 0:1\n"),
       {{"scale   as s", "few(x) as s"}});
-  EXPECT_THAT(MustCompile(text, GivenTiles()).lowering,
+  EXPECT_THAT(MustCompile(text, ScalarInputTiles()).lowering,
               HasSubstr("point by point: task step reads few, which is made "
                         "of what all tiles hold, not at a number"));
-  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+  ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
 // Arrays of numbers that are made of arrays, and so on; as windows with rims,
@@ -152,32 +153,32 @@ result weight(:)
 result spread
 )";
   return absl::StrReplaceAll(
-      absl::StrCat(kGiven, kMore),
+      absl::StrCat(kScalarInputs, kMore),
       {{"k(x)    as c", "sharp(x) as c\n    weight(x) as b\n    way(x+t) as w"},
        {"n = c*(west + east)*s", "n = b*w + c*(west + east)*s"}});
 }
 
-TEST(Given, ArraysOfGivenNumbersAreMadeInStages) {
-  const Job job = MustCompile(Stages(), GivenTiles());
+TEST(ScalarInputs, ArraysOfThemAreMadeInStages) {
+  const Job job = MustCompile(Stages(), ScalarInputTiles());
   EXPECT_THAT(job.lowering, HasSubstr("3 tiles of 14 points, 5 steps deep"));
   std::vector<std::string> stages;
   for (const TaskClass& c : job.program.classes) {
     if (absl::StartsWith(c.name, "static")) stages.push_back(c.name);
   }
   EXPECT_THAT(stages, testing::ElementsAre("static", "static1", "static2"));
-  ExpectOneDigest(Stages(), Options(), *GivenTiles().shape,
+  ExpectOneDigest(Stages(), Options(), *ScalarInputTiles().shape,
                   KernelCache().Source());
 }
 
-TEST(Given, StagesSurviveAllFaults) {
-  Simulate(MustCompile(Stages(), GivenTiles()),
+TEST(ScalarInputs, StagesSurviveAllFaults) {
+  Simulate(MustCompile(Stages(), ScalarInputTiles()),
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }
 
 // What is made of itself along space is made behind the tiles, where all else
 // stays in them.
-TEST(Given, NumbersOfWhatIsMadeOfItself) {
-  const std::string text = absl::StrReplaceAll(absl::StrCat(kGiven, R"(
+TEST(ScalarInputs, OfWhatIsMadeOfItself) {
+  const std::string text = absl::StrReplaceAll(absl::StrCat(kScalarInputs, R"(
 boundary grow(-1) = 0.5
 task add
   creates grow(i) as n
@@ -191,14 +192,14 @@ reduce high = max(grow(i)) over i = 0:9
 result grow(:)
 )"),
                                                {{"scale   as s", "high as s"}});
-  EXPECT_THAT(MustCompile(text, GivenTiles()).lowering,
+  EXPECT_THAT(MustCompile(text, ScalarInputTiles()).lowering,
               HasSubstr("3 tiles of 14 points, 5 steps deep"));
-  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+  ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
 // What tiles don't give of arrays without time is made behind them once more:
 // rows of them, parts that are no box, and what varies along space.
-TEST(Given, PartsOfSpaceAreMadeBehindTiles) {
+TEST(ScalarInputs, PartsOfSpaceAreMadeBehindTiles) {
   const std::string text = R"(
 param N = 30
 param M = 20
@@ -263,20 +264,20 @@ result low
 }
 
 // A late number that a copied task reads is made once.
-TEST(Given, WhatStandsBehindIsThereOnce) {
+TEST(ScalarInputs, WhatStandsBehindIsThereOnce) {
   const std::string text = absl::StrCat(Stages(), "result way(:)\n");
-  const Job job = MustCompile(text, GivenTiles());
+  const Job job = MustCompile(text, ScalarInputTiles());
   EXPECT_THAT(job.lowering, HasSubstr("3 tiles of 14 points, 5 steps deep"));
   std::vector<std::string> names;
   for (const TaskClass& c : job.program.classes) {
     if (c.name == "share" || c.name == "lay") names.push_back(c.name);
   }
   EXPECT_THAT(names, testing::UnorderedElementsAre("share", "lay"));
-  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+  ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
 // Array by array it goes round, though no label waits for itself.
-TEST(Given, StagesEnd) {
+TEST(ScalarInputs, StagesEnd) {
   const std::string text = R"(
 param N = 40
 param T = 20
@@ -303,10 +304,10 @@ task step
 end task
 result u(:)(T)
 )";
-  EXPECT_THAT(MustCompile(text, GivenTiles()).lowering,
+  EXPECT_THAT(MustCompile(text, ScalarInputTiles()).lowering,
               HasSubstr("point by point: some array is made of what all tiles "
                         "hold of itself"));
-  ExpectOneDigest(text, Options(), *GivenTiles().shape, nullptr);
+  ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
 }  // namespace
