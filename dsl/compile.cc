@@ -306,7 +306,7 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
                                         const SerialProgress& progress) {
   options.compiled = false;
   options.target = {};
-  // One tile over all of space: no rims; what is left is the loop over the
+  // One tile over all of space: no halos; what is left is the loop over the
   // points of each level.
   options.shape = TileShape{.widths = {}, .depth = kSerialLevels};
   DOGGED_ASSIGN_OR_RETURN(const Job job,

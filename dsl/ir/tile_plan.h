@@ -1,6 +1,6 @@
 // TilePlan: how a uniform stencil program is computed in overlapped tiles of
 // space with some depth in time. A tile task takes the values of its block of
-// points at level (b-1)*D, and of a rim around it, computes D levels on a
+// points at level (b-1)*D, and of a halo around it, computes D levels on a
 // region that shrinks by the stencil's reach at each, and gives away its block
 // at level b*D: whole to its own next task, in strips to its neighbours.
 //
@@ -50,13 +50,13 @@ std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box);
 struct TileField {
   std::string name;
   ElementType element = ElementType::kDouble;
-  // Without time: computed once per tile, with its rim.
+  // Without time: computed once per tile, with its halo.
   bool is_static = false;
   // A static one without dimensions may be made elsewhere: of the array, the
   // label with these indices.
   std::optional<IndexVector> scalar_input = std::nullopt;
   // A static one that does not lie in space: its coordinates are indices of its
-  // own. Each task makes for itself the part that it reads, and has no rim.
+  // own. Each task makes for itself the part that it reads, and has no halo.
   bool is_gathered = false;
   // Static fields are computed in stages: a scalar input may be made of
   // what all tiles have of fields of lower stages, and what reads it has its
@@ -99,7 +99,7 @@ struct TilePiece {
   bool is_static = false;
   // Pieces that create what load l reads.
   std::vector<std::vector<int32_t>> makers;
-  // By load and space dimension: true if the load's shift there needs no rim,
+  // By load and space dimension: true if the load's shift there needs no halo,
   // as it points inwards from the edge of the domain.
   std::vector<std::vector<bool>> is_inward;
 };
@@ -172,7 +172,7 @@ struct TilePlan {
   }
   // The points of a tile, all dimensions.
   Box Tile(const IndexVector& tile) const;
-  // `field`'s points in a tile, and those with the rim around it.
+  // `field`'s points in a tile, and those with the halo around it.
   Box Core(const TileField& field, const IndexVector& tile) const;
   Box Window(const TileField& field, const IndexVector& tile) const;
   // The strip of `field` that `tile` gives to its neighbour at tile + delta;

@@ -30,12 +30,12 @@ int64_t Extent(const TilePlan& plan, int d) {
   return plan.space.upper[d] - plan.space.lower[d] + 1;
 }
 
-int64_t RimOf(const TilePlan& plan, size_t d) {
-  int64_t rim = 0;
+int64_t HaloOf(const TilePlan& plan, size_t d) {
+  int64_t halo = 0;
   for (const TileField& field : plan.fields) {
-    rim = std::max({rim, field.reach_below[d], field.reach_above[d]});
+    halo = std::max({halo, field.reach_below[d], field.reach_above[d]});
   }
-  return rim;
+  return halo;
 }
 
 // Points of the window that are in use at a time, see SweepOrder: a slab at
@@ -62,9 +62,9 @@ double GatheredElements(const TilePlan& plan) {
   const Box tile = plan.Tile(middle);
   Box points{{plan.base_level + 1}, {plan.base_level + plan.depth}};
   for (int d = 0; d < plan.dim_count(); ++d) {
-    const int64_t rim = RimOf(plan, static_cast<size_t>(d));
-    points.lower.push_back(tile.lower[d] - rim);
-    points.upper.push_back(tile.upper[d] + rim);
+    const int64_t halo = HaloOf(plan, static_cast<size_t>(d));
+    points.lower.push_back(tile.lower[d] - halo);
+    points.upper.push_back(tile.upper[d] + halo);
   }
   std::vector<Box> gathered = EmptyBoxes(plan);
   for (size_t p = plan.pieces.size(); p-- > 0;) {
@@ -91,19 +91,19 @@ double GatheredElements(const TilePlan& plan) {
 // Nanoseconds per point and level that are wanted, if all workers share.
 double CostOf(const TilePlan& plan, const TargetSize& target) {
   double tile = 1;     // points
-  double window = 1;   // with the rim
+  double window = 1;   // with the halo
   double average = 1;  // computed per level
   double tiles = 1;
   double rows = 1;  // of the window, along the first dimension
   for (int d = 0; d < plan.dim_count(); ++d) {
     const auto s = static_cast<size_t>(d);
     const double width = static_cast<double>(plan.widths[s]);
-    const double rim =
-        plan.counts[s] > 1 ? static_cast<double>(RimOf(plan, s)) : 0;
+    const double halo =
+        plan.counts[s] > 1 ? static_cast<double>(HaloOf(plan, s)) : 0;
     tile *= width;
-    window *= width + 2 * rim;
+    window *= width + 2 * halo;
     if (d == 0) rows = window;
-    average *= width + rim;
+    average *= width + halo;
     tiles *= static_cast<double>(plan.counts[s]);
   }
   double held_bytes = 0;  // per point of the window
@@ -160,7 +160,7 @@ void SetDepth(int64_t depth, TilePlan& plan) {
 void SetWidth(int d, int64_t wanted, TilePlan& plan) {
   const auto s = static_cast<size_t>(d);
   const int64_t extent = Extent(plan, d);
-  int64_t width = std::max({wanted, RimOf(plan, s), kEdgeWidth});
+  int64_t width = std::max({wanted, HaloOf(plan, s), kEdgeWidth});
   // The last tile may be narrower than the others, but not than an edge.
   while (width < extent && extent % width != 0 && extent % width < kEdgeWidth) {
     ++width;

@@ -14,7 +14,7 @@ namespace dogged::dsl {
 
 // Gives `plan` tiles of `widths` and `depth` levels, or the nearest shape that
 // is legal: depth at most the levels there are, in a loop so that blocks end
-// where rounds do; tiles no narrower than the rim, and wide enough at the
+// where rounds do; tiles no narrower than the halo, and wide enough at the
 // edges.
 void SetTileShape(const std::vector<int64_t>& widths, int64_t depth,
                   TilePlan& plan);

@@ -112,7 +112,7 @@ TEST(ScalarInputs, AreNumbers) {
   ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
-// Arrays of numbers that are made of arrays, and so on; as windows with rims,
+// Arrays of numbers that are made of arrays, and so on; as windows with halos,
 // as tables, and read behind the tiles.
 std::string Stages() {
   constexpr char kMore[] = R"(
