@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/agent/kernel_source.h"
+#include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/run/local_agents.h"
 #include "dsl/check/check.h"
 #include "runtime/graph/program.h"
