@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Who may include whom, which outside header stands in which file, and which
-names are banned where. See docs/STYLE.md, A.2. A new row is a decision.
+names are banned where. See docs/STYLE.md. A new row is a decision.
 
     tests/lint/layers.py [ROOT]
 """

@@ -1,4 +1,4 @@
-// What `dogged agent` is asked for. Plain data.
+// Options of `dogged agent`. Plain data.
 #ifndef DOGGED_APPS_DOGGED_AGENT_AGENT_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_AGENT_AGENT_OPTIONS_H_
 

@@ -24,8 +24,8 @@ class CommandFlags {
 
   // The command is the one that was given.
   virtual bool IsParsed() const = 0;
-  // What it knows of programs depends on OpenBLAS, without an agent that sets
-  // it up.
+  // The command compiles programs, so OpenBLAS is to be set up first: numeric
+  // classes depend on it. An agent does so by itself.
   virtual bool KnowsPrograms() const { return false; }
   // Errors: kInvalidArgument for values of flags, in words that say so.
   virtual absl::StatusOr<ExitCode> Run() = 0;
@@ -39,7 +39,7 @@ void AddChoice(CLI::App& app, const char* name, std::string& value,
                const std::vector<std::string>& choices,
                const std::string& what);
 
-// What the flags were given as, before they are parsed further.
+// Texts of the flags, before they are parsed further.
 struct ProgramFlags {
   std::vector<std::string> definitions;
   std::vector<std::string> inputs;

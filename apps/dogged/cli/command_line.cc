@@ -19,7 +19,8 @@
 namespace dogged {
 namespace {
 
-// What a process maps that knows programs and has no tasks: OpenBLAS is most.
+// Addresses that a process maps which compiles programs and runs no tasks, most
+// of them for OpenBLAS.
 constexpr int64_t kProgramAddresses = int64_t{96} << 20;
 
 ExitCode Run(CommandFlags& command) {

@@ -1,4 +1,4 @@
-// What `dogged status` and `dogged cancel` are asked for. Plain data.
+// Options of `dogged status` and `dogged cancel`. Plain data.
 #ifndef DOGGED_APPS_DOGGED_CLIENT_CLUSTER_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_CLIENT_CLUSTER_OPTIONS_H_
 

@@ -7,7 +7,7 @@
 
 namespace dogged {
 
-// What every command knows of the world, read once.
+// The world as every command knows it, read once.
 struct Environment {
   std::string cache_directory;  // of compiled kernels
   std::string compiler;

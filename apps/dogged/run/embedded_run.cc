@@ -32,7 +32,7 @@ RunReport ReportOf(const LocalRun& run, absl::Duration elapsed) {
   return out;
 }
 
-// Of a run in this process. Whatever is wrong with that, there is no other one.
+// The failure of a run in this process; no agent could be missing.
 ExitCode PrintFailure(const absl::Status& status) {
   const ExitCode code = PrintError(status);
   return status.code() == absl::StatusCode::kInvalidArgument ||

@@ -22,7 +22,7 @@
 namespace dogged {
 namespace {
 
-// What lacks of all that was asked for; empty if nothing does.
+// The parts of all that was asked for which are missing; empty if none is.
 std::string MissingOf(const RunReport& report) {
   if (!report.outputs_failed.empty()) {
     return absl::StrCat(absl::StrJoin(report.outputs_failed, ", "),

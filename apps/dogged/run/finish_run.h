@@ -1,5 +1,5 @@
-// What all ways of running share once the results are there: outputs, check,
-// words.
+// The end that all ways of running share: outputs, check, words, once the
+// results are there.
 #ifndef DOGGED_APPS_DOGGED_RUN_FINISH_RUN_H_
 #define DOGGED_APPS_DOGGED_RUN_FINISH_RUN_H_
 

@@ -35,7 +35,7 @@ absl::StatusOr<LoadedProgram> Load(RunOptions& options,
   return LoadProgram(program, kernels);
 }
 
-// Of a run that brings what it needs: an error if there is no room for it, a
+// Memory for a run that brings its agents: an error if there is too little, a
 // warning where it may be short.
 absl::Status CheckOwnMemory(const RunOptions& options,
                             const LoadedProgram& program, bool is_embedded) {

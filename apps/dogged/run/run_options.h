@@ -1,4 +1,4 @@
-// What `dogged run` is asked for. Plain data.
+// Options of `dogged run`. Plain data.
 #ifndef DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
 
@@ -34,7 +34,7 @@ struct RunOptions {
   uint64_t seed = 0;
   bool seed_given = false;
   bool json = false;
-  // What the values of each own agent may take; 0: no bound.
+  // Bytes that the values of each own agent may take; 0: no bound.
   int64_t memory_bytes = 0;
 };
 

@@ -13,7 +13,7 @@ namespace dogged {
 // Tasks that the results need: `needed`; of a loop that has come to `time`,
 // those of its rounds so far, for nobody knows how many there will be.
 int64_t NeededAt(const Program& program, int64_t time, int64_t needed);
-// Of a loop it is not known how much is left, but how far it has come.
+// Notes the place of a loop, of which it is not known how much is left.
 void NotePlace(const Program& program, int64_t time, Progress& progress);
 // "47 %" of the needed tasks; of a loop, whose end nobody knows, "T = 700".
 std::string HowFar(const Program& program, int64_t time, int64_t done,
