@@ -33,7 +33,7 @@ class RandomCoefficients {
     last_ = 2 * last_ + kRim;
     for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddCoefficient();
     for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
-    if (rng_.Chance(0.3)) AddNumberOfCoefficient(stencil);
+    if (rng_.Chance(0.3)) AddNumberOfOwnCoefficient(stencil);
     if (stencil.has_coefficient && rng_.Chance(0.5)) {
       AddNumberOfCoefficient(stencil);
     }
@@ -257,7 +257,7 @@ class RandomCoefficients {
     numbers_.push_back({is_made ? 0.5 * value : value, is_spread});
   }
 
-  void AddNumberOfCoefficient(const RandomStencil& stencil) {
+  void AddNumberOfOwnCoefficient(const RandomStencil& stencil) {
     const auto p = static_cast<size_t>(
         rng_.Below(static_cast<int64_t>(coefficients_.size())));
     std::string source = Name(p);
