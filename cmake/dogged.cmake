@@ -42,7 +42,7 @@ function(dogged_library)
 endfunction()
 
 # The code of `target` begins at a multiple of a huge page, with nothing else in
-# its last one: apps/dogged/huge_text.h moves it there.
+# its last one: apps/dogged/process/huge_page_code.h moves it there.
 function(dogged_align_text target)
   target_link_options(${target} PRIVATE
     -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000)

@@ -7,17 +7,18 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "dsl/input_sizes.h"
 #include "dsl/job_inputs.h"
-#include "dsl/load_kernels.h"
-#include "dsl/lower.h"
-#include "dsl/lower_program.h"
-#include "dsl/numeric_needs.h"
-#include "dsl/parser.h"
+#include "dsl/kernels/load_kernels.h"
+#include "dsl/kernels/numeric_needs.h"
+#include "dsl/lower/input_sizes.h"
+#include "dsl/lower/lower.h"
+#include "dsl/lower/lower_points.h"
+#include "dsl/lower/size_limits.h"
 #include "dsl/point_warning.h"
-#include "dsl/size_limits.h"
-#include "dsl/skew.h"
-#include "dsl/stencil.h"
+#include "dsl/text/parser.h"
+#include "dsl/tiling/lower_program.h"
+#include "dsl/tiling/skew.h"
+#include "dsl/tiling/stencil.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/rounds.h"
@@ -305,7 +306,7 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
                                         const SerialProgress& progress) {
   options.compiled = false;
   options.target = {};
-  // One tile over all of space: no rims; what is left is the loop over the
+  // One tile over all of space: no halos; what is left is the loop over the
   // points of each level.
   options.shape = TileShape{.widths = {}, .depth = kSerialLevels};
   DOGGED_ASSIGN_OR_RETURN(const Job job,

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/lower_program.h"
-#include "dsl/point_kernels.h"
-#include "dsl/tile_plan.h"
+#include "dsl/ir/tile_bodies.h"
+#include "dsl/ir/tile_plan.h"
+#include "dsl/kernels/point_kernels.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
 

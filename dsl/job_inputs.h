@@ -7,7 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "dsl/compile.h"
-#include "dsl/point_program.h"
+#include "dsl/ir/point_program.h"
 #include "runtime/graph/job.h"
 
 namespace dogged::dsl {

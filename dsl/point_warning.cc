@@ -9,8 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "dsl/lower_program.h"
-#include "dsl/stencil_arrays.h"
+#include "dsl/tiling/lower_program.h"
+#include "dsl/tiling/stencil_arrays.h"
 #include "runtime/graph/index_range.h"
 
 namespace dogged::dsl {

@@ -4,10 +4,10 @@
 #define DOGGED_DSL_POINT_WARNING_H_
 
 #include "absl/strings/string_view.h"
-#include "dsl/checked.h"
+#include "dsl/check/checked.h"
 #include "dsl/compile.h"
-#include "dsl/diagnostics.h"
-#include "dsl/point_program.h"
+#include "dsl/ir/point_program.h"
+#include "dsl/text/diagnostics.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "dsl/skewed_results.h"
+#include "dsl/tiling/skewed_results.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/isl/analysis_isl.h"
 #include "runtime/base/check.h"
 
 namespace dogged {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/dogged/cluster_client.h"
-#include "apps/dogged/job_source.h"
-#include "apps/dogged/launch.h"
-#include "dsl/check.h"
+#include "apps/dogged/agent/kernel_source.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/run/local_agents.h"
+#include "dsl/check/check.h"
 #include "runtime/graph/program.h"
 
 namespace dogged {

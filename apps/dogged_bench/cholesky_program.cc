@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "dsl/point_kernels.h"
+#include "dsl/kernels/point_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/graph/builder.h"
 

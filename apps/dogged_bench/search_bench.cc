@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged_bench/bench.h"
 #include "apps/tiles/blas_kernels.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
-#include "dsl/load_kernels.h"
+#include "dsl/isl/analysis_isl.h"
+#include "dsl/kernels/load_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/sim/cluster.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "apps/output/words.h"
+#include "apps/output/run_text.h"
 #include "runtime/base/status.h"
 
 namespace dogged {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "apps/output/plot.h"
-#include "apps/output/words.h"
+#include "apps/output/run_text.h"
 
 namespace dogged {
 namespace {

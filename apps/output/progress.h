@@ -11,7 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "apps/output/words.h"
+#include "apps/output/run_text.h"
 
 namespace dogged {
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "dsl/file_endings.h"
+#include "dsl/check/file_endings.h"
 #include "runtime/base/status.h"
 
 namespace dogged {

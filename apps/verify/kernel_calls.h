@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "dsl/point_kernels.h"
+#include "dsl/kernels/point_kernels.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/relations.h"
 

@@ -3,7 +3,7 @@
 // Results that an agent lends are left where they lie for as long as may be,
 // and are right even if they change there. Method: connections whose answers
 // take a time that is made up, or lend values of this process's own arena.
-#include "apps/dogged/cluster_client.h"
+#include "apps/dogged/client/cluster_client.h"
 
 #include <algorithm>
 #include <deque>

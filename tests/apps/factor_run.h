@@ -12,9 +12,9 @@
 
 #include "apps/tiles/blas_kernels.h"
 #include "apps/verify/verdict.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
-#include "dsl/load_kernels.h"
+#include "dsl/isl/analysis_isl.h"
+#include "dsl/kernels/load_kernels.h"
 #include "dsl/results.h"
 #include "runtime/base/random.h"
 #include "runtime/base/status.h"

@@ -1,7 +1,7 @@
 // Aim: a kill or a join that was asked for is due once, when its share of the
 // tasks or its time has come, and what did not happen is said.
 // Method: moments made by hand.
-#include "apps/dogged/fault_schedule.h"
+#include "apps/dogged/run/fault_schedule.h"
 
 #include "gmock/gmock.h"
 

@@ -3,7 +3,7 @@
 // by point with no help from the analysis: producers of each label, missing
 // labels, cycles, domains of boundaries, needed tasks. Then single programs
 // for what random ones don't reach.
-#include "dsl/analysis.h"
+#include "dsl/check/analysis.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/check.h"
-#include "dsl/parser.h"
+#include "dsl/check/check.h"
+#include "dsl/text/parser.h"
 #include "runtime/base/random.h"
 
 namespace dogged::dsl {

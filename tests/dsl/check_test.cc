@@ -2,7 +2,7 @@
 // conditions their alternatives and expressions their types.
 // Method: small texts; forms are compared with the expression evaluated over
 // all small indices, types with their printed conversions.
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/functions.h"
-#include "dsl/parser.h"
-#include "dsl/print.h"
-#include "dsl/type_check.h"
+#include "dsl/check/evaluate.h"
+#include "dsl/check/type_check.h"
+#include "dsl/text/functions.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/print.h"
 
 namespace dogged::dsl {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
-#include "dsl/load_kernels.h"
+#include "dsl/isl/analysis_isl.h"
+#include "dsl/kernels/load_kernels.h"
 #include "dsl/results.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

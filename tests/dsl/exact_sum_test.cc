@@ -2,7 +2,7 @@
 // one; what is no number stays none.
 // Method: random doubles of all sizes in two orders and in parts; against
 // arithmetic that is exact by construction.
-#include "dsl/exact_sum.h"
+#include "dsl/kernels/exact_sum.h"
 
 #include <algorithm>
 #include <cmath>

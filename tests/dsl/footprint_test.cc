@@ -1,6 +1,6 @@
 // Aim: what a run takes, as it is told before, is what a reader of the program
 // would say. Method: small programs, numbers by hand.
-#include "dsl/footprint.h"
+#include "dsl/lower/footprint.h"
 
 #include "gmock/gmock.h"
 #include "tests/dsl/compile_tools.h"

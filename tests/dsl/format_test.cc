@@ -2,7 +2,7 @@
 // nothing to do a second time; the programs of apps/ are in this form.
 // Method: a program with everything awry against its form, and all of apps/.
 // (dsl.mutation formats damaged programs.)
-#include "dsl/format.h"
+#include "dsl/text/format.h"
 
 #include <filesystem>
 #include <fstream>

@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "dsl/analysis.h"
-#include "dsl/analysis_isl.h"
-#include "dsl/check.h"
+#include "dsl/check/analysis.h"
+#include "dsl/check/check.h"
 #include "dsl/compile.h"
-#include "dsl/explain.h"
-#include "dsl/include.h"
-#include "dsl/parser.h"
+#include "dsl/isl/analysis_isl.h"
+#include "dsl/text/explain.h"
+#include "dsl/text/include.h"
+#include "dsl/text/parser.h"
 
 namespace dogged::dsl {
 namespace {

@@ -2,7 +2,7 @@
 // it is wrong, goes on behind it, and never crashes.
 // Method: small texts and literal trees; Print and Parse back and forth over
 // the programs of apps/ and random trees; mutated and random texts by seed.
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/analysis.h"
-#include "dsl/check.h"
-#include "dsl/print.h"
+#include "dsl/check/analysis.h"
+#include "dsl/check/check.h"
+#include "dsl/text/print.h"
 #include "runtime/base/random.h"
 #include "tests/dsl/random_program.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "dsl/ast.h"
+#include "dsl/text/ast.h"
 #include "runtime/base/random.h"
 
 namespace dogged::dsl {

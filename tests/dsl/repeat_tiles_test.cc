@@ -254,7 +254,7 @@ TEST(RepeatTiles, ThatCannotBeSayWhy) {
               HasSubstr("reads u at more than one point of space"));
 }
 
-// Rims and cores go from agent to agent, two blocks a round.
+// Halos and cores go from agent to agent, two blocks a round.
 TEST(RepeatTiles, SurviveAllFaults) {
   const Job job = MustCompile(
       kRelax,

@@ -2,7 +2,7 @@
 // be had is said in the selection's own text.
 // Method: small programs, selections, the labels that they stand for; the exact
 // words about wrong ones.
-#include "dsl/selections.h"
+#include "dsl/lower/selections.h"
 #include "gmock/gmock.h"
 #include "tests/dsl/compile_tools.h"
 

@@ -2,7 +2,7 @@
 // what is there, and little is allocated.
 // Method: the plan of a program of its own; cut short, with bytes changed, with
 // each number at its ends. What is let through is worked out as before a run.
-#include "dsl/tile_plan.h"
+#include "dsl/ir/tile_plan.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "dsl/tile_program.h"
+#include "dsl/kernels/tile_program.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
 #include "tests/dsl/compile_tools.h"
@@ -193,7 +193,7 @@ TEST(TilePlanTest, BlocksHaveSoManyLevels) {
 
 // Nobody computes what is given, and what is computed before all else reads
 // none of it.
-TEST(TilePlanTest, WhatIsGivenComesFromElsewhere) {
+TEST(TilePlanTest, ScalarInputsComeFromElsewhere) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {9}, .depth = 2};
   const Job job = MustCompile(R"(
@@ -222,7 +222,7 @@ result u(:)(4)
   };
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
     for (TileField& field : plan.fields) {
-      if (field.name == "scale") field.given = IndexVector();
+      if (field.name == "scale") field.scalar_input = IndexVector();
     }
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
@@ -233,7 +233,8 @@ result u(:)(4)
   }));
 }
 
-// A task makes what it reads of a table, backwards from those who read it.
+// A task makes what it reads of a gathered coefficient, backwards from those
+// who read it.
 TEST(TilePlanTest, TablesAreMadeBeforeTheyAreRead) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {9}, .depth = 2};
@@ -276,10 +277,10 @@ result u(:)(4)
   EXPECT_FALSE(is_taken_with(
       [](TilePlan& plan) { std::swap(plan.pieces[0], plan.pieces[1]); }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
-    for (TileField& field : plan.fields) field.is_table = false;
+    for (TileField& field : plan.fields) field.is_gathered = false;
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
-    for (TileField& field : plan.fields) field.is_table = true;
+    for (TileField& field : plan.fields) field.is_gathered = true;
   }));
   EXPECT_FALSE(is_taken_with([](TilePlan& plan) {
     for (TilePiece& piece : plan.pieces) piece.is_static = false;

@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "dsl/analysis.h"
-#include "dsl/check.h"
-#include "dsl/format.h"
-#include "dsl/include.h"
-#include "dsl/parser.h"
-#include "dsl/print.h"
+#include "dsl/check/analysis.h"
+#include "dsl/check/check.h"
+#include "dsl/text/format.h"
+#include "dsl/text/include.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/print.h"
 
 namespace dogged::dsl {
 namespace {

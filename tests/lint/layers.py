@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Who may include whom, which outside header stands in which file, and which
-names are banned where. See docs/STYLE.md, A.2. A new row is a decision.
+names are banned where. See docs/STYLE.md. A new row is a decision.
 
     tests/lint/layers.py [ROOT]
 """
@@ -17,7 +17,17 @@ LAYERS = {
     "routing": ["runtime/base"],
     "kvstore": ["runtime/base", "routing"],
     "runtime/graph": ["runtime/base"],
-    "dsl": ["runtime/base", "runtime/graph"],
+    "dsl/text": ["runtime/base"],
+    "dsl/check": ["runtime/base", "runtime/graph", "dsl/text"],
+    "dsl/isl": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check"],
+    "dsl/ir": ["runtime/base", "runtime/graph", "dsl/text"],
+    "dsl/kernels": ["runtime/base", "runtime/graph", "dsl/text", "dsl/ir"],
+    "dsl/lower": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check",
+                  "dsl/ir", "dsl/kernels"],
+    "dsl/tiling": ["runtime/base", "runtime/graph", "dsl/text", "dsl/ir",
+                   "dsl/kernels", "dsl/lower"],
+    "dsl": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check", "dsl/ir",
+            "dsl/kernels", "dsl/lower", "dsl/tiling"],
     "runtime/search": ["runtime/base", "runtime/graph"],
     "runtime/exec": ["runtime/base", "runtime/graph"],
     "runtime/job": ["runtime/base", "runtime/graph", "runtime/search",
@@ -28,6 +38,20 @@ LAYERS = {
                     "runtime/exec", "routing", "kvstore", "runtime/job",
                     "runtime/agent"],
 }
+LIBRARIES = list(LAYERS)
+# Folders of the command line: each may include those that stand before it and
+# are named.
+APP_FOLDERS = {
+    "process": [],
+    "report": ["process"],
+    "agent": ["process"],
+    "client": ["process", "report", "agent"],
+    "run": ["process", "report", "agent", "client"],
+    "cli": ["process", "report", "agent", "client", "run"],
+}
+for _folder, _below in APP_FOLDERS.items():
+    LAYERS["apps/dogged/" + _folder] = [
+        *LIBRARIES, "apps", *("apps/dogged/" + other for other in _below)]
 LAYERS["apps"] = list(LAYERS)
 LAYERS["tests"] = list(LAYERS)
 
@@ -52,7 +76,7 @@ SOCKETS = ["routing/control_client.cc", "routing/control_socket.cc",
            "routing/socket_address.h", "runtime/agent/loop.cc",
            "apps/dogged_bench/peers_stores.cc", "tests/"]
 OUTSIDE = {
-    "CLI/": ["apps/dogged/main.cc", "apps/dogged/unknown_words.cc"],
+    "CLI/": ["apps/dogged/cli/"],
     "arpa/inet.h": SOCKETS,
     "benchmark/": ["tests/bench/"],
     "cblas.h": ["apps/tiles/blas.cc", "apps/dogged_bench/"],
@@ -64,9 +88,9 @@ OUTSIDE = {
     "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
     "gtest/": ["tests/"],
     "hwloc.h": ["runtime/exec/cpu_layout_hwloc.cc"],
-    "isl/": ["dsl/analysis_isl*"],
-    "link.h": ["apps/dogged/huge_text.cc"],
-    "malloc.h": ["apps/dogged/memory.cc", "tests/"],
+    "isl/": ["dsl/isl/analysis_isl*"],
+    "link.h": ["apps/dogged/process/huge_page_code.cc"],
+    "malloc.h": ["apps/dogged/process/memory.cc", "tests/"],
     "mpi.h": ["apps/dogged_bench/peers_mpi.cc",
               "apps/dogged_bench/peers_scalapack.cc"],
     "netdb.h": SOCKETS,
@@ -76,14 +100,15 @@ OUTSIDE = {
     "oneapi/": ["apps/dogged_bench/peers_tbb.cc"],
     "png.h": ["apps/output/png.cc"],
     "poll.h": SOCKETS + ["runtime/exec/event_count.cc",
-                         "apps/dogged/agent_command.cc",
-                         "apps/dogged/launch.cc", "routing/shared_file.cc",
+                         "apps/dogged/agent/agent_command.cc",
+                         "apps/dogged/run/local_agents.cc",
+                         "routing/shared_file.cc",
                          "runtime/exec/kernel_helper.cc"],
     "rdma/": ["routing/fabric_transport.cc"],
     "rocksdb/": ["kvstore/storage/rocksdb_engine.cc"],
     "sched.h": ["runtime/exec/cpu_layout_hwloc.cc", "tests/"],
     "simgrid/": ["apps/dogged_bench/peers_simgrid.cc"],
-    "spawn.h": ["apps/dogged/launch.cc", "apps/dogged_bench/",
+    "spawn.h": ["apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
                 "runtime/exec/kernel_helper.cc",
                 "runtime/exec/kernel_library.cc", "tests/"],
     "starpu.h": ["apps/dogged_bench/peers_starpu.cc"],
@@ -91,9 +116,9 @@ OUTSIDE = {
     "sys/eventfd.h": SOCKETS + ["runtime/exec/event_count.cc",
                                 "runtime/exec/helper_library.cc"],
     "sys/platform/x86.h": ["apps/tiles/numeric_class.cc"],
-    "sys/ioctl.h": ["apps/dogged/progress_printer.cc",
+    "sys/ioctl.h": ["apps/dogged/report/progress_printer.cc",
                     "tests/routing/host_transport_test.cc"],
-    "sys/mman.h": ["apps/dogged/huge_text.cc",
+    "sys/mman.h": ["apps/dogged/process/huge_page_code.cc",
                    "apps/dogged_bench/hop_bench.cc",
                    "apps/dogged_bench/stamps.cc",
                    "apps/output/mapped_value.cc",
@@ -103,14 +128,15 @@ OUTSIDE = {
                    "tests/exec/tile_pool_test.cc",
                    "tests/routing/arena_test.cc"],
     "sys/syscall.h": ["routing/shared_file.cc"],
-    "time.h": ["apps/dogged/interrupt.cc"],
-    "sys/prctl.h": ["apps/dogged/launch.cc", "runtime/exec/helper_process.cc"],
-    "sys/socket.h": SOCKETS + ["apps/dogged/launch.cc",
+    "time.h": ["apps/dogged/run/interrupt.cc"],
+    "sys/prctl.h": ["apps/dogged/run/local_agents.cc",
+                    "runtime/exec/helper_process.cc"],
+    "sys/socket.h": SOCKETS + ["apps/dogged/run/local_agents.cc",
                                "runtime/exec/helper_process.cc",
                                "runtime/exec/kernel_helper.cc"],
     "sys/timerfd.h": ["routing/fabric_transport.cc", "routing/poller.cc"],
     "sys/uio.h": SOCKETS,
-    "sys/wait.h": ["apps/dogged/launch.cc", "apps/dogged_bench/",
+    "sys/wait.h": ["apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
                    "runtime/exec/kernel_helper.cc",
                    "runtime/exec/kernel_library.cc", "tests/"],
     "tbb/": ["apps/dogged_bench/"],
@@ -122,7 +148,7 @@ OUTSIDE = {
 POSIX = ["fcntl.h", "signal.h", "sys/resource.h", "sys/stat.h", "sys/time.h",
          "sys/types.h", "unistd.h"]
 POSIX_FILES = sorted({f for where in OUTSIDE.values() for f in where}
-                     | {"apps/", "tests/", "dsl/c_kernels.cc",
+                     | {"apps/", "tests/", "dsl/kernels/c_kernels.cc",
                         "runtime/base/log.cc"})
 
 # Time is virtual there.
@@ -133,14 +159,14 @@ BANNED = [
     (r"\w+_clock\b|\babsl::Now\b", "the Clock port",
      ["runtime/base/clock.cc", SIMGRID]),
     (r"\bs?rand\s*\(|\brandom_device\b|\bmt19937", "Rng and its streams",
-     ["apps/dogged/environment.cc"]),
+     ["apps/dogged/process/environment.cc"]),
     (r"\bstd::j?thread\b", "WorkerThreads",
      ["runtime/exec/worker_threads.h", "runtime/exec/worker_threads.cc",
       "kvstore/storage/rocksdb_engine.cc", "apps/dogged_bench/", "tests/"]),
     (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
      "a wait for the event itself", [SIMGRID]),
     (r"\b(secure_)?getenv\b", "an option",
-     ["apps/dogged/environment.cc", "tests/"]),
+     ["apps/dogged/process/environment.cc", "tests/"]),
     (r"\babsl::Hash\b|\bstd::hash\b", "runtime/base/hash.h", []),
     (r"\bstd::cout\b|\bstdout\b|(?<!\w)printf\s*\(|\bputs\s*\(",
      "a returned string, or Log()", ["apps/", "tests/"]),
@@ -176,7 +202,8 @@ def check_include(path, quote, header):
             return f"{package} may not include {target} ({header})"
         if header in EXCEPT.get(package, []):
             return f"{package} may not include {header}"
-        if (header in ADAPTER_HEADERS and package not in ("apps", "tests")
+        if (header in ADAPTER_HEADERS
+                and package.split("/")[0] not in ("apps", "tests")
                 and path not in (header[:-2] + ".cc",
                                  "routing/fabric_module.h",
                                  "kvstore/storage/rocksdb_module.h")):

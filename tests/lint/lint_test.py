@@ -17,6 +17,20 @@ class Layers(unittest.TestCase):
         self.assertIn("runtime/exec may not include kvstore", self.problems(
             "runtime/exec/pool.cc", '#include "kvstore/dictionary/shard.h"\n')[0])
 
+    def test_folders_of_the_compiler(self):
+        include = '#include "dsl/lower/lower.h"\n'
+        self.assertIn("dsl/kernels may not include dsl/lower",
+                      self.problems("dsl/kernels/interpreter.cc", include)[0])
+        self.assertTrue(self.problems("dsl/compile.cc",
+                                      '#include "dsl/isl/analysis_isl.h"\n'))
+        self.assertFalse(self.problems("dsl/tiling/program_split.cc", include))
+
+    def test_folders_of_the_command_line(self):
+        include = '#include "apps/dogged/run/run_options.h"\n'
+        self.assertTrue(self.problems("apps/dogged/agent/told_address.cc",
+                                      include))
+        self.assertFalse(self.problems("apps/dogged/cli/run_flags.cc", include))
+
     def test_routing_knows_no_labels(self):
         self.assertTrue(self.problems("routing/view.cc",
                                       '#include "runtime/base/label.h"\n'))
@@ -24,27 +38,32 @@ class Layers(unittest.TestCase):
                                        '#include "runtime/base/ids.h"\n'))
 
     def test_outside_header_has_one_place(self):
-        self.assertTrue(self.problems("dsl/check.cc", "#include <hwloc.h>\n"))
+        self.assertTrue(self.problems("dsl/check/check.cc",
+                                      "#include <hwloc.h>\n"))
         self.assertFalse(self.problems("runtime/exec/cpu_layout_hwloc.cc",
                                        "#include <hwloc.h>\n"))
-        self.assertTrue(self.problems("dsl/check.cc", "#include <zmq.h>\n"))
-        self.assertFalse(self.problems("dsl/check.cc", "#include <vector>\n"))
+        self.assertTrue(self.problems("dsl/check/check.cc",
+                                      "#include <zmq.h>\n"))
+        self.assertFalse(self.problems("dsl/check/check.cc",
+                                       "#include <vector>\n"))
 
     def test_adapter_header(self):
         include = '#include "runtime/exec/cpu_layout_hwloc.h"\n'
         self.assertTrue(self.problems("runtime/agent/agent.cc", include))
-        self.assertFalse(self.problems("apps/dogged/commands.cc", include))
+        self.assertFalse(self.problems("apps/dogged/agent/agent_command.cc", include))
 
     def test_banned_names(self):
         for sin in ("auto t = std::chrono::steady_clock::now();",
                     "int x = rand();", "std::thread t;", "getenv(name);",
                     "absl::Hash<int> h;", "std::cout << 1;", "throw 1;",
                     "std::string_view v;"):
-            self.assertEqual(1, len(self.problems("dsl/check.cc", sin)), sin)
+            self.assertEqual(
+                1, len(self.problems("dsl/check/check.cc", sin)), sin)
 
     def test_comments_and_strings_may_say_anything(self):
         self.assertFalse(self.problems(
-            "dsl/check.cc", '// std::thread\nauto s = "rand()"; /* throw */\n'))
+            "dsl/check/check.cc",
+            '// std::thread\nauto s = "rand()"; /* throw */\n'))
 
     def test_links(self):
         problems = layers.check_targets({
@@ -59,8 +78,14 @@ class Rooms(unittest.TestCase):
 
     def test_source_without_header(self):
         self.assertEqual(1, len(rooms.check_headers(
-            ["kvstore/dictionary/shard.cc", "kvstore/dictionary/shard.h", "kvstore/shard_more.cc",
-             "dsl/parser_more.cc"])))
+            ["kvstore/storage/a.cc", "kvstore/storage/a.h",
+             "kvstore/storage/a_more.cc",
+             "dsl/check/check_more.cc"])))
+
+    def test_large_folder(self):
+        paths = [f"dsl/text/file{n}.cc" for n in range(41)]
+        self.assertTrue(rooms.check_folders(paths))
+        self.assertFalse(rooms.check_folders(paths[1:]))
 
     def test_class_in_many_files(self):
         text = "int64_t Shard::size() const {\n}\n"
@@ -80,7 +105,7 @@ class Rooms(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
 
-    def problems(self, text, path="dsl/check.cc"):
+    def problems(self, text, path="dsl/check/check.cc"):
         return sizes.check_source(path, text)
 
     def test_parameters(self):

@@ -11,7 +11,7 @@
 
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/compile.h"
-#include "dsl/load_kernels.h"
+#include "dsl/kernels/load_kernels.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/cluster.h"

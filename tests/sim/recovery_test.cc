@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
+#include "dsl/isl/analysis_isl.h"
 #include "gtest/gtest.h"
 #include "runtime/sim/cluster.h"
 #include "tests/sim/programs.h"

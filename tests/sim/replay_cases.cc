@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/analysis_isl.h"
 #include "dsl/compile.h"
-#include "dsl/load_kernels.h"
+#include "dsl/isl/analysis_isl.h"
+#include "dsl/kernels/load_kernels.h"
 #include "runtime/base/check.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/input_programs.h"

@@ -1,0 +1,502 @@
+#include "apps/dogged/agent/agent_command.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "apps/dogged/agent/kernel_source.h"
+#include "apps/dogged/agent/leave_signals.h"
+#include "apps/dogged/agent/spill_engine.h"
+#include "apps/dogged/agent/told_address.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/process/huge_page_code.h"
+#include "apps/dogged/process/memory.h"
+#include "apps/dogged/process/text_file.h"
+#include "apps/dogged/process/worker_count.h"
+#include "apps/output/file.h"
+#include "apps/tiles/blas_kernels.h"
+#include "dsl/results.h"
+#include "kvstore/storage/rocksdb_module.h"
+#include "routing/arena.h"
+#include "routing/contacts.h"
+#include "routing/control_socket.h"
+#include "routing/fabric_module.h"
+#include "routing/host_transport.h"
+#include "routing/poller.h"
+#include "routing/site_topology.h"
+#include "routing/socket_address.h"
+#include "runtime/agent/agent_loop.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/background_thread.h"
+#include "runtime/exec/cpu_layout_hwloc.h"
+#include "runtime/exec/pool.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
+// As an address to join: those that the input has.
+constexpr absl::string_view kFromInput = "-";
+// Under --memory, what is lent to others is at most this part of it: it can't
+// be evicted before they return it.
+constexpr int64_t kLentShareOfMemory = 8;
+// Of the arena's pages, unless memory is bounded: half of what it keeps of free
+// ones later.
+constexpr int64_t kWarmBytes = int64_t{32} << 20;
+// Addresses that an agent maps before it has any value, beside the stacks of
+// its threads; and those that RocksDB adds.
+constexpr int64_t kAgentAddresses = int64_t{224} << 20;
+constexpr int64_t kStorageAddresses = int64_t{128} << 20;
+// Alone it has 30; a compiler or a kernel's process takes some more.
+constexpr int64_t kAgentDescriptors = 48;
+
+std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
+  return [limit] {
+    return AgentLoop::Memory{.now = ResidentBytes(),
+                             .peak = PeakResidentBytes(),
+                             .limit = limit,
+                             .host = PhysicalBytes()};
+  };
+}
+
+// Like a kill: the others do this agent's work, without what lay there.
+void EndDamaged(const std::string& words) {
+  EndWith(absl::StrCat("error: ", words, "\n"), ExitCode::kFailed);
+}
+
+// Addresses that come line by line on the input, for an agent that was told to
+// join those.
+class InputAddresses {
+ public:
+  // Waits for some. None: the input has ended, or this process is told to
+  // leave.
+  std::vector<std::string> Next() {
+    while (!IsToldToLeave()) {
+      std::vector<std::string> lines = TakeLines();
+      if (!lines.empty() || has_ended_) return lines;
+      pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      // Not for ever: the signal may come just before this.
+      if (poll(&waiting, 1, /*timeout=*/100) <= 0) continue;
+      char buffer[4096];
+      const ssize_t size = read(STDIN_FILENO, buffer, sizeof(buffer));
+      has_ended_ = size == 0 || (size < 0 && errno != EINTR);
+      if (size > 0) input_.append(buffer, static_cast<size_t>(size));
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::string> TakeLines() {
+    const size_t end = has_ended_ ? input_.size() : input_.rfind('\n') + 1;
+    const std::string whole = input_.substr(0, end);
+    input_.erase(0, end);
+    return absl::StrSplit(whole, '\n', absl::SkipWhitespace());
+  }
+
+  std::string input_;  // that was not handed out
+  bool has_ended_ = false;
+};
+
+// Where this process may run: a package and NUMA node if it is one.
+HostPlace PlaceOfThisProcess() {
+  const CpuLayout layout = ReadCpuLayout();
+  const CpuLayout::Cpu& first = layout.cpus.front();
+  HostPlace place{first.package + 1, first.numa_node + 1};
+  for (const CpuLayout::Cpu& cpu : layout.cpus) {
+    if (cpu.package != first.package) place.package = 0;
+    if (cpu.numa_node != first.numa_node) place.numa_node = 0;
+  }
+  return place;
+}
+
+absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
+                                        absl::string_view host, AgentId agent) {
+  if (!options.topology_id.empty()) {
+    return TopologyId::Parse(options.topology_id);
+  }
+  TopologyId host_id = HashedHostId(host);
+  if (!options.topology_file.empty()) {
+    // Who mistyped is told so, whatever kind of error it is.
+    const auto text = ReadFile(options.topology_file, "description of a site");
+    if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
+    const auto site = SiteTopology::Parse(*text, options.topology_base);
+    if (!site.ok()) return Annotate(site.status(), options.topology_file);
+    const auto id = site->IdOf(host);
+    if (!id.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options.topology_file, ": ", id.status().message()));
+    }
+    host_id = *id;
+  }
+  return ExtendTopologyId(host_id, PlaceOfThisProcess(), agent);
+}
+
+std::string FolderOfProgram() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored)
+      .parent_path()
+      .string();
+}
+
+// One incarnation after another: the next one starts if the others declared
+// the last one dead, with the jobs that it knew.
+class AgentProcess {
+ public:
+  AgentProcess(const AgentCommandOptions& options,
+               const Environment& environment)
+      : options_(options),
+        temporary_folder_(environment.temporary_folder),
+        kernels_(environment, options.libraries == "here"
+                                  ? KernelSource::Libraries::kHere
+                                  : KernelSource::Libraries::kApart),
+        rng_(environment.entropy) {}
+  ~AgentProcess() { SetValueMemory(nullptr); }
+
+  absl::Status Run() {
+    CatchLeaveSignals();
+    if (options_.arena == "on") {
+      arena_ = Arena::Create(
+          {.warm_bytes = options_.memory_bytes > 0 ? 0 : kWarmBytes,
+           .huge_pages = options_.memory_bytes == 0,
+           .token = rng_.Next()});
+    }
+    if (arena_ != nullptr) SetValueMemory(&arena_->values());
+    DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
+    DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));
+    poller_->Watch(control_->wait_fd());
+    for (const std::string& address : options_.join) {
+      if (address == kFromInput) {
+        input_.emplace();
+      } else {
+        contacts_.AddGiven(address);
+      }
+    }
+    if (input_.has_value() && !ReadInput()) return join_status_;
+    // Before the workers: the module must be loaded by a single thread.
+    while (true) {
+      const AgentId id(rng_.Next() | 1);
+      FabricOptions fabric{.self = id,
+                           .host = FabricHost(options_, control_->address()),
+                           .port = options_.fabric_port,
+                           .provider = {},
+                           .limits = {}};
+      transport_.reset();
+      {
+        const LeaveSignalsHeld held;
+        auto transport = LoadFabricTransport("", fabric);
+        if (!transport.ok()) return OrNoAddresses(transport.status());
+        transport_ = *std::move(transport);
+        CatchLeaveSignals();  // what libfabric loads takes some over
+      }
+      if (arena_ != nullptr) {
+        transport_ = HostTransport::Wrap(id, std::move(transport_), clock_);
+      }
+      if (transport_->wait_fd() >= 0) poller_->Watch(transport_->wait_fd());
+      if (pool_ == nullptr) {
+        pool_ = std::make_unique<Pool>(
+            PlaceWorkersHere(options_.workers),
+            [poller = poller_.get()] { poller->Wake(); }, &turn_);
+        DOGGED_RETURN_IF_ERROR(pool_->status());
+      }
+      if (background_ == nullptr) {
+        background_ = std::make_unique<BackgroundThread>(
+            [poller = poller_.get()] { poller->Wake(); });
+        DOGGED_RETURN_IF_ERROR(background_->status());
+      }
+      DOGGED_ASSIGN_OR_RETURN(const std::optional<std::string> death,
+                              RunIncarnation(id));
+      if (!death.has_value()) {
+        kernels_.Interrupt();
+        return join_status_;
+      }
+      if (transport_->wait_fd() >= 0) poller_->Unwatch(transport_->wait_fd());
+      Log(LogLevel::kWarning,
+          absl::StrCat("this agent counts as dead (", *death,
+                       "); it joins again as a new one, with what it holds"));
+      contacts_.BeginAnew();
+    }
+  }
+
+ private:
+  // A job that an incarnation ran, for the next one.
+  struct LeftJob {
+    JobRecord record;
+    Bytes encoded;
+    CarriedOver held;
+  };
+
+  // Why it counts as dead; none if it has left.
+  absl::StatusOr<std::optional<std::string>> RunIncarnation(AgentId id) {
+    AgentOptions agent_options;
+    agent_options.self.id = id;
+    agent_options.is_reborn = incarnations_++ > 0;
+    agent_options.looks_for_others = contacts_.size() > 0;
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    agent_options.self.host = host;
+    agent_options.self.control_address =
+        ToldControl(options_, control_->address());
+    agent_options.self.fabric_address =
+        ToldFabric(options_, transport_->address());
+    agent_options.self.workers = options_.workers;
+    agent_options.self.numeric_class = kernels_.numeric_parts().host;
+    agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
+    DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
+    agent_options.engine = engine.get();
+    agent_options.on_freed = [arena = arena_.get()] {
+      if (arena != nullptr) arena->values().ReturnPages();
+      ReturnFreedMemory();
+    };
+    agent_options.keeps_values =
+        !options_.directory.empty() && engine != nullptr;
+    agent_options.shared_memory = arena_.get();
+    if (arena_ != nullptr) agent_options.self.arena = arena_->address();
+    agent_options.lending.lent_bytes_max =
+        options_.memory_bytes / kLentShareOfMemory;
+    agent_options.seed = rng_.Next();
+    DOGGED_ASSIGN_OR_RETURN(agent_options.plan,
+                            ParseMulticastPlan(options_.multicast));
+    DOGGED_ASSIGN_OR_RETURN(agent_options.self.topology_id,
+                            TopologyIdOf(options_, host, id));
+    Agent agent(std::move(agent_options), *transport_, *pool_, *background_,
+                {[this](const Job& job) { return MakeKernels(job); },
+                 [](const Program& program, const auto& lookup) {
+                   return dsl::ResultDigest(program, lookup);
+                 }});
+    AgentLoop server(agent, {.clock = clock_,
+                             .transport = *transport_,
+                             .control = *control_,
+                             .poller = *poller_,
+                             .turn = turn_,
+                             .memory = MemoryUpTo(options_.memory_bytes),
+                             .contacts = contacts_,
+                             .on_settled = [&] { return Settle(agent); }});
+    TellOfLeaveSignals(&server);
+    const AgentLoop::End end = server.Run();
+    TellOfLeaveSignals(nullptr);
+    if (end == AgentLoop::End::kLeft) return std::nullopt;
+    for (auto& [record, encoded] : agent.RunningJobs()) {
+      CarriedOver held = agent.TakeCarriedOver(record.job());
+      jobs_.push_back({std::move(record), encoded, std::move(held)});
+    }
+    return server.cause();
+  }
+
+  absl::StatusOr<LoadedKernels> MakeKernels(const Job& job) const {
+    absl::Status trouble;
+    DOGGED_ASSIGN_OR_RETURN(KernelTable table,
+                            kernels_.Load(job, options_.workers, &trouble));
+    return LoadedKernels(std::move(table), std::move(trouble));
+  }
+
+  // The agent knows the others, or nobody answers for now: it serves, and goes
+  // on with what its predecessor did. False: there are others to ask.
+  bool Settle(Agent& agent) {
+    if (IsToldToLeave() && !said_ready_) return true;
+    if (!contacts_.has_joined() && input_.has_value() && !said_ready_) {
+      if (ReadInput()) return false;
+      agent.Leave(clock_.Now());
+      return true;
+    }
+    for (const LeftJob& job : std::exchange(jobs_, {})) {
+      const auto id = agent.Submit(
+          clock_.Now(), std::string(job.encoded.view()), job.record.submission,
+          job.record.options, job.record.text_hash);
+      if (id.ok()) {
+        agent.AdoptCarriedOver(clock_.Now(), *id, job.held);
+      } else {
+        // Only where another job was first; the others have its record.
+        Log(LogLevel::kWarning, id.status().message());
+      }
+    }
+    if (!contacts_.has_joined() && !options_.join.empty()) {
+      Log(LogLevel::kWarning,
+          absl::StrCat("no agent answers at ",
+                       absl::StrJoin(options_.join, ", "),
+                       " yet: this one serves alone, and goes on asking"));
+    }
+    join_status_ = WriteReady(agent.membership().self());
+    if (!join_status_.ok()) agent.Leave(clock_.Now());
+    return true;
+  }
+
+  // Takes addresses to join from the input. False if there are no more, then
+  // join_status_ says so.
+  bool ReadInput() {
+    const std::vector<std::string> addresses = input_->Next();
+    for (const std::string& address : addresses) contacts_.AddGiven(address);
+    if (addresses.empty() && !IsToldToLeave()) {
+      join_status_ = absl::UnavailableError(
+          contacts_.size() > 0
+              ? "can't join: none of the agents that the input names answers"
+              : "can't join: no agent to join was named");
+    }
+    return !addresses.empty();
+  }
+
+  // What stands behind the live store: the directory if there is one, a
+  // temporary one where memory is bounded, or nothing. One incarnation's
+  // answers are no news for the next, so each has its own.
+  absl::StatusOr<std::unique_ptr<Engine>> OpenEngine() {
+    // Whoever has short memory waits for what it writes.
+    const absl::Duration interval = options_.memory_bytes == 0
+                                        ? RocksDbOptions{}.flush_interval
+                                        : absl::Milliseconds(5);
+    const auto open = [poller = poller_.get(),
+                       interval](const std::string& directory) {
+      return LoadRocksDbEngine(FolderOfProgram(),
+                               {.directory = directory,
+                                .on_reply = [poller] { poller->Wake(); },
+                                .on_damage = EndDamaged,
+                                .flush_interval = interval});
+    };
+    if (!options_.directory.empty()) {
+      auto opened = open(options_.directory);
+      // One that has served goes on without a disk that takes no more.
+      const bool may_lack = said_ready_ && options_.memory_bytes == 0;
+      if (opened.ok() || !may_lack) return opened;
+      Log(LogLevel::kWarning, absl::StrCat("it goes on without its disk: ",
+                                           opened.status().message()));
+      return nullptr;
+    }
+    if (options_.memory_bytes == 0) return nullptr;
+    return std::make_unique<SpillEngine>(temporary_folder_, open);
+  }
+
+  absl::Status WriteReady(const Member& self) {
+    if (said_ready_) return absl::OkStatus();
+    said_ready_ = true;
+    if (!options_.ready_file.empty()) {
+      const std::string partial = absl::StrCat(options_.ready_file, ".partial");
+      std::ofstream(partial) << self.control_address << "\n";
+      if (std::rename(partial.c_str(), options_.ready_file.c_str()) != 0) {
+        return absl::NotFoundError(
+            absl::StrCat(options_.ready_file, ": can't be written"));
+      }
+    }
+    const std::string fabric(FabricAddressOf(self));
+    std::printf("listening %s fabric %s\n", self.control_address.c_str(),
+                fabric.c_str());
+    std::fflush(stdout);
+    return absl::OkStatus();
+  }
+
+  const AgentCommandOptions options_;
+  const std::string temporary_folder_;
+  const KernelSource kernels_;
+  Rng rng_;
+  SystemClock clock_;
+  // Values lie in it: before all that may hold some.
+  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Poller> poller_;
+  std::unique_ptr<ControlPort> control_;
+  std::unique_ptr<Transport> transport_;
+  LoopTurn turn_;
+  // After the poller and the turn, which its workers use.
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<BackgroundThread> background_;  // likewise
+  Contacts contacts_{{}};
+  std::optional<InputAddresses> input_;
+  // Why this process ends without having been of use.
+  absl::Status join_status_;
+  std::vector<LeftJob> jobs_;
+  int incarnations_ = 0;
+  bool said_ready_ = false;
+};
+
+}  // namespace
+
+namespace {
+
+// What can be known to be mistyped before anything starts.
+absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
+  const auto address = ResolveAddress(options.listen);
+  if (!address.ok()) return Annotate(address.status(), "--listen");
+  if (!options.insecure && !address->IsLoopback()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--listen ", options.listen,
+        ": beyond loopback anybody who reaches the port could run code here; "
+        "say --insecure if the network is yours alone"));
+  }
+  DOGGED_RETURN_IF_ERROR(CheckTold(options));
+  for (const std::string& join : options.join) {
+    if (join == kFromInput) continue;
+    const auto seed = ResolveAddress(join);
+    if (!seed.ok()) return Annotate(seed.status(), "--join");
+    if (seed->ToString() == address->ToString() ||
+        join == ToldControl(options, options.listen)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--join ", join, ": that is this agent itself"));
+    }
+  }
+  if (options.ready_file.empty()) return absl::OkStatus();
+  const absl::Status writable = CheckWritable(options.ready_file);
+  if (!writable.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ready-file ", std::string(writable.message())));
+  }
+  std::ifstream before(options.ready_file);
+  std::string other;
+  if (before >> other && ControlClient::Connect(other, kJoinTimeout).ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ready-file ", options.ready_file,
+                     ": is that of the agent at ", other, ", which runs"));
+  }
+  return absl::OkStatus();
+}
+
+// Errors: kResourceExhausted.
+absl::Status CheckLimits(const AgentCommandOptions& options) {
+  const bool stores = !options.directory.empty() || options.memory_bytes > 0;
+  const std::string who =
+      absl::StrCat("an agent of ", options.workers, " --workers");
+  DOGGED_RETURN_IF_ERROR(TakeDescriptors(who, kAgentDescriptors));
+  // The background's thread, RocksDB's and what libfabric may start.
+  return CheckAddresses(who, kAgentAddresses + (stores ? kStorageAddresses : 0),
+                        options.workers + (stores ? 6 : 2));
+}
+
+}  // namespace
+
+ExitCode AgentCommand(const AgentCommandOptions& options,
+                      const Environment& environment) {
+  const absl::Status mistyped = CheckAgentOptions(options);
+  if (!mistyped.ok()) {
+    PrintError(mistyped.message());
+    return mistyped.code() == absl::StatusCode::kInvalidArgument
+               ? ExitCode::kMistyped
+               : ExitCode::kNoAgents;
+  }
+  // Without them it is slower, no more.
+  if (!options.small_pages) (void)MoveCodeToHugePages();
+  AgentCommandOptions filled = options;
+  filled.workers = WorkersPerAgent(options.workers, 1);
+  absl::Status status = CheckLimits(filled);
+  if (status.ok()) status = SetUpBlas();
+  if (status.ok()) status = AgentProcess(filled, environment).Run();
+  if (status.ok()) return ExitCode::kDone;
+  PrintError(status.message());
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+      return ExitCode::kMistyped;
+    case absl::StatusCode::kResourceExhausted:
+      return ExitCode::kNoRoom;
+    default:
+      return ExitCode::kNoAgents;
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,33 @@
+// Options of `dogged agent`. Plain data.
+#ifndef DOGGED_APPS_DOGGED_AGENT_AGENT_OPTIONS_H_
+#define DOGGED_APPS_DOGGED_AGENT_AGENT_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dogged {
+
+struct AgentCommandOptions {
+  std::string listen = "127.0.0.1:0";
+  std::string advertise;  // what others are told; empty: as listen
+  int fabric_port = 0;    // 0: any
+  std::vector<std::string> join;
+  int workers = 0;
+  int64_t memory_bytes = 0;         // 0: no bound
+  std::string directory;            // empty: none
+  std::string arena = "on";         // or "off"
+  std::string libraries = "apart";  // or "here"
+  bool small_pages = false;         // for code
+  std::string topology_id;
+  std::string topology_file;  // of the site; see routing/site_topology.h
+  int topology_base = 16;
+  std::string ready_file;
+  std::string multicast = "auto";
+  bool insecure = false;
+  uint64_t seed = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_AGENT_AGENT_OPTIONS_H_

@@ -1,0 +1,29 @@
+#include "apps/dogged/agent/kernel_process_command.h"
+
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/tiles/blas_kernels.h"
+#include "runtime/exec/helper_process.h"
+
+namespace dogged {
+
+ExitCode KernelProcessCommand(const char* parent) {
+  int number = 0;
+  // What a kernel prints is seen also if it does not return.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  // Its kernels may use it, and find it as agents do.
+  if (const absl::Status blas = SetUpBlas(); !blas.ok()) {
+    PrintError(blas.message());
+    return ExitCode::kNoRoom;
+  }
+  if (absl::SimpleAtoi(parent, &number) && ServeKernelCalls(number)) {
+    return ExitCode::kDone;
+  }
+  PrintError("kernel-helper is for agents alone");
+  return ExitCode::kMistyped;
+}
+
+}  // namespace dogged

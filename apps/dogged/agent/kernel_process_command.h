@@ -1,0 +1,16 @@
+// The process in which kernels of a user's library run. See
+// runtime/exec/kernel_helper.h.
+#ifndef DOGGED_APPS_DOGGED_AGENT_KERNEL_PROCESS_COMMAND_H_
+#define DOGGED_APPS_DOGGED_AGENT_KERNEL_PROCESS_COMMAND_H_
+
+#include "apps/dogged/process/exit_code.h"
+
+namespace dogged {
+
+// Not for users: what agents start to run the kernels of a user's library.
+// `parent` is the first argument.
+ExitCode KernelProcessCommand(const char* parent);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_AGENT_KERNEL_PROCESS_COMMAND_H_

@@ -1,0 +1,54 @@
+// From a job to kernels: what agents share with all who know programs.
+#ifndef DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_
+#define DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "apps/dogged/process/environment.h"
+#include "dsl/kernels/c_kernels.h"
+#include "runtime/exec/helper_library.h"
+#include "runtime/exec/kernel_library.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+#include "runtime/graph/numeric_class.h"
+
+namespace dogged {
+
+// The kernels this binary knows by name, and the compiler for the others.
+// SetUpBlas() came before: numeric classes depend on it.
+class KernelSource {
+ public:
+  // Libraries of the user's own run in processes of their own, or in this one.
+  enum class Libraries : uint8_t { kApart, kHere };
+  explicit KernelSource(const Environment& environment,
+                        Libraries libraries = Libraries::kApart);
+
+  const KernelRegistry& registry() const { return registry_; }
+  // The parts that this host has; a job needs some of them.
+  const NumericParts& numeric_parts() const { return numeric_parts_; }
+  // For so many workers that run them. Why they are interpreted, where they
+  // should have been compiled, is for `trouble`, or the log without it. Errors:
+  // kFailedPrecondition for a job that needs another numeric class;
+  // kResourceExhausted, see ReserveBlas().
+  absl::StatusOr<KernelTable> Load(const Job& job, int workers,
+                                   absl::Status* trouble = nullptr) const;
+  dsl::CompileSource compile() const;
+  LoadLibrary load_library() const;
+  // See KernelCompiler::Interrupt() and KernelHelpers::Interrupt().
+  void Interrupt() const {
+    compiler_.Interrupt();
+    helpers_.Interrupt();
+  }
+
+ private:
+  KernelRegistry registry_;
+  KernelCompiler compiler_;
+  KernelHelpers helpers_;
+  Libraries libraries_;
+  NumericParts numeric_parts_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_

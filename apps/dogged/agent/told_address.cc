@@ -1,0 +1,78 @@
+#include "apps/dogged/agent/told_address.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "routing/socket_address.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// The parts of HOST:PORT or [IPV6]:PORT.
+absl::string_view HostOf(absl::string_view address) {
+  return address.substr(0, address.rfind(':'));
+}
+absl::string_view PortOf(absl::string_view address) {
+  return address.substr(address.rfind(':') + 1);
+}
+std::string WithoutBrackets(absl::string_view host) {
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  return std::string(host);
+}
+
+}  // namespace
+
+absl::Status CheckTold(const AgentCommandOptions& options) {
+  const auto listen = ResolveAddress(options.listen);
+  if (!listen.ok()) return Annotate(listen.status(), "--listen");
+  if (options.advertise.empty()) {
+    if (!listen->IsWildcard()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--listen ", options.listen,
+        ": others would be told that address, which leads nowhere; give the "
+        "one by which they reach this host:  --advertise HOST:",
+        PortOf(options.listen)));
+  }
+  const auto told = ResolveAddress(options.advertise);
+  if (!told.ok()) return Annotate(told.status(), "--advertise");
+  if (!told->IsWildcard()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--advertise ", options.advertise,
+                   ": that address leads nowhere; give the one by which others "
+                   "reach this host"));
+}
+
+std::string ToldControl(const AgentCommandOptions& options,
+                        absl::string_view bound) {
+  if (options.advertise.empty()) return std::string(bound);
+  if (PortOf(options.advertise) != "0") return options.advertise;
+  return absl::StrCat(HostOf(options.advertise), ":", PortOf(bound));
+}
+
+std::string FabricHost(const AgentCommandOptions& options,
+                       absl::string_view bound) {
+  if (!options.advertise.empty()) {
+    const auto told = ResolveAddress(options.advertise);
+    if (told.ok() && told->IsOfThisHost()) {
+      return WithoutBrackets(HostOf(told->ToString()));
+    }
+  }
+  return WithoutBrackets(HostOf(bound));
+}
+
+std::string ToldFabric(const AgentCommandOptions& options,
+                       absl::string_view address) {
+  if (options.advertise.empty()) return std::string(address);
+  const auto told = ResolveAddress(options.advertise);
+  if (!told.ok()) return std::string(address);
+  const absl::string_view own = address.substr(0, address.find(';'));
+  return absl::StrCat(HostOf(told->ToString()), ":", PortOf(own),
+                      address.substr(own.size()));
+}
+
+absl::string_view FabricAddressOf(const Member& member) {
+  const absl::string_view address = member.fabric_address;
+  return address.substr(0, address.find(';'));
+}
+
+}  // namespace dogged

@@ -1,0 +1,35 @@
+// The addresses by which others reach an agent: those at which it listens, or,
+// where that is all interfaces or behind a translation, what --advertise says.
+#ifndef DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_
+#define DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "apps/dogged/agent/agent_options.h"
+#include "routing/view.h"
+
+namespace dogged {
+
+// Errors: kInvalidArgument for addresses that nobody can be told; those of
+// ResolveAddress(). Says which flag is meant.
+absl::Status CheckTold(const AgentCommandOptions& options);
+
+// The control address that others are told, of a port bound at `bound`.
+std::string ToldControl(const AgentCommandOptions& options,
+                        absl::string_view bound);
+// At which address the connections between agents listen.
+std::string FabricHost(const AgentCommandOptions& options,
+                       absl::string_view bound);
+// The fabric address that others are told, of a transport that listens at
+// FabricHost() and has that Transport::address().
+std::string ToldFabric(const AgentCommandOptions& options,
+                       absl::string_view address);
+
+// HOST:PORT of the connections between agents.
+absl::string_view FabricAddressOf(const Member& member);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_

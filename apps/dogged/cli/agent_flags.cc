@@ -1,0 +1,95 @@
+#include "apps/dogged/cli/agent_flags.h"
+
+#include <string>
+
+#include "absl/strings/str_join.h"
+#include "apps/dogged/agent/agent_command.h"
+#include "apps/dogged/cli/flag_values.h"
+#include "routing/planner.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+class AgentFlags : public CommandFlags {
+ public:
+  AgentFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(
+            app, "agent",
+            "dogged agent --listen 127.0.0.1:7070 --join 127.0.0.1:7071",
+            "Takes part in a cluster until SIGTERM, then hands over and "
+            "leaves.")) {
+    command_.add_option("--listen", options_.listen, "HOST:PORT; port 0: any")
+        ->capture_default_str()
+        ->envname("DOGGED_LISTEN");
+    command_.add_option(
+        "--advertise", options_.advertise,
+        "HOST:PORT by which others reach it; port 0: as --listen");
+    command_
+        .add_option("--fabric-port", options_.fabric_port,
+                    "of the connections between agents; 0: any")
+        ->check(CLI::Range(0, 65535));
+    command_
+        .add_option("--join", options_.join, "HOST:PORT; -: those in the input")
+        ->allow_extra_args(false);
+    command_.add_option("--workers", options_.workers, "worker threads")
+        ->check(CLI::Range(1, 1024))
+        ->envname("DOGGED_WORKERS");
+    command_
+        .add_option("--memory", memory_,
+                    "what this agent's values may take: bytes, or 64M, 4G")
+        ->envname("DOGGED_MEMORY");
+    command_
+        .add_option("--dir", options_.directory,
+                    "keeps values there, and offers them after a restart")
+        ->envname("DOGGED_DIR");
+    command_.add_option("--topology-id", options_.topology_id,
+                        "digits; a longer shared prefix means nearer");
+    command_.add_option("--topology-file", options_.topology_file,
+                        "the site's hosts: topology.conf of Slurm, a dump of "
+                        "ibnetdiscover, or lines as in docs/ROUTING.md");
+    command_
+        .add_option("--topology-base", options_.topology_base,
+                    "of the digits made from --topology-file")
+        ->check(CLI::Range(2, 256))
+        ->capture_default_str();
+    command_.add_option("--ready-file", options_.ready_file,
+                        "gets HOST:PORT once this agent listens");
+    AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
+              absl::StrJoin(MulticastPlanNames(), ", "));
+    AddChoice(command_, "--arena", options_.arena, {"on", "off"},
+              "on: agents of this host read large values in place; off: "
+              "values are copied");
+    AddChoice(command_, "--libraries", options_.libraries, {"apart", "here"},
+              "users' kernels run apart, in processes of their own, or "
+              "here: faster, but they can end the agent");
+    command_
+        .add_flag("--small-pages", options_.small_pages,
+                  "its code stays where perf knows it, on no huge pages")
+        ->envname("DOGGED_SMALL_PAGES");
+    command_.add_flag("--insecure", options_.insecure,
+                      "listen beyond loopback without any protection");
+  }
+  bool IsParsed() const override { return command_.parsed(); }
+  absl::StatusOr<ExitCode> Run() override {
+    DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
+                            ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    return AgentCommand(options_, environment_);
+  }
+
+ private:
+  const Environment& environment_;
+  CLI::App& command_;
+  AgentCommandOptions options_;
+  std::string memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<CommandFlags> AddAgentFlags(CLI::App& app,
+                                            const Environment& environment) {
+  return std::make_unique<AgentFlags>(app, environment);
+}
+
+}  // namespace dogged

@@ -1,0 +1,15 @@
+// The flags of `dogged status` and `dogged cancel`.
+#ifndef DOGGED_APPS_DOGGED_CLI_CLUSTER_FLAGS_H_
+#define DOGGED_APPS_DOGGED_CLI_CLUSTER_FLAGS_H_
+
+#include <memory>
+
+#include "apps/dogged/cli/command_flags.h"
+
+namespace dogged {
+
+std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLI_CLUSTER_FLAGS_H_

@@ -1,0 +1,49 @@
+#include "apps/dogged/cli/command_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged/cli/flag_values.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+
+CLI::App& AddCommand(CLI::App& app, const std::string& name,
+                     const std::string& example, const std::string& what) {
+  CLI::App* command = app.add_subcommand(name);
+  command->description(absl::StrCat("Example: ", example, "\n\n", what));
+  return *command;
+}
+
+void AddChoice(CLI::App& app, const char* name, std::string& value,
+               const std::vector<std::string>& choices,
+               const std::string& what) {
+  app.add_option(name, value, what)
+      ->check(CLI::IsMember(choices))
+      ->capture_default_str();
+}
+
+void AddProgramFlags(CLI::App& app, ProgramOptions& options,
+                     ProgramFlags& flags) {
+  app.add_option("FILE", options.file, "the program, FILE.dog")->required();
+  app.add_option("-D", flags.definitions, "set a parameter: -D N=1000")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--input", flags.inputs, "read an array from a .npy file")
+      ->type_name("ARRAY=FILE")
+      ->allow_extra_args(false);
+  AddChoice(app, "--kernels", flags.kernels, {"compiled", "interpreted"},
+            "compiled or interpreted");
+  AddChoice(app, "--coalesce", flags.coalesce, {"on", "off"},
+            "on: many points a task; off: one");
+}
+
+absl::Status FinishProgramFlags(const ProgramFlags& flags,
+                                ProgramOptions& options) {
+  DOGGED_ASSIGN_OR_RETURN(options.definitions,
+                          ParsePairs(flags.definitions, "-D"));
+  DOGGED_ASSIGN_OR_RETURN(options.inputs, ParsePairs(flags.inputs, "--input"));
+  options.compiled = flags.kernels == "compiled";
+  options.coalesce = flags.coalesce == "on";
+  return absl::OkStatus();
+}
+
+}  // namespace dogged

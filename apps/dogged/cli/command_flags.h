@@ -1,0 +1,57 @@
+// The flags of one command, and what to do once they are read; and what all
+// commands' flags are made with.
+#ifndef DOGGED_APPS_DOGGED_CLI_COMMAND_FLAGS_H_
+#define DOGGED_APPS_DOGGED_CLI_COMMAND_FLAGS_H_
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "apps/dogged/process/exit_code.h"
+#include "apps/dogged/run/program_options.h"
+
+namespace dogged {
+
+// Lives as long as the parser.
+class CommandFlags {
+ public:
+  CommandFlags() = default;
+  virtual ~CommandFlags() = default;
+  CommandFlags(const CommandFlags&) = delete;
+  CommandFlags& operator=(const CommandFlags&) = delete;
+
+  // The command is the one that was given.
+  virtual bool IsParsed() const = 0;
+  // The command compiles programs, so OpenBLAS is to be set up first: numeric
+  // classes depend on it. An agent does so by itself.
+  virtual bool KnowsPrograms() const { return false; }
+  // Errors: kInvalidArgument for values of flags, in words that say so.
+  virtual absl::StatusOr<ExitCode> Run() = 0;
+};
+
+// Every help starts with an example.
+CLI::App& AddCommand(CLI::App& app, const std::string& name,
+                     const std::string& example, const std::string& what);
+
+void AddChoice(CLI::App& app, const char* name, std::string& value,
+               const std::vector<std::string>& choices,
+               const std::string& what);
+
+// Texts of the flags, before they are parsed further.
+struct ProgramFlags {
+  std::vector<std::string> definitions;
+  std::vector<std::string> inputs;
+  std::string kernels = "compiled";
+  std::string coalesce = "on";
+};
+
+void AddProgramFlags(CLI::App& app, ProgramOptions& options,
+                     ProgramFlags& flags);
+absl::Status FinishProgramFlags(const ProgramFlags& flags,
+                                ProgramOptions& options);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLI_COMMAND_FLAGS_H_

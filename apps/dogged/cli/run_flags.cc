@@ -1,0 +1,119 @@
+#include "apps/dogged/cli/run_flags.h"
+
+#include <string>
+
+#include "absl/strings/str_join.h"
+#include "apps/dogged/cli/flag_values.h"
+#include "apps/dogged/run/run_command.h"
+#include "routing/planner.h"
+#include "runtime/base/status.h"
+#include "runtime/job/job_options.h"
+
+namespace dogged {
+namespace {
+
+class RunFlags : public CommandFlags {
+ public:
+  RunFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        command_(AddCommand(
+            app, "run",
+            "dogged run apps/heat1d/heat1d.dog -D N=20001 --agents 4 "
+            "--kill-at 40% --check --output 'phi(:)(100)=heat.png'",
+            "Runs a program and writes its results.")) {
+    command_.footer(
+        "DOGGED_DIR: where own agents keep values until the run ends well");
+    options_.seed = environment.entropy >> 32;
+    AddProgramFlags(command_, options_.program, program_flags_);
+    AddPlaces();
+    AddFaults();
+    command_
+        .add_option("--output", options_.program.outputs,
+                    "write a result: 'phi(:)(100)=heat.npy', "
+                    "'phi(5:20)(100)=part.png'; over time as .apng, for VTK "
+                    "as .vti or .pvd")
+        ->type_name("SELECTION=FILE")
+        ->allow_extra_args(false);
+    command_.add_flag("--check", options_.check,
+                      "compare with a serial run, bit by bit");
+    command_.add_flag("--search-only", options_.search_only,
+                      "no notification, only the backward search");
+    command_.add_option("--seed", seed_, "of every random choice")
+        ->envname("DOGGED_SEED");
+    command_.add_flag("--json", options_.json, "print one JSON object");
+  }
+
+  bool IsParsed() const override { return command_.parsed(); }
+  bool KnowsPrograms() const override { return true; }
+  absl::StatusOr<ExitCode> Run() override {
+    DOGGED_RETURN_IF_ERROR(
+        FinishProgramFlags(program_flags_, options_.program));
+    DOGGED_ASSIGN_OR_RETURN(options_.kill_at,
+                            ParseWhens(kill_at_, "--kill-at"));
+    DOGGED_ASSIGN_OR_RETURN(options_.join_at,
+                            ParseWhens(join_at_, "--join-at"));
+    DOGGED_ASSIGN_OR_RETURN(options_.kill_every_seconds,
+                            ParseSeconds(kill_every_, "--kill-every"));
+    options_.seed_given = !seed_.empty();
+    if (options_.seed_given) {
+      DOGGED_ASSIGN_OR_RETURN(options_.seed,
+                              ParseSeed(seed_, "--seed (or DOGGED_SEED)"));
+    }
+    // The agents are to be started with it.
+    DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
+                            ParseBytes(environment_.memory, "DOGGED_MEMORY"));
+    return RunCommand(options_, environment_);
+  }
+
+ private:
+  void AddPlaces() {
+    command_
+        .add_option("--agents", options_.program.agents,
+                    "how many agents (default: 1, or those of --cluster)")
+        ->check(CLI::Range(1, JobOptions::kTargetMax))
+        ->envname("DOGGED_AGENTS");
+    command_
+        .add_option("--workers", options_.program.workers,
+                    "worker threads per agent (default: processors / agents)")
+        ->check(CLI::Range(1, JobOptions::kTargetMax))
+        ->envname("DOGGED_WORKERS");
+    command_
+        .add_option("--replicas", options_.replicas,
+                    "copies of each value (default: 2, or 1 with one agent)")
+        ->check(CLI::Range(1, JobOptions::kReplicasMax))
+        ->envname("DOGGED_REPLICAS");
+    command_
+        .add_option("--cluster", options_.cluster,
+                    "HOST:PORT of a running agent, instead of own agents")
+        ->envname("DOGGED_CLUSTER");
+    AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
+              absl::StrJoin(MulticastPlanNames(), ", "));
+  }
+  void AddFaults() {
+    command_.add_option(
+        "--kill-at", kill_at_,
+        "kill an agent: 40% of the tasks, or 2s; a,b,c for more");
+    command_.add_option("--kill-every", kill_every_,
+                        "kill one so often, as 2.5s, and start another");
+    command_.add_option("--join-at", join_at_,
+                        "start one more agent, likewise");
+  }
+
+  const Environment& environment_;
+  CLI::App& command_;
+  RunOptions options_;
+  ProgramFlags program_flags_;
+  std::string kill_at_;
+  std::string join_at_;
+  std::string kill_every_;
+  std::string seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<CommandFlags> AddRunFlags(CLI::App& app,
+                                          const Environment& environment) {
+  return std::make_unique<RunFlags>(app, environment);
+}
+
+}  // namespace dogged

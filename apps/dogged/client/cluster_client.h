@@ -1,0 +1,191 @@
+// ClusterClient: the client's side of a running cluster. Talks to one agent at
+// a time and goes on with another one when that one is gone. Blocking, with
+// deadlines; used by one thread.
+#ifndef DOGGED_APPS_DOGGED_CLIENT_CLUSTER_CLIENT_H_
+#define DOGGED_APPS_DOGGED_CLIENT_CLUSTER_CLIENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "routing/control_socket.h"
+#include "routing/shared_memory.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/clock.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/relations.h"
+#include "runtime/graph/rounds.h"
+
+namespace dogged {
+
+// As ControlClient::Connect().
+using ConnectControl =
+    std::function<absl::StatusOr<std::unique_ptr<ControlCaller>>(
+        absl::string_view address, absl::Duration timeout)>;
+
+class ClusterClient {
+ public:
+  // Agents that don't say within this how they are, are left out.
+  static constexpr absl::Duration kStatusPatience = absl::Seconds(1);
+  // For the one that a user named and waits for.
+  static constexpr absl::Duration kNamedPatience = absl::Seconds(10);
+
+  struct Options {
+    // Agents that are named have so long to say how they are, while no other
+    // one is known.
+    absl::Duration patience = kStatusPatience;
+    // Results that are read where they lie, until all are here: to copy them
+    // takes processors that the last tasks need. Of more the oldest are copied,
+    // so that this much is left to do in the end. Less than an agent lends.
+    int64_t lent_bytes_max = int64_t{1} << 30;
+    ConnectControl connect = ControlClient::Connect;
+  };
+  // `addresses`: control ports of running agents, at least one of which takes
+  // the connection. Errors: kUnavailable naming them; kNotFound for what is no
+  // address.
+  static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
+      std::vector<std::string> addresses, Options options);
+
+  // Gives the job to the cluster and starts to collect its results.
+  // `relations` and `job` outlive the client, which gives agents the job's
+  // large inputs as they ask.
+  // `text_hash` is that of the program, see TextHash().
+  absl::Status Submit(const Job& job, SubmissionId submission,
+                      const JobOptions& options, const Relations& relations,
+                      uint64_t text_hash);
+  // Takes in what has come within `patience`. Fails over by itself, also from
+  // an agent that PollStatus() found to be lost.
+  //
+  // Errors: kUnavailable if no known agent answers any more; kResourceExhausted
+  //         without memory for what came, and all that had come is dropped;
+  //         what the job failed of.
+  absl::Status Collect(absl::Duration patience);
+  bool HasAll() const {
+    return missing_.empty() && rounds_.has_value() && rounds_->HasEnded();
+  }
+  // How far the job's loop has come, as agents say.
+  const Rounds& rounds() const { return *rounds_; }
+  // None if it has not come.
+  Value Find(const Label& label) const;
+  // Agents of this host lend results: has them as its own now. False if some
+  // were not what they were any more, and are missing again. Find() is to be
+  // relied on after this. Errors: kResourceExhausted, as of Collect().
+  absl::StatusOr<bool> CopyLent();
+  int64_t lent_count() const { return lent_count_; }  // ever
+  // Of the large inputs: given to agents, some maybe again, and all.
+  int64_t input_bytes_given() const { return input_bytes_given_; }
+  int64_t input_bytes() const { return input_bytes_; }
+
+  // Asks every agent that is known, or that one of these knows; those that do
+  // not answer are left out.
+  std::vector<StatusReply> PollStatus(const StatusRequest& request = {});
+  // As PollStatus(), until somebody answers, but not longer than for
+  // kNamedPatience. Errors: kUnavailable naming the agents.
+  absl::StatusOr<std::vector<StatusReply>> AwaitStatus(
+      const StatusRequest& request = {});
+  // As PollStatus(), of the submission of this client alone.
+  std::vector<StatusReply> PollOwn() {
+    return PollStatus(
+        {.jobs = {.job = record_.job(), .submission = record_.submission}});
+  }
+  // A new agent's control port.
+  void AddAddress(std::string address);
+  // All control ports that are known, those of silent agents last.
+  std::vector<std::string> Addresses();
+  // Tells the cluster that the job has ended in this way.
+  absl::Status Conclude(JobRecord record);
+  const JobRecord& record() const { return record_; }
+  // Agents that this client knows of, alive or not.
+  int agent_count() const { return static_cast<int>(addresses_.size()); }
+
+ private:
+  // One of the results that are not copied yet.
+  struct Lent {
+    Label label;
+    uint64_t number = 0;  // of the loan
+  };
+
+  explicit ClusterClient(Options options) : options_(std::move(options)) {}
+  // How the agent at an address is. Errors: as of a connection.
+  absl::StatusOr<StatusReply> AskStatus(const std::string& address,
+                                        const Bytes& request,
+                                        absl::Duration patience);
+  // Takes what an agent knows of others and of this client's job.
+  void NoteStatus(const StatusReply& reply);
+  // Talks to the next agent that answers, and says all over again. Those that
+  // were silent of late come last.
+  absl::Status FailOver(const absl::Status& why);
+  // Has an agent left alone for a while that did not answer.
+  void NoteSilence(const std::string& address);
+  bool IsSilent(const std::string& address);
+  // Whether the contact says nothing, for a while or while no other agent holds
+  // it for alive (a connection to a process that is stopped does not end), or
+  // does not come by results that others have.
+  bool IsContactLost(const std::vector<StatusReply>& replies);
+  bool IsDoneSomewhere(const std::vector<StatusReply>& replies) const;
+  absl::Status SendAll();
+  absl::Status AskForMore();
+  absl::Status TakeFrame(const ControlFrame& frame);
+  absl::Status GiveChunks(absl::string_view wanted);
+  // Takes note of what was lent. It is asked for again if it can't be read.
+  void Borrow(const LentValue& lent);
+  // Copies what is lent beyond that, and gives it back.
+  absl::Status ReturnBeyond(int64_t bytes);
+  // What Collect() and CopyLent() do, but std::bad_alloc flies.
+  absl::Status CollectOrThrow(absl::Duration patience);
+  // Copies the oldest of what is lent, or all of it.
+  void TakeOldest();
+  void TakeLent();
+  // Drops the results, and says how much there was.
+  absl::Status NoRoom();
+  // The results can be asked for once it is known which these are.
+  void ListResults();
+
+  const Options options_;
+  SystemClock clock_;
+  std::vector<std::string> addresses_;
+  size_t named_count_ = 0;  // those given to Connect(), in front
+  std::unique_ptr<ControlCaller> contact_;
+  std::string contact_address_;
+  bool is_contact_lost_ = false;
+  absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
+  absl::Time results_came_ = absl::InfinitePast();
+  std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
+  // By address, when one that did not answer is asked again.
+  std::map<std::string, absl::Time> silent_until_;
+
+  std::vector<JobInput> inputs_;  // of it, cut
+  int64_t input_bytes_ = 0;
+  int64_t input_bytes_given_ = 0;
+  std::string encoded_job_;
+  JobOptions job_options_;
+  JobRecord record_;
+  std::optional<Rounds> rounds_;
+  absl::flat_hash_set<Label> missing_;
+  std::vector<Label> to_ask_;  // of the missing, not yet asked of contact_
+  int64_t asked_count_ = 0;    // asked and not answered
+  absl::flat_hash_map<Label, Value> found_;
+  // By address; null: it can't be read.
+  std::map<std::string, std::shared_ptr<PeerArena>> arenas_;
+  std::deque<Lent> lent_;      // of found_
+  std::vector<Label> unread_;  // to be sent as bytes
+  int64_t lent_bytes_ = 0;     // of `lent_`
+  uint64_t last_loan_ = 0;     // of this contact
+  int64_t lent_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLIENT_CLUSTER_CLIENT_H_

@@ -1,0 +1,64 @@
+#include "apps/dogged/client/cluster_jobs.h"
+
+#include <algorithm>
+
+namespace dogged {
+
+std::map<std::string, JobOverAll> JobsOf(
+    const std::vector<StatusReply>& replies) {
+  std::map<std::string, JobOverAll> jobs;
+  for (const StatusReply& reply : replies) {
+    std::set<std::string> counted;
+    for (const JobSummary& summary : reply.jobs) {
+      const std::string hash = summary.record.hash.ToString();
+      JobOverAll& job = jobs[hash];
+      JobRecord& record = job.submissions[summary.record.submission];
+      if (record.version() <= summary.record.version()) record = summary.record;
+      // Submissions of a job share its run.
+      if (counted.insert(hash).second) job.stats += summary.stats;
+      job.tasks_needed = std::max(job.tasks_needed, summary.tasks_needed);
+      job.submission_count =
+          std::max(job.submission_count, summary.submissions);
+      if (!summary.note.empty()) job.note = summary.note;
+      job.troubles.insert(summary.troubles.begin(), summary.troubles.end());
+    }
+  }
+  // What those did who left, as others heard.
+  std::set<AgentId> counted;
+  for (const StatusReply& reply : replies) counted.insert(reply.self);
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      if (m.stats.empty() || !counted.insert(m.member.id).second) continue;
+      for (const auto& [id, stats] : m.stats) {
+        for (auto& [hash, job] : jobs) {
+          if (job.submissions.begin()->second.job() == id) job.stats += stats;
+        }
+      }
+    }
+  }
+  return jobs;
+}
+
+const JobRecord& Foremost(const JobOverAll& job) {
+  const auto rank = [](JobState state) {
+    switch (state) {
+      case JobState::kRunning:
+        return 0;
+      case JobState::kDone:
+        return 1;
+      case JobState::kFailed:
+        return 2;
+      case JobState::kCancelled:
+        return 3;
+    }
+    return 4;
+  };
+  const auto foremost =
+      std::min_element(job.submissions.begin(), job.submissions.end(),
+                       [&](const auto& a, const auto& b) {
+                         return rank(a.second.state) < rank(b.second.state);
+                       });
+  return foremost->second;
+}
+
+}  // namespace dogged

@@ -1,0 +1,36 @@
+// The jobs of a cluster, as its agents tell of them. Pure functions.
+#ifndef DOGGED_APPS_DOGGED_CLIENT_CLUSTER_JOBS_H_
+#define DOGGED_APPS_DOGGED_CLIENT_CLUSTER_JOBS_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/control.h"
+
+namespace dogged {
+
+// A job over all agents that answered, and all its submissions that run; if
+// none does, one of those that have ended.
+struct JobOverAll {
+  std::map<SubmissionId, JobRecord> submissions;
+  int64_t submission_count = 0;
+  JobStats stats;
+  int64_t tasks_needed = 0;
+  std::string note;
+  std::set<std::string> troubles;
+};
+
+// By hash.
+std::map<std::string, JobOverAll> JobsOf(
+    const std::vector<StatusReply>& replies);
+
+// The submission that says how the job stands: one that runs, else one that
+// got to its end, else one that failed.
+const JobRecord& Foremost(const JobOverAll& job);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLIENT_CLUSTER_JOBS_H_

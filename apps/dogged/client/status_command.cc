@@ -1,0 +1,196 @@
+#include "apps/dogged/client/status_command.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged/agent/told_address.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/cluster_jobs.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/report/json_text.h"
+#include "apps/output/run_text.h"
+
+namespace dogged {
+namespace {
+
+// Of those that have ended, unless all are wanted.
+constexpr int64_t kEndedShown = 20;
+
+// What a table of jobs shows.
+struct JobRows {
+  // By hash; first those that run, then the last that have ended, the last one
+  // first.
+  std::vector<std::pair<std::string, JobOverAll>> jobs;
+  int64_t left_out = 0;
+};
+
+JobRows RowsOf(const std::vector<StatusReply>& replies, int64_t ended_max) {
+  const std::map<std::string, JobOverAll> jobs = JobsOf(replies);
+  JobRows out;
+  for (const StatusReply& reply : replies) {
+    out.left_out = std::max(out.left_out, reply.jobs_known);
+  }
+  std::multimap<int64_t, std::string> ended;
+  for (const auto& [hash, job] : jobs) {
+    const JobRecord& record = Foremost(job);
+    if (record.state == JobState::kRunning) {
+      out.jobs.emplace_back(hash, job);
+    } else {
+      ended.emplace(-record.end_number, hash);
+    }
+  }
+  // Agents need not agree on the last ones.
+  for (const auto& [order, hash] : ended) {
+    if (ended_max-- > 0) out.jobs.emplace_back(hash, jobs.at(hash));
+  }
+  out.left_out = std::max<int64_t>(0, out.left_out - std::ssize(out.jobs));
+  return out;
+}
+
+// Of a job that is not done a lower bound: what lost agents did is not in it.
+double Share(const JobOverAll& job) {
+  if (Foremost(job).state == JobState::kDone) return 1;
+  if (job.tasks_needed == 0) return 0;
+  return std::min(1.0, static_cast<double>(job.stats.tasks_done) /
+                           static_cast<double>(job.tasks_needed));
+}
+
+std::string StatusJson(const std::vector<StatusReply>& replies,
+                       const JobRows& rows) {
+  nlohmann::ordered_json out;
+  out["agents"] = nlohmann::ordered_json::array();
+  std::map<AgentId, const StatusReply*> answered;
+  for (const StatusReply& reply : replies) answered[reply.self] = &reply;
+  std::set<AgentId> said;
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      if (!said.insert(m.member.id).second) continue;
+      const auto it = answered.find(m.member.id);
+      nlohmann::ordered_json agent = {
+          {"id", m.member.id.ToString()},
+          {"address", m.member.control_address},
+          {"fabric_address", std::string(FabricAddressOf(m.member))},
+          {"host", m.member.host},
+          {"topology_id", m.member.topology_id.ToString()},
+          {"workers", m.member.workers},
+          {"state", m.state}};
+      if (!m.cause.empty()) agent["cause"] = m.cause;
+      if (it != answered.end()) {
+        agent["memory_bytes"] = it->second->memory_bytes;
+        agent["refused"] = it->second->refused;
+        agent["dropped"] = it->second->dropped;
+      }
+      out["agents"].push_back(agent);
+    }
+  }
+  out["jobs"] = nlohmann::ordered_json::array();
+  for (const auto& [hash, job] : rows.jobs) {
+    const JobRecord& record = Foremost(job);
+    out["jobs"].push_back(
+        {{"job", hash},
+         {"program", record.name},
+         {"state", std::string(JobStateName(record.state))},
+         {"message", record.message},
+         {"note", job.note},
+         {"troubles", job.troubles},
+         {"submissions", job.submission_count},
+         {"round", record.round + 1},
+         {"result_digest", record.result_digest == Digest()
+                               ? ""
+                               : record.result_digest.ToString()},
+         {"progress", Share(job)},
+         {"tasks_needed", job.tasks_needed},
+         {"tasks_executed", job.stats.tasks_executed},
+         {"input_bytes_supplied", job.stats.input_bytes_supplied}});
+  }
+  out["jobs_left_out"] = rows.left_out;
+  return JsonText(out);
+}
+
+void PrintJobs(const JobRows& rows) {
+  if (rows.jobs.empty() && rows.left_out == 0) return;
+  std::printf("%-22s %-18s %-9s %9s  %s\n", "job", "program", "state",
+              "progress", "words");
+  for (const auto& [hash, job] : rows.jobs) {
+    const JobRecord& record = Foremost(job);
+    std::printf("%-22s %-18s %-9s %7.0f %%  %s%s%s\n",
+                hash.substr(0, 12).c_str(), Printable(record.name).c_str(),
+                std::string(JobStateName(record.state)).c_str(),
+                std::floor(100 * Share(job)),
+                record.round > 0
+                    ? absl::StrCat("round ", record.round + 1, " ").c_str()
+                    : "",
+                Printable(record.message).c_str(), Printable(job.note).c_str());
+    for (const std::string& words : job.troubles) {
+      std::printf("  %s\n", Printable(words).c_str());
+    }
+  }
+  if (rows.left_out > 0) {
+    std::printf("%lld more that ended: --all\n",
+                static_cast<long long>(rows.left_out));
+  }
+}
+
+void PrintDropped(const StatusReply& reply) {
+  if (reply.dropped == 0) return;
+  for (const MemberStatus& m : reply.members) {
+    if (m.member.id != reply.self) continue;
+    std::printf("%s has dropped %lld messages, for want of room or a peer\n",
+                m.member.control_address.c_str(),
+                static_cast<long long>(reply.dropped));
+  }
+}
+
+void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
+  std::map<AgentId, const StatusReply*> answered;
+  for (const StatusReply& reply : replies) answered[reply.self] = &reply;
+  std::set<AgentId> said;
+  std::printf("%-22s %-10s %-12s %7s %10s  %s\n", "agent", "topology", "host",
+              "workers", "memory", "state");
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      if (!said.insert(m.member.id).second) continue;
+      const auto it = answered.find(m.member.id);
+      const std::string memory =
+          it == answered.end()
+              ? "-"
+              : absl::StrCat(it->second->memory_bytes >> 20, " MB");
+      std::printf("%-22s %-10s %-12s %7d %10s  %s%s%s\n",
+                  m.member.control_address.c_str(),
+                  m.member.topology_id.ToString().c_str(),
+                  Printable(m.member.host).c_str(), m.member.workers,
+                  memory.c_str(), m.state.c_str(), m.cause.empty() ? "" : ": ",
+                  Printable(m.cause).c_str());
+    }
+  }
+  for (const StatusReply& reply : replies) PrintDropped(reply);
+  PrintJobs(rows);
+}
+
+}  // namespace
+
+ExitCode StatusCommand(const ClusterOptions& options) {
+  const auto client = ClusterClient::Connect(
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
+  if (!client.ok()) return PrintError(client.status());
+  const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
+  const auto replies =
+      (*client)->AwaitStatus({.jobs = {.ended_max = ended_max}});
+  if (!replies.ok()) return PrintError(replies.status());
+  const JobRows rows = RowsOf(*replies, ended_max);
+  if (options.json) {
+    std::printf("%s\n", StatusJson(*replies, rows).c_str());
+  } else {
+    PrintStatus(*replies, rows);
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace dogged

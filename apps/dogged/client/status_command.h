@@ -1,0 +1,14 @@
+// `dogged status`: who is there, and how the jobs are doing.
+#ifndef DOGGED_APPS_DOGGED_CLIENT_STATUS_COMMAND_H_
+#define DOGGED_APPS_DOGGED_CLIENT_STATUS_COMMAND_H_
+
+#include "apps/dogged/client/cluster_options.h"
+#include "apps/dogged/process/exit_code.h"
+
+namespace dogged {
+
+ExitCode StatusCommand(const ClusterOptions& options);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLIENT_STATUS_COMMAND_H_

@@ -1,0 +1,24 @@
+// Environment variables and entropy, read once: nothing else may ask for them.
+#ifndef DOGGED_APPS_DOGGED_PROCESS_ENVIRONMENT_H_
+#define DOGGED_APPS_DOGGED_PROCESS_ENVIRONMENT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace dogged {
+
+// The world as every command knows it, read once.
+struct Environment {
+  std::string cache_directory;  // of compiled kernels
+  std::string compiler;
+  std::string memory;     // DOGGED_MEMORY, handed on to agents
+  std::string directory;  // DOGGED_DIR; a run's own agents have folders in it
+  std::string temporary_folder;
+  uint64_t entropy = 0;
+};
+
+Environment ReadEnvironment();
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_PROCESS_ENVIRONMENT_H_

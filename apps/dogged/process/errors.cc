@@ -1,0 +1,30 @@
+#include "apps/dogged/process/errors.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace dogged {
+
+void PrintError(absl::string_view what) {
+  std::fprintf(stderr, "error: %s\n", std::string(what).c_str());
+}
+
+ExitCode PrintError(const absl::Status& status) {
+  if (status.code() == absl::StatusCode::kCancelled) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  } else {
+    PrintError(status.message());
+  }
+  return ExitCodeOf(status);
+}
+
+void EndWith(absl::string_view words, ExitCode code) {
+  // Nothing can be done where even standard error is gone.
+  if (write(STDERR_FILENO, words.data(), words.size()) < 0) {
+  }
+  _exit(static_cast<int>(code));
+}
+
+}  // namespace dogged

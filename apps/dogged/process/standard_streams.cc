@@ -1,0 +1,32 @@
+#include "apps/dogged/process/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "apps/output/file.h"
+
+namespace dogged {
+
+void OccupyStandardStreams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    // open() gives the lowest that is free; the wrong way round, it can't be
+    // used for more than to be there.
+    const int way = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (open("/dev/null", way) < 0) return;
+  }
+}
+
+absl::Status FinishOutput() {
+  const bool had_failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !had_failed) return absl::OkStatus();
+  if (errno != 0) return FileError("standard output", "cannot write", errno);
+  // Of an earlier failure the system's words are gone.
+  return absl::UnavailableError("standard output: cannot write all of it");
+}
+
+}  // namespace dogged

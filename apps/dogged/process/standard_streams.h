@@ -1,0 +1,19 @@
+// Standard input, output and error of this process, whatever it was given.
+#ifndef DOGGED_APPS_DOGGED_PROCESS_STANDARD_STREAMS_H_
+#define DOGGED_APPS_DOGGED_PROCESS_STANDARD_STREAMS_H_
+
+#include "absl/status/status.h"
+
+namespace dogged {
+
+// Descriptors 0, 1 and 2 are in use from now on, so no file or pipe that is
+// opened later becomes one of them. Those that were closed still give errors.
+void OccupyStandardStreams();
+
+// Ends what is printed. Errors: those of FileError() if not all of it was
+// written.
+absl::Status FinishOutput();
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_PROCESS_STANDARD_STREAMS_H_

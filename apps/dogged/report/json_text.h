@@ -1,0 +1,17 @@
+// JSON as text: what is not UTF-8, as file names may be, is replaced.
+#ifndef DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
+#define DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace dogged {
+
+inline std::string JsonText(const nlohmann::ordered_json& json) {
+  return json.dump(/*indent=*/-1, /*indent_char=*/' ', /*ensure_ascii=*/false,
+                   nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_

@@ -1,0 +1,20 @@
+// Judging the results of a run that is a factorisation, by its kernels: a word
+// beside the result, which changes neither it nor the exit status.
+#ifndef DOGGED_APPS_DOGGED_REPORT_JUDGE_H_
+#define DOGGED_APPS_DOGGED_REPORT_JUDGE_H_
+
+#include "apps/dogged/report/run_report.h"
+#include "apps/verify/input_matrix.h"
+#include "runtime/graph/job.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged {
+
+// Says what it found, also in `report`, or why it could not judge; does nothing
+// for a program that is no Cholesky, LU or QR.
+void JudgeFactors(const Job& job, const KernelTable& kernels, TileLookup lookup,
+                  int threads, RunReport& report);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_JUDGE_H_

@@ -1,0 +1,48 @@
+// Whether there is memory for a run, before it begins. A run that can't work is
+// refused; where memory may be short there is a warning. Pure functions.
+#ifndef DOGGED_APPS_DOGGED_REPORT_MEMORY_CHECK_H_
+#define DOGGED_APPS_DOGGED_REPORT_MEMORY_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dsl/compile.h"
+#include "runtime/agent/control.h"
+
+namespace dogged {
+
+// What agents have for values, in bytes, all of them together.
+struct AgentsMemory {
+  int agents = 1;
+  int hosts = 1;
+  // Of those with --memory. What is beyond goes to disk.
+  double bounded = 0;
+  // Memory of the hosts of the others, and the share of the values that they
+  // get.
+  double unbounded = 0;
+  double unbounded_share = 0;
+};
+// As the agents say. Of those alive.
+AgentsMemory MemoryOf(const std::vector<StatusReply>& replies);
+
+struct RunMemory {
+  dsl::Footprint footprint;
+  double here = 0;  // memory of this computer, where the results come to
+  int replicas = 1;
+  // Null: the run needs no agents.
+  const AgentsMemory* agents = nullptr;
+  bool agents_are_here = false;  // on this computer, all of them
+};
+
+// A warning, or nothing. Errors: kResourceExhausted where the results and
+// inputs have no memory, whatever goes to disk: with the numbers, and what
+// would do.
+absl::StatusOr<std::string> CheckMemory(const RunMemory& memory);
+
+// "memory: results 40 kB, inputs 0 B, in use about 80 kB; ...".
+std::string FootprintSentence(const dsl::Footprint& footprint);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_MEMORY_CHECK_H_

@@ -1,0 +1,441 @@
+#include "apps/dogged/report/outputs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "apps/output/apng.h"
+#include "apps/output/file.h"
+#include "apps/output/npy.h"
+#include "apps/output/plot.h"
+#include "apps/output/png.h"
+#include "apps/output/run_text.h"
+#include "apps/output/vti.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+absl::Status Mistyped(absl::string_view what,
+                      absl::string_view from = "--output") {
+  return absl::NotFoundError(absl::StrCat(from, ": ", what));
+}
+
+template <typename T>
+std::string Shortest(T number) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof(text), number);
+  return {text, end.ptr};
+}
+
+// Of a value of one element.
+std::string NumberText(const Value& value) {
+  switch (value.type()) {
+    case ElementType::kDouble:
+      return Shortest(value.span<double>()[0]);
+    case ElementType::kFloat:
+      return Shortest(value.span<float>()[0]);
+    case ElementType::kInt64:
+      return Shortest(value.span<int64_t>()[0]);
+  }
+  return "";
+}
+
+// With ":" and expressions as the numbers that they stand for, as far as the
+// view goes: a loop may have ended early.
+Selection WithNumbers(const Output& output, const ResultView& view) {
+  Selection out = output.selection;
+  for (size_t d = 0; d < out.indices.size(); ++d) {
+    SelectedIndex& index = out.indices[d];
+    const bool is_all = index.kind == SelectedIndex::Kind::kAll;
+    if (!is_all && index.expression.empty()) continue;
+    if (index.kind == SelectedIndex::Kind::kOne) {
+      const int64_t at =
+          std::clamp(output.labels.lower[d], view.lower[d], view.upper[d]);
+      index = {.kind = SelectedIndex::Kind::kOne, .first = at, .last = at};
+      continue;
+    }
+    index = {.kind = SelectedIndex::Kind::kRange,
+             .first = std::max(output.labels.lower[d], view.lower[d]),
+             .last = std::min(output.labels.upper[d], view.upper[d])};
+  }
+  return out;
+}
+
+// "u(0:100:2)(1000)", of a selection with numbers.
+std::string LabelsText(const Selection& selection, const ResultView& view) {
+  std::string out = selection.array;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    int64_t first = view.lower[d];
+    int64_t last = view.upper[d];
+    bool is_one = view.tile_index[d] < 0;
+    if (!selection.indices.empty()) {
+      first = selection.indices[d].first;
+      last = selection.indices[d].last;
+      is_one = selection.indices[d].kind == SelectedIndex::Kind::kOne;
+    }
+    absl::StrAppend(&out, "(", first);
+    if (!is_one) absl::StrAppend(&out, ":", last);
+    if (!is_one && view.step[d] > 1) absl::StrAppend(&out, ":", view.step[d]);
+    out += ")";
+  }
+  return out;
+}
+
+// The view of just what is selected, where each label is a block: how blocks
+// are put together depends on how many indices vary.
+ResultView Narrowed(ResultView view, const Selection& selection) {
+  for (size_t d = 0; d < selection.indices.size(); ++d) {
+    const SelectedIndex& index = selection.indices[d];
+    view.lower[d] = index.first;
+    view.upper[d] = index.last;
+    if (index.kind == SelectedIndex::Kind::kOne) view.tile_index[d] = -1;
+  }
+  return view;
+}
+
+absl::Status WriteValue(const Selection& selection, const Value& value,
+                        const IndexGrid& indices) {
+  switch (selection.format) {
+    case OutputFormat::kPng:
+      return WritePng(selection.path, value, selection.text, indices);
+    case OutputFormat::kVti:
+      return WriteVti(selection.path, value, selection.array, indices);
+    default:
+      return WriteNpy(selection.path, value);
+  }
+}
+
+bool IsSeries(const Selection& selection) {
+  return selection.format == OutputFormat::kApng ||
+         selection.format == OutputFormat::kPvd;
+}
+
+// The steps of a series that was cut from `dense`.
+struct Series {
+  const Selection& selection;
+  const ResultView& view;
+  const Value& dense;
+  int64_t first = 0;
+  int64_t last = 0;
+  int64_t step = 1;
+
+  int64_t Count() const { return (last - first) / step + 1; }
+};
+
+// One step: what it is called, its numbers and their indices.
+struct Step {
+  Selection selection;
+  Value value;
+  IndexGrid indices;
+};
+
+absl::StatusOr<Step> StepAt(const Series& series, int64_t time) {
+  Step step{
+      .selection = AtTime(series.selection, series.view.lower.size(), time),
+      .value = {},
+      .indices = {}};
+  DOGGED_ASSIGN_OR_RETURN(
+      step.value, ExtractSelection(step.selection, series.view, series.dense));
+  step.indices = GridOf(step.selection, series.view);
+  return step;
+}
+
+Series SeriesOf(const Output& output, const Selection& selection,
+                const ResultView& view, const Value& dense) {
+  Series out = {
+      .selection = selection,
+      .view = view,
+      .dense = dense,
+      .first = std::max(output.labels.lower.back(), view.lower.back()),
+      .last = std::min(output.labels.upper.back(), view.upper.back()),
+      .step = output.labels.step.back()};
+  if (selection.indices.empty()) {  // all of it, wherever a loop has ended
+    out.first = view.lower.back();
+    out.last = view.upper.back();
+    out.step = view.step.back();
+  }
+  return out;
+}
+
+// All frames have the scale of what they show together.
+absl::Status WriteAnimation(const Series& series) {
+  std::vector<int64_t> times = FrameSteps(0, series.Count() - 1);
+  for (int64_t& time : times) time = series.first + time * series.step;
+  PlotRange scale;
+  for (const int64_t time : times) {
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
+    DOGGED_ASSIGN_OR_RETURN(const PlotRange range,
+                            RangeOf(step.value, step.selection.text));
+    Widen(scale, range);
+  }
+  Apng apng(static_cast<int64_t>(times.size()));
+  for (const int64_t time : times) {
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
+    DOGGED_ASSIGN_OR_RETURN(
+        const Canvas frame,
+        Plot(step.value, step.selection.text, step.indices, &scale));
+    DOGGED_RETURN_IF_ERROR(apng.Add(frame));
+  }
+  const std::string bytes = apng.Finish();
+  const absl::string_view pieces[] = {bytes};
+  DOGGED_RETURN_IF_ERROR(WriteWholeFile(series.selection.path, pieces));
+  if (times.size() > 1 && times[1] > times[0] + series.step) {
+    std::fprintf(stderr,
+                 "%s shows %s of %s steps: one in %s from %lld, and the last\n",
+                 series.selection.path.c_str(),
+                 GroupedCount(static_cast<int64_t>(times.size())).c_str(),
+                 GroupedCount(series.Count()).c_str(),
+                 GroupedCount((times[1] - times[0]) / series.step).c_str(),
+                 static_cast<long long>(series.first));
+  }
+  return absl::OkStatus();
+}
+
+// The list comes last: what it names is there.
+absl::Status WriteImages(const Series& series) {
+  std::vector<int64_t> times;
+  for (int64_t time = series.first; time <= series.last; time += series.step) {
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
+    DOGGED_RETURN_IF_ERROR(WriteVti(ImagePath(series.selection.path, time),
+                                    step.value, series.selection.array,
+                                    step.indices));
+    times.push_back(time);
+  }
+  return WritePvd(series.selection.path, times);
+}
+
+// How many dimensions a format can show, and what is said where they are more
+// or less. Files of numbers take any.
+struct FormatRule {
+  OutputFormat format;
+  int dimensions_max;
+  absl::string_view what;
+  absl::string_view instead;
+};
+constexpr FormatRule kRules[] = {
+    {OutputFormat::kPng, 2, "a picture has one or two dimensions",
+     "fix an index, show the last one as time in an .apng, or write"},
+    {OutputFormat::kApng, 2,
+     "an animation has one or two dimensions besides the last index",
+     "fix an index, or write"},
+    {OutputFormat::kVti, 3, "an image has one to three dimensions",
+     "fix an index, show the last one as time in a .pvd, or write"},
+    {OutputFormat::kPvd, 3,
+     "images over time have one to three dimensions besides the last index",
+     "fix an index, or write"}};
+
+// That the last index can be time.
+absl::Status CheckSeries(const Output& output) {
+  const auto wrong = [&output](absl::string_view what) {
+    return Mistyped(what, output.from);
+  };
+  const Selection& selection = output.selection;
+  const dsl::SelectedLabels& labels = output.labels;
+  const bool is_animation = selection.format == OutputFormat::kApng;
+  const std::string file = is_animation ? "an .apng" : "a .pvd";
+  const std::string still = is_animation ? "a .png" : "a .vti";
+  if (labels.has_blocks) {
+    return wrong(absl::StrCat(file, " is of labels that are numbers, those of ",
+                              selection.array,
+                              " are blocks; write them to an .npy file"));
+  }
+  if (labels.lower.empty() || labels.lower.back() == labels.upper.back()) {
+    return wrong(absl::StrCat(
+        file, " shows the last index as time, and ", selection.text,
+        " has one value of it; write ':' or a range there, or write to ",
+        still));
+  }
+  const int64_t count =
+      (labels.upper.back() - labels.lower.back()) / labels.step.back() + 1;
+  if (!is_animation && count > kImagesMax) {
+    return wrong(absl::StrCat(
+        file, " lists at most ", GroupedCount(kImagesMax), " images, ",
+        selection.text, " has ", GroupedCount(count),
+        " values of its last index; write a range of them, or an .npy file"));
+  }
+  for (int64_t k = 0; !is_animation && k < count; ++k) {
+    const int64_t time = labels.lower.back() + k * labels.step.back();
+    const absl::Status writable =
+        CheckWritable(ImagePath(selection.path, time));
+    if (!writable.ok()) return wrong(writable.message());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDimensions(const Output& output) {
+  const auto wrong = [&output](absl::string_view what) {
+    return Mistyped(what, output.from);
+  };
+  const Selection& selection = output.selection;
+  const dsl::SelectedLabels& labels = output.labels;
+  const auto* rule = std::find_if(std::begin(kRules), std::end(kRules),
+                                  [&](const FormatRule& known) {
+                                    return known.format == selection.format;
+                                  });
+  if (rule == std::end(kRules)) return absl::OkStatus();
+  if (labels.has_blocks) {
+    // Blocks have dimensions of their own; a matrix can be looked at.
+    if (selection.format == OutputFormat::kPng) return absl::OkStatus();
+    return wrong(absl::StrCat(
+        "an image is of labels that are numbers, those of ", selection.array,
+        " are blocks; write them to an .npy file"));
+  }
+  const size_t count = labels.lower.size() - (IsSeries(selection) ? 1 : 0);
+  int dimensions = 0;
+  for (size_t d = 0; d < count; ++d) {
+    const int64_t points =
+        (labels.upper[d] - labels.lower[d]) / labels.step[d] + 1;
+    dimensions += points > 1 ? 1 : 0;
+    if (rule->dimensions_max == 3 && points > kImagePointsMax) {
+      return wrong(absl::StrCat("an image has at most ",
+                                GroupedCount(kImagePointsMax),
+                                " points along an index; write an .npy file"));
+    }
+  }
+  if (dimensions >= 1 && dimensions <= rule->dimensions_max) {
+    return absl::OkStatus();
+  }
+  return wrong(absl::StrCat(
+      rule->what, ", ", selection.text, " has ", dimensions, "; ",
+      dimensions == 0 ? "write" : rule->instead, " it to an .npy file"));
+}
+
+absl::Status CheckFormat(const Output& output) {
+  if (IsSeries(output.selection)) DOGGED_RETURN_IF_ERROR(CheckSeries(output));
+  return CheckDimensions(output);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Output>> ParseOutputs(
+    const std::vector<std::string>& arguments) {
+  std::vector<Output> out;
+  std::set<std::string> paths;
+  for (const std::string& argument : arguments) {
+    absl::StatusOr<Selection> selection = ParseSelection(argument);
+    if (!selection.ok()) return Mistyped(selection.status().message());
+    const std::string& path = selection->path;
+    if (const absl::Status s = CheckWritable(path); !s.ok()) {
+      return Mistyped(s.message());
+    }
+    std::error_code ignored;
+    const std::filesystem::path file = std::filesystem::weakly_canonical(
+        std::filesystem::absolute(path, ignored), ignored);
+    if (!paths.insert(ignored ? path : file.string()).second) {
+      return Mistyped(absl::StrCat(path, ": two outputs go to this file"));
+    }
+    out.push_back({.selection = *std::move(selection), .labels = {}});
+  }
+  return out;
+}
+
+absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
+                       std::vector<Output>& outputs) {
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    outputs[k].labels = std::move(labels[k]);
+    DOGGED_RETURN_IF_ERROR(CheckFormat(outputs[k]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
+                            std::vector<Output>& outputs) {
+  const size_t given = outputs.size();
+  for (const dsl::ResultFile& file : files) {
+    if (std::any_of(outputs.begin(),
+                    outputs.begin() + static_cast<ptrdiff_t>(given),
+                    [&file](const Output& output) {
+                      return output.selection.path == file.path;
+                    })) {
+      continue;
+    }
+    if (const absl::Status s = CheckWritable(file.path); !s.ok()) {
+      return Mistyped(s.message(), file.place);
+    }
+    // No indices: all of the result, which has its own view.
+    outputs.push_back({.from = file.place,
+                       .selection = {.text = file.text,
+                                     .array = file.array,
+                                     .indices = {},
+                                     .path = file.path,
+                                     .format = *FormatOf(file.path)},
+                       .labels = file.labels});
+    DOGGED_RETURN_IF_ERROR(CheckFormat(outputs.back()));
+  }
+  return absl::OkStatus();
+}
+
+std::string WrittenOutput::ToWords() const {
+  const bool is_one = ElementCount(shape) == 1;
+  const std::string extents =
+      shape.empty() ? "1" : absl::StrJoin(shape.begin(), shape.end(), " x ");
+  return absl::StrCat(array, " -> ", path, ": ", labels, ", ", extents, " ",
+                      ElementName(type),
+                      is_one || type == ElementType::kInt64 ? "" : "s");
+}
+
+absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
+                                          dsl::ResultViews& views) {
+  const Program& program = views.program();
+  const auto number = static_cast<size_t>(output.labels.view);
+  const ResultView& view = program.views[number];
+  const Selection selection = WithNumbers(output, view);
+  WrittenOutput written{.path = selection.path,
+                        .array = selection.array,
+                        .labels = LabelsText(selection, view)};
+  const auto note = [&written](const Value& value) {
+    written.shape = value.shape();
+    written.type = value.type();
+  };
+  if (output.labels.has_blocks) {
+    DOGGED_ASSIGN_OR_RETURN(
+        const Value blocks,
+        dsl::AssembleView(program, Narrowed(view, selection), views.lookup()));
+    note(blocks);
+    DOGGED_RETURN_IF_ERROR(WriteValue(selection, blocks, {}));
+    return written;
+  }
+  DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
+  if (IsSeries(selection)) {
+    const Series series = SeriesOf(output, selection, view, dense);
+    DOGGED_RETURN_IF_ERROR(selection.format == OutputFormat::kApng
+                               ? WriteAnimation(series)
+                               : WriteImages(series));
+    DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, series.first));
+    note(step.value);
+    written.shape.push_back(series.Count());
+    return written;
+  }
+  DOGGED_ASSIGN_OR_RETURN(const Value part,
+                          ExtractSelection(selection, view, dense));
+  note(part);
+  DOGGED_RETURN_IF_ERROR(WriteValue(selection, part, GridOf(selection, view)));
+  return written;
+}
+
+absl::StatusOr<std::string> NumbersAmongResults(const Program& program,
+                                                dsl::ResultLookup lookup) {
+  std::string out;
+  for (const ResultView& view : program.views) {
+    bool is_one = true;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      is_one = is_one && view.Count(d) == 1;
+    }
+    if (!is_one) continue;
+    DOGGED_ASSIGN_OR_RETURN(const Value value,
+                            dsl::AssembleView(program, view, lookup));
+    if (!value.shape().empty()) continue;  // a block
+    std::string index;
+    for (const int64_t at : view.lower) absl::StrAppend(&index, "(", at, ")");
+    absl::StrAppend(&out, view.array, index, " = ", NumberText(value), "\n");
+  }
+  return out;
+}
+
+}  // namespace dogged

@@ -1,0 +1,66 @@
+// Outputs: the files that `--output` and results `to` files ask for. What can't
+// be written is found before anything runs.
+#ifndef DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_
+#define DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "apps/output/selection.h"
+#include "dsl/compile.h"
+#include "dsl/results.h"
+
+namespace dogged {
+
+// A file, and which labels go into it.
+struct Output {
+  std::string from = "--output";  // who asks for it: or "heat.dog:12:8"
+  Selection selection;
+  dsl::SelectedLabels labels;
+};
+
+// What the arguments of `--output` say; the labels are not known yet.
+//
+// Errors: kNotFound for what was mistyped, and for files that can't be written.
+absl::StatusOr<std::vector<Output>> ParseOutputs(
+    const std::vector<std::string>& arguments);
+
+// Takes the labels, which are as many, from what the compiler has found.
+//
+// Errors: kNotFound for what the format of a file can't show, and for images
+// of a series that can't be written.
+absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
+                       std::vector<Output>& outputs);
+
+// Adds what results go `to`, but for files that `outputs` writes already: the
+// command line comes first. Errors: those of ParseOutputs and SetLabels.
+absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
+                            std::vector<Output>& outputs);
+
+// A file that was written.
+struct WrittenOutput {
+  std::string path;
+  std::string array;
+  std::string labels;  // "u(0:100)(1000)"
+  Shape shape;
+  ElementType type = ElementType::kDouble;
+
+  // "u -> heat.npy: u(0:100)(1000), 101 doubles".
+  std::string ToWords() const;
+};
+
+// Writes the file, and of a .pvd the images that it lists; of a loop, `views`
+// are of the program that has ended.
+absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
+                                          dsl::ResultViews& views);
+
+// "mass(100) = 3.25", a line for each result that is one number, in the fewest
+// digits that give its bits back. Errors: those of `lookup`.
+absl::StatusOr<std::string> NumbersAmongResults(const Program& program,
+                                                dsl::ResultLookup lookup);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_

@@ -1,0 +1,100 @@
+// What a run did: collected once, said twice, in words and as JSON.
+#ifndef DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_
+#define DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "apps/dogged/report/outputs.h"
+#include "apps/output/run_text.h"
+#include "dsl/compile.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/hash.h"
+
+namespace dogged {
+
+struct RunReport {
+  std::string job;      // hash, 32 hex digits
+  std::string program;  // its name
+  double wall_seconds = 0;
+  double compute_seconds = 0;
+  int64_t tasks_needed = 0;
+  int64_t tasks_executed = 0;
+  int64_t tasks_duplicated = 0;
+  int64_t tasks_recomputed = 0;
+  std::vector<int64_t> tasks_per_agent;
+  int agents_started = 0;
+  int agents_joined = 0;
+  int agents_left = 0;
+  int replicas = 1;
+  std::vector<Loss> losses;
+  // Addresses of agents that live and did not answer at the end: what they did
+  // since they last did is not counted.
+  std::vector<std::string> agents_unheard;
+  std::vector<std::string> troubles;  // of agents
+  int64_t messages_sent = 0;
+  int64_t bytes_sent = 0;
+  int64_t bytes_resent = 0;
+  int64_t publications = 0;
+  int64_t publication_messages = 0;
+  int64_t publication_bytes = 0;
+  int64_t reads_local = 0;
+  int64_t reads_remote = 0;
+  int64_t bytes_read_local = 0;
+  int64_t bytes_read_remote = 0;
+  int64_t input_bytes_received = 0;
+  int64_t input_bytes_supplied = 0;
+  int64_t input_bytes_read = 0;
+  int64_t results_lent = 0;
+  int64_t peak_rss_bytes = 0;
+  Digest result_digest;
+  double gflops = 0;  // 0: the kernels declare no flops
+  uint64_t seed = 0;
+  std::vector<dsl::ProgramFacts::MadeInput> inputs_made;
+  int64_t results_not_finite = 0;
+  std::vector<WrittenOutput> outputs;
+  std::vector<std::string> outputs_failed;  // files not written
+  std::optional<bool> check_passed;
+  std::optional<double> residual;
+  std::optional<double> solve_error;
+  std::string not_judged;  // why a factorisation has no residual; else empty
+
+  // One JSON object, one line.
+  std::string ToJson() const;
+};
+
+// Keeps what agents last said, the dead included; of those who left what others
+// heard of them.
+class AgentLedger {
+ public:
+  void Note(const StatusReply& reply, JobId job);
+  JobStats TotalStats() const;
+  // Fills everything that agents know.
+  void Fill(RunReport& report) const;
+  // Who listens at a control address, so that a process has an ID.
+  void NoteAddress(AgentId agent, const std::string& address);
+  AgentId AgentAt(const std::string& address) const;
+  // Nothing tells what was run again for one loss from what was for another:
+  // each loss gets the part of tasks_recomputed that the tasks which the lost
+  // agent had run are of those of all lost. `lost` by position in the losses,
+  // which also get what is needed.
+  void ShareRedone(const std::vector<AgentId>& lost, RunReport& report) const;
+  int64_t tasks_done() const { return TotalStats().tasks_done; }
+
+ private:
+  struct Agent {
+    JobStats stats;
+    int64_t messages_sent = 0;
+    int64_t bytes_sent = 0;
+    int64_t memory_bytes_peak = 0;
+  };
+  absl::btree_map<AgentId, Agent> agents_;
+  absl::btree_map<std::string, AgentId> by_address_;  // the newest
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_

@@ -1,0 +1,84 @@
+#include "apps/dogged/run/agent_losses.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/container/btree_map.h"
+
+namespace dogged {
+
+std::vector<Loss> AgentLosses::Note(const std::vector<StatusReply>& replies,
+                                    absl::Duration after) {
+  // First what all say: that of a leaver whose words came late to one, who saw
+  // its process end before, others know better.
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      if (m.state == "alive") known_.insert(m.member.id);
+      if (m.state == "left") left_.insert(m.member.id);
+    }
+  }
+  for (size_t i = losses_.size(); i-- > 0;) {
+    if (!left_.contains(lost_[i])) continue;
+    losses_.erase(losses_.begin() + static_cast<ptrdiff_t>(i));
+    lost_.erase(lost_.begin() + static_cast<ptrdiff_t>(i));
+  }
+  const size_t before = losses_.size();
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      const AgentId id = m.member.id;
+      if (m.state != "dead" || !known_.contains(id) || left_.contains(id) ||
+          std::find(lost_.begin(), lost_.end(), id) != lost_.end()) {
+        continue;
+      }
+      Lose(m.member.control_address, id, m.cause, after);
+    }
+  }
+  return {losses_.begin() + static_cast<ptrdiff_t>(before), losses_.end()};
+}
+
+void AgentLosses::Lose(const std::string& who, AgentId agent,
+                       const std::string& cause, absl::Duration after) {
+  losses_.push_back({.who = who, .after = after, .cause = cause});
+  lost_.push_back(agent);
+}
+
+std::vector<std::string> AgentLosses::Unheard(
+    const std::vector<StatusReply>& replies) {
+  absl::btree_map<AgentId, std::string> silent;
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      const bool is_there = m.state == "alive" || m.state == "suspect";
+      if (is_there) silent[m.member.id] = m.member.control_address;
+    }
+  }
+  for (const StatusReply& reply : replies) {
+    silent.erase(reply.self);
+    for (const MemberStatus& m : reply.members) {
+      if (m.state == "left" || m.state == "dead") silent.erase(m.member.id);
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [id, address] : silent) out.push_back(address);
+  return out;
+}
+
+int AgentLosses::left_count() const {
+  return static_cast<int>(
+      std::count_if(left_.begin(), left_.end(),
+                    [this](AgentId id) { return known_.contains(id); }));
+}
+
+int AgentLosses::alive_count() const {
+  return known_count() - left_count() -
+         static_cast<int>(
+             std::count_if(lost_.begin(), lost_.end(),
+                           [this](AgentId id) { return known_.contains(id); }));
+}
+
+void AgentLosses::Replace(size_t position, const std::string& by) {
+  if (losses_[position].replaced_by.empty()) {
+    losses_[position].replaced_by = by;
+  }
+}
+
+}  // namespace dogged

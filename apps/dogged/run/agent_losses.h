@@ -1,0 +1,54 @@
+// AgentLosses: which agents came to a run, and which were lost to it. An agent
+// that took leave is no loss, even if another took its end for a death.
+//
+// A data structure. Used by one thread.
+#ifndef DOGGED_APPS_DOGGED_RUN_AGENT_LOSSES_H_
+#define DOGGED_APPS_DOGGED_RUN_AGENT_LOSSES_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "apps/output/run_text.h"
+#include "runtime/agent/control.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+class AgentLosses {
+ public:
+  // What the agents of a cluster say, `after` the start; those that died and
+  // were alive once are lost. Returns the new losses.
+  std::vector<Loss> Note(const std::vector<StatusReply>& replies,
+                         absl::Duration after);
+  // An agent that is known otherwise.
+  void Lose(const std::string& who, AgentId agent, const std::string& cause,
+            absl::Duration after);
+  // Somebody came for the one that was lost at `position`.
+  void Replace(size_t position, const std::string& by);
+
+  // Alive once, of those that Note() heard of.
+  int known_count() const { return static_cast<int>(known_.size()); }
+  // Took leave, of these.
+  int left_count() const;
+  // Neither left nor lost, of these: whether they answer or not.
+  int alive_count() const;
+  const std::vector<Loss>& losses() const { return losses_; }
+  // Addresses of agents that `replies` hold for alive, and that did not reply.
+  static std::vector<std::string> Unheard(
+      const std::vector<StatusReply>& replies);
+  // Of losses(), by position; none if not known.
+  const std::vector<AgentId>& lost() const { return lost_; }
+
+ private:
+  absl::btree_set<AgentId> known_;
+  absl::btree_set<AgentId> left_;
+  std::vector<Loss> losses_;
+  std::vector<AgentId> lost_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_AGENT_LOSSES_H_

@@ -1,0 +1,16 @@
+// `dogged check`: only compiles, and says what came of it.
+#ifndef DOGGED_APPS_DOGGED_RUN_CHECK_COMMAND_H_
+#define DOGGED_APPS_DOGGED_RUN_CHECK_COMMAND_H_
+
+#include "apps/dogged/process/environment.h"
+#include "apps/dogged/process/exit_code.h"
+#include "apps/dogged/run/program_options.h"
+
+namespace dogged {
+
+ExitCode CheckCommand(const ProgramOptions& options,
+                      const Environment& environment);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_CHECK_COMMAND_H_

@@ -1,0 +1,504 @@
+#include "apps/dogged/run/cluster_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/process/memory.h"
+#include "apps/dogged/report/progress_printer.h"
+#include "apps/dogged/run/agent_losses.h"
+#include "apps/dogged/run/fault_schedule.h"
+#include "apps/dogged/run/finish_run.h"
+#include "apps/dogged/run/interrupt.h"
+#include "apps/dogged/run/local_agents.h"
+#include "apps/dogged/run/run_progress.h"
+#include "apps/dogged/run/run_warnings.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/random.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/needed.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Duration kStartTimeout = absl::Seconds(30);
+constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
+// Each question wakes every agent, so it is asked often only where something is
+// to be done at a moment of the run.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
+constexpr absl::Duration kPollWithFaults = absl::Milliseconds(40);
+
+// One run, from the first agent to the last result.
+class ClusterRun {
+ public:
+  ClusterRun(const RunOptions& options, const LoadedProgram& program,
+             const Environment& environment)
+      : options_(options),
+        program_(program),
+        relations_(program.job.program),
+        folder_(options.cluster.empty()
+                    ? FolderOfJob(environment.directory, program.job)
+                    : ""),
+        agents_({.workers = options.program.workers,
+                 .memory = environment.memory,
+                 .directory = folder_,
+                 .temporary_folder = environment.temporary_folder,
+                 .multicast = options.multicast}),
+        rng_(options.seed),
+        // Not by the seed: a job that was run before is to run again.
+        submission_(Rng(environment.entropy).Stream("submission").Next() | 1),
+        tasks_needed_(NeededTasks(relations_).count()),
+        faults_(options) {}
+
+  absl::Status Run() {
+    DOGGED_RETURN_IF_ERROR(Connect());
+    start_ = clock_.Now();
+    ProgressPrinter progress;
+    progress_ = &progress;
+    const absl::Status status = RunJob(progress);
+    NoteDeaths(progress);
+    progress_ = nullptr;
+    return status.code() == absl::StatusCode::kUnavailable && EndedForRoom()
+               ? absl::ResourceExhaustedError(
+                     "no agent is left: they had no room; their words are "
+                     "above")
+               : status;
+  }
+
+  // The job is done for all who know of it. Agents find that out by themselves
+  // if this does not arrive.
+  void Conclude(const Digest& digest) {
+    JobRecord record = client_->record();
+    record.state = JobState::kDone;
+    record.result_digest = digest;
+    record.is_delivered = true;
+    (void)client_->Conclude(record);
+  }
+
+  // Ends the run's own agents. What they kept goes if all has been delivered,
+  // else it is said where it is.
+  void End(bool is_delivered) {
+    if (is_delivered) {
+      agents_.EndAndForget();
+      return;
+    }
+    agents_.End();
+    std::error_code ignored;
+    if (folder_.empty() || !std::filesystem::exists(folder_, ignored)) return;
+    std::fprintf(stderr,
+                 "%s is kept: the same command goes on from what is there\n",
+                 folder_.c_str());
+  }
+
+  absl::StatusOr<Value> Find(const Label& label) const {
+    Value value = client_->Find(label);
+    if (value.IsNone()) return absl::InternalError("a result is missing");
+    return value;
+  }
+
+  // The loop's parameter in its last round.
+  int64_t time() const { return client_->rounds().time(); }
+
+  RunReport Report() const {
+    RunReport report{.job = client_->record().hash.ToString(),
+                     .program = program_.job.program.name};
+    report.results_lent = client_->lent_count();
+    report.compute_seconds = absl::ToDoubleSeconds(compute_);
+    report.tasks_needed = TasksNeeded();
+    report.agents_started = started_;
+    report.agents_joined = joined_;
+    report.replicas =
+        std::min(client_->record().options.replicas, started_ + joined_);
+    report.seed = options_.seed;
+    ledger_.Fill(report);
+    report.agents_left = left_;
+    report.agents_unheard = unheard_;
+    report.troubles.assign(troubles_.begin(), troubles_.end());
+    report.losses = agent_losses_.losses();
+    ledger_.ShareRedone(agent_losses_.lost(), report);
+    return report;
+  }
+
+  // What was asked for and did not happen, and why; empty if all did.
+  std::string Omissions() const {
+    std::vector<std::string> out = failed_joins_;
+    absl::c_move(faults_.Omissions(nobody_to_kill_), std::back_inserter(out));
+    return absl::StrJoin(out, " ");
+  }
+
+ private:
+  absl::Status RunJob(ProgressPrinter& progress) {
+    JobOptions job_options{.replicas = Replicas(),
+                           .search_only = options_.search_only,
+                           .agents = options_.program.agents,
+                           .workers = options_.program.workers};
+    // Of a loop it is not known before its end.
+    if (!program_.job.program.repeat.has_value())
+      job_options.tasks_needed = tasks_needed_;
+    DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, submission_,
+                                           job_options, relations_,
+                                           TextHash(program_)));
+    absl::Time all_here;
+    while (true) {
+      DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));
+      if (has_all) break;
+      if (IsInterrupted()) return absl::CancelledError(StopWords());
+      const absl::Status collected = client_->Collect(
+          faults_.IsWaiting() ? kPollWithFaults : kPollInterval);
+      DOGGED_RETURN_IF_ERROR(NoteStatus());
+      DOGGED_RETURN_IF_ERROR(collected);
+      if (note_ != said_note_ && !note_.empty()) {
+        progress.PrintLine(absl::StrCat("the job waits: ", note_));
+      }
+      said_note_ = note_;
+      const int alive = AliveCount();
+      Progress moment{.done = std::min(tasks_needed_, ledger_.tasks_done()),
+                      .needed = tasks_needed_,
+                      .alive = alive,
+                      .silent = std::max(0, alive - answered_),
+                      .wanted = std::max(alive, started_)};
+      NotePlace(program_.job.program, time(), moment);
+      NoteInputs(moment);
+      progress.Update(clock_.Now(), moment);
+      InjectFaults(progress);
+      TakeStarted(absl::ZeroDuration(), progress);
+      NoteDeaths(progress);
+    }
+    compute_ = all_here - start_;
+    TakeStarted(kStartTimeout, progress);
+    DOGGED_RETURN_IF_ERROR(NoteStatus());
+    NoteDeaths(progress);
+    return absl::OkStatus();
+  }
+
+  // How much of what only this client has is with agents, until all is.
+  void NoteInputs(Progress& moment) const {
+    const int64_t given = client_->input_bytes_given();
+    if (given >= client_->input_bytes()) return;
+    moment.place =
+        absl::StrCat(moment.place, moment.place.empty() ? "" : ", ", "inputs ",
+                     HumanPercent(static_cast<double>(given) /
+                                  static_cast<double>(client_->input_bytes())));
+  }
+
+  // Tasks that the results need; of a loop those of its rounds so far.
+  int64_t TasksNeeded() const {
+    return NeededAt(program_.job.program, time(), tasks_needed_);
+  }
+
+  int Replicas() const {
+    if (options_.replicas > 0) return options_.replicas;
+    return options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
+  }
+
+  // One that does not answer may be slow: our own agents are processes, of
+  // others their members know.
+  int AliveCount() const {
+    return options_.cluster.empty() ? static_cast<int>(agents_.Alive().size())
+                                    : agent_losses_.alive_count();
+  }
+
+  // `when` becomes the time when all had come.
+  absl::StatusOr<bool> HasAllForGood(absl::Time& when) {
+    if (!client_->HasAll()) return false;
+    when = clock_.Now();
+    return client_->CopyLent();
+  }
+
+  absl::Status Connect() {
+    std::vector<std::string> addresses;
+    if (options_.cluster.empty()) {
+      DOGGED_RETURN_IF_ERROR(
+          agents_.Start(options_.program.agents, kStartTimeout));
+      for (const auto& process : agents_.processes()) {
+        addresses.push_back(process.address);
+      }
+      agents_.Prepare(static_cast<int>(options_.join_at.size()));
+    } else {
+      addresses = options_.cluster_agents;
+      if (addresses.empty()) addresses.push_back(options_.cluster);
+    }
+    DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses, {}));
+    AwaitViews();
+    DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
+                            client_->AwaitStatus());
+    if (!options_.cluster.empty()) {
+      const AgentsMemory agents = MemoryOf(replies);
+      DOGGED_RETURN_IF_ERROR(
+          WarnOfMemory({.footprint = program_.facts.footprint,
+                        .here = static_cast<double>(PhysicalBytes()),
+                        .replicas = Replicas(),
+                        .agents = &agents}));
+    }
+    NoteMembers(replies, nullptr);
+    started_ = options_.cluster.empty() ? options_.program.agents
+                                        : agent_losses_.known_count();
+    joined_ = 0;
+    WarnOfReplicas(options_.replicas,
+                   started_ + static_cast<int>(options_.join_at.size()));
+    WarnOfPointTasks(program_, tasks_needed_, started_);
+    return absl::OkStatus();
+  }
+
+  // What an interrupt leaves behind.
+  std::string StopWords() const {
+    const std::string how_far = HowFar(program_.job.program, time(),
+                                       ledger_.tasks_done(), tasks_needed_);
+    if (options_.cluster.empty()) {
+      return absl::StrCat("interrupted: stopped ", program_.job.program.name,
+                          " at ", how_far, " and its ", agents_.Alive().size(),
+                          " agents; nothing was written");
+    }
+    return absl::StrCat(
+        "interrupted: ", program_.job.program.name,
+        " goes on without this client, at ", how_far,
+        "; the same command attaches to it, `dogged cancel --cluster ",
+        options_.cluster, " ",
+        client_->record().hash.ToString().substr(0, kNameDigits), "` ends it");
+  }
+
+  // Who came and who went, as agents say. Our own agents are processes, which
+  // say it better.
+  void NoteMembers(const std::vector<StatusReply>& replies,
+                   ProgressPrinter* progress) {
+    for (const StatusReply& reply : replies) {
+      for (const MemberStatus& m : reply.members) {
+        ledger_.NoteAddress(m.member.id, m.member.control_address);
+      }
+    }
+    if (options_.cluster.empty()) return;
+    for (const Loss& loss :
+         agent_losses_.Note(replies, clock_.Now() - start_)) {
+      if (progress == nullptr) continue;
+      progress->PrintLine(
+          absl::StrCat("lost ", loss.who, " (", loss.cause, ")"));
+    }
+    joined_ = agent_losses_.known_count() - started_;
+    left_ = agent_losses_.left_count();
+  }
+
+  // Until our agents know one another, within reason: a job that starts before
+  // that runs right, but some of its tasks twice.
+  void AwaitViews() {
+    if (!options_.cluster.empty()) return;
+    const auto wanted = static_cast<size_t>(options_.program.agents);
+    const absl::Time deadline = clock_.Now() + kViewsTimeout;
+    bool all = false;
+    while (!all && clock_.Now() < deadline) {
+      const std::vector<StatusReply> replies = client_->PollStatus();
+      all = replies.size() == wanted;
+      for (const StatusReply& reply : replies) {
+        all = all && reply.members.size() == wanted;
+      }
+    }
+  }
+
+  // Takes in what the agents say; an error if the job has failed.
+  absl::Status NoteStatus() {
+    note_.clear();
+    const std::vector<StatusReply> replies = client_->PollOwn();
+    answered_ = static_cast<int>(replies.size());
+    NoteMembers(replies, progress_);
+    // Our own that are silent have ended, which their processes say.
+    if (!options_.cluster.empty()) unheard_ = AgentLosses::Unheard(replies);
+    for (const StatusReply& reply : replies) {
+      ledger_.Note(reply, client_->record().job());
+      for (const JobSummary& job : reply.jobs) {
+        if (job.record.Key() != client_->record().Key()) continue;
+        if (!job.note.empty()) note_ = job.note;
+        NoteTroubles(job.troubles);
+        if (job.record.state == JobState::kFailed) {
+          return job.record.code == absl::StatusCode::kResourceExhausted
+                     ? absl::ResourceExhaustedError(job.record.message)
+                     : absl::AbortedError(job.record.message);
+        }
+        if (job.record.state == JobState::kCancelled) {
+          return absl::AbortedError("the job was cancelled");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void NoteTroubles(const std::vector<std::string>& troubles) {
+    for (const std::string& words : troubles) {
+      const bool is_news = troubles_.insert(words).second;
+      if (is_news && progress_ != nullptr)
+        progress_->PrintLine(Printable(words));
+    }
+  }
+
+  // All own agents have ended, and some for want of memory or disk.
+  bool EndedForRoom() const {
+    const auto& processes = agents_.processes();
+    return agents_.Alive().empty() &&
+           absl::c_any_of(processes, [](const LocalAgents::Process& process) {
+             return process.lacked_room;
+           });
+  }
+
+  void InjectFaults(ProgressPrinter& progress) {
+    const RunMoment now{.tasks_done = ledger_.tasks_done(),
+                        .tasks_needed = TasksNeeded(),
+                        .elapsed = clock_.Now() - start_};
+    while (faults_.IsKillDue(now) && KillOne(progress)) faults_.NoteKill();
+    if (faults_.TakePeriodicKill(now) && KillOne(progress)) {
+      faults_.NotePeriodicKill();
+      AddOne("the replacement of --kill-every");
+    }
+    while (const std::optional<std::string> when = faults_.TakeJoin(now)) {
+      AddOne(absl::StrCat("--join-at ", *when));
+    }
+  }
+
+  // False if there is nobody who may be killed.
+  bool KillOne(ProgressPrinter& progress) {
+    const std::vector<size_t> alive = agents_.Alive();
+    nobody_to_kill_ = alive.size() < 2;
+    if (nobody_to_kill_) return false;
+    agents_.Kill(rng_.Pick(alive));
+    NoteDeaths(progress);
+    return true;
+  }
+
+  // One more agent, soon. The run goes on meanwhile, and if that fails; it is
+  // said in the end.
+  void AddOne(absl::string_view why) {
+    const absl::StatusOr<size_t> started = agents_.StartOne(kStartTimeout);
+    if (!started.ok()) return NoteFailedJoin(why, started.status());
+    starting_.push_back({.index = *started,
+                         .why = std::string(why),
+                         .losses = agent_losses_.losses().size()});
+  }
+
+  void NoteFailedJoin(absl::string_view why, const absl::Status& status) {
+    failed_joins_.push_back(
+        absl::StrCat(why, " did not happen: ", status.message(), "."));
+  }
+
+  // Those that are up by now, or within `patience` each.
+  void TakeStarted(absl::Duration patience, ProgressPrinter& progress) {
+    for (const Starting& one : std::exchange(starting_, {})) {
+      const auto started = agents_.Started(one.index, patience);
+      if (!started.has_value()) {
+        starting_.push_back(one);
+        continue;
+      }
+      if (!started->ok()) {
+        NoteFailedJoin(one.why, *started);
+        continue;
+      }
+      const LocalAgents::Process& process = agents_.processes()[one.index];
+      client_->AddAddress(process.address);
+      ++joined_;
+      if (one.losses > 0) agent_losses_.Replace(one.losses - 1, process.name);
+      progress.PrintLine(absl::StrCat(process.name, " joined"));
+    }
+  }
+
+  void NoteDeaths(ProgressPrinter& progress) {
+    for (size_t index : agents_.Reap()) {
+      const auto& process = agents_.processes()[index];
+      if (process.left) {
+        ++left_;
+        progress.PrintLine(absl::StrCat(process.name, " left"));
+        continue;
+      }
+      agent_losses_.Lose(process.name, ledger_.AgentAt(process.address),
+                         process.end, clock_.Now() - start_);
+      progress.PrintLine(
+          absl::StrCat("lost ", process.name, " (", process.end, ")"));
+    }
+  }
+
+  mutable SystemClock clock_;
+  const RunOptions& options_;
+  const LoadedProgram& program_;
+  const Relations relations_;
+  const std::string folder_;
+  LocalAgents agents_;
+  Rng rng_;
+  const SubmissionId submission_;
+  const int64_t tasks_needed_;  // of a loop, for all rounds that may come
+  std::unique_ptr<ClusterClient> client_;
+  AgentLedger ledger_;
+  absl::Time start_;
+  absl::Duration compute_;
+  ProgressPrinter* progress_ = nullptr;  // while the job runs
+  AgentLosses agent_losses_;
+  FaultSchedule faults_;
+  bool nobody_to_kill_ = false;
+  // On its way; `losses` is how many there were when it was asked for.
+  struct Starting {
+    size_t index = 0;
+    std::string why;
+    size_t losses = 0;
+  };
+  std::vector<Starting> starting_;
+  std::vector<std::string> failed_joins_;
+  int started_ = 0;
+  int joined_ = 0;
+  int left_ = 0;
+  int answered_ = 0;  // agents, when they were last asked
+  std::vector<std::string> unheard_;
+  std::string note_;  // what agents say the job waits for
+  std::string said_note_;
+  std::set<std::string> troubles_;  // of agents, as they say
+};
+
+}  // namespace
+
+ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
+                      const KernelSource& kernels,
+                      const Environment& environment, absl::Time wall_start) {
+  auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
+  // Agents find what this compiles in the cache.
+  const auto table = kernels.Load(program.job, /*workers=*/1);
+  if (IsInterrupted()) {
+    return PrintError(
+        absl::CancelledError("interrupted while compiling; nothing has run"));
+  }
+  if (!table.ok()) return PrintError(table.status());
+  RestKernels(*table);
+  ClusterRun run(options, program, environment);
+  const absl::Status status = run.Run();
+  if (!status.ok()) {
+    const ExitCode code = PrintError(status);
+    run.End(/*is_delivered=*/false);
+    return code;
+  }
+  const auto lookup = [&run](const Label& label) { return run.Find(label); };
+  const LoadedProgram ended = EndedProgram(program, run.time());
+  dsl::ResultViews views(ended.job.program, lookup);
+  const auto digest = views.DigestOfAll();
+  if (!digest.ok()) return PrintError(digest.status());
+  run.Conclude(*digest);
+  deferred.reset();
+  SystemClock clock;
+  RunReport report = run.Report();
+  report.result_digest = *digest;
+  report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
+  const ExitCode code =
+      FinishRun(options, ended, kernels, *table, views, std::move(report));
+  run.End(code == ExitCode::kDone);
+  const std::string omissions = run.Omissions();
+  if (!omissions.empty()) {
+    PrintError(omissions);
+    if (code == ExitCode::kDone) return ExitCode::kMistyped;
+  }
+  return code;
+}
+
+}  // namespace dogged

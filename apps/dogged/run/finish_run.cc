@@ -1,0 +1,171 @@
+#include "apps/dogged/run/finish_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/process/worker_count.h"
+#include "apps/dogged/report/judge.h"
+#include "apps/dogged/report/lu_words.h"
+#include "apps/dogged/report/progress_printer.h"
+#include "apps/dogged/run/interrupt.h"
+#include "apps/dogged/run/not_finite.h"
+#include "apps/output/run_text.h"
+#include "runtime/base/clock.h"
+#include "runtime/graph/rounds.h"
+
+namespace dogged {
+namespace {
+
+// The parts of all that was asked for which are missing; empty if none is.
+std::string MissingOf(const RunReport& report) {
+  if (!report.outputs_failed.empty()) {
+    return absl::StrCat(absl::StrJoin(report.outputs_failed, ", "),
+                        report.outputs_failed.size() == 1 ? " is" : " are",
+                        " not written");
+  }
+  return report.check_passed.value_or(true) ? "" : "the check failed";
+}
+
+// Where nothing but words would be left of a run.
+void PrintIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
+                    bool is_told) {
+  const Program& program = loaded.job.program;
+  if (is_told || options.check || !loaded.outputs.empty() ||
+      program.views.empty()) {
+    return;
+  }
+  const std::string& array = program.views.front().array;
+  std::fprintf(
+      stderr, "the results are not kept: --output %s=%s.npy would write them\n",
+      array.c_str(), array.c_str());
+}
+
+// Until an interrupt; says what was written and what fails, also in `report`.
+ExitCode WriteOutputs(const std::vector<Output>& outputs,
+                      dsl::ResultViews& views, RunReport& report) {
+  ExitCode code = ExitCode::kDone;
+  const InterruptsDeferred deferred;  // a file is written whole
+  for (const Output& output : outputs) {
+    if (IsInterrupted()) break;
+    auto written = WriteOutput(output, views);
+    if (written.ok()) {
+      std::fprintf(stderr, "%s\n", written->ToWords().c_str());
+      report.outputs.push_back(*std::move(written));
+      continue;
+    }
+    PrintError(written.status().message());
+    code = absl::IsResourceExhausted(written.status()) ? ExitCode::kNoRoom
+                                                       : ExitCode::kMistyped;
+    report.outputs_failed.push_back(output.selection.path);
+  }
+  views.Forget();
+  const std::string words = LuWords(views.program(), report.outputs);
+  std::fprintf(stderr, "%s", words.c_str());
+  return code;
+}
+
+// As far as both can be laid beside one another.
+void PrintDifferences(const dsl::SerialOutcome& serial,
+                      dsl::ResultViews& views) {
+  const auto& ours = views.program().views;
+  for (size_t i = 0; i < std::min(ours.size(), serial.values.size()); ++i) {
+    const auto value = views.Assembled(i);
+    if (!value.ok() || value->type() != serial.values[i].type() ||
+        value->shape() != serial.values[i].shape()) {
+      continue;
+    }
+    const std::string words =
+        DifferenceSentence(ours[i].array, *value, serial.values[i]);
+    if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
+  }
+}
+
+}  // namespace
+
+LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time) {
+  LoadedProgram out = program;
+  const auto& repeat = program.job.program.repeat;
+  if (!repeat.has_value()) return out;
+  out.job.program = ProgramAt(program.job.program, time);
+  std::fprintf(stderr, "the loop ended at %s = %lld%s\n",
+               repeat->parameter.c_str(), static_cast<long long>(time),
+               time == repeat->last ? ", its last value" : "");
+  return out;
+}
+
+ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
+                   const KernelSource& kernels, const KernelTable& table,
+                   dsl::ResultViews& views, RunReport report) {
+  const Digest digest = report.result_digest;
+  const auto not_finite = CountNotFinite(views);
+  if (!not_finite.ok()) return PrintError(not_finite.status());
+  report.results_not_finite = *not_finite;
+  report.inputs_made = program.facts.made;
+  ExitCode code = WriteOutputs(program.outputs, views, report);
+  if (IsInterrupted()) {
+    return PrintError(absl::CancelledError(
+        "interrupted: the run was over; not all outputs are written"));
+  }
+  CatchInterrupts("interrupted: the outputs are written, not checked\n");
+  if (options.check) {
+    const int threads =
+        std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
+                 options.program.agents * options.program.workers);
+    JudgeFactors(program.job, table, views.lookup(), threads, report);
+    dsl::Diagnostics diagnostics(options.program.file, program.text);
+    SystemClock clock;
+    std::optional<ProgressPrinter> waiting(std::in_place);
+    waiting->Wait("check: running it again, serially");
+    const auto serial = dsl::SerialRun(
+        program.text, program.options, kernels.registry(), diagnostics,
+        [&](int64_t done, int64_t needed) {
+          waiting->Update(clock.Now(), {.done = done, .needed = needed});
+        });
+    waiting.reset();
+    if (!serial.ok()) return PrintError(serial.status());
+    report.check_passed = serial->digest == digest;
+    if (!*report.check_passed) code = ExitCode::kFailed;
+    const std::string words = CheckSentence(digest, serial->digest);
+    if (*report.check_passed) {
+      std::fprintf(stderr, "%s\n", words.c_str());
+    } else {
+      PrintError(words);
+      PrintDifferences(*serial, views);
+    }
+  }
+  if (!report.agents_unheard.empty()) {
+    std::fprintf(stderr,
+                 "warning: %s did not answer: what was done there is not "
+                 "counted\n",
+                 absl::StrJoin(report.agents_unheard, ", ").c_str());
+  }
+  if (options.json) {
+    std::printf("%s\n", report.ToJson().c_str());
+  } else {
+    const auto numbers =
+        NumbersAmongResults(program.job.program, views.lookup());
+    if (!numbers.ok()) return PrintError(numbers.status());
+    std::printf("%s", numbers->c_str());
+    PrintIfNotKept(options, program, !numbers->empty());
+    for (const Loss& loss : report.losses) {
+      std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
+    }
+    std::printf(
+        "%s\n",
+        DoneSentence({.elapsed = absl::Seconds(report.compute_seconds),
+                      .agents_lost = static_cast<int32_t>(report.losses.size()),
+                      .redone = report.tasks_recomputed,
+                      .needed = report.tasks_needed,
+                      .missing = MissingOf(report)})
+            .c_str());
+  }
+  return code;
+}
+
+}  // namespace dogged

@@ -1,0 +1,142 @@
+#include "apps/dogged/run/loaded_program.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/process/text_file.h"
+#include "apps/output/npy.h"
+#include "dsl/check/analysis.h"
+#include "dsl/text/diagnostics.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// What is not there, or is no file, was mistyped; what is in a file and can't
+// serve is wrong.
+absl::StatusOr<Value> ReadInput(const std::string& array,
+                                const std::string& path, bool may_map) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::NotFoundError(
+        absl::StrCat("input ", array, ": ", path, " is a directory"));
+  }
+  absl::StatusOr<Value> value = ReadNpy(path, may_map);
+  if (value.ok()) return value;
+  const std::string what = absl::StrCat("input ", array, ": ",
+                                        std::string(value.status().message()));
+  switch (value.status().code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+      return absl::NotFoundError(what);
+    case absl::StatusCode::kResourceExhausted:
+      return absl::ResourceExhaustedError(what);
+    default:
+      return absl::InvalidArgumentError(what);
+  }
+}
+
+// "input A: has shape.." with the file that was given for A.
+absl::Status NameFile(
+    const absl::Status& status,
+    const std::vector<std::pair<std::string, std::string>>& inputs) {
+  const std::string message(status.message());
+  for (const auto& [array, path] : inputs) {
+    const std::string start = absl::StrCat("input ", array, ": ");
+    if (absl::StartsWith(message, start)) {
+      return absl::Status(
+          status.code(),
+          absl::StrCat(start, path, " ", message.substr(start.size())));
+    }
+  }
+  return status;
+}
+
+// Compiles `out.text` with `out.options` into the rest of it.
+absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
+                         dsl::Diagnostics& diagnostics) {
+  dsl::PlacedResults placed;
+  DOGGED_ASSIGN_OR_RETURN(
+      out.job, dsl::Compile(out.text, out.options, kernels.registry(),
+                            diagnostics, &placed, &out.facts));
+  out.outputs.resize(placed.selections.size());
+  DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
+  if (!out.writes_results) return absl::OkStatus();
+  return AddResultFiles(placed.files, out.outputs);
+}
+
+}  // namespace
+
+absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
+                                          const KernelSource& kernels) {
+  const auto fail = [](const absl::Status& status) {
+    PrintError(status.message());
+    return status;
+  };
+  LoadedProgram out;
+  absl::StatusOr<std::string> text = ReadText(options.file);
+  if (!text.ok()) return fail(text.status());
+  out.text = *std::move(text);
+  out.writes_results = options.writes_results;
+  out.options.read_file = ReadText;
+  out.options.load_library = kernels.load_library();
+  out.options.file = options.file;
+  out.options.parameters = options.definitions;
+  out.options.loads_libraries = options.loads_libraries;
+  out.options.coalesce = options.coalesce;
+  out.options.may_lack_inputs = options.may_lack_inputs;
+  out.options.compiled = options.compiled;
+  out.options.target = {.agents = options.agents, .workers = options.workers};
+  out.options.numeric = kernels.numeric_parts();
+  out.options.analyze = dsl::AnalyzeWithIsl;
+  for (const auto& [array, path] : options.inputs) {
+    absl::StatusOr<Value> value = ReadInput(
+        // One process reads it where it is, as it was: nobody compares digests.
+        array, path, /*may_map=*/options.agents != 1);
+    if (!value.ok()) return fail(value.status());
+    out.options.inputs[array] = *std::move(value);
+  }
+  absl::StatusOr<std::vector<Output>> outputs = ParseOutputs(options.outputs);
+  if (!outputs.ok()) return fail(outputs.status());
+  out.outputs = *std::move(outputs);
+  for (const Output& output : out.outputs) {
+    out.options.selections.push_back(output.selection.text);
+  }
+  dsl::Diagnostics diagnostics(options.file, out.text);
+  const absl::Status compiled = CompileInto(out, kernels, diagnostics);
+  const std::string words = diagnostics.ToString();
+  std::fwrite(words.data(), 1, words.size(), stderr);
+  if (diagnostics.HasErrors()) {
+    return absl::Status(compiled.code(), "the program is wrong");
+  }
+  if (!compiled.ok()) return fail(NameFile(compiled, options.inputs));
+  return out;
+}
+
+absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
+                                       const dsl::TargetSize& target,
+                                       const KernelSource& kernels) {
+  LoadedProgram out = program;
+  out.options.target = target;
+  dsl::Diagnostics diagnostics(out.options.file, out.text);
+  DOGGED_RETURN_IF_ERROR(CompileInto(out, kernels, diagnostics));
+  return out;
+}
+
+uint64_t TextHash(const LoadedProgram& program) {
+  return Hash64(dsl::WithoutSelections(program.job.source,
+                                       program.options.selections)) |
+         1;
+}
+
+std::string FolderOfJob(const std::string& directory, const Job& job) {
+  if (directory.empty()) return "";
+  return absl::StrCat(directory, "/",
+                      JobHash(job.Encode()).ToString().substr(0, kNameDigits));
+}
+
+}  // namespace dogged

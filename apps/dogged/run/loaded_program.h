@@ -1,0 +1,51 @@
+// From a program file to a job: what all commands that know programs share.
+#ifndef DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_
+#define DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "apps/dogged/agent/kernel_source.h"
+#include "apps/dogged/report/outputs.h"
+#include "apps/dogged/run/program_options.h"
+#include "dsl/compile.h"
+#include "runtime/graph/job.h"
+
+namespace dogged {
+
+struct LoadedProgram {
+  std::string text;
+  dsl::CompileOptions options;
+  Job job;
+  std::vector<Output> outputs;
+  bool writes_results = false;  // as ProgramOptions
+  dsl::ProgramFacts facts;
+};
+
+// Reads the file and the inputs, and compiles. What is wrong has been printed
+// on standard error when this returns an error.
+absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
+                                          const KernelSource& kernels);
+
+// The same program with tiles for others; says nothing. Errors: as Compile.
+absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
+                                       const dsl::TargetSize& target,
+                                       const KernelSource& kernels);
+
+// Of a program as its file has it, with those that it includes, but for the
+// names of files that results go to; never 0.
+uint64_t TextHash(const LoadedProgram& program);
+
+// Of a job's hash, for people.
+inline constexpr size_t kNameDigits = 12;
+// Where a run's own agents keep values of `job`, below `directory`; empty if
+// that is. It has the name of the job: a later run of that goes on there, and
+// no other one.
+std::string FolderOfJob(const std::string& directory, const Job& job);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_

@@ -1,0 +1,23 @@
+// NaNs and infinities: a computation that has blown up says so.
+#ifndef DOGGED_APPS_DOGGED_RUN_NOT_FINITE_H_
+#define DOGGED_APPS_DOGGED_RUN_NOT_FINITE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "apps/dogged/run/loaded_program.h"
+#include "dsl/results.h"
+
+namespace dogged {
+
+// Warns of those in what comes from files, and says what was made for want of
+// one.
+void WarnOfInputs(const LoadedProgram& program);
+
+// How many there are among the results; warns of each result with some, and
+// names the first. Errors: those of ResultViews.
+absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_NOT_FINITE_H_

@@ -1,0 +1,43 @@
+// Options of `dogged run`. Plain data.
+#ifndef DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
+#define DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/dogged/run/program_options.h"
+
+namespace dogged {
+
+// When to kill or to let join: a share of the tasks, or seconds.
+struct When {
+  std::optional<double> share;  // 0 to 1
+  double seconds = 0;
+  std::string text;
+};
+
+struct RunOptions {
+  // No agents: one, or as many as the cluster has.
+  ProgramOptions program{.agents = 0};
+  int replicas = 0;  // 0: 2, or 1 with one agent
+  bool check = false;
+  std::string cluster;  // HOST:PORT of a running agent; empty: start some
+  // Its agents as they were last seen, those that answer first.
+  std::vector<std::string> cluster_agents;
+  std::vector<When> kill_at;
+  double kill_every_seconds = 0;  // 0: never
+  std::vector<When> join_at;
+  std::string multicast = "auto";
+  bool search_only = false;
+  uint64_t seed = 0;
+  bool seed_given = false;
+  bool json = false;
+  // Bytes that the values of each own agent may take; 0: no bound.
+  int64_t memory_bytes = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_

@@ -1,0 +1,24 @@
+// Warnings before a run: of what will work worse than it might. On standard
+// error.
+#ifndef DOGGED_APPS_DOGGED_RUN_RUN_WARNINGS_H_
+#define DOGGED_APPS_DOGGED_RUN_RUN_WARNINGS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "apps/dogged/report/memory_check.h"
+#include "apps/dogged/run/loaded_program.h"
+
+namespace dogged {
+
+// Warns where memory may be short. Errors: as CheckMemory().
+absl::Status WarnOfMemory(const RunMemory& memory);
+// Warns if a run with so many agents keeps fewer copies than --replicas says.
+void WarnOfReplicas(int asked, int agents);
+// Warns if many points are tasks of their own, of which several agents make
+// little: `tasks` in all.
+void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_RUN_RUN_WARNINGS_H_

@@ -1,0 +1,30 @@
+// Analyze: proves of a CheckedProgram, for all its points at once, that it is
+// a dependency description: every label has exactly one producer, every label
+// that is read or wanted has one, indices stay within declared ranges, no
+// cycle. What fails comes with a smallest witness. Also fills in what follows
+// from the labels as a whole: domains of boundaries, default results and
+// slices, extents of arrays, which points are needed.
+//
+// This header knows no isl; AnalyzeWithIsl is the one implementation, in a
+// target of its own that only executables link.
+//
+// Source: [REM] "Dependency Description"; single assignment is what makes it
+// a DAG. Exact sets instead of enumeration: the graph is never unrolled.
+#ifndef DOGGED_DSL_CHECK_ANALYSIS_H_
+#define DOGGED_DSL_CHECK_ANALYSIS_H_
+
+#include "dsl/check/checked.h"
+#include "dsl/text/diagnostics.h"
+
+namespace dogged::dsl {
+
+// Completes `program`; its results and boundaries are only complete if
+// `diagnostics` has no errors afterwards.
+void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics);
+
+// For those that must not link isl: they take the function above, or another.
+using AnalyzeFunction = void (*)(CheckedProgram&, Diagnostics&);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_CHECK_ANALYSIS_H_

@@ -1,0 +1,240 @@
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "dsl/check/checker.h"
+#include "dsl/check/evaluate.h"
+
+namespace dogged::dsl {
+namespace {
+
+using ast::Expr;
+using ast::NameKind;
+
+// Integer parameters stay below this, so that index arithmetic stays within
+// int64.
+constexpr int64_t kParameterMax = int64_t{1} << 40;
+
+bool IsInteger(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "-")) absl::ConsumePrefix(&text, "+");
+  return !text.empty() && absl::c_all_of(text, absl::ascii_isdigit);
+}
+
+// What 1e3 or 5.0 stands for; none of anything else.
+std::optional<int64_t> WholeNumber(absl::string_view text) {
+  double number = 0;
+  if (IsInteger(text) || !absl::SimpleAtod(text, &number) ||
+      std::abs(number) >= static_cast<double>(kParameterMax) ||
+      number != std::floor(number)) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(number);
+}
+
+}  // namespace
+
+Scope Checker::ParameterScope() const {
+  Scope out;
+  out.arrays = array_names_;
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    out.entries.push_back({.name = program_.parameters[p].name,
+                           .kind = NameKind::kParameter,
+                           .index = static_cast<int32_t>(p),
+                           .type = TypeOf(program_.parameters[p].element),
+                           .is_block = false,
+                           .is_used = false});
+  }
+  return out;
+}
+
+bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
+  const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
+  if (parameter.element == ElementType::kInt64) {
+    if (!IsInteger(text) || !absl::SimpleAtoi(text, &parameter.integer)) {
+      parameter.integer = 0;
+      Diagnostic& error = diagnostics_.Error(
+          Code::kParameter, parameter.range,
+          absl::StrCat(given, ": ", parameter.name, " is an integer",
+                       IsInteger(text) ? " below 2^40" : ""));
+      if (const auto whole = WholeNumber(text); whole.has_value()) {
+        error.Help(absl::StrCat("write  -D ", parameter.name, "=", *whole));
+      } else if (!IsInteger(text)) {
+        error.Help("one number, as 8 or -3: only the file computes");
+      }
+      return false;
+    }
+    parameter.real = static_cast<double>(parameter.integer);
+    return true;
+  }
+  const bool is_number = absl::SimpleAtod(text, &parameter.real);
+  if (parameter.element == ElementType::kFloat) {
+    parameter.real = static_cast<double>(static_cast<float>(parameter.real));
+  }
+  if (!is_number || !std::isfinite(parameter.real)) {
+    diagnostics_
+        .Error(
+            Code::kParameter, parameter.range,
+            absl::StrCat(given, ": ", parameter.name, " is a number of type ",
+                         ElementName(parameter.element)))
+        .Help("one number, as 0.25 or 1e-3: only the file computes");
+    return false;
+  }
+  return true;
+}
+
+bool Checker::KeepsItsValue(const Expr& value, const CheckedParameter& out) {
+  Expr typed = value;
+  Scope scope = ParameterScope();
+  Diagnostics silent(diagnostics_.file(), diagnostics_.text());
+  if (!CheckTypes(typed, scope, silent)) return true;  // as ValueOf() says
+  const bool is_integer = out.element == ElementType::kInt64;
+  const Expr* quotient = is_integer ? nullptr : FindQuotient(typed);
+  if (quotient != nullptr) {
+    diagnostics_
+        .Error(Code::kArithmetic, quotient->range,
+               absl::StrCat(out.name,
+                            " is real, and this is a division of "
+                            "integers, which rounds down"))
+        .Help(
+            absl::StrCat("with a point it is real:  ", RealQuotient(*quotient),
+                         ";  int64(...) around it says that it is meant"));
+    return false;
+  }
+  const bool is_broken =
+      typed.kind == Expr::Kind::kReal && typed.real != std::floor(typed.real);
+  if (!is_integer || !is_broken || mentions_.counted.count(out.name) == 0) {
+    return true;
+  }
+  diagnostics_
+      .Error(Code::kType, value.range,
+             absl::StrCat("parameter ", out.name,
+                          " counts points, and this is "
+                          "no integer"))
+      .Help(absl::StrCat("as in  param ", out.name, " = ",
+                         static_cast<int64_t>(typed.real)));
+  return false;
+}
+
+bool Checker::DefaultValue(const ast::Parameter& declared,
+                           CheckedParameter& out) {
+  Scope scope = ParameterScope();
+  scope.unknown_help = "parameters are known from where they stand on";
+  if (!KeepsItsValue(*declared.value, out)) return false;
+  const auto value = ValueOf(*declared.value, TypeOf(out.element),
+                             absl::StrCat("parameter ", out.name), scope);
+  if (!value) return false;
+  if (out.element == ElementType::kInt64) {
+    const auto number = EvaluateInteger(*value, {}, program_);
+    if (!number) {
+      diagnostics_.Error(Code::kArithmetic, declared.value->range,
+                         absl::StrCat("the value of ", out.name,
+                                      " divides by zero or leaves the range "
+                                      "of int64"));
+      return false;
+    }
+    out.integer = *number;
+    out.real = static_cast<double>(*number);
+    return true;
+  }
+  const auto number = EvaluateReal(*value, {}, program_);
+  if (!number || !std::isfinite(*number)) {
+    diagnostics_.Error(
+        Code::kArithmetic, declared.value->range,
+        absl::StrCat("the value of ", out.name, " is not a finite number"));
+    return false;
+  }
+  out.real = *number;
+  return true;
+}
+
+void Checker::Parameter(const ast::Parameter& declared) {
+  CheckedParameter out;
+  out.name = declared.name.text;
+  out.element = declared.element;
+  out.range = declared.name.range;
+  for (const CheckedParameter& other : program_.parameters) {
+    if (other.name != out.name) continue;
+    diagnostics_.Error(
+        Code::kDefinedTwice, out.range,
+        absl::StrCat("there is a parameter ", out.name, " already, on line ",
+                     diagnostics_.LineAndColumn(other.range.begin).first));
+    return;
+  }
+  const std::string* given = nullptr;
+  for (const auto& [name, text] : options_.parameters) {
+    if (name == out.name) given = &text;
+  }
+  if (given != nullptr) {
+    GivenValue(*given, out);
+  } else if (declared.value) {
+    DefaultValue(declared, out);
+  } else {
+    diagnostics_
+        .Error(Code::kParameter, out.range,
+               absl::StrCat("parameter ", out.name, " has no value"))
+        .Help(absl::StrCat("give it one:  -D ", out.name, "=..."));
+  }
+  if (out.integer >= kParameterMax || out.integer <= -kParameterMax) {
+    diagnostics_.Error(Code::kTooLarge, out.range,
+                       absl::StrCat("parameter ", out.name, " is ", out.integer,
+                                    "; integers stay below 2^40"));
+    out.integer = 0;
+  }
+  program_.parameters.push_back(std::move(out));
+}
+
+void Checker::Parameters(const ast::Program& program) {
+  for (const ast::Parameter& declared : program.parameters) {
+    Parameter(declared);
+  }
+  std::vector<std::string> names;
+  for (const CheckedParameter& p : program_.parameters) {
+    names.push_back(p.name);
+  }
+  for (const auto& [name, text] : options_.parameters) {
+    if (ParameterScope().Find(name) != nullptr) continue;
+    diagnostics_.Error(
+        Code::kParameter, {},
+        absl::StrCat("-D ", name, "=", text, ": there is no parameter ", name,
+                     DidYouMean(name, names)));
+  }
+  // Definitions, now that all forms have an entry for every parameter.
+  for (size_t p = 0; p < program_.parameters.size(); ++p) {
+    CheckedParameter& parameter = program_.parameters[p];
+    if (parameter.element != ElementType::kInt64) continue;
+    bool is_given = false;
+    for (const auto& given : options_.parameters) {
+      is_given = is_given || given.first == parameter.name;
+    }
+    const auto& value = program.parameters[p].value;
+    // A loop has many values of its parameter.
+    is_given |= !program.repeats.empty() &&
+                program.repeats.front().name.text == parameter.name;
+    if (is_given || !value || diagnostics_.HasErrors()) continue;
+    // A try: what is not affine is no error here, and fixes nothing.
+    Diagnostics silent(diagnostics_.file(), diagnostics_.text());
+    CheckedProgram scratch;
+    scratch.parameters = program_.parameters;
+    Scope scope = ParameterScope();
+    Expr expr = *value;
+    if (!CheckTypes(expr, scope, silent)) continue;
+    const auto form = AffineForms(0, scratch, silent).Index(expr);
+    bool is_affine = form.has_value();
+    for (size_t q = 0; q < scratch.parameters.size(); ++q) {
+      is_affine = is_affine && scratch.parameters[q].is_fixed ==
+                                   program_.parameters[q].is_fixed;
+    }
+    if (!is_affine) continue;
+    bool is_number = true;
+    for (const int64_t c : form->params) is_number = is_number && c == 0;
+    // A default that is a number is no more than the value it has now.
+    if (!is_number) parameter.definition = form;
+  }
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,31 @@
+#include "dsl/ir/tile_bodies.h"
+
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+
+std::string TileBody::Encode() const {
+  Encoder out;
+  out.PutSigned(plan);
+  role.Encode(out);
+  return out.Take();
+}
+
+absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  TileBody out;
+  out.plan = static_cast<int32_t>(in.GetSigned());
+  out.role = TileRole::Decode(in);
+  const absl::Status status = in.Finish("tile kernel");
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec) {
+  Decoder in(spec.body);
+  TilePlan plan = TilePlan::Decode(in);
+  DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
+  return plan;
+}
+
+}  // namespace dogged::dsl

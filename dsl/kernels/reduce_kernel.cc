@@ -1,0 +1,287 @@
+#include "dsl/kernels/reduce_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "dsl/kernels/exact_sum.h"
+#include "runtime/graph/affine.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+namespace {
+
+bool IsExact(ReduceKind kind, ElementType element) {
+  return kind == ReduceKind::kNorm2 ||
+         (kind == ReduceKind::kSum && element != ElementType::kInt64);
+}
+
+// A reduction under way. Which member counts depends on kind and type.
+class Partial {
+ public:
+  Partial(ReduceKind kind, ElementType element)
+      : kind_(kind), element_(element) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (kind == ReduceKind::kMin) {
+      real_ = infinity;
+      integer_ = std::numeric_limits<int64_t>::max();
+    } else if (kind == ReduceKind::kMax) {
+      real_ = -infinity;
+      integer_ = std::numeric_limits<int64_t>::min();
+    }
+  }
+
+  // `count` elements of what is reduced.
+  void AddElements(const void* elements, int64_t count) {
+    switch (element_) {
+      case ElementType::kDouble:
+        AddReals(static_cast<const double*>(elements), count);
+        break;
+      case ElementType::kFloat:
+        AddReals(static_cast<const float*>(elements), count);
+        break;
+      case ElementType::kInt64:
+        AddIntegers(static_cast<const int64_t*>(elements), count);
+        break;
+    }
+  }
+
+  // What Take() gave.
+  void Join(const Value& partial) {
+    if (IsExact(kind_, element_)) {
+      sum_.Add(partial.span<int64_t>());
+    } else {
+      AddElements(partial.data(), 1);
+    }
+  }
+
+  Value Take() {
+    if (!IsExact(kind_, element_)) return Root();
+    Value out = Value::Allocate(ElementType::kInt64, {ExactSum::kWords});
+    const auto& words = sum_.Words();
+    std::copy(words.begin(), words.end(), out.mutable_span<int64_t>().begin());
+    return out;
+  }
+
+  Value Root() {
+    Value out = Value::Allocate(element_, {});
+    double real = real_;
+    if (IsExact(kind_, element_)) real = sum_.Round();
+    if (kind_ == ReduceKind::kNorm2) real = std::sqrt(real);
+    switch (element_) {
+      case ElementType::kDouble:
+        out.mutable_span<double>()[0] = real;
+        break;
+      case ElementType::kFloat:
+        out.mutable_span<float>()[0] = static_cast<float>(real);
+        break;
+      case ElementType::kInt64:
+        out.mutable_span<int64_t>()[0] = integer_;
+        break;
+    }
+    return out;
+  }
+
+ private:
+  template <typename T>
+  void AddReals(const T* elements, int64_t count) {
+    switch (kind_) {
+      case ReduceKind::kSum:
+        for (int64_t i = 0; i < count; ++i) sum_.Add(elements[i]);
+        break;
+      case ReduceKind::kNorm2:
+        for (int64_t i = 0; i < count; ++i) {
+          const double x = elements[i];
+          sum_.Add(x * x);
+        }
+        break;
+      case ReduceKind::kMin:
+        for (int64_t i = 0; i < count; ++i) real_ = Less(elements[i], real_);
+        break;
+      case ReduceKind::kMax:
+        for (int64_t i = 0; i < count; ++i) real_ = -Less(-elements[i], -real_);
+        break;
+      case ReduceKind::kNormMax:
+        for (int64_t i = 0; i < count; ++i) {
+          real_ = -Less(-std::fabs(elements[i]), -real_);
+        }
+        break;
+    }
+    // One NaN, whatever the sign and bits of those that came in.
+    if (std::isnan(real_)) real_ = std::numeric_limits<double>::quiet_NaN();
+  }
+  // The smaller one; -0 is smaller than 0, and NaN wins.
+  static double Less(double a, double b) {
+    if (std::isnan(a)) return a;
+    if (a < b) return a;
+    return a == b && std::signbit(a) ? a : b;
+  }
+
+  void AddIntegers(const int64_t* elements, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t x = elements[i];
+      switch (kind_) {
+        case ReduceKind::kSum:  // modulo 2^64, as in code
+          integer_ = static_cast<int64_t>(static_cast<uint64_t>(integer_) +
+                                          static_cast<uint64_t>(x));
+          break;
+        case ReduceKind::kMin:
+          integer_ = std::min(integer_, x);
+          break;
+        case ReduceKind::kMax:
+          integer_ = std::max(integer_, x);
+          break;
+        case ReduceKind::kNorm2:
+        case ReduceKind::kNormMax:
+          break;  // Check has refused them
+      }
+    }
+  }
+
+  ReduceKind kind_;
+  ElementType element_;
+  ExactSum sum_;
+  double real_ = 0;
+  int64_t integer_ = 0;
+};
+
+class ReduceKernel : public Kernel {
+ public:
+  explicit ReduceKernel(ReduceBody body) : body_(std::move(body)) {}
+
+  ByteCounts OutputBytes(const Task&) const override {
+    const bool has_words = body_.step != ReduceBody::Step::kRoot &&
+                           IsExact(body_.kind, body_.element);
+    return {has_words ? ExactSum::kWords * ElementBytes(ElementType::kInt64)
+                      : ElementBytes(body_.element)};
+  }
+
+  bool Fits(const TaskClass& c) const override {
+    const int indices = c.domain.size();
+    return c.creates.size() == 1 &&
+           (body_.time_dim < 0 ||
+            (body_.block_index < indices && body_.level_index < indices));
+  }
+
+  absl::Status Run(KernelCall& call) const override {
+    Partial partial(body_.kind, body_.element);
+    const bool joins = body_.step == ReduceBody::Step::kCombine ||
+                       body_.step == ReduceBody::Step::kRoot;
+    for (const Value& input : call.inputs) {
+      if (input.IsNone()) continue;
+      const bool is_taken = joins ? JoinPartial(input, partial)
+                                  : AddTile(input, call.task, partial);
+      if (!is_taken) {
+        return absl::InvalidArgumentError(
+            "an input that does not fit its reduction");
+      }
+    }
+    call.outputs[0] =
+        body_.step == ReduceBody::Step::kRoot ? partial.Root() : partial.Take();
+    call.outputs[0].UnifyNans();
+    return absl::OkStatus();
+  }
+
+ private:
+  // False if `input` is none of this reduction's partials: a job may come from
+  // anybody.
+  bool JoinPartial(const Value& input, Partial& partial) const {
+    const bool is_exact = IsExact(body_.kind, body_.element);
+    if (input.type() != PartialElement(body_.kind, body_.element) ||
+        input.element_count() != (is_exact ? ExactSum::kWords : 1)) {
+      return false;
+    }
+    partial.Join(input);
+    return true;
+  }
+  // Among those that a tile holds.
+  int64_t LevelOf(const Task& task) const {
+    const int64_t begin =
+        body_.origin + task.index[body_.block_index] * body_.depth;
+    // From the first of them on; the block holds those that are wanted.
+    const int64_t wanted = body_.first_level;
+    return (begin + task.index[body_.level_index] - wanted) / body_.level_step -
+           CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
+  }
+  // A scalar is a tile of one point. False if `tile` holds other elements or
+  // not the level wanted.
+  bool AddTile(const Value& tile, const Task& task, Partial& partial) const {
+    if (tile.type() != body_.element) return false;
+    const auto* data = static_cast<const char*>(tile.data());
+    if (body_.time_dim < 0) {
+      partial.AddElements(data, tile.element_count());
+      return true;
+    }
+    const Shape& shape = tile.shape();
+    if (body_.time_dim >= shape.size()) return false;
+    const int64_t levels = shape[body_.time_dim];
+    const int64_t level = LevelOf(task);
+    if (level < 0 || level >= levels) return false;
+    int64_t rows = 1;
+    int64_t row = 1;
+    for (int d = 0; d < shape.size(); ++d) {
+      if (d < body_.time_dim) rows *= shape[d];
+      if (d > body_.time_dim) row *= shape[d];
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t at = (r * levels + level) * row;
+      partial.AddElements(data + at * ElementBytes(body_.element), row);
+    }
+    return true;
+  }
+
+  ReduceBody body_;
+};
+
+}  // namespace
+
+ElementType PartialElement(ReduceKind kind, ElementType element) {
+  return IsExact(kind, element) ? ElementType::kInt64 : element;
+}
+
+std::string ReduceBody::Encode() const {
+  Encoder out;
+  out.PutU8(static_cast<uint8_t>(step));
+  out.PutU8(static_cast<uint8_t>(kind));
+  out.PutU8(static_cast<uint8_t>(element));
+  for (const int64_t number :
+       {int64_t{time_dim}, int64_t{block_index}, int64_t{level_index}, origin,
+        depth, first_level, level_step}) {
+    out.PutSigned(number);
+  }
+  return out.Take();
+}
+
+absl::StatusOr<ReduceBody> ReduceBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  ReduceBody out;
+  const uint8_t step = in.GetU8();
+  const uint8_t kind = in.GetU8();
+  const uint8_t element = in.GetU8();
+  if (step > 3 || kind > 4 || element > 2) in.Fail();
+  out.time_dim = static_cast<int32_t>(in.GetSigned());
+  out.block_index = static_cast<int32_t>(in.GetSigned());
+  out.level_index = static_cast<int32_t>(in.GetSigned());
+  for (const int32_t index : {out.block_index, out.level_index}) {
+    if (index < 0 || index >= kMaxIndices) in.Fail();
+  }
+  out.origin = in.GetSigned();
+  out.depth = in.GetSigned();
+  out.first_level = in.GetSigned();
+  out.level_step = in.GetSigned();
+  if (out.level_step < 1) in.Fail();
+  const absl::Status status = in.Finish("reduction");
+  if (!status.ok()) return status;
+  out.step = static_cast<Step>(step);
+  out.kind = static_cast<ReduceKind>(kind);
+  out.element = static_cast<ElementType>(element);
+  return out;
+}
+
+std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body) {
+  return std::make_unique<ReduceKernel>(std::move(body));
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,54 @@
+// The kernels of reductions: leaves that read points or a tile, inner nodes
+// that join the partial results of others, and the root that makes a number
+// of the last one. The order of joining does not show in the bits: sums are
+// exact until the root, and the others don't round.
+#ifndef DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_
+#define DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "dsl/text/reduce_kind.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged::dsl {
+
+// Kind "reduce".
+struct ReduceBody {
+  enum class Step : uint8_t {
+    kPoints = 0,   // uses: scalars, none where a guard fails -> a partial
+    kTile = 1,     // one use: a dense block -> a partial
+    kCombine = 2,  // uses: partials, none where a guard fails -> a partial
+    kRoot = 3,     // one use: a partial -> a scalar
+  };
+  Step step = Step::kPoints;
+  ReduceKind kind = ReduceKind::kSum;
+  ElementType element = ElementType::kDouble;  // of what is reduced
+  // Of a tile that holds several levels only one counts, if time_dim >= 0:
+  // dimension time_dim of its shape has those levels first_level + k*level_step
+  // that are among the `depth` levels from origin + index[block_index]*depth
+  // on, and the level wanted is the one index[level_index] behind that.
+  int32_t time_dim = -1;
+  int32_t block_index = 0;
+  int32_t level_index = 0;
+  int64_t origin = 0;
+  int64_t depth = 1;
+  int64_t first_level = 0;
+  int64_t level_step = 1;
+
+  std::string Encode() const;
+  static absl::StatusOr<ReduceBody> Decode(absl::string_view body);
+};
+
+// What partial results are made of.
+ElementType PartialElement(ReduceKind kind, ElementType element);
+
+std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_

@@ -1,0 +1,87 @@
+// TileSweep: computes the pieces of one tile over some levels.
+#ifndef DOGGED_DSL_KERNELS_TILE_SWEEP_H_
+#define DOGGED_DSL_KERNELS_TILE_SWEEP_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "dsl/kernels/tile_program.h"
+
+namespace dogged::dsl {
+
+class TileSweep {
+ public:
+  // All of these outlive the sweep; `fields` has a ring per field, `inputs` a
+  // window per input of the plan, once it runs.
+  TileSweep(const TileProgram& program, const IndexVector& tile,
+            const std::vector<FieldLevels>& fields,
+            const std::vector<Window>& inputs)
+      : program_(program),
+        plan_(program.plan),
+        tile_(tile),
+        fields_(fields),
+        inputs_(inputs) {}
+
+  // The points of a piece, all coordinates; empty if it has none here.
+  Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
+  // Gathered coefficients, and the static pieces of a stage, if there is one.
+  void RunStatic(std::optional<int32_t> stage);
+  // Levels first ... last of a block that ends with level `block_last`. On its
+  // way it calls need(p) before it reads points of levels before `first` whose
+  // first coordinate is at most p, and made(p) after those of level `last` are
+  // there.
+  void RunLevels(int64_t first, int64_t last, int64_t block_last,
+                 absl::FunctionRef<void(int64_t)> need,
+                 absl::FunctionRef<void(int64_t)> made);
+  // False if what one level reads of the one before is too far away for slabs:
+  // then each level is whole before the next one begins.
+  bool GoesBySlabs() const;
+  // Points along coordinate 1 of a slab whose points have `row` others beside
+  // them.
+  int64_t SlabOf(int64_t row) const;
+
+ private:
+  // Where a part's points lie: those of the box's first plane in plane `plane`.
+  struct Operand {
+    char* data = nullptr;  // in plane 0
+    int64_t plane = 0;
+    int64_t step = 0;  // bytes between planes; 0 if all are the same
+    int64_t planes = Window::kAll;
+  };
+  // One piece at one level. Its slices move along coordinate 1.
+  struct Part {
+    const BoxFunction* function = nullptr;
+    Box box;
+    int64_t lag = 0;  // behind the sweep
+    std::vector<Operand> stores;
+    std::vector<Operand> loads;
+    std::vector<int64_t> strides;
+  };
+  // Those pieces that come before the others.
+  void RunAhead(int64_t first, int64_t last, int64_t block_last);
+  // Appends the piece, unless it has no point here.
+  void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
+  // Appends an operand's strides: dimension e of the window is at coordinate
+  // coordinates[e] + shifts[e].
+  static Operand Place(const Window& window, int64_t element_bytes,
+                       absl::Span<const int32_t> coordinates,
+                       absl::Span<const int64_t> shifts, Part& part);
+  // The same with dimension e at at[e], of a window that has all its planes.
+  static Operand PlaceAt(const Window& window, int64_t element_bytes,
+                         absl::Span<const AffineExpr> at, Part& part);
+  // The part's points whose coordinate 1 is in first ... last.
+  static void RunSlice(const Part& part, int64_t first, int64_t last);
+
+  const TileProgram& program_;
+  const TilePlan& plan_;
+  const IndexVector& tile_;
+  const std::vector<FieldLevels>& fields_;
+  const std::vector<Window>& inputs_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_KERNELS_TILE_SWEEP_H_

@@ -1,0 +1,223 @@
+#include "dsl/lower/footprint.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "runtime/graph/domain.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Of a row as many are in use: one is read while the next one is made.
+constexpr double kVersionsInUse = 2;
+
+double BytesOf(const PointArray& array) {
+  return static_cast<double>(array.elements) *
+         static_cast<double>(ElementBytes(array.element));
+}
+
+// Points of `domain` at which `version` is `value`.
+double CountAt(const Domain& domain, const AffineExpr& version, int64_t value) {
+  Domain at = domain;
+  const Constraint is_value{.expr = version - AffineExpr::Constant(value),
+                            .kind = Constraint::Kind::kZero};
+  return at.Narrow(is_value) ? static_cast<double>(at.Count()) : 0;
+}
+
+// The labels that all that `points` makes of an array have at one version.
+double CountAt(const PointProgram& points, int32_t array, int32_t version,
+               int64_t value) {
+  const auto v = static_cast<size_t>(version);
+  double count = 0;
+  for (const PointClass& c : points.classes) {
+    for (const Create& create : c.creates) {
+      if (create.array != array) continue;
+      count += CountAt(c.domain, create.map[v], value);
+    }
+  }
+  for (const PointReduction& reduction : points.reductions) {
+    if (reduction.array != array) continue;
+    count += CountAt(reduction.domain, reduction.map[v], value);
+  }
+  return count;
+}
+
+// The index of each array along which a run goes, -1 where there is none: of
+// those that read themselves where their versions follow one another, or all of
+// them; of those that are made of such, the same.
+class Levels {
+ public:
+  explicit Levels(const PointProgram& points)
+      : points_(points), index_(points.arrays.size(), -1) {
+    for (size_t a = 0; a < index_.size(); ++a) {
+      index_[a] = VersionIndexOf(points, static_cast<int32_t>(a));
+      if (index_[a] < 0) index_[a] = OwnLevel(static_cast<int32_t>(a));
+    }
+    for (size_t round = 0; round < index_.size(); ++round) Follow();
+  }
+  int32_t Of(size_t array) const { return index_[array]; }
+
+ private:
+  // No task that makes the array reads it at a later one, and some read it at
+  // an earlier one: where tasks take turns, the second sort reads what the
+  // first one made.
+  int32_t OwnLevel(int32_t array) const {
+    const int32_t rank = points_.arrays[static_cast<size_t>(array)].rank;
+    for (int32_t level = rank - 1; level >= 0; --level) {
+      const auto v = static_cast<size_t>(level);
+      bool looks_back = false;
+      bool looks_ahead = false;
+      for (const PointClass& c : points_.classes) {
+        for (const Create& create : c.creates) {
+          for (const Use& use : c.uses) {
+            if (create.array != array || use.array != array) continue;
+            const AffineExpr step = create.map[v] - use.map[v];
+            looks_back |= step.IsConstant() && step.constant > 0;
+            looks_ahead |= !step.IsConstant() || step.constant < 0;
+          }
+        }
+      }
+      if (looks_back && !looks_ahead) return level;
+    }
+    return -1;
+  }
+
+  void Follow() {
+    for (const PointClass& c : points_.classes) {
+      for (const Create& create : c.creates) {
+        for (const Use& use : c.uses) {
+          Follow(create.array, create.map, use.array, use.map);
+        }
+      }
+    }
+    for (const PointReduction& r : points_.reductions) {
+      Follow(r.array, r.map, r.source, r.source_map);
+    }
+  }
+
+  void Follow(int32_t made, const AffineMap& made_map, int32_t read,
+              const AffineMap& read_map) {
+    const int32_t level = index_[static_cast<size_t>(read)];
+    int32_t& out = index_[static_cast<size_t>(made)];
+    if (level < 0 || out >= 0) return;
+    for (size_t v = 0; v < made_map.size(); ++v) {
+      const AffineExpr apart =
+          made_map[v] - read_map[static_cast<size_t>(level)];
+      if (!made_map[v].IsConstant() && apart.IsConstant()) {
+        out = static_cast<int32_t>(v);
+      }
+    }
+  }
+
+  const PointProgram& points_;
+  std::vector<int32_t> index_;
+};
+
+// At the version that has most of those that are looked at: rows may begin or
+// end with versions.
+double RowsOf(const PointProgram& points, int32_t array, int32_t version) {
+  const Box& box = points.arrays[static_cast<size_t>(array)].box;
+  if (version >= box.size()) return 0;
+  const int64_t lower = box.lower[version];
+  const int64_t upper = box.upper[version];
+  double out = 0;
+  for (const int64_t value :
+       std::set<int64_t>{lower, std::min(lower + 1, upper),
+                         lower + (upper - lower) / 2, upper}) {
+    out = std::max(out, CountAt(points, array, version, value));
+  }
+  return out;
+}
+
+bool ReadsItself(const PointProgram& points, int32_t array) {
+  for (const PointClass& c : points.classes) {
+    const auto is_it = [array](const auto& ref) { return ref.array == array; };
+    if (std::any_of(c.creates.begin(), c.creates.end(), is_it) &&
+        std::any_of(c.uses.begin(), c.uses.end(), is_it)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// All labels that are made of an array.
+double AllOf(const PointProgram& points, int32_t array) {
+  double out = 0;
+  for (const PointClass& c : points.classes) {
+    for (const Create& create : c.creates) {
+      if (create.array == array) out += static_cast<double>(c.domain.Count());
+    }
+  }
+  for (const PointReduction& r : points.reductions) {
+    if (r.array == array) out += static_cast<double>(r.domain.Count());
+  }
+  return out;
+}
+
+double LabelsOf(const PointProgram& points, const PointResult& result) {
+  // Of a loop the domain has the results of all rounds that there may be.
+  if (!points.repeat) return static_cast<double>(result.domain.Count());
+  const Box box = LastBox(result);
+  double out = 1;
+  for (int d = 0; d < box.size(); ++d) {
+    out *= static_cast<double>(
+        CeilDiv(std::max<int64_t>(0, box.upper[d] - box.lower[d] + 1),
+                result.step[static_cast<size_t>(d)]));
+  }
+  return out;
+}
+
+// Labels that are wanted twice are there once.
+bool IsPartOfAnother(const PointProgram& points, const PointResult& result) {
+  return std::any_of(points.results.begin(), points.results.end(),
+                     [&result](const PointResult& other) {
+                       if (&other == &result || other.array != result.array ||
+                           !other.is_whole_box ||
+                           !(Intersect(other.box, result.box) == result.box)) {
+                         return false;
+                       }
+                       return !(other.box == result.box) || &other < &result;
+                     });
+}
+
+}  // namespace
+
+Footprint FootprintOf(const PointProgram& points) {
+  Footprint out;
+  std::set<int32_t> are_results;  // all of their labels
+  for (const PointResult& result : points.results) {
+    const auto array = static_cast<size_t>(result.array);
+    if (result.box == points.arrays[array].box) {
+      are_results.insert(result.array);
+    }
+    if (IsPartOfAnother(points, result)) continue;
+    out.results += LabelsOf(points, result) * BytesOf(points.arrays[array]);
+  }
+  std::set<int32_t> are_inputs;
+  for (const PointClass& c : points.classes) {
+    if (c.body != PointClass::Body::kInput) continue;
+    const int32_t array = c.creates.front().array;
+    are_inputs.insert(array);
+    out.inputs += static_cast<double>(c.domain.Count()) *
+                  BytesOf(points.arrays[static_cast<size_t>(array)]);
+  }
+  const Levels levels(points);
+  for (size_t i = 0; i < points.arrays.size(); ++i) {
+    const auto array = static_cast<int32_t>(i);
+    const int32_t version = levels.Of(i);
+    if (version >= 0) {
+      out.in_use += kVersionsInUse * RowsOf(points, array, version) *
+                    BytesOf(points.arrays[i]);
+    } else if (are_inputs.contains(array) || are_results.contains(array)) {
+      continue;
+    } else if (ReadsItself(points, array)) {
+      out.unknown = points.arrays[i].name;
+    } else {
+      out.in_use += AllOf(points, array) * BytesOf(points.arrays[i]);
+    }
+  }
+  return out;
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,48 @@
+// Reductions as task trees: leaves read points or whole tiles, inner nodes
+// join a few partial results each, a root makes the number. What comes out is
+// task classes with affine maps like any others. The tree's shape depends on
+// tiles; the bits don't (see exact_sum.h and adr/0030).
+#ifndef DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_
+#define DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dsl/ir/point_program.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+
+// Adds the tree for `reduction`, for the points of `outer` (its domain, or
+// part of it). Arrays of `points` stand at the same positions in `program`.
+void AddPointReduction(const PointReduction& reduction,
+                       const PointProgram& points, const Domain& outer,
+                       Program& program);
+
+// What a coalesced program must compute in whole tiles for `reduction`.
+// kUnimplemented, with the reason as a clause, if it is not of that form: all
+// indices of space under `over`, in a box, and time under `for`, under `over`,
+// or a number.
+// In a loop only some levels, if the reduction is one of every round.
+absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
+                                     const std::optional<Repeat>& repeat);
+
+// Adds the tree over `tiles`, a result set of what TilesFor() gave, which
+// `view` describes. `created` is the position of the array it creates.
+// kUnimplemented as TilesFor(); `program` is of no use then.
+absl::Status AddTileReduction(const PointReduction& reduction,
+                              const PointProgram& points,
+                              const ResultView& view, const ResultSet& tiles,
+                              int32_t created, Program& program);
+
+// The same where `wanted`, which TilesFor() gave, has some levels only.
+void AddRoundReduction(const PointReduction& reduction,
+                       const PointProgram& points, const PointResult& wanted,
+                       const ResultSet& tiles, int32_t created,
+                       Program& program);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_

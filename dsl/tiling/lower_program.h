@@ -1,0 +1,26 @@
+// LowerProgram: the way from a PointProgram to the form that agents run, in
+// tiles where that is possible. What depends on reductions stands behind the
+// tiles, point by point.
+#ifndef DOGGED_DSL_TILING_LOWER_PROGRAM_H_
+#define DOGGED_DSL_TILING_LOWER_PROGRAM_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "dsl/ir/point_program.h"
+#include "dsl/tiling/coalesce.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+
+// Lowers to tiles (of `shape` if there is one) if that is wanted and possible,
+// and says in `how` what became of it.
+absl::StatusOr<Program> LowerProgram(const PointProgram& points,
+                                     const TargetSize& target, bool coalesce,
+                                     const std::optional<TileShape>& shape,
+                                     std::string& how);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TILING_LOWER_PROGRAM_H_

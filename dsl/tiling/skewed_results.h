@@ -1,0 +1,22 @@
+// What tiles of a skewed array hold of a view of it: see SkewedBox.
+#ifndef DOGGED_DSL_TILING_SKEWED_RESULTS_H_
+#define DOGGED_DSL_TILING_SKEWED_RESULTS_H_
+
+#include "runtime/base/value.h"
+#include "runtime/graph/affine.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+
+// The view of what labels hold of a skewed array, by their own indices.
+ResultView HeldView(const ResultView& view);
+
+// Copies what `view` wants of a tile: it holds `extents` elements of the
+// HeldView(), from its position `first` on. `dense` is all of `view`, C order.
+void CopySkewed(const ResultView& view, const Value& tile,
+                const IndexVector& first, const IndexVector& extents,
+                Value& dense);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_TILING_SKEWED_RESULTS_H_

@@ -1,0 +1,170 @@
+// The results of a tile program: their labels, and the tasks that create them.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/tiling/tile_program_maker.h"
+
+namespace dogged::dsl {
+
+void TileProgramMaker::AddResults() {
+  std::map<std::string, int> seen;
+  for (const PointResult& result : points_.results) {
+    const std::string& name =
+        points_.arrays[static_cast<size_t>(result.array)].name;
+    int32_t f = 0;
+    while (plan_.fields[static_cast<size_t>(f)].name != name) ++f;
+    const TileField& field = plan_.fields[static_cast<size_t>(f)];
+    WantedResult wanted;
+    wanted.result.field = f;
+    ResultView view{.array = name,
+                    .result_set = static_cast<int32_t>(program_.results.size()),
+                    .lower = {result.box.lower.begin(), result.box.lower.end()},
+                    .upper = {result.box.upper.begin(), result.box.upper.end()},
+                    .step = std::vector<int64_t>(result.step.size(), 1),
+                    .tile_index = {},
+                    .origin = {},
+                    .extent = {}};
+    std::vector<Domain::Range> ranges;
+    for (int32_t i = 0; i < result.box.size(); ++i) {
+      if (!field.is_static && i == field.time_position) {
+        wanted.result.first_level = result.box.lower[i];
+        wanted.result.last_level = result.box.upper[i];
+        const bool varies = result.varies[static_cast<size_t>(i)];
+        wanted.result.has_time = varies && result.level_step == 0;
+        wanted.result.level_step = result.step[static_cast<size_t>(i)];
+        view.step[static_cast<size_t>(i)] = wanted.result.level_step;
+        view.tile_index.push_back(varies ? dims() : -1);
+        view.origin.push_back(plan_.base_level - plan_.depth + 1);
+        view.extent.push_back(plan_.depth);
+        continue;
+      }
+      wanted.result.box.lower.push_back(result.box.lower[i]);
+      wanted.result.box.upper.push_back(result.box.upper[i]);
+      wanted.result.step.push_back(result.step[static_cast<size_t>(i)]);
+      view.step[static_cast<size_t>(i)] = result.step[static_cast<size_t>(i)];
+      const int32_t d = static_cast<int32_t>(ranges.size());
+      const auto s = static_cast<size_t>(d);
+      view.tile_index.push_back(d);
+      view.origin.push_back(plan_.space.lower[d]);
+      view.extent.push_back(plan_.widths[s]);
+      ranges.push_back({.name = absl::StrCat("X", d),
+                        .lower = (result.box.lower[i] - plan_.space.lower[d]) /
+                                 plan_.widths[s],
+                        .upper = (result.box.upper[i] - plan_.space.lower[d]) /
+                                 plan_.widths[s]});
+    }
+    const int copy = seen[name]++;
+    wanted.array = AddArray(
+        absl::StrCat(name, "'result", copy == 0 ? "" : absl::StrCat(copy + 1)),
+        field.element, !field.is_static, false, field);
+    ResultSet set{.array = wanted.array,
+                  .domain = Domain::Box(ranges),
+                  .map = TileMap(std::nullopt)};
+    set.map.resize(ranges.size());
+    if (!field.is_static) AddBlocks(result, wanted, view, set);
+    program_.results.push_back(std::move(set));
+    if (program_.repeat) {
+      program_.repeat->result_time.push_back(
+          TimeOfResult(result, field.is_static));
+    }
+    program_.views.push_back(std::move(view));
+    wanted_.push_back(std::move(wanted));
+  }
+}
+
+// Adds the last index of a result's labels, that of blocks.
+void TileProgramMaker::AddBlocks(const PointResult& result,
+                                 WantedResult& wanted, ResultView& view,
+                                 ResultSet& set) const {
+  TileResult& tile = wanted.result;
+  wanted.first_block = plan_.BlockOf(tile.first_level);
+  wanted.last_block = plan_.BlockOf(tile.last_level);
+  Domain::Range range{.name = kBlockIndexName,
+                      .lower = wanted.first_block,
+                      .upper = wanted.last_block};
+  AffineExpr block = AffineExpr::Index(dims());
+  if (result.level_step > 0) {
+    tile.level_step = result.level_step;
+    range = {.name = "level",
+             .lower = 0,
+             .upper = (tile.last_level - tile.first_level) / tile.level_step};
+    block = block * (tile.level_step / plan_.depth) +
+            AffineExpr::Constant(wanted.first_block);
+    const TileField& field = plan_.fields[static_cast<size_t>(tile.field)];
+    const auto t = static_cast<size_t>(field.time_position);
+    view.origin[t] = tile.first_level - wanted.first_block * plan_.depth;
+    view.step[t] = 1;
+  }
+  set.domain.dimensions.push_back(
+      Domain::Box({std::move(range)}).dimensions.front());
+  set.map.push_back(block);
+}
+
+Repeat::ResultTime TileProgramMaker::TimeOfResult(const PointResult& result,
+                                                  bool is_static) const {
+  const AffineExpr first = AffineExpr::Constant(program_.repeat->first);
+  if (is_static) return {.time = first};
+  if (result.level_step == 0) return {.time = BlockEnd()};
+  return {.time = AffineExpr::Index(dims()) * result.level_step + first,
+          .is_exact = result.time.is_exact};
+}
+
+void TileProgramMaker::AddResultCreates(int64_t first_block, bool is_static,
+                                        std::optional<AffineExpr> block,
+                                        TaskClass& task_class,
+                                        TileRole& role) const {
+  for (const WantedResult& wanted : wanted_) {
+    const TileField& field =
+        plan_.fields[static_cast<size_t>(wanted.result.field)];
+    if (field.is_static != is_static) continue;
+    if (is_static && field.stage != role.stage) continue;
+    if (!is_static &&
+        (first_block < wanted.first_block || first_block > wanted.last_block)) {
+      continue;
+    }
+    role.results.push_back(wanted.result);
+    task_class.creates.push_back(
+        {.array = wanted.array, .map = TileMap(block)});
+  }
+}
+
+// One for each block that the start task computes.
+void TileProgramMaker::AddStartResults(TaskClass& task_class,
+                                       TileRole& role) const {
+  for (int64_t b = plan_.BlockOf(plan_.first_level); b <= 0; ++b) {
+    const size_t begin = role.results.size();
+    AddResultCreates(b, false, AffineExpr::Constant(b), task_class, role);
+    const int64_t last = plan_.base_level + b * plan_.depth;
+    for (size_t r = begin; r < role.results.size(); ++r) {
+      TileResult& result = role.results[r];
+      result.first_level = result.FirstWanted(last - plan_.depth + 1);
+      result.last_level = std::min(result.last_level, last);
+    }
+  }
+}
+
+// If some field is wanted everywhere at the end, the last task of every tile
+// is needed, and with it all before, each for the core that it gives.
+bool TileProgramMaker::IsEveryTaskNeeded() const {
+  for (size_t w = 0; w < wanted_.size(); ++w) {
+    const TileField& field =
+        plan_.fields[static_cast<size_t>(wanted_[w].result.field)];
+    if (field.is_static || wanted_[w].result.last_level != plan_.last_level) {
+      continue;
+    }
+    bool is_whole = true;
+    for (int32_t d = 0; d < dims(); ++d) {
+      const Dimension& dimension =
+          program_.results[w].domain.dimensions[static_cast<size_t>(d)];
+      is_whole &=
+          dimension.Lower({}) == 0 &&
+          dimension.Upper({}) == plan_.counts[static_cast<size_t>(d)] - 1;
+    }
+    if (is_whole) return true;
+  }
+  return false;
+}
+
+}  // namespace dogged::dsl
