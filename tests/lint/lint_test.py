@@ -89,7 +89,7 @@ class Rooms(unittest.TestCase):
 
     def test_class_in_many_files(self):
         text = "int64_t Shard::size() const {\n}\n"
-        names = [f"kvstore/{name}.cc" for name in "abc"]
+        names = [f"kvstore/storage/{name}.cc" for name in "abc"]
         self.assertTrue(rooms.check_classes({n: text for n in names}))
         self.assertFalse(rooms.check_classes({n: text for n in names[:2]}))
 
