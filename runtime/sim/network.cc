@@ -61,7 +61,7 @@ void SimNetwork::DropStalled(int from, int to) {
     const auto& [ends, bytes] = entry;
     const bool is_it = from < 0 || (places_.at(ends.first) == from &&
                                     places_.at(ends.second) == to);
-    if (is_it) queued_[ends] -= bytes;
+    if (is_it && queue_bytes_max_ > 0) queued_[ends] -= bytes;
     return is_it;
   });
 }
@@ -72,14 +72,19 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   const auto place = places_.find(to);
   const std::pair<int, int> link = {
       places_.at(from), place == places_.end() ? -1 : place->second};
+  const bool is_stalled = stalled_.contains({from, to}) ||
+                          (links_.contains(link) &&
+                           !Reaches(link.first, link.second, message.size()));
+  if (is_stalled) {
+    ++dropped_count_;
+    stalled_[{from, to}] += message.size();
+    int64_t* const queued = QueueOf(from, to);
+    if (queued != nullptr) *queued += message.size();
+    return;
+  }
   if (!Reaches(link.first, link.second, message.size()) ||
       rng_.Chance(faults_.drop)) {
     ++dropped_count_;
-    int64_t* const queued = QueueOf(from, to);
-    if (queued != nullptr && links_.contains(link)) {
-      *queued += message.size();
-      stalled_[{from, to}] += message.size();
-    }
     return;
   }
   if (rng_.Chance(faults_.corrupt) && !message.empty()) {

@@ -66,8 +66,9 @@ class SimNetwork {
 
   // What a link does to messages from one place to another.
   struct Link {
-    int64_t bytes_max = INT64_MAX;  // longer ones are lost
-    absl::Duration delay;           // more than usual
+    // The first longer one stalls what comes after it, as on a connection.
+    int64_t bytes_max = INT64_MAX;
+    absl::Duration delay;  // more than usual
   };
   // Messages between the two sides are lost until Heal().
   void Partition(absl::btree_set<int> one_side) {
@@ -107,7 +108,7 @@ class SimNetwork {
   absl::btree_map<AgentId, int> places_;  // of all that ever were
   int64_t queue_bytes_max_ = 0;           // 0: no bound
   absl::btree_map<std::pair<AgentId, AgentId>, int64_t> queued_;
-  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> stalled_;  // of those
+  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> stalled_;
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;
