@@ -48,6 +48,10 @@ struct FaultPlan {
   int slow = 0;   // messages between two take up to 300 ms
   NetworkFaults network;
 
+  // Some may last for ten minutes.
+  bool HasLongFaults() const {
+    return stop + split + deaf + mute + link + large + slow > 0;
+  }
   // "crash=2,drop=0.05". Errors: kInvalidArgument naming the word.
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {

@@ -125,6 +125,8 @@ class SimFlags : public CommandFlags {
         ->type_name("A:B");
     command_.add_option("--faults", options_.faults,
                         "crash=2,restart=1,pause=1,join=1,leave=1,partition=1,"
+                        "blackout=1,sick=1,stop=1,split=1,deaf=1,mute=1,link=1,"
+                        "large=1,slow=1,"
                         "drop=0.05,duplicate=0.05,reorder=0.05,corrupt=0.001");
     command_
         .add_option("--replicas", options_.replicas, "copies of each value")

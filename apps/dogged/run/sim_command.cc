@@ -20,6 +20,9 @@
 namespace dogged {
 namespace {
 
+// A fault lasts for ten minutes at most.
+constexpr absl::Duration kTimeWithLongFaults = absl::Minutes(15);
+
 // The results that every simulated run must give.
 absl::StatusOr<absl::btree_map<Label, Digest>> SerialDigests(
     const Job& job, const KernelTable& table) {
@@ -158,6 +161,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
                .search_only = options.search_only,
                .claims = options.claims};
     sim.faults = *faults;
+    if (faults->HasLongFaults()) sim.time_max = kTimeWithLongFaults;
     const SimOutcome outcome =
         Cluster(sim, encoded, [&kernels](const Job& job) {
           return kernels.Load(job, /*workers=*/1);
