@@ -79,11 +79,15 @@ void Agent::TellTroubles(absl::Time now) {
     Trouble trouble = entry.run->trouble();
     trouble.agent = id();
     trouble.submissions = index_.RunningOf(job);
-    if (trouble.submissions.empty()) continue;
     const auto known = entry.troubles.find(id());
     const bool is_news =
         known == entry.troubles.end() || known->second.kind != trouble.kind;
-    if (!is_news && known->second.submissions == trouble.submissions) continue;
+    // After the end of all submissions results may be needed again, by agents
+    // that have to know who can't make them.
+    const bool is_told =
+        !is_news && (trouble.submissions.empty() ||
+                     known->second.submissions == trouble.submissions);
+    if (is_told) continue;
     if (is_news) {
       const bool stays = trouble.kind == TroubleKind::kNotice;
       Log(LogLevel::kWarning,
