@@ -5,13 +5,13 @@
 //
 // What finds no room in a ring is held until the reader has made some, and for
 // a moment where the other has yet to map this region: the first message that
-// goes the other way costs libfabric some 30 ms and 42 MB. Whoever does not map
-// it, and what is longer than a quarter of a ring, is reached the other way;
-// messages may overtake each other then, as the port allows. What comes from a
-// ring is copied before it is looked at, and checked as any message. A peer
+// goes the other way costs libfabric some 30 ms and 42 MB. A peer that does not
+// map it, and messages longer than a quarter of a ring, are reached the other
+// way; messages may overtake each other then, as the port allows. Messages of a
+// ring are copied before they are looked at, and checked as any other. A peer
 // whose process has ended gives its ring and its doorbells back within a
-// second, long before it is forgotten: agents may die faster than that. What is
-// sent to it is dropped.
+// second, long before it is forgotten: agents may die faster than that.
+// Messages to it are dropped.
 #ifndef DOGGED_ROUTING_HOST_TRANSPORT_H_
 #define DOGGED_ROUTING_HOST_TRANSPORT_H_
 
@@ -87,8 +87,8 @@ class HostTransport : public Transport {
   // Held messages that can go now, and what has waited for too long.
   void PushHeld(AgentId to, Peer& peer);
   void Pull(AgentId from, Peer& peer, std::vector<Arrival>& arrivals);
-  // Of those whose processes have ended: takes what they have said, and frees
-  // what is kept to reach them.
+  // Takes the last messages of peers whose processes have ended, and frees what
+  // is kept to reach them.
   void ReleaseEnded(std::vector<Arrival>& arrivals);
   void Release(Peer& peer);
 

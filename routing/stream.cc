@@ -19,8 +19,8 @@ constexpr int64_t kWindowSegmentsMin = 4;
 constexpr int kOffersMax = 3;
 // So many segments after one that did not come, it is asked for again.
 constexpr int64_t kReorderedMax = 4;
-// What a stream may have under way to far agents: as many bytes a second, up to
-// a bound.
+// Bytes that a stream has under way to far agents: so many for each second of a
+// round trip, up to a bound.
 constexpr double kFarBytesPerSecond = 20e6;
 constexpr double kFarWindowBytes = 4 << 20;
 constexpr int kRoundTripsPatience = 3;

@@ -118,7 +118,7 @@ class Lending {
   // A peer as reader of this arena.
   struct Reader {
     bool maps = false;  // it has said so
-    // Of its process, so larger with each of its incarnations.
+    // Counted by its process, so larger with each of its incarnations.
     uint64_t mapping = 0;
     uint64_t next_number = 1;
     absl::btree_map<uint64_t, Value> loans;

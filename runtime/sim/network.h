@@ -94,7 +94,7 @@ class SimNetwork {
   void Note(SimEvent::Kind kind, AgentId from, AgentId to, const Bytes&) const;
   // The bytes that are under way; null without a bound.
   int64_t* QueueOf(AgentId from, AgentId to);
-  // What stalled from one place to another is gone; -1: any place.
+  // Bytes that stalled from one place to another are gone; -1: any place.
   void DropStalled(int from, int to);
 
   EventQueue& queue_;

@@ -45,8 +45,8 @@ TEST(Partitions, ALinkThatIsDownHoldsNothingUp) {
   RunSeeds(job, Slow({.link = 2, .large = 2, .slow = 2}), 30);
 }
 
-// What was on its way over it as it broke stays in the queue of a connection
-// for as long, and is no sign that the agent takes no more.
+// Bytes on their way over it as it broke stay in the queue of a connection
+// for as long, and are no sign that the agent takes no more.
 TEST(Partitions, WhatStallsOnALinkThatIsDownCostsNoCredit) {
   const Job job = CholeskyJob(8);
   SimOptions options = Slow({});
