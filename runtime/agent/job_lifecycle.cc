@@ -100,6 +100,7 @@ void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
   entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
   // One who may have something to offer says so when he has.
   if (options_.keeps_values) {
+    static_assert(StoredJob::kTargetMax == JobOptions::kTargetMax);
     values_->NoteJob({.hash = record.hash,
                       .text_hash = record.text_hash,
                       .agents = record.options.agents,
