@@ -13,8 +13,8 @@
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
 #include "runtime/base/check.h"
-#include "runtime/exec/helper_library.h"
-#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/kernels/helper_library.h"
+#include "runtime/exec/kernels/kernel_library.h"
 
 namespace dogged {
 namespace {

@@ -9,13 +9,13 @@
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/cholesky_program.h"
 #include "apps/dogged_bench/factor_run.h"
-#include "apps/dogged_bench/peers_lapack.h"
-#include "apps/dogged_bench/peers_openmp.h"
+#include "apps/dogged_bench/peers/lapack.h"
+#include "apps/dogged_bench/peers/openmp.h"
 #include "apps/dogged_bench/plain_tiles.h"
 #include "apps/tiles/blas_kernels.h"
 #include "runtime/base/check.h"
 #ifdef DOGGED_STARPU_PEER
-#include "apps/dogged_bench/peers_starpu.h"
+#include "apps/dogged_bench/peers/starpu.h"
 #endif
 
 namespace dogged {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged_bench/bench.h"
-#include "apps/dogged_bench/peers_lapack.h"
+#include "apps/dogged_bench/peers/lapack.h"
 #include "apps/tiles/blas.h"
 #include "apps/tiles/triangle.h"
 

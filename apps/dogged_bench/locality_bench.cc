@@ -9,7 +9,7 @@
 #include "dsl/isl/analysis_isl.h"
 #include "dsl/kernels/load_kernels.h"
 #include "runtime/base/check.h"
-#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/kernels/kernel_library.h"
 #include "runtime/sim/cluster.h"
 
 namespace dogged {

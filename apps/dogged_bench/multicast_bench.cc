@@ -22,7 +22,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "apps/dogged_bench/bench.h"
-#include "routing/planner.h"
+#include "routing/plans/planner.h"
 #include "runtime/base/check.h"
 #include "runtime/base/random.h"
 

@@ -10,10 +10,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "routing/fabric_module.h"
-#include "routing/multicast.h"
-#include "routing/packing.h"
-#include "routing/poller.h"
+#include "routing/control/poller.h"
+#include "routing/fabric/fabric_module.h"
+#include "routing/multicast/multicast.h"
+#include "routing/transport/packing.h"
 #include "runtime/base/clock.h"
 
 namespace dogged {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
-#include "apps/dogged_bench/peers_stencil.h"
+#include "apps/dogged_bench/peers/stencil.h"
 #include "dsl/compile.h"
 #include "dsl/isl/analysis_isl.h"
 #include "dsl/kernels/load_kernels.h"
@@ -17,7 +17,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
-#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/kernels/kernel_library.h"
 #include "runtime/exec/local_run.h"
 
 namespace dogged {

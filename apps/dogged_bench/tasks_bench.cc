@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged_bench/bench.h"
-#include "apps/dogged_bench/peers_openmp.h"
+#include "apps/dogged_bench/peers/openmp.h"
 #ifdef DOGGED_TBB_PEER
-#include "apps/dogged_bench/peers_tbb.h"
+#include "apps/dogged_bench/peers/tbb.h"
 #endif
 #include "runtime/base/check.h"
 #include "runtime/exec/cpu_layout_hwloc.h"

@@ -32,9 +32,9 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/lending/loan.h"
-#include "routing/outbox.h"
-#include "routing/shared_memory.h"
-#include "routing/view.h"
+#include "routing/membership/view.h"
+#include "routing/memory/shared_memory.h"
+#include "routing/transport/outbox.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/value.h"
 

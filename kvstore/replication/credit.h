@@ -11,7 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "routing/multicast.h"
+#include "routing/multicast/multicast.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "routing/agent_schedule.h"
 #include "routing/model/chain_order.h"
+#include "routing/plans/agent_schedule.h"
 
 namespace dogged {
 namespace {

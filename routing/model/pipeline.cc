@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-#include "routing/topology_id.h"
+#include "routing/topology/topology_id.h"
 #include "runtime/base/check.h"
 
 namespace dogged {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "routing/routing_table.h"
-#include "routing/topology_id.h"
+#include "routing/plans/routing_table.h"
+#include "routing/topology/topology_id.h"
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 

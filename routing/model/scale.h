@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "routing/planner.h"
+#include "routing/plans/planner.h"
 #include "runtime/base/random.h"
 
 namespace dogged {

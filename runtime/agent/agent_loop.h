@@ -15,9 +15,9 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
-#include "routing/contacts.h"
-#include "routing/control_socket.h"
-#include "routing/poller.h"
+#include "routing/control/control_socket.h"
+#include "routing/control/poller.h"
+#include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
 #include "runtime/agent/control.h"
 #include "runtime/agent/deliveries.h"

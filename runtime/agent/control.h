@@ -1,5 +1,6 @@
 // What clients and agents say to each other on the control port: the bodies
-// of its frames (routing/control_socket.h). A client needs no libfabric.
+// of its frames (routing/control/control_socket.h). A client needs no
+// libfabric.
 #ifndef DOGGED_RUNTIME_AGENT_CONTROL_H_
 #define DOGGED_RUNTIME_AGENT_CONTROL_H_
 
@@ -10,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "kvstore/lending/loan.h"
-#include "routing/view.h"
+#include "routing/membership/view.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/label.h"

@@ -19,7 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "kvstore/lending/lending.h"
-#include "routing/control_socket.h"
+#include "routing/control/control_socket.h"
 #include "runtime/agent/control.h"
 #include "runtime/base/label.h"
 

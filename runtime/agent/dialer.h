@@ -12,8 +12,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
-#include "routing/contacts.h"
-#include "routing/control_socket.h"
+#include "routing/control/control_socket.h"
+#include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
 
 namespace dogged {

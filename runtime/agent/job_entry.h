@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "routing/gossip_codec.h"
+#include "routing/membership/gossip_codec.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/agent/troubles.h"

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "kvstore/placement/placement.h"
-#include "routing/record_set.h"
+#include "routing/membership/record_set.h"
 #include "runtime/agent/job_record.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/demanded_tasks.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"

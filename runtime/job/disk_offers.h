@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 

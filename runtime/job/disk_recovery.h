@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "kvstore/storage/value_store.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/carried_over.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/demands.h"

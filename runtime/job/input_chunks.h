@@ -39,7 +39,7 @@
 #include "absl/types/span.h"
 #include "kvstore/lending/lending.h"
 #include "kvstore/storage/value_store.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
 #include "runtime/graph/input_array.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "kvstore/lending/lending.h"
-#include "routing/multicast.h"
+#include "routing/multicast/multicast.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/executor.h"
 #include "runtime/graph/job.h"

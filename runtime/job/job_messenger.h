@@ -9,8 +9,8 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/types/span.h"
-#include "routing/multicast.h"
-#include "routing/outbox.h"
+#include "routing/multicast/multicast.h"
+#include "routing/transport/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
 #include "runtime/job/job_stats.h"

@@ -17,7 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "kvstore/dictionary/digest_log.h"
 #include "kvstore/lending/loan.h"
-#include "routing/envelope.h"
+#include "routing/transport/envelope.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"

@@ -7,7 +7,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
 #include "kvstore/replication/copy_queue.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/demands.h"
 #include "runtime/job/disk_offers.h"

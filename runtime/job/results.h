@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/demands.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "absl/container/btree_set.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 #include "runtime/job/job_storage.h"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/demands.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"

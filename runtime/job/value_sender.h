@@ -7,7 +7,7 @@
 #include "absl/container/btree_set.h"
 #include "kvstore/replication/credit.h"
 #include "kvstore/replication/deferred_sends.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"

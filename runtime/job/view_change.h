@@ -5,7 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "kvstore/placement/placement.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/disk_offers.h"
 #include "runtime/job/job_context.h"

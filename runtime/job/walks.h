@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "routing/outbox.h"
+#include "routing/transport/outbox.h"
 #include "runtime/job/demands.h"
 #include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"

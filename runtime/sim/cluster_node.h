@@ -9,7 +9,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
-#include "routing/contacts.h"
+#include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/cluster.h"

@@ -19,7 +19,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
-#include "routing/transport.h"
+#include "routing/transport/transport.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/event_queue.h"
 #include "runtime/sim/trace.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "routing/shared_memory.h"
+#include "routing/memory/shared_memory.h"
 #include "runtime/base/arena_blocks.h"
 #include "runtime/base/value_memory.h"
 

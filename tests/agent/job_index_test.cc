@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "routing/membership.h"
+#include "routing/membership/membership.h"
 #include "runtime/agent/agent.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/background.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "routing/arena.h"
+#include "routing/memory/arena.h"
 #include "tests/exec/programs.h"
 
 namespace dogged {

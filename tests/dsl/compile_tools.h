@@ -17,7 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
-#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/kernels/kernel_library.h"
 #include "tests/dsl/foretold_kernels.h"
 #include "tests/dsl/random_stencil.h"
 

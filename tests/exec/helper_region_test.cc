@@ -2,7 +2,7 @@
 // seen and told by the output and the side of it.
 // Method: random sizes, edges of pages among them; each slack byte is written
 // once.
-#include "runtime/exec/helper_region.h"
+#include "runtime/exec/kernels/helper_region.h"
 
 #include <unistd.h>
 

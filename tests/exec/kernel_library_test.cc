@@ -1,7 +1,7 @@
 // Aim: kernels come from this user's own cache and from nowhere else, and a
 // compiler that hangs can be ended. Method: folders of every mode, and a
 // compiler that waits at a pipe.
-#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/kernels/kernel_library.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

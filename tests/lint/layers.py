@@ -14,6 +14,24 @@ import source
 # package: the packages that it may include and link, beside itself.
 LAYERS = {
     "runtime/base": [],
+    "routing/transport": ["runtime/base"],
+    "routing/topology": ["runtime/base"],
+    "routing/membership": ["runtime/base", "routing/transport",
+                           "routing/topology"],
+    "routing/plans": ["runtime/base", "routing/topology",
+                      "routing/membership"],
+    "routing/stream": ["runtime/base", "routing/transport",
+                       "routing/topology", "routing/membership",
+                       "routing/plans"],
+    "routing/multicast": ["runtime/base", "routing/transport",
+                          "routing/topology", "routing/membership",
+                          "routing/plans", "routing/stream"],
+    "routing/memory": ["runtime/base", "routing/transport"],
+    "routing/control": ["runtime/base"],
+    "routing/fabric": ["runtime/base", "routing/transport",
+                       "routing/control"],
+    "routing/model": ["runtime/base", "routing", "routing/topology",
+                      "routing/plans"],
     "routing": ["runtime/base"],
     "kvstore": ["runtime/base", "routing"],
     "runtime/graph": ["runtime/base"],
@@ -38,6 +56,11 @@ LAYERS = {
                     "runtime/exec", "routing", "kvstore", "runtime/job",
                     "runtime/agent"],
 }
+# Above routing each of its rooms is open.
+ROUTING = [_room for _room in LAYERS if _room.startswith("routing")]
+for _package, _below in LAYERS.items():
+    if "routing" in _below and _package not in ROUTING:
+        _below += [_room for _room in ROUTING if _room not in _below]
 LIBRARIES = list(LAYERS)
 # Folders of the command line: each may include those that stand before it and
 # are named.
@@ -57,33 +80,34 @@ LAYERS["tests"] = list(LAYERS)
 
 # package: headers that it may not include although the table above allows it.
 EXCEPT = {
-    "routing": ["runtime/base/label.h", "runtime/base/value.h"],
+    **{room: ["runtime/base/label.h", "runtime/base/value.h"]
+       for room in ROUTING},
     "runtime/sim": ["runtime/exec/pool.h", "runtime/exec/worker_threads.h"],
 }
 # Headers of adapters that only executables link: apps and tests include them.
-ADAPTER_HEADERS = ["kvstore/storage/rocksdb_engine.h", "routing/arena.h",
-                   "routing/host_transport.h",
-                   "routing/fabric_transport.h",
+ADAPTER_HEADERS = ["kvstore/storage/rocksdb_engine.h", "routing/memory/arena.h",
+                   "routing/memory/host_transport.h",
+                   "routing/fabric/fabric_transport.h",
                    "runtime/exec/cpu_layout_hwloc.h"]
 
 # outside header (a trailing / means the folder): where it may stand. Paths are
 # files, file patterns, or folders with a trailing /.
-SOCKETS = ["routing/control_client.cc", "routing/control_socket.cc",
-           "routing/fabric_buffers.h", "routing/fabric_transport.cc",
-           "routing/host_transport.cc", "routing/poller.cc",
-           "routing/send_parts.cc",
-           "routing/socket_address.cc",
-           "routing/socket_address.h", "runtime/agent/loop.cc",
-           "apps/dogged_bench/peers_stores.cc", "tests/"]
+SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.cc",
+           "routing/fabric/fabric_buffers.h", "routing/fabric/fabric_transport.cc",
+           "routing/memory/host_transport.cc", "routing/control/poller.cc",
+           "routing/control/send_parts.cc",
+           "routing/control/socket_address.cc",
+           "routing/control/socket_address.h", "runtime/agent/loop.cc",
+           "apps/dogged_bench/peers/stores.cc", "tests/"]
 OUTSIDE = {
     "CLI/": ["apps/dogged/cli/"],
     "arpa/inet.h": SOCKETS,
     "benchmark/": ["tests/bench/"],
     "cblas.h": ["apps/tiles/blas.cc", "apps/dogged_bench/"],
-    "cxxabi.h": ["runtime/exec/c_kernel.cc"],
-    "dlfcn.h": ["apps/tiles/blas.cc", "runtime/exec/kernel_library.cc",
-                "runtime/exec/helper_process.cc",
-                "routing/fabric_module.cc", "kvstore/storage/rocksdb_module.cc"],
+    "cxxabi.h": ["runtime/exec/kernels/c_kernel.cc"],
+    "dlfcn.h": ["apps/tiles/blas.cc", "runtime/exec/kernels/kernel_library.cc",
+                "runtime/exec/kernels/helper_process.cc",
+                "routing/fabric/fabric_module.cc", "kvstore/storage/rocksdb_module.cc"],
     "gmock/": ["tests/"],
     "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
     "gtest/": ["tests/"],
@@ -91,30 +115,30 @@ OUTSIDE = {
     "isl/": ["dsl/isl/analysis_isl*"],
     "link.h": ["apps/dogged/process/huge_page_code.cc"],
     "malloc.h": ["apps/dogged/process/memory.cc", "tests/"],
-    "mpi.h": ["apps/dogged_bench/peers_mpi.cc",
-              "apps/dogged_bench/peers_scalapack.cc"],
+    "mpi.h": ["apps/dogged_bench/peers/mpi.cc",
+              "apps/dogged_bench/peers/scalapack.cc"],
     "netdb.h": SOCKETS,
     "netinet/": SOCKETS,
     "nlohmann/": ["apps/", "tests/"],
     "omp.h": ["apps/dogged_bench/"],
-    "oneapi/": ["apps/dogged_bench/peers_tbb.cc"],
+    "oneapi/": ["apps/dogged_bench/peers/tbb.cc"],
     "png.h": ["apps/output/png.cc"],
     "poll.h": SOCKETS + ["runtime/exec/event_count.cc",
                          "apps/dogged/agent/agent_command.cc",
                          "apps/dogged/run/local_agents.cc",
-                         "routing/shared_file.cc",
-                         "runtime/exec/kernel_helper.cc"],
-    "rdma/": ["routing/fabric_transport.cc"],
+                         "routing/memory/shared_file.cc",
+                         "runtime/exec/kernels/kernel_helper.cc"],
+    "rdma/": ["routing/fabric/fabric_transport.cc"],
     "rocksdb/": ["kvstore/storage/rocksdb_engine.cc"],
     "sched.h": ["runtime/exec/cpu_layout_hwloc.cc", "tests/"],
-    "simgrid/": ["apps/dogged_bench/peers_simgrid.cc"],
+    "simgrid/": ["apps/dogged_bench/peers/simgrid.cc"],
     "spawn.h": ["apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
-                "runtime/exec/kernel_helper.cc",
-                "runtime/exec/kernel_library.cc", "tests/"],
-    "starpu.h": ["apps/dogged_bench/peers_starpu.cc"],
+                "runtime/exec/kernels/kernel_helper.cc",
+                "runtime/exec/kernels/kernel_library.cc", "tests/"],
+    "starpu.h": ["apps/dogged_bench/peers/starpu.cc"],
     "sys/epoll.h": SOCKETS,
     "sys/eventfd.h": SOCKETS + ["runtime/exec/event_count.cc",
-                                "runtime/exec/helper_library.cc"],
+                                "runtime/exec/kernels/helper_library.cc"],
     "sys/platform/x86.h": ["apps/tiles/numeric_class.cc"],
     "sys/ioctl.h": ["apps/dogged/report/progress_printer.cc",
                     "tests/routing/host_transport_test.cc"],
@@ -122,23 +146,23 @@ OUTSIDE = {
                    "apps/dogged_bench/hop_bench.cc",
                    "apps/dogged_bench/stamps.cc",
                    "apps/output/mapped_value.cc",
-                   "apps/tiles/blas.cc", "routing/shared_file.cc",
-                   "runtime/exec/helper_region.cc",
+                   "apps/tiles/blas.cc", "routing/memory/shared_file.cc",
+                   "runtime/exec/kernels/helper_region.cc",
                    "runtime/exec/tile_pool.cc",
                    "tests/exec/tile_pool_test.cc",
                    "tests/routing/arena_test.cc"],
-    "sys/syscall.h": ["routing/shared_file.cc"],
+    "sys/syscall.h": ["routing/memory/shared_file.cc"],
     "time.h": ["apps/dogged/run/interrupt.cc"],
     "sys/prctl.h": ["apps/dogged/run/local_agents.cc",
-                    "runtime/exec/helper_process.cc"],
+                    "runtime/exec/kernels/helper_process.cc"],
     "sys/socket.h": SOCKETS + ["apps/dogged/run/local_agents.cc",
-                               "runtime/exec/helper_process.cc",
-                               "runtime/exec/kernel_helper.cc"],
-    "sys/timerfd.h": ["routing/fabric_transport.cc", "routing/poller.cc"],
+                               "runtime/exec/kernels/helper_process.cc",
+                               "runtime/exec/kernels/kernel_helper.cc"],
+    "sys/timerfd.h": ["routing/fabric/fabric_transport.cc", "routing/control/poller.cc"],
     "sys/uio.h": SOCKETS,
     "sys/wait.h": ["apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
-                   "runtime/exec/kernel_helper.cc",
-                   "runtime/exec/kernel_library.cc", "tests/"],
+                   "runtime/exec/kernels/kernel_helper.cc",
+                   "runtime/exec/kernels/kernel_library.cc", "tests/"],
     "tbb/": ["apps/dogged_bench/"],
     "xxh_x86dispatch.h": ["runtime/base/hash.cc"],
     "xxhash.h": ["runtime/base/hash.cc"],
@@ -152,7 +176,7 @@ POSIX_FILES = sorted({f for where in OUTSIDE.values() for f in where}
                         "runtime/base/log.cc"})
 
 # Time is virtual there.
-SIMGRID = "apps/dogged_bench/peers_simgrid.cc"
+SIMGRID = "apps/dogged_bench/peers/simgrid.cc"
 
 # (pattern, what to use instead, where it may stand)
 BANNED = [
@@ -205,7 +229,7 @@ def check_include(path, quote, header):
         if (header in ADAPTER_HEADERS
                 and package.split("/")[0] not in ("apps", "tests")
                 and path not in (header[:-2] + ".cc",
-                                 "routing/fabric_module.h",
+                                 "routing/fabric/fabric_module.h",
                                  "kvstore/storage/rocksdb_module.h")):
             return f"only apps and tests may include the adapter {header}"
         if target == "tests" and package != "tests":

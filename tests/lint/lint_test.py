@@ -32,9 +32,9 @@ class Layers(unittest.TestCase):
         self.assertFalse(self.problems("apps/dogged/cli/run_flags.cc", include))
 
     def test_routing_knows_no_labels(self):
-        self.assertTrue(self.problems("routing/view.cc",
+        self.assertTrue(self.problems("routing/membership/view.cc",
                                       '#include "runtime/base/label.h"\n'))
-        self.assertFalse(self.problems("routing/view.cc",
+        self.assertFalse(self.problems("routing/membership/view.cc",
                                        '#include "runtime/base/ids.h"\n'))
 
     def test_outside_header_has_one_place(self):

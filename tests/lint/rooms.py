@@ -26,7 +26,7 @@ WITHOUT_HEADER = {"dsl/ir/tile_plan_codec.cc",
 
 FILES_MAX = 40
 # Are to come apart.
-LARGE = ("apps/dogged_bench", "routing", "runtime/exec", "runtime/job")
+LARGE = ("runtime/job",)
 
 # From the first column on, unlike calls.
 DEFINES = re.compile(r"^(?:\w[\w:<>*&,\s]*[\s*&])?([A-Z]\w+)::~?\w+\(", re.M)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "routing/routing_table.h"
+#include "routing/plans/routing_table.h"
 #include "runtime/base/random.h"
 #include "tests/routing/multicast_cluster.h"
 

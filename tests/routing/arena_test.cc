@@ -1,7 +1,7 @@
 // Aim: processes read each other's arenas, and nothing that only looks like
 // one; a mapping outlives its owner. Method: real arenas, of this process and
 // of children that are killed.
-#include "routing/arena.h"
+#include "routing/memory/arena.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // Aim: an agent never stops looking for others, nor asks those it has, nor
 // floods those that are gone. Method: the machine alone, under a clock that we
 // move.
-#include "routing/contacts.h"
+#include "routing/membership/contacts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // clients get clear errors within their deadlines.
 // Method: a port polled by this thread, clients in threads of their own or
 // raw sockets, over loopback; waits are for conditions, with a deadline.
-#include "routing/control_socket.h"
+#include "routing/control/control_socket.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "routing/control_frame.h"
-#include "routing/poller.h"
-#include "routing/socket_address.h"
+#include "routing/control/control_frame.h"
+#include "routing/control/poller.h"
+#include "routing/control/socket_address.h"
 #include "runtime/base/clock.h"
 
 namespace dogged {

@@ -2,7 +2,7 @@
 // blocks, and survives peers that are killed, stopped, foreign or garbage.
 // Method: this program starts itself again as an echo peer, over loopback;
 // every wait is for a condition, with a deadline.
-#include "routing/fabric_transport.h"
+#include "routing/fabric/fabric_transport.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
-#include "routing/fabric_module.h"
-#include "routing/poller.h"
-#include "routing/socket_address.h"
+#include "routing/control/poller.h"
+#include "routing/control/socket_address.h"
+#include "routing/fabric/fabric_module.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
 

@@ -2,7 +2,7 @@
 // and in order, wake who sleeps, and go the other way where that can't be.
 // Method: two transports in one process, over a far one that keeps what it
 // gets; a reader that blocks for real.
-#include "routing/host_transport.h"
+#include "routing/memory/host_transport.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "routing/membership.h"
-#include "routing/site_topology.h"
+#include "routing/membership/membership.h"
+#include "routing/topology/site_topology.h"
 #include "runtime/base/random.h"
 
 namespace dogged {

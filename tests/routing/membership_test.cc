@@ -2,7 +2,7 @@
 // without cause; the dead are removed; one that was given up hears of it.
 // Method: membership machines on a network in memory that delays, loses,
 // doubles and reorders from a seed, under a clock that we move.
-#include "routing/membership.h"
+#include "routing/membership/membership.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

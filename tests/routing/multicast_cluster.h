@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "routing/multicast.h"
+#include "routing/multicast/multicast.h"
 
 namespace dogged {
 

@@ -2,7 +2,7 @@
 // once, at most as many steps as digits, no loop; also with clashing IDs, with
 // views that differ between hops, and in segments.
 // Method: machines on a network in memory, from seeds.
-#include "routing/multicast.h"
+#include "routing/multicast/multicast.h"
 
 #include <gtest/gtest.h>
 

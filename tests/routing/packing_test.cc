@@ -2,7 +2,7 @@
 // arrival, in few packets; garbage is counted and nothing else.
 // Method: a transport that keeps its packets; the test hands them on whole,
 // doubled, reordered, lost or damaged from a seed.
-#include "routing/packing.h"
+#include "routing/transport/packing.h"
 
 #include <gtest/gtest.h>
 

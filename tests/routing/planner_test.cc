@@ -1,6 +1,6 @@
 // Aim: each plan is the tree it says, for any topology; the agent-based one
 // keeps to the definitions of [AG 3.1]. Method: random scenes; trees by hand.
-#include "routing/planner.h"
+#include "routing/plans/planner.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "routing/agent_schedule.h"
-#include "routing/routing_table.h"
+#include "routing/plans/agent_schedule.h"
+#include "routing/plans/routing_table.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/random.h"
 

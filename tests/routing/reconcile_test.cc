@@ -2,7 +2,7 @@
 // with messages that are bounded each, and few where little differs. Method:
 // two sets that talk to each other here; sums against those of all records; and
 // bytes that no agent would send.
-#include "routing/reconcile.h"
+#include "routing/membership/reconcile.h"
 
 #include <algorithm>
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "routing/record_set.h"
+#include "routing/membership/record_set.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/random.h"

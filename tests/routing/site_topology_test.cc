@@ -1,7 +1,7 @@
 // Aim: descriptions of a site become topology IDs that mean distance, and bad
 // ones are refused with a word that helps. Method: small texts by hand; random
 // trees in all bases against the distance in the tree; random bytes.
-#include "routing/site_topology.h"
+#include "routing/topology/site_topology.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "routing/site_tree.h"
+#include "routing/topology/site_tree.h"
 #include "runtime/base/random.h"
 
 namespace dogged {

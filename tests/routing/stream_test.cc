@@ -2,7 +2,7 @@
 // that die or forget, over a network that delays, loses and doubles; who has
 // it takes no bytes; lying messages are refused.
 // Method: machines on a network in memory with a clock of its own, from seeds.
-#include "routing/stream.h"
+#include "routing/stream/stream.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "routing/multicast.h"
+#include "routing/multicast/multicast.h"
 #include "runtime/base/random.h"
 
 namespace dogged {
@@ -197,7 +197,7 @@ void ExpectAllHave(const Net& net, const std::vector<AgentId>& targets,
 void ExpectNothingHeld(const Net& net) {
   for (const auto& [id, agent] : net.agents) {
     EXPECT_EQ(agent.streams().held_count(), 0) << id.ToString();
-    EXPECT_EQ(agent.halves().held_count(), 0) << id.ToString();
+    EXPECT_EQ(agent.two_trees().held_count(), 0) << id.ToString();
     EXPECT_EQ(agent.refused_count(), 0);
   }
 }

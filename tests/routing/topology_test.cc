@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "routing/routing_table.h"
-#include "routing/topology_id.h"
-#include "routing/view.h"
+#include "routing/membership/view.h"
+#include "routing/plans/routing_table.h"
+#include "routing/topology/topology_id.h"
 #include "runtime/base/random.h"
 
 namespace dogged {

@@ -26,7 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "routing/envelope.h"
+#include "routing/transport/envelope.h"
 #include "tests/sim/replay_cases.h"
 
 namespace dogged {

@@ -20,7 +20,8 @@ struct AgentCommandOptions {
   std::string libraries = "apart";  // or "here"
   bool small_pages = false;         // for code
   std::string topology_id;
-  std::string topology_file;  // of the site; see routing/site_topology.h
+  std::string
+      topology_file;  // of the site; see routing/topology/site_topology.h
   int topology_base = 16;
   std::string ready_file;
   std::string multicast = "auto";

@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/tiles/blas_kernels.h"
-#include "runtime/exec/helper_process.h"
+#include "runtime/exec/kernels/helper_process.h"
 
 namespace dogged {
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "routing/socket_address.h"
+#include "routing/control/socket_address.h"
 #include "runtime/base/status.h"
 
 namespace dogged {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "apps/dogged/agent/agent_options.h"
-#include "routing/view.h"
+#include "routing/membership/view.h"
 
 namespace dogged {
 

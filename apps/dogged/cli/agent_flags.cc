@@ -5,7 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/agent/agent_command.h"
 #include "apps/dogged/cli/flag_values.h"
-#include "routing/planner.h"
+#include "routing/plans/planner.h"
 #include "runtime/base/status.h"
 
 namespace dogged {

@@ -5,7 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/cli/flag_values.h"
 #include "apps/dogged/run/run_command.h"
-#include "routing/planner.h"
+#include "routing/plans/planner.h"
 #include "runtime/base/status.h"
 #include "runtime/job/job_options.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "routing/arena.h"
+#include "routing/memory/arena.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 

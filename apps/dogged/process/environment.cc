@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/kernels/kernel_library.h"
 
 namespace dogged {
 namespace {

@@ -1,0 +1,402 @@
+#include "routing/control/control_socket.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "routing/control/control_frame.h"
+#include "routing/control/send_parts.h"
+#include "routing/control/socket_address.h"
+#include "runtime/base/check.h"
+#include "runtime/base/log.h"
+
+namespace dogged {
+namespace {
+
+constexpr int64_t kConnectionsMax = 4096;
+// Descriptors that connections leave to others: a quarter, within these.
+constexpr int64_t kSpareMin = 8;
+constexpr int64_t kSpareMax = 256;
+constexpr int kBacklog = 128;
+// Read from one connection before the others have their turn.
+constexpr int64_t kReadBytesPerTurn = 1 << 20;
+constexpr size_t kReadBytes = 64 << 10;
+// The listening socket's mark among the connections' IDs.
+constexpr uint64_t kListener = 0;
+
+int64_t DescriptorsMax() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
+}
+
+bool IsReadable(int fd) {
+  pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, 0) == 1;
+}
+
+// The lowest number that is free, for `fd`, if that is lower: so that numbers
+// tell how many there are.
+int MovedDown(int fd) {
+  const int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (lower < 0) return fd;
+  close(std::max(fd, lower));
+  return std::min(fd, lower);
+}
+
+void SetNoDelay(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
+    absl::string_view address) {
+  absl::StatusOr<SocketAddress> at = ResolveAddress(address);
+  if (!at.ok()) return at.status();
+  std::unique_ptr<ControlPort> port(new ControlPort());
+  port->epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+  port->reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int fd =
+      socket(at->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  port->listen_fd_ = fd;
+  if (port->epoll_fd_ < 0 || port->reserve_fd_ < 0 || fd < 0) {
+    return absl::ResourceExhaustedError(ErrorText("control port", errno));
+  }
+  // A port whose last user just died is free.
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (bind(fd, at->get(), at->size) != 0 || listen(fd, kBacklog) != 0) {
+    return absl::UnavailableError(
+        ErrorText(absl::StrCat("cannot listen at ", address), errno));
+  }
+  port->address_ = LocalAddress(fd).ToString();
+  const int64_t descriptors = DescriptorsMax();
+  port->fd_max_ =
+      descriptors - std::clamp(descriptors / 4, kSpareMin, kSpareMax);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kListener;
+  DOGGED_CHECK(epoll_ctl(port->epoll_fd_, EPOLL_CTL_ADD, fd, &event) == 0);
+  return port;
+}
+
+ControlPort::~ControlPort() {
+  for (auto& [id, connection] : connections_) close(connection.fd);
+  if (listen_fd_ >= 0) close(listen_fd_);
+  if (reserve_fd_ >= 0) close(reserve_fd_);
+  if (epoll_fd_ >= 0) close(epoll_fd_);
+}
+
+ConnectionId ControlPort::Add(int fd, bool connecting) {
+  const ConnectionId id(next_id_++);
+  Connection& connection = connections_[id];
+  connection.fd = fd;
+  connection.connecting = connecting;
+  connection.may_end = !connecting;
+  connection.heard = next_heard_++;
+  if (fd < 0) return id;
+  SetNoDelay(fd);
+  epoll_event event{};
+  event.events = connecting ? EPOLLOUT : EPOLLIN;
+  event.data.u64 = id.value();
+  connection.armed = event.events;
+  DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) == 0);
+  return id;
+}
+
+void ControlPort::Remove(ConnectionId id) {
+  auto it = connections_.find(id);
+  if (it->second.fd >= 0) close(it->second.fd);
+  connections_.erase(it);
+}
+
+// Waits for room only while there is something to send.
+void ControlPort::Arm(ConnectionId id, Connection& connection) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (connection.connecting || !connection.queue.empty()) {
+    event.events |= EPOLLOUT;
+  }
+  if (connection.armed == event.events) return;
+  connection.armed = event.events;
+  event.data.u64 = id.value();
+  epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, connection.fd, &event);
+}
+
+ConnectionId ControlPort::Connect(absl::string_view address) {
+  const absl::StatusOr<SocketAddress> to = ResolveAddress(address);
+  std::string broken;
+  int fd = -1;
+  if (!to.ok()) {
+    broken = std::string(to.status().message());
+  } else {
+    fd = socket(to->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 ||
+        (connect(fd, to->get(), to->size) != 0 && errno != EINPROGRESS)) {
+      broken = ErrorText(address, errno);
+    }
+  }
+  const ConnectionId id = Add(fd, true);
+  Connection& connection = connections_[id];
+  connection.broken = std::move(broken);
+  unsettled_.push_back(id);
+  return id;
+}
+
+void ControlPort::Send(ConnectionId id, uint8_t type, const Bytes& body) {
+  auto it = connections_.find(id);
+  if (it == connections_.end() || it->second.closing) return;
+  Connection& connection = it->second;
+  if (!connection.broken.empty()) return;
+  if (body.size() > kControlFrameBytesMax ||
+      connection.queue_bytes > kControlFrameBytesMax) {
+    connection.broken = "too much is waiting to be sent";
+  } else {
+    connection.queue.push_back(Bytes(FrameHeader::Encode(type, body.view())));
+    if (!body.empty()) connection.queue.push_back(body);
+    connection.queue_bytes += kFrameHeaderBytes + body.size();
+    if (!connection.connecting) Write(connection);
+  }
+  unsettled_.push_back(id);
+}
+
+void ControlPort::Close(ConnectionId id) {
+  auto it = connections_.find(id);
+  if (it == connections_.end()) return;
+  it->second.closing = true;
+  unsettled_.push_back(id);
+  std::vector<ControlEvent> none;
+  if (!it->second.connecting) Settle(id, none);
+}
+
+void ControlPort::Poll(std::vector<ControlEvent>& events) {
+  if (reserve_fd_ < 0) {
+    reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (reserve_fd_ >= 0) SetListening(true);
+  }
+  for (ConnectionId id : std::exchange(unsettled_, {})) Settle(id, events);
+  epoll_event ready[64];
+  const int count = epoll_wait(epoll_fd_, ready, 64, 0);
+  for (int i = 0; i < count; ++i) {
+    if (ready[i].data.u64 == kListener) {
+      Accept(events);
+      continue;
+    }
+    const ConnectionId id(ready[i].data.u64);
+    auto it = connections_.find(id);
+    if (it == connections_.end()) continue;
+    Connection& connection = it->second;
+    if (connection.connecting) {
+      FinishConnect(id, connection, events);
+    } else {
+      if ((ready[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+        Read(id, connection, events);
+      }
+      if ((ready[i].events & EPOLLOUT) != 0) Write(connection);
+    }
+    Settle(id, events);
+  }
+}
+
+void ControlPort::Accept(std::vector<ControlEvent>& events) {
+  for (int i = 0; i < kBacklog; ++i) {
+    int fd =
+        accept4(listen_fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+      // Linux says so before it looks whether anybody waits.
+      if (!IsReadable(listen_fd_)) return;
+      if (EndSilent(events) || Refuse()) continue;
+      // It would stay readable for ever.
+      return SetListening(false);
+    }
+    if (fd < 0) return;
+    const bool is_full = connection_count() >= kConnectionsMax;
+    if (is_full || fd >= fd_max_) {
+      if (EndSilent(events)) {
+        fd = MovedDown(fd);
+      } else if (is_full) {
+        close(fd);
+        ++refused_count_;
+        continue;
+      }
+    }
+    const ConnectionId id = Add(fd, false);
+    events.push_back({.kind = ControlEvent::Kind::kAccepted, .connection = id});
+  }
+}
+
+bool ControlPort::EndSilent(std::vector<ControlEvent>& events) {
+  auto silent = connections_.end();
+  for (auto it = connections_.begin(); it != connections_.end(); ++it) {
+    if (!it->second.may_end) continue;
+    if (silent == connections_.end() ||
+        it->second.heard < silent->second.heard) {
+      silent = it;
+    }
+  }
+  if (silent == connections_.end()) return false;
+  if (!std::exchange(has_said_, true)) {
+    Log(LogLevel::kWarning,
+        absl::StrCat("many connections for the ", DescriptorsMax(),
+                     " descriptors of this process: those of clients that are "
+                     "silent end; raise `ulimit -n`"));
+  }
+  if (!silent->second.closing) {
+    events.push_back({.kind = ControlEvent::Kind::kClosed,
+                      .connection = silent->first,
+                      .cause = "no descriptors are left for it"});
+  }
+  ++refused_count_;
+  Remove(silent->first);
+  return true;
+}
+
+bool ControlPort::Refuse() {
+  if (reserve_fd_ < 0) return false;
+  close(reserve_fd_);
+  const int fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd >= 0) close(fd);
+  reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ++refused_count_;
+  return fd >= 0;
+}
+
+void ControlPort::SetListening(bool is_listening) {
+  if (is_listening_ == is_listening) return;
+  is_listening_ = is_listening;
+  epoll_event event{};
+  if (is_listening) event.events = EPOLLIN;
+  event.data.u64 = kListener;
+  epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, listen_fd_, &event);
+}
+
+void ControlPort::Keep(ConnectionId id) {
+  const auto it = connections_.find(id);
+  if (it != connections_.end()) it->second.may_end = false;
+}
+
+void ControlPort::FinishConnect(ConnectionId id, Connection& connection,
+                                std::vector<ControlEvent>& events) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  getsockopt(connection.fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) {
+    connection.broken = ErrorText("cannot connect", error);
+    return;
+  }
+  connection.connecting = false;
+  events.push_back({.kind = ControlEvent::Kind::kConnected, .connection = id});
+  Write(connection);
+}
+
+void ControlPort::Read(ConnectionId id, Connection& connection,
+                       std::vector<ControlEvent>& events) {
+  char bytes[kReadBytes];
+  for (int64_t taken = 0; taken < kReadBytesPerTurn;) {
+    const ssize_t size = recv(connection.fd, bytes, sizeof(bytes), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    if (size <= 0) {
+      connection.broken =
+          size == 0 ? "connection closed" : ErrorText("connection", errno);
+      break;
+    }
+    taken += size;
+    connection.received.append(bytes, static_cast<size_t>(size));
+    if (size < static_cast<ssize_t>(sizeof(bytes))) break;  // that was all
+  }
+  TakeFrames(id, connection, events);
+}
+
+void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
+                             std::vector<ControlEvent>& events) {
+  if (connection.closing) connection.received.clear();
+  size_t taken = 0;
+  while (true) {
+    const absl::string_view rest =
+        absl::string_view(connection.received).substr(taken);
+    const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(rest);
+    if (!header.ok()) {
+      connection.broken = std::string(header.status().message());
+      ++refused_count_;
+      break;
+    }
+    const auto size =
+        static_cast<size_t>(kFrameHeaderBytes + header->body_bytes);
+    if (header->is_partial || rest.size() < size) break;
+    const absl::string_view body =
+        rest.substr(kFrameHeaderBytes, size - kFrameHeaderBytes);
+    if (const absl::Status intact = header->Check(body); !intact.ok()) {
+      connection.broken = std::string(intact.message());
+      ++refused_count_;
+      break;
+    }
+    connection.heard = next_heard_++;
+    events.push_back({.kind = ControlEvent::Kind::kFrame,
+                      .connection = id,
+                      .type = header->type,
+                      .body = Bytes::CopyOf(body)});
+    taken += size;
+  }
+  connection.received.erase(0, taken);
+}
+
+void ControlPort::Write(Connection& connection) {
+  while (!connection.queue.empty()) {
+    absl::string_view parts[kPartsMax];
+    size_t count = 0;
+    for (const Bytes& queued : connection.queue) {
+      if (count == kPartsMax) break;
+      parts[count++] = queued.view();
+    }
+    parts[0].remove_prefix(static_cast<size_t>(connection.sent_of_front));
+    const int64_t size = SendParts(connection.fd, {parts, count});
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (size < 0) {
+      connection.broken = ErrorText("connection", errno);
+      return;
+    }
+    connection.queue_bytes -= size;
+    connection.sent_of_front += size;
+    while (!connection.queue.empty() &&
+           connection.sent_of_front >= connection.queue.front().size()) {
+      connection.sent_of_front -= connection.queue.front().size();
+      connection.queue.pop_front();
+    }
+  }
+}
+
+// Ends `id` if it broke, or was closed and has sent all; else waits for more.
+void ControlPort::Settle(ConnectionId id, std::vector<ControlEvent>& events) {
+  auto it = connections_.find(id);
+  if (it == connections_.end()) return;
+  Connection& connection = it->second;
+  if (!connection.broken.empty()) {
+    if (!connection.closing) {
+      events.push_back({.kind = ControlEvent::Kind::kClosed,
+                        .connection = id,
+                        .cause = connection.broken});
+    }
+    Remove(id);
+  } else if (connection.closing && connection.queue.empty()) {
+    Remove(id);
+  } else {
+    Arm(id, connection);
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,140 @@
+#include "routing/membership/contacts.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace dogged {
+namespace {
+
+constexpr int64_t kContactsMax = 4096;
+constexpr int kDialsAtOnce = 8;
+// Agents that are started together need not be there at once.
+constexpr int kTriesToSettle = 4;
+constexpr absl::Duration kTimeToSettle = absl::Seconds(3);
+constexpr absl::Duration kIntervalFirst = absl::Milliseconds(250);
+// An agent that is alone tries each address so often, and those of a cluster
+// together: each of n agents waits n / 4 times as long, up to a minute.
+constexpr absl::Duration kIntervalMost = absl::Seconds(4);
+constexpr int64_t kAgentsAtFullPace = 4;
+constexpr absl::Duration kIntervalOfLargeViews = absl::Minutes(1);
+
+}  // namespace
+
+Contacts::Contacts(const std::vector<std::string>& given) {
+  for (const std::string& address : given) AddGiven(address);
+}
+
+void Contacts::AddGiven(absl::string_view address) {
+  contacts_[std::string(address)].is_given = true;
+  began_ = absl::InfiniteFuture();
+  next_due_ = absl::InfinitePast();
+}
+
+void Contacts::Add(absl::string_view address) {
+  if (size() >= kContactsMax) return;
+  if (contacts_.try_emplace(std::string(address)).second) {
+    next_due_ = absl::InfinitePast();
+  }
+}
+
+void Contacts::Remove(absl::string_view address) {
+  const auto it = contacts_.find(std::string(address));
+  if (it != contacts_.end() && !it->second.is_given) contacts_.erase(it);
+}
+
+void Contacts::Prefer(absl::string_view address) {
+  if (address.empty()) return;
+  Contact& contact = contacts_[std::string(address)];
+  contact.is_preferred = true;
+  contact.failures = 0;
+  contact.next = absl::InfinitePast();
+  next_due_ = absl::InfinitePast();
+}
+
+void Contacts::BeginAnew() {
+  for (auto& [address, contact] : contacts_) {
+    contact.is_dialing = false;
+    contact.is_present = false;
+    contact.failures = 0;
+    contact.next = absl::InfinitePast();
+    contact.answered = AgentId();
+  }
+  has_joined_ = false;
+  began_ = absl::InfiniteFuture();
+  next_due_ = absl::InfinitePast();
+}
+
+std::vector<std::string> Contacts::TakeDue(absl::Time now, const View& view,
+                                           absl::string_view self) {
+  view_size_ = view.size();
+  began_ = std::min(began_, now);
+  absl::flat_hash_set<absl::string_view> present = {self};
+  for (const Member& member : view.members()) {
+    present.insert(member.control_address);
+  }
+  int dialing = 0;
+  bool is_preferred = false;
+  std::vector<std::string> out;
+  next_due_ = absl::InfiniteFuture();
+  for (auto& [address, contact] : contacts_) {
+    dialing += contact.is_dialing ? 1 : 0;
+    is_preferred |= contact.is_preferred;
+  }
+  for (auto& [address, contact] : contacts_) {
+    contact.is_present =
+        present.contains(address) || view.Contains(contact.answered);
+    if (contact.is_present) {
+      contact.failures = 0;
+      contact.next = absl::InfinitePast();
+      // It may be heard before it answers.
+      contact.is_preferred &= contact.is_dialing;
+      continue;
+    }
+    // The one that told this agent to come is asked before all others.
+    if (contact.is_dialing || (is_preferred && !contact.is_preferred)) continue;
+    if (now < contact.next) {
+      next_due_ = std::min(next_due_, contact.next);
+    } else if (dialing < kDialsAtOnce) {  // else once one of these has ended
+      contact.is_dialing = true;
+      ++dialing;
+      out.push_back(address);
+    }
+  }
+  return out;
+}
+
+void Contacts::NoteAnswer(absl::string_view address, AgentId id, bool is_self) {
+  has_joined_ |= !is_self;
+  next_due_ = absl::InfinitePast();
+  const auto it = contacts_.find(std::string(address));
+  if (it == contacts_.end()) return;
+  it->second = Contact{.is_given = it->second.is_given, .answered = id};
+}
+
+void Contacts::NoteFailure(absl::Time now, absl::string_view address) {
+  const auto it = contacts_.find(std::string(address));
+  next_due_ = absl::InfinitePast();
+  if (it == contacts_.end()) return;
+  Contact& contact = it->second;
+  contact.is_dialing = false;
+  contact.is_preferred = false;
+  const absl::Duration most = std::min(
+      kIntervalOfLargeViews,
+      kIntervalMost * std::max<int64_t>(1, view_size_ / kAgentsAtFullPace));
+  contact.next =
+      now +
+      std::min(most, kIntervalFirst * (1 << std::min(contact.failures, 10)));
+  ++contact.failures;
+}
+
+absl::Time Contacts::settles_at() const { return began_ + kTimeToSettle; }
+
+bool Contacts::HasSettled(absl::Time now) const {
+  if (has_joined_ || now >= settles_at()) return true;
+  return std::all_of(contacts_.begin(), contacts_.end(), [](const auto& item) {
+    return item.second.is_present || item.second.failures >= kTriesToSettle;
+  });
+}
+
+}  // namespace dogged

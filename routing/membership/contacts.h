@@ -1,0 +1,81 @@
+// Contacts: the addresses at which an agent looks for others, for as long as
+// its process lives: those that its user gave, and all at which members ever
+// were. An address that no live member has is dialed, with back-off, so
+// clusters that were cut apart, or began apart, find each other once the
+// network lets them. A machine: no sockets; its owner dials what TakeDue()
+// names and says how that went.
+//
+// Used by one thread. Outlives the incarnations of an agent.
+#ifndef DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_
+#define DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "routing/membership/view.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+class Contacts {
+ public:
+  // `given` by the user: never dropped.
+  explicit Contacts(const std::vector<std::string>& given);
+
+  // One more that the user gave.
+  void AddGiven(absl::string_view address);
+  // A member is, or was, at `address`. Beyond some thousands of addresses new
+  // ones are not taken.
+  void Add(absl::string_view address);
+  // The member there left by its own wish.
+  void Remove(absl::string_view address);
+  // Others wait there for this agent: it is dialed first.
+  void Prefer(absl::string_view address);
+  // A new incarnation knows nobody: all addresses are dialed again, soon.
+  void BeginAnew();
+
+  // Addresses to dial now: no live member of `view` has them, nor is there a
+  // dial under way. `self` is that of this agent.
+  std::vector<std::string> TakeDue(absl::Time now, const View& view,
+                                   absl::string_view self);
+  // When TakeDue() next has some, if the view stays.
+  absl::Time next_due() const { return next_due_; }
+
+  // How a dial ended: `id` answered there, which may be this agent itself, or
+  // nobody (of use) did.
+  void NoteAnswer(absl::string_view address, AgentId id, bool is_self);
+  void NoteFailure(absl::Time now, absl::string_view address);
+
+  // An agent answered since BeginAnew(), or none did several times, or for some
+  // seconds.
+  bool HasSettled(absl::Time now) const;
+  // When that is so at the latest.
+  absl::Time settles_at() const;
+  bool has_joined() const { return has_joined_; }
+  int64_t size() const { return static_cast<int64_t>(contacts_.size()); }
+
+ private:
+  struct Contact {
+    bool is_given = false;
+    bool is_dialing = false;
+    bool is_preferred = false;
+    bool is_present = false;  // a live member has it, as of the last TakeDue()
+    int failures = 0;         // since BeginAnew() or the last answer
+    absl::Time next = absl::InfinitePast();
+    AgentId answered;  // a given name need not be the address of a member
+  };
+
+  absl::btree_map<std::string, Contact> contacts_;
+  absl::Time next_due_ = absl::InfinitePast();
+  absl::Time began_ = absl::InfiniteFuture();  // to dial
+  int64_t view_size_ = 1;
+  bool has_joined_ = false;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_

@@ -1,0 +1,481 @@
+#include "routing/membership/membership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// Facts of the dead to whom we still write: one in so many gossips.
+constexpr int64_t kDeadProbeShare = 2;
+
+// First byte of a gossip.
+enum class GossipForm : uint8_t {
+  kNews = 0,    // merge
+  kFull = 1,    // merge; answer with all facts if ours are more
+  kNotice = 2,  // "here you count as dead"
+};
+
+}  // namespace
+
+Membership::Membership(Member self, const MembershipOptions& options, Rng rng)
+    : self_(std::move(self)),
+      options_(options),
+      rng_(rng.Stream("membership")),
+      detector_(options.detector, rng.Stream("failure detector")) {
+  DOGGED_CHECK(!self_.id.IsNone());
+  entries_[self_.id] =
+      Entry{.fact = {.id = self_.id, .member = self_}, .known = true};
+  RefreshView();
+}
+
+// Moves awake time on, by little if the agent did not run for long.
+void Membership::Advance(absl::Time now) {
+  if (last_now_ == absl::InfinitePast()) last_now_ = now;
+  awake_ +=
+      std::clamp(now - last_now_, absl::ZeroDuration(), options_.tick_gap_max);
+  last_now_ = std::max(last_now_, now);
+}
+
+// --- Facts ---------------------------------------------------------------
+
+GossipNews Membership::AllFacts() const {
+  GossipNews news;
+  for (const auto& [id, entry] : entries_) news.facts.push_back(entry.fact);
+  return news;
+}
+
+GossipNews Membership::NewsOf(AgentId id) const {
+  return {.facts = {entries_.at(id).fact}, .records = {}};
+}
+
+bool Membership::Merge(Decoder& decoder, GossipNews& fresh) {
+  // All is read before anything is believed.
+  GossipNews news = GossipNews::DecodeFrom(decoder);
+  if (!decoder.Finish("gossip").ok()) {
+    ++refused_count_;
+    return false;
+  }
+  MergeNews(std::move(news), fresh);
+  return true;
+}
+
+void Membership::MergeNews(GossipNews news, GossipNews& fresh) {
+  for (MemberFact& fact : news.facts) {
+    if (MergeFact(fact)) fresh.facts.push_back(std::move(fact));
+  }
+  MergeRecords(std::move(news.records), fresh);
+}
+
+bool Membership::MergeFact(MemberFact fact) {
+  const AgentId id = fact.id;
+  const bool alive = fact.state == MemberState::kAlive;
+  auto it = entries_.find(id);
+  if (it == entries_.end()) {
+    candidates_.erase(id);
+    Entry entry{.fact = std::move(fact), .known = alive};
+    if (alive) {
+      detector_.Add(id, awake_);
+      events_.push_back({.kind = MembershipEvent::Kind::kJoined,
+                         .member = entry.fact.member});
+    } else {
+      entry.forgotten = true;  // never met
+    }
+    entries_.emplace(id, std::move(entry));
+    members_digest_ = 0;
+    if (alive) RefreshView();
+    return true;
+  }
+  MemberFact& mine = it->second.fact;
+  const bool is_news = fact.state > mine.state;
+  if (is_news) End(id, fact.state, fact.cause, nullptr);
+  // Of one who leaves, too: its last words.
+  if (fact.state == mine.state && id != self_.id && !it->second.forgotten &&
+      fact.blob_version > mine.blob_version) {
+    mine.blob_version = fact.blob_version;
+    mine.blob = std::move(fact.blob);
+    if (mine.unheard != fact.unheard) {
+      mine.unheard = std::move(fact.unheard);
+      RefreshRelays();
+    }
+  }
+  return is_news;
+}
+
+// The end of `id`, one way or the other; spread if `out` is given.
+void Membership::End(AgentId id, MemberState state, absl::string_view cause,
+                     Outbox* out) {
+  Entry& entry = entries_.at(id);
+  MemberFact& fact = entry.fact;
+  if (fact.state >= state) return;
+  const bool was_alive = fact.state == MemberState::kAlive;
+  fact.state = state;
+  fact.cause = std::string(cause);
+  entry.ended = awake_;
+  if (was_alive && state == MemberState::kDead) {
+    fact.blob = Bytes();
+    fact.unheard.clear();
+  }
+  detector_.Remove(id);
+  members_digest_ = 0;
+  if (id == self_.id) {
+    declared_dead_ = !leaving_;
+    return;
+  }
+  if (was_alive) {
+    RefreshView();
+    events_.push_back({.kind = state == MemberState::kLeft
+                                   ? MembershipEvent::Kind::kLeft
+                                   : MembershipEvent::Kind::kDied,
+                       .member = fact.member,
+                       .cause = fact.cause});
+  }
+  if (out != nullptr) Spread(NewsOf(id), AgentId(), *out);
+}
+
+void Membership::RefreshView() {
+  std::vector<Member> members;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.fact.state == MemberState::kAlive) {
+      members.push_back(entry.fact.member);
+    }
+  }
+  view_ = std::make_shared<const View>(std::move(members));
+  members_digest_ = 0;
+  RefreshRelays();
+}
+
+uint64_t Membership::MembersDigest() const {
+  if (members_digest_ != 0) return members_digest_;
+  uint64_t digest = 1;
+  for (const auto& [id, entry] : entries_) {
+    digest = Mix64(Mix64(digest, id.value()),
+                   static_cast<uint64_t>(entry.fact.state));
+  }
+  members_digest_ = digest | 1;
+  return members_digest_;
+}
+
+uint64_t Membership::StateDigest() const {
+  return Mix64(MembersDigest(), records_.sum());
+}
+
+// --- Sending -------------------------------------------------------------
+
+void Membership::SendNews(AgentId to, const GossipNews& news, bool full,
+                          Outbox& out) const {
+  Encoder encoder;
+  encoder.PutU8(
+      static_cast<uint8_t>(full ? GossipForm::kFull : GossipForm::kNews));
+  PutDigests(encoder);
+  news.EncodeTo(encoder);
+  out.Send(to, RoutingKind::kGossip, JobId(), Bytes(encoder.Take()));
+}
+
+void Membership::Spread(const GossipNews& news, AgentId except, Outbox& out) {
+  if (news.empty()) return;
+  std::vector<AgentId> others;
+  for (const Member& member : view_->members()) {
+    if (member.id != self_.id && member.id != except) {
+      others.push_back(member.id);
+    }
+  }
+  if (view_->size() > options_.push_all_max) {
+    for (int i = 0; i < options_.fanout && !others.empty(); ++i) {
+      SendNews(rng_.Pick(others), news, false, out);
+    }
+    return;
+  }
+  for (AgentId id : others) SendNews(id, news, false, out);
+}
+
+void Membership::SendPing(AgentId to, AgentId asked_by, Outbox& out) const {
+  Encoder encoder;
+  encoder.PutId(asked_by);
+  entries_.at(self_.id).fact.EncodeTo(encoder);
+  out.Send(to, RoutingKind::kPing, JobId(), Bytes(encoder.Take()));
+}
+
+void Membership::SendNotice(AgentId to, Outbox& out) const {
+  Encoder encoder;
+  encoder.PutU8(static_cast<uint8_t>(GossipForm::kNotice));
+  encoder.PutU64(static_cast<uint64_t>(view_->size()));
+  encoder.PutId(view_->digest());
+  encoder.PutString(entries_.at(to).fact.cause);
+  out.Send(to, RoutingKind::kGossip, JobId(), Bytes(encoder.Take()));
+}
+
+AgentId Membership::RandomPeer() {
+  const std::vector<Member>& members = view_->members();
+  if (members.size() < 2) return AgentId();
+  while (true) {
+    const AgentId id = rng_.Pick(members).id;
+    if (id != self_.id) return id;
+  }
+}
+
+// --- Receiving -----------------------------------------------------------
+
+void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
+                         const Bytes& body, Outbox& out) {
+  Advance(now);
+  if (declared_dead_) return;
+  if (IsDead(from)) {
+    ReceiveFromDead(from, kind, body, out);
+    return;
+  }
+  Decoder decoder(body.view());
+  switch (static_cast<RoutingKind>(kind)) {
+    case RoutingKind::kGossip:
+      ReceiveGossip(from, body, out);
+      break;
+    case RoutingKind::kGossipDigest:
+      ReceiveDigest(from, body, out);
+      break;
+    case RoutingKind::kReconcile:
+      ReceiveReconcile(from, body, out);
+      break;
+    case RoutingKind::kPing:
+      ReceivePing(from, body, out);
+      break;
+    case RoutingKind::kPingAck:
+      ReceiveAck(from, body, out);
+      break;
+    case RoutingKind::kPingRequest:
+      if (const auto target = decoder.GetId<AgentId>();
+          view_->Contains(target)) {
+        SendPing(target, from, out);
+      }
+      break;
+    case RoutingKind::kNone:
+    case RoutingKind::kRelay:
+    case RoutingKind::kMulticast:
+    case RoutingKind::kStreamOffer:
+    case RoutingKind::kStreamSegment:
+    case RoutingKind::kStreamPull:
+      ++refused_count_;
+      break;
+  }
+}
+
+void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
+  Decoder decoder(body.view());
+  const uint8_t form = decoder.GetU8();
+  if (form == static_cast<uint8_t>(GossipForm::kNotice)) {
+    const uint64_t size = decoder.GetU64();
+    const auto digest = decoder.GetId<ViewDigest>();
+    const absl::string_view cause = decoder.GetString();
+    if (!decoder.Finish("notice").ok()) {
+      ++refused_count_;
+      return;
+    }
+    // Of two parts that gave each other up the smaller one gives way.
+    const auto mine =
+        std::make_pair(static_cast<uint64_t>(view_->size()), view_->digest());
+    if (!IsDead(from) || std::make_pair(size, digest) >= mine) {
+      GiveWay(cause, AddressOf(from));
+    }
+    return;
+  }
+  const uint64_t their_members = decoder.GetU64();
+  const uint64_t their_records = decoder.GetU64();
+  GossipNews fresh;
+  if (!Merge(decoder, fresh)) return;
+  if (declared_dead_) {
+    GiveWay(entries_.at(self_.id).fact.cause, AddressOf(from));
+    return;
+  }
+  const bool is_small = view_->size() <= options_.push_all_max;
+  if (!is_small) Spread(fresh, from, out);
+  const bool is_full = form == static_cast<uint8_t>(GossipForm::kFull);
+  // Of those who join at once nobody knows the others: they are told, and tell
+  // those whom they hear of.
+  bool is_newcomer = false;
+  for (const MemberFact& fact : fresh.facts) {
+    if (fact.id == from) EndPredecessors(from, out);
+    is_newcomer |= is_small && fact.id == from;
+    if (is_small && awake_ < newcomer_until_ && fact.id != from &&
+        fact.id != self_.id && fact.state == MemberState::kAlive) {
+      SendNews(fact.id, NewsOf(self_.id), false, out);
+    }
+  }
+  if (!(is_full || is_newcomer) || !view_->Contains(from)) return;
+  if (MembersDigest() != their_members) {
+    SendNews(from, AllFacts(), is_full, out);
+  }
+  if (records_.sum() != their_records) SendReconcile(from, out);
+}
+
+// A ping: who asked for it (0: the sender), then the sender's own fact.
+void Membership::ReceivePing(AgentId from, const Bytes& body, Outbox& out) {
+  Decoder decoder(body.view());
+  const auto asked_by = decoder.GetId<AgentId>();
+  MemberFact heard = MemberFact::DecodeFrom(decoder);
+  if (!decoder.Finish("ping").ok() || heard.id != from) {
+    ++refused_count_;
+    return;
+  }
+  MergeFact(std::move(heard));
+  Encoder encoder;
+  encoder.PutId(asked_by);
+  encoder.PutId(self_.id);
+  entries_.at(self_.id).fact.EncodeTo(encoder);
+  out.Send(from, RoutingKind::kPingAck, JobId(), Bytes(encoder.Take()));
+}
+
+// An answer: for whom, about whom, then the fact of the one who answered.
+void Membership::ReceiveAck(AgentId from, const Bytes& body, Outbox& out) {
+  Decoder decoder(body.view());
+  const auto asked_by = decoder.GetId<AgentId>();
+  const auto about = decoder.GetId<AgentId>();
+  MemberFact heard = MemberFact::DecodeFrom(decoder);
+  if (!decoder.Finish("answer to a ping").ok() || heard.id != about) {
+    ++refused_count_;
+    return;
+  }
+  // By way of another agent, too: so the two ends of a link that is down hear
+  // of it.
+  if (about == from || view_->Contains(about)) MergeFact(std::move(heard));
+  if (asked_by.IsNone() || asked_by == self_.id) {
+    // That the sender itself lives is known since the message came.
+    if (about != from) {
+      detector_.HeardOf(about, awake_);
+    } else if (asked_by.IsNone()) {
+      detector_.Answered(about, awake_);
+    }
+  } else if (view_->Contains(asked_by)) {
+    out.Send(asked_by, RoutingKind::kPingAck, JobId(), body);
+  }
+}
+
+// A message from one that counts as dead here: nothing of it is believed, or
+// its verdicts on us would spread; it is told. A notice may still end us.
+void Membership::ReceiveFromDead(AgentId from, uint8_t kind, const Bytes& body,
+                                 Outbox& out) {
+  const bool is_notice = kind == static_cast<uint8_t>(RoutingKind::kGossip) &&
+                         !body.empty() &&
+                         static_cast<uint8_t>(body.view()[0]) ==
+                             static_cast<uint8_t>(GossipForm::kNotice);
+  if (is_notice) ReceiveGossip(from, body, out);
+  if (!declared_dead_ && !is_notice && entries_.at(from).known) {
+    SendNotice(from, out);
+  }
+}
+
+// --- Time ----------------------------------------------------------------
+
+void Membership::Tick(absl::Time now, Outbox& out) {
+  Advance(now);
+  if (declared_dead_) return;
+  RunDetector(out);
+  if (declared_dead_) return;
+  TickCandidates(out);
+  RunGossip(out);
+  absl::Time next = std::min(detector_.next_tick(), next_gossip_);
+  if (!candidates_.empty()) next = std::min(next, next_candidate_ping_);
+  out.WakeAt(now + std::max(next - awake_, absl::ZeroDuration()));
+}
+
+void Membership::RunDetector(Outbox& out) {
+  const FailureDetector::Wishes messages = detector_.Tick(awake_);
+  for (AgentId id : messages.pings) SendPing(id, AgentId(), out);
+  for (const auto& [relay, target] : messages.relays) {
+    Encoder encoder;
+    encoder.PutId(target);
+    out.Send(relay, RoutingKind::kPingRequest, JobId(), Bytes(encoder.Take()));
+  }
+  for (const auto& [id, cause] : messages.verdicts) {
+    End(id, MemberState::kDead, cause, &out);
+  }
+  if (!messages.isolation.empty()) {
+    GiveWay(absl::StrCat("all others were ", messages.isolation), "");
+  }
+  NoteUnheard();
+}
+
+void Membership::RunGossip(Outbox& out) {
+  if (awake_ < next_gossip_) return;
+  next_gossip_ = awake_ + options_.gossip_interval;
+  reconcile_bytes_ = options_.reconcile_bytes_max;
+  if (blob_changed_ && view_->size() <= options_.push_all_max) {
+    Spread(NewsOf(self_.id), AgentId(), out);
+  }
+  blob_changed_ = false;
+  if (const AgentId peer = RandomPeer(); !peer.IsNone()) {
+    SendDigest(peer, out);
+  }
+  std::vector<AgentId> dead;
+  for (auto& [id, entry] : entries_) {
+    if (entry.fact.state == MemberState::kAlive || entry.forgotten ||
+        id == self_.id) {
+      continue;
+    }
+    if (awake_ - entry.ended >= options_.forget_after) {
+      entry.forgotten = true;
+      entry.fact.blob = Bytes();
+      events_.push_back({.kind = MembershipEvent::Kind::kForgotten,
+                         .member = entry.fact.member});
+    } else if (entry.fact.state == MemberState::kDead) {
+      dead.push_back(id);
+    }
+  }
+  // It may live, and hear nothing but this.
+  if (!dead.empty() && rng_.Below(kDeadProbeShare) == 0) {
+    SendNotice(rng_.Pick(dead), out);
+  }
+}
+
+// --- From the agent ------------------------------------------------------
+
+void Membership::Heard(absl::Time now, const Envelope& head, Outbox& out) {
+  Advance(now);
+  if ((head.flags & Envelope::kRelayedFlag) != 0) {
+    detector_.HeardOf(head.source, awake_);
+  } else {
+    detector_.Heard(head.source, awake_);
+  }
+  if (candidates_.contains(head.source)) Promote(head.source, out);
+}
+
+void Membership::PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
+                          Outbox& out) {
+  Advance(now);
+  if (declared_dead_ || peer == self_.id || !entries_.contains(peer)) return;
+  End(peer, MemberState::kDead, cause, &out);
+}
+
+void Membership::Leave(absl::Time now, Outbox& out) {
+  Advance(now);
+  leaving_ = true;
+  End(self_.id, MemberState::kLeft, "left", nullptr);
+  Spread(NewsOf(self_.id), AgentId(), out);
+}
+
+void Membership::SetGossipPayload(Bytes blob) {
+  MemberFact& fact = entries_.at(self_.id).fact;
+  if (fact.blob == blob) return;
+  fact.blob = std::move(blob);
+  ++fact.blob_version;
+  blob_changed_ = true;
+}
+
+Bytes Membership::GossipPayloadOf(AgentId id) const {
+  auto it = entries_.find(id);
+  return it == entries_.end() ? Bytes() : it->second.fact.blob;
+}
+
+std::vector<MembershipEvent> Membership::TakeEvents() {
+  return std::exchange(events_, {});
+}
+
+bool Membership::IsDead(AgentId id) const {
+  auto it = entries_.find(id);
+  return it != entries_.end() && it->second.fact.state == MemberState::kDead;
+}
+
+}  // namespace dogged

@@ -1,0 +1,257 @@
+// Membership: who takes part, as far as this agent knows. A machine (see
+// outbox.h). Nobody votes: everyone holds grow-only facts and merges what it
+// hears; whoever heard the same facts has the same view.
+//
+//   agent:  alive < left < dead. A dead incarnation never comes back.
+//   record: key -> (version, bytes); the larger (version, bytes) wins.
+//
+// A fact travels at once to everyone (to a few, in large views, who pass it
+// on), and two random agents compare digests of all facts now and then, so any
+// message may be lost: where they differ all is told of members, of records
+// those that differ (reconcile.h).
+//
+// Two agents meet over a connection of another kind: one gives the other its
+// Snapshot() and gets what Admit() answers, for its Absorb(). Where neither
+// side counts a live agent of the other one as dead, the two become one. Else
+// the smaller side gives way: its agents end, one by one, to begin again as
+// other incarnations. An agent that was only named in a meeting is a
+// *candidate*: it is written to, and becomes a member once something came from
+// it.
+//
+// Time is counted only while Tick is being called: an agent that was stopped
+// for an hour suspects nobody when it goes on.
+#ifndef DOGGED_ROUTING_MEMBERSHIP_MEMBERSHIP_H_
+#define DOGGED_ROUTING_MEMBERSHIP_MEMBERSHIP_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "routing/membership/failure_detector.h"
+#include "routing/membership/gossip_codec.h"
+#include "routing/membership/record_set.h"
+#include "routing/membership/view.h"
+#include "routing/transport/envelope.h"
+#include "routing/transport/outbox.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/random.h"
+
+namespace dogged {
+
+struct ReconcileMessage;
+
+struct MembershipOptions {
+  FailureDetectorTimes detector;
+  // Comparing facts with a random member.
+  absl::Duration gossip_interval = absl::Milliseconds(500);
+  // A longer time between two ticks counts as this: the agent was stopped.
+  absl::Duration tick_gap_max = absl::Milliseconds(600);
+  // For so long a dead agent is still written to now and then, to tell it, and
+  // can still be answered; then kForgotten.
+  absl::Duration forget_after = absl::Minutes(2);
+  // A candidate that says nothing for so long is forgotten.
+  absl::Duration candidate_time_max = absl::Seconds(10);
+  // Views up to this size: news go to all. Larger: to `fanout` at random.
+  int push_all_max = 64;
+  int fanout = 4;
+  // Of records that differ, and what it takes to find them, between two
+  // gossips: whatever is doubled or made up, it stays below that.
+  int64_t reconcile_bytes_max = 2 << 20;
+};
+
+struct MembershipEvent {
+  enum class Kind {
+    kNamed,         // a candidate: the transport needs SetPeer now
+    kJoined,        // likewise
+    kLeft,          // on its own wish
+    kDied,          // `cause` says how we know
+    kForgotten,     // the transport may ForgetPeer
+    kDeclaredDead,  // this agent itself: start again with a new ID; `member`
+                    // has the address of an agent to join, if one is known
+    kRecord,        // `key` has a new version
+  };
+  Kind kind = Kind::kJoined;
+  Member member;
+  std::string cause;
+  std::string key;
+};
+
+// How a meeting ends for the side that was asked.
+enum class Meeting : uint8_t { kMerged = 0, kTheyGiveWay = 1, kWeGiveWay = 2 };
+
+class Membership {
+ public:
+  Membership(Member self, const MembershipOptions& options, Rng rng);
+
+  // Messages of the kinds kGossip to kPingRequest, and kReconcile; others are
+  // not for here.
+  void Receive(absl::Time now, AgentId from, uint8_t kind, const Bytes& body,
+               Outbox& out);
+  void Tick(absl::Time now, Outbox& out);
+
+  // A message came, of whatever kind: its sender lives. To be called before it
+  // is received.
+  void Heard(absl::Time now, const Envelope& head, Outbox& out);
+  // A life line broke: that incarnation is dead, and all are told.
+  void PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
+                Outbox& out);
+  // This agent takes leave. Flush the outbox before going.
+  void Leave(absl::Time now, Outbox& out);
+
+  // All facts and candidates. An agent that wants to join gives its own to a
+  // member's Admit, so agents that ask that member later know of it; the
+  // answer goes to its Absorb, which tells all members of the newcomer.
+  // Errors: kInvalidArgument for malformed bytes; kFailedPrecondition if this
+  //         agent has ended.
+  std::string Snapshot() const;
+  absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
+  // `by`: the control address at which the answer was given. Returns who gave
+  // it, none if one of the two gives way.
+  absl::StatusOr<AgentId> Absorb(absl::Time now, absl::string_view answer,
+                                 absl::string_view by, Outbox& out);
+
+  // What this agent says of itself (statistics; keep it below a kilobyte).
+  void SetGossipPayload(Bytes blob);
+  // The newest that was heard of `id`; empty if nothing was. What one who left
+  // said last stays until it is forgotten.
+  Bytes GossipPayloadOf(AgentId id) const;
+
+  // Adds a record, or a newer version of one, and tells all. Older versions
+  // change nothing. Keys are never removed.
+  void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
+                 Bytes bytes, Outbox& out);
+  // By key.
+  const RecordSet::Map& records() const { return records_.records(); }
+
+  // What happened since the last call, in order.
+  std::vector<MembershipEvent> TakeEvents();
+  // Live members, this agent included. Never null.
+  std::shared_ptr<const View> view() const { return view_; }
+  const Member& self() const { return self_; }
+  bool declared_dead() const { return declared_dead_; }
+  bool IsDead(AgentId id) const;
+  bool IsSuspect(AgentId id) const { return detector_.IsSuspect(id); }
+  absl::Duration RoundTripMax() const { return detector_.RoundTripMax(); }
+  absl::Duration LeastRoundTripMax() const {
+    return detector_.LeastRoundTripMax();
+  }
+  // By way of which agent messages to `to` go, since it does not hear this one
+  // directly; none: directly. The first in rank of those that reach both.
+  AgentId RelayTo(AgentId to) const;
+  // Live agents from which nothing comes directly to `id`, as it says.
+  std::vector<AgentId> UnheardBy(AgentId id) const;
+  int64_t candidate_count() const {
+    return static_cast<int64_t>(candidates_.size());
+  }
+
+  // Malformed messages.
+  int64_t refused_count() const { return refused_count_; }
+  // A hash of all facts except blobs; equal after convergence.
+  uint64_t StateDigest() const;
+  // Records hashed for it so far: one for each that came or changed.
+  int64_t hashed_count() const { return records_.hashed_count(); }
+
+ private:
+  // A fact and what only this agent keeps with it.
+  struct Entry {
+    MemberFact fact;
+    bool known = false;  // `fact.member` is filled
+    bool forgotten = false;
+    absl::Time ended = absl::InfiniteFuture();  // awake time of its end
+  };
+
+  // Was named, and has not been heard.
+  struct Candidate {
+    MemberFact fact;
+    absl::Time since;  // awake time
+  };
+
+  void Advance(absl::Time now);
+  GossipNews AllFacts() const;
+  GossipNews NewsOf(AgentId id) const;
+  // Merges encoded news; what was new is added to `fresh`. False: malformed.
+  bool Merge(Decoder& decoder, GossipNews& fresh);
+  void MergeNews(GossipNews news, GossipNews& fresh);
+  bool MergeFact(MemberFact fact);
+  void End(AgentId id, MemberState state, absl::string_view cause, Outbox* out);
+  void RefreshView();
+  // Of members alone; StateDigest() is of records, too.
+  uint64_t MembersDigest() const;
+
+  void SendNews(AgentId to, const GossipNews& news, bool full,
+                Outbox& out) const;
+  void Spread(const GossipNews& news, AgentId except, Outbox& out);
+  void SendPing(AgentId to, AgentId asked_by, Outbox& out) const;
+  void SendNotice(AgentId to, Outbox& out) const;
+  void ReceiveGossip(AgentId from, const Bytes& body, Outbox& out);
+  void ReceivePing(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveAck(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveFromDead(AgentId from, uint8_t kind, const Bytes& body,
+                       Outbox& out);
+  void RunDetector(Outbox& out);
+  void RunGossip(Outbox& out);
+  AgentId RandomPeer();
+
+  // --- membership_meeting.cc
+  // This agent gives way to the others, of which one is at `address`.
+  void GiveWay(absl::string_view cause, absl::string_view address);
+  std::string AddressOf(AgentId id) const;
+  // Somebody here counts as dead there, or the other way round.
+  bool Clashes(const GossipNews& theirs) const;
+  void AddCandidate(MemberFact fact);
+  void Promote(AgentId id, Outbox& out);
+  // A process has one incarnation at a time: others at the address of `id`,
+  // which was heard just now, are dead.
+  void EndPredecessors(AgentId id, Outbox& out);
+  void TickCandidates(Outbox& out);
+  void NoteUnheard();
+  void RefreshRelays();
+
+  // --- membership_records.cc
+  void MergeRecords(std::vector<std::pair<std::string, GossipRecord>> records,
+                    GossipNews& fresh);
+  void PutDigests(Encoder& encoder) const;
+  void SendDigest(AgentId to, Outbox& out) const;
+  // Says what could be missing there, or here.
+  void SendReconcile(AgentId to, Outbox& out);
+  void SendReconcile(AgentId to, const ReconcileMessage& message, Outbox& out);
+  void ReceiveDigest(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveReconcile(AgentId from, const Bytes& body, Outbox& out);
+
+  Member self_;
+  MembershipOptions options_;
+  Rng rng_;
+  FailureDetector detector_;
+  absl::btree_map<AgentId, Entry> entries_;
+  absl::btree_map<AgentId, Candidate> candidates_;
+  // Agents that do not hear this one directly, and by whom they are reached.
+  absl::btree_map<AgentId, AgentId> relays_;
+  RecordSet records_;
+  int64_t reconcile_bytes_ = 0;  // that may be sent until the next gossip
+  std::shared_ptr<const View> view_;
+  std::vector<MembershipEvent> events_;
+  absl::Time last_now_ = absl::InfinitePast();
+  absl::Time awake_ = absl::UnixEpoch();
+  absl::Time next_gossip_ = absl::UnixEpoch();
+  absl::Time next_candidate_ping_ = absl::UnixEpoch();
+  // It has just joined: others may not know it yet, nor it them.
+  absl::Time newcomer_until_ = absl::UnixEpoch();
+  bool blob_changed_ = false;
+  bool declared_dead_ = false;
+  bool leaving_ = false;
+  mutable uint64_t members_digest_ = 0;  // 0: to be computed
+  int64_t refused_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMBERSHIP_MEMBERSHIP_H_

@@ -1,0 +1,87 @@
+// RecordSet: a grow-only set of records, of each key the largest, and sums that
+// tell where two sets differ.
+//
+// A record's *place* is a hash of its key. The places are cut into 2^b parts of
+// some tens of records each, by their first b bits; of each part the sum of its
+// records' hashes is kept, and b grows with the set. So the sum over any range
+// of places costs little, whoever cut his own in another way.
+//
+// A data structure. Used by one thread.
+#ifndef DOGGED_ROUTING_MEMBERSHIP_RECORD_SET_H_
+#define DOGGED_ROUTING_MEMBERSHIP_RECORD_SET_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "routing/membership/gossip_codec.h"
+
+namespace dogged {
+
+// The places whose first `bits` bits are `prefix`.
+struct RecordRange {
+  int bits = 0;  // 0 to 64
+  uint64_t prefix = 0;
+
+  // Sound: there are such places.
+  bool IsSound() const;
+  uint64_t first() const;
+  uint64_t last() const;
+  // The `number`th of the 2^ways ranges that make up this one.
+  RecordRange Part(int ways, uint64_t number) const {
+    return {.bits = bits + ways, .prefix = (prefix << ways) + number};
+  }
+};
+
+// A record as two agents compare it.
+struct RecordPrint {
+  uint64_t place = 0;
+  uint64_t hash = 0;  // of key, version and bytes
+  friend auto operator<=>(const RecordPrint&, const RecordPrint&) = default;
+};
+
+class RecordSet {
+ public:
+  // By key. Records stay where they are.
+  using Map = std::map<std::string, GossipRecord>;
+
+  // False if what is here is as large or larger.
+  bool Put(const std::string& key, GossipRecord record);
+  const Map& records() const { return records_; }
+  // Of the hashes of all records: equal for equal sets.
+  uint64_t sum() const { return sum_; }
+  uint64_t SumOf(const RecordRange& range) const;
+  // In order; of more than `count_max` the first so many.
+  std::vector<RecordPrint> PrintsOf(const RecordRange& range,
+                                    size_t count_max) const;
+  // Those at a place: mostly one, or none.
+  std::vector<const Map::value_type*> At(uint64_t place) const;
+
+  int part_bits() const { return part_bits_; }
+  // Hashes of records computed so far: one for each that came or changed.
+  int64_t hashed_count() const { return hashed_count_; }
+
+ private:
+  struct Slot {
+    const Map::value_type* record = nullptr;
+    uint64_t hash = 0;
+  };
+  uint64_t& PartOf(uint64_t place);
+  void Grow();
+
+  Map records_;
+  absl::btree_multimap<uint64_t, Slot> slots_;  // by place
+  int part_bits_ = 0;
+  std::vector<uint64_t> part_sums_ = {0};
+  uint64_t sum_ = 0;
+  int64_t hashed_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMBERSHIP_RECORD_SET_H_

@@ -1,0 +1,58 @@
+// View: one agent's list of live members, sorted, immutable. Two agents'
+// views may differ for a while; equal digests mean equal members.
+#ifndef DOGGED_ROUTING_MEMBERSHIP_VIEW_H_
+#define DOGGED_ROUTING_MEMBERSHIP_VIEW_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "routing/topology/topology_id.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+// What everybody knows of an agent. Never changes during its incarnation.
+struct Member {
+  AgentId id;  // the incarnation
+  TopologyId topology_id;
+  std::string host;             // name of the computer
+  std::string control_address;  // HOST:PORT of the control port
+  std::string fabric_address;   // Transport::address()
+  int32_t workers = 0;
+  // What its bits depend on beside the job; agents of equal text give equal
+  // bits. Opaque here.
+  std::string numeric_class;
+  // Where others of its host find its arena: SharedMemory::address().
+  std::string arena;
+
+  void EncodeTo(Encoder& encoder) const;
+  // A malformed member marks the decoder as failed.
+  static Member DecodeFrom(Decoder& decoder);
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+class View {
+ public:
+  View() = default;
+  // `members` in any order, with distinct IDs.
+  explicit View(std::vector<Member> members);
+
+  // In order of `id`.
+  const std::vector<Member>& members() const { return members_; }
+  int64_t size() const { return static_cast<int64_t>(members_.size()); }
+  bool Contains(AgentId id) const { return Find(id) != nullptr; }
+  // Null if there is none. Valid as long as the view.
+  const Member* Find(AgentId id) const;
+  ViewDigest digest() const { return digest_; }
+
+ private:
+  std::vector<Member> members_;
+  ViewDigest digest_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMBERSHIP_VIEW_H_

@@ -1,0 +1,115 @@
+// HostTransport: messages between agents of one host through memory that both
+// map; all others through another transport. Each agent writes its own region
+// only: rings with what it has to say, and how far it has read the rings of
+// others. Doorbells, pipes, wake who sleeps.
+//
+// What finds no room in a ring is held until the reader has made some, and for
+// a moment where the other has yet to map this region: the first message that
+// goes the other way costs libfabric some 30 ms and 42 MB. A peer that does not
+// map it, and messages longer than a quarter of a ring, are reached the other
+// way; messages may overtake each other then, as the port allows. Messages of a
+// ring are copied before they are looked at, and checked as any other. A peer
+// whose process has ended gives its ring and its doorbells back within a
+// second, long before it is forgotten: agents may die faster than that.
+// Messages to it are dropped.
+#ifndef DOGGED_ROUTING_MEMORY_HOST_TRANSPORT_H_
+#define DOGGED_ROUTING_MEMORY_HOST_TRANSPORT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "routing/memory/shared_file.h"
+#include "routing/transport/transport.h"
+#include "runtime/base/clock.h"
+
+namespace dogged {
+
+class HostTransport : public Transport {
+ public:
+  // `far` itself if memory can't be shared here. `clock` outlives it.
+  static std::unique_ptr<Transport> Wrap(AgentId self,
+                                         std::unique_ptr<Transport> far,
+                                         Clock& clock);
+  ~HostTransport() override;
+  HostTransport(const HostTransport&) = delete;
+  HostTransport& operator=(const HostTransport&) = delete;
+
+  void Send(AgentId to, Bytes message) override;
+  void WakeEarly(AgentId to) override;
+  void Poll(std::vector<Arrival>& arrivals) override;
+  void SetPeer(AgentId peer, absl::string_view fabric_address) override;
+  void ForgetPeer(AgentId peer) override;
+  std::string address() const override { return address_; }
+  int64_t queued_bytes(AgentId peer) const override;
+  int wait_fd() const override {
+    return epoll_fd_ >= 0 ? epoll_fd_ : far_->wait_fd();
+  }
+  bool PrepareToWait() override { return PrepareFor(kWaiter); }
+  void SetWaiting(bool is_waiting) override { is_waiting_ = is_waiting; }
+  int listen_fd() const override { return bells_[kListener - 1].read; }
+  bool PrepareToListen() override { return PrepareFor(kListener); }
+  bool HasArrivals() const override;
+  int64_t dropped_count() const override {
+    return dropped_count_ + far_->dropped_count();
+  }
+  // Messages that went through a ring.
+  int64_t ring_count() const { return ring_count_; }
+
+ private:
+  struct Region;
+  struct Peer;
+  // Who sleeps, for whom there is a bell.
+  enum Sleeper : uint32_t { kNobody = 0, kWaiter = 1, kListener = 2 };
+  static constexpr uint32_t kSleepStep = 4;  // leaves two bits for a Sleeper
+  struct Bell {
+    int read = -1;
+    int write = -1;
+    bool may_ring = false;  // since it was read
+  };
+  using Bells = std::array<Bell, 2>;
+
+  HostTransport(AgentId self, std::unique_ptr<Transport> far, Clock& clock,
+                std::unique_ptr<SharedFile> file, const Bells& bells,
+                int epoll_fd);
+  static void CloseAll(const Bells& bells);
+  bool PrepareFor(Sleeper sleeper);
+  // far_, for a call after which it has to be polled or prepared again.
+  Transport& UseFar() {
+    is_far_prepared_ = false;
+    return *far_;
+  }
+  // False if there is no room, or no ring.
+  bool Push(Peer& peer, const Bytes& message);
+  // Held messages that can go now, and what has waited for too long.
+  void PushHeld(AgentId to, Peer& peer);
+  void Pull(AgentId from, Peer& peer, std::vector<Arrival>& arrivals);
+  // Takes the last messages of peers whose processes have ended, and frees what
+  // is kept to reach them.
+  void ReleaseEnded(std::vector<Arrival>& arrivals);
+  void Release(Peer& peer);
+
+  const AgentId self_;
+  const std::unique_ptr<Transport> far_;
+  bool is_far_prepared_ = false;  // to be waited for, and not used since
+  bool is_waiting_ = false;
+  absl::Time far_due_ = absl::InfinitePast();  // whatever has come by rings
+  absl::Time next_release_ = absl::InfinitePast();
+  uint32_t sleep_count_ = 0;
+  Clock& clock_;
+  const std::unique_ptr<SharedFile> file_;
+  Region& region_;
+  Bells bells_;         // by sleeper
+  const int epoll_fd_;  // -1: the far one's
+  std::string address_;
+  absl::btree_map<AgentId, std::unique_ptr<Peer>> peers_;
+  int64_t dropped_count_ = 0;
+  int64_t ring_count_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMORY_HOST_TRANSPORT_H_

@@ -1,0 +1,53 @@
+// Outbox: where protocol machines put what they want sent, and
+// when to be called again. Machines never touch a transport; the agent empties
+// the outbox through a Packer (packing.h) at the end of each pass.
+#ifndef DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
+#define DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "routing/transport/envelope.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+struct Outbox {
+  struct OutgoingMessage {
+    AgentId to;
+    uint8_t kind = 0;
+    JobId job;
+    Bytes body;
+  };
+
+  // One message, in order with others to the same agent. `to` may be the
+  // sender itself: such a message is delivered without a transport.
+  void Send(AgentId to, uint8_t kind, JobId job, Bytes body) {
+    messages.push_back({to, kind, job, std::move(body)});
+  }
+  void Send(AgentId to, RoutingKind kind, JobId job, Bytes body) {
+    Send(to, static_cast<uint8_t>(kind), job, std::move(body));
+  }
+
+  // Such a message to another agent follows within this pass: if that sleeps,
+  // it wakes up meanwhile.
+  void WakeEarly(AgentId to) const {
+    if (wake_early) wake_early(to);
+  }
+
+  // The writer's Tick wants to be called at `time` at the latest.
+  void WakeAt(absl::Time time) { wake = std::min(wake, time); }
+
+  std::function<void(AgentId)> wake_early;  // may be null
+  std::vector<OutgoingMessage> messages;
+  absl::Time wake = absl::InfiniteFuture();
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_TRANSPORT_OUTBOX_H_

@@ -1,0 +1,121 @@
+#include "routing/transport/segmenter.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace dogged {
+namespace {
+
+// What an empty piece costs all the same.
+constexpr int64_t kPieceOverhead = 64;
+
+// The pieces as one, if they cover it without gap or overlap.
+std::optional<Bytes> Join(const absl::btree_map<int64_t, Bytes>& pieces,
+                          int64_t total) {
+  int64_t end = 0;
+  for (const auto& [offset, piece] : pieces) {
+    if (offset != end) return std::nullopt;
+    end += piece.size();
+  }
+  if (end != total) return std::nullopt;
+  std::string whole;
+  whole.reserve(static_cast<size_t>(total));
+  for (const auto& [offset, piece] : pieces) {
+    whole.append(piece.data(), static_cast<size_t>(piece.size()));
+  }
+  return Bytes(std::move(whole));
+}
+
+}  // namespace
+
+void SegmentHeader::EncodeTo(Encoder& encoder) const {
+  encoder.PutU64(message_id);
+  encoder.PutU64(static_cast<uint64_t>(offset));
+  encoder.PutU64(static_cast<uint64_t>(total));
+}
+
+SegmentHeader SegmentHeader::DecodeFrom(Decoder& decoder) {
+  SegmentHeader header;
+  header.message_id = decoder.GetU64();
+  header.offset = static_cast<int64_t>(decoder.GetU64());
+  header.total = static_cast<int64_t>(decoder.GetU64());
+  return header;
+}
+
+absl::StatusOr<std::optional<Bytes>> Reassembler::Add(absl::Time now,
+                                                      AgentId sender,
+                                                      const Bytes& segment) {
+  Decoder decoder(segment.view());
+  const SegmentHeader header = SegmentHeader::DecodeFrom(decoder);
+  const int64_t size = decoder.remaining();
+  const bool sound = decoder.ok() && header.total >= 0 && header.offset >= 0 &&
+                     header.total <= options_.message_bytes_max &&
+                     header.offset <= header.total &&
+                     size <= header.total - header.offset &&
+                     (size > 0 || header.total == 0);
+  if (!sound) {
+    return absl::InvalidArgumentError(absl::StrCat("segment of ", size,
+                                                   " bytes at ", header.offset,
+                                                   " of ", header.total));
+  }
+  const Bytes piece = segment.Slice(SegmentHeader::kBytes, size);
+  if (size == header.total) return std::optional<Bytes>(piece);
+
+  auto it = incomplete_.try_emplace({sender, header.message_id}).first;
+  PartialMessage& message = it->second;
+  if (message.pieces.empty()) message.total = header.total;
+  if (message.total != header.total) {
+    Drop(it);
+    return absl::InvalidArgumentError("segments of different totals");
+  }
+  message.touched = now;
+  if (!message.pieces.emplace(header.offset, piece).second) {
+    return std::optional<Bytes>();  // came before
+  }
+  message.bytes += size;
+  held_bytes_ += size + kPieceOverhead;
+  if (message.bytes < message.total) {
+    while (held_bytes_ > options_.held_bytes_max) DropOldest();
+    return std::optional<Bytes>();
+  }
+  std::optional<Bytes> whole = Join(message.pieces, message.total);
+  Drop(it);
+  if (!whole) return absl::InvalidArgumentError("segments overlap");
+  return whole;
+}
+
+Reassembler::Incomplete::iterator Reassembler::Drop(
+    Incomplete::iterator message) {
+  held_bytes_ -=
+      message->second.bytes +
+      kPieceOverhead * static_cast<int64_t>(message->second.pieces.size());
+  return incomplete_.erase(message);
+}
+
+void Reassembler::DropOldest() {
+  auto oldest = std::min_element(incomplete_.begin(), incomplete_.end(),
+                                 [](const auto& a, const auto& b) {
+                                   return a.second.touched < b.second.touched;
+                                 });
+  Drop(oldest);
+  ++expired_count_;
+}
+
+void Reassembler::Expire(absl::Time now) {
+  for (auto it = incomplete_.begin(); it != incomplete_.end();) {
+    if (now - it->second.touched > options_.patience) {
+      it = Drop(it);
+      ++expired_count_;
+    } else {
+      ++it;
+    }
+  }
+}
+
+void Reassembler::Forget(AgentId sender) {
+  auto it = incomplete_.lower_bound({sender, 0});
+  while (it != incomplete_.end() && it->first.first == sender) it = Drop(it);
+}
+
+}  // namespace dogged

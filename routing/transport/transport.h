@@ -1,0 +1,83 @@
+// Transport: the port through which an agent's bytes reach other agents.
+//
+// Datagram semantics: a message may be lost, doubled, reordered or delayed,
+// but what arrives is whole, or is refused by its checksum (envelope.h).
+// Nothing here ever waits for a peer: a peer that is slow, stopped or dead
+// costs messages to that peer alone. Used by one thread.
+#ifndef DOGGED_ROUTING_TRANSPORT_TRANSPORT_H_
+#define DOGGED_ROUTING_TRANSPORT_TRANSPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+// A message that came in. `from` is what the sender says it is.
+struct Arrival {
+  AgentId from;
+  Bytes message;
+};
+
+// In an address: what follows is another way to the same agent. A transport
+// that does not know that way goes by what stands before it.
+inline constexpr char kOtherWay = ';';
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // Hands `message` over for sending. Never blocks; a message to a peer that
+  // is unknown, or whose queue is full, is dropped and counted.
+  virtual void Send(AgentId to, Bytes message) = 0;
+
+  // A message to `to` follows soon: if it sleeps, it wakes up meanwhile. Only
+  // for speed.
+  virtual void WakeEarly(AgentId /*to*/) {}
+
+  // Appends what has come in, in order of arrival, and moves what is queued.
+  virtual void Poll(std::vector<Arrival>& arrivals) = 0;
+
+  // From now on `peer` is reached at `fabric_address`, the address() of its
+  // transport. Setting the same address again changes nothing.
+  virtual void SetPeer(AgentId peer, absl::string_view fabric_address) = 0;
+
+  // Drops what is queued for `peer`; later sends to it are dropped as well.
+  virtual void ForgetPeer(AgentId peer) = 0;
+
+  // Where others reach this transport.
+  virtual std::string address() const = 0;
+
+  // Bytes that wait for `peer` to take them.
+  virtual int64_t queued_bytes(AgentId peer) const = 0;
+
+  // A descriptor that becomes readable when Poll has something to do, or -1.
+  virtual int wait_fd() const { return -1; }
+
+  // True when it is right to sleep on wait_fd() now; false: call Poll first.
+  virtual bool PrepareToWait() { return true; }
+
+  // Somebody sleeps on wait_fd() since PrepareToWait(), or no longer does.
+  // While he does, Poll may leave to him what would wake him.
+  virtual void SetWaiting(bool /*is_waiting*/) {}
+
+  // A descriptor for a second sleeper, who is woken in place of the first one,
+  // by some messages at least, after PrepareToListen(); or -1.
+  virtual int listen_fd() const { return -1; }
+  virtual bool PrepareToListen() { return PrepareToWait(); }
+
+  // Poll has something: to be asked again and again, by one who looks out for
+  // a short while instead of sleeping. False if only wait_fd() tells.
+  virtual bool HasArrivals() const { return false; }
+
+  // Messages dropped here: no such peer, full queue, refused on arrival.
+  virtual int64_t dropped_count() const { return 0; }
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_TRANSPORT_TRANSPORT_H_
