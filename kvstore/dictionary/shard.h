@@ -82,6 +82,8 @@ struct LabelEntry {
   bool is_exposed = false;
   // Its copies are yet to be sent: nobody is reminded of them.
   bool awaits_copies = false;
+  // It belongs to a cut: what was made after it is made again from its copies.
+  bool is_cut_member = false;
 };
 
 class Shard {

@@ -46,6 +46,14 @@ void Watermarks::NoteRetired(const Label& label) {
   }
 }
 
+std::vector<Label> Watermarks::ReleasedEarly() const {
+  std::vector<Label> out;
+  out.reserve(released_early_.size());
+  for (const auto& [label, consumers] : released_early_) out.push_back(label);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 void Watermarks::MarkUnverified(const Label& row, int64_t version) {
   const auto doubt = unverified_.try_emplace(row, version).first;
   doubt->second = std::max(doubt->second, version);
@@ -135,7 +143,7 @@ void Watermarks::Forget(absl::FunctionRef<bool(const Label& row)> moved) {
   absl::erase_if(recomputing_,
                  [&](const auto& known) { return moved(RowOf(known.first)); });
   absl::erase_if(released_early_,
-                 [&](const Label& label) { return moved(RowOf(label)); });
+                 [&](const auto& known) { return moved(RowOf(known.first)); });
   absl::erase_if(unverified_,
                  [&](const auto& row) { return moved(row.first); });
   absl::erase_if(retained_, [&](const auto& row) { return moved(row.first); });

@@ -18,7 +18,6 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "kvstore/dictionary/label_relations.h"
 #include "kvstore/dictionary/shard.h"
@@ -53,15 +52,25 @@ class Watermarks {
   void NoteRetired(const Label& label);
   bool IsRetired(const Label& label) const;
 
-  // It was dropped for its consumer to update it in place, and its producer's
-  // inputs are to hear that the producer is done once the consumer is.
-  void NoteReleasedEarly(const Label& label) { released_early_.insert(label); }
+  // The label was dropped although outputs of its consumers are not durable:
+  // these are made again from what is, should they be lost. Its producer's
+  // inputs hear that the producer is done once all `consumers` are.
+  void NoteReleasedEarly(const Label& label, const ConsumersDone& consumers) {
+    released_early_.insert_or_assign(label, consumers);
+  }
   bool IsReleasedEarly(const Label& label) const {
     return released_early_.contains(label);
+  }
+  // Its consumers, to be marked; null if it was not released early.
+  ConsumersDone* FindReleasedEarly(const Label& label) {
+    const auto it = released_early_.find(label);
+    return it == released_early_.end() ? nullptr : &it->second;
   }
   bool TakeReleasedEarly(const Label& label) {
     return released_early_.erase(label) > 0;
   }
+  // In label order.
+  std::vector<Label> ReleasedEarly() const;
 
   // `row` came here because its home died, or out of a directory, as far as
   // `version`: what is not held of it may be lost, and need not have been
@@ -118,7 +127,7 @@ class Watermarks {
   const int64_t generation_interval_;
   RowWatermarks bound_;
   RowWatermarks retired_;
-  absl::flat_hash_set<Label> released_early_;
+  absl::flat_hash_map<Label, ConsumersDone> released_early_;
   absl::flat_hash_map<Label, int64_t> unverified_;  // rows
   absl::flat_hash_map<Label, bool> recomputing_;    // true: to the end
   absl::flat_hash_map<Label, absl::btree_set<int64_t>> retained_;  // by row

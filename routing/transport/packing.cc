@@ -10,6 +10,12 @@
 #include "runtime/base/status.h"
 
 namespace dogged {
+namespace {
+
+// Between two looks at what waits for whom.
+constexpr absl::Duration kSampleInterval = absl::Milliseconds(5);
+
+}  // namespace
 
 void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
                    std::vector<Message>& to_self) {
@@ -64,9 +70,7 @@ absl::Status Packer::Forward(const Bytes& relayed, Transport& transport) {
   const auto to = decoder.GetId<AgentId>();
   const absl::string_view packet = decoder.GetString();
   DOGGED_RETURN_IF_ERROR(decoder.Finish("relayed packet"));
-  ++packets_sent_;
-  bytes_sent_ += static_cast<int64_t>(packet.size());
-  transport.Send(to, Bytes::CopyOf(packet));
+  Send(to, Bytes::CopyOf(packet), transport);
   return absl::OkStatus();
 }
 
@@ -144,6 +148,8 @@ int64_t Packer::waiting_bytes(AgentId to) const {
 }
 
 void Packer::Forget(AgentId to) {
+  sent_.erase(to);
+  link_rates_.Forget(to);
   const auto waiting = rests_.find(to);
   if (waiting == rests_.end()) return;
   dropped_count_ += std::ssize(waiting->second);
@@ -165,9 +171,22 @@ void Packer::Ship(AgentId to, Transport& transport, std::string& packet) {
     to = relay_;
     ++relayed_count_;
   }
+  Send(to, Bytes(std::exchange(packet, std::string())), transport);
+}
+
+void Packer::Send(AgentId next, Bytes packet, Transport& transport) {
   ++packets_sent_;
-  bytes_sent_ += static_cast<int64_t>(packet.size());
-  transport.Send(to, Bytes(std::exchange(packet, std::string())));
+  bytes_sent_ += packet.size();
+  sent_[next] += packet.size();
+  transport.Send(next, std::move(packet));
+}
+
+void Packer::SampleLinks(absl::Time now, const Transport& transport) {
+  if (now < next_sample_) return;
+  next_sample_ = now + kSampleInterval;
+  for (const auto& [agent, bytes] : sent_) {
+    link_rates_.Sample(now, agent, bytes, transport.queued_bytes(agent));
+  }
 }
 
 Unpacker::Unpacker(AgentId self, const Limits& limits)

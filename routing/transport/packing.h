@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "routing/transport/envelope.h"
+#include "routing/transport/link_rates.h"
 #include "routing/transport/outbox.h"
 #include "routing/transport/segmenter.h"
 #include "routing/transport/transport.h"
@@ -49,6 +50,9 @@ class Packer {
   bool IsBehind() const { return !rests_.empty(); }
   // Bytes of it that are for `to`.
   int64_t waiting_bytes(AgentId to) const;
+  // Looks at what waits for whom, once every few milliseconds.
+  void SampleLinks(absl::Time now, const Transport& transport);
+  const LinkRates& link_rates() const { return link_rates_; }
   // Nobody is there any more who would take it.
   void Forget(AgentId to);
   // Without it all goes directly. Pings and their answers do in any case: they
@@ -77,6 +81,7 @@ class Packer {
   void Pack(const Envelope& head, const Bytes& body, Transport& transport,
             std::string& packet);
   void Ship(AgentId to, Transport& transport, std::string& packet);
+  void Send(AgentId next, Bytes packet, Transport& transport);
   AgentId RouteOf(const Outbox::OutgoingMessage& wish) const;
   // Sends segments as far as they find room. True: that was all of it.
   bool Advance(Rest& rest, Transport& transport);
@@ -92,6 +97,9 @@ class Packer {
   int64_t queue_bytes_max_;
   int64_t rests_bytes_max_;
   absl::btree_map<AgentId, std::deque<Rest>> rests_;
+  absl::btree_map<AgentId, int64_t> sent_;  // bytes, by the next hop
+  LinkRates link_rates_;
+  absl::Time next_sample_ = absl::InfinitePast();
   uint64_t next_message_id_ = 1;
   int64_t messages_sent_ = 0;
   int64_t packets_sent_ = 0;

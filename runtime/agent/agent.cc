@@ -121,6 +121,7 @@ void Agent::RunOnce(absl::Time now) {
       entry.run->SendBatches(outbox_);
     }
     packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
+    packer_.SampleLinks(now, transport_);
     if (packer_.IsBehind()) outbox_.WakeAt(now + kBehindInterval);
   } while (!messages_.empty());
 

@@ -83,6 +83,12 @@ void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
             return transport_.queued_bytes(relay.IsNone() ? agent : relay) +
                    packer_.waiting_bytes(agent);
           },
+      .link_rate =
+          [this](AgentId agent) {
+            const AgentId relay = membership_.RelayTo(agent);
+            return packer_.link_rates().BytesPerSecond(relay.IsNone() ? agent
+                                                                      : relay);
+          },
       .rng = rng_.Stream(record.hash.ToString()),
       .values = values_.get(),
       .storage = {.job = record.hash,

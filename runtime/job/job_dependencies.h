@@ -28,6 +28,8 @@ struct JobDependencies {
   Multicast* multicast;  // outlives the run
   // Bytes that wait for an agent to take them: Transport::queued_bytes().
   std::function<int64_t(AgentId)> queued_bytes = [](AgentId) { return 0; };
+  // Bytes a second that an agent takes (link_rates.h); 0: unknown.
+  std::function<double(AgentId)> link_rate = [](AgentId) { return 0.0; };
   Rng rng;
   ValueStore* values = nullptr;  // outlives the run; null: no disk
   JobStorage::Options storage;

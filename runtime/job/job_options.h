@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "kvstore/replication/copy_queue.h"
+#include "kvstore/replication/cut_schedule.h"
 #include "runtime/base/codec.h"
 
 namespace dogged {
@@ -55,6 +56,11 @@ struct JobLimits {
   // all agents, or copies go astray.
   int64_t generation_interval = 16;
   CopyLimits copies;
+  CutLimits cuts;
+  // Where copies are bytes, values of so many get theirs in cuts, and are
+  // dropped as soon as tasks of this agent have used them up. Shorter values
+  // cost messages, not bytes, and follow `copies`.
+  int64_t cut_bytes_min = 1 << 10;
   // An agent that has not taken so many bytes yet hears only what is bound, and
   // asks for what it needs.
   int64_t credit_bytes = 16 << 20;

@@ -66,7 +66,8 @@ JobRun::JobRun(JobDependencies parts)
                     .tasks = tasks_,
                     .retention = retention_,
                     .results = results_,
-                    .offers = offers_}),
+                    .offers = offers_},
+                   std::move(parts.link_rate)),
       recovery_(job_, labels_,
                 {.conflicts = conflicts_,
                  .storage = storage_,
@@ -180,6 +181,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
         replication_.BindOutput(
             now, label, completion.outputs[static_cast<size_t>(create)], out);
       });
+  retention_.ReleaseInputs(completion.task);
   if (was_done) ++job_.stats.tasks_duplicated;
   labels_.handover.Settle(completion.task);
 }

@@ -13,9 +13,18 @@ namespace {
 // announcement and its answer take some microseconds at either end.
 constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
 
+// Which agents are of other hosts, how fast links are and how much is held
+// changes slowly.
+constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
+// An agent without progress for so long has nothing better to do than copying.
+constexpr absl::Duration kIdleAfter = absl::Seconds(1);
+// Some milliseconds: others have their turn between.
+constexpr int kCopiesAPass = 512;
+
 }  // namespace
 
-Replication::Replication(JobContext& job, JobLabels& labels, const Parts& parts)
+Replication::Replication(JobContext& job, JobLabels& labels, const Parts& parts,
+                         std::function<double(AgentId)> link_rate)
     : job_(job),
       labels_(labels),
       conflicts_(parts.conflicts),
@@ -25,7 +34,9 @@ Replication::Replication(JobContext& job, JobLabels& labels, const Parts& parts)
       retention_(parts.retention),
       results_(parts.results),
       offers_(parts.offers),
-      copy_queue_(job.limits.copies) {}
+      link_rate_(std::move(link_rate)),
+      copy_queue_(job.limits.copies),
+      cuts_(job.limits.cuts) {}
 
 void Replication::BindOutput(absl::Time now, const Label& label,
                              const Value& value, Outbox& out) {
@@ -116,22 +127,77 @@ void Replication::AddMissingReplicas(const Label& label,
   }
 }
 
+void Replication::NoteMembers(absl::Time now, int64_t lost) {
+  cuts_.NoteMembers(now, std::ssize(labels_.places.placement().members()),
+                    lost);
+  next_look_ = now;
+}
+
+void Replication::LookAtLinks(absl::Time now) {
+  if (now < next_look_) return;
+  next_look_ = now + kLookInterval;
+  const bool were_bytes = std::exchange(are_bytes_, false);
+  double rate = 0;
+  for (const PlacementMember& member : labels_.places.placement().members()) {
+    if (member.agent == job_.self) continue;
+    if (job_.lending != nullptr && job_.lending->MayLend(member.agent)) {
+      continue;
+    }
+    are_bytes_ = true;
+    rate = std::max(rate, link_rate_(member.agent));
+  }
+  // Disks have a rule of their own for what they write.
+  are_bytes_ = are_bytes_ && !storage_.has_store();
+  cuts_.SetRate(rate);
+  if (were_bytes && !are_bytes_) {
+    for (const Label& label : cut_queue_.TakeAll()) {
+      copy_queue_.Add(now, label);
+    }
+  }
+  if (are_bytes_) held_bytes_ = labels_.shard.BytesInMemory();
+}
+
 void Replication::QueueCopies(absl::Time now, const Label& label) {
-  if (labels_.places.HoldersOf(label).size() > 1) {
-    labels_.shard.Find(label)->awaits_copies = true;
+  if (labels_.places.HoldersOf(label).size() <= 1) return;
+  LookAtLinks(now);
+  LabelEntry& entry = *labels_.shard.Find(label);
+  entry.awaits_copies = true;
+  // With one copy of others, retained generations are all that a loss leaves.
+  if (are_bytes_ && job_.options.replicas > 1 &&
+      entry.value.bytes() >= job_.limits.cut_bytes_min &&
+      !job_.goal.rounds.IsResult(label)) {
+    cut_queue_.Add(label);
+  } else {
     copy_queue_.Add(now, label);
   }
 }
 
+void Replication::StopAwaiting(absl::Time now, LabelEntry& entry) {
+  entry.awaits_copies = false;
+  if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
+}
+
+void Replication::SendCopyOf(absl::Time now, const Label& label, Outbox& out) {
+  LabelEntry* entry = labels_.shard.Find(label);
+  if (entry == nullptr || !entry->is_home || entry->value.IsNone()) return;
+  StopAwaiting(now, *entry);
+  absl::btree_set<AgentId> targets;
+  AddMissingReplicas(label, *entry, targets);
+  if (targets.empty()) return;
+  const int64_t bytes = entry->value.bytes() * std::ssize(targets);
+  copy_queue_.NoteSent(bytes);
+  if (are_bytes_) cuts_.NoteSent(bytes);
+  sender_.SendValue(std::move(targets), label, out, Sending::kCopy);
+}
+
 void Replication::SendCopies(absl::Time now, Outbox& out) {
-  // From here on it is spoken of, if nobody answers.
-  const auto stop_waiting = [&](LabelEntry& entry) {
-    entry.awaits_copies = false;
-    if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
-  };
+  LookAtLinks(now);
   const bool is_busy =
       tasks_.HasInFlight() ||
       now < job_.stall.last_progress() + job_.limits.copies.delay;
+  if (are_bytes_)
+    cuts_.BeginPass(now, tasks_.HasInFlight() ||
+                             now < job_.stall.last_progress() + kIdleAfter);
   copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
     LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr) return false;
@@ -139,20 +205,53 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
         !retention_.IsUsedUp(label, *entry)) {
       return true;
     }
-    stop_waiting(*entry);
+    StopAwaiting(now, *entry);
     return false;
   });
-  while (const std::optional<Label> label = copy_queue_.Take()) {
-    LabelEntry* entry = labels_.shard.Find(*label);
-    if (entry == nullptr || !entry->is_home || entry->value.IsNone()) continue;
-    stop_waiting(*entry);
-    absl::btree_set<AgentId> targets;
-    AddMissingReplicas(*label, *entry, targets);
-    if (targets.empty()) continue;
-    copy_queue_.NoteSent(entry->value.bytes() * std::ssize(targets));
-    sender_.SendValue(std::move(targets), *label, out, Sending::kCopy);
+  while (!are_bytes_ || cuts_.HasRoom()) {
+    const std::optional<Label> label = copy_queue_.Take();
+    if (!label.has_value()) break;
+    SendCopyOf(now, *label, out);
   }
   out.WakeAt(copy_queue_.NextPass());
+  if (are_bytes_) SendCut(now, out);
+}
+
+// Labels that tasks of this agent have used up stay with those that wait: they
+// are kept for other homes, if at all.
+bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
+  LabelEntry* entry = labels_.shard.Find(label);
+  if (entry == nullptr) return false;
+  if (!entry->is_home || entry->value.IsNone()) {
+    StopAwaiting(now, *entry);
+    return false;
+  }
+  if (retention_.IsUsedUpHere(label, *entry)) return false;
+  entry->is_cut_member = true;
+  bytes += entry->value.bytes();
+  return true;
+}
+
+void Replication::SendCut(absl::Time now, Outbox& out) {
+  if (!cut_queue_.IsCutting() && cut_queue_.waiting_count() > 0 &&
+      cuts_.IsDue(cut_queue_.waiting_count(), held_bytes_)) {
+    int64_t bytes = 0;
+    cut_queue_.Begin(
+        [&](const Label& label) { return JoinsCut(now, label, bytes); });
+    cuts_.NoteCut(cut_queue_.cut_count(), bytes);
+  }
+  int taken = 0;
+  while (cuts_.HasRoom() && taken < kCopiesAPass) {
+    const std::optional<Label> label = cut_queue_.Take();
+    if (!label.has_value()) break;
+    SendCopyOf(now, *label, out);
+    ++taken;
+  }
+  if (cut_queue_.IsCutting()) {
+    out.WakeAt(cuts_.NextRoom());
+  } else if (cut_queue_.waiting_count() > 0) {
+    out.WakeAt(next_look_);
+  }
 }
 
 void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {

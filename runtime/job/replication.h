@@ -4,9 +4,14 @@
 #ifndef DOGGED_RUNTIME_JOB_REPLICATION_H_
 #define DOGGED_RUNTIME_JOB_REPLICATION_H_
 
+#include <cstdint>
+#include <functional>
+
 #include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
 #include "kvstore/replication/copy_queue.h"
+#include "kvstore/replication/cut_queue.h"
+#include "kvstore/replication/cut_schedule.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/demands.h"
@@ -33,7 +38,12 @@ class Replication {
     Results& results;
     DiskOffers& offers;
   };
-  Replication(JobContext& job, JobLabels& labels, const Parts& parts);
+  // `link_rate`: JobDependencies::link_rate.
+  Replication(JobContext& job, JobLabels& labels, const Parts& parts,
+              std::function<double(AgentId)> link_rate);
+
+  // Homes have changed; `lost` of the former agents have died.
+  void NoteMembers(absl::Time now, int64_t lost);
 
   // A task that ran here has made it.
   void BindOutput(absl::Time now, const Label& label, const Value& value,
@@ -49,7 +59,7 @@ class Replication {
 
   void AddMissingReplicas(const Label& label, const LabelEntry& entry,
                           absl::btree_set<AgentId>& targets) const;
-  // Sent a little later, if it is not used up by then.
+  // Sent a little later, or with the next cut, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(absl::Time now, Outbox& out);
   void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
@@ -58,6 +68,12 @@ class Replication {
  private:
   void BindAtHome(absl::Time now, const Label& label, const Value& value,
                   AgentId from, Outbox& out);
+  void LookAtLinks(absl::Time now);
+  // Has no copy, and is spoken of from here on if nobody answers.
+  void StopAwaiting(absl::Time now, LabelEntry& entry);
+  bool JoinsCut(absl::Time now, const Label& label, int64_t& bytes);
+  void SendCopyOf(absl::Time now, const Label& label, Outbox& out);
+  void SendCut(absl::Time now, Outbox& out);
 
   JobContext& job_;
   JobLabels& labels_;
@@ -68,7 +84,14 @@ class Replication {
   Retention& retention_;
   Results& results_;
   DiskOffers& offers_;
-  CopyQueue copy_queue_;
+  const std::function<double(AgentId)> link_rate_;
+  CopyQueue copy_queue_;  // copies that are loans, or short; results
+  // Copies that are bytes: some agents are of other hosts.
+  bool are_bytes_ = false;
+  CutQueue cut_queue_;
+  CutSchedule cuts_;
+  absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
+  int64_t held_bytes_ = 0;                       // when looked at last
 };
 
 }  // namespace dogged

@@ -132,13 +132,56 @@ bool Retention::IsUsedUp(const Label& label, const LabelEntry& entry) const {
       labels_.watermarks.IsRetainedGeneration(label))
     return false;
   if (entry.consumers.left() == 0) return !labels_.watermarks.IsRetained(label);
+  return IsUsedUpHere(label, entry);
+}
+
+bool Retention::IsUsedUpHere(const Label& label,
+                             const LabelEntry& entry) const {
   size_t ordinal = 0;
   return job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
     if (entry.consumers.Has(ordinal++)) return true;
-    const LabelEntry* output =
-        labels_.shard.Find(job_.relations.FirstCreated(task));
+    const Label first = job_.relations.FirstCreated(task);
+    if (labels_.watermarks.IsReleasedEarly(first)) return true;
+    const LabelEntry* output = labels_.shard.Find(first);
     return output != nullptr && output->is_home && !output->value.IsNone();
   });
+}
+
+void Retention::ReleaseInputs(const Task& task) {
+  if (!job_.forward || storage_.has_store() || job_.options.replicas == 1 ||
+      !labels_.places.IsMine(task)) {
+    return;
+  }
+  job_.relations.ForEachRequired(task, [&](int, const Label& label) {
+    const LabelEntry* entry = labels_.shard.Find(label);
+    const bool may_go = entry != nullptr && entry->is_home &&
+                        !entry->value.IsNone() && entry->awaits_copies &&
+                        !entry->is_cut_member && entry->copies.empty() &&
+                        entry->waiters.empty() &&
+                        entry->value.bytes() >= job_.limits.cut_bytes_min;
+    if (!may_go || labels_.high_fanout.HasHighFanout(label) ||
+        labels_.watermarks.IsRecomputing(label) ||
+        labels_.watermarks.IsRetained(label) ||
+        job_.goal.rounds.IsResult(label) ||
+        !job_.relations.ProducerOf(label).has_value() ||
+        !IsUsedUpHere(label, *entry)) {
+      return;
+    }
+    if (!entry->producer_reported) {
+      labels_.watermarks.NoteReleasedEarly(label, entry->consumers);
+    }
+    labels_.watermarks.NoteRetired(label);
+    labels_.shard.Erase(label);
+  });
+}
+
+void Retention::ReviewReleased(Outbox& out) {
+  for (const Label& label : labels_.watermarks.ReleasedEarly()) {
+    job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+      if (!labels_.places.IsMine(task)) ConsumerDone(label, task, out);
+      return true;
+    });
+  }
 }
 
 void Retention::ReportDone(const Task& task, Outbox& out) {
@@ -191,18 +234,25 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
     LabelEntry* entry = labels_.shard.Find(next_label);
     // Somebody may wait for it all the same.
     const bool is_here = entry != nullptr && !entry->value.IsNone();
-    if (!is_here && labels_.watermarks.TakeReleasedEarly(next_label)) {
-      ReportDone(*job_.relations.ProducerOf(next_label), out);
-    }
-    if (entry == nullptr || !entry->is_home) continue;
+    ConsumersDone* const released =
+        is_here ? nullptr : labels_.watermarks.FindReleasedEarly(next_label);
+    const bool is_home = entry != nullptr && entry->is_home;
+    if (!is_home && released == nullptr) continue;
     size_t ordinal = 0;
     const auto cross_off = [&, &done = next_task](const Task& other, int) {
-      if (other == done) entry->consumers.Mark(ordinal);
+      if (other == done) {
+        if (is_home) entry->consumers.Mark(ordinal);
+        if (released != nullptr) released->Mark(ordinal);
+      }
       ++ordinal;
       return true;
     };
     job_.relations.ForEachConsumer(next_label, cross_off);
-    RetireIfUnneeded(next_label, out);
+    if (released != nullptr && released->left() == 0) {
+      labels_.watermarks.TakeReleasedEarly(next_label);
+      ReportProducerIfDurable(next_label, out);
+    }
+    if (is_home) RetireIfUnneeded(next_label, out);
   }
   done_reports_.is_busy = false;
 }
@@ -257,6 +307,10 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
       !IsDurable(label, *entry)) {
     return;
   }
+  ReportProducerIfDurable(label, out);
+}
+
+void Retention::ReportProducerIfDurable(const Label& label, Outbox& out) {
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
   // One report for all outputs whose home is here.
@@ -267,6 +321,7 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
     const LabelEntry* other = labels_.shard.Find(created);
     if (other == nullptr || other->value.IsNone()) {
       all_durable &= labels_.watermarks.WasBound(created) &&
+                     !labels_.watermarks.IsReleasedEarly(created) &&
                      !labels_.watermarks.IsUnverified(created);
       return;
     }

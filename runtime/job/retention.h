@@ -34,6 +34,15 @@ class Retention {
                                                const LabelEntry& entry) const;
   // What still reads it has run here: copies of its outputs are enough.
   bool IsUsedUp(const Label& label, const LabelEntry& entry) const;
+  // The same, whatever else it is kept for.
+  bool IsUsedUpHere(const Label& label, const LabelEntry& entry) const;
+  // Drops inputs of `task`, which has run here, that nobody else needs, even if
+  // outputs are not durable: `LabelEntry::is_cut_member` and what other homes
+  // read stays, and both are enough to make the outputs again.
+  void ReleaseInputs(const Task& task);
+  // Homes have changed: consumers of released labels that are others' now count
+  // as done, for their new homes don't know that anybody waits to hear of them.
+  void ReviewReleased(Outbox& out);
   // Has enough copies, as far as this agent knows.
   bool IsDurable(const Label& label, const LabelEntry& entry) const;
   // Tells the producer's inputs once its outputs here are durable.
@@ -46,6 +55,7 @@ class Retention {
 
  private:
   bool IsSettled(const Task& task) const;  // done here: its inputs are free
+  void ReportProducerIfDurable(const Label& label, Outbox& out);
   void TellHighFanout(const Label& label, const Value& value, AgentId holder,
                       Outbox& out);
   void ReportDone(const Task& task, Outbox& out);

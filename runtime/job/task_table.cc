@@ -208,7 +208,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
       job_.relations.ForEachCreated(*producer,
                                     [&](int, const Label&) { ++outputs; });
       if (outputs != 1) return;
-      labels_.watermarks.NoteReleasedEarly(label);
+      labels_.watermarks.NoteReleasedEarly(label, entry->consumers);
     }
     labels_.watermarks.NoteRetired(label);
     labels_.shard.Erase(label);

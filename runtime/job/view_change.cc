@@ -24,10 +24,11 @@ ViewChange::ViewChange(JobContext& job, JobLabels& labels, const Parts& parts)
 void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   const Placement before = labels_.places.SetView(std::move(view));
   if (!job_.failure.ok()) return;
-  const bool lost = std::any_of(
+  const int64_t lost_count = std::count_if(
       before.members().begin(), before.members().end(), [this](const auto& m) {
         return !labels_.places.placement().Contains(m.agent);
       });
+  const bool lost = lost_count > 0;
   if (lost) {
     job_.times.NoteLoss(now);
     offers_.ForgetIf(now, [this](AgentId agent) {
@@ -35,6 +36,7 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
     });
     job_.rebuild_after = now + job_.times.DemandTimeout(now);
   }
+  replication_.NoteMembers(now, lost_count);
   ReviewHandovers(now, before, out);
   labels_.watermarks.Forget(
       [this](const Label& row) { return !labels_.places.IsHome(row); });
@@ -53,6 +55,7 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
            [](const Label&, const LabelEntry&) { return true; })) {
     ReviewEntry(now, label, before, out);
   }
+  retention_.ReviewReleased(out);
   HandOverWatermarks(
       [&](const Label& row) {
         return before.Home(labels_.places.KeyOf(row)) == job_.self &&
@@ -147,7 +150,8 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
     }
     absl::btree_set<AgentId> targets;
     if (job_.forward) targets = retention_.RemoteConsumerHomes(label, entry);
-    replication_.AddMissingReplicas(label, entry, targets);
+    if (!entry.awaits_copies)
+      replication_.AddMissingReplicas(label, entry, targets);
     if (!targets.contains(peer)) continue;
     job_.stats.bytes_resent += entry.value.bytes();
     sender_.SendValue({peer}, label, out);

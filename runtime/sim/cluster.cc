@@ -77,6 +77,19 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
     options_.job_limits.copies.labels_max =
         limits.Chance(0.5) ? CopyLimits{}.labels_max : limits.Below(4);
   }
+  if (options_.job_limits.cuts.loss_interval == absl::ZeroDuration()) {
+    // Cuts as often as there is room, now and then, or none but by chance.
+    constexpr absl::Duration kIntervals[] = {
+        absl::Milliseconds(1), absl::Seconds(10), absl::Hours(24)};
+    options_.job_limits.cuts.loss_interval = kIntervals
+        [Rng(options.seed).Stream("losses").Below(std::size(kIntervals))];
+  }
+  if (options_.job_limits.cut_bytes_min < 0) {
+    options_.job_limits.cut_bytes_min =
+        Rng(options.seed).Stream("released").Chance(0.5)
+            ? 0
+            : JobLimits{}.cut_bytes_min;
+  }
   if (options_.job_limits.batch_bytes_max < 0) {
     // Each alone, a few, or many.
     constexpr int64_t kSizes[] = {0, 100, JobLimits{}.batch_bytes_max};

@@ -96,6 +96,8 @@ struct SimOptions {
   // in a third of the seeds each is of one label, in a third of a few.
   JobLimits job_limits = {.generation_interval = 0,
                           .copies = {.labels_max = -1},
+                          .cuts = {.loss_interval = absl::ZeroDuration()},
+                          .cut_bytes_min = -1,
                           .credit_bytes = -1,
                           .batch_bytes_max = -1};
   // Each agent has a directory, which it finds again when it comes back.

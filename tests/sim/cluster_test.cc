@@ -163,9 +163,35 @@ TEST(Cluster, CutsBoundWhatWaitsForCopies) {
   options.job_limits.generation_interval = 1 << 20;
   options.job_limits.copies.delay = absl::Seconds(1);
   options.job_limits.copies.cut_labels = INT64_MAX;
+  options.job_limits.cuts.loss_interval = absl::Hours(24);
+  options.job_limits.cuts.labels_max = INT64_MAX;
   const int64_t without = RunSeeds(job, options, 3).held_labels_max;
   options.job_limits.copies.cut_labels = 256;
+  options.job_limits.cuts.labels_max = 256;
   EXPECT_LT(RunSeeds(job, options, 3).held_labels_max, without * 3 / 4);
+}
+
+// Between hosts values of tasks of one agent go as soon as they are used up,
+// and are made again from the last cut, or from the start, if that agent dies.
+// What others read is kept until their outputs have copies.
+TEST(Cluster, WithoutCutsMemoryIsBoundedAndLossesAreMadeAgain) {
+  const Job job = Heat1dJob(301, 60, 16);
+  SimOptions options{.agents = 4,
+                     .job_limits = {.cuts = {.loss_interval = absl::Hours(24)},
+                                    .cut_bytes_min = 0},
+                     .arena_bytes = 0};
+  const Work released = RunSeeds(job, options, 5);
+  options.job_limits.cut_bytes_min = INT64_MAX;
+  const Work kept = RunSeeds(job, options, 5);
+  EXPECT_LT(2 * released.held_labels_max, kept.held_labels_max);
+  options.job_limits.cut_bytes_min = 0;
+  options.faults = {.crash = 1};
+  const Work hit = RunSeeds(job, options, 20);
+  // Half of the work of one agent of four.
+  EXPECT_LT(hit.executed_per_needed, 1.25);
+  options.faults = ManyFaults();
+  RunSeeds(job, options, 20);
+  RunSeeds(CholeskyJob(8), options, 20);
 }
 
 // What is updated in place is gone if its task dies with it: then it is made

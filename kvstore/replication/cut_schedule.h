@@ -1,0 +1,96 @@
+// CutSchedule: when an agent copies to other hosts what it holds, and how fast.
+// A *cut* is the set of labels in use at one moment; from its copies all that
+// this agent made later can be made again, together with what other agents keep
+// for readers that are not behind a cut. A cut costs time, and the work since
+// the last one is what a loss costs: the interval that minimises both together
+// is that of Young (CACM 17(9), 1974) and Daly (FGCS 22(3), 2006, equation 10),
+//
+//   interval = sqrt(2 * cost of a cut / rate of losses).
+//
+// The rate of losses is learned: one a day and agent, until experience says
+// otherwise. Copies take a tenth of the links while there is work, so no
+// interval is shorter than ten times the cost. A bound on what a loss may cost,
+// or on memory, makes it shorter than the best one.
+//
+// A data structure: no messages; time is passed in. Used by one thread.
+#ifndef DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
+#define DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace dogged {
+
+struct CutLimits {
+  // Between two losses of one agent, as long as nothing else is known.
+  absl::Duration loss_interval = absl::Hours(24);
+  // So much of an agent's work may be lost with it, if the links carry copies
+  // as often.
+  absl::Duration redo_max = absl::InfiniteDuration();
+  // So many bytes beyond twice the last cut may be held before there is
+  // another.
+  int64_t held_bytes_max = 256 << 20;
+  // So many labels, or kLabelsPerCopy times those of the last cut, may wait for
+  // another.
+  int64_t labels_max = 4096;
+};
+
+class CutSchedule {
+ public:
+  // Copies take one part in so many of a link that has work to do.
+  static constexpr int64_t kShare = 10;
+  // Bytes a second of a link of unknown rate: 1 Gbit/s.
+  static constexpr double kUnknownRate = 125e6;
+  // The messages of one copy take so long of either agent.
+  static constexpr absl::Duration kCopyTime = absl::Microseconds(4);
+  // Of a wide graph many labels are in use at one moment: their number alone is
+  // no reason to copy more than one in so many.
+  static constexpr int64_t kLabelsPerCopy = 8;
+
+  explicit CutSchedule(const CutLimits& limits) : limits_(limits) {}
+
+  // From now on `agents` agents run the job; `lost` of those before have died.
+  // What they held has fewer copies now, so the next cut comes early.
+  void NoteMembers(absl::Time now, int64_t agents, int64_t lost);
+  // The links take so many bytes a second; 0: unknown.
+  void SetRate(double bytes_per_second);
+
+  // A pass of the loop. An idle agent copies as fast as the links can.
+  void BeginPass(absl::Time now, bool is_busy);
+  // Bytes of copies may be sent now.
+  bool HasRoom() const { return allowance_ > 0; }
+  void NoteSent(int64_t bytes) { allowance_ -= static_cast<double>(bytes); }
+  // When HasRoom() is true again.
+  absl::Time NextRoom() const;
+
+  // A cut is to begin, where so many labels wait and so many bytes are held.
+  bool IsDue(int64_t labels, int64_t bytes) const;
+  // It has begun, with so many of them.
+  void NoteCut(int64_t labels, int64_t bytes);
+  // Between the begins of cuts of that cost, without a bound on memory.
+  absl::Duration IntervalFor(absl::Duration cost) const;
+
+ private:
+  absl::Duration CostOf(int64_t labels, int64_t bytes) const;
+  double BytesPerSecond() const;  // for copies
+
+  const CutLimits limits_;
+  absl::Time now_ = absl::InfinitePast();
+  bool is_busy_ = true;
+  double rate_ = kUnknownRate;
+  double allowance_ = 0;  // bytes that may be sent; negative: sent in advance
+  absl::Time last_cut_ = absl::InfiniteFuture();  // or the begin of the job
+  int64_t cut_labels_ = 0;
+  int64_t cut_bytes_ = 0;
+  bool is_early_ = false;  // the next cut
+  // --- losses
+  int64_t agents_ = 0;
+  absl::Time counted_to_ = absl::InfiniteFuture();
+  absl::Duration agent_time_;  // until counted_to_
+  int64_t losses_ = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_

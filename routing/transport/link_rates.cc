@@ -1,0 +1,47 @@
+#include "routing/transport/link_rates.h"
+
+#include <cmath>
+
+namespace dogged {
+namespace {
+
+// First the socket buffers of both sides fill up, at the speed of memory.
+constexpr absl::Duration kFilling = absl::Milliseconds(100);
+constexpr absl::Duration kWindow = absl::Milliseconds(50);
+// Windows of this time count as much as all that came before.
+constexpr absl::Duration kMemory = absl::Seconds(1);
+
+}  // namespace
+
+void LinkRates::Sample(absl::Time now, AgentId peer, int64_t sent,
+                       int64_t queued) {
+  const auto it = links_.find(peer);
+  if (queued == 0) {
+    if (it != links_.end()) it->second.since = absl::InfiniteFuture();
+    return;
+  }
+  Link& link = it != links_.end() ? it->second : links_[peer];
+  const int64_t taken = sent - queued;
+  if (now < link.since + kFilling) {
+    if (now < link.since) link.since = now;
+    link.begin = now;
+    link.taken = taken;
+    return;
+  }
+  const absl::Duration window = now - link.begin;
+  if (window < kWindow) return;
+  const double rate =
+      static_cast<double>(taken - link.taken) / absl::ToDoubleSeconds(window);
+  const double weight =
+      link.rate == 0 ? 1 : 1 - std::exp2(-absl::FDivDuration(window, kMemory));
+  link.rate += weight * (rate - link.rate);
+  link.begin = now;
+  link.taken = taken;
+}
+
+double LinkRates::BytesPerSecond(AgentId peer) const {
+  const auto it = links_.find(peer);
+  return it == links_.end() ? 0 : it->second.rate;
+}
+
+}  // namespace dogged

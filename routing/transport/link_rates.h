@@ -1,0 +1,40 @@
+// LinkRates: how many bytes a second each peer takes, learned from this
+// agent's own traffic. A link shows its rate only while bytes wait for it: a
+// peer whose queue is never full is as fast as this agent needs it to be, and
+// has no rate here.
+//
+// A data structure: no messages; time is passed in. Used by one thread.
+#ifndef DOGGED_ROUTING_TRANSPORT_LINK_RATES_H_
+#define DOGGED_ROUTING_TRANSPORT_LINK_RATES_H_
+
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+class LinkRates {
+ public:
+  // `sent`: bytes ever handed to the transport for `peer`; `queued`: those of
+  // them that wait. To be called at least once a pass while any wait.
+  void Sample(absl::Time now, AgentId peer, int64_t sent, int64_t queued);
+  void Forget(AgentId peer) { links_.erase(peer); }
+
+  // 0 while it is unknown.
+  double BytesPerSecond(AgentId peer) const;
+
+ private:
+  struct Link {
+    absl::Time since = absl::InfiniteFuture();  // some bytes have waited
+    absl::Time begin;                           // of the window
+    int64_t taken = 0;                          // by the peer, until then
+    double rate = 0;
+  };
+  absl::flat_hash_map<AgentId, Link> links_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_TRANSPORT_LINK_RATES_H_

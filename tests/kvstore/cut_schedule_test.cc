@@ -1,0 +1,147 @@
+// When there are cuts, and how fast their copies go.
+#include "kvstore/replication/cut_schedule.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kvstore/replication/cut_queue.h"
+
+namespace dogged {
+namespace {
+
+using ::testing::ElementsAre;
+
+class CutScheduleTest : public testing::Test {
+ protected:
+  // 100 MB/s, four agents.
+  void Start(const CutLimits& limits) {
+    cuts_.emplace(limits);
+    cuts_->NoteMembers(now_, 4, 0);
+    cuts_->SetRate(100e6);
+    Pass(absl::ZeroDuration());
+  }
+  void Pass(absl::Duration time, bool is_busy = true) {
+    now_ += time;
+    cuts_->BeginPass(now_, is_busy);
+  }
+  // After how many seconds a cut of so many bytes is due.
+  double DueAfter(int64_t bytes) {
+    double seconds = 0;
+    while (!cuts_->IsDue(1, bytes) && seconds < 1e6) {
+      seconds += 0.5;
+      Pass(absl::Seconds(0.5));
+    }
+    return seconds;
+  }
+
+  absl::Time now_ = absl::UnixEpoch();
+  std::optional<CutSchedule> cuts_;
+};
+
+TEST_F(CutScheduleTest, TheIntervalIsYoungs) {
+  Start({.held_bytes_max = INT64_MAX / 4});
+  // sqrt(2 * 1 s * 86400 s) of an agent that is lost once a day.
+  EXPECT_NEAR(absl::ToDoubleSeconds(cuts_->IntervalFor(absl::Seconds(1))),
+              415.7, 1);
+  // Meanwhile none is lost.
+  EXPECT_NEAR(DueAfter(100'000'000), 450, 20);
+}
+
+TEST_F(CutScheduleTest, CopiesTakeATenthOfTheLinksAtMost) {
+  Start({.loss_interval = absl::Milliseconds(1)});
+  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(1)), absl::Seconds(10));
+  // 10 MB/s, whatever was left out before.
+  Pass(absl::Seconds(5));
+  int64_t sent = 0;
+  for (int pass = 0; pass < 1000; ++pass) {
+    while (cuts_->HasRoom()) {
+      cuts_->NoteSent(1'000'000);
+      sent += 1'000'000;
+    }
+    Pass(absl::Milliseconds(1));
+  }
+  EXPECT_NEAR(static_cast<double>(sent), 10e6, 1.5e6);
+  EXPECT_GT(cuts_->NextRoom(), now_);
+  // Without work they have all of it.
+  sent = 0;
+  for (int pass = 0; pass < 1000; ++pass) {
+    Pass(absl::Milliseconds(1), /*is_busy=*/false);
+    while (cuts_->HasRoom()) {
+      cuts_->NoteSent(1'000'000);
+      sent += 1'000'000;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(sent), 100e6, 5e6);
+  EXPECT_TRUE(cuts_->IsDue(1, 1'000'000'000));
+}
+
+TEST_F(CutScheduleTest, ExperienceOfLossesCounts) {
+  Start({});
+  const absl::Duration calm = cuts_->IntervalFor(absl::Seconds(1));
+  for (int loss = 0; loss < 3; ++loss) {
+    Pass(absl::Minutes(10));
+    cuts_->NoteMembers(now_, 4, 1);
+  }
+  Pass(absl::Seconds(1));
+  // 3.1 losses in 8640 and 7200 seconds of agents.
+  EXPECT_NEAR(absl::ToDoubleSeconds(cuts_->IntervalFor(absl::Seconds(1))), 101,
+              2);
+  EXPECT_LT(4 * cuts_->IntervalFor(absl::Seconds(1)), calm);
+}
+
+TEST_F(CutScheduleTest, ABoundOnWhatIsLostMakesMoreCuts) {
+  Start({.redo_max = absl::Seconds(30)});
+  // The work during a cut may be lost, too.
+  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(1)), absl::Seconds(20));
+  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(2.5)), absl::Seconds(25));
+}
+
+TEST_F(CutScheduleTest, MemoryMakesMoreCuts) {
+  Start({.held_bytes_max = 50'000'000});
+  cuts_->NoteCut(100, 100'000'000);
+  EXPECT_GT(DueAfter(250'000'000), 100);
+  cuts_->NoteCut(100, 100'000'000);
+  EXPECT_NEAR(DueAfter(251'000'000), 25.5, 1);
+}
+
+TEST_F(CutScheduleTest, ManyLabelsMakeMoreCuts) {
+  Start({.labels_max = 500});
+  cuts_->NoteCut(100, 1);
+  Pass(absl::Milliseconds(3));
+  EXPECT_FALSE(cuts_->IsDue(801, 1));
+  // Ten times the 0.4 ms of the messages.
+  Pass(absl::Milliseconds(2));
+  EXPECT_FALSE(cuts_->IsDue(800, 1));
+  EXPECT_TRUE(cuts_->IsDue(801, 1));
+}
+
+TEST_F(CutScheduleTest, AfterAChangeOfMembersTheNextCutComesEarly) {
+  Start({});
+  cuts_->NoteMembers(now_, 3, 1);
+  EXPECT_NEAR(DueAfter(100'000'000), 10, 1);
+  cuts_->NoteCut(100, 100'000'000);
+  EXPECT_GT(DueAfter(100'000'000), 100);
+}
+
+TEST(CutQueue, CutsAreWhole) {
+  const auto at = [](int64_t i) { return Label{.array = 0, .index = {i}}; };
+  CutQueue queue;
+  for (int64_t i = 0; i < 5; ++i) queue.Add(at(i));
+  queue.Begin([&](const Label& label) { return label.index[0] % 2 == 0; });
+  queue.Add(at(5));
+  EXPECT_EQ(queue.waiting_count(), 1);
+  std::vector<int64_t> taken;
+  while (const std::optional<Label> label = queue.Take()) {
+    taken.push_back(label->index[0]);
+  }
+  EXPECT_THAT(taken, ElementsAre(0, 2, 4));
+  EXPECT_FALSE(queue.IsCutting());
+  queue.Begin([](const Label&) { return true; });
+  EXPECT_EQ(queue.Take(), at(5));
+}
+
+}  // namespace
+}  // namespace dogged
