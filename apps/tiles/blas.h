@@ -65,7 +65,7 @@ void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
 
 // Loads OpenBLAS. One thread a call, for workers each run their own; and the
 // kernels for wide vectors where the processor has them and OpenBLAS does not
-// know it, unless OPENBLAS_CORETYPE says otherwise (see docs/adr/0014). Once a
+// know it, unless OPENBLAS_CORETYPE says otherwise (see ADR-23). Once a
 // process, before the first call of the above, by the thread that will start
 // the others.
 //

@@ -1,6 +1,6 @@
 // Products of matrices over MicroKernels. OpenBLAS's dgemm packs both factors
 // anew in each call, at a cost that shows at the size of a tile; here the left
-// one is read where it lies unless it is transposed (docs/adr/0054-*).
+// one is read where it lies unless it is transposed (ADR-23).
 //
 // Each element is a sum in the order of k, in parts that depend on the extents
 // alone. Thread-safe, deterministic.

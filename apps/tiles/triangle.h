@@ -1,7 +1,7 @@
 // Triangular solves and Cholesky within one tile. Solves are products that keep
 // a block of the unknowns in registers; the small triangles on the diagonal are
 // inverted, so that a solve with them is a product too. Cholesky halves the
-// tile. What OpenBLAS's dtrsm and dpotrf take instead: docs/adr/0014-*.
+// tile. What OpenBLAS's dtrsm and dpotrf take instead: ADR-23.
 //
 // Error: the inverse of a triangle of at most 16 rows stands in for its solve,
 // so the residual of a solve grows by at most that triangle's condition; for

@@ -1,6 +1,6 @@
 // A loop that ends by a value, as what the rest of the front end knows: its
 // parameter, with the end of the range, and a task that binds until(T)
-// to 1 where the condition holds, else to 0. docs/adr/0031-repeat-until.md.
+// to 1 where the condition holds, else to 0. ADR-26.
 #ifndef DOGGED_DSL_CHECK_REPEAT_H_
 #define DOGGED_DSL_CHECK_REPEAT_H_
 

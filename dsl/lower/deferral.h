@@ -1,5 +1,5 @@
 // Deferral: tasks of a loop whose outputs nobody reads in the round in which
-// they could run first go to a later one. docs/adr/0063-loops-forward.md.
+// they could run first go to a later one. ADR-26.
 #ifndef DOGGED_DSL_LOWER_DEFERRAL_H_
 #define DOGGED_DSL_LOWER_DEFERRAL_H_
 

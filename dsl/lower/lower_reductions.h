@@ -1,7 +1,7 @@
 // Reductions as task trees: leaves read points or whole tiles, inner nodes
 // join a few partial results each, a root makes the number. What comes out is
 // task classes with affine maps like any others. The tree's shape depends on
-// tiles; the bits don't (see exact_sum.h and adr/0030).
+// tiles; the bits don't (see exact_sum.h and ADR-25).
 #ifndef DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_
 #define DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_
 

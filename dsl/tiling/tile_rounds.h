@@ -1,5 +1,5 @@
 // Tiles for loops: a block of a tile program ends wherever a round may, so that
-// no task reaches beyond the condition. docs/adr/0039-tiles-in-loops.md.
+// no task reaches beyond the condition. ADR-26.
 #ifndef DOGGED_DSL_TILING_TILE_ROUNDS_H_
 #define DOGGED_DSL_TILING_TILE_ROUNDS_H_
 

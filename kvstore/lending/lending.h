@@ -17,7 +17,7 @@
 // what it misses (a reference that never came, a return that was lost) the
 // recount settles: one who has answered it accepts no loan up to that number
 // any more, and each loan is accepted once, so a late or doubled reference
-// finds nothing. docs/adr/0026-* says why this is enough.
+// finds nothing. ADR-7 says why this is enough.
 #ifndef DOGGED_KVSTORE_LENDING_LENDING_H_
 #define DOGGED_KVSTORE_LENDING_LENDING_H_
 

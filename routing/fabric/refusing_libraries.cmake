@@ -2,7 +2,7 @@
 # of them is loaded it sleeps for 0.1 s to calibrate a clock, and takes over
 # signals. Libraries of the same names, in which every call fails, are
 # loaded before them: an agent starts in half the time. Its messages go by
-# TCP (docs/adr/0056-*).
+# TCP (ADR-21).
 find_library(FABRIC_FILE NAMES fabric HINTS ${LIBFABRIC_LIBRARY_DIRS} REQUIRED)
 execute_process(COMMAND ${CMAKE_NM} -D --undefined-only ${FABRIC_FILE}
   OUTPUT_VARIABLE FABRIC_NEEDS COMMAND_ERROR_IS_FATAL ANY)

@@ -1,6 +1,6 @@
 // SharedMemory: the port through which agents of one host read each other's
 // values. Each process has one arena, which it alone writes and its peers map
-// for reading. docs/adr/0026-* says who may use which bytes for how long.
+// for reading. ADR-7 says who may use which bytes for how long.
 #ifndef DOGGED_ROUTING_MEMORY_SHARED_MEMORY_H_
 #define DOGGED_ROUTING_MEMORY_SHARED_MEMORY_H_
 

@@ -11,7 +11,7 @@
 // (stream.h), where only the offer carries the list.
 // Differs: [MC] lets members deduce the group from the task (get_children);
 // views may differ here, so the list travels, 8 bytes a destination
-// (docs/adr/0036-lists-travel.md).
+// (ADR-19).
 #ifndef DOGGED_ROUTING_MULTICAST_MULTICAST_H_
 #define DOGGED_ROUTING_MULTICAST_MULTICAST_H_
 

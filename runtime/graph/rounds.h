@@ -4,7 +4,7 @@
 // Without a Repeat there is one round, and it has ended.
 //
 // Source: [REM] on hierarchical tasks: "top-level graph and sub-graphs are all
-// finite". docs/adr/0031-repeat-until.md.
+// finite". ADR-26.
 //
 // A data structure; not thread-safe.
 #ifndef DOGGED_RUNTIME_GRAPH_ROUNDS_H_

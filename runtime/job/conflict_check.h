@@ -1,7 +1,7 @@
 // ConflictCheck: a label has one value. Every digest that this agent binds,
 // sends or hears of is compared with the value that it holds and with the log
 // of former ones; another digest fails the job, in words that name the label,
-// its task and both agents. docs/adr/0085-digests-outlive-values.md.
+// its task and both agents. ADR-10.
 #ifndef DOGGED_RUNTIME_JOB_CONFLICT_CHECK_H_
 #define DOGGED_RUNTIME_JOB_CONFLICT_CHECK_H_
 

@@ -1,6 +1,6 @@
 // DiskOffers: while agents read their directories, after a restart, labels are
 // offered that need not be made again; until then, or for some seconds, nothing
-// is computed that may yet be offered. docs/adr/0075-*.
+// is computed that may yet be offered. ADR-11.
 #ifndef DOGGED_RUNTIME_JOB_DISK_OFFERS_H_
 #define DOGGED_RUNTIME_JOB_DISK_OFFERS_H_
 

@@ -1,6 +1,6 @@
 // JobGoal: what a job is run for, as far as this agent knows: its result
 // labels, or the condition of a loop that may go on.
-// docs/adr/0031-repeat-until.md.
+// ADR-26.
 //
 // Plain data.
 #ifndef DOGGED_RUNTIME_JOB_JOB_GOAL_H_

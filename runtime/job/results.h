@@ -46,7 +46,7 @@ class Results {
   // The certain way: when nothing moves, results that are not bound demand. A
   // death is missed at many homes, so a search that another agent has begun is
   // reason enough, and goes on through all results.
-  // docs/adr/0086-one-search-finds-what-a-death-took.md.
+  // ADR-14.
   void SearchIfStalled(absl::Time now);
   // This agent has nothing else to do. False: nothing is left.
   bool GoOnSearching(absl::Time now);

@@ -102,6 +102,15 @@ class Rooms(unittest.TestCase):
         self.assertFalse(problems("dsl/a.cc", '#include "dsl/b.h"\n'))
         self.assertTrue(problems("docs/A.md", "see `docs/B.md`"))
 
+    def test_dead_decision(self):
+        def problems(path, text):
+            return rooms.check_references(path, text,
+                                          lambda name: name == "ADR-7")
+        self.assertTrue(problems("dsl/a.cc", "// ADR-8 says why\n"))
+        self.assertFalse(problems("dsl/a.cc", "// ADR-7 says why\n"))
+        self.assertTrue(problems("dsl/a.cc", "// docs/adr/0007-* says why\n"))
+        self.assertTrue(problems("docs/A.md", "as in ADR 7"))
+
 
 class Sizes(unittest.TestCase):
 

@@ -2,7 +2,7 @@
 """Ideas and files agree: in the folders below a source file has a header of its
 own, and a class stands in the source file of its header and in one more at most.
 Everywhere: no folder has more than 40 sources, and no comment and no page names a
-file that is not there.
+file or a decision (ADR-7) that is not there.
 
     tests/lint/rooms.py [ROOT]
 """
@@ -33,6 +33,9 @@ DEFINES = re.compile(r"^(?:\w[\w:<>*&,\s]*[\s*&])?([A-Z]\w+)::~?\w+\(", re.M)
 REFERENCE = re.compile(r"\b((?:apps|cmake|docs|dsl|kvstore|routing|runtime|"
                        r"scripts|tests)/[\w./-]*\w\.(?:h|cc|py|md|dog))\b")
 PLACEHOLDER = re.compile(r"NAME|NNNN")
+# ADR-7 is page 0007 of docs/adr; other forms are of the numbers before the merge.
+DECISION = re.compile(r"\b(ADR-\d+)\b")
+FORMER = re.compile(r"\bADR \d+|\badr/\d{4}(?:-\*|(?!-))")
 COMMENT = re.compile(r"//[^\n]*")
 
 
@@ -68,11 +71,20 @@ def check_references(path, text, exists):
     comments = path.endswith((".h", ".cc"))
     spans = COMMENT.finditer(text) if comments else [re.match(r"(?s).*", text)]
     for span in spans:
+        missing = []
         for match in REFERENCE.finditer(span.group(0)):
             if not (PLACEHOLDER.search(match.group(1))
                     or exists(match.group(1))):
-                line = text.count("\n", 0, span.start() + match.start()) + 1
-                problems.append(f"{path}:{line}: there is no {match.group(1)}")
+                missing.append((match.start(), f"there is no {match.group(1)}"))
+        for match in DECISION.finditer(span.group(0)):
+            if not exists(match.group(1)):
+                missing.append((match.start(), f"there is no {match.group(1)}"))
+        for match in FORMER.finditer(span.group(0)):
+            missing.append((match.start(), f"{match.group(0)}: write ADR-N, by "
+                            "docs/adr/README.md"))
+        for start, words in missing:
+            line = text.count("\n", 0, span.start() + start) + 1
+            problems.append(f"{path}:{line}: {words}")
     return problems
 
 
@@ -85,9 +97,13 @@ def main(root):
                            capture_output=True, text=True).stdout.split()
     for page in pages:
         texts[page] = source.read(root, page)
+    decisions = {f"ADR-{int(page[:4])}"
+                 for page in os.listdir(os.path.join(root, "docs/adr"))
+                 if page[:4].isdigit()}
     for path, text in sorted(texts.items()):
         problems += check_references(
-            path, text, lambda name: os.path.exists(os.path.join(root, name)))
+            path, text, lambda name: name in decisions
+            or os.path.exists(os.path.join(root, name)))
     return source.report("rooms", problems)
 
 
