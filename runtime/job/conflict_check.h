@@ -11,7 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "kvstore/dictionary/digest_log.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/job_context.h"
+#include "runtime/job/context/job_context.h"
 #include "runtime/job/job_labels.h"
 
 namespace dogged {

@@ -9,7 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/job_context.h"
+#include "runtime/job/context/job_context.h"
 #include "runtime/job/job_labels.h"
 
 namespace dogged {

@@ -21,9 +21,9 @@
 
 #include "kvstore/dictionary/shard.h"
 #include "kvstore/dictionary/watermarks.h"
+#include "runtime/job/context/job_context.h"
 #include "runtime/job/handover.h"
 #include "runtime/job/high_fanout.h"
-#include "runtime/job/job_context.h"
 #include "runtime/job/job_placement.h"
 
 namespace dogged {

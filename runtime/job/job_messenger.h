@@ -13,7 +13,7 @@
 #include "routing/transport/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/job_stats.h"
+#include "runtime/job/context/job_stats.h"
 #include "runtime/job/message_batcher.h"
 #include "runtime/job/messages.h"
 

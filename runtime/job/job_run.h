@@ -14,21 +14,21 @@
 
 #include "runtime/job/carried_over.h"
 #include "runtime/job/conflict_check.h"
-#include "runtime/job/demands.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_dependencies.h"
+#include "runtime/job/context/job_storage.h"
 #include "runtime/job/disk_offers.h"
 #include "runtime/job/disk_recovery.h"
-#include "runtime/job/job_context.h"
-#include "runtime/job/job_dependencies.h"
 #include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
 #include "runtime/job/replication.h"
-#include "runtime/job/results.h"
 #include "runtime/job/retention.h"
+#include "runtime/job/search/demands.h"
+#include "runtime/job/search/results.h"
+#include "runtime/job/search/walks.h"
 #include "runtime/job/task_grants.h"
-#include "runtime/job/task_table.h"
+#include "runtime/job/tasks/task_table.h"
 #include "runtime/job/value_sender.h"
 #include "runtime/job/view_change.h"
-#include "runtime/job/walks.h"
 
 namespace dogged {
 

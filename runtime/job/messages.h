@@ -23,7 +23,7 @@
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/task.h"
-#include "runtime/search/walk.h"
+#include "runtime/job/search/walk.h"
 
 namespace dogged {
 

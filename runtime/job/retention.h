@@ -10,10 +10,10 @@
 
 #include "absl/container/btree_set.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/job_context.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_storage.h"
 #include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
-#include "runtime/job/task_table.h"
+#include "runtime/job/tasks/task_table.h"
 #include "runtime/job/waiting.h"
 
 namespace dogged {

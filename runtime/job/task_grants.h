@@ -7,11 +7,11 @@
 #include <cstdint>
 
 #include "routing/transport/outbox.h"
-#include "runtime/job/demands.h"
-#include "runtime/job/job_context.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_storage.h"
 #include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
-#include "runtime/job/task_table.h"
+#include "runtime/job/search/demands.h"
+#include "runtime/job/tasks/task_table.h"
 #include "runtime/job/value_sender.h"
 
 namespace dogged {

@@ -9,9 +9,9 @@
 #include "kvstore/replication/deferred_sends.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
-#include "runtime/job/job_context.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_storage.h"
 #include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
 
 namespace dogged {
 

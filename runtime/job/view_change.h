@@ -7,14 +7,14 @@
 #include "kvstore/placement/placement.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
+#include "runtime/job/context/job_context.h"
 #include "runtime/job/disk_offers.h"
-#include "runtime/job/job_context.h"
 #include "runtime/job/job_labels.h"
 #include "runtime/job/replication.h"
-#include "runtime/job/results.h"
 #include "runtime/job/retention.h"
+#include "runtime/job/search/results.h"
 #include "runtime/job/task_grants.h"
-#include "runtime/job/task_table.h"
+#include "runtime/job/tasks/task_table.h"
 #include "runtime/job/value_sender.h"
 
 namespace dogged {

@@ -3,7 +3,7 @@
 #include "runtime/job/handover.h"
 
 #include "gmock/gmock.h"
-#include "runtime/job/ready_queue.h"
+#include "runtime/job/tasks/ready_queue.h"
 
 namespace dogged {
 namespace {

@@ -13,7 +13,7 @@
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/agent/placement_salts.h"
-#include "runtime/job/input_chunks.h"
+#include "runtime/job/context/input_chunks.h"
 #include "runtime/job/messages.h"
 #include "tests/agent/one_agent.h"
 

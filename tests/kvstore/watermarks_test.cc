@@ -4,7 +4,7 @@
 #include "kvstore/dictionary/watermarks.h"
 
 #include "gmock/gmock.h"
-#include "runtime/job/program_labels.h"
+#include "runtime/job/context/program_labels.h"
 #include "tests/sim/programs.h"
 
 namespace dogged {

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/relations.h"
-#include "runtime/job/program_labels.h"
+#include "runtime/job/context/program_labels.h"
 
 namespace dogged {
 namespace {

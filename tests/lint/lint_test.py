@@ -68,9 +68,9 @@ class Layers(unittest.TestCase):
     def test_links(self):
         problems = layers.check_targets({
             "dsl/CMakeLists.txt":
-                "dogged_library(NAME dsl DEPS dogged::search)\n",
-            "runtime/search/CMakeLists.txt":
-                "dogged_library(NAME search DEPS dogged::base)\n"})
+                "dogged_library(NAME dsl DEPS dogged::exec)\n",
+            "runtime/exec/CMakeLists.txt":
+                "dogged_library(NAME exec DEPS dogged::base)\n"})
         self.assertEqual(1, len(problems))
 
 
