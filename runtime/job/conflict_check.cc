@@ -100,7 +100,7 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
   };
   absl::btree_map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
-    job_.messenger.SendTo(home, JobMessage::kWatermarks,
+    job_.messenger.SendTo(home, LabelMessage::kWatermarks,
                           EncodeWatermarks(part.body), out);
     part = Part();
   };

@@ -48,7 +48,7 @@ void DiskOffers::NoteFound(const Label& label, Outbox& out) {
       labels_.watermarks.MarkUnverified(row, version);
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(input),
-                            JobMessage::kWatermarks,
+                            LabelMessage::kWatermarks,
                             EncodeWatermarks({.done = {{row, version}}}), out);
     }
   });

@@ -135,12 +135,12 @@ void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
       labels_.shard.Find(label)->copies;
   labels_.shard.Erase(label);
   if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
                           EncodeDemand({.label = label, .lazy = true}), out);
     return;
   }
   for (const AgentId copy : copies) {
-    job_.messenger.SendTo(copy, JobMessage::kDemand,
+    job_.messenger.SendTo(copy, LabelMessage::kDemand,
                           EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (copies.empty()) {
@@ -186,8 +186,8 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
     tasks_.Execute(std::move(record));
   }
   for (auto& [label, task] : storage_.TakeRemote()) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
-                          EncodeDemand({.label = label, .task = task}), out);
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
+                          EncodeDemand({.label = label, .reader = task}), out);
   }
   for (auto& record : storage_.TakeReturned()) {
     ReturnTask(now, std::move(record), out);

@@ -17,11 +17,11 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "kvstore/messages/label_messages.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/relations.h"
-#include "runtime/job/messages.h"
 
 namespace dogged {
 

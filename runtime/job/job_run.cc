@@ -33,11 +33,11 @@ absl::Status CheckMemory(const JobStorage& storage,
       "; give it more, start more agents, or run with --replicas 1"));
 }
 
-// The task that a message about a label names, if it does.
+// The reader that a message about a label names, if it does.
 template <typename Body>
-const Task* TaskOf(const Body& body) {
-  if constexpr (requires { body.task; }) {
-    return body.task.has_value() ? &*body.task : nullptr;
+const Reader* ReaderOf(const Body& body) {
+  if constexpr (requires { body.reader; }) {
+    return body.reader.has_value() ? &*body.reader : nullptr;
   } else {
     return nullptr;
   }
@@ -194,17 +194,19 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
   const auto for_each = [&](const auto& bodies, auto act) -> absl::Status {
     if (!bodies.ok()) return bodies.status();
     for (const auto& b : *bodies) {
-      const Task* task = TaskOf(b);
+      const Reader* reader = ReaderOf(b);
       if (!labels_.places.IsKnown(b.label)) return refuse();
-      if (task != nullptr && !job_.relations.IsTask(*task)) return refuse();
+      if (reader != nullptr && !job_.relations.IsTask(Task::Of(*reader))) {
+        return refuse();
+      }
     }
     for (const auto& b : *bodies) {
       if (job_.failure.ok()) act(b);
     }
     return absl::OkStatus();
   };
-  switch (static_cast<JobMessage>(kind)) {
-    case JobMessage::kPublish: {
+  switch (static_cast<LabelMessage>(kind)) {
+    case LabelMessage::kPublish: {
       const auto decoded = DecodePublish(body);
       if (decoded.status().code() == absl::StatusCode::kResourceExhausted) {
         tasks_.Suffer(TroubleKind::kUnable, decoded.status());
@@ -213,26 +215,38 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
         replication_.HandlePublish(now, from, b, out);
       });
     }
-    case JobMessage::kAnnounce:
+    case LabelMessage::kAnnounce:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
         replication_.HandleAnnounce(now, from, b, out);
       });
-    case JobMessage::kStored:
+    case LabelMessage::kStored:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
         replication_.HandleStored(now, from, b, out);
       });
-    case JobMessage::kDemand:
+    case LabelMessage::kDemand:
       return for_each(DecodeDemand(body), [&](const DemandBody& b) {
         demands_.HandleDemand(from, b, out);
       });
-    case JobMessage::kDone:
+    case LabelMessage::kDone:
       return for_each(DecodeDone(body), [&](const DoneBody& b) {
         retention_.HandleDone(from, b, out);
       });
-    case JobMessage::kRetired:
+    case LabelMessage::kRetired:
       return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
         demands_.HandleRetired(from, b, out);
       });
+    case LabelMessage::kStarted:
+      views_.PeerStarted(now, from, out);
+      return absl::OkStatus();
+    case LabelMessage::kWatermarks: {
+      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
+      return views_.HandleWatermarks(now, from, b) ? absl::OkStatus()
+                                                   : refuse();
+    }
+    case LabelMessage::kLend:
+      break;  // the agent's: ReceiveLent() follows
+  }
+  switch (static_cast<JobMessage>(kind)) {
     case JobMessage::kLookup:
     case JobMessage::kAnswer:
     case JobMessage::kClaim:
@@ -240,16 +254,6 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kSteal:
     case JobMessage::kGranted:
       return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
-    case JobMessage::kStarted:
-      views_.PeerStarted(now, from, out);
-      return absl::OkStatus();
-    case JobMessage::kWatermarks: {
-      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
-      return views_.HandleWatermarks(now, from, b) ? absl::OkStatus()
-                                                   : refuse();
-    }
-    case JobMessage::kLend:
-      break;  // the agent's: ReceiveLent() follows
   }
   return absl::InvalidArgumentError(
       absl::StrCat("no message of kind ", static_cast<int>(kind)));

@@ -174,7 +174,7 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
   if (entry == nullptr || entry->value.IsNone()) return;
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kAnnounce,
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kAnnounce,
                           body, out);
     ScheduleAnnounce(now, *entry);
     return;
@@ -196,7 +196,7 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
     return retention_.TellLocalConsumers(label, value, job_.self, out);
   }
   ScheduleAnnounce(now, *entry);
-  job_.messenger.SendToAll(std::move(targets), JobMessage::kAnnounce, body,
+  job_.messenger.SendToAll(std::move(targets), LabelMessage::kAnnounce, body,
                            out);
 }
 
@@ -211,7 +211,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
   results_.HandOutIfRequested(body.label, body.value);
   if (rank == 0) {
     if (from != job_.self)
-      job_.messenger.SendTo(from, JobMessage::kStored, stored, out);
+      job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
     BindAtHome(now, body.label, body.value, from, out);
     return;
   }
@@ -228,7 +228,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
           absl::ToInt64Milliseconds(job_.limits.backoff_max / 2));
       ScheduleAnnounce(now, entry);
     }
-    job_.messenger.SendTo(from, JobMessage::kStored, stored, out);
+    job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
   } else {
     if (!conflicts_.LogDigestOf(body.label, body.value, from)) return;
     conflicts_.NoteDigestFrom(now, from, body.label);
@@ -272,15 +272,16 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
   conflicts_.NoteDigestFrom(now, from, body.label);
   if (held && rank >= 0) {
-    job_.messenger.SendTo(from, JobMessage::kStored, EncodeAnnounce(body), out);
+    job_.messenger.SendTo(from, LabelMessage::kStored, EncodeAnnounce(body),
+                          out);
   } else if (rank == 0 && labels_.watermarks.IsRetired(body.label) &&
              !job_.goal.rounds.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
-    job_.messenger.SendTo(from, JobMessage::kRetired,
+    job_.messenger.SendTo(from, LabelMessage::kRetired,
                           EncodeRetired({.label = body.label}), out);
     return;
   } else if (rank >= 0 || (!held && results_.IsRequested(body.label))) {
-    job_.messenger.SendTo(from, JobMessage::kDemand,
+    job_.messenger.SendTo(from, LabelMessage::kDemand,
                           EncodeDemand({.label = body.label, .lazy = true}),
                           out);
     if (rank == 0 && offers_.IsRecovering(now)) offers_.NoteComing(body.label);
@@ -300,7 +301,7 @@ void Replication::HandleStored(absl::Time now, AgentId from,
   if (entry == nullptr || entry->value.IsNone()) {
     if (labels_.places.IsHome(body.label) &&
         labels_.watermarks.IsRetired(body.label)) {
-      job_.messenger.SendTo(from, JobMessage::kRetired,
+      job_.messenger.SendTo(from, LabelMessage::kRetired,
                             EncodeRetired({.label = body.label}), out);
     }
     return;

@@ -47,12 +47,12 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
     if (labels_.places.IsHome(label)) {
       ConsumerDone(label, task, out);
     } else {
-      job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
-                            EncodeDone({.label = label, .task = task}), out);
+      job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDone,
+                            EncodeDone({.label = label, .reader = task}), out);
     }
   }
   if (wanted) {
-    job_.messenger.SendTo(holder, JobMessage::kDemand,
+    job_.messenger.SendTo(holder, LabelMessage::kDemand,
                           EncodeDemand({.label = label, .lazy = true}), out);
   }
 }
@@ -101,14 +101,14 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
   known.is_demanded |= wanted;
   labels_.high_fanout.Put(label, known);
   if (wanted) {
-    job_.messenger.SendTo(holder, JobMessage::kDemand,
+    job_.messenger.SendTo(holder, LabelMessage::kDemand,
                           EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (known.left > 0 || mine.count == 0) return;
   if (labels_.places.IsHome(label)) {
     labels_.high_fanout.AddReport(label, job_.self, mine);
   } else {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDone,
                           EncodeDone({.label = label, .all = mine}), out);
   }
 }
@@ -163,8 +163,8 @@ void Retention::ReportDone(const Task& task, Outbox& out) {
     } else if (labels_.places.IsHome(label)) {
       ConsumerDone(label, task, out);
     } else {
-      job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDone,
-                            EncodeDone({.label = label, .task = task}), out);
+      job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDone,
+                            EncodeDone({.label = label, .reader = task}), out);
     }
   }
 }
@@ -208,7 +208,9 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
 }
 
 void Retention::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
-  if (body.task.has_value()) return ConsumerDone(body.label, *body.task, out);
+  if (body.reader.has_value()) {
+    return ConsumerDone(body.label, Task::Of(*body.reader), out);
+  }
   const LabelEntry* entry = labels_.shard.Find(body.label);
   if (entry == nullptr || !entry->is_home) return;
   labels_.high_fanout.AddReport(body.label, from, body.all);
@@ -304,7 +306,7 @@ void Retention::Drop(const Label& label, Outbox& out) {
   }
   if (!entry->copies.empty()) {
     job_.messenger.SendToAll({entry->copies.begin(), entry->copies.end()},
-                             JobMessage::kRetired,
+                             LabelMessage::kRetired,
                              EncodeRetired({.label = label}), out);
   }
   labels_.watermarks.NoteRetired(label);

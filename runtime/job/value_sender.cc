@@ -24,7 +24,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
       ++it;
       continue;
     }
-    job_.messenger.SendTo(*it, JobMessage::kLend, EncodeLend({label, *loan}),
+    job_.messenger.SendTo(*it, LabelMessage::kLend, EncodeLend({label, *loan}),
                           out);
     it = targets.erase(it);
   }
@@ -38,7 +38,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   if (why == Sending::kDemanded) {
     for (const AgentId agent : told) deferred_.Add(agent, label);
   } else if (!told.empty()) {
-    job_.messenger.SendToAll(std::move(told), JobMessage::kAnnounce,
+    job_.messenger.SendToAll(std::move(told), LabelMessage::kAnnounce,
                              EncodeAnnounce({label, entry->value.digest()}),
                              out);
   }
@@ -51,8 +51,8 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   if (why == Sending::kCopy && body.size() > job_.limits.offer_bytes_min) {
     tag = EncodeAnnounce({label, entry->value.digest()});
   }
-  job_.messenger.SendToAll(std::move(targets), JobMessage::kPublish, body, out,
-                           tag);
+  job_.messenger.SendToAll(std::move(targets), LabelMessage::kPublish, body,
+                           out, tag);
 }
 
 void ValueSender::SendDeferred(absl::Time now, Outbox& out) {

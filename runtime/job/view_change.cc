@@ -92,7 +92,7 @@ void ViewChange::ReviewHandovers(absl::Time now, const Placement& before,
       labels_.handover.Await(peer, now + job_.limits.handover_max, before);
       // It may have begun without knowing this agent.
       if (has_told_start_)
-        job_.messenger.SendTo(peer, JobMessage::kStarted, {}, out);
+        job_.messenger.SendTo(peer, LabelMessage::kStarted, {}, out);
     }
     if (before.Contains(job_.self) &&
         (is_new || !labels_.places.placement().Contains(job_.self))) {
@@ -112,7 +112,7 @@ void ViewChange::TellStart(Outbox& out) {
   has_told_start_ = true;
   for (const PlacementMember& member : labels_.places.placement().members()) {
     if (member.agent != job_.self) {
-      job_.messenger.SendTo(member.agent, JobMessage::kStarted, {}, out);
+      job_.messenger.SendTo(member.agent, LabelMessage::kStarted, {}, out);
     }
   }
 }
@@ -172,14 +172,14 @@ void ViewChange::HandOverWatermarks(
     bodies[labels_.places.HomeOf(row.first)].retired.push_back(row);
   }
   for (const auto& [home, body] : bodies) {
-    job_.messenger.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(body),
-                          out);
+    job_.messenger.SendTo(home, LabelMessage::kWatermarks,
+                          EncodeWatermarks(body), out);
   }
 }
 
 void ViewChange::SendHandoverComplete(Outbox& out) {
   for (const AgentId to : labels_.handover.TakeComplete()) {
-    job_.messenger.SendTo(to, JobMessage::kWatermarks,
+    job_.messenger.SendTo(to, LabelMessage::kWatermarks,
                           EncodeWatermarks({.handover_complete = true}), out);
   }
 }

@@ -1,11 +1,12 @@
 // What is said of labels to the same agents in one pass becomes few messages,
 // bounded in length, in the order in which it was said.
-#include "runtime/job/message_batcher.h"
+#include "kvstore/messages/message_batcher.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/job/context/job_messages.h"
 
 namespace dogged {
 namespace {
@@ -19,23 +20,23 @@ const AgentId kThird(3);
 
 TEST(MessageBatcher, GathersWhatGoesToTheSameAgents) {
   MessageBatcher bulks(100);
-  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "a"));
-  EXPECT_TRUE(bulks.Add({kThird}, JobMessage::kStored, "b"));
-  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kDone, "c"));
-  EXPECT_TRUE(bulks.Add({kPeer, kThird}, JobMessage::kStored, "d"));
-  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "e"));
+  EXPECT_TRUE(bulks.Add({kPeer}, LabelMessage::kStored, "a"));
+  EXPECT_TRUE(bulks.Add({kThird}, LabelMessage::kStored, "b"));
+  EXPECT_TRUE(bulks.Add({kPeer}, LabelMessage::kDone, "c"));
+  EXPECT_TRUE(bulks.Add({kPeer, kThird}, LabelMessage::kStored, "d"));
+  EXPECT_TRUE(bulks.Add({kPeer}, LabelMessage::kStored, "e"));
   const std::vector<MessageBatcher::Bulk> all = bulks.TakeAll();
   ASSERT_THAT(all, SizeIs(4));
   EXPECT_EQ(all[0].bodies, "ae");
-  EXPECT_EQ(all[0].kind, JobMessage::kStored);
+  EXPECT_EQ(all[0].kind, LabelMessage::kStored);
   EXPECT_THAT(all[0].targets, ElementsAre(kPeer));
   EXPECT_EQ(all[1].bodies, "b");
   EXPECT_EQ(all[2].bodies, "c");
-  EXPECT_EQ(all[2].kind, JobMessage::kDone);
+  EXPECT_EQ(all[2].kind, LabelMessage::kDone);
   EXPECT_EQ(all[3].bodies, "d");
   EXPECT_THAT(all[3].targets, ElementsAre(kPeer, kThird));
   EXPECT_THAT(bulks.TakeAll(), IsEmpty());
-  EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kStored, "f"));
+  EXPECT_TRUE(bulks.Add({kPeer}, LabelMessage::kStored, "f"));
   EXPECT_THAT(bulks.TakeAll(), SizeIs(1));
 }
 
@@ -44,7 +45,7 @@ TEST(MessageBatcher, AreBounded) {
   std::string said;
   for (char c = 'a'; c <= 'z'; ++c) {
     const std::string body(1 + static_cast<size_t>(c) % 5, c);
-    EXPECT_TRUE(bulks.Add({kPeer}, JobMessage::kPublish, body));
+    EXPECT_TRUE(bulks.Add({kPeer}, LabelMessage::kPublish, body));
     said += body;
   }
   std::string heard;
@@ -55,15 +56,16 @@ TEST(MessageBatcher, AreBounded) {
     heard += bulk.bodies;
   }
   EXPECT_EQ(heard, said);
-  EXPECT_FALSE(bulks.Add({kPeer}, JobMessage::kPublish, "sixsix"));
-  EXPECT_FALSE(MessageBatcher(0).Add({kPeer}, JobMessage::kPublish, "a"));
+  EXPECT_FALSE(bulks.Add({kPeer}, LabelMessage::kPublish, "sixsix"));
+  EXPECT_FALSE(MessageBatcher(0).Add({kPeer}, LabelMessage::kPublish, "a"));
 }
 
 TEST(MessageBatcher, AreOfLabelsOnly) {
   MessageBatcher bulks(100);
-  for (const JobMessage kind :
-       {JobMessage::kWatermarks, JobMessage::kLend, JobMessage::kClaim,
-        JobMessage::kStarted, JobMessage::kLookup}) {
+  for (const LabelMessage kind :
+       {LabelMessage::kWatermarks, LabelMessage::kLend, LabelMessage::kStarted,
+        static_cast<LabelMessage>(JobMessage::kClaim),
+        static_cast<LabelMessage>(JobMessage::kLookup)}) {
     EXPECT_FALSE(bulks.Add({kPeer}, kind, "a"));
   }
   EXPECT_THAT(bulks.TakeAll(), IsEmpty());

@@ -15,8 +15,8 @@ import sys
 
 import source
 
-FOLDERS = ("kvstore/dictionary", "kvstore/lending", "kvstore/placement",
-           "kvstore/replication", "kvstore/storage", "runtime/job",
+FOLDERS = ("kvstore/dictionary", "kvstore/lending", "kvstore/messages",
+           "kvstore/placement", "kvstore/replication", "kvstore/storage", "runtime/job",
            "runtime/job/context", "runtime/job/search", "runtime/job/tasks",
            "dsl", "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
 # Second halves of classes: the encoded form of a TilePlan's many parts, results

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/lending/lending.h"
+#include "kvstore/messages/job_messenger.h"
 #include "runtime/base/random.h"
 #include "runtime/exec/executor.h"
 #include "runtime/graph/job.h"
@@ -17,13 +18,13 @@
 #include "runtime/job/context/input_chunks.h"
 #include "runtime/job/context/job_dependencies.h"
 #include "runtime/job/context/job_goal.h"
+#include "runtime/job/context/job_messages.h"
 #include "runtime/job/context/job_options.h"
 #include "runtime/job/context/job_stats.h"
 #include "runtime/job/context/program_labels.h"
 #include "runtime/job/context/stall_detector.h"
 #include "runtime/job/context/task_times.h"
 #include "runtime/job/context/trouble.h"
-#include "runtime/job/job_messenger.h"
 
 namespace dogged {
 

@@ -5,12 +5,13 @@
 
 #include <cstdint>
 
+#include "kvstore/messages/label_stats.h"
 #include "runtime/base/codec.h"
 
 namespace dogged {
 
 // What one agent did for a job so far.
-struct JobStats {
+struct JobStats : LabelStats {
   int64_t tasks_executed = 0;
   // Of those, tasks whose outputs were bound already when they completed.
   int64_t tasks_duplicated = 0;
@@ -25,14 +26,6 @@ struct JobStats {
   int64_t reads_remote = 0;  // made by another agent
   int64_t bytes_read_local = 0;
   int64_t bytes_read_remote = 0;
-  int64_t messages_sent = 0;
-  int64_t bytes_sent = 0;
-  int64_t bytes_resent = 0;  // of values, on demand or again
-  // Multicasts started here, and what this agent sent for those of all agents,
-  // relayed ones too.
-  int64_t publications = 0;
-  int64_t publication_messages = 0;
-  int64_t publication_bytes = 0;
   // Of the job's inputs: what came here from other agents, and from clients;
   // what tasks of this agent read, each by itself.
   int64_t input_bytes_received = 0;

@@ -18,7 +18,7 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
       return;
     }
     // The first demand of a walk, or of a task that was given, repeats nothing.
-    const bool is_first = body.lazy && body.task.has_value();
+    const bool is_first = body.lazy && body.reader.has_value();
     if (!is_first) job_.stats.bytes_resent += entry->value.bytes();
     sender_.SendValue({from}, body.label, out, Sending::kDemanded);
     return;
@@ -32,12 +32,12 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   const std::optional<Task> producer = job_.relations.ProducerOf(body.label);
   if (!producer.has_value()) return;
   if (labels_.places.IsHome(body.label)) {
-    const bool may_be_late = body.lazy || body.task.has_value();
+    const bool may_be_late = body.lazy || body.reader.has_value();
     if (labels_.watermarks.IsRetired(body.label) && may_be_late &&
         !body.insist) {
       job_.messenger.SendTo(
-          from, JobMessage::kRetired,
-          EncodeRetired({.label = body.label, .task = body.task}), out);
+          from, LabelMessage::kRetired,
+          EncodeRetired({.label = body.label, .reader = body.reader}), out);
       return;
     }
     if (body.certain) RecomputeIfGone(body.label);
@@ -52,7 +52,7 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     open_.Add({.label = body.label,
                .depth = body.depth,
                .certain = body.certain,
-               .passed_on = !body.task.has_value()});
+               .passed_on = !body.reader.has_value()});
   }
 }
 
@@ -129,7 +129,7 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
   if (!labels_.places.IsMine(*producer)) {
     // A task with several outputs runs at the home of its first.
     job_.messenger.SendTo(
-        labels_.places.HomeOf(*producer), JobMessage::kDemand,
+        labels_.places.HomeOf(*producer), LabelMessage::kDemand,
         EncodeDemand(
             {.label = target, .depth = open.depth, .certain = open.certain}),
         out);
@@ -204,9 +204,9 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
                  .certain = demanded_task.certain});
     } else if (!is_wide ||
                labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
-      job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+      job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
                             EncodeDemand({.label = label,
-                                          .task = task,
+                                          .reader = task,
                                           .depth = demanded_task.depth + 1,
                                           .certain = demanded_task.certain}),
                             out);
@@ -244,8 +244,8 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
       labels_.high_fanout.NoteAsker(label, task);
     if (labels_.places.HomeOf(label) != coming_from) {
       job_.messenger.SendTo(
-          labels_.places.HomeOf(label), JobMessage::kDemand,
-          EncodeDemand({.label = label, .task = task, .lazy = true}), out);
+          labels_.places.HomeOf(label), LabelMessage::kDemand,
+          EncodeDemand({.label = label, .reader = task, .lazy = true}), out);
     }
   });
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -253,7 +253,7 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
 
 void Demands::HandleRetired(AgentId from, const RetiredBody& body,
                             Outbox& out) {
-  if (!body.task.has_value()) {
+  if (!body.reader.has_value()) {
     labels_.handover.Settle(from, body.label);
     const LabelEntry* entry = labels_.shard.Find(body.label);
     if (entry == nullptr || entry->is_home ||
@@ -265,7 +265,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
     labels_.shard.Erase(body.label);
     return;
   }
-  if (BelieveRetired(from, body.label, *body.task, out)) return;
+  if (BelieveRetired(from, body.label, Task::Of(*body.reader), out)) return;
   const HighFanoutLabels::Known* known = labels_.high_fanout.Find(body.label);
   if (known == nullptr) return;
   // One demand was for all tasks that miss it, and so is one that insists.
@@ -292,9 +292,9 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
     return false;
   }
   if (!tasks_.IsMissing(task, label)) return false;
-  job_.messenger.SendTo(from, JobMessage::kDemand,
+  job_.messenger.SendTo(from, LabelMessage::kDemand,
                         EncodeDemand({.label = label,
-                                      .task = task,
+                                      .reader = task,
                                       .depth = known->depth + 1,
                                       .certain = true,
                                       .insist = true}),

@@ -85,7 +85,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
   if (entry != nullptr && !entry->value.IsNone()) {
     HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
                           EncodeDemand({.label = label,
                                         .depth = 1,
                                         .certain = !job_.goal.is_demanded,

@@ -17,19 +17,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "kvstore/dictionary/label_state.h"
 #include "runtime/base/label.h"
 #include "runtime/base/random.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {
-
-// What is known of a label where it is kept.
-enum class LabelState : uint8_t {
-  kBound = 0,
-  kUnbound = 1,
-  kClaimed = 2,  // unbound, and somebody runs its producer
-  kRetired = 3,  // it was bound, and dropped for its consumers were done
-};
 
 class Walk {
  public:

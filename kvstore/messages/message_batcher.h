@@ -4,8 +4,8 @@
 // and a message costs more than they do.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_
-#define DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_
+#ifndef DOGGED_KVSTORE_MESSAGES_MESSAGE_BATCHER_H_
+#define DOGGED_KVSTORE_MESSAGES_MESSAGE_BATCHER_H_
 
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "kvstore/messages/label_messages.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/messages.h"
 
 namespace dogged {
 
@@ -27,7 +27,7 @@ class MessageBatcher {
   // A message: `bodies` is one or more, one after the other.
   struct Bulk {
     Targets targets;
-    JobMessage kind;
+    LabelMessage kind;
     std::string bodies;
   };
 
@@ -36,7 +36,7 @@ class MessageBatcher {
 
   // False, and nothing is added, if a message of this kind speaks of no labels
   // or the body is too long to share one.
-  bool Add(absl::Span<const AgentId> targets, JobMessage kind,
+  bool Add(absl::Span<const AgentId> targets, LabelMessage kind,
            absl::string_view body);
   // All, in the order of their first bodies.
   std::vector<Bulk> TakeAll();
@@ -45,9 +45,9 @@ class MessageBatcher {
   const int64_t bytes_max_;
   std::vector<Bulk> batcher_;
   // Those that have room, by their place in `batcher_`.
-  absl::flat_hash_map<std::pair<JobMessage, Targets>, size_t> open_;
+  absl::flat_hash_map<std::pair<LabelMessage, Targets>, size_t> open_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_MESSAGE_BATCHER_H_
+#endif  // DOGGED_KVSTORE_MESSAGES_MESSAGE_BATCHER_H_

@@ -2,20 +2,20 @@
 // and gathered where it speaks of labels. It counts what it sends.
 //
 // No clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_
-#define DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_
+#ifndef DOGGED_KVSTORE_MESSAGES_JOB_MESSENGER_H_
+#define DOGGED_KVSTORE_MESSAGES_JOB_MESSENGER_H_
 
 #include <cstdint>
 
 #include "absl/container/btree_set.h"
 #include "absl/types/span.h"
+#include "kvstore/messages/label_messages.h"
+#include "kvstore/messages/label_stats.h"
+#include "kvstore/messages/message_batcher.h"
 #include "routing/multicast/multicast.h"
 #include "routing/transport/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/context/job_stats.h"
-#include "runtime/job/message_batcher.h"
-#include "runtime/job/messages.h"
 
 namespace dogged {
 
@@ -27,13 +27,17 @@ class JobMessenger {
   };
   // `multicast` and `stats` outlive this.
   JobMessenger(Sender sender, int64_t batch_bytes_max, Multicast& multicast,
-               JobStats& stats);
+               LabelStats& stats);
 
-  // Nothing is sent to no agent.
-  void SendTo(AgentId to, JobMessage kind, const Bytes& body, Outbox& out);
+  // Nothing is sent to no agent. `Kind`: LabelMessage, or another enum of kinds
+  // of messages about the job.
+  template <typename Kind>
+  void SendTo(AgentId to, Kind kind, const Bytes& body, Outbox& out) {
+    SendToOne(to, static_cast<uint8_t>(kind), body, out);
+  }
   // To all but this agent. With a tag it is offered first: whoever has what the
   // tag names takes no bytes.
-  void SendToAll(absl::btree_set<AgentId> targets, JobMessage kind,
+  void SendToAll(absl::btree_set<AgentId> targets, LabelMessage kind,
                  const Bytes& body, Outbox& out, const Bytes& tag = {});
   // At the end of a pass: what was gathered.
   void SendBatches(Outbox& out);
@@ -41,15 +45,16 @@ class JobMessenger {
   void CountPublications();
 
  private:
-  void Send(absl::Span<const AgentId> targets, JobMessage kind,
-            const Bytes& body, Outbox& out, const Bytes& tag = {});
+  void SendToOne(AgentId to, uint8_t kind, const Bytes& body, Outbox& out);
+  void Send(absl::Span<const AgentId> targets, uint8_t kind, const Bytes& body,
+            Outbox& out, const Bytes& tag = {});
 
   const Sender sender_;
   Multicast& multicast_;
-  JobStats& stats_;
+  LabelStats& stats_;
   MessageBatcher batcher_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_JOB_MESSENGER_H_
+#endif  // DOGGED_KVSTORE_MESSAGES_JOB_MESSENGER_H_

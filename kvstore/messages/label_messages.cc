@@ -1,6 +1,5 @@
-#include "runtime/job/messages.h"
+#include "kvstore/messages/label_messages.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -10,14 +9,14 @@
 namespace dogged {
 namespace {
 
-void PutTask(const std::optional<Task>& task, Encoder& out) {
-  out.PutBool(task.has_value());
-  if (task.has_value()) task->Encode(out);
+void PutReader(const std::optional<Reader>& reader, Encoder& out) {
+  out.PutBool(reader.has_value());
+  if (reader.has_value()) reader->Encode(out);
 }
 
-std::optional<Task> GetTask(Decoder& in) {
+std::optional<Reader> GetReader(Decoder& in) {
   if (!in.GetBool()) return std::nullopt;
-  return Task::Decode(in);
+  return Reader::Decode(in);
 }
 
 void PutRows(const std::vector<std::pair<Label, int64_t>>& rows, Encoder& out) {
@@ -145,7 +144,7 @@ absl::StatusOr<std::vector<AnnounceBody>> DecodeAnnounce(
 Bytes EncodeDemand(const DemandBody& body) {
   Encoder out;
   body.label.Encode(out);
-  PutTask(body.task, out);
+  PutReader(body.reader, out);
   out.PutSigned(body.depth);
   out.PutBool(body.certain);
   out.PutBool(body.insist);
@@ -157,7 +156,7 @@ absl::StatusOr<std::vector<DemandBody>> DecodeDemand(absl::string_view body) {
   return DecodeAll<DemandBody>(body, "demand", [](Decoder& in) {
     DemandBody out;
     out.label = Label::Decode(in);
-    out.task = GetTask(in);
+    out.reader = GetReader(in);
     out.depth = static_cast<int32_t>(in.GetSigned());
     out.certain = in.GetBool();
     out.insist = in.GetBool();
@@ -169,8 +168,8 @@ absl::StatusOr<std::vector<DemandBody>> DecodeDemand(absl::string_view body) {
 Bytes EncodeDone(const DoneBody& body) {
   Encoder out;
   body.label.Encode(out);
-  PutTask(body.task, out);
-  if (!body.task.has_value()) {
+  PutReader(body.reader, out);
+  if (!body.reader.has_value()) {
     out.PutVarint(body.all.count);
     out.PutU64(body.all.hash_sum);
   }
@@ -181,8 +180,8 @@ absl::StatusOr<std::vector<DoneBody>> DecodeDone(absl::string_view body) {
   return DecodeAll<DoneBody>(body, "done", [](Decoder& in) {
     DoneBody out;
     out.label = Label::Decode(in);
-    out.task = GetTask(in);
-    if (!out.task.has_value()) {
+    out.reader = GetReader(in);
+    if (!out.reader.has_value()) {
       out.all.count = in.GetVarint();
       out.all.hash_sum = in.GetU64();
     }
@@ -193,7 +192,7 @@ absl::StatusOr<std::vector<DoneBody>> DecodeDone(absl::string_view body) {
 Bytes EncodeRetired(const RetiredBody& body) {
   Encoder out;
   body.label.Encode(out);
-  PutTask(body.task, out);
+  PutReader(body.reader, out);
   return Bytes(out.Take());
 }
 
@@ -221,81 +220,9 @@ absl::StatusOr<std::vector<RetiredBody>> DecodeRetired(absl::string_view body) {
   return DecodeAll<RetiredBody>(body, "retired", [](Decoder& in) {
     RetiredBody out;
     out.label = Label::Decode(in);
-    out.task = GetTask(in);
+    out.reader = GetReader(in);
     return out;
   });
-}
-
-Bytes EncodeLookup(const LookupBody& body) {
-  Encoder out;
-  body.label.Encode(out);
-  out.PutBool(body.insist);
-  return Bytes(out.Take());
-}
-
-absl::StatusOr<LookupBody> DecodeLookup(absl::string_view body) {
-  Decoder in(body);
-  LookupBody out;
-  out.label = Label::Decode(in);
-  out.insist = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("lookup"));
-  return out;
-}
-
-Bytes EncodeAnswer(const AnswerBody& body) {
-  Encoder out;
-  body.label.Encode(out);
-  out.PutU8(static_cast<uint8_t>(body.state));
-  out.PutBool(body.newest.has_value());
-  out.PutSigned(body.newest.value_or(0));
-  return Bytes(out.Take());
-}
-
-absl::StatusOr<AnswerBody> DecodeAnswer(absl::string_view body) {
-  Decoder in(body);
-  AnswerBody out;
-  out.label = Label::Decode(in);
-  const uint8_t state = in.GetU8();
-  if (state > static_cast<uint8_t>(LabelState::kRetired)) in.Fail();
-  const bool has_newest = in.GetBool();
-  const int64_t newest = in.GetSigned();
-  if (has_newest) out.newest = newest;
-  DOGGED_RETURN_IF_ERROR(in.Finish("answer"));
-  out.state = static_cast<LabelState>(state);
-  return out;
-}
-
-Bytes EncodeClaim(const ClaimBody& body) {
-  Encoder out;
-  body.task.Encode(out);
-  body.wanted.Encode(out);
-  out.PutBool(body.granted);
-  return Bytes(out.Take());
-}
-
-absl::StatusOr<ClaimBody> DecodeClaim(absl::string_view body) {
-  Decoder in(body);
-  ClaimBody out;
-  out.task = Task::Decode(in);
-  out.wanted = Label::Decode(in);
-  out.granted = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("claim"));
-  return out;
-}
-
-Bytes EncodeSteal(const StealBody& body) {
-  Encoder out;
-  out.PutVarint(static_cast<uint64_t>(body.count));
-  return Bytes(out.Take());
-}
-
-absl::StatusOr<StealBody> DecodeSteal(absl::string_view body) {
-  constexpr uint64_t kCountMax = 1 << 16;
-  Decoder in(body);
-  StealBody out;
-  out.count = static_cast<int64_t>(std::min(in.GetVarint(), kCountMax));
-  DOGGED_RETURN_IF_ERROR(in.Finish("steal"));
-  return out;
 }
 
 }  // namespace dogged

@@ -1,8 +1,8 @@
-#include "runtime/job/message_batcher.h"
+#include "kvstore/messages/message_batcher.h"
 
 namespace dogged {
 
-bool MessageBatcher::Add(absl::Span<const AgentId> targets, JobMessage kind,
+bool MessageBatcher::Add(absl::Span<const AgentId> targets, LabelMessage kind,
                          absl::string_view body) {
   const auto bytes_max = static_cast<size_t>(bytes_max_);
   if (!IsAboutLabels(kind) || body.size() > bytes_max / 2) return false;
