@@ -15,7 +15,7 @@ constexpr int64_t kDigestsMax = int64_t{1} << 21;
 
 }  // namespace
 
-ConflictCheck::ConflictCheck(JobContext& job, JobLabels& labels)
+ConflictCheck::ConflictCheck(JobContext& job, LabelTable& labels)
     : job_(job), labels_(labels), log_(kDigestVersions, kDigestsMax) {}
 
 std::optional<bool> ConflictCheck::BindHere(const Label& label,
@@ -41,8 +41,8 @@ bool ConflictCheck::CompareDigest(const Label& label, const Digest& digest,
 
 bool ConflictCheck::LogDigest(const Label& label, const Digest& digest,
                               AgentId from) {
-  const Label row = labels_.watermarks.RowOf(label);
-  const int64_t version = labels_.watermarks.VersionOf(label);
+  const Label row = job_.labels_of_program.RowOf(label);
+  const int64_t version = job_.labels_of_program.VersionOf(label);
   if (log_.Note(row, version, digest)) return true;
   FailOfConflict(label, *log_.Find(row, version), digest, from);
   return false;
@@ -52,7 +52,7 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
                                AgentId from) {
   for (const RowDigests& row : rows) {
     for (const auto& [version, digest] : row.versions) {
-      const Label label = labels_.watermarks.WithVersion(row.row, version);
+      const Label label = job_.labels_of_program.WithVersion(row.row, version);
       if (!CompareDigest(label, digest, from)) return false;
     }
   }
@@ -61,8 +61,9 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
 
 bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
                                 AgentId from) {
-  if (!value.HasDigest() && !log_.Find(labels_.watermarks.RowOf(label),
-                                       labels_.watermarks.VersionOf(label))) {
+  if (!value.HasDigest() &&
+      !log_.Find(job_.labels_of_program.RowOf(label),
+                 job_.labels_of_program.VersionOf(label))) {
     return true;
   }
   return LogDigest(label, value.digest(), from);
@@ -73,15 +74,15 @@ std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
   if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
     return entry->value.digest();
   }
-  return log_.Find(labels_.watermarks.RowOf(label),
-                   labels_.watermarks.VersionOf(label));
+  return log_.Find(job_.labels_of_program.RowOf(label),
+                   job_.labels_of_program.VersionOf(label));
 }
 
 void ConflictCheck::NoteDigestFrom(absl::Time now, AgentId from,
                                    const Label& label) {
   const AgentId home = labels_.places.HomeOf(label);
   if (from == home || home == job_.self) return;
-  log_.MarkUntold(labels_.watermarks.RowOf(label), now);
+  log_.MarkUntold(job_.labels_of_program.RowOf(label), now);
 }
 
 void ConflictCheck::MarkDigestsUntold(
@@ -139,12 +140,12 @@ std::vector<RowDigests> ConflictCheck::AllDigests() const {
 }
 
 void ConflictCheck::NoteMadeAway(absl::Time now, const Label& label) {
-  log_.MarkUntold(labels_.watermarks.RowOf(label),
+  log_.MarkUntold(job_.labels_of_program.RowOf(label),
                   now + job_.limits.grant_silence_max);
 }
 
 void ConflictCheck::NoteStoredAtHome(const Label& label) {
-  log_.MarkTold(labels_.watermarks.RowOf(label));
+  log_.MarkTold(job_.labels_of_program.RowOf(label));
 }
 
 }  // namespace dogged

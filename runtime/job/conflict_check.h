@@ -10,16 +10,16 @@
 
 #include "absl/functional/function_ref.h"
 #include "kvstore/dictionary/digest_log.h"
+#include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/job_labels.h"
 
 namespace dogged {
 
 class ConflictCheck {
  public:
   // Both outlive this.
-  ConflictCheck(JobContext& job, JobLabels& labels);
+  ConflictCheck(JobContext& job, LabelTable& labels);
 
   // Binds and logs the value; true if the label was not bound here. None: with
   // another digest it was bound or logged, and the job has failed.
@@ -54,7 +54,7 @@ class ConflictCheck {
                       const Digest& other, AgentId from);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   DigestLog log_;
 };
 

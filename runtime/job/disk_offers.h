@@ -8,15 +8,16 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/job_labels.h"
 
 namespace dogged {
 
 class DiskOffers {
  public:
-  DiskOffers(JobContext& job, JobLabels& labels) : job_(job), labels_(labels) {}
+  DiskOffers(JobContext& job, LabelTable& labels)
+      : job_(job), labels_(labels) {}
 
   // This agent reads its directory, and the others may read theirs.
   void BeginScan();
@@ -38,7 +39,7 @@ class DiskOffers {
   void NoteOffer(absl::Time now);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   bool is_reading_ = false;            // this agent's directory
   absl::btree_set<AgentId> others_;    // that may have more to tell of theirs
   absl::flat_hash_set<Label> coming_;  // announced, and asked for

@@ -7,7 +7,7 @@
 
 namespace dogged {
 
-DiskRecovery::DiskRecovery(JobContext& job, JobLabels& labels,
+DiskRecovery::DiskRecovery(JobContext& job, LabelTable& labels,
                            const Parts& parts)
     : job_(job),
       labels_(labels),

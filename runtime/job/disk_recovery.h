@@ -4,6 +4,7 @@
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 
 #include "absl/status/status.h"
+#include "kvstore/dictionary/label_table.h"
 #include "kvstore/storage/value_store.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/carried_over.h"
@@ -11,7 +12,6 @@
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
 #include "runtime/job/disk_offers.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/replication.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
@@ -34,7 +34,7 @@ class DiskRecovery {
     DiskOffers& offers;
     Replication& replication;
   };
-  DiskRecovery(JobContext& job, JobLabels& labels, const Parts& parts);
+  DiskRecovery(JobContext& job, LabelTable& labels, const Parts& parts);
 
   void StartDiskScan();  // offers what the agent's directory holds of this job
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
@@ -54,7 +54,7 @@ class DiskRecovery {
                   Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   ConflictCheck& conflicts_;
   JobStorage& storage_;
   ValueSender& sender_;

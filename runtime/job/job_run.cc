@@ -47,7 +47,7 @@ const Reader* ReaderOf(const Body& body) {
 
 JobRun::JobRun(JobDependencies parts)
     : job_(parts),
-      labels_(job_),
+      labels_(job_.dictionary),
       conflicts_(job_, labels_),
       storage_(std::move(parts.storage), parts.values, job_.relations,
                job_.labels_of_program, labels_.shard),

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kvstore/dictionary/label_table.h"
 #include "runtime/job/carried_over.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
@@ -19,7 +20,6 @@
 #include "runtime/job/context/job_storage.h"
 #include "runtime/job/disk_offers.h"
 #include "runtime/job/disk_recovery.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/replication.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
@@ -101,12 +101,12 @@ class JobRun {
     recovery_.AdoptCarriedOver(now, carried, out);
   }
 
-  // Ends the process, naming what broke; see TaskTable and JobLabels. A job
+  // Ends the process, naming what broke; see TaskTable and LabelTable. A job
   // that has failed is left as it was.
   void CheckInvariants() const {
     if (!job_.failure.ok()) return;
     tasks_.CheckInvariants();
-    labels_.CheckInvariants(job_);
+    labels_.CheckInvariants(job_.dictionary);
   }
 
   // --- questions
@@ -134,7 +134,7 @@ class JobRun {
 
   // Each uses those above it, and none below.
   JobContext job_;
-  JobLabels labels_;
+  LabelTable labels_;
   ConflictCheck conflicts_;
   JobStorage storage_;
   ValueSender sender_;

@@ -15,7 +15,8 @@ constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
 
 }  // namespace
 
-Replication::Replication(JobContext& job, JobLabels& labels, const Parts& parts)
+Replication::Replication(JobContext& job, LabelTable& labels,
+                         const Parts& parts)
     : job_(job),
       labels_(labels),
       conflicts_(parts.conflicts),

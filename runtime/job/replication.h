@@ -6,13 +6,13 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
+#include "kvstore/dictionary/label_table.h"
 #include "kvstore/replication/copy_queue.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
 #include "runtime/job/disk_offers.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/results.h"
@@ -33,7 +33,7 @@ class Replication {
     Results& results;
     DiskOffers& offers;
   };
-  Replication(JobContext& job, JobLabels& labels, const Parts& parts);
+  Replication(JobContext& job, LabelTable& labels, const Parts& parts);
 
   // A task that ran here has made it.
   void BindOutput(absl::Time now, const Label& label, const Value& value,
@@ -60,7 +60,7 @@ class Replication {
                   AgentId from, Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   ConflictCheck& conflicts_;
   JobStorage& storage_;
   ValueSender& sender_;

@@ -61,7 +61,8 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
                                AgentId holder, Outbox& out) {
   HighFanoutLabels::Known* before = labels_.high_fanout.Find(label);
   if (before != nullptr && before->have_value && !value.IsNone()) {
-    for (const Task& task : std::exchange(before->askers, {})) {
+    for (const Reader& reader : std::exchange(before->askers, {})) {
+      const Task task = Task::Of(reader);
       if (!tasks_.IsDemanded(task)) continue;
       job_.relations.ForEachRequired(task, [&](int use, const Label& required) {
         if (required == label) tasks_.MarkInput(task, use, value);

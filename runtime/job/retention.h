@@ -9,10 +9,10 @@
 #include <cstdint>
 
 #include "absl/container/btree_set.h"
+#include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/tasks/task_table.h"
 #include "runtime/job/waiting.h"
 
@@ -20,7 +20,7 @@ namespace dogged {
 
 class Retention {
  public:
-  Retention(JobContext& job, JobLabels& labels, JobStorage& storage,
+  Retention(JobContext& job, LabelTable& labels, JobStorage& storage,
             TaskTable& tasks)
       : job_(job), labels_(labels), storage_(storage), tasks_(tasks) {}
 
@@ -54,7 +54,7 @@ class Retention {
   void Drop(const Label& label, Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   JobStorage& storage_;
   TaskTable& tasks_;
   DoneReports done_reports_;

@@ -5,19 +5,19 @@
 #define DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
 
 #include "absl/container/btree_set.h"
+#include "kvstore/dictionary/label_table.h"
 #include "kvstore/replication/credit.h"
 #include "kvstore/replication/deferred_sends.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/job_labels.h"
 
 namespace dogged {
 
 class ValueSender {
  public:
-  ValueSender(JobContext& job, JobLabels& labels, ConflictCheck& conflicts,
+  ValueSender(JobContext& job, LabelTable& labels, ConflictCheck& conflicts,
               JobStorage& storage, Credit credit)
       : job_(job),
         labels_(labels),
@@ -44,7 +44,7 @@ class ValueSender {
 
  private:
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   ConflictCheck& conflicts_;
   JobStorage& storage_;
   Credit credit_;

@@ -9,7 +9,7 @@
 
 namespace dogged {
 
-ViewChange::ViewChange(JobContext& job, JobLabels& labels, const Parts& parts)
+ViewChange::ViewChange(JobContext& job, LabelTable& labels, const Parts& parts)
     : job_(job),
       labels_(labels),
       conflicts_(parts.conflicts),

@@ -4,12 +4,12 @@
 #define DOGGED_RUNTIME_JOB_VIEW_CHANGE_H_
 
 #include "absl/functional/function_ref.h"
+#include "kvstore/dictionary/label_table.h"
 #include "kvstore/placement/placement.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/disk_offers.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/replication.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/results.h"
@@ -31,7 +31,7 @@ class ViewChange {
     Replication& replication;
     TaskGrants& grants;
   };
-  ViewChange(JobContext& job, JobLabels& labels, const Parts& parts);
+  ViewChange(JobContext& job, LabelTable& labels, const Parts& parts);
 
   void SetMembers(absl::Time now, PlacementView view, Outbox& out);
   void ExpectHandover(absl::Time now, AgentId leaver);
@@ -54,7 +54,7 @@ class ViewChange {
                           Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   ConflictCheck& conflicts_;
   ValueSender& sender_;
   TaskTable& tasks_;

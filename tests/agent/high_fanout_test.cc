@@ -87,7 +87,8 @@ TEST(HighFanoutLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
 TEST(HighFanoutLabels, CountsAFewAgainBetweenTwoSweeps) {
   const Program program = Fan(1000);
   const Relations relations(program);
-  HighFanoutLabels high_fanout(relations);
+  const ProgramLabels labels(relations);
+  HighFanoutLabels high_fanout(labels);
   const auto label = [](int64_t i) { return Label{.array = 0, .index = {i}}; };
   const auto doubted = [&] {
     int count = 0;

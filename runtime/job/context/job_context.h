@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "kvstore/dictionary/label_context.h"
 #include "kvstore/lending/lending.h"
 #include "kvstore/messages/job_messenger.h"
 #include "runtime/base/random.h"
@@ -42,8 +43,16 @@ struct JobContext {
         lending(parts.lending),
         inputs(parts.inputs),
         rng(parts.rng),
-        messenger({.self = self, .job = id}, limits.batch_bytes_max,
-                  *parts.multicast, stats),
+        dictionary{.self = self,
+                   .replicas = options.replicas,
+                   .forward = forward,
+                   .limits = limits,
+                   .relations = labels_of_program,
+                   .lending = lending,
+                   .stats = stats,
+                   .messenger = JobMessenger({.self = self, .job = id},
+                                             limits.batch_bytes_max,
+                                             *parts.multicast, stats)},
         goal(relations),
         times(job->program.classes.size(), limits) {}
   JobContext(const JobContext&) = delete;
@@ -51,9 +60,7 @@ struct JobContext {
 
   const Program& program() const { return job->program; }
   // The first failure stays.
-  void Fail(absl::Status status) {
-    if (failure.ok()) failure = std::move(status);
-  }
+  void Fail(absl::Status status) { dictionary.Fail(std::move(status)); }
   bool IsUnable() const { return trouble.kind == TroubleKind::kUnable; }
   // Something of this job may have been lost, so labels may be made again.
   bool HasLost() const { return rebuild_after != absl::InfinitePast(); }
@@ -78,14 +85,15 @@ struct JobContext {
   // --- written by any component
   Rng rng;
   JobStats stats;
-  JobMessenger messenger;
+  LabelContext dictionary;  // what its components share
+  JobMessenger& messenger = dictionary.messenger;
+  absl::Status& failure = dictionary.failure;  // OK: the job goes on
   JobGoal goal;
   StallDetector stall;
   TaskTimes times;
   // After a death nothing is rebuilt before this: copies come first.
   absl::Time rebuild_after = absl::InfinitePast();
   absl::Time next_sweep = absl::InfinitePast();
-  absl::Status failure;  // OK: the job goes on
   Trouble trouble;
 };
 

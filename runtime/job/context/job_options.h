@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
-#include "kvstore/replication/copy_queue.h"
+#include "kvstore/dictionary/label_limits.h"
 #include "runtime/base/codec.h"
 
 namespace dogged {
@@ -33,17 +33,13 @@ struct JobOptions {
   static JobOptions DecodeFrom(Decoder& decoder);
 };
 
-// Times and bounds of the protocol; the simulation draws small ones.
-struct JobLimits {
-  absl::Duration sweep_interval = absl::Milliseconds(100);
-  // A task that has waited so long demands what it misses. It is longer where
-  // tasks are slow, but for a while after a death: see
-  // TaskTimes::DemandTimeout().
-  absl::Duration demand_timeout_min = absl::Milliseconds(250);
+// Times and bounds of the protocol, for tasks and for labels; the simulation
+// draws small ones. Tasks that have waited for demand_timeout_min demand what
+// they miss. It is longer where tasks are slow, but for a while after a death:
+// see TaskTimes::DemandTimeout(). A task that was given away comes back if its
+// thief is silent for grant_silence_max.
+struct JobLimits : LabelLimits {
   absl::Duration after_failure_timeout = absl::Seconds(1);
-  absl::Duration backoff_max = absl::Seconds(5);
-  // So long, at most, a new home waits for the former one to hand over.
-  absl::Duration handover_max = absl::Seconds(1);
   // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
   int64_t demanded_tasks_max = 1 << 16;
   int64_t open_demands_max = 1 << 16;
@@ -51,24 +47,10 @@ struct JobLimits {
   // half of it no leaf starts while anything runs; from three quarters on
   // values go to disk. Without an engine the job fails beyond all of it.
   int64_t memory_bytes_max = 0;
-  // Every so many versions of a row one is kept for rebuilding. The same at
-  // all agents, or copies go astray.
-  int64_t generation_interval = 16;
-  CopyLimits copies;
-  // An agent that has not taken so many bytes yet hears only what is bound, and
-  // asks for what it needs.
-  int64_t credit_bytes = 16 << 20;
-  // What is said of labels to the same agents is gathered into messages of so
-  // many bytes, which need neither a packet of their own nor a stream.
-  int64_t batch_bytes_max = 1000;
-  // Longer messages with copies, or with values that move, are offered first.
-  int64_t offer_bytes_min = 8 << 10;
   // Tasks on the way down of one backward walk.
   int64_t walk_frames_max = 1 << 14;
   // A task that takes less is not worth the messages of giving it away.
   absl::Duration granted_task_min = absl::Microseconds(200);
-  // It comes back if its thief is silent for so long.
-  absl::Duration grant_silence_max = absl::Seconds(1);
   // Tasks of this home that others have said they run.
   int64_t claims_max = 1 << 16;
 };

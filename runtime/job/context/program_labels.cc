@@ -1,10 +1,12 @@
 #include "runtime/job/context/program_labels.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "runtime/graph/affine.h"
+#include "runtime/graph/affinity.h"
 #include "runtime/graph/program.h"
 #include "runtime/graph/task.h"
 
@@ -44,13 +46,75 @@ ProgramLabels::ProgramLabels(const Relations& relations)
                      SpanOf(relations.program())),
       relations_(relations) {}
 
-bool ProgramLabels::IsMade(const Label& label) const {
-  return relations_.ProducerOf(label).has_value();
+bool ProgramLabels::IsKnown(const Label& label) const {
+  const std::vector<Array>& arrays = relations_.program().arrays;
+  return label.array < static_cast<int64_t>(arrays.size()) &&
+         label.index.size() == arrays[static_cast<size_t>(label.array)].rank;
+}
+
+uint64_t ProgramLabels::KeyOf(const Label& label) const {
+  return AffinityKey(
+      relations_.program().arrays[static_cast<size_t>(label.array)],
+      label.index);
+}
+
+std::string ProgramLabels::TextOf(const Label& label) const {
+  return relations_.program().LabelText(label);
+}
+
+std::optional<Reader> ProgramLabels::ProducerOf(const Label& label) const {
+  return relations_.ProducerOf(label);
 }
 
 bool ProgramLabels::IsMadeOfLabels(const Label& label) const {
   const std::optional<Task> producer = relations_.ProducerOf(label);
   return producer.has_value() && relations_.RequiredCount(*producer) > 0;
+}
+
+void ProgramLabels::ForEachMade(
+    const Reader& reader,
+    absl::FunctionRef<void(const Label& label)> visit) const {
+  relations_.ForEachCreated(Task::Of(reader),
+                            [&](int, const Label& label) { visit(label); });
+}
+
+Label ProgramLabels::FirstMade(const Reader& reader) const {
+  return relations_.FirstCreated(Task::Of(reader));
+}
+
+void ProgramLabels::ForEachRead(
+    const Reader& reader,
+    absl::FunctionRef<void(const Label& label)> visit) const {
+  relations_.ForEachRequired(Task::Of(reader),
+                             [&](int, const Label& label) { visit(label); });
+}
+
+std::string ProgramLabels::TextOf(const Reader& reader) const {
+  return relations_.program().TaskText(Task::Of(reader));
+}
+
+bool ProgramLabels::ForEachReader(
+    const Label& label,
+    absl::FunctionRef<bool(const Reader& reader)> visit) const {
+  return relations_.ForEachConsumer(
+      label, [&](const Task& task, int) { return visit(task); });
+}
+
+int64_t ProgramLabels::ReaderCount(const Label& label) const {
+  return relations_.ConsumerCount(label);
+}
+
+bool ProgramLabels::HasMoreReaders(const Label& label, int64_t than) const {
+  int64_t count = 0;
+  return !relations_.ForEachConsumer(
+      label, [&](const Task&, int) { return ++count <= than; });
+}
+
+bool ProgramLabels::MayHaveMoreReaders(int32_t array, int64_t than) const {
+  const auto& consumers = relations_.ConsumersOf(array);
+  return std::ssize(consumers) > than ||
+         std::any_of(consumers.begin(), consumers.end(),
+                     [](const auto& c) { return !c.inverse.IsInjective(); });
 }
 
 }  // namespace dogged

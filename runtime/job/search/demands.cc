@@ -82,7 +82,7 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   if (!labels_.places.IsHome(label)) return label;
   const std::optional<int64_t> newest = labels_.watermarks.NewestBound(label);
   const int64_t steps =
-      labels_.watermarks.VersionOf(label) - newest.value_or(0);
+      job_.labels_of_program.VersionOf(label) - newest.value_or(0);
   const bool is_far = steps > 2 * labels_.watermarks.generation_interval();
   if (!newest.has_value() && is_far && now < job_.rebuild_after) {
     return std::nullopt;
@@ -116,7 +116,7 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
   const Label& target = *frontier;
   if (open.certain && target != open.label &&
       now < job_.times.after_failure_until()) {
-    open_.far().Add(labels_.watermarks.RowOf(target),
+    open_.far().Add(job_.labels_of_program.RowOf(target),
                     *labels_.watermarks.NewestBound(target), open);
   }
   std::optional<Task> producer = job_.relations.ProducerOf(target);
@@ -269,8 +269,9 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
   const HighFanoutLabels::Known* known = labels_.high_fanout.Find(body.label);
   if (known == nullptr) return;
   // One demand was for all tasks that miss it, and so is one that insists.
-  const absl::btree_set<Task> askers = known->askers;
-  for (const Task& task : askers) {
+  const absl::btree_set<Reader> askers = known->askers;
+  for (const Reader& reader : askers) {
+    const Task task = Task::Of(reader);
     if (!tasks_.IsMissing(task, body.label)) continue;
     if (BelieveRetired(from, body.label, task, out)) return;
   }

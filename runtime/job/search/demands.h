@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/tasks/demanded_tasks.h"
 #include "runtime/job/tasks/task_table.h"
 #include "runtime/job/value_sender.h"
@@ -18,7 +18,7 @@ namespace dogged {
 
 class Demands {
  public:
-  Demands(JobContext& job, JobLabels& labels, ValueSender& sender,
+  Demands(JobContext& job, LabelTable& labels, ValueSender& sender,
           TaskTable& tasks)
       : job_(job),
         labels_(labels),
@@ -66,7 +66,7 @@ class Demands {
                       Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   ValueSender& sender_;
   TaskTable& tasks_;
   OpenDemands open_;

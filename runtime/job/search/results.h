@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/tasks/task_table.h"
@@ -20,7 +20,7 @@ namespace dogged {
 
 class Results {
  public:
-  Results(JobContext& job, JobLabels& labels, JobStorage& storage,
+  Results(JobContext& job, LabelTable& labels, JobStorage& storage,
           TaskTable& tasks, Demands& demands, Retention& retention)
       : job_(job),
         labels_(labels),
@@ -58,7 +58,7 @@ class Results {
   void AskForRequested(absl::Time now, const Label& label, Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   JobStorage& storage_;
   TaskTable& tasks_;
   Demands& demands_;

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_messages.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/walk.h"
 #include "runtime/job/tasks/task_table.h"
@@ -20,7 +20,7 @@ namespace dogged {
 
 class Walks {
  public:
-  Walks(JobContext& job, JobLabels& labels, TaskTable& tasks, Demands& demands)
+  Walks(JobContext& job, LabelTable& labels, TaskTable& tasks, Demands& demands)
       : job_(job), labels_(labels), tasks_(tasks), demands_(demands) {}
 
   void Search(absl::Time now, Outbox& out);
@@ -52,7 +52,7 @@ class Walks {
   void AskForRemote(absl::Time now, const Task& task, Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   TaskTable& tasks_;
   Demands& demands_;
   std::vector<ActiveWalk> walks_;

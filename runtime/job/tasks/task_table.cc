@@ -21,9 +21,12 @@ constexpr int kLeavesAtOnce = 1 << 14;
 // its digest.
 constexpr absl::Duration kAskedFor = absl::Microseconds(20);
 
+// Readers of a label that are gone through to see whether all are here.
+constexpr int64_t kConsumersAsked = 16;
+
 }  // namespace
 
-TaskTable::TaskTable(JobContext& job, JobLabels& labels, JobStorage& storage,
+TaskTable::TaskTable(JobContext& job, LabelTable& labels, JobStorage& storage,
                      std::shared_ptr<const KernelTable> kernels)
     : job_(job),
       labels_(labels),
@@ -158,6 +161,20 @@ bool TaskTable::IsWhollyDone(const Task& task) const {
   return done;
 }
 
+bool TaskTable::IsInternal(const Task& task) const {
+  bool is_internal = true;
+  job_.relations.ForEachCreated(task, [&](int, const Label& label) {
+    is_internal =
+        is_internal && labels_.places.HoldersOf(label).size() == 1 &&
+        labels_.places.IsHome(label) &&
+        job_.relations.ConsumerCount(label) <= kConsumersAsked &&
+        job_.relations.ForEachConsumer(label, [&](const Task& reader, int) {
+          return labels_.places.IsMine(reader);
+        });
+  });
+  return is_internal;
+}
+
 void TaskTable::StartReady() {
   while (!ready_.empty() && MayStart()) {
     auto record =
@@ -274,8 +291,8 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
        .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
        .lazy_digests = job_.times.usual() >= kAskedFor && !job_.HasLost() &&
-                       !storage_.has_store() &&
-                       labels_.places.IsInternal(task) && !makes_results(),
+                       !storage_.has_store() && IsInternal(task) &&
+                       !makes_results(),
        .owner = kernels_});
   activation_pool_.Put(std::move(record));
 }

@@ -27,12 +27,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "kvstore/dictionary/label_table.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/leaves.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/job_labels.h"
 #include "runtime/job/tasks/claims.h"
 #include "runtime/job/tasks/demanded_tasks.h"
 #include "runtime/job/tasks/ready_queue.h"
@@ -44,7 +44,7 @@ namespace dogged {
 class TaskTable {
  public:
   // All outlive this.
-  TaskTable(JobContext& job, JobLabels& labels, JobStorage& storage,
+  TaskTable(JobContext& job, LabelTable& labels, JobStorage& storage,
             std::shared_ptr<const KernelTable> kernels);
   TaskTable(const TaskTable&) = delete;
   TaskTable& operator=(const TaskTable&) = delete;
@@ -121,6 +121,9 @@ class TaskTable {
   // to be only one. None: it runs.
   const char* PlaceOf(const Task& task) const;
   bool MayStart() const;
+  // Nobody else is to have or to read what it makes. Also false where that
+  // would take long to find out.
+  bool IsInternal(const Task& task) const;
   void Start(std::unique_ptr<Activation> record);
   // What it reads of the job's inputs is at hand, or will be.
   bool HasInputs(const Activation& record);
@@ -129,7 +132,7 @@ class TaskTable {
   void ReleaseInputsEarly(const Activation& record, const Kernel& kernel);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   JobStorage& storage_;
   std::shared_ptr<const KernelTable> kernels_;  // null: not made yet
   ActivationTable activations_;

@@ -1,12 +1,12 @@
 // Handover: what passes between a former home and a new one when the members
-// change and both live. The former one gives values and the outputs of tasks
-// that still run, then says that it is through; until then, or for a bounded
-// time, the new one starts no task that may have run there. So one who joins
-// or leaves costs no task.
+// change and both live. The former one gives values, and what readers that are
+// still at it make, then says that it is through; until then, or for a bounded
+// time, the new one has nothing made that may have been made there. So an agent
+// that joins or leaves costs no work.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_HANDOVER_H_
-#define DOGGED_RUNTIME_JOB_HANDOVER_H_
+#ifndef DOGGED_KVSTORE_REPLICATION_HANDOVER_H_
+#define DOGGED_KVSTORE_REPLICATION_HANDOVER_H_
 
 #include <optional>
 #include <utility>
@@ -19,7 +19,7 @@
 #include "kvstore/placement/placement.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
-#include "runtime/graph/task.h"
+#include "runtime/base/reader.h"
 
 namespace dogged {
 
@@ -28,14 +28,14 @@ class Handover {
   // --- giving
   // `to` is to hear when all that it is given has arrived.
   void Owe(AgentId to) { giving_.try_emplace(to); }
-  // A value is on its way to `to`, or a task runs whose outputs it will get.
+  // A value is on its way to `to`, or a reader is at what `to` will get.
   // Counts only for one who is owed.
   void Give(AgentId to, const Label& label);
-  void Give(AgentId to, const Task& task);
+  void Give(AgentId to, const Reader& reader);
   // It has arrived, or is not needed there.
   void Settle(AgentId to, const Label& label);
-  // It ran: what it made is given, or was bound here.
-  void Settle(const Task& task);
+  // It is done: what it made is given, or was bound here.
+  void Settle(const Reader& reader);
   // Those who have got all; they are owed no more.
   std::vector<AgentId> TakeComplete();
   // The dead are owed nothing, and nothing is awaited of them.
@@ -53,7 +53,7 @@ class Handover {
   void Expire(absl::Time now);
   bool IsAwaiting() const { return !awaited_.empty(); }
   bool IsAwaiting(AgentId from) const { return awaited_.contains(from); }
-  // The task of an output with this key may have run elsewhere.
+  // A label with this key may have been made elsewhere.
   bool IsHeld(uint64_t key, AgentId self) const {
     return IsAwaiting() && former_->Home(key) != self;
   }
@@ -67,7 +67,7 @@ class Handover {
  private:
   struct Given {
     absl::flat_hash_set<Label> labels;
-    absl::flat_hash_set<Task> tasks;
+    absl::flat_hash_set<Reader> readers;
   };
   absl::btree_map<AgentId, Given> giving_;
   struct Awaited {
@@ -81,4 +81,4 @@ class Handover {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_HANDOVER_H_
+#endif  // DOGGED_KVSTORE_REPLICATION_HANDOVER_H_

@@ -1,7 +1,7 @@
-// JobLabels: what this agent holds and knows of a job's labels: values and who
-// waits for them, watermarks, homes, labels of many consumers, and what is
-// handed over between homes. Components of the run read it; each part says who
-// changes it.
+// LabelTable: what this agent holds and knows of a job's labels: values and the
+// agents that wait for them, watermarks, homes, labels of many readers, and
+// what is handed over between homes. Components of the dictionary and of the
+// job's run read it; each part says which of them change it.
 //
 // A label is at this agent in one of these states:
 //
@@ -16,22 +16,22 @@
 //   (JobStorage); bound, spilled -> retired (Retention), or unbound (its home
 //   is another, or the disk has lost it); retired, unbound -> recomputing
 //   (Demands); recomputing -> bound.
-#ifndef DOGGED_RUNTIME_JOB_JOB_LABELS_H_
-#define DOGGED_RUNTIME_JOB_JOB_LABELS_H_
+#ifndef DOGGED_KVSTORE_DICTIONARY_LABEL_TABLE_H_
+#define DOGGED_KVSTORE_DICTIONARY_LABEL_TABLE_H_
 
+#include "kvstore/dictionary/high_fanout.h"
+#include "kvstore/dictionary/label_context.h"
 #include "kvstore/dictionary/shard.h"
 #include "kvstore/dictionary/watermarks.h"
-#include "runtime/job/context/job_context.h"
-#include "runtime/job/handover.h"
-#include "runtime/job/high_fanout.h"
-#include "runtime/job/job_placement.h"
+#include "kvstore/placement/label_placement.h"
+#include "kvstore/replication/handover.h"
 
 namespace dogged {
 
-struct JobLabels {
-  explicit JobLabels(const JobContext& job)
-      : watermarks(job.labels_of_program, job.limits.generation_interval),
-        places(job.self, job.options.replicas, job.relations, watermarks),
+struct LabelTable {
+  explicit LabelTable(const LabelContext& job)
+      : watermarks(job.relations, job.limits.generation_interval),
+        places(job.self, job.replicas, job.relations, watermarks),
         high_fanout(job.relations) {}
 
   // None: it has to be demanded.
@@ -44,16 +44,16 @@ struct JobLabels {
 
   // Ends the process, naming the label, unless what is held of each label fits
   // its state. Cost: O(labels that are held or waited for).
-  void CheckInvariants(const JobContext& job) const;
+  void CheckInvariants(const LabelContext& job) const;
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention
   Watermarks
-      watermarks;       // raised where labels are bound, dropped or handed over
-  JobPlacement places;  // set by ViewChange
+      watermarks;  // raised where labels are bound, dropped or handed over
+  LabelPlacement places;         // set by ViewChange
   HighFanoutLabels high_fanout;  // kept by Retention
   Handover handover;  // awaited by ViewChange, settled as values arrive
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_JOB_LABELS_H_
+#endif  // DOGGED_KVSTORE_DICTIONARY_LABEL_TABLE_H_

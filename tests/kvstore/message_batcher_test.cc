@@ -6,7 +6,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/job/context/job_messages.h"
 
 namespace dogged {
 namespace {
@@ -64,8 +63,8 @@ TEST(MessageBatcher, AreOfLabelsOnly) {
   MessageBatcher bulks(100);
   for (const LabelMessage kind :
        {LabelMessage::kWatermarks, LabelMessage::kLend, LabelMessage::kStarted,
-        static_cast<LabelMessage>(JobMessage::kClaim),
-        static_cast<LabelMessage>(JobMessage::kLookup)}) {
+        static_cast<LabelMessage>(kFirstFreeKind + 9),
+        static_cast<LabelMessage>(kFirstFreeKind + 7)}) {
     EXPECT_FALSE(bulks.Add({kPeer}, kind, "a"));
   }
   EXPECT_THAT(bulks.TakeAll(), IsEmpty());

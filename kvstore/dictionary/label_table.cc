@@ -1,4 +1,4 @@
-#include "runtime/job/job_labels.h"
+#include "kvstore/dictionary/label_table.h"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@
 
 namespace dogged {
 
-void JobLabels::CheckInvariants(const JobContext& job) const {
+void LabelTable::CheckInvariants(const LabelContext& job) const {
   (void)shard.Select([&](const Label& label, const LabelEntry& entry) {
-    const auto name = [&] { return job.program().LabelText(label); };
+    const auto name = [&] { return job.relations.TextOf(label); };
     const bool is_bound = !entry.value.IsNone();
     DOGGED_CHECK(is_bound || (!entry.is_home && entry.copies.empty() &&
                               entry.on_disk == OnDisk::kNo))
@@ -26,7 +26,7 @@ void JobLabels::CheckInvariants(const JobContext& job) const {
                  watermarks.IsRecomputing(label))
         << "label " << name() << " is bound at home and not marked so";
     DOGGED_CHECK(entry.consumers.left() <=
-                 (entry.is_home ? job.relations.ConsumerCount(label) : 0))
+                 (entry.is_home ? job.relations.ReaderCount(label) : 0))
         << "label " << name() << " waits for " << entry.consumers.left()
         << " consumers";
     for (auto copy = entry.copies.begin(); copy != entry.copies.end(); ++copy) {

@@ -1,9 +1,8 @@
 // Aim: who is owed hears that he has all exactly once, and who waits, waits
 // no longer than that or its limit. Method: both sides, step by step.
-#include "runtime/job/handover.h"
+#include "kvstore/replication/handover.h"
 
 #include "gmock/gmock.h"
-#include "runtime/job/tasks/ready_queue.h"
 
 namespace dogged {
 namespace {
@@ -14,7 +13,7 @@ using testing::IsEmpty;
 const AgentId kGiver(1);
 const AgentId kTaker(2);
 
-Task TaskOf(int64_t i) { return {.task_class = 0, .index = {i}}; }
+Reader ReaderOf(int64_t i) { return {.group = 0, .index = {i}}; }
 
 TEST(Handover, WhoIsOwedHearsOnceThatAllHasArrived) {
   Handover handover;
@@ -23,13 +22,14 @@ TEST(Handover, WhoIsOwedHearsOnceThatAllHasArrived) {
   EXPECT_THAT(handover.TakeComplete(), IsEmpty());
   handover.Owe(kTaker);
   handover.Give(kTaker, label);
-  handover.Give(kTaker, TaskOf(3));
+  handover.Give(kTaker, ReaderOf(3));
   EXPECT_THAT(handover.TakeComplete(), IsEmpty());
   handover.Settle(kTaker, label);
-  EXPECT_THAT(handover.TakeComplete(), IsEmpty()) << "the task still runs";
+  EXPECT_THAT(handover.TakeComplete(), IsEmpty())
+      << "the reader is still at it";
   const Label made{.array = 0, .index = {3}};
   handover.Give(kTaker, made);
-  handover.Settle(TaskOf(3));
+  handover.Settle(ReaderOf(3));
   EXPECT_THAT(handover.TakeComplete(), IsEmpty()) << "its output is on its way";
   handover.Settle(kTaker, made);
   EXPECT_THAT(handover.TakeComplete(), ElementsAre(kTaker));
@@ -67,26 +67,6 @@ TEST(Handover, HoldsWhatWasAnothersUntilItIsHandedOver) {
     EXPECT_FALSE(handover.IsHeld(others, kTaker));
     EXPECT_EQ(handover.NextLimit(), absl::InfiniteFuture());
   }
-}
-
-TEST(ReadyQueue, TheMostUrgentGoesFirstAmongEqualsTheNewest) {
-  ActivationPool pool;
-  ReadyQueue parked;
-  for (const int64_t i : {1, 2, 3, 4}) {
-    auto record = pool.Get(TaskOf(i), 1);
-    record->priority = i == 2 ? 5 : 0;
-    parked.Put(std::move(record));
-  }
-  EXPECT_THAT(parked.All(),
-              ElementsAre(TaskOf(2), TaskOf(4), TaskOf(3), TaskOf(1)));
-  const auto any = [](const Task&) { return true; };
-  const auto not_4 = [](const Task& task) { return task != TaskOf(4); };
-  EXPECT_EQ(parked.Take(any)->task, TaskOf(2));
-  EXPECT_EQ(parked.Take(not_4)->task, TaskOf(3));
-  EXPECT_EQ(parked.Remove(TaskOf(3)), nullptr);
-  EXPECT_EQ(parked.Remove(TaskOf(1))->task, TaskOf(1));
-  EXPECT_EQ(parked.size(), 1);
-  EXPECT_EQ(parked.Take(not_4), nullptr);
 }
 
 // The dead hand over nothing; an agent that leaves is no member either.

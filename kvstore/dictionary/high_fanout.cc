@@ -1,30 +1,23 @@
-#include "runtime/job/high_fanout.h"
+#include "kvstore/dictionary/high_fanout.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kvstore/dictionary/shard.h"
 
 namespace dogged {
 
-HighFanoutLabels::HighFanoutLabels(const Relations& relations)
+HighFanoutLabels::HighFanoutLabels(const LabelRelations& relations)
     : relations_(relations) {
-  for (size_t a = 0; a < relations.program().arrays.size(); ++a) {
-    const auto& consumers = relations.ConsumersOf(static_cast<int32_t>(a));
+  for (int32_t array = 0; array < relations.array_count(); ++array) {
     may_be_wide_.push_back(
-        std::ssize(consumers) > ConsumersDone::kNarrowMax ||
-        std::any_of(consumers.begin(), consumers.end(),
-                    [](const auto& c) { return !c.inverse.IsInjective(); }));
+        relations.MayHaveMoreReaders(array, ConsumersDone::kNarrowMax));
   }
 }
 
 bool HighFanoutLabels::HasHighFanout(const Label& label) const {
   if (!may_be_wide_[static_cast<size_t>(label.array)]) return false;
-  if (known_.contains(label)) return true;
-  int64_t count = 0;
-  return !relations_.ForEachConsumer(label, [&count](const Task&, int) {
-    return ++count <= ConsumersDone::kNarrowMax;
-  });
+  return known_.contains(label) ||
+         relations_.HasMoreReaders(label, ConsumersDone::kNarrowMax);
 }
 
 HighFanoutLabels::Known* HighFanoutLabels::Find(const Label& label) {
@@ -62,10 +55,10 @@ HighFanoutLabels::Known& HighFanoutLabels::Put(const Label& label,
   return known_[label] = known;
 }
 
-void HighFanoutLabels::NoteAsker(const Label& label, const Task& task) {
+void HighFanoutLabels::NoteAsker(const Label& label, const Reader& reader) {
   Known& known = known_[label];
   known.idle_sweeps = 0;
-  known.askers.insert(task);
+  known.askers.insert(reader);
 }
 
 bool HighFanoutLabels::MayDemand(const Label& label, bool certain) {

@@ -1,4 +1,4 @@
-#include "runtime/job/handover.h"
+#include "kvstore/replication/handover.h"
 
 #include <algorithm>
 
@@ -9,9 +9,9 @@ void Handover::Give(AgentId to, const Label& label) {
   if (known != giving_.end()) known->second.labels.insert(label);
 }
 
-void Handover::Give(AgentId to, const Task& task) {
+void Handover::Give(AgentId to, const Reader& reader) {
   const auto known = giving_.find(to);
-  if (known != giving_.end()) known->second.tasks.insert(task);
+  if (known != giving_.end()) known->second.readers.insert(reader);
 }
 
 void Handover::Settle(AgentId to, const Label& label) {
@@ -19,14 +19,14 @@ void Handover::Settle(AgentId to, const Label& label) {
   if (known != giving_.end()) known->second.labels.erase(label);
 }
 
-void Handover::Settle(const Task& task) {
-  for (auto& [to, given] : giving_) given.tasks.erase(task);
+void Handover::Settle(const Reader& reader) {
+  for (auto& [to, given] : giving_) given.readers.erase(reader);
 }
 
 std::vector<AgentId> Handover::TakeComplete() {
   std::vector<AgentId> out;
   for (const auto& [to, given] : giving_) {
-    if (given.labels.empty() && given.tasks.empty()) out.push_back(to);
+    if (given.labels.empty() && given.readers.empty()) out.push_back(to);
   }
   for (const AgentId to : out) giving_.erase(to);
   return out;

@@ -1,14 +1,15 @@
-// Wide labels: those with so many consumers that going through all of them for
-// each thing that is said of the label takes too long. Of such a label an agent
-// counts those of its own consumers that are not done, and tells the label's
-// home once all are; and its home takes what several say together.
+// HighFanoutLabels: labels with so many readers that going through all of them
+// for each thing that is said of the label takes too long. Of such a label an
+// agent counts those of its own readers that are not done, and tells the
+// label's home once all are; and its home takes what several agents say
+// together.
 //
-// What is counted is a hint: at 0 somebody goes through the consumers and sees.
-// All of it may be forgotten at any time; then they are gone through again.
+// The count is a hint: at 0 the readers are gone through, to see. All of it may
+// be forgotten at any time; then they are gone through again.
 //
 // A data structure: no messages, no clock. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_
-#define DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_
+#ifndef DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_
+#define DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_
 
 #include <cstdint>
 #include <utility>
@@ -17,17 +18,18 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "kvstore/dictionary/label_relations.h"
 #include "kvstore/messages/label_messages.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
+#include "runtime/base/reader.h"
 #include "runtime/base/value.h"
-#include "runtime/graph/relations.h"
 
 namespace dogged {
 
 class HighFanoutLabels {
  public:
-  // What is known of the consumers of one label whose home is here.
+  // What is known of the readers of one label whose home is here.
   struct Known {
     int64_t left = 0;  // so many are not done; 0: not counted, unless reported
     // All are done, and the label's home was told.
@@ -41,17 +43,17 @@ class HighFanoutLabels {
     // equal wherever they come from. None: not at hand.
     Value value;
     // Some of them may wait no more.
-    absl::btree_set<Task> askers;
+    absl::btree_set<Reader> askers;
     int idle_sweeps = 0;
   };
   // Those of one home that are done, as it says.
   using Reports = absl::btree_map<AgentId, ConsumerSet>;
 
   // `relations` outlives this.
-  explicit HighFanoutLabels(const Relations& relations);
+  explicit HighFanoutLabels(const LabelRelations& relations);
 
-  // Cost: O(1) where no label of the array has more than one consumer by each
-  // use, else some 100 consumers.
+  // Cost: O(1) where no label of the array has many readers, else that of going
+  // through some 100 readers.
   bool HasHighFanout(const Label& label) const;
 
   // Null if nothing is known. Pointers are good until the next change.
@@ -69,8 +71,8 @@ class HighFanoutLabels {
   Value ValueOf(const Label& label);
   // Homes are others now.
   void ForgetAll() { known_.clear(); }
-  // `task` lacks it, and waits for what comes.
-  void NoteAsker(const Label& label, const Task& task);
+  // `reader` lacks it, and waits for what comes.
+  void NoteAsker(const Label& label, const Reader& reader);
   // Nobody has demanded it since the last sweep, for certain if `certain`:
   // all askers get what comes. From now on somebody has.
   bool MayDemand(const Label& label, bool certain);
@@ -86,7 +88,7 @@ class HighFanoutLabels {
   }
 
  private:
-  const Relations& relations_;
+  const LabelRelations& relations_;
   std::vector<bool> may_be_wide_;  // by array
   absl::flat_hash_map<Label, Known> known_;
   absl::btree_map<Label, Reports> reports_;
@@ -95,4 +97,4 @@ class HighFanoutLabels {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_
+#endif  // DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_
