@@ -4,20 +4,20 @@
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 
 #include "absl/status/status.h"
+#include "kvstore/dictionary/conflict_check.h"
 #include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/value_sender.h"
+#include "kvstore/storage/disk_offers.h"
 #include "kvstore/storage/value_store.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/carried_over.h"
-#include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/disk_offers.h"
 #include "runtime/job/replication.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/results.h"
 #include "runtime/job/tasks/task_table.h"
-#include "runtime/job/value_sender.h"
 
 namespace dogged {
 

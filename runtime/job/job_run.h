@@ -12,13 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "kvstore/dictionary/conflict_check.h"
 #include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/value_sender.h"
+#include "kvstore/storage/disk_offers.h"
 #include "runtime/job/carried_over.h"
-#include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_dependencies.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/disk_offers.h"
 #include "runtime/job/disk_recovery.h"
 #include "runtime/job/replication.h"
 #include "runtime/job/retention.h"
@@ -27,7 +28,6 @@
 #include "runtime/job/search/walks.h"
 #include "runtime/job/task_grants.h"
 #include "runtime/job/tasks/task_table.h"
-#include "runtime/job/value_sender.h"
 #include "runtime/job/view_change.h"
 
 namespace dogged {

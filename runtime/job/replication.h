@@ -6,18 +6,18 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
+#include "kvstore/dictionary/conflict_check.h"
 #include "kvstore/dictionary/label_table.h"
 #include "kvstore/replication/copy_queue.h"
+#include "kvstore/replication/value_sender.h"
+#include "kvstore/storage/disk_offers.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/conflict_check.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/disk_offers.h"
 #include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/results.h"
 #include "runtime/job/tasks/task_table.h"
-#include "runtime/job/value_sender.h"
 
 namespace dogged {
 

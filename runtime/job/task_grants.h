@@ -7,12 +7,12 @@
 #include <cstdint>
 
 #include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/value_sender.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/tasks/task_table.h"
-#include "runtime/job/value_sender.h"
 
 namespace dogged {
 

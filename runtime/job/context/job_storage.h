@@ -28,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/dictionary/shard.h"
+#include "kvstore/storage/stored_values.h"
 #include "kvstore/storage/value_store.h"
 #include "kvstore/storage/write_queue.h"
 #include "runtime/base/ids.h"
@@ -39,7 +40,7 @@
 
 namespace dogged {
 
-class JobStorage {
+class JobStorage : public StoredValues {
  public:
   struct Options {
     Digest job;
@@ -64,7 +65,7 @@ class JobStorage {
   JobStorage& operator=(const JobStorage&) = delete;
 
   bool has_store() const { return store_ != nullptr; }
-  bool keeps_values() const { return options_.keeps_values; }
+  bool keeps_values() const override { return options_.keeps_values; }
   int64_t bytes_max() const { return options_.bytes_max; }
   int64_t live_bytes() const { return options_.live_bytes(); }
   // No task that requires nothing should start while others run.
@@ -114,10 +115,11 @@ class JobStorage {
 
   // --- values
   // Has the bytes of a hollow value fetched; TakeLoaded() says when.
-  void Load(const Label& label, const absl::btree_set<AgentId>& targets);
+  void Load(const Label& label,
+            const absl::btree_set<AgentId>& targets) override;
   std::vector<Loaded> TakeLoaded() { return std::exchange(loaded_, {}); }
   // Bytes that came from elsewhere, maybe for a staged task.
-  void Offer(const Label& label, const Value& value);
+  void Offer(const Label& label, const Value& value) override;
   // Of this job. kWritten, kLoaded and kLost are dealt with here. True if an
   // entry had nothing but what was on disk, and that is lost: the entry then
   // holds no value.

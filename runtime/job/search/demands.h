@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/value_sender.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/tasks/demanded_tasks.h"
 #include "runtime/job/tasks/task_table.h"
-#include "runtime/job/value_sender.h"
 
 namespace dogged {
 

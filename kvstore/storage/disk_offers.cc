@@ -1,4 +1,4 @@
-#include "runtime/job/disk_offers.h"
+#include "kvstore/storage/disk_offers.h"
 
 #include <algorithm>
 #include <optional>
@@ -34,15 +34,15 @@ void DiskOffers::NoteOffer(absl::Time now) {
 // before it in none. All that was bound, though: where a row of another array
 // ended in it, that row need not be made again.
 void DiskOffers::NoteFound(const Label& label, Outbox& out) {
-  labels_.watermarks.MarkUnverified(job_.labels_of_program.RowOf(label),
-                                    job_.labels_of_program.VersionOf(label));
-  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  labels_.watermarks.MarkUnverified(job_.relations.RowOf(label),
+                                    job_.relations.VersionOf(label));
+  const std::optional<Reader> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
-  job_.relations.ForEachRequired(*producer, [&](int, const Label& input) {
+  job_.relations.ForEachRead(*producer, [&](const Label& input) {
     if (input.array == label.array || labels_.watermarks.WasBound(input))
       return;
-    const Label row = job_.labels_of_program.RowOf(input);
-    const int64_t version = job_.labels_of_program.VersionOf(input);
+    const Label row = job_.relations.RowOf(input);
+    const int64_t version = job_.relations.VersionOf(input);
     if (labels_.places.IsHome(input)) {
       labels_.watermarks.NoteBound(input);
       labels_.watermarks.MarkUnverified(row, version);

@@ -1,4 +1,4 @@
-#include "runtime/job/conflict_check.h"
+#include "kvstore/dictionary/conflict_check.h"
 
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ constexpr int64_t kDigestsMax = int64_t{1} << 21;
 
 }  // namespace
 
-ConflictCheck::ConflictCheck(JobContext& job, LabelTable& labels)
+ConflictCheck::ConflictCheck(LabelContext& job, LabelTable& labels)
     : job_(job), labels_(labels), log_(kDigestVersions, kDigestsMax) {}
 
 std::optional<bool> ConflictCheck::BindHere(const Label& label,
@@ -41,8 +41,8 @@ bool ConflictCheck::CompareDigest(const Label& label, const Digest& digest,
 
 bool ConflictCheck::LogDigest(const Label& label, const Digest& digest,
                               AgentId from) {
-  const Label row = job_.labels_of_program.RowOf(label);
-  const int64_t version = job_.labels_of_program.VersionOf(label);
+  const Label row = job_.relations.RowOf(label);
+  const int64_t version = job_.relations.VersionOf(label);
   if (log_.Note(row, version, digest)) return true;
   FailOfConflict(label, *log_.Find(row, version), digest, from);
   return false;
@@ -52,7 +52,7 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
                                AgentId from) {
   for (const RowDigests& row : rows) {
     for (const auto& [version, digest] : row.versions) {
-      const Label label = job_.labels_of_program.WithVersion(row.row, version);
+      const Label label = job_.relations.WithVersion(row.row, version);
       if (!CompareDigest(label, digest, from)) return false;
     }
   }
@@ -61,9 +61,8 @@ bool ConflictCheck::LogDigests(const std::vector<RowDigests>& rows,
 
 bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
                                 AgentId from) {
-  if (!value.HasDigest() &&
-      !log_.Find(job_.labels_of_program.RowOf(label),
-                 job_.labels_of_program.VersionOf(label))) {
+  if (!value.HasDigest() && !log_.Find(job_.relations.RowOf(label),
+                                       job_.relations.VersionOf(label))) {
     return true;
   }
   return LogDigest(label, value.digest(), from);
@@ -74,15 +73,15 @@ std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
   if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
     return entry->value.digest();
   }
-  return log_.Find(job_.labels_of_program.RowOf(label),
-                   job_.labels_of_program.VersionOf(label));
+  return log_.Find(job_.relations.RowOf(label),
+                   job_.relations.VersionOf(label));
 }
 
 void ConflictCheck::NoteDigestFrom(absl::Time now, AgentId from,
                                    const Label& label) {
   const AgentId home = labels_.places.HomeOf(label);
   if (from == home || home == job_.self) return;
-  log_.MarkUntold(job_.labels_of_program.RowOf(label), now);
+  log_.MarkUntold(job_.relations.RowOf(label), now);
 }
 
 void ConflictCheck::MarkDigestsUntold(
@@ -121,14 +120,14 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
 void ConflictCheck::FailOfConflict(const Label& label, const Digest& mine,
                                    const Digest& other, AgentId from) {
   const LabelEntry* entry = labels_.shard.Find(label);
-  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  const std::optional<Reader> producer = job_.relations.ProducerOf(label);
   const auto who = [this](AgentId agent, bool made) {
     return absl::StrCat("agent ", agent.ToString(),
                         made ? ", which ran the task" : "");
   };
   job_.Fail(absl::DataLossError(absl::StrCat(
-      "label ", job_.program().LabelText(label), " of task ",
-      producer.has_value() ? job_.program().TaskText(*producer) : "none",
+      "label ", job_.relations.TextOf(label), " of task ",
+      producer.has_value() ? job_.relations.TextOf(*producer) : "none",
       " has two values: ", mine.ToString(), " at ",
       who(job_.self, entry != nullptr && entry->made_here && from != job_.self),
       ", and ", other.ToString(), " from ", who(from, from == job_.self),
@@ -140,12 +139,12 @@ std::vector<RowDigests> ConflictCheck::AllDigests() const {
 }
 
 void ConflictCheck::NoteMadeAway(absl::Time now, const Label& label) {
-  log_.MarkUntold(job_.labels_of_program.RowOf(label),
+  log_.MarkUntold(job_.relations.RowOf(label),
                   now + job_.limits.grant_silence_max);
 }
 
 void ConflictCheck::NoteStoredAtHome(const Label& label) {
-  log_.MarkTold(job_.labels_of_program.RowOf(label));
+  log_.MarkTold(job_.relations.RowOf(label));
 }
 
 }  // namespace dogged

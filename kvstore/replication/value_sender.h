@@ -1,24 +1,24 @@
 // ValueSender: the one door by which values leave this agent: lent to agents of
 // the host, pushed to those that have credit, announced to others; what was
 // demanded without credit is owed, and sent once there is some.
-#ifndef DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
-#define DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
+#ifndef DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
+#define DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
 
 #include "absl/container/btree_set.h"
+#include "kvstore/dictionary/conflict_check.h"
+#include "kvstore/dictionary/label_context.h"
 #include "kvstore/dictionary/label_table.h"
 #include "kvstore/replication/credit.h"
 #include "kvstore/replication/deferred_sends.h"
+#include "kvstore/storage/stored_values.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/conflict_check.h"
-#include "runtime/job/context/job_context.h"
-#include "runtime/job/context/job_storage.h"
 
 namespace dogged {
 
 class ValueSender {
  public:
-  ValueSender(JobContext& job, LabelTable& labels, ConflictCheck& conflicts,
-              JobStorage& storage, Credit credit)
+  ValueSender(LabelContext& job, LabelTable& labels, ConflictCheck& conflicts,
+              StoredValues& storage, Credit credit)
       : job_(job),
         labels_(labels),
         conflicts_(conflicts),
@@ -43,14 +43,14 @@ class ValueSender {
   void CopyOrphans(int64_t bytes_max);
 
  private:
-  JobContext& job_;
+  LabelContext& job_;
   LabelTable& labels_;
   ConflictCheck& conflicts_;
-  JobStorage& storage_;
+  StoredValues& storage_;
   Credit credit_;
   DeferredSends deferred_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_VALUE_SENDER_H_
+#endif  // DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_

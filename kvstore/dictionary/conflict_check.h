@@ -2,24 +2,24 @@
 // sends or hears of is compared with the value that it holds and with the log
 // of former ones; another digest fails the job, in words that name the label,
 // its task and both agents. docs/adr/0085-digests-outlive-values.md.
-#ifndef DOGGED_RUNTIME_JOB_CONFLICT_CHECK_H_
-#define DOGGED_RUNTIME_JOB_CONFLICT_CHECK_H_
+#ifndef DOGGED_KVSTORE_DICTIONARY_CONFLICT_CHECK_H_
+#define DOGGED_KVSTORE_DICTIONARY_CONFLICT_CHECK_H_
 
 #include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "kvstore/dictionary/digest_log.h"
+#include "kvstore/dictionary/label_context.h"
 #include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/context/job_context.h"
 
 namespace dogged {
 
 class ConflictCheck {
  public:
   // Both outlive this.
-  ConflictCheck(JobContext& job, LabelTable& labels);
+  ConflictCheck(LabelContext& job, LabelTable& labels);
 
   // Binds and logs the value; true if the label was not bound here. None: with
   // another digest it was bound or logged, and the job has failed.
@@ -53,11 +53,11 @@ class ConflictCheck {
   void FailOfConflict(const Label& label, const Digest& mine,
                       const Digest& other, AgentId from);
 
-  JobContext& job_;
+  LabelContext& job_;
   LabelTable& labels_;
   DigestLog log_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_CONFLICT_CHECK_H_
+#endif  // DOGGED_KVSTORE_DICTIONARY_CONFLICT_CHECK_H_

@@ -1,22 +1,22 @@
 // DiskOffers: while agents read their directories, after a restart, labels are
 // offered that need not be made again; until then, or for some seconds, nothing
 // is computed that may yet be offered. docs/adr/0075-*.
-#ifndef DOGGED_RUNTIME_JOB_DISK_OFFERS_H_
-#define DOGGED_RUNTIME_JOB_DISK_OFFERS_H_
+#ifndef DOGGED_KVSTORE_STORAGE_DISK_OFFERS_H_
+#define DOGGED_KVSTORE_STORAGE_DISK_OFFERS_H_
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "kvstore/dictionary/label_context.h"
 #include "kvstore/dictionary/label_table.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/context/job_context.h"
 
 namespace dogged {
 
 class DiskOffers {
  public:
-  DiskOffers(JobContext& job, LabelTable& labels)
+  DiskOffers(LabelContext& job, LabelTable& labels)
       : job_(job), labels_(labels) {}
 
   // This agent reads its directory, and the others may read theirs.
@@ -38,7 +38,7 @@ class DiskOffers {
  private:
   void NoteOffer(absl::Time now);
 
-  JobContext& job_;
+  LabelContext& job_;
   LabelTable& labels_;
   bool is_reading_ = false;            // this agent's directory
   absl::btree_set<AgentId> others_;    // that may have more to tell of theirs
@@ -49,4 +49,4 @@ class DiskOffers {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_DISK_OFFERS_H_
+#endif  // DOGGED_KVSTORE_STORAGE_DISK_OFFERS_H_

@@ -1,4 +1,4 @@
-#include "runtime/job/value_sender.h"
+#include "kvstore/replication/value_sender.h"
 
 #include <optional>
 #include <utility>
