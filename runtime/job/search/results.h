@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "kvstore/dictionary/label_table.h"
+#include "kvstore/dictionary/retention.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_storage.h"
-#include "runtime/job/retention.h"
 #include "runtime/job/search/demands.h"
+#include "runtime/job/search/result_requests.h"
 #include "runtime/job/tasks/task_table.h"
-#include "runtime/job/waiting.h"
 
 namespace dogged {
 

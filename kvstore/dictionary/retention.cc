@@ -1,4 +1,4 @@
-#include "runtime/job/retention.h"
+#include "kvstore/dictionary/retention.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,8 +13,8 @@ constexpr int64_t kKeptBytesMax = 8 << 10;
 
 }  // namespace
 
-bool Retention::IsSettled(const Task& task) const {
-  const Label first = job_.relations.FirstCreated(task);
+bool Retention::IsSettled(const Reader& reader) const {
+  const Label first = job_.relations.FirstMade(reader);
   const LabelEntry* output = labels_.shard.Find(first);
   const bool is_here = output != nullptr && !output->value.IsNone();
   return is_here ? output->producer_reported || !labels_.places.IsHome(first)
@@ -26,29 +26,19 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
                                    AgentId holder, Outbox& out) {
   if (labels_.high_fanout.HasHighFanout(label))
     return TellHighFanout(label, value, holder, out);
-  absl::btree_set<Task> done;
-  bool wanted = false;
-  job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
-    const bool pursued = tasks_.IsDemanded(task);
-    if (!pursued && !labels_.places.IsMine(task)) return true;
-    if (!pursued && tasks_.IsDone(task)) {
-      if (IsSettled(task)) done.insert(task);
-      return true;
-    }
-    if (!job_.forward && !pursued) return true;
-    if (!value.IsNone()) {
-      tasks_.MarkInput(task, use, value);
-    } else {
-      wanted = wanted || tasks_.IsMissing(task, label);
-    }
-    return true;
-  });
-  for (const Task& task : done) {
+  absl::btree_set<Reader> done;
+  const bool wanted =
+      readers_.Tell(label, value, /*asks=*/true,
+                    [&](const Reader& reader, bool /*is_here*/, bool is_done) {
+                      if (is_done && IsSettled(reader)) done.insert(reader);
+                    });
+  for (const Reader& reader : done) {
     if (labels_.places.IsHome(label)) {
-      ConsumerDone(label, task, out);
+      ConsumerDone(label, reader, out);
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDone,
-                            EncodeDone({.label = label, .reader = task}), out);
+                            EncodeDone({.label = label, .reader = reader}),
+                            out);
     }
   }
   if (wanted) {
@@ -62,37 +52,21 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
   HighFanoutLabels::Known* before = labels_.high_fanout.Find(label);
   if (before != nullptr && before->have_value && !value.IsNone()) {
     for (const Reader& reader : std::exchange(before->askers, {})) {
-      const Task task = Task::Of(reader);
-      if (!tasks_.IsDemanded(task)) continue;
-      job_.relations.ForEachRequired(task, [&](int use, const Label& required) {
-        if (required == label) tasks_.MarkInput(task, use, value);
-      });
+      readers_.Give(reader, label, value);
     }
     return;
   }
   HighFanoutLabels::Known known;
   if (before != nullptr) known = *before;
   ConsumerSet mine;
-  bool wanted = false;
   known.left = 0;
-  job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
-    const bool pursued = tasks_.IsDemanded(task);
-    const bool is_mine = labels_.places.IsMine(task);
-    if (is_mine) mine.Add(task);
-    if (!pursued && !is_mine) return true;
-    if (!pursued && tasks_.IsDone(task)) {
-      if (!IsSettled(task)) ++known.left;
-      return true;
-    }
-    if (is_mine) ++known.left;
-    if (!job_.forward && !pursued) return true;
-    if (!value.IsNone()) {
-      tasks_.MarkInput(task, use, value);
-    } else if (!holder.IsNone() && !wanted) {
-      wanted = tasks_.IsMissing(task, label);
-    }
-    return true;
-  });
+  const bool wanted = readers_.Tell(
+      label, value, /*asks=*/!holder.IsNone(),
+      [&](const Reader& reader, bool is_here, bool is_done) {
+        if (is_here) mine.Add(reader);
+        const bool counts = is_done ? !IsSettled(reader) : is_here;
+        if (counts) ++known.left;
+      });
   known.have_value |= !job_.forward || !value.IsNone();
   if (!value.IsNone()) known.askers.clear();
   if (!value.IsNone() && !value.IsHollow() && value.bytes() <= kKeptBytesMax) {
@@ -119,9 +93,9 @@ absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
   absl::btree_set<AgentId> homes;
   const size_t all = labels_.places.placement().members().size();
   size_t ordinal = 0;
-  job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+  job_.relations.ForEachReader(label, [&](const Reader& reader) {
     if (!entry.consumers.Has(ordinal++))
-      homes.insert(labels_.places.HomeOf(task));
+      homes.insert(labels_.places.HomeOf(reader));
     return homes.size() < all;
   });
   homes.erase(job_.self);
@@ -129,26 +103,26 @@ absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
 }
 
 bool Retention::IsUsedUp(const Label& label, const LabelEntry& entry) const {
-  if (job_.goal.rounds.IsResult(label) ||
+  if (readers_.IsResult(label) ||
       labels_.watermarks.IsRetainedGeneration(label))
     return false;
   if (entry.consumers.left() == 0) return !labels_.watermarks.IsRetained(label);
   size_t ordinal = 0;
-  return job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
+  return job_.relations.ForEachReader(label, [&](const Reader& reader) {
     if (entry.consumers.Has(ordinal++)) return true;
     const LabelEntry* output =
-        labels_.shard.Find(job_.relations.FirstCreated(task));
+        labels_.shard.Find(job_.relations.FirstMade(reader));
     return output != nullptr && output->is_home && !output->value.IsNone();
   });
 }
 
-void Retention::ReportDone(const Task& task, Outbox& out) {
+void Retention::ReportDone(const Reader& reader, Outbox& out) {
   struct Input {
     Label label;
     int64_t uses = 1;
   };
   absl::InlinedVector<Input, 4> inputs;
-  job_.relations.ForEachRequired(task, [&](int, const Label& label) {
+  job_.relations.ForEachRead(reader, [&](const Label& label) {
     const auto known =
         std::find_if(inputs.begin(), inputs.end(),
                      [&](const Input& input) { return input.label == label; });
@@ -160,12 +134,13 @@ void Retention::ReportDone(const Task& task, Outbox& out) {
   });
   for (const auto& [label, uses] : inputs) {
     if (labels_.high_fanout.HasHighFanout(label)) {
-      if (labels_.places.IsMine(task)) CountDown(label, uses, out);
+      if (labels_.places.IsMine(reader)) CountDown(label, uses, out);
     } else if (labels_.places.IsHome(label)) {
-      ConsumerDone(label, task, out);
+      ConsumerDone(label, reader, out);
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDone,
-                            EncodeDone({.label = label, .reader = task}), out);
+                            EncodeDone({.label = label, .reader = reader}),
+                            out);
     }
   }
 }
@@ -182,12 +157,12 @@ void Retention::CountDown(const Label& label, int64_t uses, Outbox& out) {
 
 // Reports may follow from one another back through a row, so they wait in a
 // queue instead of on the stack.
-void Retention::ConsumerDone(const Label& label, const Task& task,
+void Retention::ConsumerDone(const Label& label, const Reader& reader,
                              Outbox& out) {
-  done_reports_.queue.emplace_back(label, task);
+  done_reports_.queue.emplace_back(label, reader);
   if (std::exchange(done_reports_.is_busy, true)) return;
   while (!done_reports_.queue.empty()) {
-    const auto [next_label, next_task] = done_reports_.queue.front();
+    const auto [next_label, next_reader] = done_reports_.queue.front();
     done_reports_.queue.pop_front();
     LabelEntry* entry = labels_.shard.Find(next_label);
     // Somebody may wait for it all the same.
@@ -197,12 +172,12 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
     }
     if (entry == nullptr || !entry->is_home) continue;
     size_t ordinal = 0;
-    const auto cross_off = [&, &done = next_task](const Task& other, int) {
+    const auto cross_off = [&, &done = next_reader](const Reader& other) {
       if (other == done) entry->consumers.Mark(ordinal);
       ++ordinal;
       return true;
     };
-    job_.relations.ForEachConsumer(next_label, cross_off);
+    job_.relations.ForEachReader(next_label, cross_off);
     RetireIfUnneeded(next_label, out);
   }
   done_reports_.is_busy = false;
@@ -210,7 +185,7 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
 
 void Retention::HandleDone(AgentId from, const DoneBody& body, Outbox& out) {
   if (body.reader.has_value()) {
-    return ConsumerDone(body.label, Task::Of(*body.reader), out);
+    return ConsumerDone(body.label, *body.reader, out);
   }
   const LabelEntry* entry = labels_.shard.Find(body.label);
   if (entry == nullptr || !entry->is_home) return;
@@ -223,13 +198,13 @@ void Retention::CrossOffReported(Outbox& out) {
     if (entry == nullptr || !entry->is_home) continue;
     // Who says so counts, if he speaks of the same consumers.
     HighFanoutLabels::Reports here;
-    job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
-      here[labels_.places.HomeOf(task)].Add(task);
+    job_.relations.ForEachReader(label, [&](const Reader& reader) {
+      here[labels_.places.HomeOf(reader)].Add(reader);
       return true;
     });
     size_t ordinal = 0;
-    job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
-      const AgentId home = labels_.places.HomeOf(task);
+    job_.relations.ForEachReader(label, [&](const Reader& reader) {
+      const AgentId home = labels_.places.HomeOf(reader);
       const auto said = reports.find(home);
       if (said != reports.end() && said->second == here[home]) {
         entry->consumers.Mark(ordinal);
@@ -242,8 +217,7 @@ void Retention::CrossOffReported(Outbox& out) {
 }
 
 bool Retention::IsDurable(const Label& label, const LabelEntry& entry) const {
-  if (entry.consumers.left() == 0 && !job_.goal.rounds.IsResult(label))
-    return true;
+  if (entry.consumers.left() == 0 && !readers_.IsResult(label)) return true;
   if (storage_.keeps_values() && entry.on_disk != OnDisk::kYes) return false;
   // A copy counts while its holder has a rank; others may drop theirs.
   const absl::Span<const AgentId> holders = labels_.places.HoldersOf(label);
@@ -260,12 +234,12 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
       !IsDurable(label, *entry)) {
     return;
   }
-  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  const std::optional<Reader> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
   // One report for all outputs whose home is here.
   bool all_durable = true;
   absl::InlinedVector<Label, 2> outputs;
-  job_.relations.ForEachCreated(*producer, [&](int, const Label& created) {
+  job_.relations.ForEachMade(*producer, [&](const Label& created) {
     if (!labels_.places.IsHome(created)) return;
     const LabelEntry* other = labels_.shard.Find(created);
     if (other == nullptr || other->value.IsNone()) {
@@ -287,11 +261,11 @@ void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
   const LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
       entry->consumers.left() > 0 || !entry->waiters.empty() ||
-      job_.goal.rounds.IsResult(label)) {
+      readers_.IsResult(label)) {
     return;
   }
   ReportIfDurable(label, out);
-  if (job_.goal.is_demanded && labels_.watermarks.MustRetain(label)) {
+  if (readers_.AreResultsDemanded() && labels_.watermarks.MustRetain(label)) {
     labels_.watermarks.Retain(label);
   } else {
     Drop(label, out);
