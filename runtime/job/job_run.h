@@ -15,6 +15,7 @@
 #include "kvstore/dictionary/conflict_check.h"
 #include "kvstore/dictionary/label_table.h"
 #include "kvstore/dictionary/retention.h"
+#include "kvstore/replication/replication.h"
 #include "kvstore/replication/value_sender.h"
 #include "kvstore/storage/disk_offers.h"
 #include "runtime/job/carried_over.h"
@@ -22,11 +23,11 @@
 #include "runtime/job/context/job_dependencies.h"
 #include "runtime/job/context/job_storage.h"
 #include "runtime/job/disk_recovery.h"
-#include "runtime/job/replication.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/results.h"
 #include "runtime/job/search/walks.h"
 #include "runtime/job/task_grants.h"
+#include "runtime/job/task_producers.h"
 #include "runtime/job/tasks/task_readers.h"
 #include "runtime/job/tasks/task_table.h"
 #include "runtime/job/view_change.h"
@@ -145,6 +146,7 @@ class JobRun {
   Demands demands_;
   Results results_;
   DiskOffers offers_;
+  TaskProducers producers_;
   Replication replication_;
   DiskRecovery recovery_;
   TaskGrants grants_;

@@ -1,4 +1,4 @@
-#include "runtime/job/replication.h"
+#include "kvstore/replication/replication.h"
 
 #include <algorithm>
 #include <iterator>
@@ -15,17 +15,17 @@ constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
 
 }  // namespace
 
-Replication::Replication(JobContext& job, LabelTable& labels,
+Replication::Replication(LabelContext& job, LabelTable& labels,
                          const Parts& parts)
     : job_(job),
       labels_(labels),
       conflicts_(parts.conflicts),
       storage_(parts.storage),
       sender_(parts.sender),
-      tasks_(parts.tasks),
       retention_(parts.retention),
-      results_(parts.results),
       offers_(parts.offers),
+      readers_(parts.readers),
+      producers_(parts.producers),
       copy_queue_(job.limits.copies) {}
 
 void Replication::BindOutput(absl::Time now, const Label& label,
@@ -38,7 +38,7 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   if (!conflicts_.BindHere(label, value, job_.self).has_value()) return;
   LabelEntry& entry = *labels_.shard.Find(label);
   entry.made_here = true;
-  results_.HandOutIfRequested(label, value);
+  producers_.HandOut(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
   // Its home may run the task, too, and be done with the label, before it hears
@@ -52,7 +52,7 @@ void Replication::BindOutput(absl::Time now, const Label& label,
 void Replication::BecomeHome(const Label& label, LabelEntry& entry) {
   entry.is_home = true;
   entry.producer_reported = false;
-  entry.consumers.Reset(job_.relations.ConsumerCount(label));
+  entry.consumers.Reset(job_.relations.ReaderCount(label));
   entry.announce_interval_ms = 0;
 }
 
@@ -61,10 +61,9 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   const std::optional<bool> bound = conflicts_.BindHere(label, value, from);
   if (!bound.has_value()) return;
   LabelEntry* entry = labels_.shard.Find(label);
-  const std::optional<Task> producer = job_.relations.ProducerOf(label);
-  if (producer.has_value()) tasks_.claims().Release(*producer);
+  producers_.NoteMade(label);
   if (!*bound && entry->is_home) return;  // an equal second bind
-  job_.stall.NoteProgress(now);
+  producers_.NoteProgress(now);
   BecomeHome(label, *entry);
   if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
   entry->made_here |= from == job_.self;
@@ -75,12 +74,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   (void)labels_.watermarks.TakeReleasedEarly(
       label);  // made again, and reported by itself
   labels_.watermarks.NoteBound(label);
-  job_.goal.has_news |= job_.goal.rounds.Note(label, value);
-  if (producer.has_value() && job_.relations.FirstCreated(*producer) == label) {
-    if (is_new) ++job_.stats.tasks_done;
-    tasks_.DropTask(*producer);  // it may have run elsewhere
-  }
-  if (is_new && job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
+  producers_.NoteBound(label, value, is_new);
 
   absl::btree_set<AgentId> targets(entry->waiters.begin(),
                                    entry->waiters.end());
@@ -92,7 +86,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   }
   targets.erase(from);  // who has made it has told its own consumers
   // All agents wait to hear whether a loop goes on.
-  if (job_.goal.rounds.IsCondition(label)) {
+  if (producers_.IsAwaitedByAll(label)) {
     for (const PlacementMember& m : labels_.places.placement().members()) {
       if (m.agent != job_.self) targets.insert(m.agent);
     }
@@ -100,7 +94,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
   QueueCopies(now, label);
   if (!targets.empty()) sender_.SendValue(std::move(targets), label, out);
   ScheduleAnnounce(now, *entry);
-  results_.HandOutIfRequested(label, value);
+  producers_.HandOut(label, value);
   retention_.TellLocalConsumers(label, value, job_.self, out);
   retention_.ReportIfDurable(label, out);
   retention_.RetireIfUnneeded(label, out);
@@ -130,10 +124,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
     entry.awaits_copies = false;
     if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
   };
-  const bool is_busy =
-      tasks_.HasInFlight() ||
-      now < job_.stall.last_progress() + job_.limits.copies.delay;
-  copy_queue_.BeginPass(now, is_busy, [&](const Label& label) {
+  copy_queue_.BeginPass(now, producers_.IsBusy(now), [&](const Label& label) {
     LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr) return false;
     if (entry->is_home && !entry->value.IsNone() &&
@@ -158,11 +149,11 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
 
 void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
   absl::Duration interval = job_.limits.sweep_interval;
-  if (!tasks_.IsPaused()) {  // one who leaves has no time to back off
+  if (!producers_.IsLeaving()) {  // one who leaves has no time to back off
     interval = std::min(
         2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
-                     job_.times.DemandTimeout(now)),
-        std::max({job_.limits.backoff_max, job_.times.DemandTimeout(now),
+                     producers_.DemandTimeout(now)),
+        std::max({job_.limits.backoff_max, producers_.DemandTimeout(now),
                   labels_.shard.size() * kAnnouncePause}));
   }
   entry.announce_interval_ms = static_cast<int32_t>(
@@ -203,13 +194,13 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
 
 void Replication::HandlePublish(absl::Time now, AgentId from,
                                 const PublishBody& body, Outbox& out) {
-  job_.goal.has_news |= job_.goal.rounds.Note(body.label, body.value);
+  producers_.NoteValue(body.label, body.value);
   const int rank = labels_.places.RankOf(body.label, job_.self);
-  if (rank == 0) tasks_.CountIfLate(body.label, from);
+  if (rank == 0) producers_.NoteHolder(body.label, from);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
   offers_.NoteArrived(now, body.label);
-  results_.HandOutIfRequested(body.label, body.value);
+  producers_.HandOut(body.label, body.value);
   if (rank == 0) {
     if (from != job_.self)
       job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
@@ -224,7 +215,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
     labels_.watermarks.NoteBound(body.label);
     LabelEntry& entry = *labels_.shard.Find(body.label);
     if (*bound) {
-      job_.stall.NoteProgress(now);
+      producers_.NoteProgress(now);
       entry.announce_interval_ms = static_cast<int32_t>(
           absl::ToInt64Milliseconds(job_.limits.backoff_max / 2));
       ScheduleAnnounce(now, entry);
@@ -233,7 +224,7 @@ void Replication::HandlePublish(absl::Time now, AgentId from,
   } else {
     if (!conflicts_.LogDigestOf(body.label, body.value, from)) return;
     conflicts_.NoteDigestFrom(now, from, body.label);
-    job_.stall.NoteProgress(now);
+    producers_.NoteProgress(now);
   }
   retention_.TellLocalConsumers(body.label, body.value, from, out);
 }
@@ -245,19 +236,11 @@ bool Replication::Lacks(absl::string_view announce) const {
     const LabelEntry* entry = labels_.shard.Find(label);
     if (entry != nullptr && !entry->value.IsNone()) return false;
     if (labels_.places.RankOf(label, job_.self) >= 0 ||
-        results_.IsRequested(label)) {
+        producers_.IsRequested(label)) {
       return true;
     }
-    // A home of consumers may have used it up, or keep it with their inputs.
-    const auto needs_nothing = [&](const Task& task, int use) {
-      if (!tasks_.IsDemanded(task) &&
-          (!labels_.places.IsMine(task) || tasks_.IsDone(task)))
-        return true;
-      if (tasks_.IsComplete(task)) return true;
-      const std::vector<int> missing = tasks_.activations().MissingUses(task);
-      return std::find(missing.begin(), missing.end(), use) == missing.end();
-    };
-    return !job_.relations.ForEachConsumer(label, needs_nothing);
+    // A home of readers may have used it up, or keep it with their inputs.
+    return producers_.IsLacked(label);
   };
   const auto bodies = DecodeAnnounce(announce);
   // One that is malformed is refused.
@@ -267,7 +250,7 @@ bool Replication::Lacks(absl::string_view announce) const {
 void Replication::HandleAnnounce(absl::Time now, AgentId from,
                                  const AnnounceBody& body, Outbox& out) {
   const int rank = labels_.places.RankOf(body.label, job_.self);
-  if (rank == 0) tasks_.CountIfLate(body.label, from);
+  if (rank == 0) producers_.NoteHolder(body.label, from);
   LabelEntry* entry = labels_.shard.Find(body.label);
   const bool held = entry != nullptr && !entry->value.IsNone();
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
@@ -276,12 +259,12 @@ void Replication::HandleAnnounce(absl::Time now, AgentId from,
     job_.messenger.SendTo(from, LabelMessage::kStored, EncodeAnnounce(body),
                           out);
   } else if (rank == 0 && labels_.watermarks.IsRetired(body.label) &&
-             !job_.goal.rounds.IsResult(body.label) &&
+             !readers_.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
     job_.messenger.SendTo(from, LabelMessage::kRetired,
                           EncodeRetired({.label = body.label}), out);
     return;
-  } else if (rank >= 0 || (!held && results_.IsRequested(body.label))) {
+  } else if (rank >= 0 || (!held && producers_.IsRequested(body.label))) {
     job_.messenger.SendTo(from, LabelMessage::kDemand,
                           EncodeDemand({.label = body.label, .lazy = true}),
                           out);

@@ -1,23 +1,23 @@
-// Replication: binding labels, telling those who need them, and copies. A label
-// is bound at its home, which tells the homes of its consumers and sends copies
-// to its replicas; holders repeat what they hold until they are answered.
-#ifndef DOGGED_RUNTIME_JOB_REPLICATION_H_
-#define DOGGED_RUNTIME_JOB_REPLICATION_H_
+// Replication: binding labels, telling agents that need them, and copies. A
+// label is bound at its home, which tells the homes of its readers and sends
+// copies to its replicas; holders repeat what they hold until they are
+// answered.
+#ifndef DOGGED_KVSTORE_REPLICATION_REPLICATION_H_
+#define DOGGED_KVSTORE_REPLICATION_REPLICATION_H_
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
 #include "kvstore/dictionary/conflict_check.h"
+#include "kvstore/dictionary/label_context.h"
+#include "kvstore/dictionary/label_readers.h"
 #include "kvstore/dictionary/label_table.h"
 #include "kvstore/dictionary/retention.h"
 #include "kvstore/replication/copy_queue.h"
+#include "kvstore/replication/label_producers.h"
 #include "kvstore/replication/value_sender.h"
 #include "kvstore/storage/disk_offers.h"
+#include "kvstore/storage/stored_values.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/context/job_context.h"
-#include "runtime/job/context/job_storage.h"
-#include "runtime/job/search/demands.h"
-#include "runtime/job/search/results.h"
-#include "runtime/job/tasks/task_table.h"
 
 namespace dogged {
 
@@ -26,16 +26,16 @@ class Replication {
   // The components that it tells of what is bound; all outlive this.
   struct Parts {
     ConflictCheck& conflicts;
-    JobStorage& storage;
+    StoredValues& storage;
     ValueSender& sender;
-    TaskTable& tasks;
     Retention& retention;
-    Results& results;
     DiskOffers& offers;
+    LabelReaders& readers;
+    LabelProducers& producers;
   };
-  Replication(JobContext& job, LabelTable& labels, const Parts& parts);
+  Replication(LabelContext& job, LabelTable& labels, const Parts& parts);
 
-  // A task that ran here has made it.
+  // It was made here.
   void BindOutput(absl::Time now, const Label& label, const Value& value,
                   Outbox& out);
   void BecomeHome(const Label& label, LabelEntry& entry);
@@ -59,18 +59,18 @@ class Replication {
   void BindAtHome(absl::Time now, const Label& label, const Value& value,
                   AgentId from, Outbox& out);
 
-  JobContext& job_;
+  LabelContext& job_;
   LabelTable& labels_;
   ConflictCheck& conflicts_;
-  JobStorage& storage_;
+  StoredValues& storage_;
   ValueSender& sender_;
-  TaskTable& tasks_;
   Retention& retention_;
-  Results& results_;
   DiskOffers& offers_;
+  LabelReaders& readers_;
+  LabelProducers& producers_;
   CopyQueue copy_queue_;
 };
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_REPLICATION_H_
+#endif  // DOGGED_KVSTORE_REPLICATION_REPLICATION_H_
