@@ -7,19 +7,19 @@
 
 namespace dogged {
 
-DiskRecovery::DiskRecovery(JobContext& job, LabelTable& labels,
+DiskRecovery::DiskRecovery(JobContext& job, Dictionary& dictionary,
                            const Parts& parts)
     : job_(job),
-      labels_(labels),
-      conflicts_(parts.conflicts),
+      labels_(dictionary.labels),
+      conflicts_(dictionary.conflicts),
       storage_(parts.storage),
-      sender_(parts.sender),
+      sender_(dictionary.sender),
       tasks_(parts.tasks),
       demands_(parts.demands),
-      retention_(parts.retention),
+      retention_(dictionary.retention),
       results_(parts.results),
-      offers_(parts.offers),
-      replication_(parts.replication) {}
+      offers_(dictionary.offers),
+      replication_(dictionary.replication) {}
 
 CarriedOver DiskRecovery::TakeCarriedOver() const {
   const auto all = [](const Label&) { return true; };

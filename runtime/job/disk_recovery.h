@@ -4,12 +4,7 @@
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 
 #include "absl/status/status.h"
-#include "kvstore/dictionary/conflict_check.h"
-#include "kvstore/dictionary/label_table.h"
-#include "kvstore/dictionary/retention.h"
-#include "kvstore/replication/replication.h"
-#include "kvstore/replication/value_sender.h"
-#include "kvstore/storage/disk_offers.h"
+#include "kvstore/dictionary.h"
 #include "kvstore/storage/value_store.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/carried_over.h"
@@ -24,17 +19,13 @@ namespace dogged {
 class DiskRecovery {
  public:
   struct Parts {
-    ConflictCheck& conflicts;
     JobStorage& storage;
-    ValueSender& sender;
     TaskTable& tasks;
     Demands& demands;
-    Retention& retention;
     Results& results;
-    DiskOffers& offers;
-    Replication& replication;
   };
-  DiskRecovery(JobContext& job, LabelTable& labels, const Parts& parts);
+  // All outlive this.
+  DiskRecovery(JobContext& job, Dictionary& dictionary, const Parts& parts);
 
   void StartDiskScan();  // offers what the agent's directory holds of this job
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);

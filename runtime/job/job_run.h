@@ -12,12 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "kvstore/dictionary/conflict_check.h"
-#include "kvstore/dictionary/label_table.h"
-#include "kvstore/dictionary/retention.h"
-#include "kvstore/replication/replication.h"
-#include "kvstore/replication/value_sender.h"
-#include "kvstore/storage/disk_offers.h"
+#include "kvstore/dictionary.h"
 #include "runtime/job/carried_over.h"
 #include "runtime/job/context/job_context.h"
 #include "runtime/job/context/job_dependencies.h"
@@ -45,9 +40,9 @@ class JobRun {
     views_.SetMembers(now, std::move(view), out);
   }
   void ExpectHandover(absl::Time now, AgentId leaver) {
-    views_.ExpectHandover(now, leaver);
+    dictionary_.homes.ExpectHandover(now, leaver);
   }
-  void TellStart(Outbox& out) { views_.TellStart(out); }
+  void TellStart(Outbox& out) { dictionary_.homes.TellStart(out); }
   // Of kind JobMessage, also of this agent. Errors: kInvalidArgument for a
   // malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
@@ -57,7 +52,7 @@ class JobRun {
                            const Value& value, Outbox& out);
   // Needs the bytes of that, which is an announcement.
   bool Lacks(absl::string_view announce) const {
-    return replication_.Lacks(announce);
+    return dictionary_.replication.Lacks(announce);
   }
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out) {
@@ -69,7 +64,9 @@ class JobRun {
     job_.messenger.SendBatches(out);
   }  // ends a pass
   void NoteRoundTrip(absl::Duration time) { job_.times.NoteRoundTrip(time); }
-  void CopyOrphans(int64_t bytes_max) { sender_.CopyOrphans(bytes_max); }
+  void CopyOrphans(int64_t bytes_max) {
+    dictionary_.sender.CopyOrphans(bytes_max);
+  }
   void Pause() { tasks_.Pause(); }  // no task starts; what is ready moves away
   void SetKernels(
       std::shared_ptr<const KernelTable> kernels) {  // if it has none
@@ -108,7 +105,7 @@ class JobRun {
   void CheckInvariants() const {
     if (!job_.failure.ok()) return;
     tasks_.CheckInvariants();
-    labels_.CheckInvariants(job_.dictionary);
+    dictionary_.labels.CheckInvariants(job_.dictionary);
   }
 
   // --- questions
@@ -121,11 +118,13 @@ class JobRun {
   JobId id() const { return job_.id; }
   int64_t executing_count() const { return tasks_.executing_count(); }
   int64_t running_count() const { return tasks_.running_count(); }
-  int64_t held_count() const { return labels_.shard.size(); }
-  int64_t held_bytes() const { return labels_.shard.BytesInMemory(); }
+  int64_t held_count() const { return dictionary_.labels.shard.size(); }
+  int64_t held_bytes() const {
+    return dictionary_.labels.shard.BytesInMemory();
+  }
   // Of a label that this agent holds, or has heard of.
   std::optional<Digest> KnownDigest(const Label& label) const {
-    return conflicts_.KnownDigest(label);
+    return dictionary_.conflicts.KnownDigest(label);
   }
 
  private:
@@ -134,20 +133,16 @@ class JobRun {
   void ActOnRounds(absl::Time now, Outbox& out);
   void Sweep(absl::Time now, Outbox& out);
 
-  // Each uses those above it, and none below.
+  // Each uses those above it, and none below; but the two ports through which
+  // the dictionary asks about tasks and results, which stand below it.
   JobContext job_;
-  LabelTable labels_;
-  ConflictCheck conflicts_;
-  JobStorage storage_;
-  ValueSender sender_;
-  TaskTable tasks_;
   TaskReaders readers_;
-  Retention retention_;
+  TaskProducers producers_;
+  Dictionary dictionary_;
+  JobStorage storage_;
+  TaskTable tasks_;
   Demands demands_;
   Results results_;
-  DiskOffers offers_;
-  TaskProducers producers_;
-  Replication replication_;
   DiskRecovery recovery_;
   TaskGrants grants_;
   Walks walks_;
