@@ -15,7 +15,7 @@ import sys
 
 import source
 
-FOLDERS = ("kvstore/dictionary", "kvstore/lending", "kvstore/messages",
+FOLDERS = ("kvstore", "kvstore/dictionary", "kvstore/lending", "kvstore/messages",
            "kvstore/placement", "kvstore/replication", "kvstore/storage", "runtime/job",
            "runtime/job/context", "runtime/job/search", "runtime/job/tasks",
            "dsl", "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
