@@ -1,7 +1,7 @@
 // ConflictCheck: a label has one value. Every digest that this agent binds,
 // sends or hears of is compared with the value that it holds and with the log
 // of former ones; another digest fails the job, in words that name the label,
-// its task and both agents. docs/adr/0085-digests-outlive-values.md.
+// its producer and both agents. docs/adr/0085-digests-outlive-values.md.
 #ifndef DOGGED_KVSTORE_DICTIONARY_CONFLICT_CHECK_H_
 #define DOGGED_KVSTORE_DICTIONARY_CONFLICT_CHECK_H_
 
@@ -39,7 +39,7 @@ class ConflictCheck {
   // A sender that is not the label's home takes itself for it: the home is to
   // hear of the digest, too.
   void NoteDigestFrom(absl::Time now, AgentId from, const Label& label);
-  // The label was made away from its home, which may run the task, too, and be
+  // The label was made away from its home, which may have it made, too, and be
   // done with the label before it hears of this one.
   void NoteMadeAway(absl::Time now, const Label& label);
   void NoteStoredAtHome(const Label& label);

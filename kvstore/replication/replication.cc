@@ -41,7 +41,7 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   producers_.HandOut(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
-  // Its home may run the task, too, and be done with the label, before it hears
+  // Its home may have it made, too, and be done with the label, before it hears
   // of this one.
   conflicts_.NoteMadeAway(now, label);
   labels_.handover.Give(labels_.places.HomeOf(label), label);
