@@ -187,6 +187,7 @@ TEST(Retention, ADirectoryIsWaitedFor) {
   one.Bind(Row(kMine, 3), 1);
   one.Bind(Row(kMine, 4), 2);
   EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+  ASSERT_TRUE(one.Holds(Row(kMine, 4)));
   one.labels().shard.Find(Row(kMine, 4))->on_disk = OnDisk::kYes;
   one.dictionary().retention.ReportIfDurable(Row(kMine, 4), one.out());
   EXPECT_FALSE(one.Holds(Row(kMine, 3)));
@@ -262,6 +263,7 @@ TEST(Copies, AReplicaAnswersAndKeepsWhatItGets) {
 TEST(Copies, AHollowValueIsLoadedFirst) {
   OneDictionary one({});
   one.Bind(Row(kMine, 4), 1);
+  ASSERT_TRUE(one.Holds(Row(kMine, 4)));
   LabelEntry& entry = *one.labels().shard.Find(Row(kMine, 4));
   entry.on_disk = OnDisk::kYes;
   entry.value = entry.value.Hollow();
@@ -301,8 +303,10 @@ TEST(Homes, ANewHomeGetsItsLabelsAndHearsWhenItHasAll) {
 TEST(Homes, AHomeThatIsLeftCountsReadersAnew) {
   OneDictionary one({.replicas = 2});
   one.Publish(kPeer, Row(kPeers, 3), 1);
+  ASSERT_TRUE(one.Holds(Row(kPeers, 3)));
   ASSERT_FALSE(one.labels().shard.Find(Row(kPeers, 3))->is_home);
   one.SetMembers({kSelf});
+  ASSERT_TRUE(one.Holds(Row(kPeers, 3)));
   const LabelEntry& entry = *one.labels().shard.Find(Row(kPeers, 3));
   EXPECT_TRUE(entry.is_home);
   EXPECT_EQ(entry.consumers.left(), 1);
@@ -321,6 +325,7 @@ TEST(Homes, RowsOfADeadHomeAreUnverified) {
 TEST(InvariantsDeathTest, ABoundLabelThatIsWaitedForIsNamed) {
   OneDictionary one({});
   one.Bind(Row(kMine, 3), 1);
+  ASSERT_TRUE(one.Holds(Row(kMine, 3)));
   one.labels().shard.Find(Row(kMine, 3))->waiters.push_back(kPeer);
   EXPECT_DEATH(one.CheckInvariants(),
                absl::StrCat("row\\(", kMine, "\\)\\(3\\) is bound, and"));
@@ -329,6 +334,7 @@ TEST(InvariantsDeathTest, ABoundLabelThatIsWaitedForIsNamed) {
 TEST(InvariantsDeathTest, ReadersAreCountedAtTheHomeAlone) {
   OneDictionary one({});
   one.Bind(Row(kPeers, 3), 1);
+  ASSERT_TRUE(one.Holds(Row(kPeers, 3)));
   one.labels().shard.Find(Row(kPeers, 3))->consumers.Reset(1);
   EXPECT_DEATH(one.CheckInvariants(), "waits for 1 consumers");
 }
