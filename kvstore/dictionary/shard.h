@@ -26,7 +26,7 @@ namespace dogged {
 enum class OnDisk : uint8_t { kNo, kOnItsWay, kYes };
 
 // Which consumers of a label are done, each by its place in the order in which
-// the program enumerates them. No heap for up to 128 of them.
+// LabelRelations enumerates them. No heap for up to 128 of them.
 class ConsumersDone {
  public:
   // `count` consumers, none of them done.
@@ -72,7 +72,7 @@ struct LabelEntry {
   TimerWheel::Timer announce;
   int32_t announce_interval_ms = 0;
   OnDisk on_disk = OnDisk::kNo;
-  // An executed task of this agent made it.
+  // It was made here.
   bool made_here = false;
   // True at the home, where `consumers` counts.
   bool is_home = false;

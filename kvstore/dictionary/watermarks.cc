@@ -16,42 +16,37 @@ Watermarks::Watermarks(const LabelRelations& relations,
 }
 
 void Watermarks::NoteBound(const Label& label) {
-  bound_.Raise(RowOf(label), VersionOf(label));
+  bound_.Raise(relations_.RowOf(label), relations_.VersionOf(label));
 }
 
 bool Watermarks::WasBound(const Label& label) const {
-  return !IsRecomputing(label) && bound_.Has(RowOf(label), VersionOf(label));
+  return !IsRecomputing(label) &&
+         bound_.Has(relations_.RowOf(label), relations_.VersionOf(label));
 }
 
 bool Watermarks::WasOvertaken(const Label& label) const {
   if (!relations_.HasVersions(label) || IsRecomputing(label)) return false;
   const std::optional<int64_t> newest = NewestBound(label);
-  if (!newest.has_value() || *newest <= VersionOf(label)) return false;
+  if (!newest.has_value() || *newest <= relations_.VersionOf(label))
+    return false;
   // Nothing orders the versions of a row of leaves.
-  return relations_.IsMadeOfLabels(WithVersion(label, *newest));
+  return relations_.IsMadeOfLabels(relations_.WithVersion(label, *newest));
 }
 
 std::optional<int64_t> Watermarks::NewestBound(const Label& label) const {
-  return bound_.Newest(RowOf(label));
+  return bound_.Newest(relations_.RowOf(label));
 }
 
 void Watermarks::NoteRetired(const Label& label) {
-  const Label row = RowOf(label);
-  retired_.Raise(row, VersionOf(label));
+  const Label row = relations_.RowOf(label);
+  retired_.Raise(row, relations_.VersionOf(label));
   recomputing_.erase(label);
   if (unverified_.empty()) return;
   const auto doubt = unverified_.find(row);
-  if (doubt != unverified_.end() && doubt->second <= VersionOf(label)) {
+  if (doubt != unverified_.end() &&
+      doubt->second <= relations_.VersionOf(label)) {
     unverified_.erase(doubt);
   }
-}
-
-std::vector<Label> Watermarks::ReleasedEarly() const {
-  std::vector<Label> out;
-  out.reserve(released_early_.size());
-  for (const auto& [label, consumers] : released_early_) out.push_back(label);
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 void Watermarks::MarkUnverified(const Label& row, int64_t version) {
@@ -61,13 +56,14 @@ void Watermarks::MarkUnverified(const Label& row, int64_t version) {
 
 bool Watermarks::IsUnverified(const Label& label) const {
   if (unverified_.empty()) return false;
-  const auto doubt = unverified_.find(RowOf(label));
-  return doubt != unverified_.end() && VersionOf(label) <= doubt->second;
+  const auto doubt = unverified_.find(relations_.RowOf(label));
+  return doubt != unverified_.end() &&
+         relations_.VersionOf(label) <= doubt->second;
 }
 
 bool Watermarks::IsRetired(const Label& label) const {
   return !IsRecomputing(label) &&
-         retired_.Has(RowOf(label), VersionOf(label)) &&
+         retired_.Has(relations_.RowOf(label), relations_.VersionOf(label)) &&
          !(IsRetainedGeneration(label) && MustRetain(label));
 }
 
@@ -77,7 +73,7 @@ void Watermarks::MarkRecomputing(const Label& label) {
 }
 
 bool Watermarks::IsRetainedGeneration(const Label& label) const {
-  const int64_t version = VersionOf(label);
+  const int64_t version = relations_.VersionOf(label);
   if (version <= 0 || version % generation_interval_ != 0) return false;
   return relations_.IsMadeOfLabels(label);
 }
@@ -88,7 +84,7 @@ bool Watermarks::MustRetain(const Label& label) const {
     return false;
   if (recomputing != recomputing_.end() && recomputing->second) return true;
   // How far the row's consumers are done.
-  const Label row = RowOf(label);
+  const Label row = relations_.RowOf(label);
   std::optional<int64_t> done = retired_.Newest(row);
   const auto kept = retained_.find(row);
   if (kept != retained_.end()) {
@@ -96,28 +92,30 @@ bool Watermarks::MustRetain(const Label& label) const {
   }
   if (!done.has_value()) return true;
   const int64_t pin =
-      FloorDiv(VersionOf(label), generation_interval_) * generation_interval_;
+      FloorDiv(relations_.VersionOf(label), generation_interval_) *
+      generation_interval_;
   if (*done >= pin + 2 * generation_interval_) return false;
   // A row whose last version is done with needs none of the former.
-  return relations_.IsMade(WithVersion(label, *done + 1));
+  return relations_.IsMade(relations_.WithVersion(label, *done + 1));
 }
 
 void Watermarks::Retain(const Label& label) {
-  retained_[RowOf(label)].insert(VersionOf(label));
+  retained_[relations_.RowOf(label)].insert(relations_.VersionOf(label));
 }
 
 bool Watermarks::IsRetained(const Label& label) const {
-  const auto row = retained_.find(RowOf(label));
-  return row != retained_.end() && row->second.contains(VersionOf(label));
+  const auto row = retained_.find(relations_.RowOf(label));
+  return row != retained_.end() &&
+         row->second.contains(relations_.VersionOf(label));
 }
 
 std::vector<Label> Watermarks::TakeExpired(const Label& label) {
   std::vector<Label> out;
-  const auto row = retained_.find(RowOf(label));
+  const auto row = retained_.find(relations_.RowOf(label));
   if (row == retained_.end()) return out;
   absl::btree_set<int64_t>& versions = row->second;
   for (auto it = versions.begin(); it != versions.end();) {
-    const Label kept = WithVersion(row->first, *it);
+    const Label kept = relations_.WithVersion(row->first, *it);
     if (MustRetain(kept)) {
       ++it;
       continue;
@@ -132,7 +130,8 @@ std::vector<Label> Watermarks::TakeExpired(const Label& label) {
 std::vector<Label> Watermarks::TakeAllRetained() {
   std::vector<Label> out;
   for (const auto& [row, versions] : retained_) {
-    for (int64_t version : versions) out.push_back(WithVersion(row, version));
+    for (int64_t version : versions)
+      out.push_back(relations_.WithVersion(row, version));
   }
   retained_.clear();
   std::sort(out.begin(), out.end());
@@ -140,10 +139,12 @@ std::vector<Label> Watermarks::TakeAllRetained() {
 }
 
 void Watermarks::Forget(absl::FunctionRef<bool(const Label& row)> moved) {
-  absl::erase_if(recomputing_,
-                 [&](const auto& known) { return moved(RowOf(known.first)); });
-  absl::erase_if(released_early_,
-                 [&](const auto& known) { return moved(RowOf(known.first)); });
+  absl::erase_if(recomputing_, [&](const auto& known) {
+    return moved(relations_.RowOf(known.first));
+  });
+  absl::erase_if(released_early_, [&](const auto& known) {
+    return moved(relations_.RowOf(known.first));
+  });
   absl::erase_if(unverified_,
                  [&](const auto& row) { return moved(row.first); });
   absl::erase_if(retained_, [&](const auto& row) { return moved(row.first); });

@@ -31,15 +31,6 @@ class Watermarks {
   // is pinned.
   Watermarks(const LabelRelations& relations, int64_t generation_interval);
 
-  // As LabelRelations has them.
-  Label RowOf(const Label& label) const { return relations_.RowOf(label); }
-  int64_t VersionOf(const Label& label) const {
-    return relations_.VersionOf(label);
-  }
-  Label WithVersion(const Label& row, int64_t version) const {
-    return relations_.WithVersion(row, version);
-  }
-
   // --- bound once
   void NoteBound(const Label& label);
   bool WasBound(const Label& label) const;

@@ -18,7 +18,7 @@
 namespace dogged {
 
 // Why a value is sent. A long copy is offered by its digest first, for whoever
-// gets it may have it; what was demanded waits for credit (debts.h).
+// gets it may have it; what was demanded waits for credit (deferred_sends.h).
 enum class Sending { kPublication, kCopy, kDemanded };
 
 class Credit {

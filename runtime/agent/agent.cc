@@ -11,7 +11,7 @@
 namespace dogged {
 namespace {
 
-constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
+constexpr auto kAnnounce = static_cast<uint8_t>(LabelMessage::kAnnounce);
 
 // Others hear of a job by then, if none of them says that it has it.
 constexpr absl::Duration kUntoldMax = absl::Seconds(3);
@@ -157,8 +157,8 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   if (kind == static_cast<uint8_t>(AgentMessage::kJobOffer)) {
     return TakeOffer(now, from, job, body);
   }
-  const bool is_demand =
-      kind == static_cast<uint8_t>(JobMessage::kDemand) || kind == kKeepResults;
+  const bool is_demand = kind == static_cast<uint8_t>(LabelMessage::kDemand) ||
+                         kind == kKeepResults;
   auto it = jobs_.find(job);
   JobEntry* const found = it != jobs_.end() ? &it->second
                           : is_demand       ? FindEntry(now, job)
@@ -186,7 +186,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     entry.is_needed_again |= is_demand && entry.is_done && !entry.is_delivered;
     return;
   }
-  if (kind == static_cast<uint8_t>(JobMessage::kLend)) {
+  if (kind == static_cast<uint8_t>(LabelMessage::kLend)) {
     ReceiveLoan(now, from, *entry.run, body);
     return;
   }

@@ -13,7 +13,7 @@
 #include "routing/multicast/multicast.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/value.h"
-#include "runtime/job/job_options.h"
+#include "runtime/job/context/job_options.h"
 
 namespace dogged {
 

@@ -22,7 +22,7 @@
 #include "runtime/base/value.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
-#include "runtime/job/input_chunks.h"
+#include "runtime/job/context/input_chunks.h"
 #include "runtime/job/job_run.h"
 
 namespace dogged {

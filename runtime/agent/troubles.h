@@ -23,7 +23,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/trouble.h"
+#include "runtime/job/context/trouble.h"
 
 namespace dogged {
 

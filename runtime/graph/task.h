@@ -8,12 +8,21 @@
 
 #include "runtime/base/codec.h"
 #include "runtime/base/label.h"
+#include "runtime/base/reader.h"
 
 namespace dogged {
 
 struct Task {
   int32_t task_class = 0;  // position in the program
   IndexVector index;
+
+  // As the dictionary names it. Reader's bytes and hash are the task's own.
+  operator Reader() const {  // NOLINT(google-explicit-constructor)
+    return {.group = task_class, .index = index};
+  }
+  static Task Of(const Reader& reader) {
+    return {.task_class = reader.group, .index = reader.index};
+  }
 
   friend bool operator==(const Task&, const Task&) = default;
   friend std::strong_ordering operator<=>(const Task& a, const Task& b) {
@@ -24,22 +33,9 @@ struct Task {
   friend H AbslHashValue(H h, const Task& t) {
     return H::combine(std::move(h), t.task_class, t.index);
   }
-  // The same in every process.
-  uint64_t Hash() const {
-    return index.Hash(static_cast<uint64_t>(task_class) + 0x7461736bULL);
-  }
-  void Encode(Encoder& out) const {
-    out.PutVarint(static_cast<uint64_t>(task_class));
-    index.Encode(out);
-  }
-  static Task Decode(Decoder& in) {
-    Task out;
-    const uint64_t task_class = in.GetVarint();
-    if (task_class > 0x7fffffff) in.Fail();
-    out.task_class = static_cast<int32_t>(task_class);
-    out.index = IndexVector::Decode(in);
-    return out;
-  }
+  uint64_t Hash() const { return Reader::HashOf(task_class, index); }
+  void Encode(Encoder& out) const { Reader(*this).Encode(out); }
+  static Task Decode(Decoder& in) { return Of(Reader::Decode(in)); }
 };
 
 }  // namespace dogged

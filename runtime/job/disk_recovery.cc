@@ -7,19 +7,19 @@
 
 namespace dogged {
 
-DiskRecovery::DiskRecovery(JobContext& job, JobLabels& labels,
+DiskRecovery::DiskRecovery(JobContext& job, Dictionary& dictionary,
                            const Parts& parts)
     : job_(job),
-      labels_(labels),
-      conflicts_(parts.conflicts),
+      labels_(dictionary.labels),
+      conflicts_(dictionary.conflicts),
       storage_(parts.storage),
-      sender_(parts.sender),
+      sender_(dictionary.sender),
       tasks_(parts.tasks),
       demands_(parts.demands),
-      retention_(parts.retention),
+      retention_(dictionary.retention),
       results_(parts.results),
-      offers_(parts.offers),
-      replication_(parts.replication) {}
+      offers_(dictionary.offers),
+      replication_(dictionary.replication) {}
 
 CarriedOver DiskRecovery::TakeCarriedOver() const {
   const auto all = [](const Label&) { return true; };
@@ -135,12 +135,12 @@ void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
       labels_.shard.Find(label)->copies;
   labels_.shard.Erase(label);
   if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
                           EncodeDemand({.label = label, .lazy = true}), out);
     return;
   }
   for (const AgentId copy : copies) {
-    job_.messenger.SendTo(copy, JobMessage::kDemand,
+    job_.messenger.SendTo(copy, LabelMessage::kDemand,
                           EncodeDemand({.label = label, .lazy = true}), out);
   }
   if (copies.empty()) {
@@ -186,8 +186,8 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
     tasks_.Execute(std::move(record));
   }
   for (auto& [label, task] : storage_.TakeRemote()) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), JobMessage::kDemand,
-                          EncodeDemand({.label = label, .task = task}), out);
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
+                          EncodeDemand({.label = label, .reader = task}), out);
   }
   for (auto& record : storage_.TakeReturned()) {
     ReturnTask(now, std::move(record), out);

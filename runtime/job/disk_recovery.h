@@ -4,37 +4,28 @@
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 
 #include "absl/status/status.h"
+#include "kvstore/dictionary.h"
 #include "kvstore/storage/value_store.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/carried_over.h"
-#include "runtime/job/conflict_check.h"
-#include "runtime/job/demands.h"
-#include "runtime/job/disk_offers.h"
-#include "runtime/job/job_context.h"
-#include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
-#include "runtime/job/replication.h"
-#include "runtime/job/results.h"
-#include "runtime/job/retention.h"
-#include "runtime/job/task_table.h"
-#include "runtime/job/value_sender.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_storage.h"
+#include "runtime/job/search/demands.h"
+#include "runtime/job/search/results.h"
+#include "runtime/job/tasks/task_table.h"
 
 namespace dogged {
 
 class DiskRecovery {
  public:
   struct Parts {
-    ConflictCheck& conflicts;
     JobStorage& storage;
-    ValueSender& sender;
     TaskTable& tasks;
     Demands& demands;
-    Retention& retention;
     Results& results;
-    DiskOffers& offers;
-    Replication& replication;
   };
-  DiskRecovery(JobContext& job, JobLabels& labels, const Parts& parts);
+  // All outlive this.
+  DiskRecovery(JobContext& job, Dictionary& dictionary, const Parts& parts);
 
   void StartDiskScan();  // offers what the agent's directory holds of this job
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
@@ -54,7 +45,7 @@ class DiskRecovery {
                   Outbox& out);
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   ConflictCheck& conflicts_;
   JobStorage& storage_;
   ValueSender& sender_;

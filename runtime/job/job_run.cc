@@ -33,11 +33,11 @@ absl::Status CheckMemory(const JobStorage& storage,
       "; give it more, start more agents, or run with --replicas 1"));
 }
 
-// The task that a message about a label names, if it does.
+// The reader that a message about a label names, if it does.
 template <typename Body>
-const Task* TaskOf(const Body& body) {
-  if constexpr (requires { body.task; }) {
-    return body.task.has_value() ? &*body.task : nullptr;
+const Reader* ReaderOf(const Body& body) {
+  if constexpr (requires { body.reader; }) {
+    return body.reader.has_value() ? &*body.reader : nullptr;
   } else {
     return nullptr;
   }
@@ -47,47 +47,31 @@ const Task* TaskOf(const Body& body) {
 
 JobRun::JobRun(JobDependencies parts)
     : job_(parts),
-      labels_(job_),
-      conflicts_(job_, labels_),
+      readers_(job_, dictionary_.labels, tasks_),
+      producers_(job_, dictionary_.labels, tasks_, results_),
+      dictionary_(
+          job_.dictionary,
+          {.storage = storage_, .readers = readers_, .producers = producers_},
+          Credit(job_.limits.credit_bytes, std::move(parts.queued_bytes),
+                 *parts.multicast)),
       storage_(std::move(parts.storage), parts.values, job_.relations,
-               job_.labels_of_program, labels_.shard),
-      sender_(job_, labels_, conflicts_, storage_,
-              Credit(job_.limits.credit_bytes, std::move(parts.queued_bytes),
-                     *parts.multicast)),
-      tasks_(job_, labels_, storage_, std::move(parts.kernels)),
-      retention_(job_, labels_, storage_, tasks_),
-      demands_(job_, labels_, sender_, tasks_),
-      results_(job_, labels_, storage_, tasks_, demands_, retention_),
-      offers_(job_, labels_),
-      replication_(job_, labels_,
-                   {.conflicts = conflicts_,
-                    .storage = storage_,
-                    .sender = sender_,
-                    .tasks = tasks_,
-                    .retention = retention_,
-                    .results = results_,
-                    .offers = offers_},
-                   std::move(parts.link_rate)),
-      recovery_(job_, labels_,
-                {.conflicts = conflicts_,
-                 .storage = storage_,
-                 .sender = sender_,
+               job_.labels_of_program, dictionary_.labels.shard),
+      tasks_(job_, dictionary_.labels, storage_, std::move(parts.kernels)),
+      demands_(job_, dictionary_.labels, dictionary_.sender, tasks_),
+      results_(job_, dictionary_.labels, storage_, tasks_, demands_,
+               dictionary_.retention),
+      recovery_(job_, dictionary_,
+                {.storage = storage_,
                  .tasks = tasks_,
                  .demands = demands_,
-                 .retention = retention_,
-                 .results = results_,
-                 .offers = offers_,
-                 .replication = replication_}),
-      grants_(job_, labels_, storage_, sender_, tasks_, demands_),
-      walks_(job_, labels_, tasks_, demands_),
-      views_(job_, labels_,
-             {.conflicts = conflicts_,
-              .sender = sender_,
+                 .results = results_}),
+      grants_(job_, dictionary_.labels, storage_, dictionary_.sender, tasks_,
+              demands_),
+      walks_(job_, dictionary_.labels, tasks_, demands_),
+      views_(job_, dictionary_.labels,
+             {.homes = dictionary_.homes,
               .tasks = tasks_,
-              .retention = retention_,
               .results = results_,
-              .offers = offers_,
-              .replication = replication_,
               .grants = grants_}) {}
 
 void JobRun::Feed(absl::Time now, Outbox& out) {
@@ -105,7 +89,8 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
   const int expanded_max =
       tasks_.executing_count() > 0 ? kExpandedBesideWork : kExpandedAtOnce;
   int expanded = 0;
-  while (queued() < target && job_.failure.ok() && !offers_.IsRecovering(now)) {
+  while (queued() < target && job_.failure.ok() &&
+         !dictionary_.offers.IsRecovering(now)) {
     if (demands_.HasOpen() && expanded < expanded_max) {
       ++expanded;
       demands_.ResolveNext(now, out);
@@ -118,7 +103,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     }
     if (job_.inputs != nullptr && !job_.inputs->HasRoom()) break;
     if (job_.forward && now >= job_.rebuild_after &&
-        !labels_.handover.IsAwaiting() &&
+        !dictionary_.labels.handover.IsAwaiting() &&
         (!tasks_.HasInFlight() || !storage_.IsPressed())) {
       if (tasks_.StartNextLeaf()) continue;
       if (tasks_.HasLeaves()) out.WakeAt(now);  // there may be more
@@ -126,7 +111,8 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
     break;
   }
   if (expanded == expanded_max) out.WakeAt(now);
-  if (!job_.forward && !offers_.IsRecovering(now)) walks_.Search(now, out);
+  if (!job_.forward && !dictionary_.offers.IsRecovering(now))
+    walks_.Search(now, out);
   job_.times.NotePass(now);
   if (job_.forward) {
     grants_.GrantTasks(now, out);
@@ -145,7 +131,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   if (job_.inputs != nullptr) job_.inputs->Unpin(completion.task);
   if (IsLocalTrouble(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
-    labels_.handover.Settle(completion.task);
+    dictionary_.labels.handover.Settle(completion.task);
     tasks_.EndDemand(completion.task);
     return tasks_.Suffer(
         TroubleKind::kUnable,
@@ -178,12 +164,12 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   job_.relations.ForEachCreated(
       completion.task, [&](int create, const Label& label) {
         demands_.Close(label);  // else the task would run for it again
-        replication_.BindOutput(
+        dictionary_.replication.BindOutput(
             now, label, completion.outputs[static_cast<size_t>(create)], out);
       });
-  retention_.ReleaseInputs(completion.task);
+  dictionary_.retention.ReleaseInputs(completion.task);
   if (was_done) ++job_.stats.tasks_duplicated;
-  labels_.handover.Settle(completion.task);
+  dictionary_.labels.handover.Settle(completion.task);
 }
 
 absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
@@ -196,45 +182,59 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
   const auto for_each = [&](const auto& bodies, auto act) -> absl::Status {
     if (!bodies.ok()) return bodies.status();
     for (const auto& b : *bodies) {
-      const Task* task = TaskOf(b);
-      if (!labels_.places.IsKnown(b.label)) return refuse();
-      if (task != nullptr && !job_.relations.IsTask(*task)) return refuse();
+      const Reader* reader = ReaderOf(b);
+      if (!dictionary_.labels.places.IsKnown(b.label)) return refuse();
+      if (reader != nullptr && !job_.relations.IsTask(Task::Of(*reader))) {
+        return refuse();
+      }
     }
     for (const auto& b : *bodies) {
       if (job_.failure.ok()) act(b);
     }
     return absl::OkStatus();
   };
-  switch (static_cast<JobMessage>(kind)) {
-    case JobMessage::kPublish: {
+  switch (static_cast<LabelMessage>(kind)) {
+    case LabelMessage::kPublish: {
       const auto decoded = DecodePublish(body);
       if (decoded.status().code() == absl::StatusCode::kResourceExhausted) {
         tasks_.Suffer(TroubleKind::kUnable, decoded.status());
       }
       return for_each(decoded, [&](const PublishBody& b) {
-        replication_.HandlePublish(now, from, b, out);
+        dictionary_.replication.HandlePublish(now, from, b, out);
       });
     }
-    case JobMessage::kAnnounce:
+    case LabelMessage::kAnnounce:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
-        replication_.HandleAnnounce(now, from, b, out);
+        dictionary_.replication.HandleAnnounce(now, from, b, out);
       });
-    case JobMessage::kStored:
+    case LabelMessage::kStored:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
-        replication_.HandleStored(now, from, b, out);
+        dictionary_.replication.HandleStored(now, from, b, out);
       });
-    case JobMessage::kDemand:
+    case LabelMessage::kDemand:
       return for_each(DecodeDemand(body), [&](const DemandBody& b) {
         demands_.HandleDemand(from, b, out);
       });
-    case JobMessage::kDone:
+    case LabelMessage::kDone:
       return for_each(DecodeDone(body), [&](const DoneBody& b) {
-        retention_.HandleDone(from, b, out);
+        dictionary_.retention.HandleDone(from, b, out);
       });
-    case JobMessage::kRetired:
+    case LabelMessage::kRetired:
       return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
         demands_.HandleRetired(from, b, out);
       });
+    case LabelMessage::kStarted:
+      views_.PeerStarted(now, from, out);
+      return absl::OkStatus();
+    case LabelMessage::kWatermarks: {
+      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
+      return dictionary_.homes.HandleWatermarks(now, from, b) ? absl::OkStatus()
+                                                              : refuse();
+    }
+    case LabelMessage::kLend:
+      break;  // the agent's: ReceiveLent() follows
+  }
+  switch (static_cast<JobMessage>(kind)) {
     case JobMessage::kLookup:
     case JobMessage::kAnswer:
     case JobMessage::kClaim:
@@ -242,16 +242,6 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kSteal:
     case JobMessage::kGranted:
       return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
-    case JobMessage::kStarted:
-      views_.PeerStarted(now, from, out);
-      return absl::OkStatus();
-    case JobMessage::kWatermarks: {
-      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
-      return views_.HandleWatermarks(now, from, b) ? absl::OkStatus()
-                                                   : refuse();
-    }
-    case JobMessage::kLend:
-      break;  // the agent's: ReceiveLent() follows
   }
   return absl::InvalidArgumentError(
       absl::StrCat("no message of kind ", static_cast<int>(kind)));
@@ -261,10 +251,10 @@ absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,
                                  const Label& label, const Value& value,
                                  Outbox& out) {
   if (!job_.failure.ok()) return absl::OkStatus();
-  if (!labels_.places.IsKnown(label)) {
+  if (!dictionary_.labels.places.IsKnown(label)) {
     return absl::InvalidArgumentError("a loan of no label of this job");
   }
-  replication_.HandlePublish(now, from, {label, value}, out);
+  dictionary_.replication.HandlePublish(now, from, {label, value}, out);
   return absl::OkStatus();
 }
 
@@ -275,14 +265,14 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
       absl::InvalidArgumentError("message about no label of this job");
   if (kind == JobMessage::kLookup) {
     DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
-    if (!labels_.places.IsKnown(b.label)) return refused;
+    if (!dictionary_.labels.places.IsKnown(b.label)) return refused;
     job_.messenger.SendTo(from, JobMessage::kAnswer,
                           EncodeAnswer(walks_.AnswerTo(now, b)), out);
     return absl::OkStatus();
   }
   if (kind == JobMessage::kAnswer) {
     DOGGED_ASSIGN_OR_RETURN(const AnswerBody b, DecodeAnswer(body));
-    if (!labels_.places.IsKnown(b.label)) return refused;
+    if (!dictionary_.labels.places.IsKnown(b.label)) return refused;
     walks_.HandleAnswer(now, b, out);
     return absl::OkStatus();
   }
@@ -292,7 +282,8 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
     return absl::OkStatus();
   }
   DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
-  if (!job_.relations.IsTask(b.task) || !labels_.places.IsKnown(b.wanted)) {
+  if (!job_.relations.IsTask(b.task) ||
+      !dictionary_.labels.places.IsKnown(b.wanted)) {
     return refused;
   }
   if (kind == JobMessage::kGranted) {
@@ -324,27 +315,28 @@ void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
   tasks_.DrawLeaves(/*anew=*/false);
   results_.ListResults();
   tasks_.StartRound();
-  for (const Label& label :
-       labels_.shard.Select([](const Label&, const LabelEntry& entry) {
-         return entry.is_home && entry.consumers.left() == 0;
-       })) {
-    retention_.RetireIfUnneeded(label, out);
+  for (const Label& label : dictionary_.labels.shard.Select(
+           [](const Label&, const LabelEntry& entry) {
+             return entry.is_home && entry.consumers.left() == 0;
+           })) {
+    dictionary_.retention.RetireIfUnneeded(label, out);
   }
 }
 
 void JobRun::Tick(absl::Time now, Outbox& out) {
   if (!job_.failure.ok()) return;
   if (std::exchange(job_.goal.has_news, false)) ActOnRounds(now, out);
-  sender_.BeginPass(now);
-  sender_.SendDeferred(now, out);
+  dictionary_.sender.BeginPass(now);
+  dictionary_.sender.SendDeferred(now, out);
   recovery_.AdvanceStorage(now, out);
-  labels_.handover.Expire(now);
+  dictionary_.labels.handover.Expire(now);
   if (now >= job_.next_sweep) Sweep(now, out);
-  replication_.SendCopies(now, out);
+  dictionary_.replication.SendCopies(now, out);
   job_.messenger.CountPublications();
-  if (!offers_.IsScanning()) views_.SendHandoverComplete(out);
+  if (!dictionary_.offers.IsScanning())
+    dictionary_.homes.SendHandoverComplete(out);
   out.WakeAt(job_.next_sweep);
-  out.WakeAt(labels_.handover.NextLimit());
+  out.WakeAt(dictionary_.labels.handover.NextLimit());
 }
 
 void JobRun::Sweep(absl::Time now, Outbox& out) {
@@ -352,14 +344,14 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
   if (!job_.stall.has_begun()) job_.stall.BeginAnew(now);
   job_.stall.Fade();
 
-  if (job_.forward && !offers_.IsRecovering(now))
+  if (job_.forward && !dictionary_.offers.IsRecovering(now))
     demands_.DemandOverdueInputs(now, out);
   demands_.DemandAgain(now, out);
-  conflicts_.TellDigests(now, out);
-  for (const Label& label : labels_.shard.TakeDue(now))
-    replication_.Announce(now, label, out);
-  retention_.CrossOffReported(out);
-  labels_.high_fanout.Sweep();
+  dictionary_.conflicts.TellDigests(now, out);
+  for (const Label& label : dictionary_.labels.shard.TakeDue(now))
+    dictionary_.replication.Announce(now, label, out);
+  dictionary_.retention.CrossOffReported(out);
+  dictionary_.labels.high_fanout.Sweep();
   results_.SweepRequests(now, out);
   if (job_.forward) {
     grants_.SweepStealing(now, out);
@@ -367,7 +359,7 @@ void JobRun::Sweep(absl::Time now, Outbox& out) {
     walks_.SweepSearch(now, out);
   }
   if (now >= job_.rebuild_after) demands_.OpenDelayed();
-  if (!job_.goal.is_demanded) retention_.DropAllRetained(out);
+  if (!job_.goal.is_demanded) dictionary_.retention.DropAllRetained(out);
   results_.CountDurableResults();
 
   results_.SearchIfStalled(now);

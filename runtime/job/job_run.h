@@ -12,23 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "kvstore/dictionary.h"
 #include "runtime/job/carried_over.h"
-#include "runtime/job/conflict_check.h"
-#include "runtime/job/demands.h"
-#include "runtime/job/disk_offers.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_dependencies.h"
+#include "runtime/job/context/job_storage.h"
 #include "runtime/job/disk_recovery.h"
-#include "runtime/job/job_context.h"
-#include "runtime/job/job_dependencies.h"
-#include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
-#include "runtime/job/replication.h"
-#include "runtime/job/results.h"
-#include "runtime/job/retention.h"
+#include "runtime/job/search/demands.h"
+#include "runtime/job/search/results.h"
+#include "runtime/job/search/walks.h"
 #include "runtime/job/task_grants.h"
-#include "runtime/job/task_table.h"
-#include "runtime/job/value_sender.h"
+#include "runtime/job/task_producers.h"
+#include "runtime/job/tasks/task_readers.h"
+#include "runtime/job/tasks/task_table.h"
 #include "runtime/job/view_change.h"
-#include "runtime/job/walks.h"
 
 namespace dogged {
 
@@ -43,9 +40,9 @@ class JobRun {
     views_.SetMembers(now, std::move(view), out);
   }
   void ExpectHandover(absl::Time now, AgentId leaver) {
-    views_.ExpectHandover(now, leaver);
+    dictionary_.homes.ExpectHandover(now, leaver);
   }
-  void TellStart(Outbox& out) { views_.TellStart(out); }
+  void TellStart(Outbox& out) { dictionary_.homes.TellStart(out); }
   // Of kind JobMessage, also of this agent. Errors: kInvalidArgument for a
   // malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
@@ -55,7 +52,7 @@ class JobRun {
                            const Value& value, Outbox& out);
   // Needs the bytes of that, which is an announcement.
   bool Lacks(absl::string_view announce) const {
-    return replication_.Lacks(announce);
+    return dictionary_.replication.Lacks(announce);
   }
   void OnCompletion(absl::Time now, Completion completion, Outbox& out);
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out) {
@@ -67,7 +64,9 @@ class JobRun {
     job_.messenger.SendBatches(out);
   }  // ends a pass
   void NoteRoundTrip(absl::Duration time) { job_.times.NoteRoundTrip(time); }
-  void CopyOrphans(int64_t bytes_max) { sender_.CopyOrphans(bytes_max); }
+  void CopyOrphans(int64_t bytes_max) {
+    dictionary_.sender.CopyOrphans(bytes_max);
+  }
   void Pause() { tasks_.Pause(); }  // no task starts; what is ready moves away
   void SetKernels(
       std::shared_ptr<const KernelTable> kernels) {  // if it has none
@@ -101,12 +100,12 @@ class JobRun {
     recovery_.AdoptCarriedOver(now, carried, out);
   }
 
-  // Ends the process, naming what broke; see TaskTable and JobLabels. A job
+  // Ends the process, naming what broke; see TaskTable and LabelTable. A job
   // that has failed is left as it was.
   void CheckInvariants() const {
     if (!job_.failure.ok()) return;
     tasks_.CheckInvariants();
-    labels_.CheckInvariants(job_);
+    dictionary_.labels.CheckInvariants(job_.dictionary);
   }
 
   // --- questions
@@ -119,11 +118,13 @@ class JobRun {
   JobId id() const { return job_.id; }
   int64_t executing_count() const { return tasks_.executing_count(); }
   int64_t running_count() const { return tasks_.running_count(); }
-  int64_t held_count() const { return labels_.shard.size(); }
-  int64_t held_bytes() const { return labels_.shard.BytesInMemory(); }
+  int64_t held_count() const { return dictionary_.labels.shard.size(); }
+  int64_t held_bytes() const {
+    return dictionary_.labels.shard.BytesInMemory();
+  }
   // Of a label that this agent holds, or has heard of.
   std::optional<Digest> KnownDigest(const Label& label) const {
-    return conflicts_.KnownDigest(label);
+    return dictionary_.conflicts.KnownDigest(label);
   }
 
  private:
@@ -132,18 +133,16 @@ class JobRun {
   void ActOnRounds(absl::Time now, Outbox& out);
   void Sweep(absl::Time now, Outbox& out);
 
-  // Each uses those above it, and none below.
+  // Each uses those above it, and none below; but the two ports through which
+  // the dictionary asks about tasks and results, which stand below it.
   JobContext job_;
-  JobLabels labels_;
-  ConflictCheck conflicts_;
+  TaskReaders readers_;
+  TaskProducers producers_;
+  Dictionary dictionary_;
   JobStorage storage_;
-  ValueSender sender_;
   TaskTable tasks_;
-  Retention retention_;
   Demands demands_;
   Results results_;
-  DiskOffers offers_;
-  Replication replication_;
   DiskRecovery recovery_;
   TaskGrants grants_;
   Walks walks_;

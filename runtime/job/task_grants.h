@@ -6,19 +6,19 @@
 
 #include <cstdint>
 
+#include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/value_sender.h"
 #include "routing/transport/outbox.h"
-#include "runtime/job/demands.h"
-#include "runtime/job/job_context.h"
-#include "runtime/job/job_labels.h"
-#include "runtime/job/job_storage.h"
-#include "runtime/job/task_table.h"
-#include "runtime/job/value_sender.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/context/job_storage.h"
+#include "runtime/job/search/demands.h"
+#include "runtime/job/tasks/task_table.h"
 
 namespace dogged {
 
 class TaskGrants {
  public:
-  TaskGrants(JobContext& job, JobLabels& labels, JobStorage& storage,
+  TaskGrants(JobContext& job, LabelTable& labels, JobStorage& storage,
              ValueSender& sender, TaskTable& tasks, Demands& demands)
       : job_(job),
         labels_(labels),
@@ -44,7 +44,7 @@ class TaskGrants {
   int64_t BytesToMove(const Activation& record, AgentId thief) const;
 
   JobContext& job_;
-  JobLabels& labels_;
+  LabelTable& labels_;
   JobStorage& storage_;
   ValueSender& sender_;
   TaskTable& tasks_;

@@ -2,71 +2,29 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
-
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 
 namespace dogged {
 
-ViewChange::ViewChange(JobContext& job, JobLabels& labels, const Parts& parts)
+ViewChange::ViewChange(JobContext& job, LabelTable& labels, const Parts& parts)
     : job_(job),
       labels_(labels),
-      conflicts_(parts.conflicts),
-      sender_(parts.sender),
+      homes_(parts.homes),
       tasks_(parts.tasks),
-      retention_(parts.retention),
       results_(parts.results),
-      offers_(parts.offers),
-      replication_(parts.replication),
       grants_(parts.grants) {}
 
 void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   const Placement before = labels_.places.SetView(std::move(view));
   if (!job_.failure.ok()) return;
-  const int64_t lost_count = std::count_if(
+  const bool lost = std::any_of(
       before.members().begin(), before.members().end(), [this](const auto& m) {
         return !labels_.places.placement().Contains(m.agent);
       });
-  const bool lost = lost_count > 0;
   if (lost) {
     job_.times.NoteLoss(now);
-    offers_.ForgetIf(now, [this](AgentId agent) {
-      return !labels_.places.placement().Contains(agent);
-    });
     job_.rebuild_after = now + job_.times.DemandTimeout(now);
   }
-  replication_.NoteMembers(now, lost_count);
-  ReviewHandovers(now, before, out);
-  labels_.watermarks.Forget(
-      [this](const Label& row) { return !labels_.places.IsHome(row); });
-  labels_.high_fanout.ForgetAll();
-  if (lost) {
-    for (const auto& [row, version] :
-         labels_.watermarks.BoundRows([&](const Label& r) {
-           return labels_.places.IsHome(r) &&
-                  !labels_.places.placement().Contains(
-                      before.Home(labels_.places.KeyOf(r)));
-         })) {
-      labels_.watermarks.MarkUnverified(row, version);
-    }
-  }
-  for (const Label& label : labels_.shard.Select(
-           [](const Label&, const LabelEntry&) { return true; })) {
-    ReviewEntry(now, label, before, out);
-  }
-  retention_.ReviewReleased(out);
-  HandOverWatermarks(
-      [&](const Label& row) {
-        return before.Home(labels_.places.KeyOf(row)) == job_.self &&
-               !labels_.places.IsHome(row);
-      },
-      out);
-  // Also of rows that were others': their home may be dead.
-  conflicts_.MarkDigestsUntold(now, [&](const Label& row) {
-    return before.Home(labels_.places.KeyOf(row)) != labels_.places.HomeOf(row);
-  });
-  conflicts_.TellDigests(now, out);
+  homes_.Review(now, before, out);
   tasks_.DropMovedTasks();
   if (job_.forward) {
     tasks_.ClaimMovedTasks();
@@ -81,81 +39,9 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
   results_.ListResults();
 }
 
-void ViewChange::ReviewHandovers(absl::Time now, const Placement& before,
-                                 Outbox& out) {
-  labels_.handover.ForgetIf(
-      [this](AgentId to) { return !labels_.places.placement().Contains(to); });
-  const bool is_beginner =
-      before.members().empty() || labels_.handover.IsHeldAltogether();
-  for (const PlacementMember& member : labels_.places.placement().members()) {
-    const AgentId peer = member.agent;
-    if (peer == job_.self) continue;
-    const bool is_new = !before.Contains(peer);
-    if (is_beginner && is_new) {
-      labels_.handover.Await(peer, now + job_.limits.handover_max, before);
-      // It may have begun without knowing this agent.
-      if (has_told_start_)
-        job_.messenger.SendTo(peer, JobMessage::kStarted, {}, out);
-    }
-    if (before.Contains(job_.self) &&
-        (is_new || !labels_.places.placement().Contains(job_.self))) {
-      labels_.handover.Owe(peer);
-    }
-  }
-}
-
-void ViewChange::ExpectHandover(absl::Time now, AgentId leaver) {
-  if (leaver == job_.self || !labels_.places.placement().Contains(leaver))
-    return;
-  labels_.handover.AwaitLeaver(leaver, now + job_.limits.handover_max,
-                               labels_.places.placement());
-}
-
-void ViewChange::TellStart(Outbox& out) {
-  has_told_start_ = true;
-  for (const PlacementMember& member : labels_.places.placement().members()) {
-    if (member.agent != job_.self) {
-      job_.messenger.SendTo(member.agent, JobMessage::kStarted, {}, out);
-    }
-  }
-}
-
-// What was sent to `peer` before was lost.
 void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
-  if (!labels_.places.placement().Contains(peer)) {
-    labels_.handover.NoteEarlyStart(peer);
-    return;
-  }
-  labels_.handover.EndAwait(peer);  // who has just started has nothing to give
-  sender_.Forget(peer);
-  labels_.handover.Owe(peer);
-  offers_.NoteHandoverComplete(now, peer);
-  AskAllAgain(now);
-  HandOverWatermarks(
-      [&](const Label& row) { return labels_.places.HomeOf(row) == peer; },
-      out);
-  conflicts_.MarkDigestsUntold(now, [&](const Label& row) {
-    return labels_.places.HomeOf(row) == peer;
-  });
-  for (const Label& label : labels_.shard.Select(
-           [](const Label&, const LabelEntry&) { return true; })) {
-    const LabelEntry& entry = *labels_.shard.Find(label);
-    if (entry.value.IsNone()) continue;
-    if (!entry.is_home) {
-      if (labels_.places.HomeOf(label) == peer) {
-        labels_.handover.Give(peer, label);
-        replication_.Announce(now, label, out);
-      }
-      continue;
-    }
-    absl::btree_set<AgentId> targets;
-    if (job_.forward) targets = retention_.RemoteConsumerHomes(label, entry);
-    if (!entry.awaits_copies)
-      replication_.AddMissingReplicas(label, entry, targets);
-    if (!targets.contains(peer)) continue;
-    job_.stats.bytes_resent += entry.value.bytes();
-    sender_.SendValue({peer}, label, out);
-  }
+  if (labels_.places.placement().Contains(peer)) AskAllAgain(now);
+  homes_.PeerStarted(now, peer, out);
 }
 
 // Homes have changed, or have heard nothing: what was asked so far says nothing
@@ -164,133 +50,6 @@ void ViewChange::AskAllAgain(absl::Time now) {
   tasks_.demanded().CheckAllAt(now);
   results_.AskAllAgain(now);
   job_.next_sweep = now;
-}
-
-void ViewChange::HandOverWatermarks(
-    absl::FunctionRef<bool(const Label& row)> moved, Outbox& out) {
-  absl::btree_map<AgentId, WatermarksBody> bodies;
-  for (auto& row : labels_.watermarks.BoundRows(moved)) {
-    bodies[labels_.places.HomeOf(row.first)].done.push_back(row);
-  }
-  for (auto& row : labels_.watermarks.RetiredRows(moved)) {
-    bodies[labels_.places.HomeOf(row.first)].retired.push_back(row);
-  }
-  for (const auto& [home, body] : bodies) {
-    job_.messenger.SendTo(home, JobMessage::kWatermarks, EncodeWatermarks(body),
-                          out);
-  }
-}
-
-void ViewChange::SendHandoverComplete(Outbox& out) {
-  for (const AgentId to : labels_.handover.TakeComplete()) {
-    job_.messenger.SendTo(to, JobMessage::kWatermarks,
-                          EncodeWatermarks({.handover_complete = true}), out);
-  }
-}
-
-// False: it is malformed.
-bool ViewChange::HandleWatermarks(absl::Time now, AgentId from,
-                                  const WatermarksBody& body) {
-  for (const auto* rows : {&body.done, &body.retired}) {
-    for (const auto& [row, version] : *rows) {
-      if (!labels_.places.IsKnown(row)) return false;
-    }
-  }
-  for (const RowDigests& row : body.digests) {
-    if (!labels_.places.IsKnown(row.row)) return false;
-  }
-  if (!conflicts_.LogDigests(body.digests, from)) return true;
-  if (body.handover_complete) {
-    labels_.handover.EndAwait(from);
-    offers_.NoteHandoverComplete(now, from);
-  }
-  for (const auto& [row, version] : body.done) {
-    labels_.watermarks.NoteBoundRow(row, version);
-    if (offers_.IsRecovering(now))
-      labels_.watermarks.MarkUnverified(row, version);
-  }
-  for (const auto& [row, version] : body.retired) {
-    labels_.watermarks.NoteRetiredRow(row, version);
-  }
-  return true;
-}
-
-void ViewChange::PublishToNew(absl::Time now, const Label& label,
-                              const LabelEntry& entry, const Placement& before,
-                              Outbox& out) {
-  absl::btree_set<AgentId> targets;
-  if (job_.forward) {
-    size_t ordinal = 0;
-    job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
-      const uint64_t task_key =
-          labels_.places.KeyOf(job_.relations.FirstCreated(task));
-      const AgentId home = labels_.places.placement().Home(task_key);
-      if (!entry.consumers.Has(ordinal++) && home != before.Home(task_key)) {
-        targets.insert(home);
-      }
-      return true;
-    });
-  }
-  replication_.QueueCopies(now, label);
-  targets.erase(job_.self);
-  if (!targets.empty()) {
-    job_.stats.bytes_resent +=
-        entry.value.bytes() * static_cast<int64_t>(targets.size());
-    sender_.SendValue(std::move(targets), label, out, Sending::kCopy);
-  }
-}
-
-void ViewChange::ReviewEntry(absl::Time now, const Label& label,
-                             const Placement& before, Outbox& out) {
-  LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr) return;
-  auto gone = [this](AgentId agent) {
-    return !labels_.places.placement().Contains(agent);
-  };
-  entry->waiters.erase(
-      std::remove_if(entry->waiters.begin(), entry->waiters.end(), gone),
-      entry->waiters.end());
-  entry->copies.erase(
-      std::remove_if(entry->copies.begin(), entry->copies.end(), gone),
-      entry->copies.end());
-  const uint64_t key = labels_.places.KeyOf(label);
-  const bool is_home = labels_.places.placement().Home(key) == job_.self;
-  if (entry->value.IsNone()) {
-    // Waiters ask again at the new home.
-    if (!is_home || entry->waiters.empty()) labels_.shard.Erase(label);
-    return;
-  }
-  const Value value = entry->value;
-  if (is_home && !entry->is_home) {
-    entry->copies.clear();
-    replication_.BecomeHome(label, *entry);
-    if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
-    labels_.watermarks.NoteBound(label);
-    replication_.Announce(now, label, out);
-    retention_.TellLocalConsumers(label, value, job_.self, out);
-  } else if (is_home) {
-    PublishToNew(now, label, *entry, before, out);
-    entry->announce_interval_ms = 0;
-    replication_.ScheduleAnnounce(now, *entry);
-    retention_.TellLocalConsumers(label, value, job_.self, out);
-  } else {
-    const bool alone = entry->is_home || before.RankOf(key, job_.self) < 0;
-    entry->is_home = false;
-    entry->consumers.Reset(0);
-    entry->announce_interval_ms = 0;
-    replication_.ScheduleAnnounce(now, *entry);
-    if (alone) {
-      job_.stats.bytes_resent += value.bytes();
-      labels_.handover.Give(labels_.places.placement().Home(key), label);
-      sender_.SendValue({labels_.places.placement().Home(key)}, label, out,
-                        Sending::kCopy);
-    } else if (labels_.places.placement().Home(key) != before.Home(key)) {
-      replication_.Announce(now, label, out);
-    }
-    return;
-  }
-  retention_.ReportIfDurable(label, out);
-  retention_.RetireIfUnneeded(label, out);
 }
 
 }  // namespace dogged

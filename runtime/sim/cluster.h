@@ -94,12 +94,12 @@ struct SimOptions {
   // credit below zero: in a quarter of the seeds there is none. Of copies below
   // zero in half of the seeds hardly any go without a cut. Of bulks below zero
   // in a third of the seeds each is of one label, in a third of a few.
-  JobLimits job_limits = {.generation_interval = 0,
-                          .copies = {.labels_max = -1},
-                          .cuts = {.loss_interval = absl::ZeroDuration()},
-                          .cut_bytes_min = -1,
-                          .credit_bytes = -1,
-                          .batch_bytes_max = -1};
+  JobLimits job_limits = {{.generation_interval = 0,
+                           .copies = {.labels_max = -1},
+                           .cuts = {.loss_interval = absl::ZeroDuration()},
+                           .cut_bytes_min = -1,
+                           .credit_bytes = -1,
+                           .batch_bytes_max = -1}};
   // Each agent has a directory, which it finds again when it comes back.
   bool directories = false;
   // Agents write values even without directories, if memory is short.

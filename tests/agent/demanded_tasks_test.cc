@@ -1,6 +1,6 @@
 // What the backward search does next: what is needed for certain, then what is
 // deepest; and what it forgets when there is too much.
-#include "runtime/job/demanded_tasks.h"
+#include "runtime/job/tasks/demanded_tasks.h"
 
 #include <vector>
 

@@ -45,30 +45,31 @@ TEST(Digests, ADroppedLabelIsCompared) {
   OneAgent agent(Chain(kSelf, kSelf, kPeer));
   RunNext(agent, 1);
   RunNext(agent, 1);
-  agent.Receive(kPeer, JobMessage::kDone,
-                EncodeDone({.label = kSecond, .task = kMakesLast}));
+  agent.Receive(kPeer, LabelMessage::kDone,
+                EncodeDone({.label = kSecond, .reader = kMakesLast}));
   ASSERT_EQ(agent.run().held_count(), 0);
   ASSERT_TRUE(agent.run().failure().ok());
-  agent.Receive(kThird, JobMessage::kPublish,
+  agent.Receive(kThird, LabelMessage::kPublish,
                 EncodePublish(kSecond, Number(1)));
   EXPECT_TRUE(agent.run().failure().ok());
   OneAgent other(Chain(kSelf, kSelf, kPeer));
   RunNext(other, 1);
   RunNext(other, 1);
-  other.Receive(kPeer, JobMessage::kDone,
-                EncodeDone({.label = kSecond, .task = kMakesLast}));
-  other.Receive(kThird, JobMessage::kPublish,
+  other.Receive(kPeer, LabelMessage::kDone,
+                EncodeDone({.label = kSecond, .reader = kMakesLast}));
+  other.Receive(kThird, LabelMessage::kPublish,
                 EncodePublish(kSecond, Number(2)));
   ExpectConflict(other, "second(0)");
 }
 
 TEST(Digests, AnAnnouncementOfADroppedLabelIsCompared) {
-  for (const JobMessage kind : {JobMessage::kAnnounce, JobMessage::kStored}) {
+  for (const LabelMessage kind :
+       {LabelMessage::kAnnounce, LabelMessage::kStored}) {
     OneAgent agent(Chain(kSelf, kSelf, kPeer));
     RunNext(agent, 1);
     RunNext(agent, 1);
-    agent.Receive(kPeer, JobMessage::kDone,
-                  EncodeDone({.label = kSecond, .task = kMakesLast}));
+    agent.Receive(kPeer, LabelMessage::kDone,
+                  EncodeDone({.label = kSecond, .reader = kMakesLast}));
     ASSERT_EQ(agent.run().held_count(), 0);
     agent.Receive(kThird, kind, EncodeAnnounce({kSecond, Number(2).digest()}));
     ExpectConflict(agent, "second(0)");
@@ -78,10 +79,12 @@ TEST(Digests, AnAnnouncementOfADroppedLabelIsCompared) {
 // The home of a consumer has used up what its home then loses.
 TEST(Digests, AReaderComparesWhatItHasRead) {
   OneAgent agent(Chain(kPeer, kSelf, kPeer));
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kFirst, Number(1)));
+  agent.Receive(kPeer, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(1)));
   RunNext(agent, 5);
   ASSERT_TRUE(agent.run().failure().ok());
-  agent.Receive(kThird, JobMessage::kPublish, EncodePublish(kFirst, Number(2)));
+  agent.Receive(kThird, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(2)));
   ExpectConflict(agent, "first(0)");
 }
 
@@ -90,10 +93,10 @@ TEST(Digests, HandedOverTheyAreComparedBeforeAndAfter) {
     OneAgent agent(Chain(kSelf, kSelf, kPeer));
     const Bytes watermarks =
         EncodeWatermarks({.digests = {{kSecond, {{0, Number(2).digest()}}}}});
-    if (is_before) agent.Receive(kPeer, JobMessage::kWatermarks, watermarks);
+    if (is_before) agent.Receive(kPeer, LabelMessage::kWatermarks, watermarks);
     RunNext(agent, 1);
     RunNext(agent, 1);
-    if (!is_before) agent.Receive(kPeer, JobMessage::kWatermarks, watermarks);
+    if (!is_before) agent.Receive(kPeer, LabelMessage::kWatermarks, watermarks);
     ExpectConflict(agent, "second(0)");
   }
 }
@@ -102,11 +105,13 @@ TEST(Digests, TheNewHomeHearsOfThoseThatOthersHaveRead) {
   Program program = Chain(kPeer, kSelf, kPeer);
   program.arrays[0].affinity_group = OneAgent::GroupAt({kPeer, kThird});
   OneAgent agent(std::move(program));
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kFirst, Number(1)));
-  EXPECT_THAT(agent.AllSent(JobMessage::kWatermarks), IsEmpty());
+  agent.Receive(kPeer, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(1)));
+  EXPECT_THAT(agent.AllSent(LabelMessage::kWatermarks), IsEmpty());
   agent.StayWith({kThird});
   std::vector<RowDigests> told;
-  for (const std::string& body : agent.Sent(kThird, JobMessage::kWatermarks)) {
+  for (const std::string& body :
+       agent.Sent(kThird, LabelMessage::kWatermarks)) {
     const WatermarksBody watermarks = DecodeWatermarks(body).value();
     told.insert(told.end(), watermarks.digests.begin(),
                 watermarks.digests.end());
@@ -118,7 +123,8 @@ TEST(Digests, TheNewHomeHearsOfThoseThatOthersHaveRead) {
 
 TEST(Digests, AnotherIncarnationKnowsThem) {
   OneAgent agent(Chain(kPeer, kSelf, kPeer));
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kFirst, Number(1)));
+  agent.Receive(kPeer, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(1)));
   OneAgent reborn(Chain(kSelf, kSelf, kPeer));
   reborn.Adopt(agent.run().TakeCarriedOver());
   RunNext(reborn, 2);

@@ -25,12 +25,12 @@ TEST(HighFanoutLabels, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
   agent.Complete(std::move(tasks[0]), {Sealed(Value::Scalar(1))});
   ConsumerSet all;
   for (int64_t i = 0; i < kWidth; ++i) {
-    all.Add({.task_class = 1, .index = {i}});
+    all.Add({.group = 1, .index = {i}});
   }
   ConsumerSet others = all;
   ++others.hash_sum;
   const auto report = [&](AgentId from, const ConsumerSet& done) {
-    agent.Receive(from, JobMessage::kDone,
+    agent.Receive(from, LabelMessage::kDone,
                   EncodeDone({.label = Label{.array = 0}, .all = done}));
     agent.Pass(absl::Seconds(1));
   };
@@ -51,7 +51,7 @@ TEST(HighFanoutLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
   program.arrays[0].affinity_group = OneAgent::GroupAt(kPeer);
   OneAgent agent(std::move(program));
   const Value value = Sealed(Value::Scalar(1));
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(root, value));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(root, value));
   std::vector<ReadyTask> tasks;
   const auto run_some = [&](int64_t count) {
     while (count-- > 0) {
@@ -66,20 +66,20 @@ TEST(HighFanoutLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
   };
   run_some(kWidth / 2);
   const auto announce = [&] {
-    agent.Receive(kPeer, JobMessage::kAnnounce,
+    agent.Receive(kPeer, LabelMessage::kAnnounce,
                   EncodeAnnounce({root, value.digest()}));
   };
   announce();
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), IsEmpty());
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kDone), IsEmpty());
   run_some(kWidth - kWidth / 2);
   ConsumerSet all;
   for (int64_t i = 0; i < kWidth; ++i) {
-    all.Add({.task_class = 1, .index = {i}});
+    all.Add({.group = 1, .index = {i}});
   }
   const std::string said(EncodeDone({.label = root, .all = all}).view());
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kDone), ElementsAre(said));
   announce();
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDone), ElementsAre(said));
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kDone), ElementsAre(said));
 }
 
 // To count again at each word of a thousand such labels takes longer than it is
@@ -87,7 +87,8 @@ TEST(HighFanoutLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
 TEST(HighFanoutLabels, CountsAFewAgainBetweenTwoSweeps) {
   const Program program = Fan(1000);
   const Relations relations(program);
-  HighFanoutLabels high_fanout(relations);
+  const ProgramLabels labels(relations);
+  HighFanoutLabels high_fanout(labels);
   const auto label = [](int64_t i) { return Label{.array = 0, .index = {i}}; };
   const auto doubted = [&] {
     int count = 0;

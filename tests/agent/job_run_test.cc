@@ -27,9 +27,10 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
     EXPECT_EQ(agent.run().held_count(), 1);
     const Label root{.array = 0};
     const auto report = [&](int64_t i) {
-      agent.Receive(kPeer, JobMessage::kDone,
-                    EncodeDone({.label = root,
-                                .task = Task{.task_class = 1, .index = {i}}}));
+      agent.Receive(
+          kPeer, LabelMessage::kDone,
+          EncodeDone(
+              {.label = root, .reader = Task{.task_class = 1, .index = {i}}}));
     };
     for (int64_t i = 0; i + 1 < width; ++i) report(i);
     report(0);  // one that came twice
@@ -52,7 +53,7 @@ TEST(JobRun, TakesNoNoticeOfATaskThatWasInterrupted) {
   EXPECT_TRUE(agent.run().failure().ok()) << agent.run().failure().ToString();
   EXPECT_EQ(agent.run().stats().tasks_executed, 0);
   EXPECT_EQ(agent.run().held_count(), 0);
-  agent.Receive(kPeer, JobMessage::kDemand,
+  agent.Receive(kPeer, LabelMessage::kDemand,
                 EncodeDemand({.label = {.array = 0}, .certain = true}));
   tasks = agent.tasks().TakeAll();
   ASSERT_THAT(tasks, SizeIs(1));
@@ -131,16 +132,16 @@ TEST(JobRun, AsksForNoInputOfATaskThatWaitsForItsRound) {
   OneAgent agent(Loop());
   const Label x1{.array = 0, .index = {1}};
   const Value value = Sealed(Value::Scalar(1));
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(x1, value));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(x1, value));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   ASSERT_THAT(tasks, SizeIs(1)) << "y(2) is of a round that may not exist";
   EXPECT_EQ(tasks[0].task, (Task{.task_class = 3, .index = {1}}));
   agent.Complete(std::move(tasks[0]), {Verdict(0)});
-  agent.Sent(kPeer, JobMessage::kDemand);
+  agent.Sent(kPeer, LabelMessage::kDemand);
   for (int i = 0; i < 3; ++i) {
-    agent.Receive(kPeer, JobMessage::kAnnounce,
+    agent.Receive(kPeer, LabelMessage::kAnnounce,
                   EncodeAnnounce({x1, value.digest()}));
-    EXPECT_THAT(agent.Sent(kPeer, JobMessage::kDemand), IsEmpty());
+    EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kDemand), IsEmpty());
   }
   agent.Pass(absl::ZeroDuration());
   tasks = agent.tasks().TakeAll();
@@ -151,7 +152,7 @@ TEST(JobRun, AsksForNoInputOfATaskThatWaitsForItsRound) {
 TEST(JobRun, LearnsFromAConditionOnDiskThatARoundExists) {
   OneAgent agent(Loop());
   agent.Receive(
-      kPeer, JobMessage::kPublish,
+      kPeer, LabelMessage::kPublish,
       EncodePublish({.array = 0, .index = {1}}, Sealed(Value::Scalar(1))));
   EXPECT_EQ(agent.run().rounds().round(), 0);
   agent.OnDisk({.kind = ValueStore::Event::Kind::kFound,
@@ -188,10 +189,10 @@ Program TwoOutputs() {
 TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   OneAgent agent(TwoOutputs());
   // What was heard of a row of the peer is old.
-  agent.Receive(kPeer, JobMessage::kWatermarks,
+  agent.Receive(kPeer, LabelMessage::kWatermarks,
                 EncodeWatermarks({.done = {{{.array = 1, .index = {0}}, 3}}}));
-  agent.Sent(kThird, JobMessage::kDemand);
-  agent.Receive(kPeer, JobMessage::kDemand,
+  agent.Sent(kThird, LabelMessage::kDemand);
+  agent.Receive(kPeer, LabelMessage::kDemand,
                 EncodeDemand({.label = {.array = 1, .index = {50}}}));
   std::vector<Label> asked;
   for (const DemandBody& demand : agent.Demanded(kThird)) {
@@ -205,14 +206,14 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
 TEST(JobRun, AsksAgainWhoHasJustStarted) {
   OneAgent agent(TwoOutputs());
   const auto asked = [&] {
-    return agent.Sent(kThird, JobMessage::kDemand).size();
+    return agent.Sent(kThird, LabelMessage::kDemand).size();
   };
   agent.Want({.array = 2, .index = {50}});  // at home at the third
   for (int i = 0; i < 100; ++i) agent.Pass(absl::Milliseconds(100));
   EXPECT_GT(asked(), 1u);
   agent.Pass(absl::Milliseconds(100));
   EXPECT_EQ(asked(), 0u);  // it asks ever more seldom
-  agent.Receive(kThird, JobMessage::kStarted, {});
+  agent.Receive(kThird, LabelMessage::kStarted, {});
   agent.Pass(absl::ZeroDuration());
   EXPECT_GT(asked(), 0u);
 }
@@ -248,10 +249,10 @@ Program TwoInputs() {
 TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
   OneAgent agent(TwoInputs());
   agent.Receive(
-      kPeer, JobMessage::kWatermarks,
+      kPeer, LabelMessage::kWatermarks,
       EncodeWatermarks({.retired = {{{.array = 0, .index = {0}}, 5}}}));
   const auto demand_y = [&](int64_t step, bool certain) {
-    agent.Receive(kPeer, JobMessage::kDemand,
+    agent.Receive(kPeer, LabelMessage::kDemand,
                   EncodeDemand({.label = {.array = 2, .index = {step}},
                                 .depth = 1,
                                 .certain = certain}));
@@ -324,7 +325,7 @@ TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
   EXPECT_TRUE(is_back);
   EXPECT_EQ(agent.run().stats().tasks_duplicated, 0);
   for (int times = 0; times < 2; ++times) {
-    agent.Receive(kPeer, JobMessage::kPublish,
+    agent.Receive(kPeer, LabelMessage::kPublish,
                   EncodePublish(grant.wanted, Sealed(Value::Scalar(1))));
     EXPECT_EQ(agent.run().stats().tasks_duplicated, 1);
   }
@@ -346,7 +347,7 @@ TEST(JobRun, ReleasesAClaimForWhicheverOutputCame) {
     const Label bound{.array = array, .index = {5}};
     EXPECT_TRUE(claims(kPeer, bound));
     EXPECT_FALSE(claims(kThird, wanted));
-    agent.Receive(kPeer, JobMessage::kPublish,
+    agent.Receive(kPeer, LabelMessage::kPublish,
                   EncodePublish(bound, Sealed(Value::Scalar(1))));
     EXPECT_TRUE(claims(kThird, wanted)) << "who had it is through";
   }
@@ -379,7 +380,7 @@ TEST(JobRun, CopiesOfManyLabelsAreFewMessages) {
   int64_t labels = 0;
   const auto pass = [&](absl::Duration time) {
     agent.Pass(time);
-    for (const auto& [to, bodies] : agent.AllSent(JobMessage::kPublish)) {
+    for (const auto& [to, bodies] : agent.AllSent(LabelMessage::kPublish)) {
       ++messages;
       labels += std::ssize(DecodePublish(bodies).value());
     }
@@ -400,19 +401,19 @@ TEST(JobRun, CopiesOfManyLabelsAreFewMessages) {
 
 TEST(JobRun, CopiesThatComeTogetherAreAcknowledgedTogether) {
   OneAgent agent(Rows(), {.replicas = 3});
-  agent.Receive(kPeer, JobMessage::kPublish,
+  agent.Receive(kPeer, LabelMessage::kPublish,
                 Joined({CopyOf(1), CopyOf(2), CopyOf(3)}));
   EXPECT_EQ(agent.run().held_count(), 3);
   const Bytes stored =
       Joined({EncodeAnnounce({RowAt(1), Value::Scalar(1).digest()}),
               EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()}),
               EncodeAnnounce({RowAt(3), Value::Scalar(3).digest()})});
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kStored),
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kStored),
               ElementsAre(std::string(stored.view())));
   // It may come again, and overlap with another one.
-  agent.Receive(kPeer, JobMessage::kPublish, Joined({CopyOf(3), CopyOf(4)}));
+  agent.Receive(kPeer, LabelMessage::kPublish, Joined({CopyOf(3), CopyOf(4)}));
   EXPECT_EQ(agent.run().held_count(), 4);
-  agent.Receive(kPeer, JobMessage::kRetired,
+  agent.Receive(kPeer, LabelMessage::kRetired,
                 Joined({EncodeRetired({.label = RowAt(1)}),
                         EncodeRetired({.label = RowAt(4)}),
                         EncodeRetired({.label = RowAt(9)})}));
@@ -423,10 +424,10 @@ TEST(JobRun, ABulkIsLimited) {
   OneAgent agent(Rows(), {.replicas = 3});
   for (int64_t t = 0; t < 1000; ++t) {
     ASSERT_TRUE(
-        agent.TryReceive(kPeer, JobMessage::kPublish, CopyOf(t).view()).ok());
+        agent.TryReceive(kPeer, LabelMessage::kPublish, CopyOf(t).view()).ok());
   }
   const std::vector<std::string> stored =
-      agent.Sent(kPeer, JobMessage::kStored);
+      agent.Sent(kPeer, LabelMessage::kStored);
   int64_t labels = 0;
   for (const std::string& bodies : stored) {
     EXPECT_LE(bodies.size(), JobLimits{}.batch_bytes_max);
@@ -443,7 +444,8 @@ TEST(JobRun, ABulkCountsAsAWholeOrNotAtAll) {
   const Bytes stranger =
       EncodePublish({.array = 7, .index = {1}}, Value::Scalar(1));
   const auto refused = [&](const Bytes& bodies) {
-    return agent.TryReceive(kPeer, JobMessage::kPublish, bodies.view()).code();
+    return agent.TryReceive(kPeer, LabelMessage::kPublish, bodies.view())
+        .code();
   };
   EXPECT_EQ(refused(Joined({CopyOf(1), stranger})),
             absl::StatusCode::kInvalidArgument);
@@ -455,7 +457,7 @@ TEST(JobRun, ABulkCountsAsAWholeOrNotAtAll) {
     EXPECT_EQ(refused(both.Slice(0, size)), absl::StatusCode::kInvalidArgument);
   }
   EXPECT_EQ(agent.run().held_count(), 0);
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kStored), IsEmpty());
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kStored), IsEmpty());
   EXPECT_TRUE(agent.run().failure().ok()) << agent.run().failure().ToString();
 }
 
@@ -468,16 +470,16 @@ TEST(JobRun, SurvivesGarbage) {
       Joined({CopyOf(1), CopyOf(2)}),
       Joined({EncodeAnnounce({RowAt(1), Value::Scalar(1).digest()}),
               EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()})}),
-      Joined({EncodeDemand({.label = RowAt(1), .task = task}),
+      Joined({EncodeDemand({.label = RowAt(1), .reader = task}),
               EncodeDemand({.label = RowAt(2), .lazy = true})}),
-      Joined({EncodeDone({.label = RowAt(1), .task = task}),
-              EncodeDone({.label = RowAt(2), .task = task})}),
+      Joined({EncodeDone({.label = RowAt(1), .reader = task}),
+              EncodeDone({.label = RowAt(2), .reader = task})}),
       Joined({EncodeRetired({.label = RowAt(1)}),
-              EncodeRetired({.label = RowAt(2), .task = task})}),
+              EncodeRetired({.label = RowAt(2), .reader = task})}),
   };
   for (int round = 0; round < 200; ++round) {
     OneAgent agent(Rows(), {.replicas = 3});
-    agent.Receive(kPeer, JobMessage::kPublish, CopyOf(1));
+    agent.Receive(kPeer, LabelMessage::kPublish, CopyOf(1));
     for (int i = 0; i < 20; ++i) {
       std::string body(rng.Pick(bodies).view());
       for (int64_t flips = rng.Below(4); flips > 0; --flips) {
@@ -488,7 +490,7 @@ TEST(JobRun, SurvivesGarbage) {
         body.resize(static_cast<size_t>(rng.Below(std::ssize(body) + 1)));
       }
       const auto kind = static_cast<JobMessage>(
-          static_cast<int>(JobMessage::kPublish) + rng.Below(6));
+          static_cast<int>(LabelMessage::kPublish) + rng.Below(6));
       (void)agent.TryReceive(rng.Chance(0.5) ? kPeer : kThird, kind, body);
     }
     agent.Pass(absl::Seconds(1));

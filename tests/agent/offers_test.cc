@@ -118,7 +118,7 @@ const Label kEnd{.array = 1, .index = {kLast}};
 Value One() { return Sealed(Value::Scalar(1)); }
 
 Bytes DemandFor(const Label& label, const Task& task) {
-  return EncodeDemand({.label = label, .task = task, .depth = 1});
+  return EncodeDemand({.label = label, .reader = task, .depth = 1});
 }
 
 void Find(OneAgent& agent, const Label& label) {
@@ -150,11 +150,11 @@ TEST(Offers, WhatALostOutputIsMadeOfStays) {
   OneAgent agent(Steps());
   ReadDisk(agent, {Edge(5)});
   for (const Label& label : {Core(1), Core(2), Edge(2)}) {
-    agent.Receive(kThird, JobMessage::kPublish, EncodePublish(label, One()));
+    agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(label, One()));
   }
   agent.Pass(absl::Seconds(2));
   EXPECT_THAT(RunAll(agent), Contains(kFirst));
-  agent.Receive(kPeer, JobMessage::kDemand, DemandFor(Edge(1), kUse));
+  agent.Receive(kPeer, LabelMessage::kDemand, DemandFor(Edge(1), kUse));
   EXPECT_THAT(RunAll(agent), ElementsAre(Step(1)));
 }
 
@@ -163,7 +163,7 @@ TEST(Offers, ATaskIsNotDoneBecauseOneOfItsOutputsIsThere) {
   OneAgent agent(Steps());
   ReadDisk(agent, {Edge(5)});
   for (const Label& label : {Edge(2), Core(1)}) {
-    agent.Receive(kThird, JobMessage::kPublish, EncodePublish(label, One()));
+    agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(label, One()));
   }
   agent.Pass(absl::Seconds(2));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
@@ -178,16 +178,16 @@ TEST(Offers, ATaskIsNotDoneBecauseOneOfItsOutputsIsThere) {
 TEST(Offers, NothingIsDemandedWhileTheyCome) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});
-  agent.Receive(kThird, JobMessage::kPublish, EncodePublish(Right(7), One()));
+  agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(Right(7), One()));
   for (int64_t t = 0; t < 5; ++t) {
-    agent.Receive(kThird, JobMessage::kAnnounce,
+    agent.Receive(kThird, LabelMessage::kAnnounce,
                   EncodeAnnounce({Sum(t), One().digest()}));
   }
-  agent.AllSent(JobMessage::kDemand);
+  agent.AllSent(LabelMessage::kDemand);
   for (int64_t t = 0; t < 5; ++t) {
     for (int i = 0; i < 2; ++i) agent.Pass(absl::Milliseconds(100));
     EXPECT_THAT(agent.Demanded(kPeer), IsEmpty());
-    agent.Receive(kThird, JobMessage::kPublish, EncodePublish(Sum(t), One()));
+    agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(Sum(t), One()));
   }
   for (int i = 0; i < 5; ++i) agent.Pass(absl::Milliseconds(100));
   EXPECT_THAT(agent.Demanded(kPeer),
@@ -206,7 +206,7 @@ TEST(Offers, TheHomeOfARowThatEndedInWhatWasFoundHearsOfIt) {
   OneAgent agent(RowThenEnd(kPeer));
   ReadDisk(agent, {kEnd});
   const std::vector<std::string> watermarks =
-      agent.Sent(kPeer, JobMessage::kWatermarks);
+      agent.Sent(kPeer, LabelMessage::kWatermarks);
   ASSERT_EQ(watermarks.size(), 1u);
   EXPECT_THAT(
       DecodeWatermarks(watermarks[0]).value().done,
@@ -218,7 +218,8 @@ TEST(Offers, AJobThatMovesOffersNothing) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});
   for (int64_t t = 6; t < kLast; ++t) {
-    agent.Receive(kThird, JobMessage::kPublish, EncodePublish(Right(t), One()));
+    agent.Receive(kThird, LabelMessage::kPublish,
+                  EncodePublish(Right(t), One()));
     for (int i = 0; i < 2; ++i) agent.Pass(absl::Milliseconds(100));
   }
   EXPECT_THAT(agent.Demanded(kPeer),

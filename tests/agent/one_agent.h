@@ -43,6 +43,13 @@ class HeldTasks : public Executor {
   std::vector<ReadyTask> tasks_;
 };
 
+// Of messages about labels, or about other things of a job.
+struct MessageKind {
+  MessageKind(LabelMessage kind) : value(static_cast<uint8_t>(kind)) {}
+  MessageKind(JobMessage kind) : value(static_cast<uint8_t>(kind)) {}
+  uint8_t value;
+};
+
 // Time stands still but for Pass().
 class OneAgent {
  public:
@@ -86,13 +93,13 @@ class OneAgent {
   JobRun& run() { return run_; }
   HeldTasks& tasks() { return tasks_; }
 
-  void Receive(AgentId from, JobMessage kind, const Bytes& body) {
+  void Receive(AgentId from, MessageKind kind, const Bytes& body) {
     ASSERT_TRUE(TryReceive(from, kind, body.view()).ok());
     run_.Feed(now_, out_);
   }
-  absl::Status TryReceive(AgentId from, JobMessage kind,
+  absl::Status TryReceive(AgentId from, MessageKind kind,
                           absl::string_view body) {
-    return run_.Receive(now_, from, static_cast<uint8_t>(kind), body, out_);
+    return run_.Receive(now_, from, kind.value, body, out_);
   }
   void Complete(ReadyTask task, ValueList outputs,
                 absl::Status status = absl::OkStatus(),
@@ -132,19 +139,19 @@ class OneAgent {
     run_.Feed(now_, out_);
   }
   // Messages of `kind` since the last call: to whom, and their bodies.
-  std::vector<std::pair<AgentId, std::string>> AllSent(JobMessage kind) {
+  std::vector<std::pair<AgentId, std::string>> AllSent(MessageKind kind) {
     std::vector<std::pair<AgentId, std::string>> all;
     run_.SendBatches(out_);
     for (const Outbox::OutgoingMessage& wish :
          std::exchange(out_.messages, {})) {
-      if (wish.kind == static_cast<uint8_t>(kind)) {
+      if (wish.kind == kind.value) {
         all.emplace_back(wish.to, std::string(wish.body.view()));
       }
     }
     return all;
   }
   // The bodies of those to `to`.
-  std::vector<std::string> Sent(AgentId to, JobMessage kind) {
+  std::vector<std::string> Sent(AgentId to, MessageKind kind) {
     std::vector<std::string> bodies;
     for (auto& [target, body] : AllSent(kind)) {
       if (target == to) bodies.push_back(std::move(body));
@@ -154,7 +161,7 @@ class OneAgent {
   // What was demanded of `to` since the last call.
   std::vector<DemandBody> Demanded(AgentId to) {
     std::vector<DemandBody> all;
-    for (const std::string& bodies : Sent(to, JobMessage::kDemand)) {
+    for (const std::string& bodies : Sent(to, LabelMessage::kDemand)) {
       const std::vector<DemandBody> some = DecodeDemand(bodies).value();
       all.insert(all.end(), some.begin(), some.end());
     }

@@ -54,7 +54,7 @@ Bytes DemandForY(int64_t step, bool certain) {
 
 void HearOfA(OneAgent& agent, int64_t step) {
   agent.Receive(
-      kThird, JobMessage::kPublish,
+      kThird, LabelMessage::kPublish,
       EncodePublish({.array = 0, .index = {step}}, Sealed(Value::Scalar(1))));
 }
 
@@ -64,7 +64,7 @@ TEST(Overdue, AGuessEndsAtATaskThatWaits) {
   HearOfA(agent, 7);
   agent.Demanded(kPeer);
   const auto demand = [&](int64_t step, bool certain) {
-    agent.Receive(kPeer, JobMessage::kDemand, DemandForY(step, certain));
+    agent.Receive(kPeer, LabelMessage::kDemand, DemandForY(step, certain));
     return agent.Demanded(kPeer);
   };
   EXPECT_THAT(demand(7, false), IsEmpty());

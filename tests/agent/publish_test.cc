@@ -76,7 +76,7 @@ TEST(Publish, WhatIsDemandedWaitsForCredit) {
   const Bytes value = BindLarge(agent);
   agent.queued_bytes = int64_t{1} << 30;
   for (int i = 0; i < 3; ++i) {
-    agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+    agent.Receive(kPeer, LabelMessage::kDemand, kDemandOfIt);
   }
   agent.Pass(absl::Milliseconds(1));
   EXPECT_EQ(agent.SentWith(kPeer, value), 0);
@@ -93,7 +93,7 @@ TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
   const auto sent_when_asked = [&](int64_t queued_bytes, absl::Duration later) {
     agent.queued_bytes = queued_bytes;
     agent.Pass(later);
-    agent.Receive(kPeer, JobMessage::kDemand, kDemandOfIt);
+    agent.Receive(kPeer, LabelMessage::kDemand, kDemandOfIt);
     return agent.SentWith(kPeer, value);
   };
   EXPECT_EQ(sent_when_asked(0, absl::ZeroDuration()), 1);
@@ -109,7 +109,7 @@ TEST(Publish, WhoAskedEarlyGetsItOnceItIsBound) {
   OneAgent agent(Read(kSelf, {kPeer}));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   ASSERT_THAT(tasks, SizeIs(1));
-  agent.Receive(kThird, JobMessage::kDemand, kDemandOfIt);
+  agent.Receive(kThird, LabelMessage::kDemand, kDemandOfIt);
   const Value value = Sealed(Value::Scalar(1));
   const Bytes body = EncodePublish({.array = 0, .index = {0}}, value);
   EXPECT_EQ(agent.SentWith(kThird, body), 0);
@@ -123,22 +123,22 @@ TEST(Publish, IsAnnouncedAgainWithBackOff) {
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   ASSERT_THAT(tasks, SizeIs(1));
   agent.Complete(std::move(tasks.at(0)), {Sealed(Value::Scalar(1))});
-  (void)agent.AllSent(JobMessage::kAnnounce);
+  (void)agent.AllSent(LabelMessage::kAnnounce);
   std::vector<int> pauses;
   for (int i = 0, last = 0; i < 600; ++i) {
     agent.Pass(absl::Milliseconds(100));
-    if (agent.Sent(kPeer, JobMessage::kAnnounce).empty()) continue;
+    if (agent.Sent(kPeer, LabelMessage::kAnnounce).empty()) continue;
     pauses.push_back(i - last);
     last = i;
   }
   ASSERT_GT(pauses.size(), 5u);
   EXPECT_GT(pauses.at(2), 2 * pauses.at(0));
   EXPECT_LE(*std::max_element(pauses.begin(), pauses.end()), 100);
-  agent.Receive(kPeer, JobMessage::kDone,
+  agent.Receive(kPeer, LabelMessage::kDone,
                 EncodeDone({.label = {.array = 0, .index = {0}},
-                            .task = Task{.task_class = 1, .index = {}}}));
+                            .reader = Task{.task_class = 1, .index = {}}}));
   agent.Pass(absl::Seconds(20));
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kAnnounce), IsEmpty());
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kAnnounce), IsEmpty());
 }
 
 }  // namespace

@@ -45,12 +45,12 @@ TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
     EXPECT_EQ(agent.run().held_count(), replicas);
     // One of them has a rank.
     for (const AgentId holder : {kPeer, kThird}) {
-      agent.Receive(holder, JobMessage::kStored,
+      agent.Receive(holder, LabelMessage::kStored,
                     EncodeAnnounce({kSecond, One().digest()}));
     }
     EXPECT_EQ(agent.run().held_count(), 1);
-    agent.Receive(kPeer, JobMessage::kDone,
-                  EncodeDone({.label = kSecond, .task = kMakesLast}));
+    agent.Receive(kPeer, LabelMessage::kDone,
+                  EncodeDone({.label = kSecond, .reader = kMakesLast}));
     EXPECT_EQ(agent.run().held_count(), 0);
   }
 }
@@ -58,7 +58,7 @@ TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
 // Of one whose consumers are all done, or who has none, too.
 TEST(Retire, AResultStays) {
   OneAgent agent(Chain(kPeer, kPeer, kSelf));
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kSecond, One()));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(kSecond, One()));
   RunNext(agent, kMakesLast);
   for (int i = 0; i < 100; ++i) agent.Pass(absl::Seconds(1));
   EXPECT_EQ(agent.run().held_count(), 1);
@@ -67,11 +67,13 @@ TEST(Retire, AResultStays) {
 TEST(Retire, ACopyGoesWhenItsHomeSaysSoAndNothingElseDoes) {
   // All three have a rank.
   OneAgent agent(Chain(kPeer, kThird, kThird), {.replicas = 3});
-  agent.Receive(kPeer, JobMessage::kPublish, EncodePublish(kFirst, One()));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(kFirst, One()));
   EXPECT_EQ(agent.run().held_count(), 1);
-  agent.Receive(kThird, JobMessage::kRetired, EncodeRetired({.label = kFirst}));
+  agent.Receive(kThird, LabelMessage::kRetired,
+                EncodeRetired({.label = kFirst}));
   EXPECT_EQ(agent.run().held_count(), 1) << "it is not the home";
-  agent.Receive(kPeer, JobMessage::kRetired, EncodeRetired({.label = kFirst}));
+  agent.Receive(kPeer, LabelMessage::kRetired,
+                EncodeRetired({.label = kFirst}));
   EXPECT_EQ(agent.run().held_count(), 0);
 }
 
@@ -79,7 +81,7 @@ TEST(Retire, NobodyElseSaysThatALabelOfThisHomeGoes) {
   OneAgent agent(Chain(kSelf, kPeer, kPeer));
   RunNext(agent, {.task_class = 0, .index = {0}});
   for (const AgentId other : {kPeer, kThird}) {
-    agent.Receive(other, JobMessage::kRetired,
+    agent.Receive(other, LabelMessage::kRetired,
                   EncodeRetired({.label = kFirst}));
   }
   EXPECT_EQ(agent.run().held_count(), 1);
@@ -88,12 +90,12 @@ TEST(Retire, NobodyElseSaysThatALabelOfThisHomeGoes) {
 TEST(Retire, WhoHoldsACopyIsToldThatItGoes) {
   OneAgent agent(Chain(kSelf, kPeer, kPeer), {.replicas = 3});
   RunNext(agent, {.task_class = 0, .index = {0}});
-  agent.Receive(kThird, JobMessage::kStored,
+  agent.Receive(kThird, LabelMessage::kStored,
                 EncodeAnnounce({kFirst, One().digest()}));
   const Bytes retired = EncodeRetired({.label = kFirst});
   EXPECT_EQ(agent.SentWith(kThird, retired), 0);
-  agent.Receive(kPeer, JobMessage::kDone,
-                EncodeDone({.label = kFirst, .task = kMakesSecond}));
+  agent.Receive(kPeer, LabelMessage::kDone,
+                EncodeDone({.label = kFirst, .reader = kMakesSecond}));
   EXPECT_EQ(agent.run().held_count(), 0);
   EXPECT_EQ(agent.SentWith(kThird, retired), 1);
 }
@@ -104,27 +106,27 @@ TEST(Retire, WhatIsNeededForCertainIsMadeAgain) {
   OneAgent agent(Chain(kSelf, kPeer, kPeer));
   RunNext(agent, {.task_class = 0, .index = {0}});
   const auto done = [&] {
-    agent.Receive(kPeer, JobMessage::kDone,
-                  EncodeDone({.label = kFirst, .task = kMakesSecond}));
+    agent.Receive(kPeer, LabelMessage::kDone,
+                  EncodeDone({.label = kFirst, .reader = kMakesSecond}));
   };
   done();
   EXPECT_EQ(agent.run().held_count(), 0);
   for (const bool certain : {false, true}) {
-    agent.Sent(kPeer, JobMessage::kRetired);
+    agent.Sent(kPeer, LabelMessage::kRetired);
     agent.Receive(
-        kPeer, JobMessage::kDemand,
+        kPeer, LabelMessage::kDemand,
         EncodeDemand(
-            {.label = kFirst, .task = kMakesSecond, .certain = certain}));
+            {.label = kFirst, .reader = kMakesSecond, .certain = certain}));
     agent.Pass(absl::ZeroDuration());
     EXPECT_THAT(agent.tasks().TakeAll(), IsEmpty());
   }
-  agent.Receive(kPeer, JobMessage::kDemand,
+  agent.Receive(kPeer, LabelMessage::kDemand,
                 EncodeDemand({.label = kFirst,
-                              .task = kMakesSecond,
+                              .reader = kMakesSecond,
                               .certain = true,
                               .insist = true}));
   RunNext(agent, {.task_class = 0, .index = {0}});
-  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kPublish), SizeIs(1));
+  EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kPublish), SizeIs(1));
   EXPECT_EQ(agent.run().held_count(), 1);
   done();
   EXPECT_EQ(agent.run().held_count(), 1) << "until its row is further";
@@ -149,7 +151,7 @@ TEST(Retire, AMarkOfTheDeadDropsNothing) {
   b.SetEveryTaskNeeded();
   OneAgent agent(std::move(b).Build().value(), {.replicas = 3});
   for (const int64_t step : {4, 8}) {
-    agent.Receive(kPeer, JobMessage::kPublish,
+    agent.Receive(kPeer, LabelMessage::kPublish,
                   EncodePublish({.array = 0, .index = {step}}, One()));
   }
   agent.StayAlone();

@@ -1,6 +1,6 @@
 // Aim: a search begins when nothing moves for longer than is usual, and in any
 // case after some time. Method: a literal clock.
-#include "runtime/job/stall_detector.h"
+#include "runtime/job/context/stall_detector.h"
 
 #include "gtest/gtest.h"
 

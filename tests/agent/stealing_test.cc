@@ -1,5 +1,5 @@
 // Aim: who has room, and what was given and has to come back.
-#include "runtime/job/stealing.h"
+#include "runtime/job/tasks/stealing.h"
 
 #include <memory>
 #include <vector>

@@ -1,5 +1,5 @@
 // Aim: patience follows the slowest task, but for a while after a death.
-#include "runtime/job/task_times.h"
+#include "runtime/job/context/task_times.h"
 
 #include "gtest/gtest.h"
 

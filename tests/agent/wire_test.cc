@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
+#include "kvstore/messages/label_messages.h"
 #include "routing/control/control_frame.h"
 #include "routing/membership/reconcile.h"
 #include "routing/transport/envelope.h"
@@ -13,8 +14,8 @@
 #include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/agent/placement_salts.h"
-#include "runtime/job/input_chunks.h"
-#include "runtime/job/messages.h"
+#include "runtime/job/context/input_chunks.h"
+#include "runtime/job/context/job_messages.h"
 #include "tests/agent/one_agent.h"
 
 namespace dogged {
@@ -148,13 +149,13 @@ TEST(Wire, MessagesAboutJobs) {
   EXPECT_EQ(Hex(EncodeAnnounce({kLabel, digest}).view()),
             Golden("01 02 04 01 0300000000000000 0400000000000000"));
   EXPECT_EQ(Hex(EncodeDemand({.label = kLabel,
-                              .task = task,
+                              .reader = task,
                               .depth = 3,
                               .certain = true,
                               .lazy = true})
                     .view()),
             Golden("01 02 04 01 01 01 01 00 06 01 00 01"));
-  EXPECT_EQ(Hex(EncodeDone({.label = kLabel, .task = task}).view()),
+  EXPECT_EQ(Hex(EncodeDone({.label = kLabel, .reader = task}).view()),
             Golden("01 02 04 01 01 01 01 00"));
   EXPECT_EQ(
       Hex(EncodeDone({.label = kLabel, .all = {.count = 300, .hash_sum = 5}})
@@ -212,12 +213,12 @@ TEST(Wire, MessagesAboutLabelsSpeakOfOneOrMore) {
             EncodePublish(other, Value::Scalar(2)), DecodePublish);
   ExpectAll(EncodeAnnounce({kLabel, {1, 2}}), EncodeAnnounce({other, {3, 4}}),
             DecodeAnnounce);
-  ExpectAll(EncodeDemand({.label = kLabel, .task = task}),
+  ExpectAll(EncodeDemand({.label = kLabel, .reader = task}),
             EncodeDemand({.label = other, .lazy = true}), DecodeDemand);
-  ExpectAll(EncodeDone({.label = kLabel, .task = task}),
+  ExpectAll(EncodeDone({.label = kLabel, .reader = task}),
             EncodeDone({.label = other, .all = {.count = 1}}), DecodeDone);
   ExpectAll(EncodeRetired({.label = kLabel}),
-            EncodeRetired({.label = other, .task = task}), DecodeRetired);
+            EncodeRetired({.label = other, .reader = task}), DecodeRetired);
   const auto two = DecodeAnnounce(Joined({EncodeAnnounce({kLabel, {1, 2}}),
                                           EncodeAnnounce({other, {3, 4}})})
                                       .view());

@@ -4,8 +4,7 @@
 #include "kvstore/dictionary/watermarks.h"
 
 #include "gmock/gmock.h"
-#include "runtime/job/program_labels.h"
-#include "tests/sim/programs.h"
+#include "tests/kvstore/fake_labels.h"
 
 namespace dogged {
 namespace {
@@ -33,9 +32,7 @@ class MarksTest : public testing::Test {
     }
   }
 
-  const Job job_ = Heat1dJob(10, kSteps, 2);
-  const Relations relations_{job_.program};
-  const ProgramLabels labels_{relations_};
+  const FakeLabels labels_{{.steps = kSteps, .has_edges = true}};
   Watermarks watermarks_{labels_, kInterval};
 };
 

@@ -8,9 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/graph/builder.h"
-#include "runtime/graph/relations.h"
-#include "runtime/job/program_labels.h"
+#include "tests/kvstore/fake_labels.h"
 
 namespace dogged {
 namespace {
@@ -18,32 +16,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// row(i)(t) is made of row(i)(t - distance); end(i) has no versions.
-Program Rows(int64_t distance) {
-  ProgramBuilder b("rows");
-  const AffineExpr i = AffineExpr::Index(0);
-  const AffineExpr t = AffineExpr::Index(1);
-  const int32_t row = b.AddArray(
-      {.name = "row", .rank = 2, .affinity_block = {1, 0}, .version_index = 1});
-  const int32_t end = b.AddArray(
-      {.name = "end", .rank = 1, .affinity_block = {1}, .affinity_group = 1});
-  const int32_t add = b.AddKernel({"add", "test", ""});
-  b.AddClass({.name = "first",
-              .domain = Domain::Box({{"i", 0, 9}, {"t", 0, distance - 1}}),
-              .creates = {{row, {i, t}}},
-              .kernel = add});
-  b.AddClass({.name = "step",
-              .domain = Domain::Box({{"i", 0, 9}, {"t", distance, 999}}),
-              .creates = {{row, {i, t}}},
-              .uses = {{row, {i, AffineExpr::Index(1, -distance)}, {}}},
-              .kernel = add});
-  b.AddClass({.name = "end",
-              .domain = Domain::Box({{"i", 0, 9}}),
-              .creates = {{end, {i}}},
-              .uses = {{row, {i, AffineExpr::Constant(999)}, {}}},
-              .kernel = add});
-  b.AddResult(end, Domain::Box({{"i", 0, 9}}));
-  return std::move(b).Build().value();
+// Row(i)(t) is made of row(i)(t - distance).
+FakeLabels Rows(int64_t distance) {
+  return FakeLabels({.steps = 999, .distance = distance});
 }
 
 class WriteQueueTest : public testing::Test {
@@ -51,7 +26,7 @@ class WriteQueueTest : public testing::Test {
   static Label Row(int64_t i, int64_t t) {
     return {.array = 0, .index = {i, t}};
   }
-  static Label End(int64_t i) { return {.array = 1, .index = {i}}; }
+  static Label End(int64_t i) { return FakeLabels::Part(i); }
 
   void Add(int64_t i, int64_t first, int64_t last) {
     for (int64_t t = first; t <= last; ++t) {
@@ -79,9 +54,7 @@ class WriteQueueTest : public testing::Test {
     TakeAll();
   }
 
-  const Program program_ = Rows(1);
-  const Relations relations_{program_};
-  const ProgramLabels labels_{relations_};
+  const FakeLabels labels_ = Rows(1);
   WriteQueue queue_{labels_};
   absl::Time now_ = absl::UnixEpoch();
   absl::Duration busy_;
@@ -141,9 +114,7 @@ TEST_F(WriteQueueTest, ResultsAndWhatHasNoVersionsAlwaysGo) {
 
 // Else a path over the odd versions would come to nothing that is written.
 TEST_F(WriteQueueTest, NoDependencePassesOverAGeneration) {
-  const Program leaping = Rows(2);
-  const Relations relations(leaping);
-  const ProgramLabels labels(relations);
+  const FakeLabels labels = Rows(2);
   WriteQueue queue(labels);
   for (int64_t t = 0; t < 3; ++t) queue.Add(Row(0, t), false);
   queue.Pass(now_, busy_);

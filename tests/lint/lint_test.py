@@ -52,6 +52,16 @@ class Layers(unittest.TestCase):
         self.assertTrue(self.problems("runtime/agent/agent.cc", include))
         self.assertFalse(self.problems("apps/dogged/agent/agent_command.cc", include))
 
+    def test_rooms_of_a_job(self):
+        include = '#include "runtime/job/search/demands.h"\n'
+        self.assertTrue(self.problems("runtime/job/tasks/a.cc", include))
+        self.assertFalse(self.problems("runtime/job/a.cc", include))
+
+    def test_the_dictionary_is_tested_without_tasks(self):
+        include = '#include "runtime/graph/task.h"\n'
+        self.assertTrue(self.problems("tests/kvstore/a_test.cc", include))
+        self.assertFalse(self.problems("tests/agent/a_test.cc", include))
+
     def test_banned_names(self):
         for sin in ("auto t = std::chrono::steady_clock::now();",
                     "int x = rand();", "std::thread t;", "getenv(name);",
@@ -68,9 +78,9 @@ class Layers(unittest.TestCase):
     def test_links(self):
         problems = layers.check_targets({
             "dsl/CMakeLists.txt":
-                "dogged_library(NAME dsl DEPS dogged::search)\n",
-            "runtime/search/CMakeLists.txt":
-                "dogged_library(NAME search DEPS dogged::base)\n"})
+                "dogged_library(NAME dsl DEPS dogged::exec)\n",
+            "runtime/exec/CMakeLists.txt":
+                "dogged_library(NAME exec DEPS dogged::base)\n"})
         self.assertEqual(1, len(problems))
 
 

@@ -13,7 +13,7 @@
 #include "runtime/base/random.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/relations.h"
-#include "runtime/search/walk.h"
+#include "runtime/job/search/walk.h"
 #include "tests/exec/programs.h"
 
 namespace dogged {

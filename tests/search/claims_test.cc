@@ -1,6 +1,6 @@
 // Aim: one agent at a time runs a task as long as its claim is repeated, and
 // no claim outlives its holder for good. Method: a literal clock.
-#include "runtime/search/claims.h"
+#include "runtime/job/tasks/claims.h"
 
 #include "gmock/gmock.h"
 

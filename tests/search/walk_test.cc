@@ -1,7 +1,7 @@
 // Aim: a walk finds every task that has to run, in an order in which it can,
 // and passes by what others do. Method: a dictionary as a set of labels; walks
 // over a stencil and a Cholesky graph, with answers made from it.
-#include "runtime/search/walk.h"
+#include "runtime/job/search/walk.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -65,7 +65,7 @@ TEST(Cluster, LentValuesAreWhole) {
 // have them, or need them no more, take no bytes, and nothing is missing.
 TEST(Cluster, WhoHasAValueTakesNoBytes) {
   SimOptions options{.faults = {.join = 2, .leave = 1},
-                     .job_limits = {.offer_bytes_min = 0},
+                     .job_limits = {{.offer_bytes_min = 0}},
                      .arena_bytes = 0,
                      .stream_bytes_min = 8};
   EXPECT_GT(RunSeeds(CholeskyJob(8), options, 20).spared, 0);
@@ -129,7 +129,7 @@ TEST(Cluster, StreamsTakeLittleTime) {
   const auto elapsed = [](int64_t stream_bytes_min) {
     const SimOptions options{.agents = 6,
                              .seed = 7,
-                             .job_limits = {.credit_bytes = 1 << 30},
+                             .job_limits = {{.credit_bytes = 1 << 30}},
                              .arena_bytes = 0,
                              .stream_bytes_min = stream_bytes_min};
     const SimOutcome outcome =
@@ -225,7 +225,7 @@ TEST(Cluster, PinsBoundWhatADeathCosts) {
   const Job job = Heat1dJob(301, 60, 16);
   SimOptions options{.agents = 4,
                      .job = {.replicas = 1},
-                     .job_limits = {.generation_interval = 8}};
+                     .job_limits = {{.generation_interval = 8}}};
   const Work calm = RunSeeds(job, options, 3);
   options.faults = {.crash = 1};
   const Work hit = RunSeeds(job, options, 12);
@@ -238,7 +238,7 @@ TEST(Cluster, PinsHaveACopyMoreThanTwoDeathsTake) {
                             {.agents = 5,
                              .job = {.replicas = 2},
                              .faults = {.pair = 1},
-                             .job_limits = {.generation_interval = 8}},
+                             .job_limits = {{.generation_interval = 8}}},
                             10);
   EXPECT_LT(hit.executed_per_needed, 1.12);
 }

@@ -10,7 +10,7 @@
 #include "apps/dogged/run/graph_command.h"
 #include "apps/dogged/run/sim_command.h"
 #include "runtime/base/status.h"
-#include "runtime/job/job_options.h"
+#include "runtime/job/context/job_options.h"
 
 namespace dogged {
 namespace {

@@ -7,7 +7,7 @@
 #include "apps/dogged/run/run_command.h"
 #include "routing/plans/planner.h"
 #include "runtime/base/status.h"
-#include "runtime/job/job_options.h"
+#include "runtime/job/context/job_options.h"
 
 namespace dogged {
 namespace {

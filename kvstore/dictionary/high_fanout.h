@@ -1,0 +1,100 @@
+// HighFanoutLabels: labels with so many readers that going through all of them
+// for each thing that is said of the label takes too long. Of such a label an
+// agent counts those of its own readers that are not done, and tells the
+// label's home once all are; and its home takes what several agents say
+// together.
+//
+// The count is a hint: at 0 the readers are gone through, to see. All of it may
+// be forgotten at any time; then they are gone through again.
+//
+// A data structure: no messages, no clock. Used by one thread.
+#ifndef DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_
+#define DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "kvstore/dictionary/label_relations.h"
+#include "kvstore/messages/label_messages.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/label.h"
+#include "runtime/base/reader.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+class HighFanoutLabels {
+ public:
+  // What is known of the readers of one label whose home is here.
+  struct Known {
+    int64_t left = 0;  // so many are not done; 0: not counted, unless reported
+    // All are done, and the label's home was told.
+    bool is_reported = false;
+    // All of them that wait have the value: only askers may lack it.
+    bool have_value = false;
+    // Somebody has asked for it since the last sweep, and as a certain one.
+    bool is_demanded = false;
+    bool is_demanded_for_certain = false;
+    // A short one is kept for those that are yet to be pursued: values are
+    // equal wherever they come from. None: not at hand.
+    Value value;
+    // Some of them may wait no more.
+    absl::btree_set<Reader> askers;
+    int idle_sweeps = 0;
+  };
+  // Those of one home that are done, as it says.
+  using Reports = absl::btree_map<AgentId, ConsumerSet>;
+
+  // `relations` outlives this.
+  explicit HighFanoutLabels(const LabelRelations& relations);
+
+  // Cost: O(1) where no label of the array has many readers, else that of going
+  // through some 100 readers.
+  bool HasHighFanout(const Label& label) const;
+
+  // Null if nothing is known. Pointers are good until the next change.
+  Known* Find(const Label& label);
+  Known& Put(const Label& label, const Known& known);
+  // What was said may not have been heard: count again, and say it again.
+  void CountAnew(const Label& label);
+  // The same, as somebody else asks. False if that can wait: some here are not
+  // done, all have the value or ask for it, and others had their turn since the
+  // last sweep. To go through all consumers at each word takes longer than it
+  // is until the next one, where there are thousands of such labels.
+  bool CountAnewInTurn(const Label& label);
+  void Forget(const Label& label) { known_.erase(label); }
+  // None if it is not kept here.
+  Value ValueOf(const Label& label);
+  // Homes are others now.
+  void ForgetAll() { known_.clear(); }
+  // `reader` lacks it, and waits for what comes.
+  void NoteAsker(const Label& label, const Reader& reader);
+  // Nobody has demanded it since the last sweep, for certain if `certain`:
+  // all askers get what comes. From now on somebody has.
+  bool MayDemand(const Label& label, bool certain);
+  // Forgets what was not used for some sweeps.
+  void Sweep();
+
+  // At a label's home, to be looked at with those of other homes.
+  void AddReport(const Label& label, AgentId from, const ConsumerSet& done) {
+    reports_[label][from] = done;
+  }
+  absl::btree_map<Label, Reports> TakeReports() {
+    return std::exchange(reports_, {});
+  }
+
+ private:
+  const LabelRelations& relations_;
+  std::vector<bool> may_be_wide_;  // by array
+  absl::flat_hash_map<Label, Known> known_;
+  absl::btree_map<Label, Reports> reports_;
+  int doubted_count_ = 0;  // since the last sweep
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_

@@ -1,0 +1,23 @@
+// LabelStats: what an agent has said to others about one job, in counts that
+// add up over agents. Plain data.
+#ifndef DOGGED_KVSTORE_MESSAGES_LABEL_STATS_H_
+#define DOGGED_KVSTORE_MESSAGES_LABEL_STATS_H_
+
+#include <cstdint>
+
+namespace dogged {
+
+struct LabelStats {
+  int64_t messages_sent = 0;
+  int64_t bytes_sent = 0;
+  int64_t bytes_resent = 0;  // of values, on demand or again
+  // Multicasts started here, and what this agent sent for those of all agents,
+  // relayed ones too.
+  int64_t publications = 0;
+  int64_t publication_messages = 0;
+  int64_t publication_bytes = 0;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_MESSAGES_LABEL_STATS_H_

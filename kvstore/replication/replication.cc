@@ -1,0 +1,406 @@
+#include "kvstore/replication/replication.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace dogged {
+namespace {
+
+// Between two labels that are announced again for the last time of many: an
+// announcement and its answer take some microseconds at either end.
+constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
+
+// Which agents are of other hosts, how fast links are and how much is held
+// changes slowly.
+constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
+// An agent without progress for so long has nothing better to do than copying.
+constexpr absl::Duration kIdleAfter = absl::Seconds(1);
+// Some milliseconds: others have their turn between.
+constexpr int kCopiesAPass = 512;
+
+}  // namespace
+
+Replication::Replication(LabelContext& job, LabelTable& labels,
+                         const Parts& parts)
+    : job_(job),
+      labels_(labels),
+      conflicts_(parts.conflicts),
+      storage_(parts.storage),
+      sender_(parts.sender),
+      retention_(parts.retention),
+      offers_(parts.offers),
+      readers_(parts.readers),
+      producers_(parts.producers),
+      copy_queue_(job.limits.copies),
+      cuts_(job.limits.cuts) {}
+
+void Replication::BindOutput(absl::Time now, const Label& label,
+                             const Value& value, Outbox& out) {
+  if (labels_.places.IsHome(label)) {
+    BindAtHome(now, label, value, job_.self, out);
+    return;
+  }
+  // Made away from home: kept here until the home has it.
+  if (!conflicts_.BindHere(label, value, job_.self).has_value()) return;
+  LabelEntry& entry = *labels_.shard.Find(label);
+  entry.made_here = true;
+  producers_.HandOut(label, value);
+  entry.announce_interval_ms = 0;
+  ScheduleAnnounce(now, entry);
+  // Its home may have it made, too, and be done with the label, before it hears
+  // of this one.
+  conflicts_.NoteMadeAway(now, label);
+  labels_.handover.Give(labels_.places.HomeOf(label), label);
+  sender_.SendValue({labels_.places.HomeOf(label)}, label, out);
+  retention_.TellLocalConsumers(label, value, job_.self, out);
+}
+
+void Replication::BecomeHome(const Label& label, LabelEntry& entry) {
+  entry.is_home = true;
+  entry.producer_reported = false;
+  entry.consumers.Reset(job_.relations.ReaderCount(label));
+  entry.announce_interval_ms = 0;
+}
+
+void Replication::BindAtHome(absl::Time now, const Label& label,
+                             const Value& value, AgentId from, Outbox& out) {
+  const std::optional<bool> bound = conflicts_.BindHere(label, value, from);
+  if (!bound.has_value()) return;
+  LabelEntry* entry = labels_.shard.Find(label);
+  producers_.NoteMade(label);
+  if (!*bound && entry->is_home) return;  // an equal second bind
+  producers_.NoteProgress(now);
+  BecomeHome(label, *entry);
+  if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
+  entry->made_here |= from == job_.self;
+  labels_.high_fanout.CountAnew(
+      label);  // it may have been dropped, and made again
+  const bool is_new = !labels_.watermarks.WasBound(label) &&
+                      !labels_.watermarks.IsRecomputing(label);
+  (void)labels_.watermarks.TakeReleasedEarly(
+      label);  // made again, and reported by itself
+  labels_.watermarks.NoteBound(label);
+  producers_.NoteBound(label, value, is_new);
+
+  absl::btree_set<AgentId> targets(entry->waiters.begin(),
+                                   entry->waiters.end());
+  entry->waiters.clear();
+  if (job_.forward) {
+    const absl::btree_set<AgentId> homes =
+        retention_.RemoteConsumerHomes(label, *entry);
+    targets.insert(homes.begin(), homes.end());
+  }
+  targets.erase(from);  // who has made it has told its own consumers
+  // All agents wait to hear whether a loop goes on.
+  if (producers_.IsAwaitedByAll(label)) {
+    for (const PlacementMember& m : labels_.places.placement().members()) {
+      if (m.agent != job_.self) targets.insert(m.agent);
+    }
+  }
+  QueueCopies(now, label);
+  if (!targets.empty()) sender_.SendValue(std::move(targets), label, out);
+  ScheduleAnnounce(now, *entry);
+  producers_.HandOut(label, value);
+  retention_.TellLocalConsumers(label, value, job_.self, out);
+  retention_.ReportIfDurable(label, out);
+  retention_.RetireIfUnneeded(label, out);
+}
+
+void Replication::AddMissingReplicas(const Label& label,
+                                     const LabelEntry& entry,
+                                     absl::btree_set<AgentId>& targets) const {
+  for (AgentId agent : labels_.places.HoldersOf(label)) {
+    if (agent == job_.self) continue;
+    const bool has = std::find(entry.copies.begin(), entry.copies.end(),
+                               agent) != entry.copies.end();
+    if (!has) targets.insert(agent);
+  }
+}
+
+void Replication::NoteMembers(absl::Time now, int64_t lost) {
+  cuts_.NoteMembers(now, std::ssize(labels_.places.placement().members()),
+                    lost);
+  next_look_ = now;
+}
+
+void Replication::LookAtLinks(absl::Time now) {
+  if (now < next_look_) return;
+  next_look_ = now + kLookInterval;
+  const bool were_bytes = std::exchange(are_bytes_, false);
+  double rate = 0;
+  for (const PlacementMember& member : labels_.places.placement().members()) {
+    if (member.agent == job_.self) continue;
+    if (job_.lending != nullptr && job_.lending->MayLend(member.agent)) {
+      continue;
+    }
+    are_bytes_ = true;
+    rate = std::max(rate, job_.link_rate(member.agent));
+  }
+  // Disks have a rule of their own for what they write.
+  are_bytes_ = are_bytes_ && !storage_.has_store();
+  cuts_.SetRate(rate);
+  if (were_bytes && !are_bytes_) {
+    for (const Label& label : cut_queue_.TakeAll()) {
+      copy_queue_.Add(now, label);
+    }
+  }
+  if (are_bytes_) held_bytes_ = labels_.shard.BytesInMemory();
+}
+
+void Replication::QueueCopies(absl::Time now, const Label& label) {
+  if (labels_.places.HoldersOf(label).size() <= 1) return;
+  LookAtLinks(now);
+  LabelEntry& entry = *labels_.shard.Find(label);
+  entry.awaits_copies = true;
+  // With one copy of others, retained generations are all that a loss leaves.
+  if (are_bytes_ && job_.replicas > 1 &&
+      entry.value.bytes() >= job_.limits.cut_bytes_min &&
+      !readers_.IsResult(label)) {
+    cut_queue_.Add(label);
+  } else {
+    copy_queue_.Add(now, label);
+  }
+}
+
+void Replication::StopAwaiting(absl::Time now, LabelEntry& entry) {
+  entry.awaits_copies = false;
+  if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
+}
+
+void Replication::SendCopyOf(absl::Time now, const Label& label, Outbox& out) {
+  LabelEntry* entry = labels_.shard.Find(label);
+  if (entry == nullptr || !entry->is_home || entry->value.IsNone()) return;
+  StopAwaiting(now, *entry);
+  absl::btree_set<AgentId> targets;
+  AddMissingReplicas(label, *entry, targets);
+  if (targets.empty()) return;
+  const int64_t bytes = entry->value.bytes() * std::ssize(targets);
+  copy_queue_.NoteSent(bytes);
+  if (are_bytes_) cuts_.NoteSent(bytes);
+  sender_.SendValue(std::move(targets), label, out, Sending::kCopy);
+}
+
+void Replication::SendCopies(absl::Time now, Outbox& out) {
+  LookAtLinks(now);
+  if (are_bytes_) cuts_.BeginPass(now, producers_.IsBusy(now - kIdleAfter));
+  copy_queue_.BeginPass(now, producers_.IsBusy(now), [&](const Label& label) {
+    LabelEntry* entry = labels_.shard.Find(label);
+    if (entry == nullptr) return false;
+    if (entry->is_home && !entry->value.IsNone() &&
+        !retention_.IsUsedUp(label, *entry)) {
+      return true;
+    }
+    StopAwaiting(now, *entry);
+    return false;
+  });
+  while (!are_bytes_ || cuts_.HasRoom()) {
+    const std::optional<Label> label = copy_queue_.Take();
+    if (!label.has_value()) break;
+    SendCopyOf(now, *label, out);
+  }
+  out.WakeAt(copy_queue_.NextPass());
+  if (are_bytes_) SendCut(now, out);
+}
+
+// Labels that tasks of this agent have used up stay with those that wait: they
+// are kept for other homes, if at all.
+bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
+  LabelEntry* entry = labels_.shard.Find(label);
+  if (entry == nullptr) return false;
+  if (!entry->is_home || entry->value.IsNone()) {
+    StopAwaiting(now, *entry);
+    return false;
+  }
+  if (retention_.IsUsedUpHere(label, *entry)) return false;
+  entry->is_cut_member = true;
+  bytes += entry->value.bytes();
+  return true;
+}
+
+void Replication::SendCut(absl::Time now, Outbox& out) {
+  if (!cut_queue_.IsCutting() && cut_queue_.waiting_count() > 0 &&
+      cuts_.IsDue(cut_queue_.waiting_count(), held_bytes_)) {
+    int64_t bytes = 0;
+    cut_queue_.Begin(
+        [&](const Label& label) { return JoinsCut(now, label, bytes); });
+    cuts_.NoteCut(cut_queue_.cut_count(), bytes);
+  }
+  int taken = 0;
+  while (cuts_.HasRoom() && taken < kCopiesAPass) {
+    const std::optional<Label> label = cut_queue_.Take();
+    if (!label.has_value()) break;
+    SendCopyOf(now, *label, out);
+    ++taken;
+  }
+  if (cut_queue_.IsCutting()) {
+    out.WakeAt(cuts_.NextRoom());
+  } else if (cut_queue_.waiting_count() > 0) {
+    out.WakeAt(next_look_);
+  }
+}
+
+void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
+  absl::Duration interval = job_.limits.sweep_interval;
+  if (!producers_.IsLeaving()) {  // one who leaves has no time to back off
+    interval = std::min(
+        2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
+                     producers_.DemandTimeout(now)),
+        std::max({job_.limits.backoff_max, producers_.DemandTimeout(now),
+                  labels_.shard.size() * kAnnouncePause}));
+  }
+  entry.announce_interval_ms = static_cast<int32_t>(
+      std::min<int64_t>(absl::ToInt64Milliseconds(interval), 1 << 30));
+  labels_.shard.AnnounceAt(entry, now + interval);
+}
+
+void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
+  LabelEntry* entry = labels_.shard.Find(label);
+  if (entry == nullptr || entry->value.IsNone()) return;
+  const Bytes body = EncodeAnnounce({label, entry->value.digest()});
+  if (!entry->is_home) {
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kAnnounce,
+                          body, out);
+    ScheduleAnnounce(now, *entry);
+    return;
+  }
+  if (retention_.IsUsedUp(label, *entry)) return ScheduleAnnounce(now, *entry);
+  absl::btree_set<AgentId> targets =
+      retention_.RemoteConsumerHomes(label, *entry);
+  if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
+  if (targets.empty()) {
+    // Only local consumers are left: nothing to say until the view changes, or
+    // what is said of them can be believed again.
+    if (labels_.watermarks.HasUnverified()) {
+      ScheduleAnnounce(now, *entry);
+    } else {
+      labels_.shard.AnnounceAt(*entry, absl::InfiniteFuture());
+    }
+    const Value value = entry->value;
+    labels_.high_fanout.CountAnew(label);
+    return retention_.TellLocalConsumers(label, value, job_.self, out);
+  }
+  ScheduleAnnounce(now, *entry);
+  job_.messenger.SendToAll(std::move(targets), LabelMessage::kAnnounce, body,
+                           out);
+}
+
+void Replication::HandlePublish(absl::Time now, AgentId from,
+                                const PublishBody& body, Outbox& out) {
+  producers_.NoteValue(body.label, body.value);
+  const int rank = labels_.places.RankOf(body.label, job_.self);
+  if (rank == 0) producers_.NoteHolder(body.label, from);
+  const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
+  storage_.Offer(body.label, body.value);
+  offers_.NoteArrived(now, body.label);
+  producers_.HandOut(body.label, body.value);
+  if (rank == 0) {
+    if (from != job_.self)
+      job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
+    BindAtHome(now, body.label, body.value, from, out);
+    return;
+  }
+  if (rank > 0) {
+    const std::optional<bool> bound =
+        conflicts_.BindHere(body.label, body.value, from);
+    if (!bound.has_value()) return;
+    conflicts_.NoteDigestFrom(now, from, body.label);
+    labels_.watermarks.NoteBound(body.label);
+    LabelEntry& entry = *labels_.shard.Find(body.label);
+    if (*bound) {
+      producers_.NoteProgress(now);
+      entry.announce_interval_ms = static_cast<int32_t>(
+          absl::ToInt64Milliseconds(job_.limits.backoff_max / 2));
+      ScheduleAnnounce(now, entry);
+    }
+    job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
+  } else {
+    if (!conflicts_.LogDigestOf(body.label, body.value, from)) return;
+    conflicts_.NoteDigestFrom(now, from, body.label);
+    producers_.NoteProgress(now);
+  }
+  retention_.TellLocalConsumers(body.label, body.value, from, out);
+}
+
+bool Replication::Lacks(absl::string_view announce) const {
+  const auto lacks = [this](const AnnounceBody& body) {
+    const Label& label = body.label;
+    if (!labels_.places.IsKnown(label)) return false;
+    const LabelEntry* entry = labels_.shard.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) return false;
+    if (labels_.places.RankOf(label, job_.self) >= 0 ||
+        producers_.IsRequested(label)) {
+      return true;
+    }
+    // A home of readers may have used it up, or keep it with their inputs.
+    return producers_.IsLacked(label);
+  };
+  const auto bodies = DecodeAnnounce(announce);
+  // One that is malformed is refused.
+  return bodies.ok() && std::any_of(bodies->begin(), bodies->end(), lacks);
+}
+
+void Replication::HandleAnnounce(absl::Time now, AgentId from,
+                                 const AnnounceBody& body, Outbox& out) {
+  const int rank = labels_.places.RankOf(body.label, job_.self);
+  if (rank == 0) producers_.NoteHolder(body.label, from);
+  LabelEntry* entry = labels_.shard.Find(body.label);
+  const bool held = entry != nullptr && !entry->value.IsNone();
+  if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
+  conflicts_.NoteDigestFrom(now, from, body.label);
+  if (held && rank >= 0) {
+    job_.messenger.SendTo(from, LabelMessage::kStored, EncodeAnnounce(body),
+                          out);
+  } else if (rank == 0 && labels_.watermarks.IsRetired(body.label) &&
+             !readers_.IsResult(body.label) &&
+             (entry == nullptr || entry->waiters.empty())) {
+    job_.messenger.SendTo(from, LabelMessage::kRetired,
+                          EncodeRetired({.label = body.label}), out);
+    return;
+  } else if (rank >= 0 || (!held && producers_.IsRequested(body.label))) {
+    job_.messenger.SendTo(from, LabelMessage::kDemand,
+                          EncodeDemand({.label = body.label, .lazy = true}),
+                          out);
+    if (rank == 0 && offers_.IsRecovering(now)) offers_.NoteComing(body.label);
+    if (rank == 0) return;  // binding it tells the consumers
+  }
+  if (rank != 0 && labels_.high_fanout.CountAnewInTurn(body.label)) {
+    retention_.TellLocalConsumers(body.label, held ? entry->value : Value(),
+                                  from, out);
+  }
+}
+
+void Replication::HandleStored(absl::Time now, AgentId from,
+                               const AnnounceBody& body, Outbox& out) {
+  labels_.handover.Settle(from, body.label);
+  if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
+  LabelEntry* entry = labels_.shard.Find(body.label);
+  if (entry == nullptr || entry->value.IsNone()) {
+    if (labels_.places.IsHome(body.label) &&
+        labels_.watermarks.IsRetired(body.label)) {
+      job_.messenger.SendTo(from, LabelMessage::kRetired,
+                            EncodeRetired({.label = body.label}), out);
+    }
+    return;
+  }
+  if (entry->is_home) {
+    if (std::find(entry->copies.begin(), entry->copies.end(), from) ==
+        entry->copies.end()) {
+      entry->copies.push_back(from);
+    }
+    retention_.ReportIfDurable(body.label, out);
+    retention_.RetireIfUnneeded(body.label, out);
+    return;
+  }
+  if (from != labels_.places.HomeOf(body.label)) return;
+  conflicts_.NoteStoredAtHome(body.label);
+  if (labels_.places.RankOf(body.label, job_.self) < 0) {
+    labels_.shard.Erase(body.label);
+  } else {
+    ScheduleAnnounce(now, *entry);
+  }
+}
+
+}  // namespace dogged

@@ -1,0 +1,94 @@
+// Replication: binding labels, telling agents that need them, and copies. A
+// label is bound at its home, which tells the homes of its readers and sends
+// copies to its replicas; holders repeat what they hold until they are
+// answered.
+#ifndef DOGGED_KVSTORE_REPLICATION_REPLICATION_H_
+#define DOGGED_KVSTORE_REPLICATION_REPLICATION_H_
+
+#include <cstdint>
+
+#include "absl/container/btree_set.h"
+#include "absl/strings/string_view.h"
+#include "kvstore/dictionary/conflict_check.h"
+#include "kvstore/dictionary/label_context.h"
+#include "kvstore/dictionary/label_readers.h"
+#include "kvstore/dictionary/label_table.h"
+#include "kvstore/dictionary/retention.h"
+#include "kvstore/replication/copy_queue.h"
+#include "kvstore/replication/cut_queue.h"
+#include "kvstore/replication/cut_schedule.h"
+#include "kvstore/replication/label_producers.h"
+#include "kvstore/replication/value_sender.h"
+#include "kvstore/storage/disk_offers.h"
+#include "kvstore/storage/stored_values.h"
+#include "routing/transport/outbox.h"
+
+namespace dogged {
+
+class Replication {
+ public:
+  // The components that it tells of what is bound; all outlive this.
+  struct Parts {
+    ConflictCheck& conflicts;
+    StoredValues& storage;
+    ValueSender& sender;
+    Retention& retention;
+    DiskOffers& offers;
+    LabelReaders& readers;
+    LabelProducers& producers;
+  };
+  Replication(LabelContext& job, LabelTable& labels, const Parts& parts);
+
+  // Homes have changed; `lost` of the former members are gone.
+  void NoteMembers(absl::Time now, int64_t lost);
+  // It was made here.
+  void BindOutput(absl::Time now, const Label& label, const Value& value,
+                  Outbox& out);
+  void BecomeHome(const Label& label, LabelEntry& entry);
+  void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
+                     Outbox& out);
+  void HandleAnnounce(absl::Time now, AgentId from, const AnnounceBody& body,
+                      Outbox& out);
+  void HandleStored(absl::Time now, AgentId from, const AnnounceBody& body,
+                    Outbox& out);
+  bool Lacks(absl::string_view announce) const;  // needs the bytes of that
+
+  void AddMissingReplicas(const Label& label, const LabelEntry& entry,
+                          absl::btree_set<AgentId>& targets) const;
+  // Sent a little later, or with the next cut, if it is not used up by then.
+  void QueueCopies(absl::Time now, const Label& label);
+  void SendCopies(absl::Time now, Outbox& out);
+  void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
+  void Announce(absl::Time now, const Label& label, Outbox& out);
+
+ private:
+  void BindAtHome(absl::Time now, const Label& label, const Value& value,
+                  AgentId from, Outbox& out);
+  void LookAtLinks(absl::Time now);
+  // Has no copy, and is announced from here on if nobody answers.
+  void StopAwaiting(absl::Time now, LabelEntry& entry);
+  bool JoinsCut(absl::Time now, const Label& label, int64_t& bytes);
+  void SendCopyOf(absl::Time now, const Label& label, Outbox& out);
+  void SendCut(absl::Time now, Outbox& out);
+
+  LabelContext& job_;
+  LabelTable& labels_;
+  ConflictCheck& conflicts_;
+  StoredValues& storage_;
+  ValueSender& sender_;
+  Retention& retention_;
+  DiskOffers& offers_;
+  LabelReaders& readers_;
+  LabelProducers& producers_;
+  CopyQueue copy_queue_;  // copies that are loans, or short; results
+  // Copies that are bytes: some agents are of other hosts.
+  bool are_bytes_ = false;
+  CutQueue cut_queue_;
+  CutSchedule cuts_;
+  absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
+  int64_t held_bytes_ = 0;                       // when looked at last
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_REPLICATION_REPLICATION_H_

@@ -1,0 +1,82 @@
+#include "kvstore/replication/value_sender.h"
+
+#include <optional>
+#include <utility>
+
+namespace dogged {
+
+void ValueSender::SendValue(absl::btree_set<AgentId> targets,
+                            const Label& label, Outbox& out, Sending why) {
+  LabelEntry* entry = labels_.shard.Find(label);
+  entry->is_exposed = true;
+  if (!conflicts_.LogDigest(label, entry->value.digest(), job_.self)) return;
+  if (entry->value.IsHollow()) {
+    storage_.Load(label, targets);
+    return;
+  }
+  targets.erase(job_.self);
+  // To more of them it goes by others.
+  if (targets.size() == 1) out.WakeEarly(*targets.begin());
+  for (auto it = targets.begin();
+       job_.lending != nullptr && it != targets.end();) {
+    const std::optional<Loan> loan = job_.lending->Lend(*it, entry->value);
+    if (!loan.has_value()) {
+      ++it;
+      continue;
+    }
+    job_.messenger.SendTo(*it, LabelMessage::kLend, EncodeLend({label, *loan}),
+                          out);
+    it = targets.erase(it);
+  }
+  absl::btree_set<AgentId> told;
+  for (const AgentId agent : targets) {
+    const bool may_have =
+        why == Sending::kDemanded ? credit_.MayHave(agent) : credit_.Has(agent);
+    if (!may_have) told.insert(agent);
+  }
+  for (const AgentId agent : told) targets.erase(agent);
+  if (why == Sending::kDemanded) {
+    for (const AgentId agent : told) deferred_.Add(agent, label);
+  } else if (!told.empty()) {
+    job_.messenger.SendToAll(std::move(told), LabelMessage::kAnnounce,
+                             EncodeAnnounce({label, entry->value.digest()}),
+                             out);
+  }
+  if (targets.empty()) return;
+  for (const AgentId agent : targets) {
+    credit_.Use(agent, label, entry->value.bytes());
+  }
+  const Bytes body = EncodePublish(label, entry->value);
+  Bytes tag;
+  if (why == Sending::kCopy && body.size() > job_.limits.offer_bytes_min) {
+    tag = EncodeAnnounce({label, entry->value.digest()});
+  }
+  job_.messenger.SendToAll(std::move(targets), LabelMessage::kPublish, body,
+                           out, tag);
+}
+
+void ValueSender::SendDeferred(absl::Time now, Outbox& out) {
+  const auto may_have = [this](AgentId agent) {
+    return credit_.MayHave(agent);
+  };
+  while (const auto debt = deferred_.Take(may_have)) {
+    const LabelEntry* entry = labels_.shard.Find(debt->second);
+    if (entry == nullptr || entry->value.IsNone()) continue;
+    SendValue({debt->first}, debt->second, out, Sending::kDemanded);
+    out.WakeAt(now);  // there may be more that may go once these are queued
+  }
+}
+
+void ValueSender::CopyOrphans(int64_t bytes_max) {
+  for (const Label& label :
+       labels_.shard.Select([](const Label&, const LabelEntry& entry) {
+         return entry.value.IsOrphan();
+       })) {
+    LabelEntry& entry = *labels_.shard.Find(label);
+    bytes_max -= entry.value.bytes();
+    entry.value = entry.value.Copy();
+    if (bytes_max <= 0) return;
+  }
+}
+
+}  // namespace dogged

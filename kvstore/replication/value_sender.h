@@ -1,0 +1,56 @@
+// ValueSender: the one door by which values leave this agent: lent to agents of
+// the host, pushed to those that have credit, announced to others; what was
+// demanded without credit is owed, and sent once there is some.
+#ifndef DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
+#define DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
+
+#include "absl/container/btree_set.h"
+#include "kvstore/dictionary/conflict_check.h"
+#include "kvstore/dictionary/label_context.h"
+#include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/credit.h"
+#include "kvstore/replication/deferred_sends.h"
+#include "kvstore/storage/stored_values.h"
+#include "routing/transport/outbox.h"
+
+namespace dogged {
+
+class ValueSender {
+ public:
+  ValueSender(LabelContext& job, LabelTable& labels, ConflictCheck& conflicts,
+              StoredValues& storage, Credit credit)
+      : job_(job),
+        labels_(labels),
+        conflicts_(conflicts),
+        storage_(storage),
+        credit_(std::move(credit)) {}
+
+  // The value of a bound label, once loaded, to those that have credit; others
+  // hear of it.
+  void SendValue(absl::btree_set<AgentId> targets, const Label& label,
+                 Outbox& out, Sending why = Sending::kPublication);
+  void BeginPass(absl::Time now) { credit_.BeginPass(now); }
+  void SendDeferred(absl::Time now, Outbox& out);  // as far as there is credit
+  bool IsOnItsWay(AgentId to, const Label& label) const {
+    return credit_.IsUnderWay(to, label) || deferred_.Has(to, label);
+  }
+  // It has begun anew.
+  void Forget(AgentId agent) {
+    credit_.Forget(agent);
+    deferred_.Forget(agent);
+  }
+  // Copies about so many bytes of values whose owner has gone.
+  void CopyOrphans(int64_t bytes_max);
+
+ private:
+  LabelContext& job_;
+  LabelTable& labels_;
+  ConflictCheck& conflicts_;
+  StoredValues& storage_;
+  Credit credit_;
+  DeferredSends deferred_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_

@@ -1,0 +1,78 @@
+// Demands: the backward search, from labels that are missed to tasks that can
+// run. [REM] "REM Search": SOLVE, with the recursion spread over the homes.
+#ifndef DOGGED_RUNTIME_JOB_SEARCH_DEMANDS_H_
+#define DOGGED_RUNTIME_JOB_SEARCH_DEMANDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kvstore/dictionary/label_table.h"
+#include "kvstore/replication/value_sender.h"
+#include "routing/transport/outbox.h"
+#include "runtime/job/context/job_context.h"
+#include "runtime/job/tasks/demanded_tasks.h"
+#include "runtime/job/tasks/task_table.h"
+
+namespace dogged {
+
+class Demands {
+ public:
+  Demands(JobContext& job, LabelTable& labels, ValueSender& sender,
+          TaskTable& tasks)
+      : job_(job),
+        labels_(labels),
+        sender_(sender),
+        tasks_(tasks),
+        open_(job.limits.open_demands_max) {}
+
+  void HandleDemand(AgentId from, const DemandBody& body, Outbox& out);
+  void HandleRetired(AgentId from, const RetiredBody& body, Outbox& out);
+
+  // --- open demands: labels that are yet to be followed to their tasks
+  void Open(const OpenDemand& demand) { open_.Add(demand); }
+  void Close(const Label& label) { open_.Erase(label); }
+  bool HasOpen() const { return !open_.empty(); }
+  void ResolveNext(absl::Time now, Outbox& out) {
+    ResolveDemand(now, open_.TakeFirst(), out);
+  }
+  // Those that waited for copies after a death.
+  void OpenDelayed();
+  // Those far up rows that have moved. False: there is none.
+  bool OpenMoved(absl::Time now);
+
+  // --- tasks that are demanded
+  void DemandInputs(absl::Time now, const Task& task, int32_t depth,
+                    bool certain, Outbox& out);
+  // Tasks that have waited for long demand what they miss, some at a time.
+  void DemandOverdueInputs(absl::Time now, Outbox& out);
+  // Those whose demands were not answered demand again.
+  void DemandAgain(absl::Time now, Outbox& out);
+  // Watermarks what is here, demands the rest but for what `coming_from` sends.
+  void FetchInputs(const Task& task, AgentId coming_from, Outbox& out);
+  // `label`, needed for certain, is made again if it was dropped or lost.
+  void RecomputeIfGone(const Label& label);
+
+ private:
+  // The unbound label of its row to look at; none: the lost may yet come.
+  std::optional<Label> FirstUnboundVersion(const OpenDemand& open,
+                                           absl::Time now) const;
+  void ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out);
+  // Some agent, some task that is pursued here or the job itself waits for it.
+  bool IsAwaited(const Label& label) const;
+  void BelieveDone(const Task& task);  // an input was dropped
+  // True if it insists on the label.
+  bool BelieveRetired(AgentId from, const Label& label, const Task& task,
+                      Outbox& out);
+
+  JobContext& job_;
+  LabelTable& labels_;
+  ValueSender& sender_;
+  TaskTable& tasks_;
+  OpenDemands open_;
+  std::vector<OpenDemand> delayed_;  // until the job's `rebuild_after`
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_SEARCH_DEMANDS_H_

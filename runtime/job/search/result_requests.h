@@ -1,0 +1,26 @@
+// ResultRequests: results that clients want. Plain data.
+#ifndef DOGGED_RUNTIME_JOB_SEARCH_RESULT_REQUESTS_H_
+#define DOGGED_RUNTIME_JOB_SEARCH_RESULT_REQUESTS_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "runtime/base/label.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+struct ResultRequests {
+  // How long after it was asked for it is asked for again.
+  absl::btree_map<Label, absl::Duration> wanted;
+  // When which of them is asked for again; some are wanted no more.
+  absl::btree_set<std::pair<absl::Time, Label>> asks;
+  std::vector<std::pair<Label, Value>> found;  // to be taken
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_SEARCH_RESULT_REQUESTS_H_

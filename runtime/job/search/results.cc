@@ -1,0 +1,158 @@
+#include "runtime/job/search/results.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dogged {
+
+bool Results::GoOnSearching(absl::Time now) {
+  if (now >= job_.times.after_failure_until()) job_.goal.searches_all = false;
+  if (demands_.OpenMoved(now)) return true;
+  if (!job_.goal.searches_all) return false;
+  job_.goal.searches_all = OpenResults();
+  return true;
+}
+
+void Results::SearchIfStalled(absl::Time now) {
+  const bool is_after_loss = now < job_.times.after_failure_until();
+  job_.goal.hears_search &= is_after_loss;
+  if (!job_.forward || tasks_.HasInFlight()) return;
+  if ((job_.goal.hears_search && now >= job_.rebuild_after) ||
+      job_.stall.IsStalled(now, 2 * job_.times.DemandTimeout(now),
+                           job_.limits.backoff_max)) {
+    job_.goal.hears_search = false;
+    job_.goal.searches_all = is_after_loss;
+    if (is_after_loss) job_.goal.next_result = 0;
+    OpenResults();
+    job_.stall.BeginAnew(now);
+  }
+}
+
+bool Results::OpenResults() {
+  constexpr int kResultsAtOnce = 64;
+  constexpr int kProbesMax = 1 << 16;
+  if (!job_.goal.is_demanded ||
+      tasks_.demanded().size() > job_.limits.demanded_tasks_max / 2) {
+    return false;
+  }
+  int opened = 0;
+  for (int probe = 0; probe < kProbesMax && opened < kResultsAtOnce; ++probe) {
+    if (job_.goal.next_result >= job_.goal.results.size()) {
+      job_.goal.next_result = 0;
+      return false;
+    }
+    const Label& label = job_.goal.results[job_.goal.next_result++];
+    const LabelEntry* entry = labels_.shard.Find(label);
+    if (entry != nullptr && !entry->value.IsNone()) continue;
+    const std::optional<Task> producer = job_.relations.ProducerOf(label);
+    if (!producer.has_value() || tasks_.IsInFlight(*producer)) continue;
+    const DemandedTask* known = tasks_.demanded().Find(*producer);
+    if (known != nullptr && known->certain) continue;
+    demands_.Open({.label = label, .depth = 1, .certain = true});
+    ++opened;
+  }
+  return true;
+}
+
+void Results::Want(absl::Time now, const Label& label, Outbox& out) {
+  if (requests_.wanted.emplace(label, 2 * job_.limits.sweep_interval).second) {
+    AskForRequested(now, label, out);
+  }
+}
+
+std::vector<std::pair<Label, Value>> Results::TakeResults() {
+  return std::exchange(requests_.found, {});
+}
+
+// What is only on disk is wanted until it has been loaded.
+void Results::HandOutIfRequested(const Label& label, const Value& value) {
+  const auto it = requests_.wanted.find(label);
+  if (it == requests_.wanted.end()) return;
+  if (value.IsHollow()) {
+    storage_.Load(label, {});
+    return;
+  }
+  requests_.found.emplace_back(label, value);
+  requests_.wanted.erase(it);
+}
+
+void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
+  absl::Duration& interval = requests_.wanted.at(label);
+  requests_.asks.emplace(now + interval, label);
+  interval = std::min(2 * interval, job_.limits.backoff_max);
+  // It may have been bound while its home was elsewhere.
+  const LabelEntry* entry = labels_.shard.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) {
+    HandOutIfRequested(label, entry->value);
+  } else if (!labels_.places.IsHome(label)) {
+    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
+                          EncodeDemand({.label = label,
+                                        .depth = 1,
+                                        .certain = !job_.goal.is_demanded,
+                                        .lazy = job_.goal.is_demanded}),
+                          out);
+  } else if (!job_.goal.is_demanded) {
+    // Once the job is done nothing but this wish makes a result again whose
+    // copies have all died.
+    demands_.Open({.label = label, .depth = 1, .certain = true});
+  }
+}
+
+void Results::SweepRequests(absl::Time now, Outbox& out) {
+  // After a change of view all are due: a million demands take their time.
+  constexpr int kAskedAtOnce = 1 << 14;
+  auto& asks = requests_.asks;
+  for (int i = 0;
+       i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= now; ++i) {
+    const Label label = asks.extract(asks.begin()).value().second;
+    if (requests_.wanted.contains(label)) AskForRequested(now, label, out);
+  }
+}
+
+void Results::CountDurableResults() {
+  // The condition of a loop is no result.
+  while (job_.goal.rounds.HasEnded() &&
+         job_.stats.results_durable <
+             static_cast<int64_t>(job_.goal.results.size())) {
+    const Label& label =
+        job_.goal.results[static_cast<size_t>(job_.stats.results_durable)];
+    const LabelEntry* entry = labels_.shard.Find(label);
+    if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
+        !retention_.IsDurable(label, *entry)) {
+      return;
+    }
+    ++job_.stats.results_durable;
+    job_.stats.results_durable_bytes += entry->value.bytes();
+  }
+}
+
+void Results::ListResults() {
+  job_.goal.results.clear();
+  job_.goal.other_results.clear();
+  job_.goal.rounds.ForEachDemanded([&](const Label& label) {
+    if (labels_.places.IsHome(label)) {
+      job_.goal.results.push_back(label);
+    } else if (!job_.forward) {
+      job_.goal.other_results.push_back(label);
+    }
+    return true;
+  });
+  for (size_t i = job_.goal.results.size(); i > 1; --i) {
+    std::swap(job_.goal.results[i - 1],
+              job_.goal.results[static_cast<size_t>(
+                  job_.rng.Below(static_cast<int64_t>(i)))]);
+  }
+  job_.goal.next_result = 0;
+  job_.stats.results_durable = 0;
+  job_.stats.results_durable_bytes = 0;
+}
+
+void Results::AskAllAgain(absl::Time now) {
+  requests_.asks.clear();
+  for (auto& [label, interval] : requests_.wanted) {
+    interval = 2 * job_.limits.sweep_interval;
+    requests_.asks.emplace(now, label);
+  }
+}
+
+}  // namespace dogged

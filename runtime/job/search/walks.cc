@@ -1,0 +1,239 @@
+#include "runtime/job/search/walks.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// A walk that found nothing is followed by another one so much later, then
+// twice as much.
+constexpr absl::Duration kWalkPauseMin = absl::Milliseconds(1);
+constexpr absl::Duration kWalkPauseMax = absl::Milliseconds(50);
+
+}  // namespace
+
+void Walks::Search(absl::Time now, Outbox& out) {
+  if (!job_.goal.is_demanded) return;
+  const int64_t wanted = job_.executor.worker_count() + 1;
+  const auto busy = [this] {
+    return std::max<int64_t>(std::min(job_.executor.unfinished_count(),
+                                      tasks_.running_count()),
+                             static_cast<int64_t>(tasks_.remote().size())) +
+           static_cast<int64_t>(walks_.size());
+  };
+  while (now >= next_walk_ && busy() < wanted && StartWalk(now)) {
+    if (!AdvanceWalk(now, *walks_.back().walk, out)) walks_.pop_back();
+  }
+  if (busy() < wanted) out.WakeAt(std::max(next_walk_, now + kWalkPauseMin));
+}
+
+bool Walks::StartWalk(absl::Time now) {
+  // Own ones first, then anyone's: from a random place on, the next unbound.
+  std::optional<Label> start;
+  for (const std::vector<Label>* labels :
+       {&job_.goal.results, &job_.goal.other_results}) {
+    const auto count = static_cast<int64_t>(labels->size());
+    if (count == 0 || start.has_value()) continue;
+    const int64_t at = job_.rng.Below(count);
+    for (int64_t i = 0; i < count && !start.has_value(); ++i) {
+      const Label& label = (*labels)[static_cast<size_t>((at + i) % count)];
+      const LabelEntry* entry = labels_.shard.Find(label);
+      if (entry == nullptr || entry->value.IsNone()) start = label;
+    }
+  }
+  if (!start.has_value()) return false;
+  walks_.push_back(
+      {std::make_unique<Walk>(
+           job_.relations, Rng(job_.rng.Next()),
+           static_cast<size_t>(job_.limits.walk_frames_max),
+           [this](const Label& label) { return labels_.places.IsHome(label); }),
+       now});
+  walks_.back().walk->Start(*start);
+  return true;
+}
+
+bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
+  while (true) {
+    const Walk::Step step = walk.Next();
+    switch (step.kind) {
+      case Walk::Step::Kind::kWait:
+        return true;
+      case Walk::Step::Kind::kEnd:
+        walk_pause_ = std::clamp(2 * walk_pause_, kWalkPauseMin, kWalkPauseMax);
+        next_walk_ = now + walk_pause_;
+        return false;
+      case Walk::Step::Kind::kRun:
+        if (TakeRemote(now, step.task, step.wanted, out)) return false;
+        break;
+      case Walk::Step::Kind::kLookup:
+        for (const auto& [label, insist] : step.lookups) {
+          if (!labels_.places.IsHome(label) &&
+              !labels_.high_fanout.ValueOf(label).IsNone()) {
+            walk.OnAnswer(label, LabelState::kBound,
+                          labels_.watermarks.NewestBound(label));
+            continue;
+          }
+          if (!labels_.places.IsHome(label)) {
+            job_.messenger.SendTo(labels_.places.HomeOf(label),
+                                  JobMessage::kLookup,
+                                  EncodeLookup({label, insist}), out);
+            continue;
+          }
+          const AnswerBody answer = AnswerTo(now, {label, insist});
+          walk.OnAnswer(label, answer.state, answer.newest);
+        }
+        break;
+    }
+  }
+}
+
+AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
+  const Label& label = lookup.label;
+  AnswerBody out{.label = label,
+                 .newest = labels_.watermarks.NewestBound(label)};
+  const LabelEntry* entry = labels_.shard.Find(label);
+  if (entry != nullptr && !entry->value.IsNone()) {
+    out.state = LabelState::kBound;
+    return out;
+  }
+  // Who asks for a former condition is late, and will hear of the round.
+  const bool is_past =
+      job_.goal.rounds.IsCondition(label) && !job_.goal.rounds.IsResult(label);
+  if (labels_.watermarks.IsRetired(label) && (!lookup.insist || is_past)) {
+    out.state = LabelState::kRetired;
+    return out;
+  }
+  if (now < job_.rebuild_after && !out.newest.has_value()) {
+    out.state = LabelState::kClaimed;  // what was lost may yet be found
+    return out;
+  }
+  demands_.RecomputeIfGone(label);
+  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  if (job_.options.claims && producer.has_value() &&
+      (tasks_.IsInFlight(*producer) ||
+       tasks_.claims().IsClaimed(now, *producer))) {
+    out.state = LabelState::kClaimed;
+  }
+  return out;
+}
+
+bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
+  const LabelEntry* entry = labels_.shard.Find(body.wanted);
+  if (entry != nullptr && !entry->value.IsNone()) return false;
+  if (holder != job_.self && tasks_.IsInFlight(body.task)) return false;
+  return tasks_.claims().Take(now, body.task, holder,
+                              4 * job_.times.UsualTimeout());
+}
+
+bool Walks::TakeRemote(absl::Time now, const Task& task, const Label& wanted,
+                       Outbox& out) {
+  if (tasks_.IsInFlight(task) || tasks_.remote().contains(task)) return false;
+  const bool is_mine = labels_.places.IsMine(task);
+  if (job_.options.claims && is_mine &&
+      !TakeClaim(now, {task, wanted}, job_.self)) {
+    return false;
+  }
+  const bool granted = is_mine || !job_.options.claims;
+  tasks_.remote()[task] = {
+      .wanted = wanted, .since = now, .asked = now, .granted = granted};
+  AskForRemote(now, task, out);
+  return true;
+}
+
+void Walks::AskForRemote(absl::Time now, const Task& task, Outbox& out) {
+  const auto remote = tasks_.remote().find(task);
+  if (remote == tasks_.remote().end() || tasks_.IsInFlight(task)) return;
+  remote->second.asked = now;
+  if (!remote->second.granted) {
+    job_.messenger.SendTo(
+        labels_.places.HomeOf(task), JobMessage::kClaim,
+        EncodeClaim({.task = task, .wanted = remote->second.wanted}), out);
+    return;
+  }
+  demands_.FetchInputs(task, AgentId(), out);
+}
+
+void Walks::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
+  for (size_t i = 0; i < walks_.size();) {
+    walks_[i].heard = now;
+    walks_[i].walk->OnAnswer(body.label, body.state, body.newest);
+    if (AdvanceWalk(now, *walks_[i].walk, out)) {
+      ++i;
+    } else {
+      walks_.erase(walks_.begin() + static_cast<int64_t>(i));
+    }
+  }
+}
+
+// Messages may be lost: what is not answered is asked again. Inputs may be
+// dropped before they are fetched: then the task is given up, and another walk
+// finds what is missing.
+void Walks::SweepSearch(absl::Time now, Outbox& out) {
+  // Homes answer between tasks, however long those take; values may be long.
+  const absl::Time unanswered = now - job_.limits.sweep_interval;
+  const absl::Time overdue = now - job_.times.DemandTimeout(now);
+  for (size_t i = walks_.size(); i-- > 0;) {
+    ActiveWalk& active = walks_[i];
+    if (active.heard > unanswered) continue;
+    active.heard = now;
+    active.walk->AskAgain();
+    if (AdvanceWalk(now, *active.walk, out)) continue;
+    walks_.erase(walks_.begin() + static_cast<int64_t>(i));
+  }
+  std::vector<Task> waiting;
+  std::vector<Task> running;
+  for (const auto& [task, remote] : tasks_.remote()) {
+    if (tasks_.IsInFlight(task)) {
+      running.push_back(task);
+    } else if (remote.asked <= (remote.granted ? overdue : unanswered)) {
+      waiting.push_back(task);
+    }
+  }
+  std::sort(running.begin(), running.end());
+  std::sort(waiting.begin(), waiting.end());
+  for (const Task& task : waiting) {
+    const auto remote = tasks_.remote().find(task);
+    if (remote == tasks_.remote().end()) continue;
+    if (remote->second.since <= now - 4 * job_.times.UsualTimeout()) {
+      tasks_.DropTask(task);
+    } else {
+      AskForRemote(now, task, out);
+    }
+  }
+  if (!job_.options.claims) return;
+  for (const Task& task : running) {
+    if (labels_.places.IsMine(task)) {
+      tasks_.claims().Take(now, task, job_.self, 4 * job_.times.UsualTimeout());
+    } else {
+      job_.messenger.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
+                            EncodeClaim({task, tasks_.remote()[task].wanted}),
+                            out);
+    }
+  }
+}
+
+void Walks::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
+                        Outbox& out) {
+  // Its view is another, and it tries elsewhere.
+  if (!labels_.places.IsMine(body.task)) return;
+  const bool granted = TakeClaim(now, body, from);
+  job_.messenger.SendTo(from, JobMessage::kClaimed,
+                        EncodeClaim({body.task, body.wanted, granted}), out);
+}
+
+void Walks::HandleClaimed(absl::Time now, const ClaimBody& body, Outbox& out) {
+  if (!body.granted) {
+    if (!tasks_.IsInFlight(body.task)) tasks_.DropTask(body.task);
+    return;
+  }
+  const auto remote = tasks_.remote().find(body.task);
+  if (remote == tasks_.remote().end()) return;
+  remote->second.granted = true;
+  AskForRemote(now, body.task, out);
+}
+
+}  // namespace dogged

@@ -1,0 +1,38 @@
+#include "runtime/job/task_producers.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace dogged {
+
+void TaskProducers::NoteMade(const Label& label) {
+  if (tasks_.claims().size() == 0) return;
+  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  if (producer.has_value()) tasks_.claims().Release(*producer);
+}
+
+void TaskProducers::NoteBound(const Label& label, const Value& value,
+                              bool is_new) {
+  NoteValue(label, value);
+  const std::optional<Task> producer = job_.relations.ProducerOf(label);
+  if (producer.has_value() && job_.relations.FirstCreated(*producer) == label) {
+    if (is_new) ++job_.stats.tasks_done;
+    tasks_.DropTask(*producer);  // it may have run elsewhere
+  }
+  if (is_new && job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
+}
+
+bool TaskProducers::IsLacked(const Label& label) const {
+  const auto needs_nothing = [&](const Task& task, int use) {
+    if (!tasks_.IsDemanded(task) &&
+        (!labels_.places.IsMine(task) || tasks_.IsDone(task)))
+      return true;
+    if (tasks_.IsComplete(task)) return true;
+    const std::vector<int> missing = tasks_.activations().MissingUses(task);
+    return std::find(missing.begin(), missing.end(), use) == missing.end();
+  };
+  return !job_.relations.ForEachConsumer(label, needs_nothing);
+}
+
+}  // namespace dogged

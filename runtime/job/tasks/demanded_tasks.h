@@ -1,0 +1,121 @@
+// What the backward search still has to do at one agent: labels that somebody
+// demands and nobody has looked at yet, and tasks that are demanded and wait
+// for inputs. What is needed for certain comes before guesses, then what is
+// deeper. Both are bounded: what comes last is dropped, for whoever needs it
+// asks again.
+//
+// Data structures: no messages, no clock. Used by one thread.
+#ifndef DOGGED_RUNTIME_JOB_TASKS_DEMANDED_TASKS_H_
+#define DOGGED_RUNTIME_JOB_TASKS_DEMANDED_TASKS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "runtime/base/label.h"
+#include "runtime/graph/task.h"
+
+namespace dogged {
+
+// Whether something is needed for certain, and how deep it is. Guesses may keep
+// one another busy for long; a chain that begins at an unbound result ends at
+// tasks that can run.
+using Urgency = std::pair<bool, int32_t>;
+
+// A label that somebody demands and nobody has bound, still to be looked at.
+struct OpenDemand {
+  Label label;
+  int32_t depth = 0;
+  bool certain = false;
+  // Another home passed it on to the producer's: who waits is there.
+  bool passed_on = false;
+};
+
+// Labels that are needed for certain, far above what is bound of their rows:
+// the search looks at the next unbound version of the row instead, and goes on
+// from there once that is bound.
+class FarDemands {
+ public:
+  explicit FarDemands(int64_t count_max) : count_max_(count_max) {}
+
+  // One place a row: that of the latest version. `newest` of it was bound.
+  void Add(const Label& row, int64_t newest, const OpenDemand& demand);
+  // Takes out what `has_moved`, of the next few rows in turn.
+  std::vector<OpenDemand> TakeSome(
+      absl::FunctionRef<bool(const OpenDemand&, int64_t newest)> has_moved);
+  void Clear() { by_row_.clear(); }
+
+ private:
+  struct Far {
+    int64_t newest;
+    OpenDemand demand;
+  };
+  const int64_t count_max_;
+  absl::btree_map<Label, Far> by_row_;
+  Label next_;  // whose turn it is
+};
+
+class OpenDemands {
+ public:
+  explicit OpenDemands(int64_t count_max)
+      : count_max_(count_max), far_(count_max) {}
+
+  // One place a label: the more urgent one, with what either says.
+  void Add(OpenDemand demand);
+  // The most urgent one, the newest of several. There is one.
+  OpenDemand TakeFirst();
+  // It has been made.
+  void Erase(const Label& label);
+  FarDemands& far() { return far_; }
+  bool empty() const { return by_place_.empty(); }
+  int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
+
+ private:
+  using Place = std::pair<Urgency, uint64_t>;  // and sequence
+  const int64_t count_max_;
+  FarDemands far_;
+  uint64_t sequence_ = 0;
+  absl::btree_map<Place, OpenDemand> by_place_;
+  absl::flat_hash_map<Label, Place> place_of_;
+};
+
+// A task that is demanded, or overdue, and waits for inputs.
+struct DemandedTask {
+  int32_t depth = 0;
+  bool certain = false;
+  absl::Time next_check;
+  absl::Duration interval;
+};
+
+class DemandedTasks {
+ public:
+  bool Contains(const Task& task) const {
+    return !by_task_.empty() && by_task_.contains(task);
+  }
+  // Null if there is none. Pointers are good until the next change.
+  const DemandedTask* Find(const Task& task) const;
+  void Put(const Task& task, const DemandedTask& demanded_task);
+  void Erase(const Task& task);
+  int64_t size() const { return static_cast<int64_t>(by_task_.size()); }
+  // There is one.
+  Task LeastUrgent() const { return by_urgency_.begin()->second; }
+  // Those whose time has come: the longest due, up to `count_max` of them, in
+  // that order.
+  std::vector<Task> Due(absl::Time now, int64_t count_max) const;
+  // In task order.
+  std::vector<Task> All() const;
+  void CheckAllAt(absl::Time time);
+
+ private:
+  absl::flat_hash_map<Task, DemandedTask> by_task_;
+  absl::btree_set<std::pair<Urgency, Task>> by_urgency_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_TASKS_DEMANDED_TASKS_H_

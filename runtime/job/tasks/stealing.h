@@ -1,0 +1,104 @@
+// Stealing: tasks that are ready at their home, where others are more urgent,
+// and that an idle agent runs instead. The idle one says that it has room; the
+// home remembers it, and names tasks as soon as it has some to spare. All of it
+// is a hint: what does not come back in time runs at home.
+//
+// A data structure: no messages, no clock. Used by one thread.
+#ifndef DOGGED_RUNTIME_JOB_TASKS_STEALING_H_
+#define DOGGED_RUNTIME_JOB_TASKS_STEALING_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "runtime/base/ids.h"
+#include "runtime/exec/activation_table.h"
+
+namespace dogged {
+
+class Stealing {
+ public:
+  // --- at the home
+  // `agent` has room for `count` tasks, until `end` as far as is known.
+  void NoteRoom(AgentId agent, int64_t count, absl::Time end);
+  // Those who have room, and for how many tasks together.
+  std::vector<AgentId> Thieves(absl::Time now);
+  int64_t RoomCount(absl::Time now);
+  // `agent` gets one task less, from now on.
+  void TakeRoom(AgentId agent);
+  // `thief` was told of this task; it comes back at `limit` unless extended.
+  void Grant(AgentId thief, absl::Time limit,
+             std::unique_ptr<Activation> record);
+  // `thief` says that it has the task still. False if it was not given to it.
+  bool Extend(const Task& task, AgentId thief, absl::Time limit);
+  // `agent` runs this task, whose home is here only now, until `limit` as far
+  // as is known.
+  void Expect(const Task& task, AgentId agent, absl::Time limit);
+  // `record` is ready. It counts as given to who is known to run it, and null
+  // is returned; if nobody is, it comes back.
+  std::unique_ptr<Activation> GrantIfExpected(
+      std::unique_ptr<Activation> record);
+  // Null if it was not given, or is back.
+  std::unique_ptr<Activation> Remove(const Task& task);
+  // Takes back what is overdue, and what those have who are `gone`. Whoever is
+  // overdue may still run it. What they were expected to run is forgotten. A
+  // long time in which this was not called does not count: nobody listened.
+  std::vector<std::unique_ptr<Activation>> TakeBack(
+      absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
+  // `agent` was overdue with this task, and has run it now; not told before.
+  bool NoteLate(const Task& task, AgentId agent);
+  std::vector<Task> Granted() const;
+  bool IsGranted(const Task& task) const { return granted_.contains(task); }
+  int64_t granted_count() const {
+    return static_cast<int64_t>(granted_.size());
+  }
+
+  // --- at the thief
+  // So many are asked at a time, however many there are.
+  static constexpr int kAskedMax = 8;
+  // True if `victim` is to hear now that there is room here: it has not heard
+  // of it after `before`, nor have kAskedMax others.
+  bool MayAsk(AgentId victim, absl::Time now, absl::Time before);
+  // It has named tasks, so it may be asked again at once.
+  void NoteAnswer(AgentId victim) { asked_.erase(victim); }
+  // Whether a worker has nothing to do; for how long that has been so.
+  void NoteBusy() { idle_since_ = absl::InfiniteFuture(); }
+  absl::Duration NoteIdle(absl::Time now) {
+    idle_since_ = std::min(idle_since_, now);
+    return now - idle_since_;
+  }
+
+ private:
+  struct Room {
+    int64_t count = 0;
+    absl::Time end;
+  };
+  struct Theft {
+    AgentId thief;
+    absl::Time limit;
+    std::unique_ptr<Activation> record;
+  };
+  struct Expected {
+    AgentId agent;
+    absl::Time limit;
+  };
+  void ForgetOldRooms(absl::Time now);
+  // Beyond so many nobody is held to account.
+  static constexpr size_t kLateMax = 1024;
+
+  absl::btree_map<AgentId, Room> rooms_;
+  absl::btree_map<Task, Theft> granted_;
+  absl::btree_map<Task, Expected> expected_;
+  absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
+  absl::btree_map<AgentId, absl::Time> asked_;
+  absl::Time idle_since_ = absl::InfiniteFuture();
+  absl::Time looked_ = absl::InfiniteFuture();  // for what is overdue
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_TASKS_STEALING_H_

@@ -1,0 +1,343 @@
+// Aim: a label's life without a task graph: it has one value, is kept until its
+// last reader is done and not longer, has its copies, and moves with its home.
+// Method: one agent's dictionary over fake readers, messages and time by hand.
+#include "kvstore/dictionary.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/kvstore/fake_labels.h"
+#include "tests/kvstore/one_dictionary.h"
+
+namespace dogged {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Label Row(int64_t x, int64_t t) { return FakeLabels::Row(x, t); }
+Reader Step(int64_t x, int64_t t) { return FakeLabels::Step(x, t); }
+Label Wide() { return FakeLabels::Wide(); }
+Label Part(int64_t i) { return FakeLabels::Part(i); }
+Reader User(int64_t i) { return FakeLabels::User(i); }
+
+const int64_t kMine = OneDictionary::RowAt(kSelf);
+const int64_t kPeers = OneDictionary::RowAt(kPeer);
+
+// One label with so many readers, and where it and they have their homes.
+OneDictionary::Options WideAt(AgentId home, AgentId readers, int64_t count) {
+  return {.shape = {.wide_readers = count,
+                    .wide_key = OneDictionary::KeyAt(home),
+                    .part_key = OneDictionary::KeyAt(readers)}};
+}
+
+// --- binding
+
+TEST(Binding, AnEqualValueChangesNothing) {
+  OneDictionary one({});
+  one.Bind(Row(kMine, 3), 1);
+  one.Publish(kPeer, Row(kMine, 3), 1);
+  EXPECT_TRUE(one.failure().ok()) << one.failure();
+  EXPECT_THAT(one.producers.bound, ElementsAre(Row(kMine, 3)));
+}
+
+TEST(Binding, AnotherValueFailsTheJobAndNamesTheLabelAndBothAgents) {
+  OneDictionary one({});
+  one.Bind(Row(kMine, 3), 1);
+  one.Publish(kPeer, Row(kMine, 3), 2);
+  EXPECT_EQ(one.failure().code(), absl::StatusCode::kDataLoss);
+  const std::string text(one.failure().message());
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("row(", kMine, ")(3)")));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("agent ", kSelf.ToString(),
+                                           ", which ran the task")));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("agent ", kPeer.ToString())));
+}
+
+TEST(Binding, ADigestOutlivesItsValue) {
+  OneDictionary one({});
+  one.Bind(Row(kMine, 3), 1);
+  one.Done(kPeer, {.label = Row(kMine, 3), .reader = Step(kMine, 4)});
+  ASSERT_FALSE(one.Holds(Row(kMine, 3)));
+  one.Announce(kPeer, Row(kMine, 3), 1);
+  EXPECT_TRUE(one.failure().ok()) << one.failure();
+  one.Announce(kPeer, Row(kMine, 3), 2);
+  EXPECT_EQ(one.failure().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(Binding, ClientsThatWaitGetTheValue) {
+  OneDictionary one({});
+  one.producers.requested = {Row(kMine, 3), Row(kPeers, 3)};
+  one.Bind(Row(kMine, 3), 1);
+  one.Publish(kPeer, Row(kPeers, 3), 2);
+  EXPECT_THAT(one.producers.handed_out,
+              ElementsAre(Row(kMine, 3), Row(kPeers, 3)));
+}
+
+TEST(Binding, AnAgentThatHasAskedGetsTheValueOnceItIsBound) {
+  OneDictionary one({});
+  one.labels().shard.Get(Row(kMine, 3)).waiters.push_back(kPeer);
+  one.Pass(absl::Seconds(1));
+  EXPECT_THAT(one.Published(), IsEmpty());
+  one.Bind(Row(kMine, 3), 1);
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 3)));
+}
+
+// --- retention
+
+TEST(Retention, DropsAValueWithItsLastReaderAndNotBefore) {
+  OneDictionary one(WideAt(kSelf, kPeer, 3));
+  one.Bind(Wide(), 1);
+  for (const int64_t i : {2, 0, 2, 0}) {  // a report may come doubled
+    one.Done(kPeer, {.label = Wide(), .reader = User(i)});
+    EXPECT_TRUE(one.Holds(Wide())) << i;
+  }
+  one.Done(kPeer, {.label = Wide(), .reader = User(1)});
+  EXPECT_FALSE(one.Holds(Wide()));
+  EXPECT_TRUE(one.labels().watermarks.IsRetired(Wide()));
+}
+
+TEST(Retention, AReaderOfAnotherLabelIsNotCounted) {
+  OneDictionary one(WideAt(kSelf, kPeer, 1));
+  one.Bind(Wide(), 1);
+  one.Done(kPeer, {.label = Wide(), .reader = User(1)});
+  one.Done(kPeer, {.label = Wide(), .reader = Step(1, 1)});
+  EXPECT_TRUE(one.Holds(Wide()));
+}
+
+TEST(Retention, KeepsAResult) {
+  OneDictionary one(WideAt(kSelf, kPeer, 1));
+  one.readers.results = {Wide()};
+  one.Bind(Wide(), 1);
+  one.Done(kPeer, {.label = Wide(), .reader = User(0)});
+  EXPECT_TRUE(one.Holds(Wide()));
+}
+
+TEST(Retention, WhoAnnouncesADroppedLabelHearsThatItWasRetired) {
+  OneDictionary one(WideAt(kSelf, kPeer, 1));
+  one.Bind(Wide(), 1);
+  one.Done(kPeer, {.label = Wide(), .reader = User(0)});
+  (void)one.Take();
+  one.Announce(kPeer, Wide(), 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kRetired, DecodeRetired), SizeIs(1));
+}
+
+// A reader that is done reports only once what it made is durable.
+TEST(Retention, AnInputIsKeptUntilWhatWasMadeOfItHasItsCopies) {
+  OneDictionary one({.replicas = 2});
+  one.Bind(Row(kMine, 3), 1);
+  one.Bind(Row(kMine, 4), 2);
+  EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+  one.Stored(kPeer, Row(kMine, 4), 2);
+  EXPECT_FALSE(one.Holds(Row(kMine, 3)));
+  EXPECT_TRUE(one.Holds(Row(kMine, 4)));
+}
+
+TEST(Retention, TheHomeOfALabelHearsWhichReadersHereAreDone) {
+  OneDictionary one(WideAt(kPeer, kSelf, 2));
+  one.Publish(kPeer, Wide(), 1);
+  EXPECT_TRUE(one.readers.given.contains({User(0), Wide()}));
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDone, DecodeDone), IsEmpty());
+  one.readers.done = {User(0)};
+  one.Bind(Part(0), 2);
+  const std::vector<DoneBody> done =
+      one.TakeAll(LabelMessage::kDone, DecodeDone);
+  ASSERT_THAT(done, SizeIs(1));
+  EXPECT_EQ(done[0].label, Wide());
+  EXPECT_EQ(done[0].reader, User(0));
+}
+
+TEST(Retention, AnAnnouncedLabelIsDemandedIfAReaderHereLacksIt) {
+  OneDictionary one(WideAt(kPeer, kSelf, 1));
+  one.Announce(kPeer, Wide(), 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), SizeIs(1));
+  one.Publish(kPeer, Wide(), 1);
+  (void)one.Take();
+  one.Announce(kPeer, Wide(), 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), IsEmpty());
+}
+
+// Every fourth version is kept until its row was dropped two intervals above.
+TEST(Retention, ARetainedGenerationGoesTwoIntervalsLater) {
+  OneDictionary one({.generation_interval = 4, .members = {kSelf}});
+  for (int64_t t = 0; t <= 12; ++t) {
+    one.Bind(Row(kMine, t), static_cast<double>(t));
+    one.Done(kSelf, {.label = Row(kMine, t), .reader = Step(kMine, t + 1)});
+    const bool is_generation = t > 0 && t % 4 == 0;
+    EXPECT_EQ(one.Holds(Row(kMine, t)), is_generation) << t;
+    EXPECT_EQ(one.Holds(Row(kMine, 4)), 4 <= t && t < 12) << t;
+  }
+}
+
+TEST(Retention, AfterTheEndNoGenerationIsKept) {
+  OneDictionary one({.generation_interval = 4, .members = {kSelf}});
+  one.readers.results_demanded = false;
+  one.Bind(Row(kMine, 4), 4);
+  one.Done(kSelf, {.label = Row(kMine, 4), .reader = Step(kMine, 5)});
+  EXPECT_FALSE(one.Holds(Row(kMine, 4)));
+}
+
+TEST(Retention, ADirectoryIsWaitedFor) {
+  OneDictionary one({.members = {kSelf}});
+  one.storage.has_directory = true;
+  one.Bind(Row(kMine, 3), 1);
+  one.Bind(Row(kMine, 4), 2);
+  EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+  ASSERT_TRUE(one.Holds(Row(kMine, 4)));
+  one.labels().shard.Find(Row(kMine, 4))->on_disk = OnDisk::kYes;
+  one.dictionary().retention.ReportIfDurable(Row(kMine, 4), one.out());
+  EXPECT_FALSE(one.Holds(Row(kMine, 3)));
+}
+
+// --- labels of many readers
+
+TEST(HighFanout, AHomeReportsAllItsReadersOrNone) {
+  constexpr int64_t kCount = 1000;
+  OneDictionary one(WideAt(kSelf, kPeer, kCount));
+  one.Bind(Wide(), 1);
+  ConsumerSet all;
+  for (int64_t i = 0; i < kCount - 1; ++i) all.Add(User(i));
+  one.Done(kPeer, {.label = Wide(), .all = all});
+  EXPECT_TRUE(one.Holds(Wide()));
+  all.Add(User(kCount - 1));
+  one.Done(kPeer, {.label = Wide(), .all = all});
+  EXPECT_FALSE(one.Holds(Wide()));
+}
+
+TEST(HighFanout, NothingIsSaidUntilAllReadersHereAreDone) {
+  constexpr int64_t kCount = 200;
+  OneDictionary one(WideAt(kPeer, kSelf, kCount));
+  one.Publish(kPeer, Wide(), 1);
+  for (int64_t i = 0; i < kCount; ++i) {
+    EXPECT_THAT(one.TakeAll(LabelMessage::kDone, DecodeDone), IsEmpty()) << i;
+    one.readers.done.insert(User(i));
+    one.Bind(Part(i), static_cast<double>(i));
+  }
+  const std::vector<DoneBody> done =
+      one.TakeAll(LabelMessage::kDone, DecodeDone);
+  ASSERT_THAT(done, SizeIs(1));
+  EXPECT_EQ(done[0].all.count, kCount);
+}
+
+// --- copies
+
+TEST(Copies, GoToReplicasALittleLater) {
+  OneDictionary one({.replicas = 2});
+  one.Bind(Row(kMine, 4), 1);
+  EXPECT_THAT(one.Published(), IsEmpty());
+  one.Pass(absl::Milliseconds(20));
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 4)));
+}
+
+TEST(Copies, AUsedUpLabelNeedsNone) {
+  OneDictionary one({.replicas = 2});
+  one.Bind(Row(kMine, 3), 1);
+  one.Bind(Row(kMine, 4), 2);
+  one.Pass(absl::Milliseconds(20));
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 4)));
+}
+
+TEST(Copies, AreAnnouncedUntilTheyAreStored) {
+  OneDictionary one({.replicas = 2});
+  one.Bind(Row(kMine, 4), 1);
+  one.Pass(absl::Milliseconds(20));
+  one.Pass(absl::Seconds(2));
+  EXPECT_THAT(one.TakeAll(LabelMessage::kAnnounce, DecodeAnnounce), SizeIs(1));
+  one.Stored(kPeer, Row(kMine, 4), 1);
+  one.Pass(absl::Seconds(10));
+  one.Pass(absl::Seconds(10));
+  EXPECT_THAT(one.TakeAll(LabelMessage::kAnnounce, DecodeAnnounce), IsEmpty());
+}
+
+TEST(Copies, AReplicaAnswersAndKeepsWhatItGets) {
+  OneDictionary one({.replicas = 2});
+  one.Publish(kPeer, Row(kPeers, 4), 1);
+  EXPECT_TRUE(one.Holds(Row(kPeers, 4)));
+  EXPECT_THAT(one.TakeAll(LabelMessage::kStored, DecodeAnnounce), SizeIs(1));
+}
+
+TEST(Copies, AHollowValueIsLoadedFirst) {
+  OneDictionary one({});
+  one.Bind(Row(kMine, 4), 1);
+  ASSERT_TRUE(one.Holds(Row(kMine, 4)));
+  LabelEntry& entry = *one.labels().shard.Find(Row(kMine, 4));
+  entry.on_disk = OnDisk::kYes;
+  entry.value = entry.value.Hollow();
+  one.dictionary().sender.SendValue({kPeer}, Row(kMine, 4), one.out());
+  EXPECT_THAT(one.Published(), IsEmpty());
+  EXPECT_THAT(one.storage.loads, ElementsAre(std::pair(Row(kMine, 4), kPeer)));
+}
+
+// --- homes
+
+TEST(Homes, WhatIsMadeAwayFromHomeIsHeldUntilTheHomeHasIt) {
+  OneDictionary one({});
+  one.Bind(Row(kPeers, 3), 1);
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kPeers, 3)));
+  EXPECT_TRUE(one.Holds(Row(kPeers, 3)));
+  one.Pass(absl::Seconds(1));  // it may be lost
+  EXPECT_THAT(one.TakeAll(LabelMessage::kAnnounce, DecodeAnnounce), SizeIs(1));
+  one.Stored(kPeer, Row(kPeers, 3), 1);
+  EXPECT_FALSE(one.Holds(Row(kPeers, 3)));
+}
+
+TEST(Homes, ANewHomeGetsItsLabelsAndHearsWhenItHasAll) {
+  OneDictionary one({.members = {kSelf}});
+  for (const int64_t x : {kMine, kPeers}) one.Bind(Row(x, 3), 1);
+  (void)one.Take();
+  one.SetMembers({kSelf, kPeer});
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kPeers, 3)));
+  one.Pass(absl::ZeroDuration());
+  EXPECT_FALSE(one.HasSaidThatHandoverIsComplete());
+  one.Stored(kPeer, Row(kPeers, 3), 1);
+  one.Pass(absl::ZeroDuration());
+  EXPECT_TRUE(one.HasSaidThatHandoverIsComplete());
+  EXPECT_FALSE(one.Holds(Row(kPeers, 3)));
+  EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+}
+
+TEST(Homes, AHomeThatIsLeftCountsReadersAnew) {
+  OneDictionary one({.replicas = 2});
+  one.Publish(kPeer, Row(kPeers, 3), 1);
+  ASSERT_TRUE(one.Holds(Row(kPeers, 3)));
+  ASSERT_FALSE(one.labels().shard.Find(Row(kPeers, 3))->is_home);
+  one.SetMembers({kSelf});
+  ASSERT_TRUE(one.Holds(Row(kPeers, 3)));
+  const LabelEntry& entry = *one.labels().shard.Find(Row(kPeers, 3));
+  EXPECT_TRUE(entry.is_home);
+  EXPECT_EQ(entry.consumers.left(), 1);
+}
+
+TEST(Homes, RowsOfADeadHomeAreUnverified) {
+  OneDictionary one({.replicas = 2});
+  one.Publish(kPeer, Row(kPeers, 3), 1);
+  one.SetMembers({kSelf});
+  EXPECT_TRUE(one.labels().watermarks.IsUnverified(Row(kPeers, 2)));
+  EXPECT_FALSE(one.labels().watermarks.IsUnverified(Row(kPeers, 4)));
+}
+
+// --- invariants
+
+TEST(InvariantsDeathTest, ABoundLabelThatIsWaitedForIsNamed) {
+  OneDictionary one({});
+  one.Bind(Row(kMine, 3), 1);
+  ASSERT_TRUE(one.Holds(Row(kMine, 3)));
+  one.labels().shard.Find(Row(kMine, 3))->waiters.push_back(kPeer);
+  EXPECT_DEATH(one.CheckInvariants(),
+               absl::StrCat("row\\(", kMine, "\\)\\(3\\) is bound, and"));
+}
+
+TEST(InvariantsDeathTest, ReadersAreCountedAtTheHomeAlone) {
+  OneDictionary one({});
+  one.Bind(Row(kPeers, 3), 1);
+  ASSERT_TRUE(one.Holds(Row(kPeers, 3)));
+  one.labels().shard.Find(Row(kPeers, 3))->consumers.Reset(1);
+  EXPECT_DEATH(one.CheckInvariants(), "waits for 1 consumers");
+}
+
+}  // namespace
+}  // namespace dogged

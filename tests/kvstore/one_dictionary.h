@@ -1,0 +1,295 @@
+// OneDictionary: one agent's part in a dictionary, without tasks, time and
+// other agents: readers, clients and the disk are fakes that a test sets by
+// hand.
+#ifndef DOGGED_TESTS_KVSTORE_ONE_DICTIONARY_H_
+#define DOGGED_TESTS_KVSTORE_ONE_DICTIONARY_H_
+
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kvstore/dictionary.h"
+#include "kvstore/messages/label_messages.h"
+#include "routing/membership/view.h"
+#include "routing/multicast/multicast.h"
+#include "runtime/base/limits.h"
+#include "tests/kvstore/fake_labels.h"
+
+namespace dogged {
+
+inline constexpr AgentId kSelf(1);
+inline constexpr AgentId kPeer(2);
+
+// Readers do nothing of their own: a test says which are done.
+class FakeReaders : public LabelReaders {
+ public:
+  FakeReaders(const FakeLabels& relations, const LabelTable& labels)
+      : relations_(relations), labels_(labels) {}
+
+  bool IsResult(const Label& label) const override {
+    return results.contains(label);
+  }
+  bool AreResultsDemanded() const override { return results_demanded; }
+  bool Tell(const Label& label, const Value& value, bool asks,
+            Visit visit) override {
+    bool lacks = false;
+    relations_.ForEachReader(label, [&](const Reader& reader) {
+      if (!labels_.places.IsMine(reader)) return true;
+      const bool is_done = done.contains(reader);
+      visit(reader, /*is_here=*/true, is_done);
+      if (is_done) return true;
+      if (value.IsNone()) {
+        lacks |= asks && !given.contains({reader, label});
+      } else {
+        given.emplace(reader, label);
+      }
+      return true;
+    });
+    return lacks;
+  }
+  void Give(const Reader& reader, const Label& label, const Value&) override {
+    given.emplace(reader, label);
+  }
+
+  std::set<Reader> done;
+  std::set<std::pair<Reader, Label>> given;
+  std::set<Label> results;
+  bool results_demanded = true;
+
+ private:
+  const FakeLabels& relations_;
+  const LabelTable& labels_;
+};
+
+class FakeProducers : public LabelProducers {
+ public:
+  void NoteValue(const Label&, const Value&) override {}
+  void NoteMade(const Label&) override {}
+  void NoteBound(const Label& label, const Value&, bool is_new) override {
+    if (is_new) bound.push_back(label);
+  }
+  void NoteHolder(const Label&, AgentId) override {}
+  void NoteProgress(absl::Time) override {}
+  bool IsRequested(const Label& label) const override {
+    return requested.contains(label);
+  }
+  void HandOut(const Label& label, const Value&) override {
+    if (requested.erase(label) > 0) handed_out.push_back(label);
+  }
+  bool IsAwaitedByAll(const Label&) const override { return false; }
+  bool IsLacked(const Label&) const override { return false; }
+  bool IsBusy(absl::Time) const override { return false; }
+  bool IsLeaving() const override { return false; }
+  absl::Duration DemandTimeout(absl::Time) const override {
+    return absl::Milliseconds(250);
+  }
+
+  std::vector<Label> bound;
+  std::set<Label> requested;
+  std::vector<Label> handed_out;
+};
+
+class FakeStorage : public StoredValues {
+ public:
+  bool keeps_values() const override { return has_directory; }
+  void Load(const Label& label,
+            const absl::btree_set<AgentId>& targets) override {
+    for (const AgentId agent : targets) loads.emplace_back(label, agent);
+  }
+  void Offer(const Label&, const Value&) override {}
+
+  bool has_directory = false;
+  std::vector<std::pair<Label, AgentId>> loads;
+};
+
+// Time stands still but for Pass(). After each step the invariants are checked.
+class OneDictionary {
+ public:
+  struct Options {
+    FakeLabels::Shape shape;
+    int replicas = 1;
+    int64_t generation_interval = 1000;
+    std::vector<AgentId> members = {kSelf, kPeer};
+  };
+  explicit OneDictionary(const Options& options)
+      : limits_{.generation_interval = options.generation_interval},
+        relations_(options.shape),
+        multicast_(kSelf, MulticastPlan::kFlat, Limits{}),
+        context_{.self = kSelf,
+                 .replicas = options.replicas,
+                 .forward = true,
+                 .limits = limits_,
+                 .relations = relations_,
+                 .lending = nullptr,
+                 .stats = stats_,
+                 .messenger =
+                     JobMessenger({.self = kSelf, .job = JobId(7)},
+                                  limits_.batch_bytes_max, multicast_, stats_)},
+        readers(relations_, dictionary_.labels),
+        dictionary_(
+            context_,
+            {.storage = storage, .readers = readers, .producers = producers},
+            Credit(
+                limits_.credit_bytes, [](AgentId) { return 0; }, multicast_)) {
+    std::vector<Member> members;
+    for (const AgentId agent : {kSelf, kPeer}) {
+      members.push_back({.id = agent, .host = agent.ToString()});
+    }
+    multicast_.SetView(std::make_shared<View>(std::move(members)));
+    SetMembers(options.members);
+    Pass(2 * limits_.handover_max);  // nobody has anything to hand over
+    (void)Take();
+  }
+
+  // A key whose home, of two members, is `home`.
+  static uint64_t KeyAt(AgentId home) {
+    const Placement placement(Placed({kSelf, kPeer}), 1);
+    uint64_t key = 0;
+    while (placement.Home(key) != home) ++key;
+    return key;
+  }
+  // Such a row.
+  static int64_t RowAt(AgentId home) {
+    return static_cast<int64_t>(KeyAt(home));
+  }
+
+  void SetMembers(const std::vector<AgentId>& members) {
+    const Placement before =
+        dictionary_.labels.places.SetView({.members = Placed(members)});
+    bool lost = false;
+    for (const PlacementMember& member : before.members()) {
+      lost |= !dictionary_.labels.places.placement().Contains(member.agent);
+    }
+    dictionary_.homes.Review(now_, before, lost, out_);
+    Check();
+  }
+  // It was made here.
+  void Bind(const Label& label, double number) {
+    dictionary_.replication.BindOutput(now_, label, ValueOf(number), out_);
+    Check();
+  }
+  void Publish(AgentId from, const Label& label, double number) {
+    dictionary_.replication.HandlePublish(now_, from, {label, ValueOf(number)},
+                                          out_);
+    Check();
+  }
+  void Announce(AgentId from, const Label& label, double number) {
+    dictionary_.replication.HandleAnnounce(
+        now_, from, {label, ValueOf(number).digest()}, out_);
+    Check();
+  }
+  void Stored(AgentId from, const Label& label, double number) {
+    dictionary_.replication.HandleStored(
+        now_, from, {label, ValueOf(number).digest()}, out_);
+    Check();
+  }
+  void Done(AgentId from, const DoneBody& body) {
+    dictionary_.retention.HandleDone(from, body, out_);
+    dictionary_.retention.CrossOffReported(out_);
+    Check();
+  }
+  // As a pass of the loop does, `time` later.
+  void Pass(absl::Duration time) {
+    now_ += time;
+    dictionary_.sender.BeginPass(now_);
+    dictionary_.sender.SendDeferred(now_, out_);
+    dictionary_.labels.handover.Expire(now_);
+    for (const Label& label : dictionary_.labels.shard.TakeDue(now_)) {
+      dictionary_.replication.Announce(now_, label, out_);
+    }
+    dictionary_.retention.CrossOffReported(out_);
+    dictionary_.labels.high_fanout.Sweep();
+    dictionary_.replication.SendCopies(now_, out_);
+    dictionary_.homes.SendHandoverComplete(out_);
+    Check();
+  }
+
+  bool Holds(const Label& label) const {
+    const LabelEntry* entry = dictionary_.labels.shard.Find(label);
+    return entry != nullptr && !entry->value.IsNone();
+  }
+  LabelTable& labels() { return dictionary_.labels; }
+  Dictionary& dictionary() { return dictionary_; }
+  Outbox& out() { return out_; }
+  const absl::Status& failure() const { return context_.failure; }
+  void CheckInvariants() const { dictionary_.labels.CheckInvariants(context_); }
+
+  // --- what was sent since the last call of any of these
+  std::vector<Outbox::OutgoingMessage> Take() {
+    context_.messenger.SendBatches(out_);
+    return std::exchange(out_.messages, {});
+  }
+  // Bodies of `kind`, as `decode` has them, to any agent.
+  template <typename Decode>
+  auto TakeAll(LabelMessage kind, Decode decode) {
+    typename std::decay_t<decltype(decode(absl::string_view()))>::value_type
+        all;
+    for (const Outbox::OutgoingMessage& message : Take()) {
+      if (message.kind != static_cast<uint8_t>(kind)) continue;
+      auto some = decode(message.body.view()).value();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+  std::vector<Label> Published() {
+    std::vector<Label> labels;
+    for (const PublishBody& body :
+         TakeAll(LabelMessage::kPublish, DecodePublish)) {
+      labels.push_back(body.label);
+    }
+    return labels;
+  }
+  bool HasSaidThatHandoverIsComplete() {
+    bool has_said = false;
+    for (const Outbox::OutgoingMessage& message : Take()) {
+      has_said |=
+          message.kind == static_cast<uint8_t>(LabelMessage::kWatermarks) &&
+          DecodeWatermarks(message.body.view())->handover_complete;
+    }
+    return has_said;
+  }
+
+  static Value ValueOf(double number) {
+    Value value = Value::Scalar(number);
+    value.Seal();
+    return value;
+  }
+
+ private:
+  static std::vector<PlacementMember> Placed(
+      const std::vector<AgentId>& agents) {
+    std::vector<PlacementMember> out;
+    for (const AgentId agent : agents) {
+      out.push_back({.agent = agent, .host = agent.ToString()});
+    }
+    return out;
+  }
+  void Check() const {
+    if (context_.failure.ok()) CheckInvariants();
+  }
+
+  const LabelLimits limits_;
+  const FakeLabels relations_;
+  LabelStats stats_;
+  Multicast multicast_;
+  LabelContext context_;
+  Outbox out_;
+  absl::Time now_ = absl::UnixEpoch();
+
+ public:
+  FakeStorage storage;
+  FakeProducers producers;
+  FakeReaders readers;
+
+ private:
+  Dictionary dictionary_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_TESTS_KVSTORE_ONE_DICTIONARY_H_
