@@ -97,7 +97,7 @@ SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.
            "routing/memory/host_transport.cc", "routing/control/poller.cc",
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",
-           "routing/control/socket_address.h", "runtime/agent/loop.cc",
+           "routing/control/socket_address.h",
            "apps/dogged_bench/peers/stores.cc", "tests/"]
 OUTSIDE = {
     "CLI/": ["apps/dogged/cli/"],

@@ -16,8 +16,9 @@ import sys
 import source
 
 FOLDERS = ("kvstore/dictionary", "kvstore/lending", "kvstore/placement",
-           "kvstore/replication", "kvstore/storage", "runtime/job", "dsl",
-           "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
+           "kvstore/replication", "kvstore/storage", "runtime/job",
+           "runtime/agent", "runtime/agent/loop", "runtime/agent/records",
+           "dsl", "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
 # Second halves of classes: the encoded form of a TilePlan's many parts, results
 # of a tile program; one that is to come apart.
 WITHOUT_HEADER = {"dsl/ir/tile_plan_codec.cc",

@@ -22,7 +22,7 @@
 #include "absl/time/time.h"
 #include "routing/control/control_socket.h"
 #include "routing/memory/shared_memory.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/relations.h"

@@ -1,8 +1,8 @@
 // Job record: what every agent knows of a job. It travels with membership
 // gossip as a grow-only set; a later state replaces an earlier one. A record
 // that is running is the root demand for the job's results.
-#ifndef DOGGED_RUNTIME_AGENT_JOB_RECORD_H_
-#define DOGGED_RUNTIME_AGENT_JOB_RECORD_H_
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_
 
 #include <cstdint>
 #include <string>
@@ -84,4 +84,4 @@ struct JobSummary {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_JOB_RECORD_H_
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_

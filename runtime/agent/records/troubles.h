@@ -6,8 +6,8 @@
 //
 // A trouble counts as long as no submission runs but such as came after it: who
 // submits a job again has it tried again.
-#ifndef DOGGED_RUNTIME_AGENT_TROUBLES_H_
-#define DOGGED_RUNTIME_AGENT_TROUBLES_H_
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_
 
 #include <cstdint>
 #include <string>
@@ -53,4 +53,4 @@ absl::Status NobodyLeft(const Troubles& troubles,
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_TROUBLES_H_
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_

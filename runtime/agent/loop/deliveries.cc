@@ -1,4 +1,4 @@
-#include "runtime/agent/deliveries.h"
+#include "runtime/agent/loop/deliveries.h"
 
 #include <algorithm>
 #include <cstddef>

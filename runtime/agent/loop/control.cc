@@ -1,4 +1,4 @@
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 
 #include <cstdint>
 

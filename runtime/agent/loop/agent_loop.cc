@@ -1,4 +1,4 @@
-#include "runtime/agent/agent_loop.h"
+#include "runtime/agent/loop/agent_loop.h"
 
 #include <algorithm>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "runtime/agent/job_index.h"
+#include "runtime/agent/records/job_index.h"
 
 #include <algorithm>
 #include <climits>

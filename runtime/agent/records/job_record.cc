@@ -1,4 +1,4 @@
-#include "runtime/agent/job_record.h"
+#include "runtime/agent/records/job_record.h"
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/codec.h"

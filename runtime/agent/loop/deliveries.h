@@ -6,8 +6,8 @@
 // most; the last of those it waits for take the others along at once.
 //
 // A data structure: no sockets, no clock. Used by one thread at a time.
-#ifndef DOGGED_RUNTIME_AGENT_DELIVERIES_H_
-#define DOGGED_RUNTIME_AGENT_DELIVERIES_H_
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_DELIVERIES_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_DELIVERIES_H_
 
 #include <cstdint>
 #include <deque>
@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "kvstore/lending/lending.h"
 #include "routing/control/control_socket.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 #include "runtime/base/label.h"
 
 namespace dogged {
@@ -95,4 +95,4 @@ class Deliveries {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_DELIVERIES_H_
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_DELIVERIES_H_

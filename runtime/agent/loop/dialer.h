@@ -3,8 +3,8 @@
 // that take too long. Of one incarnation.
 //
 // Used by the thread that runs the loop.
-#ifndef DOGGED_RUNTIME_AGENT_DIALER_H_
-#define DOGGED_RUNTIME_AGENT_DIALER_H_
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_
 
 #include <functional>
 #include <memory>
@@ -55,4 +55,4 @@ class Dialer {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_DIALER_H_
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_

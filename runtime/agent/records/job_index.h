@@ -3,8 +3,8 @@
 // all that stays: some tens of bytes.
 //
 // A data structure. Used by one thread.
-#ifndef DOGGED_RUNTIME_AGENT_JOB_INDEX_H_
-#define DOGGED_RUNTIME_AGENT_JOB_INDEX_H_
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "runtime/agent/job_record.h"
+#include "runtime/agent/records/job_record.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
 
@@ -86,4 +86,4 @@ class JobIndex {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_JOB_INDEX_H_
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_

@@ -1,4 +1,4 @@
-#include "runtime/agent/placement_salts.h"
+#include "runtime/agent/records/placement_salts.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "runtime/agent/troubles.h"
+#include "runtime/agent/records/troubles.h"
 
 #include <algorithm>
 #include <map>

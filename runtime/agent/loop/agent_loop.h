@@ -1,8 +1,8 @@
 // AgentLoop: an agent in real life. Sleeps until the transport, the control
 // port, a worker or a deadline wants something, then runs one pass of the
 // agent; answers clients; keeps life lines to the peers that the view names.
-#ifndef DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
-#define DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_AGENT_LOOP_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_AGENT_LOOP_H_
 
 #include <atomic>
 #include <deque>
@@ -19,9 +19,9 @@
 #include "routing/control/poller.h"
 #include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
-#include "runtime/agent/control.h"
-#include "runtime/agent/deliveries.h"
-#include "runtime/agent/dialer.h"
+#include "runtime/agent/loop/control.h"
+#include "runtime/agent/loop/deliveries.h"
+#include "runtime/agent/loop/dialer.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/loop_turn.h"
 
@@ -147,4 +147,4 @@ class AgentLoop : private LoopTurn::Loop {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_AGENT_LOOP_H_
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_AGENT_LOOP_H_

@@ -5,8 +5,8 @@
 //
 // Where they have not come yet, or nobody chose any, a hash has to do; two
 // agents of which one has them, differ like agents of different views.
-#ifndef DOGGED_RUNTIME_AGENT_PLACEMENT_SALTS_H_
-#define DOGGED_RUNTIME_AGENT_PLACEMENT_SALTS_H_
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_PLACEMENT_SALTS_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_PLACEMENT_SALTS_H_
 
 #include <memory>
 #include <optional>
@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "kvstore/placement/placement.h"
 #include "routing/membership/record_set.h"
-#include "runtime/agent/job_record.h"
+#include "runtime/agent/records/job_record.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/graph/job.h"
@@ -45,4 +45,4 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_PLACEMENT_SALTS_H_
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_PLACEMENT_SALTS_H_

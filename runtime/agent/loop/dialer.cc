@@ -1,9 +1,9 @@
-#include "runtime/agent/dialer.h"
+#include "runtime/agent/loop/dialer.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 
 namespace dogged {
 namespace {

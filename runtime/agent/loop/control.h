@@ -1,8 +1,8 @@
 // What clients and agents say to each other on the control port: the bodies
 // of its frames (routing/control/control_socket.h). A client needs no
 // libfabric.
-#ifndef DOGGED_RUNTIME_AGENT_CONTROL_H_
-#define DOGGED_RUNTIME_AGENT_CONTROL_H_
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_CONTROL_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_CONTROL_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "kvstore/lending/loan.h"
 #include "routing/membership/view.h"
-#include "runtime/agent/job_record.h"
+#include "runtime/agent/records/job_record.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
@@ -173,4 +173,4 @@ absl::StatusOr<IdType> DecodeId(absl::string_view body) {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_AGENT_CONTROL_H_
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_CONTROL_H_
