@@ -1,12 +1,11 @@
 // InputChunks: one agent's part in keeping the large inputs of one job. The job
 // has the digests of their chunks; the chunks go to those whose tasks read
-// them, from whoever has them.
+// them, from any agent that has them.
 //
-// Whoever took the submission is its *keeper*: the client supplies it with all
-// chunks, and it keeps them for others. As long as a client is there, one who
-// reads a chunk need not keep it: the client has it, too. Without one each
-// chunk that is kept has a *partner*, an agent that keeps it as well; one that
-// has read it is asked first.
+// The agent that took the submission is its *keeper*: the client supplies it
+// with all chunks, and it keeps them for others. As long as a client is there,
+// an agent that reads a chunk need not keep it: the client has it, too. Without
+// one each chunk that is kept has a *partner*, an agent that keeps it as well.
 //
 //   wish    I need these chunks          -> chunk or lent, coming, or absent
 //   chunk   here is one; lent: here it lies
@@ -15,8 +14,9 @@
 //   keep    keep these, as I do          -> held, once it has them
 //   held    I keep these
 //
-// All of them are hints that may be lost, doubled or late. What came is
-// compared with its digest. What is asked for has bounds, whatever is missing.
+// All of them are hints that may be lost, doubled or late. A chunk that came is
+// compared with its digest. The parts stand in runtime/job/inputs; this class
+// wires them, and brings chunks here that one of them misses.
 //
 // A machine: no threads, clocks or sockets. Used by one thread; source() by
 // all.
@@ -24,15 +24,10 @@
 #define DOGGED_RUNTIME_JOB_INPUT_CHUNKS_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -46,18 +41,21 @@
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/task.h"
+#include "runtime/job/inputs/chunk_giver.h"
+#include "runtime/job/inputs/chunk_layout.h"
+#include "runtime/job/inputs/chunk_partners.h"
+#include "runtime/job/inputs/chunk_readers.h"
+#include "runtime/job/inputs/chunk_search.h"
+#include "runtime/job/inputs/chunk_supply.h"
+#include "runtime/job/inputs/chunk_words.h"
+#include "runtime/job/inputs/held_chunks.h"
 
 namespace dogged {
 
-// Chunks at hand. Thread-safe.
-class ChunkTable;
-
 class InputChunks {
  public:
-  // Of the envelope; between those of jobs and those of lending.
-  static constexpr uint8_t kKind = kFirstFreeKind + 19;
-  // `label.array` of a chunk's record on disk; of no label of a program.
-  static constexpr int32_t kArrayOnDisk = -1;
+  static constexpr uint8_t kKind = kChunkKind;  // of the envelope
+  static constexpr int32_t kArrayOnDisk = ChunkLayout::kArrayOnDisk;
 
   struct Options {
     AgentId self;
@@ -76,159 +74,74 @@ class InputChunks {
 
   // The inputs of `job`, which has some in chunks.
   InputChunks(Options options, const Job& job);
-  ~InputChunks();
   InputChunks(const InputChunks&) = delete;
   InputChunks& operator=(const InputChunks&) = delete;
 
   static bool IsNeededFor(const Job& job);
-  std::shared_ptr<const ChunkSource> source() const;
+  std::shared_ptr<const ChunkSource> source() const { return held_.source(); }
 
   // --- tasks
   // All that `task` reads is at hand, and stays until Unpin(). Else it will be:
   // TakeReady() says when.
   bool Pin(const Task& task, const Kernel& kernel);
   void Unpin(const Task& task);
-  std::vector<Task> TakeReady();
-  // More tasks may wait: what those that do have asked for is not too much.
-  bool HasRoom() const { return awaited_bytes_ < limits_.input_ahead_bytes; }
+  std::vector<Task> TakeReady() { return readers_.TakeReady(); }
+  // More tasks may wait: those that do have not asked for too much.
+  bool HasRoom() const {
+    return readers_.awaited_bytes() < options_.limits.input_ahead_bytes;
+  }
 
   // --- the client
-  // One is there that has all inputs, or none any more.
+  // A client is there that has all inputs, or none any more.
   void SetSupplier(bool is_there);
-  // What it is to supply next.
-  std::vector<ChunkId> TakeWishes();
-  // Errors: kInvalidArgument for what is not this chunk.
+  // The chunks that it is to supply next.
+  std::vector<ChunkId> TakeWishes() { return supply_.TakeWishes(); }
+  // Errors: kInvalidArgument for no chunk of an input; kFailedPrecondition for
+  //         bytes that are not this chunk.
   absl::Status Supply(const ChunkId& chunk, absl::string_view bytes);
 
   // --- others
   // Errors: kInvalidArgument for a malformed message, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, absl::string_view body,
                        Outbox& out);
-  // The answer to one for a job that is not here; empty if there is none.
+  // The answer to a message for a job that is not here; empty if there is none.
   static Bytes AnswerWithout(absl::string_view body);
   void Tick(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
   // Takes leave: others are to keep what this agent does.
   void HandOver() { is_leaving_ = true; }
-  bool HasToStay() const;
+  bool HasToStay() const { return partners_.IsNeeded(); }
   void OnDisk(const ValueStore::Event& event);
   // Copies what lies with an owner that has gone.
-  void CopyOrphans();
-  // The job has ended: what no task uses goes.
+  void CopyOrphans() { held_.CopyOrphans(); }
+  // The job has ended: chunks that no task uses go.
   void Release();
 
   // OK; or, once nobody has had a chunk for long that a task waits for, why the
   // job ends.
-  const absl::Status& lost() const { return lost_; }
-  // What tasks wait for, for people; empty if none does.
-  std::string Note() const;
-  const Counts& counts() const { return counts_; }
-  int64_t held_count() const { return held_count_; }
+  const absl::Status& lost() const { return search_.lost(); }
+  // Says that tasks wait for what no agent has, for people; else empty.
+  std::string Note() const { return search_.Note(); }
+  Counts counts() const;
+  int64_t held_count() const { return held_.count(); }
 
  private:
-  struct Chunk {
-    Digest digest;
-    ChunkId id;
-    int32_t pins = 0;
-    bool is_held = false;     // in memory, see the table
-    bool is_on_disk = false;  // written, or being so
-    bool is_written = false;
-    bool is_loading = false;
-    bool is_kept = false;  // for others
-    AgentId partner;       // keeps it too, or is asked to
-    bool is_partner_sure = false;
-    AgentId reader;  // the last one that was sent it
-  };
-  // What is asked for and has not come.
-  struct Search {
-    AgentId asked;  // none: nobody is, now
-    absl::Time asked_at = absl::InfinitePast();
-    int tries = 0;           // of agents of the view
-    int giver_tries = 0;     // of one that asked this agent to keep it
-    bool is_coming = false;  // said so by `asked`
-    // When it was first missed, or last said to come.
-    absl::Time since = absl::InfiniteFuture();
-    absl::btree_map<AgentId, absl::Time> absent;
-  };
-  struct Waiting {
-    int64_t missing = 0;  // chunks
-    std::vector<int64_t> chunks;
-  };
-  using Positions = std::vector<int64_t>;
-
-  int64_t PositionOf(const ChunkId& id) const;
-  int64_t BytesOf(const Chunk& chunk) const;
-  bool IsHere(const Chunk& c) const { return c.is_held || c.is_written; }
-  Value Held(const Chunk& chunk) const;
   // Has the chunk brought here, from disk, the client or others.
   void Want(int64_t at);
-  void Hold(int64_t at, const Value& value);
   void Arrived(int64_t at);
-  void Evict();
-  void Load(Chunk& chunk);
-  // Sends it if it is in memory.
-  bool SendTo(AgentId to, int64_t at, Outbox& out);
-  void AskOthers(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
-  // Until then whoever was asked may yet send it.
-  absl::Time PatienceEnd(const Search& search) const;
-  // None if all have said that they lack it.
-  AgentId Candidate(absl::Time now, int64_t at, const Search& search,
-                    absl::Span<const AgentId> others) const;
-  // One that asked this agent to keep it; none if nobody did.
-  AgentId GiverOf(int64_t at) const;
-  void NoteLost(absl::Time now, int64_t at, const Search& search);
-  void FindPartners(absl::Time now, absl::Span<const AgentId> others,
-                    Outbox& out);
-  void ServeWaiters(Outbox& out);
-  void Keep(Chunk& chunk, bool is_kept);
-  void Drop(int64_t at);
   absl::Status ReceiveBytes(absl::Time now, AgentId from, Decoder& in,
                             bool is_lent);
-  void ReceiveWish(AgentId from, const Positions& wanted, Outbox& out);
-  void ReceiveKeep(AgentId from, const Positions& kept, Outbox& out);
-  // Says `form` of these, if there are some.
-  void Send(AgentId to, uint8_t form, const Positions& chunks,
-            Outbox& out) const;
-  static Label LabelOf(const ChunkId& id);
-  // What a chunk holds, in memory of its own; none if the size is another.
-  Value ValueOf(const Chunk& chunk, absl::string_view bytes) const;
 
   const Options options_;
-  const Limits& limits_;
-  std::vector<std::string> names_;  // by input
-  std::vector<ChunkGrid> grids_;    // by input
-  std::vector<int64_t> first_;      // position of an input's first chunk
-  std::vector<Chunk> chunks_;
-  std::shared_ptr<ChunkTable> table_;
-  std::deque<int64_t> resident_;  // in memory, oldest first
-  int64_t held_bytes_ = 0;
-  int64_t held_count_ = 0;
-  int64_t loose_bytes_ = 0;  // of these, not kept: for the cache's bound
-
-  absl::flat_hash_map<Task, Waiting> tasks_;  // pinned, or waiting
-  absl::flat_hash_map<int64_t, std::vector<Task>> awaiting_;
-  std::vector<Task> ready_;
-  int64_t awaited_bytes_ = 0;
-
-  absl::btree_map<int64_t, Search> searches_;
-  bool is_nobody_left_ = false;  // for one of them, now
-  AgentId likely_;               // had the last one that was asked for
-  absl::btree_map<AgentId, absl::Time> heard_;
-  // Whom to send what is on its way here: each a chunk once.
-  absl::btree_map<int64_t, absl::btree_set<AgentId>> waiters_;
-  absl::btree_map<int64_t, absl::btree_set<AgentId>> holders_wanted_;
-
-  bool has_supplier_ = false;
-  bool is_keeper_ = false;
-  bool is_leaving_ = false;
-  int64_t next_to_supply_ = 0;  // all before were wished for
-  absl::btree_set<int64_t> being_supplied_;
-  std::deque<int64_t> supply_first_;
-  int64_t supply_bytes_ = 0;  // wished for
-  absl::Time next_partners_ = absl::InfinitePast();
-  bool are_all_partnered_ = false;
-  std::vector<AgentId> partners_of_;  // the others, when they were looked at
-  absl::Status lost_;
-  Counts counts_;
+  // Each uses those above it, and none below.
+  const ChunkLayout layout_;  // which chunks there are
+  HeldChunks held_;           // chunks in memory and on disk
+  ChunkReaders readers_;      // tasks that need chunks
+  ChunkSupply supply_;        // from the client
+  ChunkPartners partners_;    // a second agent for each that is kept
+  ChunkGiver giver_;          // to others
+  ChunkSearch search_;        // from others
+  bool is_leaving_ = false;   // by HandOver()
+  int64_t received_bytes_ = 0;
 };
 
 }  // namespace dogged
