@@ -1,61 +1,37 @@
 // JobStorage: where the bytes of one job's values are on this agent: in memory,
-// on disk, or both; which are on their way from one to the other; and which
-// tasks wait for bytes before they may run.
-//
-// Two reasons to write a value: the agent has a directory of its own and keeps
-// there what it holds, or enough to make that again (`keeps_values`,
-// WriteQueue); or memory is short. Under pressure values that are on disk turn
-// hollow, oldest first. A task whose inputs are hollow is *staged*; the most
-// urgent staged tasks get their inputs loaded, within the bound, so no two
-// tasks wait for each other's memory.
+// on disk, or both; which are on their way from one to the other (ValueSpill);
+// and which tasks wait for bytes before they may run (StagedTasks). It decides
+// when memory is short, and which staged task is next within the bound.
 //
 // A machine: no threads, clocks or messages. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_JOB_STORAGE_H_
 #define DOGGED_RUNTIME_JOB_JOB_STORAGE_H_
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/dictionary/shard.h"
 #include "kvstore/storage/value_store.h"
-#include "kvstore/storage/write_queue.h"
 #include "runtime/base/ids.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/relations.h"
-#include "runtime/graph/task_bytes.h"
-#include "runtime/job/job_options.h"
+#include "runtime/job/storage/memory_needs.h"
+#include "runtime/job/storage/staged_tasks.h"
+#include "runtime/job/storage/value_spill.h"
 
 namespace dogged {
 
 class JobStorage {
  public:
-  struct Options {
-    Digest job;
-    // Values count as durable only once they are written, or what was made of
-    // them is.
-    bool keeps_values = false;
-    // What all values of this process may take; 0: no bound.
-    int64_t bytes_max = 0;
-    std::function<int64_t()> live_bytes = Value::LiveBytes;
-    int64_t generation_interval = JobLimits().generation_interval;
-  };
-  // A hollow value that is wanted whole: by which agents.
-  struct Loaded {
-    Label label;
-    absl::btree_set<AgentId> targets;
-  };
+  using Options = StorageOptions;
+  using Loaded = LoadedValue;
 
   // `store` may be null: then nothing is ever written. All outlive this.
   JobStorage(Options options, ValueStore* store, const Relations& relations,
@@ -63,126 +39,91 @@ class JobStorage {
   JobStorage(const JobStorage&) = delete;
   JobStorage& operator=(const JobStorage&) = delete;
 
-  bool has_store() const { return store_ != nullptr; }
-  bool keeps_values() const { return options_.keeps_values; }
-  int64_t bytes_max() const { return options_.bytes_max; }
-  int64_t live_bytes() const { return options_.live_bytes(); }
+  bool has_store() const { return values_.has_store(); }
+  bool keeps_values() const { return values_.options().keeps_values; }
+  int64_t bytes_max() const { return values_.options().bytes_max; }
+  int64_t live_bytes() const { return values_.live_bytes(); }
   // No task that requires nothing should start while others run.
-  bool IsPressed() const {
-    return options_.bytes_max > 0 && live_bytes() >= options_.bytes_max / 2;
-  }
+  bool IsPressed() const { return values_.IsPressed(); }
 
   // --- tasks
   // A task with these inputs can't run at once.
   bool MustStage(const Activation& record) const;
-  void Stage(std::unique_ptr<Activation> record);
+  void Stage(std::unique_ptr<Activation> record) {
+    tasks_.Stage(std::move(record));
+  }
   // Forgets `task`; false if it was not staged.
-  bool Drop(const Task& task);
-  std::vector<Task> StagedTasks() const;
-  bool IsStaged(const Task& task) const {
-    const Key key = KeyOf(task);
-    return staged_.contains(key) || active_.contains(key);
-  }
-  int64_t staged_count() const {
-    return static_cast<int64_t>(staged_.size() + active_.size());
-  }
-  // What tasks take is known from now on, on an agent of so many workers; see
-  // stuck().
+  bool Drop(const Task& task) { return tasks_.Drop(task); }
+  std::vector<Task> StagedTasks() const { return tasks_.Tasks(); }
+  bool IsStaged(const Task& task) const { return tasks_.Contains(task); }
+  int64_t staged_count() const { return tasks_.size(); }
+  // The memory that tasks take is known from now on, on an agent of so many
+  // workers; see stuck().
   void SetKernels(std::shared_ptr<const KernelTable> kernels, int workers);
-  // kResourceExhausted if `bytes`, of inputs and outputs of `task`, are more
-  // than all values may take: with the number that would do.
-  absl::Status Judge(const Task& task, int64_t bytes) const;
+  // See MemoryNeeds.
+  absl::Status Judge(const Task& task, int64_t bytes) const {
+    return needs_.Judge(task, bytes);
+  }
   // Makes room if memory is short, writes what is to be written, and hands out
   // staged tasks whose inputs are all here. `running` counts the tasks that
   // have been handed out and have not completed. `is_result` says what has to
   // be written; `replace_inputs` replaces each input of tasks that wait.
-  using Visit = absl::FunctionRef<Value(const Value&)>;
+  using Visit = dogged::StagedTasks::Visit;
   std::vector<std::unique_ptr<Activation>> Advance(
       absl::Time now, int64_t running, int workers,
       absl::FunctionRef<bool(const Label&)> is_result,
       absl::FunctionRef<void(Visit)> replace_inputs);
   // Inputs of staged tasks that this agent does not hold: to be demanded.
   std::vector<std::pair<Label, Task>> TakeRemote() {
-    return std::exchange(remote_, {});
+    return tasks_.TakeRemote();
   }
   // Staged tasks whose inputs don't come: their hollow inputs count as missing.
   std::vector<std::unique_ptr<Activation>> TakeReturned() {
-    return std::exchange(returned_, {});
+    return tasks_.TakeReturned();
   }
   // Why no task can ever run; OK as long as one may.
   const absl::Status& stuck() const { return stuck_; }
 
-  // --- values
-  // Has the bytes of a hollow value fetched; TakeLoaded() says when.
-  void Load(const Label& label, const absl::btree_set<AgentId>& targets);
-  std::vector<Loaded> TakeLoaded() { return std::exchange(loaded_, {}); }
+  // --- values; see ValueSpill
+  void Load(const Label& label, const absl::btree_set<AgentId>& targets) {
+    values_.Load(label, targets);
+  }
+  std::vector<Loaded> TakeLoaded() { return values_.TakeLoaded(); }
   // Bytes that came from elsewhere, maybe for a staged task.
-  void Offer(const Label& label, const Value& value);
-  // Of this job. kWritten, kLoaded and kLost are dealt with here. True if an
-  // entry had nothing but what was on disk, and that is lost: the entry then
-  // holds no value.
+  void Offer(const Label& label, const Value& value) {
+    tasks_.Offer(label, value);
+  }
+  // An event of this job; see ValueSpill. Staged tasks get what was loaded.
   bool Note(const ValueStore::Event& event);
-  // A value of this job that was found on disk: `entry` gets it, whole or
-  // hollow as memory allows.
-  void Adopt(const Label& label, LabelEntry& entry, const Value& value);
-  void Scan() { store_->Scan(options_.job); }
-  // The job has ended: what is on disk goes, unless it is nowhere else.
-  void Conclude();
-  // The disk takes no more: nothing is written from now on, and memory that
-  // would need it is stuck. False if that was so before.
-  bool GiveUpDisk(const absl::Status& cause);
+  void Adopt(const Label& label, LabelEntry& entry, const Value& value) {
+    values_.Adopt(label, entry, value);
+  }
+  void Scan() { values_.Scan(); }
+  void Conclude() { values_.Conclude(); }
+  // Memory that would need the disk is stuck from now on.
+  bool GiveUpDisk(const absl::Status& cause) {
+    return values_.GiveUpDisk(cause);
+  }
 
  private:
-  using Key = std::pair<int64_t, Task>;  // most urgent first
-  struct Active {
-    std::unique_ptr<Activation> record;
-    int64_t missing = 0;  // inputs that are still hollow
-    int64_t bytes = 0;    // reserved for inputs and outputs
-    int tries = 0;
-    absl::Time next_try;
-  };
-
-  Key KeyOf(const Task& task) const;
-  void ForgetErased();
-  void QueueWrites(absl::Time now,
-                   absl::FunctionRef<bool(const Label&)> is_result);
-  void StartWrites();
   void Relieve(absl::Time now, absl::FunctionRef<void(Visit)> replace_inputs);
-  void ReplaceStagedInputs(Visit visit);
-  void Evict(int64_t target);
-  // Asks for the hollow inputs; takes those that are here.
-  void Fetch(absl::Time now, Active& active);
-  void Retry(absl::Time now);
-  void Fill(Active& active, const Label& label, const Value& value);
-  // In which a task that needs `bytes` more beside `live` can run, and all
-  // others, as far as that is known.
-  int64_t Enough(int64_t live, int64_t bytes) const;
+  // Lets staged tasks become active, as far as there is room.
+  void StartTasks(absl::Time now, int64_t running, int workers);
+  // The next one, which takes `bytes`, has room, alone or beside others; else
+  // it is noted how much it wants.
+  bool HasRoom(bool is_idle, int64_t bytes);
+  // The next one can never run.
+  void NoteStuck(int64_t bytes);
 
   const Relations& relations_;
-  Options options_;
-  ValueStore* const store_;
-  Shard& shard_;
-
-  absl::flat_hash_map<Label, uint64_t> writing_;  // tickets
-  WriteQueue write_queue_;
-  std::deque<Label> to_evict_;  // written first
-  std::deque<Label> resident_;  // oldest first; may name what is gone
-  absl::flat_hash_map<Label, Loaded> loading_;
-  std::vector<Loaded> loaded_;
-
-  absl::btree_map<Key, std::unique_ptr<Activation>> staged_;
-  absl::btree_map<Key, Active> active_;
-  std::vector<std::unique_ptr<Activation>> returned_;
-  std::vector<std::pair<Label, Task>> remote_;
-  std::shared_ptr<const KernelTable> kernels_;
-  std::optional<TaskBytes> task_bytes_;
-  int64_t widest_bytes_ = 0;  // of inputs and outputs of a task, as foretold
-  int64_t kept_bytes_ = 0;    // beside them: scratch and labels, an estimate
-  int64_t room_wanted_ = 0;   // by the staged task that is next
+  ValueSpill values_;          // values between memory and disk
+  dogged::StagedTasks tasks_;  // tasks that wait for bytes, or room
+  MemoryNeeds needs_;          // of tasks, as foretold
+  // Written by Advance() alone, and by SetKernels().
+  int64_t room_wanted_ = 0;  // by the staged task that is next
   absl::Time next_relief_ = absl::InfinitePast();
   absl::Time stuck_since_ = absl::InfiniteFuture();
   absl::Status stuck_;
-  absl::Status disk_;  // why nothing is written any more
 };
 
 }  // namespace dogged

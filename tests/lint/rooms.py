@@ -17,7 +17,7 @@ import source
 
 FOLDERS = ("kvstore/dictionary", "kvstore/lending", "kvstore/placement",
            "kvstore/replication", "kvstore/storage", "runtime/job",
-           "runtime/job/inputs",
+           "runtime/job/inputs", "runtime/job/storage",
            "runtime/agent", "runtime/agent/loop", "runtime/agent/records",
            "dsl", "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
 # Second halves of classes: the encoded form of a TilePlan's many parts, results
