@@ -19,7 +19,7 @@
 #include "routing/memory/arena.h"
 #include "routing/memory/host_transport.h"
 #include "runtime/agent/agent.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 #include "runtime/base/check.h"
 #include "runtime/exec/background_thread.h"
 #include "runtime/exec/cpu_layout_hwloc.h"

@@ -49,6 +49,14 @@ void Watermarks::NoteRetired(const Label& label) {
   }
 }
 
+std::vector<Label> Watermarks::ReleasedEarly() const {
+  std::vector<Label> out;
+  out.reserve(released_early_.size());
+  for (const auto& [label, consumers] : released_early_) out.push_back(label);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 void Watermarks::MarkUnverified(const Label& row, int64_t version) {
   const auto doubt = unverified_.try_emplace(row, version).first;
   doubt->second = std::max(doubt->second, version);

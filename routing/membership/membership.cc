@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "routing/membership/reconcile.h"
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
@@ -27,7 +28,9 @@ Membership::Membership(Member self, const MembershipOptions& options, Rng rng)
     : self_(std::move(self)),
       options_(options),
       rng_(rng.Stream("membership")),
-      detector_(options.detector, rng.Stream("failure detector")) {
+      detector_(options.detector, rng.Stream("failure detector")),
+      records_(options.reconcile_bytes_max),
+      candidates_(options.candidate_time_max) {
   DOGGED_CHECK(!self_.id.IsNone());
   entries_[self_.id] =
       Entry{.fact = {.id = self_.id, .member = self_}, .known = true};
@@ -77,7 +80,7 @@ bool Membership::MergeFact(MemberFact fact) {
   const bool alive = fact.state == MemberState::kAlive;
   auto it = entries_.find(id);
   if (it == entries_.end()) {
-    candidates_.erase(id);
+    candidates_.Remove(id);
     Entry entry{.fact = std::move(fact), .known = alive};
     if (alive) {
       detector_.Add(id, awake_);
@@ -162,7 +165,7 @@ uint64_t Membership::MembersDigest() const {
 }
 
 uint64_t Membership::StateDigest() const {
-  return Mix64(MembersDigest(), records_.sum());
+  return Mix64(MembersDigest(), records_.set().sum());
 }
 
 // --- Sending -------------------------------------------------------------
@@ -308,7 +311,7 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   if (MembersDigest() != their_members) {
     SendNews(from, AllFacts(), is_full, out);
   }
-  if (records_.sum() != their_records) SendReconcile(from, out);
+  if (records_.set().sum() != their_records) records_.Start(from, out);
 }
 
 // A ping: who asked for it (0: the sender), then the sender's own fact.
@@ -367,6 +370,67 @@ void Membership::ReceiveFromDead(AgentId from, uint8_t kind, const Bytes& body,
   }
 }
 
+// --- Records -------------------------------------------------------------
+
+void Membership::MergeRecords(
+    std::vector<std::pair<std::string, GossipRecord>> records,
+    GossipNews& fresh) {
+  const size_t before = fresh.records.size();
+  records_.Merge(std::move(records), fresh);
+  for (size_t i = before; i < fresh.records.size(); ++i) {
+    events_.push_back({.kind = MembershipEvent::Kind::kRecord,
+                       .key = fresh.records[i].first});
+  }
+}
+
+void Membership::PutRecord(absl::Time now, absl::string_view key,
+                           uint64_t version, Bytes bytes, Outbox& out) {
+  Advance(now);
+  GossipNews fresh;
+  MergeRecords({{std::string(key), {version, std::move(bytes)}}}, fresh);
+  Spread(fresh, AgentId(), out);
+}
+
+void Membership::PutDigests(Encoder& encoder) const {
+  encoder.PutU64(MembersDigest());
+  encoder.PutU64(records_.set().sum());
+}
+
+void Membership::SendDigest(AgentId to, Outbox& out) const {
+  Encoder encoder;
+  PutDigests(encoder);
+  out.Send(to, RoutingKind::kGossipDigest, JobId(), Bytes(encoder.Take()));
+}
+
+void Membership::ReceiveDigest(AgentId from, const Bytes& body, Outbox& out) {
+  Decoder decoder(body.view());
+  const uint64_t their_members = decoder.GetU64();
+  const uint64_t their_records = decoder.GetU64();
+  if (!decoder.Finish("gossip digest").ok()) {
+    ++refused_count_;
+    return;
+  }
+  if (their_members != MembersDigest()) SendNews(from, AllFacts(), true, out);
+  if (their_records != records_.set().sum()) records_.Start(from, out);
+}
+
+void Membership::ReceiveReconcile(AgentId from, const Bytes& body,
+                                  Outbox& out) {
+  auto heard = ReconcileMessage::Decode(body.view());
+  if (!heard.ok()) {
+    ++refused_count_;
+    return;
+  }
+  GossipNews fresh;
+  MergeRecords(std::exchange(heard->records, {}), fresh);
+  if (view_->size() > options_.push_all_max) Spread(fresh, from, out);
+  if (!records_.Answer(from, *heard, out) && heard->has_more &&
+      !fresh.empty()) {
+    // Only what brought something goes on at once: copies of it end here.
+    SendDigest(from, out);
+  }
+}
+
 // --- Time ----------------------------------------------------------------
 
 void Membership::Tick(absl::Time now, Outbox& out) {
@@ -376,8 +440,8 @@ void Membership::Tick(absl::Time now, Outbox& out) {
   if (declared_dead_) return;
   TickCandidates(out);
   RunGossip(out);
-  absl::Time next = std::min(detector_.next_tick(), next_gossip_);
-  if (!candidates_.empty()) next = std::min(next, next_candidate_ping_);
+  const absl::Time next =
+      std::min({detector_.next_tick(), next_gossip_, candidates_.next_ping()});
   out.WakeAt(now + std::max(next - awake_, absl::ZeroDuration()));
 }
 
@@ -401,7 +465,7 @@ void Membership::RunDetector(Outbox& out) {
 void Membership::RunGossip(Outbox& out) {
   if (awake_ < next_gossip_) return;
   next_gossip_ = awake_ + options_.gossip_interval;
-  reconcile_bytes_ = options_.reconcile_bytes_max;
+  records_.Refill();
   if (blob_changed_ && view_->size() <= options_.push_all_max) {
     Spread(NewsOf(self_.id), AgentId(), out);
   }
@@ -439,7 +503,7 @@ void Membership::Heard(absl::Time now, const Envelope& head, Outbox& out) {
   } else {
     detector_.Heard(head.source, awake_);
   }
-  if (candidates_.contains(head.source)) Promote(head.source, out);
+  if (candidates_.Contains(head.source)) Promote(head.source, out);
 }
 
 void Membership::PeerDied(absl::Time now, AgentId peer, absl::string_view cause,

@@ -34,8 +34,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "routing/membership/candidates.h"
 #include "routing/membership/failure_detector.h"
 #include "routing/membership/gossip_codec.h"
+#include "routing/membership/record_gossip.h"
 #include "routing/membership/record_set.h"
 #include "routing/membership/view.h"
 #include "routing/transport/envelope.h"
@@ -46,8 +48,6 @@
 #include "runtime/base/random.h"
 
 namespace dogged {
-
-struct ReconcileMessage;
 
 struct MembershipOptions {
   FailureDetectorTimes detector;
@@ -130,7 +130,7 @@ class Membership {
   void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
                  Bytes bytes, Outbox& out);
   // By key.
-  const RecordSet::Map& records() const { return records_.records(); }
+  const RecordSet::Map& records() const { return records_.set().records(); }
 
   // What happened since the last call, in order.
   std::vector<MembershipEvent> TakeEvents();
@@ -149,16 +149,14 @@ class Membership {
   AgentId RelayTo(AgentId to) const;
   // Live agents from which nothing comes directly to `id`, as it says.
   std::vector<AgentId> UnheardBy(AgentId id) const;
-  int64_t candidate_count() const {
-    return static_cast<int64_t>(candidates_.size());
-  }
+  int64_t candidate_count() const { return candidates_.size(); }
 
   // Malformed messages.
   int64_t refused_count() const { return refused_count_; }
   // A hash of all facts except blobs; equal after convergence.
   uint64_t StateDigest() const;
   // Records hashed for it so far: one for each that came or changed.
-  int64_t hashed_count() const { return records_.hashed_count(); }
+  int64_t hashed_count() const { return records_.set().hashed_count(); }
 
  private:
   // A fact and what only this agent keeps with it.
@@ -167,12 +165,6 @@ class Membership {
     bool known = false;  // `fact.member` is filled
     bool forgotten = false;
     absl::Time ended = absl::InfiniteFuture();  // awake time of its end
-  };
-
-  // Was named, and has not been heard.
-  struct Candidate {
-    MemberFact fact;
-    absl::Time since;  // awake time
   };
 
   void Advance(absl::Time now);
@@ -197,6 +189,12 @@ class Membership {
   void ReceiveAck(AgentId from, const Bytes& body, Outbox& out);
   void ReceiveFromDead(AgentId from, uint8_t kind, const Bytes& body,
                        Outbox& out);
+  void ReceiveDigest(AgentId from, const Bytes& body, Outbox& out);
+  void ReceiveReconcile(AgentId from, const Bytes& body, Outbox& out);
+  void MergeRecords(std::vector<std::pair<std::string, GossipRecord>> records,
+                    GossipNews& fresh);
+  void PutDigests(Encoder& encoder) const;
+  void SendDigest(AgentId to, Outbox& out) const;
   void RunDetector(Outbox& out);
   void RunGossip(Outbox& out);
   AgentId RandomPeer();
@@ -216,39 +214,30 @@ class Membership {
   void NoteUnheard();
   void RefreshRelays();
 
-  // --- membership_records.cc
-  void MergeRecords(std::vector<std::pair<std::string, GossipRecord>> records,
-                    GossipNews& fresh);
-  void PutDigests(Encoder& encoder) const;
-  void SendDigest(AgentId to, Outbox& out) const;
-  // Says what could be missing there, or here.
-  void SendReconcile(AgentId to, Outbox& out);
-  void SendReconcile(AgentId to, const ReconcileMessage& message, Outbox& out);
-  void ReceiveDigest(AgentId from, const Bytes& body, Outbox& out);
-  void ReceiveReconcile(AgentId from, const Bytes& body, Outbox& out);
-
   Member self_;
   MembershipOptions options_;
   Rng rng_;
-  FailureDetector detector_;
+  FailureDetector detector_;  // says which members are silent
+  RecordGossip records_;      // the facts that are no members
+  Candidates candidates_;     // named, and not heard yet
+
+  // Members; written as facts are merged, and by this agent's own news.
   absl::btree_map<AgentId, Entry> entries_;
-  absl::btree_map<AgentId, Candidate> candidates_;
+  std::shared_ptr<const View> view_;     // of entries_
+  mutable uint64_t members_digest_ = 0;  // of entries_; 0: to be computed
   // Agents that do not hear this one directly, and by whom they are reached.
   absl::btree_map<AgentId, AgentId> relays_;
-  RecordSet records_;
-  int64_t reconcile_bytes_ = 0;  // that may be sent until the next gossip
-  std::shared_ptr<const View> view_;
-  std::vector<MembershipEvent> events_;
-  absl::Time last_now_ = absl::InfinitePast();
-  absl::Time awake_ = absl::UnixEpoch();
-  absl::Time next_gossip_ = absl::UnixEpoch();
-  absl::Time next_candidate_ping_ = absl::UnixEpoch();
-  // It has just joined: others may not know it yet, nor it them.
-  absl::Time newcomer_until_ = absl::UnixEpoch();
-  bool blob_changed_ = false;
+  bool blob_changed_ = false;  // and is to be spread with the next gossip
   bool declared_dead_ = false;
   bool leaving_ = false;
-  mutable uint64_t members_digest_ = 0;  // 0: to be computed
+  std::vector<MembershipEvent> events_;  // until TakeEvents()
+
+  // Time; written by Advance(), and by Absorb().
+  absl::Time last_now_ = absl::InfinitePast();
+  absl::Time awake_ = absl::UnixEpoch();
+  absl::Time next_gossip_ = absl::UnixEpoch();  // moved on by RunGossip()
+  // It has just joined: others may not know it yet, nor it them.
+  absl::Time newcomer_until_ = absl::UnixEpoch();
   int64_t refused_count_ = 0;
 };
 

@@ -10,8 +10,6 @@
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kCandidatePingInterval = absl::Milliseconds(300);
-
 absl::Status Malformed(absl::string_view bytes) {
   return absl::InvalidArgumentError(absl::StrCat(
       "membership snapshot of ", bytes.size(), " bytes is malformed"));
@@ -24,9 +22,7 @@ std::string Membership::Snapshot() const {
   GossipNews news = AllFacts();
   news.records.assign(records().begin(), records().end());
   GossipNews named;
-  for (const auto& [id, candidate] : candidates_) {
-    named.facts.push_back(candidate.fact);
-  }
+  named.facts = candidates_.facts();
   Encoder encoder;
   encoder.PutId(self_.id);
   encoder.PutId(view_->digest());
@@ -127,7 +123,7 @@ absl::StatusOr<AgentId> Membership::Absorb(absl::Time now,
   }
   newcomer_until_ = awake_ + 2 * options_.gossip_interval;
   Spread(NewsOf(self_.id), AgentId(), out);
-  for (const auto& [id, candidate] : candidates_) {
+  for (const AgentId id : candidates_.ids()) {
     SendNews(id, NewsOf(self_.id), false, out);
   }
   return from;
@@ -149,19 +145,15 @@ std::string Membership::AddressOf(AgentId id) const {
 }
 
 void Membership::AddCandidate(MemberFact fact) {
-  const AgentId id = fact.id;
-  if (fact.state != MemberState::kAlive || entries_.contains(id)) return;
-  const auto [it, is_new] =
-      candidates_.try_emplace(id, Candidate{std::move(fact), awake_});
-  if (!is_new) return;
-  events_.push_back({.kind = MembershipEvent::Kind::kNamed,
-                     .member = it->second.fact.member});
-  next_candidate_ping_ = awake_;
+  if (fact.state != MemberState::kAlive || entries_.contains(fact.id)) return;
+  Member member = fact.member;
+  if (!candidates_.Add(std::move(fact), awake_)) return;
+  events_.push_back(
+      {.kind = MembershipEvent::Kind::kNamed, .member = std::move(member)});
 }
 
 void Membership::Promote(AgentId id, Outbox& out) {
-  MemberFact fact = std::move(candidates_.at(id).fact);
-  candidates_.erase(id);
+  MemberFact fact = candidates_.Take(id);
   GossipNews fresh;
   if (MergeFact(fact)) fresh.facts.push_back(std::move(fact));
   detector_.Heard(id, awake_);
@@ -183,16 +175,12 @@ void Membership::EndPredecessors(AgentId id, Outbox& out) {
 }
 
 void Membership::TickCandidates(Outbox& out) {
-  if (candidates_.empty() || awake_ < next_candidate_ping_) return;
-  next_candidate_ping_ = awake_ + kCandidatePingInterval;
-  absl::erase_if(candidates_, [this](const auto& item) {
-    const Candidate& candidate = item.second;
-    if (awake_ - candidate.since < options_.candidate_time_max) return false;
-    events_.push_back({.kind = MembershipEvent::Kind::kForgotten,
-                       .member = candidate.fact.member});
-    return true;
-  });
-  for (const auto& [id, candidate] : candidates_) SendPing(id, AgentId(), out);
+  const Candidates::Due due = candidates_.Tick(awake_);
+  for (const Member& member : due.forgotten) {
+    events_.push_back(
+        {.kind = MembershipEvent::Kind::kForgotten, .member = member});
+  }
+  for (const AgentId id : due.to_ping) SendPing(id, AgentId(), out);
 }
 
 // --- Links that are down ---------------------------------------------------

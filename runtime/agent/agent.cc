@@ -1,457 +1,226 @@
 #include "runtime/agent/agent.h"
 
-#include <algorithm>
-
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "runtime/agent/placement_salts.h"
-#include "runtime/base/log.h"
-#include "runtime/base/status.h"
+#include <utility>
 
 namespace dogged {
 namespace {
 
 constexpr auto kAnnounce = static_cast<uint8_t>(LabelMessage::kAnnounce);
 
-// Others hear of a job by then, if none of them says that it has it.
-constexpr absl::Duration kUntoldMax = absl::Seconds(3);
-// What waits for room in a queue looks for it again after this.
-constexpr absl::Duration kBehindInterval = absl::Milliseconds(1);
 constexpr absl::Duration kHousekeepingInterval = absl::Milliseconds(250);
-
-// Of values whose owner has gone, so many are copied at a time.
-constexpr int64_t kOrphanBytes = 64 << 20;
-constexpr absl::Duration kOrphanInterval = absl::Milliseconds(50);
 
 }  // namespace
 
 Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
              Background& background, JobTools tools)
-    : options_(std::move(options)),
-      transport_(transport),
-      executor_(executor),
-      background_(background),
-      tools_(std::make_shared<const JobTools>(std::move(tools))),
-      rng_(Rng(options_.seed).Stream("agent")),
-      membership_(options_.self, options_.membership,
-                  Rng(options_.seed).Stream("membership")),
-      multicast_(options_.self.id, options_.plan, options_.limits),
-      packer_(options_.self.id, options_.limits),
-      unpacker_(options_.self.id, options_.limits),
-      has_settled_(!options_.looks_for_others) {
-  outbox_.wake_early = [this](AgentId to) { transport_.WakeEarly(to); };
-  packer_.SetRelays([this](AgentId to) { return membership_.RelayTo(to); });
-  multicast_.SetView(membership_.view());
-  multicast_.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
-    const auto entry = jobs_.find(job);
-    return entry == jobs_.end() || entry->second.run == nullptr ||
-           entry->second.run->Lacks(tag.view());
+    : context_(std::move(options), executor, background, std::move(tools)),
+      mailbox_(context_, transport),
+      records_(context_),
+      table_(records_),
+      takers_(context_, records_, table_),
+      stats_(context_, table_),
+      kernels_(context_, table_),
+      inputs_(context_, table_),
+      lifecycle_(context_,
+                 {mailbox_, records_, table_, takers_, kernels_, inputs_}),
+      exchange_(context_, records_, table_, takers_, lifecycle_),
+      completion_(context_, records_, table_, takers_, stats_, lifecycle_),
+      loans_(context_, table_),
+      changes_(context_, mailbox_, table_, takers_, lifecycle_),
+      departure_(context_, records_, table_, takers_, stats_),
+      reports_(context_, records_, table_) {
+  context_.multicast.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
+    const JobRun* const run = table_.FindRun(job);
+    return run == nullptr || run->Lacks(tag.view());
   });
-  if (options_.engine != nullptr) {
-    values_ = std::make_unique<ValueStore>(*options_.engine);
-    if (options_.keeps_values) values_->ScanJobs();
-  }
-  if (options_.shared_memory != nullptr) {
-    lending_ = std::make_unique<Lending>(
-        options_.self.id, *options_.shared_memory, options_.lending);
-  }
-}
-
-Agent::~Agent() {
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.kernels != nullptr) StopKernels(*entry.kernels);
-  }
 }
 
 void Agent::RunOnce(absl::Time now) {
-  outbox_.wake = absl::InfiniteFuture();
-  arrivals_.clear();
-  had_completions_ = false;
-  transport_.Poll(arrivals_);
-  messages_.clear();
-  for (const Arrival& arrival : arrivals_) {
-    unpacker_.Open(now, arrival, messages_);
-  }
+  Outbox& outbox = context_.outbox;
+  outbox.wake = absl::InfiniteFuture();
+  had_news_ = mailbox_.Poll(now);
   // Messages to this agent itself join behind: a loop, for they may beget more.
   do {
-    std::vector<Message> batch = std::exchange(messages_, {});
-    for (const Message& message : batch) {
-      membership_.Heard(now, message.head, outbox_);
+    for (const Message& message : mailbox_.Take()) {
+      context_.membership.Heard(now, message.head, outbox);
       Dispatch(now, message.head.source, message.head.kind, message.head.job,
                message.body);
     }
-    completions_.clear();
-    executor_.Poll(completions_);
-    had_completions_ |= !completions_.empty();
-    for (Completion& completion : completions_) {
-      auto it = jobs_.find(completion.job);
-      if (it != jobs_.end() && it->second.run != nullptr) {
-        it->second.run->OnCompletion(now, std::move(completion), outbox_);
-      }
-    }
-    background_.Poll();
-    TakeKernels();
-    TakeDigests(now);
+    TakeCompletions(now);
+    context_.background.Poll();
+    kernels_.TakeMade();
+    completion_.TakeDigests(now);
     PollValues(now);
-    membership_.Tick(now, outbox_);
-    HandleEvents(now);
-    multicast_.Tick(now, outbox_);
-    unpacker_.Tick(now);
-    for (auto& [id, entry] : jobs_) {
-      if (entry.run == nullptr) continue;
-      entry.run->Tick(now, outbox_);
-      if (!draining_) entry.run->Feed(now, outbox_);
+    context_.membership.Tick(now, outbox);
+    changes_.Handle(now);
+    context_.multicast.Tick(now, outbox);
+    mailbox_.Tick(now);
+    TickRuns(now);
+    lifecycle_.TellRounds(now);
+    inputs_.Tick(now);
+    loans_.Tick(now);
+    if (departure_.TakeLeave(now)) changes_.HandleOwnLeave(now);
+    exchange_.OfferJobs(now);
+    exchange_.RequestJobs(now);
+    kernels_.CheckDue(now);
+    for (const auto& [job, why] : takers_.TakeUnservable(now)) {
+      lifecycle_.Fail(now, job, why);
     }
-    TellRounds(now);
-    TickInputs(now);
-    TickLending(now);
-    if (draining_ && !leaving_) TakeLeave(now);
-    OfferJobs(now);
-    RequestJobs(now);
-    CheckTakers(now);
-    for (auto& [id, entry] : jobs_) SortWanted(id, entry);
-    ReportFailures(now);
-    TellTroubles(now);
+    completion_.SortResults();
+    lifecycle_.ReportFailures(now);
+    takers_.TellTroubles(now);
     RunHousekeeping(now);
-    for (auto& [id, entry] : jobs_) {
+    for (auto& [id, entry] : table_) {
       if (entry.run == nullptr) continue;
 #ifndef NDEBUG
       entry.run->CheckInvariants();
 #endif
-      entry.run->SendBatches(outbox_);
+      entry.run->SendBatches(outbox);
     }
-    packer_.Flush(membership_.view()->digest(), outbox_, transport_, messages_);
-    packer_.SampleLinks(now, transport_);
-    if (packer_.IsBehind()) outbox_.WakeAt(now + kBehindInterval);
-  } while (!messages_.empty());
+    mailbox_.Flush(now);
+  } while (mailbox_.HasMessages());
 
-  if (leaving_ && !gone_) EndLeave(now);
-  outbox_.WakeAt(next_housekeeping_);
-  next_wake_ = outbox_.wake;
+  departure_.End(now);
+  outbox.WakeAt(next_housekeeping_);
+  next_wake_ = outbox.wake;
 }
 
 void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                      const Bytes& body) {
+  Outbox& outbox = context_.outbox;
   if (kind == static_cast<uint8_t>(RoutingKind::kRelay)) {
-    return Count(packer_.Forward(body, transport_));
+    return context_.Count(mailbox_.Forward(body));
   }
   if (Multicast::IsMine(kind)) {
     std::vector<Delivery> deliveries;
     const Envelope head{.kind = kind, .source = from, .job = job};
-    multicast_.Receive(now, {head, body}, outbox_, deliveries);
+    context_.multicast.Receive(now, {head, body}, outbox, deliveries);
     for (const Delivery& d : deliveries) {
-      // Whoever needs no bytes takes it as word of who has them.
+      // An agent that needs no bytes takes it as word of who has them.
       Dispatch(now, d.origin, d.tag_only ? kAnnounce : d.kind, d.job, d.body);
     }
     return;
   }
   if (kind < kFirstFreeKind) {
-    membership_.Receive(now, from, kind, body, outbox_);
-    // What the same agent says next counts on the view that it told of: one
-    // who leaves hands over at once.
-    if (membership_.view() != placed_view_) HandleEvents(now);
-    return;
+    context_.membership.Receive(now, from, kind, body, outbox);
+    return changes_.HandleNewView(now);
   }
-  if (Lending::IsMine(kind)) return ReceiveLending(now, from, kind, body);
-  if (kind == InputChunks::kKind) return ReceiveInputs(now, from, job, body);
+  if (Lending::IsMine(kind)) return loans_.Receive(now, from, kind, body);
+  if (kind == InputChunks::kKind) return inputs_.Receive(now, from, job, body);
   if (kind == static_cast<uint8_t>(AgentMessage::kJobOffer)) {
-    return TakeOffer(now, from, job, body);
+    return exchange_.TakeOffer(now, from, job, body);
   }
   const bool is_demand = kind == static_cast<uint8_t>(LabelMessage::kDemand) ||
                          kind == kKeepResults;
-  auto it = jobs_.find(job);
-  JobEntry* const found = it != jobs_.end() ? &it->second
-                          : is_demand       ? FindEntry(now, job)
-                                            : nullptr;
-  if (found == nullptr) {  // its record has not come yet, or it is over
-    if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
-      SendPart(from, job, {}, body);
-    }
-    return;
+  JobEntry* const entry =
+      is_demand ? table_.FindNamed(now, job) : table_.Find(job);
+  if (entry != nullptr) {
+    DispatchToJob(now, from, kind, *entry, body);
+  } else if (kind == static_cast<uint8_t>(AgentMessage::kJobRequest)) {
+    // Its record has not come yet, or it is over.
+    exchange_.SendPart(from, job, {}, body);
   }
-  JobEntry& entry = *found;
+}
+
+void Agent::DispatchToJob(absl::Time now, AgentId from, uint8_t kind,
+                          JobEntry& entry, const Bytes& body) {
   switch (static_cast<AgentMessage>(kind)) {
     case AgentMessage::kJobRequest:
-      return SendPart(from, job, entry.encoded, body);
+      return exchange_.SendPart(from, JobId(entry.hash.high), entry.encoded,
+                                body);
     case AgentMessage::kJobAbsent:
       return entry.pull.NoteAbsent(now, from);
     case AgentMessage::kJobValue:
-      return TakePart(now, from, entry, body);
+      return exchange_.TakePart(now, from, entry, body);
     case AgentMessage::kJobHeld:
-      return TellUntold(now, entry);
+      return exchange_.TellUntold(now, entry);
     case AgentMessage::kJobOffer:
       break;  // dealt with above
   }
   if (entry.run == nullptr) {
-    entry.is_needed_again |= is_demand && entry.is_done && !entry.is_delivered;
+    const bool is_demand =
+        kind == static_cast<uint8_t>(LabelMessage::kDemand) ||
+        kind == kKeepResults;
+    if (is_demand) lifecycle_.NoteDemand(entry);
     return;
   }
   if (kind == static_cast<uint8_t>(LabelMessage::kLend)) {
-    ReceiveLoan(now, from, *entry.run, body);
-    return;
+    return loans_.ReceiveLoan(now, from, *entry.run, body);
   }
-  Count(entry.run->Receive(now, from, kind, body.view(), outbox_));
+  context_.Count(
+      entry.run->Receive(now, from, kind, body.view(), context_.outbox));
 }
 
-void Agent::Count(const absl::Status& received) {
-  if (!received.ok()) ++refused_count_;
-}
-
-void Agent::ReceiveLending(absl::Time now, AgentId from, uint8_t kind,
-                           const Bytes& body) {
-  if (lending_ == nullptr) return;
-  Count(lending_->Receive(now, from, kind, body.view(), outbox_));
-}
-
-void Agent::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
-                        const Bytes& body) {
-  const absl::StatusOr<LendBody> lent = DecodeLend(body.view());
-  if (!lent.ok() || lending_ == nullptr) {
-    ++refused_count_;
-    return;
-  }
-  // One that is refused counts as lost: whoever needs it asks again.
-  const Value value = lending_->Borrow(from, lent->loan);
-  if (value.IsNone()) return;
-  Count(run.ReceiveLent(now, from, lent->label, value, outbox_));
-}
-
-void Agent::TickLending(absl::Time now) {
-  if (lending_ == nullptr) return;
-  lending_->Tick(now, outbox_);
-  if (!lending_->HasOrphans() || now < next_orphans_) return;
-  for (auto& [id, entry] : jobs_) {
-    if (entry.run != nullptr) entry.run->CopyOrphans(kOrphanBytes);
-    if (entry.inputs != nullptr) entry.inputs->CopyOrphans();
-  }
-  next_orphans_ = now + kOrphanInterval;
-  outbox_.WakeAt(next_orphans_);
-}
-
-void Agent::HandleEvents(absl::Time now) {
-  for (MembershipEvent& event : membership_.TakeEvents()) {
-    switch (event.kind) {
-      case MembershipEvent::Kind::kNamed:
-      case MembershipEvent::Kind::kJoined:
-        transport_.SetPeer(event.member.id, event.member.fabric_address);
-        break;
-      case MembershipEvent::Kind::kForgotten:
-        transport_.ForgetPeer(event.member.id);
-        packer_.Forget(event.member.id);
-        break;
-      case MembershipEvent::Kind::kDied:
-        has_lost_ = true;
-        has_lost_silent_ |= absl::StartsWith(event.cause, "silent");
-        unpacker_.Forget(event.member.id);
-        packer_.Forget(event.member.id);
-        break;
-      case MembershipEvent::Kind::kRecord: {
-        const auto it = membership_.records().find(event.key);
-        if (IsHomesKey(event.key)) {
-          ApplySalts(now, event.key);
-          break;
-        }
-        if (IsTroubleKey(event.key)) {
-          ApplyTrouble(now, event.key);
-          break;
-        }
-        const auto record = JobRecord::Decode(it->second.bytes.view());
-        if (record.ok()) {
-          ApplyRecord(now, *record);
-        } else {
-          ++refused_count_;
-        }
-        break;
-      }
-      case MembershipEvent::Kind::kLeft:
-        for (auto& [id, entry] : jobs_) {
-          if (entry.run == nullptr) continue;
-          entry.leavers.insert(event.member.id);
-          entry.run->ExpectHandover(now, event.member.id);
-        }
-        break;
-      case MembershipEvent::Kind::kDeclaredDead:
-        break;
+void Agent::TakeCompletions(absl::Time now) {
+  std::vector<Completion> completions;
+  context_.executor.Poll(completions);
+  had_news_ |= !completions.empty();
+  for (Completion& completion : completions) {
+    if (JobRun* const run = table_.FindRun(completion.job)) {
+      run->OnCompletion(now, std::move(completion), context_.outbox);
     }
-    events_.push_back(std::move(event));
-  }
-  if (membership_.view() == placed_view_) return;
-  placed_view_ = membership_.view();
-  multicast_.SetView(placed_view_);
-  if (lending_ != nullptr) lending_->SetView(now, *placed_view_);
-  for (auto& [id, entry] : jobs_) {
-    if (entry.run != nullptr) Place(now, entry);
-  }
-}
-
-std::vector<MembershipEvent> Agent::TakeEvents() {
-  return std::exchange(events_, {});
-}
-
-void Agent::PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {
-  membership_.PeerDied(now, peer, cause, outbox_);
-}
-
-absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
-                                    SubmissionId submission,
-                                    const JobOptions& options,
-                                    uint64_t text_hash) {
-  DOGGED_ASSIGN_OR_RETURN(const Job job, Job::Decode(encoded));
-  JobRecord record{.hash = JobHash(encoded),
-                   .submission = submission,
-                   .name = job.program.name,
-                   .text_hash = text_hash,
-                   .options = options};
-  for (const auto& [other, running] : index_.running()) {
-    const auto known =
-        FindRecord(JobRecord::KeyOf(index_.Find(other)->hash, running));
-    if (known.has_value() && known->name == record.name &&
-        known->text_hash != text_hash && known->text_hash != 0 &&
-        text_hash != 0) {
-      return absl::AlreadyExistsError(absl::StrCat(
-          "another program ", record.name,
-          ", with another text, runs here: ", known->hash.ToString(),
-          "; wait for its end, cancel it, or give this file another name"));
-    }
-  }
-  JobEntry& entry = jobs_[record.job()];
-  entry.hash = record.hash;
-  if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
-  auto homes = ProposeSalts(membership_.records(), record, job,
-                            PlacementOf(job, record.hash).members);
-  entry.untold.push_back(record);
-  if (homes.has_value()) entry.untold_homes = std::move(homes);
-  const bool is_known = index_.IsRunning(record.job());
-  if (is_known || membership_.view()->size() < 2) {
-    TellUntold(now, entry);
-  } else if (entry.untold.size() == 1) {
-    entry.told_by = now + kUntoldMax;
-    entry.next_offer = now;
-  }
-  return record.job();
-}
-
-void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
-  // A stale record never revives a job: what counts is the newest of each.
-  index_.Note(record);
-  const bool running = index_.IsRunning(record.job());
-  // Of what was over before it was heard of nothing more is kept.
-  const auto found = running ? jobs_.try_emplace(record.job()).first
-                             : jobs_.find(record.job());
-  if (found == jobs_.end()) {
-    if (values_ != nullptr) values_->EraseJob(record.hash);
-    return;
-  }
-  JobEntry& entry = found->second;
-  entry.hash = record.hash;
-  entry.is_done = index_.Find(record.job())->done > 0;
-  entry.is_delivered = index_.Find(record.job())->IsDelivered();
-  entry.over_since =
-      running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
-  if ((running || (entry.is_done && entry.is_needed_again)) &&
-      entry.run == nullptr && !entry.encoded.empty()) {
-    StartRun(now, entry, record);
-  }
-  if (entry.run != nullptr) {
-    if (!entry.troubles.empty()) ReadTroubles(now, entry);
-    RaiseRounds(entry.hash, *entry.run);
-    entry.run->SetResultsDemanded(running);
-    if (!running && !entry.is_done) {
-      EndRun(entry);  // cancelled or failed: what it holds goes
-    } else if (!running) {
-      entry.run->ConcludeStorage();
-      if (entry.inputs != nullptr && entry.is_delivered) {
-        entry.inputs->Release();
-      }
-      if (entry.kernels != nullptr) RestKernels(*entry.kernels);
-    }
-  }
-  if (!running && entry.run == nullptr && values_ != nullptr) {
-    values_->EraseJob(record.hash);
   }
 }
 
 void Agent::PollValues(absl::Time now) {
-  if (values_ == nullptr) return;
+  if (context_.values == nullptr) return;
   std::vector<ValueStore::Event> events;
-  values_->Poll(events);
+  context_.values->Poll(events);
   for (const ValueStore::Event& event : events) {
-    const auto it = jobs_.find(JobId(event.job.high));
+    JobEntry* const entry = table_.Find(JobId(event.job.high));
+    if (entry == nullptr) continue;
     if (event.label.array == InputChunks::kArrayOnDisk) {
-      if (it != jobs_.end() && it->second.inputs != nullptr) {
-        it->second.inputs->OnDisk(event);
-      }
-    } else if (it != jobs_.end() && it->second.run != nullptr) {
-      it->second.run->OnDisk(now, event, outbox_);
+      if (entry->inputs != nullptr) entry->inputs->OnDisk(event);
+    } else if (entry->run != nullptr) {
+      entry->run->OnDisk(now, event, context_.outbox);
       if (event.kind == ValueStore::Event::Kind::kScanned) {
-        it->second.run->TellStart(outbox_);
+        entry->run->TellStart(context_.outbox);
       }
     }
+  }
+}
+
+void Agent::TickRuns(absl::Time now) {
+  for (auto& [id, entry] : table_) {
+    if (entry.run == nullptr) continue;
+    entry.run->Tick(now, context_.outbox);
+    if (!context_.IsDraining()) entry.run->Feed(now, context_.outbox);
   }
 }
 
 void Agent::RunHousekeeping(absl::Time now) {
   if (now < next_housekeeping_) return;
   next_housekeeping_ = now + kHousekeepingInterval;
-  multicast_.NoteRoundTrips(membership_.LeastRoundTripMax(),
-                            membership_.RoundTripMax());
-  for (auto& [id, entry] : jobs_) {
+  const Membership& membership = context_.membership;
+  context_.multicast.NoteRoundTrips(membership.LeastRoundTripMax(),
+                                    membership.RoundTripMax());
+  for (auto& [id, entry] : table_) {
     if (entry.run != nullptr) {
-      entry.run->NoteRoundTrip(membership_.RoundTripMax());
+      entry.run->NoteRoundTrip(membership.RoundTripMax());
     }
   }
-  FinishJobs(now);
-  ForgetJobs(now);
-  DropOffers(now);
-  PublishStats();
+  completion_.FinishJobs(now);
+  lifecycle_.ForgetJobs(now);
+  exchange_.DropOffers(now);
+  stats_.Publish();
 }
 
-void Agent::PublishStats() {
-  Encoder out;
-  int64_t count = 0;
-  for (const auto& [job, entry] : jobs_) count += entry.run != nullptr;
-  out.PutVarint(static_cast<uint64_t>(count));
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.run == nullptr) continue;
-    out.PutId(job);
-    entry.run->stats().Encode(out);
+CarriedOver Agent::TakeCarriedOver(JobId job) const {
+  const JobRun* run = FindRun(job);
+  return run == nullptr ? CarriedOver() : run->TakeCarriedOver();
+}
+
+void Agent::AdoptCarriedOver(absl::Time now, JobId job,
+                             const CarriedOver& carried) {
+  if (JobRun* const run = table_.FindRun(job)) {
+    run->AdoptCarriedOver(now, carried, context_.outbox);
   }
-  membership_.SetGossipPayload(Bytes(out.Take()));
-}
-
-std::vector<std::pair<JobId, JobStats>> Agent::StatsOf(AgentId agent) const {
-  std::vector<std::pair<JobId, JobStats>> out;
-  const Bytes blob = membership_.GossipPayloadOf(agent);
-  const bool is_member = membership_.view()->Find(agent) != nullptr;
-  Decoder in(blob.view());
-  const int64_t count = in.GetCount(1);
-  for (int64_t i = 0; i < count && in.ok(); ++i) {
-    const JobId job = in.GetId<JobId>();
-    const JobStats stats = JobStats::Decode(in);
-    // An agent that left before the job began here did that in an earlier run.
-    const auto known = jobs_.find(job);
-    const bool left_this_run = known != jobs_.end() &&
-                               known->second.run != nullptr &&
-                               known->second.leavers.contains(agent);
-    if (is_member || left_this_run) out.emplace_back(job, stats);
-  }
-  if (!in.ok()) out.clear();
-  return out;
-}
-
-const JobRun* Agent::FindRun(JobId job) const {
-  auto it = jobs_.find(job);
-  return it == jobs_.end() ? nullptr : it->second.run.get();
-}
-
-int64_t Agent::dropped_count() const {
-  return transport_.dropped_count() + packer_.dropped_count() +
-         unpacker_.incomplete_count();
 }
 
 int64_t Agent::refused_count() const {
-  return refused_count_ + unpacker_.refused_count() +
-         multicast_.refused_count() + membership_.refused_count();
+  return context_.refused_count + mailbox_.refused_count() +
+         context_.multicast.refused_count() +
+         context_.membership.refused_count();
 }
 
 }  // namespace dogged

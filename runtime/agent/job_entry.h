@@ -1,5 +1,6 @@
 // JobEntry: what an agent keeps of a job that a record has named, until some
-// time after its end. Plain data, of the agent alone.
+// time after its end. Plain data, of JobTable; each group names the component
+// that changes it.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_ENTRY_H_
 #define DOGGED_RUNTIME_AGENT_JOB_ENTRY_H_
 
@@ -13,16 +14,16 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "routing/membership/gossip_codec.h"
-#include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
-#include "runtime/agent/troubles.h"
+#include "runtime/agent/records/job_record.h"
+#include "runtime/agent/records/troubles.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
-#include "runtime/job/context/input_chunks.h"
+#include "runtime/job/inputs/input_chunks.h"
 #include "runtime/job/job_run.h"
 
 namespace dogged {
@@ -33,53 +34,72 @@ struct JobFinish {
   absl::flat_hash_map<Label, Value> found;
   bool is_hashing = false;
 };
-// A job that a record has named, until some time after its end.
+
+// A job value on its way from agent to agent.
+struct JobOffer {
+  // Records of submissions that nobody is told of yet, and where the job is to
+  // run: others hear of them once a second agent has the job, or by then.
+  std::vector<JobRecord> untold;
+  std::optional<GossipRecord> untold_homes;
+  absl::Time told_by = absl::InfiniteFuture();
+  absl::Time next_offer = absl::InfinitePast();
+  // The agent that has offered it, and until when it is kept without a record.
+  AgentId offered_by;
+  absl::Time offered_until = absl::InfinitePast();
+};
+
 struct JobEntry {
-  Bytes encoded;  // empty until it has come
   Digest hash;
+
+  // --- JobExchange
+  Bytes encoded;  // empty until it has come
+  ValuePull pull;
+  JobOffer offer;
+
+  // --- JobLifecycle
   std::shared_ptr<const Job> job;
-  // Null as long as no run needs it, or if all inputs travel in the job.
-  std::unique_ptr<InputChunks> inputs;
+  std::unique_ptr<JobRun> run;
+  JobStats stats;  // of the run that has ended
+  // Since when no submission of it runs, and whether its client has said so,
+  // who has the results then. It is forgotten some time later.
+  absl::Time over_since = absl::InfiniteFuture();
+  bool is_delivered = false;
+  bool is_done = false;
+  // The job was done before this agent came, and all copies of a result have
+  // died whose place is here now.
+  bool is_needed_again = false;
+  int64_t tasks_needed = 0;
+  int64_t results_needed = 0;
+  // The newest round of a loop that its record names, and if it is the last.
+  std::pair<int64_t, bool> round_told = {-1, false};
+
+  // --- JobKernels
   // Outlives the run: tasks may be on workers when a job is cancelled.
   // Null until they are made, and where the numeric class is another.
   std::shared_ptr<const KernelTable> kernels;
   absl::Time kernels_due = absl::InfiniteFuture();
-  std::unique_ptr<JobRun> run;
-  // What clients wait for, and what has come for them.
+
+  // --- JobInputs
+  // Null as long as no run needs it, or if all inputs travel in the job.
+  std::unique_ptr<InputChunks> inputs;
+  bool has_supplier = false;  // a client, see InputChunks
+
+  // --- JobTakers
+  Troubles troubles;  // those that count
+  // Since when nobody in the view can run the job.
+  absl::Time unservable_since = absl::InfiniteFuture();
+
+  // --- MembershipChanges
+  absl::flat_hash_set<AgentId> leavers;  // of the time of `run`
+
+  // --- JobCompletion
+  // Labels that clients wait for, and values that have come for them.
   absl::flat_hash_set<Label> wanted;
   std::vector<std::pair<Label, Value>> found;
   // Since when all results are durable, as far as this agent knows.
   absl::Time durable_since = absl::InfiniteFuture();
   // Fetches the results to take their digest; null when it does not.
   std::unique_ptr<JobFinish> finish;
-  absl::flat_hash_set<AgentId> leavers;  // of the time of `run`
-  // Since when no submission of it runs, and whether its client has said so,
-  // who has the results then. It is forgotten some time later.
-  absl::Time over_since = absl::InfiniteFuture();
-  bool is_delivered = false;
-  bool is_done = false;
-  // It was done before this agent came, and all copies of a result have died
-  // whose place is here now.
-  bool is_needed_again = false;
-  JobStats stats;     // of the run that has ended
-  Troubles troubles;  // those that count
-  // Since when nobody in the view can run the job.
-  absl::Time unservable_since = absl::InfiniteFuture();
-  ValuePull pull;
-  // Records of its submissions that nobody is told of yet, and where it is to
-  // run: others hear of them once a second agent has the job, or by then.
-  std::vector<JobRecord> untold;
-  std::optional<GossipRecord> untold_homes;
-  absl::Time told_by = absl::InfiniteFuture();
-  absl::Time next_offer = absl::InfinitePast();
-  // Who has offered it, and until when it is kept without a record.
-  AgentId offered_by;
-  absl::Time offered_until = absl::InfinitePast();
-  bool has_supplier = false;  // a client, see InputChunks
-  int64_t tasks_needed = 0;
-  int64_t results_needed = 0;
-  // Of a loop: the newest round that its record names, and if it is the last.
-  std::pair<int64_t, bool> round_told = {-1, false};
 };
 
 }  // namespace dogged

@@ -1,139 +1,140 @@
-// What an agent does for jobs as a whole: who can run them, their kernels,
-// how they end.
+#include "runtime/agent/job_lifecycle.h"
+
 #include <algorithm>
+#include <climits>
+#include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
-
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "runtime/agent/agent.h"
-#include "runtime/agent/placement_salts.h"
-#include "runtime/graph/numeric_class.h"
+#include <vector>
 
 namespace dogged {
 namespace {
 
-// What a job that is over keeps, for clients that are not through with it; and
-// its results, if nobody has fetched them: all of them for as long as it may
-// take a client to ask again, and then until `kResultsKeptTime`, or what those
-// of all such jobs are here is more than that.
+// A job that is over is kept for clients that are not through with it; and its
+// results, if nobody has fetched them: all of them for as long as it may take a
+// client to ask again, and then until `kResultsKeptTime`, or those of all such
+// jobs are here more than that.
 constexpr absl::Duration kKeptTime = absl::Seconds(2);
 constexpr absl::Duration kLargeKeptTime = absl::Seconds(30);
 constexpr absl::Duration kResultsKeptTime = absl::Minutes(10);
 constexpr int64_t kResultsKeptBytesMax = 256 << 20;
-// Who has no kernels by then leaves the job to those who have, until it does.
-constexpr absl::Duration kKernelsPatience = absl::Seconds(15);
 
 }  // namespace
 
-PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
-  std::vector<PlacementMember> out;
-  bool has_heirs = false;
-  for (const Member* member : TakersOf(job, hash)) {
-    has_heirs |= member->id != id();
-    out.push_back({member->id, member->host, member->workers});
-  }
-  // One who leaves has no shards of its own, if others are there.
-  if (leaving_ && has_heirs) {
-    out.erase(std::remove_if(out.begin(), out.end(),
-                             [this](const PlacementMember& member) {
-                               return member.agent == id();
-                             }),
-              out.end());
-  }
-  return {.members = std::move(out),
-          .salts = SaltsOf(membership_.records(), hash)};
-}
-
-bool Agent::HasHeirs(const JobEntry& entry) const {
-  const auto takers = TakersOf(*entry.job, entry.hash);
-  return std::any_of(takers.begin(), takers.end(),
-                     [&](const Member* member) { return member->id != id(); });
-}
-
-void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
+void JobLifecycle::StartRun(absl::Time now, JobEntry& entry,
+                            const JobRecord& record) {
   if (entry.job == nullptr) {
     absl::StatusOr<Job> job = Job::Decode(entry.encoded.view());
-    if (!job.ok()) return FailJob(now, record.job(), job.status());
-    TakeInputs(record.hash, entry, *job);
+    if (!job.ok()) return Fail(now, record.job(), job.status());
+    inputs_.Open(entry, *job);
     entry.job = std::make_shared<const Job>(*std::move(job));
     entry.tasks_needed = entry.job->program.TaskCount();
     entry.results_needed = entry.job->program.ResultCount();
   }
-  if (entry.kernels == nullptr && MeetsNumericClass(options_.self.numeric_class,
-                                                    entry.job->numeric_class)) {
-    MakeKernels(record.job(), entry.job);
-    entry.kernels_due = now + kKernelsPatience;
-  }
+  kernels_.Prepare(now, record.job(), entry);
   entry.leavers.clear();
+  const AgentOptions& options = agent_.options;
   entry.run = std::make_unique<JobRun>(JobDependencies{
-      .self = id(),
+      .self = agent_.id(),
       .id = record.job(),
       .job = entry.job,
       .kernels = entry.kernels,
       .options = record.options,
-      .limits = options_.job_limits,
-      .executor = &executor_,
-      .multicast = &multicast_,
+      .limits = options.job_limits,
+      .executor = &agent_.executor,
+      .multicast = &agent_.multicast,
       .queued_bytes =
-          [this](AgentId agent) {
-            // Behind a link that is down bytes wait for as long: those count
-            // that are on the way around it.
-            const AgentId relay = membership_.RelayTo(agent);
-            return transport_.queued_bytes(relay.IsNone() ? agent : relay) +
-                   packer_.waiting_bytes(agent);
-          },
-      .link_rate =
-          [this](AgentId agent) {
-            const AgentId relay = membership_.RelayTo(agent);
-            return packer_.link_rates().BytesPerSecond(relay.IsNone() ? agent
-                                                                      : relay);
-          },
-      .rng = rng_.Stream(record.hash.ToString()),
-      .values = values_.get(),
+          [this](AgentId agent) { return mailbox_.QueuedBytes(agent); },
+      .link_rate = [this](AgentId agent) { return mailbox_.LinkRate(agent); },
+      .rng = agent_.rng.Stream(record.hash.ToString()),
+      .values = agent_.values.get(),
       .storage = {.job = record.hash,
-                  .keeps_values = options_.keeps_values,
-                  .bytes_max = options_.job_limits.memory_bytes_max,
-                  .live_bytes = options_.live_bytes,
+                  .keeps_values = options.keeps_values,
+                  .bytes_max = options.job_limits.memory_bytes_max,
+                  .live_bytes = options.live_bytes,
                   .generation_interval =
-                      options_.job_limits.generation_interval},
-      .lending = lending_.get(),
+                      options.job_limits.generation_interval},
+      .lending = agent_.lending.get(),
       .inputs = entry.inputs.get()});
-  if (draining_) entry.run->Pause();
+  if (agent_.IsDraining()) entry.run->Pause();
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
-  entry.troubles = TroublesOfJob(entry.hash);
-  entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
-  // One who may have something to offer says so when he has.
-  if (options_.keeps_values) {
+  entry.troubles = takers_.TroublesOfJob(entry.hash);
+  entry.run->SetMembers(now, takers_.PlacementOf(*entry.job, entry.hash),
+                        agent_.outbox);
+  // An agent that may have something to offer says so once it has.
+  if (options.keeps_values) {
     static_assert(StoredJob::kTargetMax == JobOptions::kTargetMax);
-    values_->NoteJob({.hash = record.hash,
-                      .text_hash = record.text_hash,
-                      .agents = record.options.agents,
-                      .workers = record.options.workers});
+    agent_.values->NoteJob({.hash = record.hash,
+                            .text_hash = record.text_hash,
+                            .agents = record.options.agents,
+                            .workers = record.options.workers});
     entry.run->StartDiskScan();
   } else {
-    entry.run->TellStart(outbox_);
+    entry.run->TellStart(agent_.outbox);
   }
 }
 
-void Agent::ApplySalts(absl::Time now, const std::string& key) {
-  const auto known = membership_.records().find(key);
-  refused_count_ += DecodeSalts(known->second.bytes.view()).ok() ? 0 : 1;
-  for (auto& [id, entry] : jobs_) {
-    if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
-    entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
+void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
+  // A stale record never revives a job: the newest of each counts.
+  records_.Note(record);
+  const JobIndex& index = records_.index();
+  const bool running = index.IsRunning(record.job());
+  // Nothing more is kept of a job that was over before it was heard of.
+  JobEntry* const found =
+      running ? &table_.FindOrMake(record.job()) : table_.Find(record.job());
+  if (found == nullptr) {
+    if (agent_.values != nullptr) agent_.values->EraseJob(record.hash);
+    return;
+  }
+  JobEntry& entry = *found;
+  entry.hash = record.hash;
+  entry.is_done = index.Find(record.job())->done > 0;
+  entry.is_delivered = index.Find(record.job())->IsDelivered();
+  entry.over_since =
+      running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
+  if ((running || (entry.is_done && entry.is_needed_again)) &&
+      entry.run == nullptr && !entry.encoded.empty()) {
+    StartRun(now, entry, record);
+  }
+  if (entry.run != nullptr) {
+    if (!entry.troubles.empty()) takers_.ReadTroubles(now, entry);
+    RaiseRounds(entry.hash, *entry.run);
+    entry.run->SetResultsDemanded(running);
+    if (!running && !entry.is_done) {
+      EndRun(entry);  // cancelled or failed: what it holds goes
+    } else if (!running) {
+      entry.run->ConcludeStorage();
+      if (entry.inputs != nullptr && entry.is_delivered) {
+        entry.inputs->Release();
+      }
+      if (entry.kernels != nullptr) RestKernels(*entry.kernels);
+    }
+  }
+  if (!running && entry.run == nullptr && agent_.values != nullptr) {
+    agent_.values->EraseJob(record.hash);
   }
 }
 
-void Agent::RaiseRounds(const Digest& hash, JobRun& run) const {
+void JobLifecycle::ApplyAny(absl::Time now, const Digest& job) {
+  const auto record = records_.AnyOf(job);
+  if (record.has_value()) Apply(now, *record);
+}
+
+void JobLifecycle::PublishAndApply(absl::Time now, const JobRecord& record) {
+  records_.Publish(now, record);
+  Apply(now, record);
+}
+
+void JobLifecycle::RaiseRounds(const Digest& hash, JobRun& run) const {
   if (!run.rounds().IsLoop()) return;
-  const auto [round, is_last] = index_.Find(JobId(hash.high))->round;
+  const auto [round, is_last] = records_.index().Find(JobId(hash.high))->round;
   run.RaiseRound(round, is_last);
 }
 
-void Agent::TellRounds(absl::Time now) {
-  for (auto& [job, entry] : jobs_) {
+void JobLifecycle::TellRounds(absl::Time now) {
+  for (auto& [job, entry] : table_) {
     if (entry.run == nullptr || !entry.run->rounds().IsLoop()) continue;
     const Rounds& rounds = entry.run->rounds();
     const auto known = std::make_pair(rounds.round(), rounds.HasEnded());
@@ -141,109 +142,33 @@ void Agent::TellRounds(absl::Time now) {
     entry.round_told = known;
     entry.results_needed = rounds.ResultCount().value_or(INT64_MAX);
     entry.tasks_needed = rounds.TaskCount();
-    for (JobRecord& record : RunningRecords(job)) {
+    for (JobRecord& record : records_.RunningOf(job)) {
       if (std::make_pair(record.round, record.is_last_round) >= known) {
         continue;
       }
       std::tie(record.round, record.is_last_round) = known;
-      membership_.PutRecord(now, record.Key(), record.version(),
-                            record.Encode(), outbox_);
+      records_.Publish(now, record);
     }
   }
 }
 
-void Agent::MakeKernels(JobId id, std::shared_ptr<const Job> job) {
-  background_.Submit([id, job, tools = tools_, loaded = loaded_] {
-    auto kernels = std::make_shared<absl::StatusOr<LoadedKernels>>(
-        tools->load_kernels(*job));
-    return [id, job, kernels, loaded] {
-      loaded->push_back({id, job, std::move(*kernels)});
-    };
-  });
-}
-
-void Agent::TakeKernels() {
-  for (Loaded& loaded : std::exchange(*loaded_, {})) {
-    const auto it = jobs_.find(loaded.id);
-    if (it == jobs_.end() || it->second.job != loaded.job) continue;
-    JobEntry& entry = it->second;
-    // The run has ended meanwhile, or another began before this was made.
-    if (entry.run == nullptr || entry.kernels != nullptr) continue;
-    // Who submitted the job has made them, so if they are wrong it is here.
-    if (!loaded.kernels.ok()) {
-      entry.run->Suffer(TroubleKind::kUnable, loaded.kernels.status());
-      continue;
-    }
-    entry.kernels =
-        std::make_shared<const KernelTable>(std::move(loaded.kernels->table));
-    entry.run->SetKernels(entry.kernels);
-    entry.kernels_due = absl::InfiniteFuture();
-    if (loaded.kernels->trouble.ok()) entry.run->EndSlowness();
-    entry.run->Suffer(TroubleKind::kSlow, loaded.kernels->trouble);
-  }
-}
-
-void Agent::ApplyAnyRecord(absl::Time now, const Digest& hash) {
-  const std::string prefix = JobRecord::KeyPrefix(hash);
-  const auto known = membership_.records().lower_bound(prefix);
-  if (known == membership_.records().end() ||
-      !absl::StartsWith(known->first, prefix)) {
-    return;
-  }
-  const auto record = FindRecord(known->first);
-  if (record.has_value()) ApplyRecord(now, *record);
-}
-
-std::optional<JobRecord> Agent::FindRecord(const std::string& key) const {
-  const auto known = membership_.records().find(key);
-  if (known == membership_.records().end()) return std::nullopt;
-  auto record = JobRecord::Decode(known->second.bytes.view());
-  if (!record.ok()) return std::nullopt;
-  return *std::move(record);
-}
-
-std::vector<JobRecord> Agent::RunningRecords(JobId job) const {
-  std::vector<JobRecord> out;
-  for (const SubmissionId submission : index_.RunningOf(job)) {
-    auto record =
-        FindRecord(JobRecord::KeyOf(index_.Find(job)->hash, submission));
-    if (record.has_value()) out.push_back(*std::move(record));
-  }
-  return out;
-}
-
-JobEntry* Agent::FindEntry(absl::Time now, JobId job) {
-  const auto it = jobs_.find(job);
-  if (it != jobs_.end()) return &it->second;
-  const JobIndex::Known* known = index_.Find(job);
-  if (known == nullptr) return nullptr;
-  JobEntry& entry = jobs_[job];
-  entry.hash = known->hash;
-  entry.is_done = known->done > 0;
-  entry.is_delivered = known->IsDelivered();
-  entry.over_since = now;
-  return &entry;
-}
-
-void Agent::Conclude(absl::Time now, JobRecord record) {
-  const auto known = FindRecord(record.Key());
+void JobLifecycle::Conclude(absl::Time now, JobRecord record) {
+  const auto known = records_.Find(record.Key());
   if (known.has_value() && known->round >= record.round) {
     record.round = known->round;
     record.is_last_round |= known->is_last_round;
   }
   if (record.state != JobState::kRunning) {
-    // Whoever says it again means the same end.
+    // An agent that says it again means the same end.
     const bool is_known = known.has_value() && known->end_number > 0;
     record.end_number =
-        is_known ? known->end_number : index_.last_end_number() + 1;
+        is_known ? known->end_number : records_.index().last_end_number() + 1;
   }
-  membership_.PutRecord(now, record.Key(), record.version(), record.Encode(),
-                        outbox_);
-  ApplyRecord(now, record);
+  PublishAndApply(now, record);
 }
 
-void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
-  for (JobRecord& record : RunningRecords(job)) {
+void JobLifecycle::Fail(absl::Time now, JobId job, const absl::Status& status) {
+  for (JobRecord& record : records_.RunningOf(job)) {
     record.state = JobState::kFailed;
     record.code = status.code();
     record.message = std::string(status.message());
@@ -251,11 +176,49 @@ void Agent::FailJob(absl::Time now, JobId job, const absl::Status& status) {
   }
 }
 
-void Agent::ForgetJobs(absl::Time now) {
+void JobLifecycle::ConcludeDone(absl::Time now, JobId job, const Digest& digest,
+                                absl::string_view message) {
+  for (JobRecord& record : records_.RunningOf(job)) {
+    record.state = JobState::kDone;
+    record.result_digest = digest;
+    record.message = std::string(message);
+    Conclude(now, std::move(record));
+  }
+}
+
+void JobLifecycle::ReportFailures(absl::Time now) {
+  std::vector<std::pair<JobId, absl::Status>> failed;
+  for (const auto& [job, entry] : table_) {
+    if (entry.run != nullptr && !entry.run->failure().ok()) {
+      failed.emplace_back(job, entry.run->failure());
+    } else if (entry.inputs != nullptr && !entry.inputs->lost().ok()) {
+      failed.emplace_back(job, entry.inputs->lost());
+    }
+  }
+  for (const auto& [job, status] : failed) {
+    Fail(now, job, status);
+    EndRun(table_.FindOrMake(job));  // the same job may be submitted again
+  }
+}
+
+void JobLifecycle::EndRun(JobEntry& entry) {
+  if (entry.run == nullptr) return;
+  entry.run->SendBatches(agent_.outbox);
+  entry.stats = entry.run->stats();
+  entry.run.reset();
+  // Workers get free, whatever runs there.
+  kernels_.Stop(entry);
+  if (entry.inputs == nullptr) return;
+  // Another run begins with what its client has.
+  entry.inputs.reset();
+  entry.job.reset();
+}
+
+void JobLifecycle::ForgetJobs(absl::Time now) {
   std::vector<std::pair<absl::Time, JobId>> kept;
   std::vector<JobId> over;
   int64_t bytes = 0;
-  for (const auto& [job, entry] : jobs_) {
+  for (const auto& [job, entry] : table_) {
     const absl::Duration age = now - entry.over_since;
     if (age < kKeptTime) continue;
     // By a client of this agent, whom nobody else would answer.
@@ -272,155 +235,21 @@ void Agent::ForgetJobs(absl::Time now) {
   std::sort(kept.begin(), kept.end());
   for (const auto& [since, job] : kept) {
     if (bytes <= kResultsKeptBytesMax) break;
-    bytes -= jobs_[job].run->held_bytes();
+    bytes -= table_.FindRun(job)->held_bytes();
     over.push_back(job);
   }
-  for (const JobId job : over) ForgetJob(job);
+  for (const JobId job : over) Forget(job);
 }
 
-void Agent::EndRun(JobEntry& entry) {
-  if (entry.run == nullptr) return;
-  entry.run->SendBatches(outbox_);
-  entry.stats = entry.run->stats();
-  entry.run.reset();
-  // Workers get free, whatever runs there; another run makes kernels anew.
-  if (entry.kernels != nullptr) StopKernels(*entry.kernels);
-  entry.kernels.reset();
-  if (entry.inputs == nullptr) return;
-  // Another run begins with what its client has.
-  entry.inputs.reset();
-  entry.job.reset();
-}
-
-void Agent::ForgetJob(JobId job) {
-  JobEntry& entry = jobs_[job];
+void JobLifecycle::Forget(JobId job) {
+  JobEntry& entry = table_.FindOrMake(job);
   EndRun(entry);
-  if (values_ != nullptr) values_->EraseJob(entry.hash);
+  if (agent_.values != nullptr) agent_.values->EraseJob(entry.hash);
   if (entry.tasks_needed > 0) {
-    index_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
+    records_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
   }
-  jobs_.erase(job);
-  options_.on_freed();
-}
-
-std::string Agent::NoteOf(const JobEntry& entry) const {
-  if (entry.run != nullptr && entry.troubles.empty() &&
-      entry.unservable_since < absl::InfiniteFuture()) {
-    return absl::StrCat("no agent here is of its numeric class \"",
-                        entry.job->numeric_class,
-                        "\"; it fails if none joins within ",
-                        absl::FormatDuration(options_.limits.class_wait));
-  }
-  return entry.inputs == nullptr ? "" : entry.inputs->Note();
-}
-
-void Agent::ReportFailures(absl::Time now) {
-  std::vector<std::pair<JobId, absl::Status>> failed;
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.run != nullptr && !entry.run->failure().ok()) {
-      failed.emplace_back(job, entry.run->failure());
-    } else if (entry.inputs != nullptr && !entry.inputs->lost().ok()) {
-      failed.emplace_back(job, entry.inputs->lost());
-    }
-  }
-  for (const auto& [job, status] : failed) {
-    FailJob(now, job, status);
-    EndRun(jobs_[job]);  // the same job may be submitted again
-  }
-}
-
-JobSummary Agent::Summarize(JobRecord record) const {
-  JobSummary out{.record = std::move(record)};
-  const JobIndex::Known& known = *index_.Find(out.record.job());
-  out.submissions = known.submissions;
-  // However it has come to be known: a loop of the job is one.
-  std::tie(out.record.round, out.record.is_last_round) = known.round;
-  auto it = jobs_.find(out.record.job());
-  if (it == jobs_.end() || it->second.tasks_needed == 0) {
-    index_.FillIn(out);
-  } else {
-    out.tasks_needed = it->second.tasks_needed;
-    out.results_needed = it->second.results_needed;
-    if (out.record.state == JobState::kRunning) out.note = NoteOf(it->second);
-    out.troubles = WordsOf(it->second.troubles, membership_.view()->members());
-    // A job that is to begin here again has none yet.
-    const bool is_over = out.record.state != JobState::kRunning;
-    if (it->second.run != nullptr) {
-      out.stats = it->second.run->stats();
-    } else if (is_over) {
-      out.stats = it->second.stats;
-    }
-  }
-  if (out.record.options.tasks_needed > 0) {
-    out.tasks_needed = out.record.options.tasks_needed;
-  }
-  return out;
-}
-
-std::vector<JobId> Agent::RunIds() const {
-  std::vector<JobId> out;
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.run != nullptr) out.push_back(job);
-  }
-  return out;
-}
-
-std::vector<std::pair<JobRecord, Bytes>> Agent::RunningJobs() const {
-  std::vector<std::pair<JobRecord, Bytes>> out;
-  for (const auto& [job, entry] : jobs_) {
-    if (entry.encoded.empty()) continue;
-    for (JobRecord& record : RunningRecords(job)) {
-      out.emplace_back(std::move(record), entry.encoded);
-    }
-  }
-  return out;
-}
-
-CarriedOver Agent::TakeCarriedOver(JobId job) const {
-  const JobRun* run = FindRun(job);
-  return run == nullptr ? CarriedOver() : run->TakeCarriedOver();
-}
-
-void Agent::AdoptCarriedOver(absl::Time now, JobId job,
-                             const CarriedOver& carried) {
-  const auto it = jobs_.find(job);
-  if (it == jobs_.end() || it->second.run == nullptr) return;
-  it->second.run->AdoptCarriedOver(now, carried, outbox_);
-}
-
-std::vector<StoredJob> Agent::StoredJobs(uint64_t text_hash) const {
-  std::vector<StoredJob> out;
-  if (values_ == nullptr || text_hash == 0) return out;
-  for (const auto& [hash, job] : values_->stored_jobs()) {
-    if (job.text_hash == text_hash) out.push_back(job);
-  }
-  return out;
-}
-
-std::vector<JobSummary> Agent::Jobs(const JobQuery& query) const {
-  std::vector<std::pair<JobId, SubmissionId>> named;
-  const auto add_ended = [&](JobId job) {
-    named.emplace_back(job, index_.Foremost(job));
-  };
-  if (!query.submission.IsNone()) {
-    named.emplace_back(query.job, query.submission);
-  } else if (query.job.IsNone()) {
-    named.assign(index_.running().begin(), index_.running().end());
-    for (const JobId job : index_.LastEnded(query.ended_max)) add_ended(job);
-  } else {
-    for (const SubmissionId submission : index_.RunningOf(query.job)) {
-      named.emplace_back(query.job, submission);
-    }
-    if (named.empty()) add_ended(query.job);
-  }
-  std::vector<JobSummary> out;
-  for (const auto& [job, submission] : named) {
-    const JobIndex::Known* known = index_.Find(job);
-    if (known == nullptr) continue;
-    auto record = FindRecord(JobRecord::KeyOf(known->hash, submission));
-    if (record.has_value()) out.push_back(Summarize(*std::move(record)));
-  }
-  return out;
+  table_.Erase(job);
+  agent_.options.on_freed();
 }
 
 }  // namespace dogged

@@ -9,9 +9,9 @@
 #include "routing/transport/outbox.h"
 #include "runtime/job/carried_over.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/context/job_storage.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/results.h"
+#include "runtime/job/storage/job_storage.h"
 #include "runtime/job/tasks/task_table.h"
 
 namespace dogged {

@@ -10,8 +10,8 @@
 #include "kvstore/replication/value_sender.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/context/job_storage.h"
 #include "runtime/job/search/demands.h"
+#include "runtime/job/storage/job_storage.h"
 #include "runtime/job/tasks/task_table.h"
 
 namespace dogged {

@@ -3,7 +3,7 @@
 // real server on its thread, over a real poller and control port; the test
 // takes the worker's part of the turn, and a transport notes what it is asked.
 // All waits are for something that has to happen.
-#include "runtime/agent/agent_loop.h"
+#include "runtime/agent/loop/agent_loop.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

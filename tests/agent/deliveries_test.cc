@@ -1,7 +1,7 @@
 // Aim: clients get each result that they want, once, and as few messages as
 // may be: those that come one by one together, and the last at once. Method:
 // the data structure alone, with a clock that the test moves.
-#include "runtime/agent/deliveries.h"
+#include "runtime/agent/loop/deliveries.h"
 
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 // kept twice once the client has gone; what nobody has is said, and only then.
 // Method: a few machines that send each other what they say, at once, and a
 // client that the test plays.
-#include "runtime/job/context/input_chunks.h"
+#include "runtime/job/inputs/input_chunks.h"
 
 #include <memory>
 #include <string>

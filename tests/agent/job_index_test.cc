@@ -1,7 +1,7 @@
 // Aim: what counts of a job's records is what the newest of each submission
 // says, however many there are and in whatever order they come; and of jobs
 // that are over little stays.
-#include "runtime/agent/job_index.h"
+#include "runtime/agent/records/job_index.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 // Aim: who takes a job chooses its homes once, for those who are there. Method:
 // records as membership keeps them.
-#include "runtime/agent/placement_salts.h"
+#include "runtime/agent/records/placement_salts.h"
 
 #include <map>
 #include <memory>

@@ -10,12 +10,12 @@
 #include "routing/control/control_frame.h"
 #include "routing/membership/reconcile.h"
 #include "routing/transport/envelope.h"
-#include "runtime/agent/control.h"
-#include "runtime/agent/job_record.h"
 #include "runtime/agent/job_values.h"
-#include "runtime/agent/placement_salts.h"
-#include "runtime/job/context/input_chunks.h"
+#include "runtime/agent/loop/control.h"
+#include "runtime/agent/records/job_record.h"
+#include "runtime/agent/records/placement_salts.h"
 #include "runtime/job/context/job_messages.h"
+#include "runtime/job/inputs/input_chunks.h"
 #include "tests/agent/one_agent.h"
 
 namespace dogged {

@@ -47,30 +47,38 @@ LAYERS = {
     "dsl": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check", "dsl/ir",
             "dsl/kernels", "dsl/lower", "dsl/tiling"],
     "runtime/exec": ["runtime/base", "runtime/graph"],
-    "runtime/job/context": ["runtime/base", "runtime/graph", "runtime/exec",
+    "runtime/job/inputs": ["runtime/base", "runtime/graph", "runtime/exec",
+                           "routing", "kvstore"],
+    "runtime/job/storage": ["runtime/base", "runtime/graph", "runtime/exec",
                             "routing", "kvstore"],
+    "runtime/job/context": ["runtime/base", "runtime/graph", "runtime/exec",
+                            "routing", "kvstore", "runtime/job/inputs",
+                            "runtime/job/storage"],
     "runtime/job/tasks": ["runtime/base", "runtime/graph", "runtime/exec",
-                          "routing", "kvstore", "runtime/job/context"],
+                          "routing", "kvstore", "runtime/job/inputs",
+                          "runtime/job/storage", "runtime/job/context"],
     "runtime/job/search": ["runtime/base", "runtime/graph", "runtime/exec",
-                           "routing", "kvstore", "runtime/job/context",
+                           "routing", "kvstore", "runtime/job/inputs",
+                           "runtime/job/storage", "runtime/job/context",
                            "runtime/job/tasks"],
     "runtime/job": ["runtime/base", "runtime/graph", "runtime/exec",
-                    "routing", "kvstore", "runtime/job/context",
+                    "routing", "kvstore", "runtime/job/inputs",
+                    "runtime/job/storage", "runtime/job/context",
                     "runtime/job/tasks", "runtime/job/search"],
     "runtime/agent": ["runtime/base", "runtime/graph", "runtime/exec",
-                      "routing", "kvstore", "runtime/job",
-                      "runtime/job/context", "runtime/job/tasks",
-                      "runtime/job/search"],
+                      "routing", "kvstore"],
     "runtime/sim": ["runtime/base", "runtime/graph", "runtime/exec",
-                    "routing", "kvstore", "runtime/job",
-                    "runtime/job/context", "runtime/job/tasks",
-                    "runtime/job/search", "runtime/agent"],
+                    "routing", "kvstore", "runtime/agent"],
 }
 # Above routing each of its rooms is open.
 ROUTING = [_room for _room in LAYERS if _room.startswith("routing")]
 for _package, _below in LAYERS.items():
     if "routing" in _below and _package not in ROUTING:
         _below += [_room for _room in ROUTING if _room not in _below]
+# So are those of a job's part to agents.
+JOB = [_room for _room in LAYERS if _room.startswith("runtime/job")]
+for _package in ("runtime/agent", "runtime/sim"):
+    LAYERS[_package] += JOB
 LIBRARIES = list(LAYERS)
 # Folders of the command line: each may include those that stand before it and
 # are named.
@@ -111,7 +119,7 @@ SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.
            "routing/memory/host_transport.cc", "routing/control/poller.cc",
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",
-           "routing/control/socket_address.h", "runtime/agent/loop.cc",
+           "routing/control/socket_address.h",
            "apps/dogged_bench/peers/stores.cc", "tests/"]
 OUTSIDE = {
     "CLI/": ["apps/dogged/cli/"],

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "runtime/agent/agent_loop.h"
+#include "runtime/agent/loop/agent_loop.h"
 
 namespace dogged {
 

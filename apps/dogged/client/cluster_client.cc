@@ -6,8 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "routing/memory/arena.h"
-#include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -15,69 +13,30 @@ namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
-// An agent that did not answer is left alone for so long: who collects results
-// meanwhile spends about a tenth of its time, not more, with one that is
-// silent.
-constexpr absl::Duration kSilence = absl::Seconds(9);
 // So long a contact may say nothing while others answer, or have no results
 // while others have done the job.
 constexpr absl::Duration kContactPatience = absl::Seconds(5);
-// Results asked for at a time: bounds what waits at the agent.
-constexpr int64_t kAskedMax = 1 << 14;
 
 uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
-
-// Keeps the mapping for a view of it.
-class MappedLease : public ValueMemory {
- public:
-  explicit MappedLease(std::shared_ptr<PeerArena> arena)
-      : arena_(std::move(arena)) {}
-  void* Take(int64_t) override { return nullptr; }
-  void Give(void*, int64_t) override {}
-
- private:
-  const std::shared_ptr<PeerArena> arena_;
-};
-
-// What `loan` says lies in `arena`; none if that can't be.
-Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
-  const std::optional<int64_t> bytes = loan.Bytes();
-  if (arena == nullptr || !bytes.has_value()) return Value();
-  const void* data = arena->At(loan.offset, *bytes);
-  if (data == nullptr) return Value();
-  return Value::View(loan.type, loan.shape, loan.digest, data,
-                     std::make_unique<MappedLease>(arena));
-}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
     std::vector<std::string> addresses, Options options) {
-  std::unique_ptr<ClusterClient> out(new ClusterClient(std::move(options)));
-  out->addresses_ = std::move(addresses);
-  out->named_count_ = out->addresses_.size();
+  std::unique_ptr<ClusterClient> out(
+      new ClusterClient(std::move(addresses), std::move(options)));
   DOGGED_RETURN_IF_ERROR(out->FailOver(absl::OkStatus()));
   return out;
 }
 
-bool ClusterClient::IsSilent(const std::string& address) {
-  const auto until = silent_until_.find(address);
-  return until != silent_until_.end() && clock_.Now() < until->second;
-}
-
-void ClusterClient::NoteSilence(const std::string& address) {
-  silent_until_[address] = clock_.Now() + kSilence;
-}
-
 absl::Status ClusterClient::FailOver(const absl::Status& why) {
-  if (absl::IsDeadlineExceeded(why)) NoteSilence(contact_address_);
+  if (absl::IsDeadlineExceeded(why)) addresses_.NoteSilence(contact_address_);
   contact_.reset();
   is_contact_lost_ = false;
   contact_answered_ = results_came_ = clock_.Now();
-  TakeLent();  // nobody holds it any more
-  last_loan_ = 0;
+  results_.ForgetContact();
   absl::Status last = why;
-  for (const std::string& address : Addresses()) {
+  for (const std::string& address : addresses_.SilentLast()) {
     auto client = options_.connect(address, kConnectTimeout);
     if (client.status().code() == absl::StatusCode::kInvalidArgument) {
       return absl::NotFoundError(std::string(client.status().message()));
@@ -95,14 +54,14 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
         said.code() != absl::StatusCode::kDeadlineExceeded) {
       return said;
     }
-    if (absl::IsDeadlineExceeded(said)) NoteSilence(address);
+    if (absl::IsDeadlineExceeded(said)) addresses_.NoteSilence(address);
     last = said;
     contact_.reset();
   }
   // The last one's message names its own address.
   std::string all;
-  if (addresses_.size() > 1) {
-    all = absl::StrCat("none of ", absl::StrJoin(addresses_, ", "), ": ");
+  if (addresses_.all().size() > 1) {
+    all = absl::StrCat("none of ", absl::StrJoin(addresses_.all(), ", "), ": ");
   }
   absl::StrAppend(&all, std::string(last.message()));
   if (encoded_job_.empty()) return absl::UnavailableError(all);
@@ -125,10 +84,7 @@ absl::Status ClusterClient::SendAll() {
   if (frame.type == Type(ControlType::kError)) {
     return DecodeError(frame.body.view());
   }
-  to_ask_.assign(missing_.begin(), missing_.end());
-  std::sort(to_ask_.begin(), to_ask_.end(), std::greater<Label>());
-  unread_.clear();
-  asked_count_ = 0;
+  results_.AskAnew();
   return AskForMore();
 }
 
@@ -150,38 +106,21 @@ absl::Status ClusterClient::Submit(const Job& job, SubmissionId submission,
              .text_hash = text_hash,
              .options = options};
   rounds_.emplace(relations);
-  ListResults();
+  if (rounds_->HasEnded()) results_.List(*rounds_);
   const absl::Status said = SendAll();
   if (said.ok()) return said;
   return FailOver(said);
 }
 
-void ClusterClient::ListResults() {
-  if (!rounds_->HasEnded()) return;
-  rounds_->ForEachDemanded([this](const Label& label) {
-    missing_.insert(label);
-    return true;
-  });
-  to_ask_.assign(missing_.begin(), missing_.end());
-  std::sort(to_ask_.begin(), to_ask_.end(), std::greater<Label>());
-}
-
 absl::Status ClusterClient::AskForMore() {
-  if (!unread_.empty()) {
+  if (results_.HasUnread()) {
     const WantRequest request{.job = record_.job(),
-                              .labels = std::exchange(unread_, {})};
+                              .labels = results_.TakeUnread()};
     DOGGED_RETURN_IF_ERROR(contact_->Send(
         Type(ControlType::kWant), request.Encode().view(), kCallTimeout));
   }
-  if (to_ask_.empty() || asked_count_ > kAskedMax / 2) return absl::OkStatus();
-  WantRequest request{.job = record_.job(), .may_borrow = true};
-  while (!to_ask_.empty() && asked_count_ < kAskedMax) {
-    if (missing_.contains(to_ask_.back())) {
-      request.labels.push_back(to_ask_.back());
-      ++asked_count_;
-    }
-    to_ask_.pop_back();
-  }
+  const WantRequest request{
+      .job = record_.job(), .may_borrow = true, .labels = results_.TakeToAsk()};
   if (request.labels.empty()) return absl::OkStatus();
   return contact_->Send(Type(ControlType::kWant), request.Encode().view(),
                         kCallTimeout);
@@ -198,16 +137,11 @@ absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
   results_came_ = clock_.Now();
   const auto reply = ValuesReply::Decode(frame.body.view());
   if (reply.status().code() == absl::StatusCode::kResourceExhausted) {
-    return NoRoom();
+    return results_.NoRoom();
   }
   if (!reply.ok()) return reply.status();
-  for (const auto& [label, value] : reply->values) {
-    if (missing_.erase(label) == 0) continue;
-    found_.emplace(label, value);
-    --asked_count_;
-  }
-  for (const LentValue& lent : reply->lent) Borrow(lent);
-  if (lent_bytes_ > options_.lent_bytes_max) {
+  results_.Take(*reply);
+  if (results_.lent_bytes() > options_.lent_bytes_max) {
     DOGGED_RETURN_IF_ERROR(ReturnBeyond(options_.lent_bytes_max));
   }
   return AskForMore();
@@ -230,79 +164,19 @@ absl::Status ClusterClient::GiveChunks(absl::string_view body) {
   return absl::OkStatus();
 }
 
-void ClusterClient::Borrow(const LentValue& lent) {
-  last_loan_ = lent.loan.number;
-  if (!missing_.contains(lent.label)) return;
-  auto [it, is_new] = arenas_.try_emplace(lent.arena);
-  if (is_new) {
-    auto arena = MapArena(lent.arena);
-    if (arena.ok()) it->second = *std::move(arena);
-  }
-  const Value view = ViewOf(it->second, lent.loan);
-  if (view.IsNone()) {
-    unread_.push_back(lent.label);
-    return;
-  }
-  missing_.erase(lent.label);
-  --asked_count_;
-  ++lent_count_;
-  lent_bytes_ += view.bytes();
-  lent_.push_back({lent.label, lent.loan.number});
-  found_.emplace(lent.label, view);
-}
-
-// A contact that was lost may have been declared dead, and its arena be in use
-// for something else: the digest tells.
-void ClusterClient::TakeOldest() {
-  const Label label = lent_.front().label;
-  const auto it = found_.find(label);
-  const Value copy = it->second.Copy();
-  lent_.pop_front();
-  lent_bytes_ -= copy.bytes();
-  if (Hash128(copy.view()) == it->second.digest()) {
-    it->second = copy;
-    return;
-  }
-  found_.erase(it);
-  missing_.insert(label);
-  unread_.push_back(label);
-  ++asked_count_;
-}
-
-void ClusterClient::TakeLent() {
-  while (!lent_.empty()) TakeOldest();
-}
-
 absl::StatusOr<bool> ClusterClient::CopyLent() {
   try {
-    TakeLent();
+    results_.CopyAll();
   } catch (const std::bad_alloc&) {
-    return NoRoom();
+    return results_.NoRoom();
   }
   return HasAll();
 }
 
-absl::Status ClusterClient::NoRoom() {
-  int64_t bytes = 0;
-  for (const auto& [label, value] : found_) {
-    if (!value.IsView()) bytes += value.bytes();
-  }
-  const size_t count = found_.size() + missing_.size();
-  found_.clear();  // room for what is left to do
-  lent_.clear();
-  lent_bytes_ = 0;
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "no memory for the ", count, " results: beyond the ", bytes,
-      " bytes of them that are here nothing fits; want less, or use smaller "
-      "parameters"));
-}
-
 absl::Status ClusterClient::ReturnBeyond(int64_t bytes) {
-  while (lent_bytes_ > bytes) TakeOldest();
-  const uint64_t returned =
-      lent_.empty() ? last_loan_ : lent_.front().number - 1;
-  return contact_->Send(Type(ControlType::kReturned),
-                        ReturnedNotice{.number = returned}.Encode().view(),
+  results_.CopyBeyond(bytes);
+  const ReturnedNotice notice{.number = results_.returned_loan()};
+  return contact_->Send(Type(ControlType::kReturned), notice.Encode().view(),
                         kCallTimeout);
 }
 
@@ -310,7 +184,7 @@ absl::Status ClusterClient::Collect(absl::Duration patience) {
   try {
     return CollectOrThrow(patience);
   } catch (const std::bad_alloc&) {
-    return NoRoom();
+    return results_.NoRoom();
   }
 }
 
@@ -320,7 +194,7 @@ absl::Status ClusterClient::CollectOrThrow(absl::Duration patience) {
     DOGGED_RETURN_IF_ERROR(FailOver(absl::UnavailableError(
         absl::StrCat(contact_address_, " does not answer"))));
   }
-  if (!unread_.empty()) {
+  if (results_.HasUnread()) {
     const absl::Status asked = AskForMore();
     if (!asked.ok()) DOGGED_RETURN_IF_ERROR(FailOver(asked));
   }
@@ -341,26 +215,6 @@ absl::Status ClusterClient::CollectOrThrow(absl::Duration patience) {
   return absl::OkStatus();
 }
 
-Value ClusterClient::Find(const Label& label) const {
-  const auto it = found_.find(label);
-  return it == found_.end() ? Value() : it->second;
-}
-
-void ClusterClient::AddAddress(std::string address) {
-  if (std::find(addresses_.begin(), addresses_.end(), address) ==
-      addresses_.end()) {
-    addresses_.push_back(std::move(address));
-  }
-}
-
-std::vector<std::string> ClusterClient::Addresses() {
-  std::vector<std::string> out = addresses_;
-  std::stable_partition(
-      out.begin(), out.end(),
-      [this](const std::string& address) { return !IsSilent(address); });
-  return out;
-}
-
 absl::StatusOr<StatusReply> ClusterClient::AskStatus(const std::string& address,
                                                      const Bytes& request,
                                                      absl::Duration patience) {
@@ -379,14 +233,14 @@ absl::StatusOr<StatusReply> ClusterClient::AskStatus(const std::string& address,
 
 void ClusterClient::NoteStatus(const StatusReply& reply) {
   for (const MemberStatus& m : reply.members) {
-    if (m.state == "alive") AddAddress(m.member.control_address);
+    if (m.state == "alive") addresses_.Add(m.member.control_address);
   }
   for (const JobSummary& job : reply.jobs) {
     if (!rounds_.has_value() || job.record.hash != record_.hash) continue;
     const bool is_news =
         rounds_->Raise(job.record.round, job.record.is_last_round);
     if (!is_news || !rounds_->HasEnded()) continue;
-    ListResults();
+    results_.List(*rounds_);
     // What fails here is asked again by Collect(), elsewhere.
     if (contact_ != nullptr) (void)AskForMore();
   }
@@ -397,25 +251,25 @@ std::vector<StatusReply> ClusterClient::PollStatus(
   std::vector<StatusReply> out;
   const Bytes body = request.Encode();
   const auto ask = [&](size_t i) {
-    const std::string address = addresses_[i];
+    const std::string address = addresses_.all()[i];
     const absl::Duration patience =
-        addresses_.size() == named_count_ ? options_.patience : kStatusPatience;
+        addresses_.AreAllNamed() ? options_.patience : kStatusPatience;
     const absl::Time asked = clock_.Now();
     const auto reply = AskStatus(address, body, patience);
     // One that is stopped takes no connection either, in the end.
     const bool was_slow = clock_.Now() - asked >= patience / 2;
     if (absl::IsDeadlineExceeded(reply.status()) || (!reply.ok() && was_slow)) {
-      NoteSilence(address);
+      addresses_.NoteSilence(address);
     }
     if (!reply.ok()) return;
-    silent_until_.erase(address);
+    addresses_.NoteAnswer(address);
     NoteStatus(*reply);
     out.push_back(*reply);
   };
   std::vector<size_t> silent;
   // There may be more of them after each answer.
-  for (size_t i = 0; i < addresses_.size(); ++i) {
-    if (IsSilent(addresses_[i])) {
+  for (size_t i = 0; i < addresses_.all().size(); ++i) {
+    if (addresses_.IsSilent(addresses_.all()[i])) {
       silent.push_back(i);
     } else {
       ask(i);
@@ -435,9 +289,9 @@ absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
     if (!replies.empty()) return replies;
     waited += options_.patience;
     // Who is no agent is not asked twice.
-  } while (IsSilent(contact_address_) && waited < kNamedPatience);
+  } while (addresses_.IsSilent(contact_address_) && waited < kNamedPatience);
   return absl::UnavailableError(absl::StrCat(
-      absl::StrJoin(addresses_, ", "),
+      absl::StrJoin(addresses_.all(), ", "),
       " takes the connection and does not answer; is it an agent, and is it "
       "stopped?"));
 }
@@ -445,12 +299,13 @@ absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
 bool ClusterClient::IsContactLost(const std::vector<StatusReply>& replies) {
   const absl::Time now = clock_.Now();
   if (replies.empty()) return false;
-  if (!IsSilent(contact_address_)) {
+  if (!addresses_.IsSilent(contact_address_)) {
     contact_answered_ = now;
     // It may be cut off from those that have the results.
-    const bool is_stuck = !missing_.empty() && IsDoneSomewhere(replies) &&
+    const bool is_stuck = results_.HasMissing() && IsDoneSomewhere(replies) &&
                           now - results_came_ >= kContactPatience;
-    if (is_stuck) NoteSilence(contact_address_);  // others are asked first
+    if (is_stuck)
+      addresses_.NoteSilence(contact_address_);  // others are asked first
     return is_stuck;
   }
   // Others may reach it where this client does not.

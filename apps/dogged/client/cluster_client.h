@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,14 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "apps/dogged/client/agent_addresses.h"
+#include "apps/dogged/client/collected_results.h"
 #include "routing/control/control_socket.h"
-#include "routing/memory/shared_memory.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/relations.h"
@@ -73,17 +71,17 @@ class ClusterClient {
   //         what the job failed of.
   absl::Status Collect(absl::Duration patience);
   bool HasAll() const {
-    return missing_.empty() && rounds_.has_value() && rounds_->HasEnded();
+    return !results_.HasMissing() && rounds_.has_value() && rounds_->HasEnded();
   }
   // How far the job's loop has come, as agents say.
   const Rounds& rounds() const { return *rounds_; }
   // None if it has not come.
-  Value Find(const Label& label) const;
+  Value Find(const Label& label) const { return results_.Find(label); }
   // Agents of this host lend results: has them as its own now. False if some
   // were not what they were any more, and are missing again. Find() is to be
   // relied on after this. Errors: kResourceExhausted, as of Collect().
   absl::StatusOr<bool> CopyLent();
-  int64_t lent_count() const { return lent_count_; }  // ever
+  int64_t lent_count() const { return results_.lent_count(); }  // ever
   // Of the large inputs: given to agents, some maybe again, and all.
   int64_t input_bytes_given() const { return input_bytes_given_; }
   int64_t input_bytes() const { return input_bytes_; }
@@ -101,23 +99,19 @@ class ClusterClient {
         {.jobs = {.job = record_.job(), .submission = record_.submission}});
   }
   // A new agent's control port.
-  void AddAddress(std::string address);
+  void AddAddress(std::string address) { addresses_.Add(std::move(address)); }
   // All control ports that are known, those of silent agents last.
-  std::vector<std::string> Addresses();
+  std::vector<std::string> Addresses() { return addresses_.SilentLast(); }
   // Tells the cluster that the job has ended in this way.
   absl::Status Conclude(JobRecord record);
   const JobRecord& record() const { return record_; }
   // Agents that this client knows of, alive or not.
-  int agent_count() const { return static_cast<int>(addresses_.size()); }
+  int agent_count() const { return static_cast<int>(addresses_.all().size()); }
 
  private:
-  // One of the results that are not copied yet.
-  struct Lent {
-    Label label;
-    uint64_t number = 0;  // of the loan
-  };
-
-  explicit ClusterClient(Options options) : options_(std::move(options)) {}
+  ClusterClient(std::vector<std::string> addresses, Options options)
+      : options_(std::move(options)),
+        addresses_(std::move(addresses), clock_) {}
   // How the agent at an address is. Errors: as of a connection.
   absl::StatusOr<StatusReply> AskStatus(const std::string& address,
                                         const Bytes& request,
@@ -127,9 +121,6 @@ class ClusterClient {
   // Talks to the next agent that answers, and says all over again. Those that
   // were silent of late come last.
   absl::Status FailOver(const absl::Status& why);
-  // Has an agent left alone for a while that did not answer.
-  void NoteSilence(const std::string& address);
-  bool IsSilent(const std::string& address);
   // Whether the contact says nothing, for a while or while no other agent holds
   // it for alive (a connection to a process that is stopped does not end), or
   // does not come by results that others have.
@@ -139,51 +130,32 @@ class ClusterClient {
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
   absl::Status GiveChunks(absl::string_view wanted);
-  // Takes note of what was lent. It is asked for again if it can't be read.
-  void Borrow(const LentValue& lent);
   // Copies what is lent beyond that, and gives it back.
   absl::Status ReturnBeyond(int64_t bytes);
   // What Collect() and CopyLent() do, but std::bad_alloc flies.
   absl::Status CollectOrThrow(absl::Duration patience);
-  // Copies the oldest of what is lent, or all of it.
-  void TakeOldest();
-  void TakeLent();
-  // Drops the results, and says how much there was.
-  absl::Status NoRoom();
-  // The results can be asked for once it is known which these are.
-  void ListResults();
 
   const Options options_;
   SystemClock clock_;
-  std::vector<std::string> addresses_;
-  size_t named_count_ = 0;  // those given to Connect(), in front
+  AgentAddresses addresses_;  // agents that are known
+  CollectedResults results_;  // of the job
+
+  // The agent that it talks to; written by FailOver() and PollStatus().
   std::unique_ptr<ControlCaller> contact_;
   std::string contact_address_;
   bool is_contact_lost_ = false;
   absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
   absl::Time results_came_ = absl::InfinitePast();
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
-  // By address, when one that did not answer is asked again.
-  std::map<std::string, absl::Time> silent_until_;
 
+  // The job; written by Submit().
   std::vector<JobInput> inputs_;  // of it, cut
   int64_t input_bytes_ = 0;
-  int64_t input_bytes_given_ = 0;
+  int64_t input_bytes_given_ = 0;  // by GiveChunks()
   std::string encoded_job_;
   JobOptions job_options_;
   JobRecord record_;
-  std::optional<Rounds> rounds_;
-  absl::flat_hash_set<Label> missing_;
-  std::vector<Label> to_ask_;  // of the missing, not yet asked of contact_
-  int64_t asked_count_ = 0;    // asked and not answered
-  absl::flat_hash_map<Label, Value> found_;
-  // By address; null: it can't be read.
-  std::map<std::string, std::shared_ptr<PeerArena>> arenas_;
-  std::deque<Lent> lent_;      // of found_
-  std::vector<Label> unread_;  // to be sent as bytes
-  int64_t lent_bytes_ = 0;     // of `lent_`
-  uint64_t last_loan_ = 0;     // of this contact
-  int64_t lent_count_ = 0;
+  std::optional<Rounds> rounds_;  // raised by what agents say
 };
 
 }  // namespace dogged

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 
 namespace dogged {
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "dsl/compile.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 
 namespace dogged {
 

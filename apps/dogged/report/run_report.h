@@ -11,7 +11,7 @@
 #include "apps/dogged/report/outputs.h"
 #include "apps/output/run_text.h"
 #include "dsl/compile.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 #include "runtime/base/hash.h"
 
 namespace dogged {

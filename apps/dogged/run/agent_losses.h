@@ -12,7 +12,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "apps/output/run_text.h"
-#include "runtime/agent/control.h"
+#include "runtime/agent/loop/control.h"
 #include "runtime/base/ids.h"
 
 namespace dogged {

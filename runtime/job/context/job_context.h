@@ -16,7 +16,6 @@
 #include "runtime/exec/executor.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/relations.h"
-#include "runtime/job/context/input_chunks.h"
 #include "runtime/job/context/job_dependencies.h"
 #include "runtime/job/context/job_goal.h"
 #include "runtime/job/context/job_messages.h"
@@ -26,6 +25,7 @@
 #include "runtime/job/context/stall_detector.h"
 #include "runtime/job/context/task_times.h"
 #include "runtime/job/context/trouble.h"
+#include "runtime/job/inputs/input_chunks.h"
 
 namespace dogged {
 

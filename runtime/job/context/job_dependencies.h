@@ -11,9 +11,9 @@
 #include "runtime/exec/executor.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
-#include "runtime/job/context/input_chunks.h"
 #include "runtime/job/context/job_options.h"
-#include "runtime/job/context/job_storage.h"
+#include "runtime/job/inputs/input_chunks.h"
+#include "runtime/job/storage/job_storage.h"
 
 namespace dogged {
 

@@ -11,9 +11,9 @@
 #include "kvstore/dictionary/retention.h"
 #include "routing/transport/outbox.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/context/job_storage.h"
 #include "runtime/job/search/demands.h"
 #include "runtime/job/search/result_requests.h"
+#include "runtime/job/storage/job_storage.h"
 #include "runtime/job/tasks/task_table.h"
 
 namespace dogged {

@@ -32,7 +32,7 @@
 #include "runtime/exec/leaves.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/job/context/job_context.h"
-#include "runtime/job/context/job_storage.h"
+#include "runtime/job/storage/job_storage.h"
 #include "runtime/job/tasks/claims.h"
 #include "runtime/job/tasks/demanded_tasks.h"
 #include "runtime/job/tasks/ready_queue.h"

@@ -1,0 +1,153 @@
+#include "apps/dogged/client/collected_results.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/hash.h"
+
+namespace dogged {
+namespace {
+
+// Results asked for at a time: bounds what waits at the agent.
+constexpr int64_t kAskedMax = 1 << 14;
+
+// Keeps the mapping for a view of it.
+class MappedLease : public ValueMemory {
+ public:
+  explicit MappedLease(std::shared_ptr<PeerArena> arena)
+      : arena_(std::move(arena)) {}
+  void* Take(int64_t) override { return nullptr; }
+  void Give(void*, int64_t) override {}
+
+ private:
+  const std::shared_ptr<PeerArena> arena_;
+};
+
+// The value of `loan` in `arena`; none if it can't lie there.
+Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
+  const std::optional<int64_t> bytes = loan.Bytes();
+  if (arena == nullptr || !bytes.has_value()) return Value();
+  const void* data = arena->At(loan.offset, *bytes);
+  if (data == nullptr) return Value();
+  return Value::View(loan.type, loan.shape, loan.digest, data,
+                     std::make_unique<MappedLease>(arena));
+}
+
+}  // namespace
+
+void CollectedResults::List(const Rounds& rounds) {
+  rounds.ForEachDemanded([this](const Label& label) {
+    missing_.insert(label);
+    return true;
+  });
+  AskForAllMissing();
+}
+
+Value CollectedResults::Find(const Label& label) const {
+  const auto it = found_.find(label);
+  return it == found_.end() ? Value() : it->second;
+}
+
+void CollectedResults::AskForAllMissing() {
+  to_ask_.assign(missing_.begin(), missing_.end());
+  std::sort(to_ask_.begin(), to_ask_.end(), std::greater<Label>());
+}
+
+void CollectedResults::AskAnew() {
+  AskForAllMissing();
+  unread_.clear();
+  asked_count_ = 0;
+}
+
+std::vector<Label> CollectedResults::TakeToAsk() {
+  std::vector<Label> out;
+  if (asked_count_ > kAskedMax / 2) return out;
+  while (!to_ask_.empty() && asked_count_ < kAskedMax) {
+    if (missing_.contains(to_ask_.back())) {
+      out.push_back(to_ask_.back());
+      ++asked_count_;
+    }
+    to_ask_.pop_back();
+  }
+  return out;
+}
+
+void CollectedResults::Take(const ValuesReply& reply) {
+  for (const auto& [label, value] : reply.values) {
+    if (missing_.erase(label) == 0) continue;
+    found_.emplace(label, value);
+    --asked_count_;
+  }
+  for (const LentValue& lent : reply.lent) Borrow(lent);
+}
+
+void CollectedResults::Borrow(const LentValue& lent) {
+  last_loan_ = lent.loan.number;
+  if (!missing_.contains(lent.label)) return;
+  auto [it, is_new] = arenas_.try_emplace(lent.arena);
+  if (is_new) {
+    auto arena = MapArena(lent.arena);
+    if (arena.ok()) it->second = *std::move(arena);
+  }
+  const Value view = ViewOf(it->second, lent.loan);
+  if (view.IsNone()) {
+    unread_.push_back(lent.label);
+    return;
+  }
+  missing_.erase(lent.label);
+  --asked_count_;
+  ++lent_count_;
+  lent_bytes_ += view.bytes();
+  lent_.push_back({lent.label, lent.loan.number});
+  found_.emplace(lent.label, view);
+}
+
+// A contact that was lost may have been declared dead, and its arena be in use
+// for something else: the digest tells.
+void CollectedResults::CopyOldest() {
+  const Label label = lent_.front().label;
+  const auto it = found_.find(label);
+  const Value copy = it->second.Copy();
+  lent_.pop_front();
+  lent_bytes_ -= copy.bytes();
+  if (Hash128(copy.view()) == it->second.digest()) {
+    it->second = copy;
+    return;
+  }
+  found_.erase(it);
+  missing_.insert(label);
+  unread_.push_back(label);
+  ++asked_count_;
+}
+
+void CollectedResults::CopyAll() {
+  while (!lent_.empty()) CopyOldest();
+}
+
+void CollectedResults::CopyBeyond(int64_t bytes) {
+  while (lent_bytes_ > bytes) CopyOldest();
+}
+
+void CollectedResults::ForgetContact() {
+  CopyAll();
+  last_loan_ = 0;
+}
+
+absl::Status CollectedResults::NoRoom() {
+  int64_t bytes = 0;
+  for (const auto& [label, value] : found_) {
+    if (!value.IsView()) bytes += value.bytes();
+  }
+  const size_t count = found_.size() + missing_.size();
+  found_.clear();  // room for what is left to do
+  lent_.clear();
+  lent_bytes_ = 0;
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "no memory for the ", count, " results: beyond the ", bytes,
+      " bytes of them that are here nothing fits; want less, or use smaller "
+      "parameters"));
+}
+
+}  // namespace dogged

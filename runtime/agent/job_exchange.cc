@@ -1,0 +1,203 @@
+#include "runtime/agent/job_exchange.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/agent/records/placement_salts.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// The others hear of a job by then, if none of them says that it has it.
+constexpr absl::Duration kUntoldMax = absl::Seconds(3);
+// Offers of a job are said again after this time, to so many others.
+constexpr absl::Duration kOfferInterval = absl::Milliseconds(200);
+constexpr size_t kOffersAtOnce = 2;
+// A job that was offered goes if no record of it comes.
+constexpr absl::Duration kOfferedTime = absl::Seconds(30);
+
+}  // namespace
+
+absl::Status JobExchange::CheckName(const JobRecord& record) const {
+  const JobIndex& index = records_.index();
+  for (const auto& [other, running] : index.running()) {
+    const auto known =
+        records_.Find(JobRecord::KeyOf(index.Find(other)->hash, running));
+    if (known.has_value() && known->name == record.name &&
+        known->text_hash != record.text_hash && known->text_hash != 0 &&
+        record.text_hash != 0) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "another program ", record.name,
+          ", with another text, runs here: ", known->hash.ToString(),
+          "; wait for its end, cancel it, or give this file another name"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobId> JobExchange::Submit(absl::Time now, std::string encoded,
+                                          SubmissionId submission,
+                                          const JobOptions& options,
+                                          uint64_t text_hash) {
+  DOGGED_ASSIGN_OR_RETURN(const Job job, Job::Decode(encoded));
+  JobRecord record{.hash = JobHash(encoded),
+                   .submission = submission,
+                   .name = job.program.name,
+                   .text_hash = text_hash,
+                   .options = options};
+  DOGGED_RETURN_IF_ERROR(CheckName(record));
+  JobEntry& entry = table_.FindOrMake(record.job());
+  entry.hash = record.hash;
+  if (entry.encoded.empty()) entry.encoded = Bytes(std::move(encoded));
+  auto homes = ProposeSalts(agent_.membership.records(), record, job,
+                            takers_.PlacementOf(job, record.hash).members);
+  JobOffer& offer = entry.offer;
+  offer.untold.push_back(record);
+  if (homes.has_value()) offer.untold_homes = std::move(homes);
+  const bool is_known = records_.index().IsRunning(record.job());
+  if (is_known || agent_.membership.view()->size() < 2) {
+    TellUntold(now, entry);
+  } else if (offer.untold.size() == 1) {
+    offer.told_by = now + kUntoldMax;
+    offer.next_offer = now;
+  }
+  return record.job();
+}
+
+bool JobExchange::IsTold(JobId job) const {
+  const JobEntry* const entry = std::as_const(table_).Find(job);
+  return entry == nullptr || entry->offer.untold.empty();
+}
+
+void JobExchange::RequestJobs(absl::Time now) {
+  std::vector<AgentId> others;
+  std::vector<JobId> nowhere;
+  for (auto& [job, entry] : table_) {
+    const bool is_over = entry.over_since <= now && !entry.is_needed_again;
+    if (!entry.encoded.empty() || is_over) continue;
+    if (others.empty()) others = agent_.Others();
+    const Limits& limits = agent_.options.limits;
+    entry.pull.Tick(now, job, limits, others, agent_.rng, agent_.outbox);
+    if (records_.index().IsRunning(job) &&
+        entry.pull.HasNobodySince(now - limits.input_patience, others)) {
+      nowhere.push_back(job);
+    }
+  }
+  for (const JobId job : nowhere) {
+    lifecycle_.Fail(
+        now, job,
+        absl::DataLossError("no agent has the program of this job any "
+                            "more; run the same command again"));
+  }
+}
+
+void JobExchange::SendPart(AgentId to, JobId job, const Bytes& value,
+                           const Bytes& wish) {
+  if (value.empty()) {
+    agent_.outbox.Send(to, static_cast<uint8_t>(AgentMessage::kJobAbsent), job,
+                       {});
+    return;
+  }
+  absl::StatusOr<Bytes> part = PartOf(value, wish.view());
+  agent_.Count(part.status());
+  if (!part.ok()) return;
+  agent_.outbox.Send(to, static_cast<uint8_t>(AgentMessage::kJobValue), job,
+                     *std::move(part));
+}
+
+void JobExchange::TakePart(absl::Time now, AgentId from, JobEntry& entry,
+                           const Bytes& part) {
+  if (!entry.encoded.empty()) return;
+  const absl::Status taken = entry.pull.TakePart(now, from, part.view());
+  agent_.Count(taken);
+  if (!taken.ok() || !entry.pull.IsWhole()) return;
+  std::string whole = entry.pull.Take();
+  if (Hash128(whole) != entry.hash) {
+    ++agent_.refused_count;
+    return;
+  }
+  entry.encoded = Bytes(std::move(whole));
+  if (!entry.offer.offered_by.IsNone()) {
+    agent_.outbox.Send(std::exchange(entry.offer.offered_by, AgentId()),
+                       static_cast<uint8_t>(AgentMessage::kJobHeld),
+                       JobId(entry.hash.high), {});
+  }
+  lifecycle_.ApplyAny(now, entry.hash);
+}
+
+void JobExchange::OfferJobs(absl::Time now) {
+  for (auto& [job, entry] : table_) {
+    JobOffer& mine = entry.offer;
+    if (mine.untold.empty()) continue;
+    const std::vector<AgentId> others = agent_.Others();
+    if (others.empty() || now >= mine.told_by) {
+      TellUntold(now, entry);
+      continue;
+    }
+    if (now >= mine.next_offer) {
+      mine.next_offer = now + kOfferInterval;
+      Encoder body;
+      body.PutU64(entry.hash.low);
+      body.PutU64(entry.hash.high);
+      const Bytes offer(body.Take());
+      for (size_t i = 0; i < std::min(others.size(), kOffersAtOnce); ++i) {
+        agent_.outbox.Send(agent_.rng.Pick(others),
+                           static_cast<uint8_t>(AgentMessage::kJobOffer), job,
+                           offer);
+      }
+    }
+    agent_.outbox.WakeAt(std::min(mine.next_offer, mine.told_by));
+  }
+}
+
+void JobExchange::TakeOffer(absl::Time now, AgentId from, JobId job,
+                            const Bytes& body) {
+  Decoder in(body.view());
+  Digest hash;
+  hash.low = in.GetU64();
+  hash.high = in.GetU64();
+  if (!in.Finish("offer of a job").ok() || JobId(hash.high) != job) {
+    ++agent_.refused_count;
+    return;
+  }
+  JobEntry& entry = table_.FindOrMake(job);
+  entry.hash = hash;
+  entry.offer.offered_by = from;
+  entry.offer.offered_until = now + kOfferedTime;
+  if (entry.encoded.empty()) {
+    entry.pull.Prefer(now, from);
+  } else {
+    agent_.outbox.Send(from, static_cast<uint8_t>(AgentMessage::kJobHeld), job,
+                       {});
+  }
+}
+
+void JobExchange::TellUntold(absl::Time now, JobEntry& entry) {
+  const std::vector<JobRecord> records = std::exchange(entry.offer.untold, {});
+  if (records.empty()) return;
+  const auto homes = std::exchange(entry.offer.untold_homes, std::nullopt);
+  if (homes.has_value()) {
+    agent_.membership.PutRecord(now, HomesKey(entry.hash), homes->version,
+                                homes->bytes, agent_.outbox);
+  }
+  for (const JobRecord& record : records) {
+    lifecycle_.PublishAndApply(now, record);
+  }
+}
+
+void JobExchange::DropOffers(absl::Time now) {
+  std::vector<JobId> due;
+  for (const auto& [job, entry] : table_) {
+    const bool is_due = entry.offer.untold.empty() &&
+                        records_.index().Find(job) == nullptr &&
+                        now >= entry.offer.offered_until;
+    if (is_due) due.push_back(job);
+  }
+  for (const JobId job : due) table_.Erase(job);
+}
+
+}  // namespace dogged

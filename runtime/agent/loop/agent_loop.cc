@@ -1,0 +1,464 @@
+#include "runtime/agent/loop/agent_loop.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+// Of those that have gone `status` names the last ones.
+constexpr size_t kDepartedMax = 1000;
+constexpr int kLifeLineNeighboursMax = 16;
+// So long the loop looks out for the next message before it sleeps: about what
+// a wake-up costs.
+constexpr absl::Duration kSpin = absl::Microseconds(50);
+// So long a message may wait for a worker that looks out between its tasks. To
+// see whether it still does takes the processor away from it.
+constexpr absl::Duration kKept = absl::Milliseconds(8);
+// At memory that is shared, for each look at descriptors, which is a system
+// call: 0.2 to 1.3 us, by the machine.
+constexpr int kLooks = 64;
+// What waits for a client as frames; of results that it does not take yet the
+// rest stays what it is.
+constexpr int64_t kClientBytesMax = 32 << 20;
+// So long clients wait at most while messages of the host keep the loop awake.
+constexpr absl::Duration kControlWithin = absl::Microseconds(100);
+
+void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
+               const Bytes& body) {
+  port.Send(connection, static_cast<uint8_t>(type), body);
+}
+
+}  // namespace
+
+AgentLoop::AgentLoop(Agent& agent, Ports ports)
+    : agent_(agent),
+      ports_(std::move(ports)),
+      dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled) {
+  deliveries_.SetRoom([this](ConnectionId client) {
+    return ports_.control.queued_bytes(client) < kClientBytesMax;
+  });
+}
+
+AgentLoop::~AgentLoop() {
+  for (const auto& [connection, line] : life_lines_) {
+    ports_.control.Close(connection);
+  }
+  // The next incarnation knows nothing of these messages; their clients say
+  // them again when the connection ends.
+  for (const ConnectionId client : deliveries_.Clients()) {
+    ports_.control.Close(client);
+  }
+}
+
+AgentLoop::End AgentLoop::Run() {
+  std::unique_lock turn = ports_.turn.Take();
+  ports_.turn.SetLoop(this);
+  const absl::Cleanup give_up = [this] { ports_.turn.SetLoop(nullptr); };
+  while (true) {
+    if (IsControlDue(ports_.clock.Now())) HandleControl(ports_.clock.Now());
+    Pass();
+    if (agent_.declared_dead()) return End::kDeclaredDead;
+    if (agent_.IsGone()) return End::kLeft;
+    if (has_news_ || (agent_.ExpectsMore() && LookOut())) continue;
+    if (PrepareToSleep()) Sleep(turn);
+  }
+}
+
+void AgentLoop::Sleep(std::unique_lock<std::mutex>& turn) {
+  sleeps_until_ = NextWake();
+  kept_until_ = absl::InfinitePast();
+  SetAsleep(true);
+  const absl::Cleanup wake_up = [this] { SetAsleep(false); };
+  while (true) {
+    const absl::Duration timeout =
+        std::max(absl::ZeroDuration(), sleeps_until_ - ports_.clock.Now());
+    turn.unlock();
+    ports_.turn.SettleHandBack();
+    const bool was_woken = ports_.poller.Wait(timeout);
+    turn.lock();
+    // What is due before that is for the next pass of whoever keeps the turn.
+    if (was_woken || ports_.clock.Now() >= kept_until_) return;
+    sleeps_until_ = kept_until_;
+  }
+}
+
+void AgentLoop::SetAsleep(bool is_asleep) {
+  control_due_ = absl::InfinitePast();  // who wakes up looks, who sleeps did
+  is_asleep_ = is_asleep;
+  ports_.transport.SetWaiting(is_asleep);
+}
+
+absl::Time AgentLoop::NextWake() const {
+  absl::Time wake = std::min(agent_.next_wake(), deliveries_.next_due());
+  return std::min(wake, dialer_.next_due());
+}
+
+void AgentLoop::Pass() {
+  const absl::Time now = ports_.clock.Now();
+  if (leave_) agent_.Leave(now);
+  agent_.RunOnce(now);
+  LogEvents();
+  KeepLifeLines();
+  const bool has_settled = dialer_.Tick(now);
+  SendWanted(now);
+  ConfirmSubmits();
+  AskSuppliers();
+  // What was just queued on the control port goes out before sleeping; what
+  // came in wakes who sleeps.
+  control_events_.clear();
+  if (is_asleep_ ? ports_.control.has_unsettled() : IsControlDue(now)) {
+    HandleControl(now);
+  }
+  has_news_ = !control_events_.empty() || has_settled;
+}
+
+void AgentLoop::PassForSleeper() {
+  const auto has_ended = [this] {
+    return agent_.declared_dead() || agent_.IsGone();
+  };
+  if (!has_ended()) Pass();
+  // The sleeper's to see.
+  if (has_ended() || has_news_) return ports_.poller.Wake();
+  SleepUntil(NextWake());
+}
+
+void AgentLoop::Keep() {
+  kept_until_ = ports_.clock.Now() + kKept;
+  SleepUntil(kept_until_);
+}
+
+void AgentLoop::SleepUntil(absl::Time limit) {
+  if (limit >= sleeps_until_) return;
+  sleeps_until_ = limit;
+  ports_.poller.WakeAfter(sleeps_until_ - ports_.clock.Now());
+}
+
+void AgentLoop::HandBack() {
+  if (!PrepareToSleep()) return ports_.poller.Wake();
+  if (std::exchange(kept_until_, absl::InfinitePast()) > absl::InfinitePast()) {
+    SleepUntil(NextWake());
+  }
+}
+
+bool AgentLoop::PrepareToSleep() {
+  return ports_.turn.has_listener() ? ports_.transport.PrepareToListen()
+                                    : ports_.transport.PrepareToWait();
+}
+
+bool AgentLoop::LookOut() {
+  absl::Time now = ports_.clock.Now();
+  const absl::Time limit = std::min(now + kSpin, NextWake());
+  while (now < limit) {
+    for (int i = 0; i < kLooks; ++i) {
+      if (ports_.transport.HasArrivals()) return true;
+    }
+    if (ports_.poller.Wait(absl::ZeroDuration())) {
+      control_due_ = absl::InfinitePast();
+      return true;
+    }
+    std::this_thread::yield();  // whoever has work goes first
+    now = ports_.clock.Now();
+  }
+  return false;
+}
+
+bool AgentLoop::IsControlDue(absl::Time now) const {
+  return now >= control_due_ || ports_.control.has_unsettled();
+}
+
+void AgentLoop::HandleControl(absl::Time now) {
+  control_due_ = now + kControlWithin;
+  control_events_.clear();
+  ports_.control.Poll(control_events_);
+  for (const ControlEvent& event : control_events_) {
+    if (dialer_.Take(now, event)) continue;
+    switch (event.kind) {
+      case ControlEvent::Kind::kAccepted:
+        break;
+      case ControlEvent::Kind::kConnected:
+        if (life_lines_.contains(event.connection)) {
+          SendFrame(ports_.control, event.connection, ControlType::kLifeLine,
+                    EncodeId(agent_.id()));
+        }
+        break;
+      case ControlEvent::Kind::kFrame:
+        HandleFrame(now, event);
+        break;
+      case ControlEvent::Kind::kClosed:
+        HandleClosed(now, event);
+        break;
+    }
+  }
+}
+
+void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
+  const ConnectionId from = event.connection;
+  const absl::string_view body = event.body.view();
+  switch (static_cast<ControlType>(event.type)) {
+    case ControlType::kJoin: {
+      absl::StatusOr<std::string> answer = agent_.Admit(now, body);
+      if (!answer.ok()) return SendError(from, answer.status());
+      SendFrame(ports_.control, from, ControlType::kSnapshot,
+                Bytes(*std::move(answer)));
+      return;
+    }
+    case ControlType::kLifeLine: {
+      const auto peer = DecodeId<AgentId>(body);
+      auto line = life_lines_.find(from);
+      if (!peer.ok()) return SendError(from, peer.status());
+      ports_.control.Keep(from);
+      if (line == life_lines_.end()) {
+        SendFrame(ports_.control, from, ControlType::kLifeLine,
+                  EncodeId(agent_.id()));
+      } else if (*peer == line->second.peer) {
+        line->second.confirmed = true;
+      } else {
+        // Another process lives at that address now.
+        agent_.PeerDied(now, line->second.peer,
+                        "another agent answers at its address");
+        ports_.control.Close(from);
+        life_lines_.erase(line);
+      }
+      return;
+    }
+    case ControlType::kSubmit:
+      return HandleSubmit(now, from, body);
+    case ControlType::kChunk:
+      return HandleChunk(from, body);
+    case ControlType::kStatus:
+      return HandleStatus(from, body);
+    case ControlType::kWant:
+      return HandleWant(now, from, body);
+    case ControlType::kReturned: {
+      const auto notice = ReturnedNotice::Decode(body);
+      if (!notice.ok()) return SendError(from, notice.status());
+      deliveries_.TakeBack(from, notice->number);
+      return;
+    }
+    case ControlType::kConclude: {
+      auto record = JobRecord::Decode(body);
+      if (!record.ok()) return SendError(from, record.status());
+      agent_.Conclude(now, *std::move(record));
+      SendFrame(ports_.control, from, ControlType::kConcluded, {});
+      return;
+    }
+    case ControlType::kError:
+    case ControlType::kSnapshot:
+    case ControlType::kSubmitted:
+    case ControlType::kStatusReply:
+    case ControlType::kValues:
+    case ControlType::kConcluded:
+    case ControlType::kChunksWanted:
+      return;
+  }
+  SendError(from, absl::InvalidArgumentError(absl::StrCat(
+                      "no request of type ", static_cast<int>(event.type))));
+}
+
+void AgentLoop::HandleSubmit(absl::Time now, ConnectionId from,
+                             absl::string_view body) {
+  const auto request = SubmitRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  const auto job =
+      agent_.Submit(now, std::string(request->job), request->submission,
+                    request->options, request->text_hash);
+  if (!job.ok()) return SendError(from, job.status());
+  ForgetSupplier(from);
+  if (request->supplies) {
+    suppliers_[from] = *job;
+    agent_.SetSupplier(*job, true);
+  }
+  unconfirmed_.emplace_back(from, *job);
+  ConfirmSubmits();
+}
+
+void AgentLoop::ConfirmSubmits() {
+  std::erase_if(unconfirmed_, [this](const auto& one) {
+    const auto& [client, job] = one;
+    if (!agent_.IsTold(job)) return false;
+    SendFrame(ports_.control, client, ControlType::kSubmitted, EncodeId(job));
+    return true;
+  });
+}
+
+void AgentLoop::HandleChunk(ConnectionId from, absl::string_view body) {
+  const auto part = ChunkPart::Decode(body);
+  absl::Status taken = part.status();
+  if (part.ok()) taken = agent_.Supply(part->job, part->chunk, part->bytes);
+  // One that comes after the job's end is nobody's mistake.
+  if (taken.ok() || absl::IsNotFound(taken)) return;
+  ForgetSupplier(from);
+  SendError(from, taken);
+}
+
+void AgentLoop::AskSuppliers() {
+  for (const auto& [client, job] : suppliers_) {
+    ChunksWanted wanted{.job = job, .chunks = agent_.TakeInputWishes(job)};
+    if (wanted.chunks.empty()) continue;
+    SendFrame(ports_.control, client, ControlType::kChunksWanted,
+              wanted.Encode());
+  }
+}
+
+void AgentLoop::ForgetSupplier(ConnectionId client) {
+  const auto it = suppliers_.find(client);
+  if (it == suppliers_.end()) return;
+  const JobId job = it->second;
+  suppliers_.erase(it);
+  agent_.SetSupplier(job, false);
+  // What this one was asked for another one of the job's is.
+  for (const auto& [other, its_job] : suppliers_) {
+    if (its_job == job) agent_.SetSupplier(job, true);
+  }
+}
+
+void AgentLoop::HandleStatus(ConnectionId from, absl::string_view body) {
+  const auto request = StatusRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  SendFrame(ports_.control, from, ControlType::kStatusReply,
+            Status(*request).Encode());
+}
+
+void AgentLoop::HandleWant(absl::Time now, ConnectionId from,
+                           absl::string_view body) {
+  const auto request = WantRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  const absl::Status status = agent_.Want(now, request->job, request->labels);
+  if (!status.ok()) return SendError(from, status);
+  deliveries_.Want(from, *request);
+}
+
+void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
+  auto line = life_lines_.find(event.connection);
+  if (line != life_lines_.end()) {
+    const LifeLine ended = line->second;
+    life_lines_.erase(line);
+    // Without a word from the peer it may be the network; the failure detector
+    // decides then.
+    if (ended.confirmed && agent_.membership().view()->Contains(ended.peer)) {
+      agent_.PeerDied(now, ended.peer, "its connection closed");
+    }
+  }
+  deliveries_.Forget(event.connection);
+  ForgetSupplier(event.connection);
+}
+
+void AgentLoop::KeepLifeLines() {
+  if (agent_.membership().view() == lined_view_) return;
+  lined_view_ = agent_.membership().view();
+  absl::btree_map<AgentId, bool> wanted;
+  for (AgentId peer : LifeLinesOf(agent_.routing_table(), *lined_view_,
+                                  kLifeLineNeighboursMax)) {
+    wanted[peer] = false;
+  }
+  for (auto it = life_lines_.begin(); it != life_lines_.end();) {
+    auto peer = wanted.find(it->second.peer);
+    if (peer == wanted.end()) {
+      ports_.control.Close(it->first);
+      it = life_lines_.erase(it);
+    } else {
+      peer->second = true;
+      ++it;
+    }
+  }
+  for (const auto& [peer, has_line] : wanted) {
+    if (has_line) continue;
+    const Member* member = lined_view_->Find(peer);
+    life_lines_[ports_.control.Connect(member->control_address)] = {.peer =
+                                                                        peer};
+  }
+}
+
+void AgentLoop::SendWanted(absl::Time now) {
+  const auto send = [this](ConnectionId client, const ValuesReply& reply) {
+    const Bytes body = reply.Encode();
+    if (body.size() > kControlFrameBytesMax) {
+      return SendError(client,
+                       absl::ResourceExhaustedError(absl::StrCat(
+                           "one result has ", body.size(), " bytes; more than ",
+                           kControlFrameBytesMax,
+                           " go to no client: want it in smaller blocks")));
+    }
+    SendFrame(ports_.control, client, ControlType::kValues, body);
+  };
+  for (const JobId id : agent_.RunIds()) {
+    for (const auto& [label, value] : agent_.TakeResults(id)) {
+      deliveries_.Add(id, label, value, agent_.lending(), send);
+    }
+  }
+  deliveries_.SendDue(now, send);
+}
+
+void AgentLoop::LogEvents() {
+  for (const MembershipEvent& event : agent_.TakeEvents()) {
+    const std::string& address = event.member.control_address;
+    if (event.kind == MembershipEvent::Kind::kJoined) {
+      ports_.contacts.Add(address);
+    } else if (event.kind == MembershipEvent::Kind::kLeft) {
+      ports_.contacts.Remove(address);
+    } else if (event.kind == MembershipEvent::Kind::kDeclaredDead) {
+      ports_.contacts.Prefer(address);
+      cause_ = event.cause;
+    }
+    const bool died = event.kind == MembershipEvent::Kind::kDied;
+    if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;
+    departed_.push_back({.member = event.member,
+                         .state = died ? "dead" : "left",
+                         .cause = died ? event.cause : ""});
+    if (departed_.size() > kDepartedMax) departed_.pop_front();
+  }
+}
+
+StatusReply AgentLoop::Status(const StatusRequest& request) const {
+  StatusReply out;
+  out.self = agent_.id();
+  const Memory memory = ports_.memory();
+  out.memory_bytes = memory.now;
+  out.memory_bytes_peak = memory.peak;
+  out.memory_limit = memory.limit;
+  out.host_bytes = memory.host;
+  out.messages_sent = agent_.messages_sent();
+  out.bytes_sent = agent_.bytes_sent();
+  out.refused = agent_.refused_count() + ports_.control.refused_count();
+  out.dropped = agent_.dropped_count();
+  for (const Member& member : agent_.membership().view()->members()) {
+    const bool suspect = agent_.membership().IsSuspect(member.id);
+    out.members.push_back({.member = member,
+                           .state = suspect ? "suspect" : "alive",
+                           .cause = LinksDownOf(member.id)});
+  }
+  for (MemberStatus member : departed_) {
+    if (member.state == "left") member.stats = agent_.StatsOf(member.member.id);
+    out.members.push_back(std::move(member));
+  }
+  out.jobs = agent_.Jobs(request.jobs);
+  out.jobs_known = agent_.job_index().job_count();
+  out.sizes = agent_.job_index().SizesOf(request.text_hash);
+  out.stored = agent_.StoredJobs(request.text_hash);
+  return out;
+}
+
+std::string AgentLoop::LinksDownOf(AgentId id) const {
+  std::vector<std::string> addresses;
+  for (const AgentId other : agent_.membership().UnheardBy(id)) {
+    const Member* member = agent_.membership().view()->Find(other);
+    if (member != nullptr) addresses.push_back(member->control_address);
+  }
+  if (addresses.empty()) return "";
+  return absl::StrCat("no direct link from ", absl::StrJoin(addresses, ", "));
+}
+
+void AgentLoop::SendError(ConnectionId connection, const absl::Status& status) {
+  SendFrame(ports_.control, connection, ControlType::kError,
+            EncodeError(status));
+}
+
+}  // namespace dogged

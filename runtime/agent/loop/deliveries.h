@@ -1,0 +1,98 @@
+// Deliveries: which results clients wait for, and what is on its way to them:
+// lent, where a client maps this host's arenas, else as bytes.
+//
+// Each message wakes a client, on the processor of a worker as a rule. So of
+// results that come one by one a client is told together, after kTogether at
+// most; the last of those it waits for take the others along at once.
+//
+// A data structure: no sockets, no clock. Used by one thread at a time.
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_DELIVERIES_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_DELIVERIES_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "kvstore/lending/lending.h"
+#include "routing/control/control_socket.h"
+#include "runtime/agent/loop/control.h"
+#include "runtime/base/label.h"
+
+namespace dogged {
+
+class Deliveries {
+ public:
+  static constexpr absl::Duration kTogether = absl::Milliseconds(20);
+  using Send = absl::FunctionRef<void(ConnectionId, const ValuesReply&)>;
+
+  // Whether more may be sent to a client: what one does not take waits here, as
+  // what it is, not as frames of it. True unless this says otherwise.
+  void SetRoom(std::function<bool(ConnectionId)> has_room) {
+    has_room_ = std::move(has_room);
+  }
+  void Want(ConnectionId client, const WantRequest& request);
+  // Its connection has ended.
+  void Forget(ConnectionId client);
+  // `value` is that of `label`, for those who wait for it. What has become a
+  // frame of its own is sent. `lending` may be null.
+  void Add(JobId job, const Label& label, const Value& value,
+           const Lending* lending, Send send);
+  // Sends what is due.
+  void SendDue(absl::Time now, Send send);
+  absl::Time next_due() const { return next_due_; }
+  // `client` has copied all that it was lent up to loan `number`.
+  void TakeBack(ConnectionId client, uint64_t number);
+  // Clients that wait or have borrowed; some of them more than once.
+  std::vector<ConnectionId> Clients() const;
+
+ private:
+  // What a client has borrowed and not returned, oldest first.
+  struct Borrower {
+    std::deque<Value> held;
+    int64_t bytes = 0;
+    uint64_t returned = 0;  // how many loans are not in `held` any more
+  };
+  struct OutgoingMessage {
+    ConnectionId client;
+    bool may_borrow = false;
+  };
+  // Of one client's messages in one job.
+  struct Parcel {
+    ValuesReply reply;
+    int64_t bytes = 0;                       // of the values in it
+    int64_t messages = 0;                    // that have not been met
+    absl::Time last = absl::InfinitePast();  // when one was sent
+    bool is_held = false;                    // for want of room
+
+    bool empty() const { return reply.values.empty() && reply.lent.empty(); }
+    absl::Time due() const {
+      return messages == 0 && !is_held ? absl::InfinitePast()
+                                       : last + kTogether;
+    }
+  };
+
+  // In frames, as far as there is room.
+  void SendParcel(ConnectionId client, Parcel& parcel, Send send);
+  // Puts into `reply` where `value` is, and holds it until it is returned.
+  // False if it can't be lent.
+  bool Lend(ConnectionId client, const Label& label, const Value& value,
+            const Lending* lending, ValuesReply& reply);
+
+  absl::btree_map<std::pair<JobId, Label>, std::vector<OutgoingMessage>>
+      wanted_;
+  absl::btree_map<std::pair<ConnectionId, JobId>, Parcel> parcels_;
+  absl::btree_map<ConnectionId, Borrower> borrowers_;
+  absl::Time next_due_ = absl::InfiniteFuture();
+  std::function<bool(ConnectionId)> has_room_ = [](ConnectionId) {
+    return true;
+  };
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_DELIVERIES_H_

@@ -1,0 +1,84 @@
+#include "runtime/agent/loop/dialer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/loop/control.h"
+
+namespace dogged {
+namespace {
+
+// A contact connects and answers within this.
+constexpr absl::Duration kDialTimeMax = absl::Seconds(3);
+
+}  // namespace
+
+Dialer::~Dialer() {
+  for (const auto& [connection, dial] : dials_) control_.Close(connection);
+}
+
+absl::Time Dialer::next_due() const {
+  absl::Time due = contacts_.next_due();
+  if (!has_settled_) due = std::min(due, contacts_.settles_at());
+  for (const auto& [connection, dial] : dials_) {
+    due = std::min(due, dial.deadline);
+  }
+  return due;
+}
+
+bool Dialer::Tick(absl::Time now) {
+  for (auto it = dials_.begin(); it != dials_.end();) {
+    if (now < it->second.deadline) {
+      ++it;
+      continue;
+    }
+    control_.Close(it->first);
+    contacts_.NoteFailure(now, it->second.address);
+    it = dials_.erase(it);
+  }
+  const std::shared_ptr<const View> view = agent_.membership().view();
+  if (now >= contacts_.next_due() || view != view_) {
+    view_ = view;
+    for (std::string& address : contacts_.TakeDue(
+             now, *view, agent_.membership().self().control_address)) {
+      const ConnectionId connection = control_.Connect(address);
+      dials_[connection] = {std::move(address), now + kDialTimeMax};
+    }
+  }
+  if (has_settled_ || !contacts_.HasSettled(now)) return false;
+  has_settled_ = on_settled_();
+  if (has_settled_) agent_.NoteSettled();
+  return true;
+}
+
+bool Dialer::Take(absl::Time now, const ControlEvent& event) {
+  const auto it = dials_.find(event.connection);
+  if (it == dials_.end()) return false;
+  AgentId met;
+  switch (event.kind) {
+    case ControlEvent::Kind::kAccepted:
+      return false;
+    case ControlEvent::Kind::kConnected:
+      control_.Send(event.connection, static_cast<uint8_t>(ControlType::kJoin),
+                    Bytes(agent_.Snapshot()));
+      return true;
+    case ControlEvent::Kind::kFrame:
+      control_.Close(event.connection);
+      if (event.type == static_cast<uint8_t>(ControlType::kSnapshot)) {
+        met = agent_.Join(now, event.body.view(), it->second.address)
+                  .value_or(AgentId());
+      }
+      break;
+    case ControlEvent::Kind::kClosed:
+      break;
+  }
+  if (met.IsNone()) {
+    contacts_.NoteFailure(now, it->second.address);
+  } else {
+    contacts_.NoteAnswer(it->second.address, met, met == agent_.id());
+  }
+  dials_.erase(it);
+  return true;
+}
+
+}  // namespace dogged

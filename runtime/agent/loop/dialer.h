@@ -1,0 +1,58 @@
+// Dialer: the connections on which an agent meets its contacts (contacts.h):
+// begins those that are due, says who it is, takes the answer, and ends those
+// that take too long. Of one incarnation.
+//
+// Used by the thread that runs the loop.
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+#include "routing/control/control_socket.h"
+#include "routing/membership/contacts.h"
+#include "runtime/agent/agent.h"
+
+namespace dogged {
+
+class Dialer {
+ public:
+  // All outlive this. `on_settled` is called when others were met, or when
+  // nobody answers for now; again, later, while it returns false.
+  Dialer(Agent& agent, ControlPort& control, Contacts& contacts,
+         std::function<bool()> on_settled)
+      : agent_(agent),
+        control_(control),
+        contacts_(contacts),
+        on_settled_(std::move(on_settled)) {}
+  ~Dialer();
+  Dialer(const Dialer&) = delete;
+  Dialer& operator=(const Dialer&) = delete;
+
+  // True if on_settled() was called: it may have given the agent work.
+  bool Tick(absl::Time now);
+  absl::Time next_due() const;
+  // Takes an event of a connection of its own; false for others.
+  bool Take(absl::Time now, const ControlEvent& event);
+
+ private:
+  struct Dial {
+    std::string address;
+    absl::Time deadline;
+  };
+
+  Agent& agent_;
+  ControlPort& control_;
+  Contacts& contacts_;
+  const std::function<bool()> on_settled_;
+  absl::btree_map<ConnectionId, Dial> dials_;
+  std::shared_ptr<const View> view_;  // as of the last Tick()
+  bool has_settled_ = false;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_

@@ -1,0 +1,132 @@
+#include "runtime/agent/records/job_index.h"
+
+#include <algorithm>
+#include <climits>
+#include <iterator>
+
+#include "runtime/base/codec.h"
+
+namespace dogged {
+
+void JobIndex::Count(const std::pair<JobId, SubmissionId>& name,
+                     const Submission& submission, int32_t by) {
+  Known& known = jobs_[name.first];
+  known.delivered += submission.is_delivered ? by : 0;
+  if (submission.state == JobState::kDone) known.done += by;
+  if (submission.state != JobState::kRunning) return;
+  known.running += by;
+  if (by > 0) {
+    running_.insert(name);
+  } else {
+    running_.erase(name);
+  }
+}
+
+void JobIndex::Note(const JobRecord& record) {
+  const std::pair<JobId, SubmissionId> name = {record.job(), record.submission};
+  Known& known = jobs_[name.first];
+  over_.erase({known.end_number, name.first});
+  NoteNewest(name, record);
+  known.hash = record.hash;
+  known.round = std::max(known.round, {record.round, record.is_last_round});
+  known.end_number = std::max(known.end_number, record.end_number);
+  last_end_number_ = std::max(last_end_number_, record.end_number);
+  if (known.running == 0) over_.insert({known.end_number, name.first});
+  const JobOptions& options = record.options;
+  if (record.text_hash != 0 && options.agents > 0 && options.workers > 0) {
+    sizes_[record.text_hash].insert({options.agents, options.workers});
+  }
+}
+
+void JobIndex::NoteNewest(const std::pair<JobId, SubmissionId>& name,
+                          const JobRecord& record) {
+  const auto [it, is_new] = submissions_.try_emplace(name);
+  Submission& newest = it->second;
+  const uint64_t version = record.version();
+  if (!is_new && version < newest.version) return;
+  if (is_new) {
+    ++jobs_[name.first].submissions;
+  } else {
+    Count(name, newest, -1);
+  }
+  // Of two that say the same, an agent's and its client's, one may know more.
+  const bool was_delivered = newest.is_delivered && version == newest.version;
+  newest = {.version = version,
+            .state = record.state,
+            .is_delivered = record.is_delivered || was_delivered};
+  Count(name, newest, 1);
+}
+
+const JobIndex::Known* JobIndex::Find(JobId job) const {
+  const auto it = jobs_.find(job);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+std::vector<SubmissionId> JobIndex::RunningOf(JobId job) const {
+  std::vector<SubmissionId> out;
+  for (auto it = running_.lower_bound({job, SubmissionId()});
+       it != running_.end() && it->first == job; ++it) {
+    out.push_back(it->second);
+  }
+  return out;
+}
+
+SubmissionId JobIndex::Foremost(JobId job) const {
+  const auto rank = [](JobState state) {
+    switch (state) {
+      case JobState::kDone:
+        return 0;
+      case JobState::kFailed:
+        return 1;
+      case JobState::kCancelled:
+        return 2;
+      case JobState::kRunning:
+        return 3;
+    }
+    return 4;
+  };
+  std::pair<int, SubmissionId> out = {INT_MAX, SubmissionId()};
+  for (auto it = submissions_.lower_bound({job, SubmissionId()});
+       it != submissions_.end() && it->first.first == job; ++it) {
+    out = std::min(out, {rank(it->second.state), it->first.second});
+  }
+  return out.second;
+}
+
+std::vector<JobId> JobIndex::LastEnded(int64_t count_max) const {
+  std::vector<JobId> out;
+  for (auto it = over_.rbegin();
+       it != over_.rend() && std::ssize(out) < count_max; ++it) {
+    out.push_back(it->second);
+  }
+  return out;
+}
+
+std::vector<std::pair<int, int>> JobIndex::SizesOf(uint64_t text_hash) const {
+  const auto it = sizes_.find(text_hash);
+  if (it == sizes_.end()) return {};
+  return {it->second.begin(), it->second.end()};
+}
+
+void JobIndex::Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
+                    int64_t results_needed) {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return;
+  Encoder out;
+  stats.Encode(out);
+  out.PutSigned(tasks_needed);
+  out.PutSigned(results_needed);
+  it->second.kept = out.Take();
+  it->second.kept.shrink_to_fit();
+}
+
+void JobIndex::FillIn(JobSummary& summary) const {
+  const Known* known = Find(summary.record.job());
+  if (known == nullptr || known->kept.empty()) return;
+  Decoder in(known->kept);
+  summary.stats = JobStats::Decode(in);
+  summary.tasks_needed = in.GetSigned();
+  summary.results_needed = in.GetSigned();
+}
+
+}  // namespace dogged

@@ -1,0 +1,89 @@
+// JobIndex: what counts of all records of a job together, kept up as records
+// come; the records themselves are membership's. Of a job that is over it is
+// all that stays: some tens of bytes.
+//
+// A data structure. Used by one thread.
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "runtime/agent/records/job_record.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+class JobIndex {
+ public:
+  // Over all submissions of a job.
+  struct Known {
+    Digest hash;
+    int32_t running = 0;
+    int32_t done = 0;
+    int32_t delivered = 0;
+    // No client is left that has not got what was done for it.
+    bool IsDelivered() const { return delivered > 0 && delivered == done; }
+    int32_t submissions = 0;
+    int64_t end_number = 0;  // the greatest
+    // How far a loop is known to have come, and if that is its last round.
+    std::pair<int64_t, bool> round = {0, false};
+    // What this agent did for it before it was forgotten; see Keep().
+    std::string kept;
+  };
+
+  // The newest record of each submission counts, in whatever order they come.
+  void Note(const JobRecord& record);
+  // Null if no record names it.
+  const Known* Find(JobId job) const;
+  bool IsRunning(JobId job) const {
+    const Known* known = Find(job);
+    return known != nullptr && known->running > 0;
+  }
+  // Submissions that run: of all jobs, and of one.
+  const absl::btree_set<std::pair<JobId, SubmissionId>>& running() const {
+    return running_;
+  }
+  std::vector<SubmissionId> RunningOf(JobId job) const;
+  // Of a job that has ended: one that got to its end, else one that failed.
+  SubmissionId Foremost(JobId job) const;
+  // Jobs of which no submission runs, the last one first.
+  std::vector<JobId> LastEnded(int64_t count_max) const;
+  int64_t last_end_number() const { return last_end_number_; }
+  int64_t job_count() const { return static_cast<int64_t>(jobs_.size()); }
+  // What tiles of jobs of a text were cut for: agents, workers of each.
+  std::vector<std::pair<int, int>> SizesOf(uint64_t text_hash) const;
+
+  // Counts of a job that is known, for FillIn(), in a few bytes.
+  void Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
+            int64_t results_needed);
+  // Fills in what was kept.
+  void FillIn(JobSummary& summary) const;
+
+ private:
+  struct Submission {
+    uint64_t version = 0;
+    JobState state = JobState::kRunning;
+    bool is_delivered = false;
+  };
+  void NoteNewest(const std::pair<JobId, SubmissionId>& name,
+                  const JobRecord& record);
+  void Count(const std::pair<JobId, SubmissionId>& name,
+             const Submission& submission, int32_t by);
+
+  absl::btree_map<JobId, Known> jobs_;
+  absl::btree_map<std::pair<JobId, SubmissionId>, Submission> submissions_;
+  absl::btree_set<std::pair<JobId, SubmissionId>> running_;
+  absl::btree_set<std::pair<int64_t, JobId>> over_;  // by end number
+  int64_t last_end_number_ = 0;
+  absl::btree_map<uint64_t, absl::btree_set<std::pair<int, int>>> sizes_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_

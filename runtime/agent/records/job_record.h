@@ -1,0 +1,87 @@
+// Job record: what every agent knows of a job. It travels with membership
+// gossip as a grow-only set; a later state replaces an earlier one. A record
+// that is running is the root demand for the job's results.
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/ids.h"
+#include "runtime/job/job_run.h"
+
+namespace dogged {
+
+// In the order in which they replace one another.
+enum class JobState : uint8_t {
+  kRunning = 1,
+  kDone = 2,  // results were delivered, or are durable
+  kCancelled = 3,
+  kFailed = 4,
+};
+
+absl::string_view JobStateName(JobState state);
+
+struct JobRecord {
+  Digest hash;              // the job's name
+  SubmissionId submission;  // cancelling names this
+  std::string name;         // of the program, for people
+  uint64_t text_hash = 0;   // of the program's text; 0: not told
+  JobOptions options;
+  JobState state = JobState::kRunning;
+  std::string message;  // why it failed
+  absl::StatusCode code = absl::StatusCode::kOk;
+  Digest result_digest;  // when done
+  // How far a loop is known to have come, and whether that is its last round.
+  int64_t round = 0;
+  bool is_last_round = false;
+  // Done, and the client that submitted it has the results.
+  bool is_delivered = false;
+  // When it ended, among those whose end the one who says so knew of: greater
+  // than theirs. 0: not told.
+  int64_t end_number = 0;
+
+  JobId job() const { return JobId(hash.high); }
+  // The key of the record in membership gossip. Those of a job's submissions
+  // follow one another, and begin alike.
+  std::string Key() const { return KeyOf(hash, submission); }
+  static std::string KeyOf(const Digest& hash, SubmissionId submission);
+  static std::string KeyPrefix(const Digest& hash);
+  // Grows: first with the state, then with the round.
+  uint64_t version() const {
+    return (static_cast<uint64_t>(state) << 56) +
+           2 * static_cast<uint64_t>(round) + (is_last_round ? 1 : 0);
+  }
+  Bytes Encode() const;
+  static absl::StatusOr<JobRecord> Decode(absl::string_view bytes);
+};
+
+// Which jobs are to be told of: one, or all that run and of the others the last
+// ones that ended.
+struct JobQuery {
+  JobId job;                // of this one alone, if given
+  SubmissionId submission;  // and if given, its record for this one alone
+  int64_t ended_max = 0;    // else so many jobs that have ended
+};
+
+// One job as this agent sees it: of those that run a summary for each
+// submission that does, of others one for all.
+struct JobSummary {
+  JobRecord record;
+  JobStats stats;            // this agent's own
+  int64_t tasks_needed = 0;  // 0 while the job value is not here, if not told
+  int64_t results_needed = 0;
+  // Of the job, this one included.
+  int64_t submissions = 1;
+  std::string note;  // what it waits for, for people; mostly empty
+  // Of live agents with it, for people (troubles.h).
+  std::vector<std::string> troubles;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_

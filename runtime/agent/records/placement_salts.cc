@@ -1,0 +1,92 @@
+#include "runtime/agent/records/placement_salts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "kvstore/placement/balance.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/status.h"
+#include "runtime/graph/affinity.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::string_view kPrefix = "homes/";
+
+bool IsRunning(const RecordSet::Map& records, const Digest& job) {
+  const std::string prefix = JobRecord::KeyPrefix(job);
+  for (auto it = records.lower_bound(prefix);
+       it != records.end() && absl::StartsWith(it->first, prefix); ++it) {
+    const auto record = JobRecord::Decode(it->second.bytes.view());
+    if (record.ok() && record->state == JobState::kRunning) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string HomesKey(const Digest& job) {
+  return absl::StrCat(kPrefix, job.ToString());
+}
+
+bool IsHomesKey(absl::string_view key) {
+  return absl::StartsWith(key, kPrefix);
+}
+
+Bytes EncodeSalts(const KeySalts& salts) {
+  std::vector<std::pair<uint64_t, uint8_t>> sorted(salts.begin(), salts.end());
+  std::sort(sorted.begin(), sorted.end());
+  Encoder out;
+  out.PutVarint(sorted.size());
+  for (const auto& [key, salt] : sorted) {
+    out.PutU64(key);
+    out.PutU8(salt);
+  }
+  return Bytes(out.Take());
+}
+
+absl::StatusOr<KeySalts> DecodeSalts(absl::string_view bytes) {
+  Decoder in(bytes);
+  KeySalts out;
+  const int64_t count = in.GetCount(9);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    const uint64_t key = in.GetU64();
+    out.emplace(key, in.GetU8());
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("homes"));
+  return out;
+}
+
+std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
+                                        const Digest& job) {
+  const auto known = records.find(HomesKey(job));
+  if (known == records.end()) return nullptr;
+  auto salts = DecodeSalts(known->second.bytes.view());
+  if (!salts.ok()) return nullptr;
+  return std::make_shared<const KeySalts>(*std::move(salts));
+}
+
+std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
+                                         const JobRecord& record,
+                                         const Job& job,
+                                         std::vector<PlacementMember> members) {
+  if (members.size() < 2 || IsRunning(records, record.hash)) {
+    return std::nullopt;
+  }
+  std::vector<KeyLoad> loads;
+  for (const KeyTasks& key : TasksByKey(job.program, kBalancedKeysMax)) {
+    loads.push_back({.key = key.key, .load = key.tasks});
+  }
+  const KeySalts salts = BalancedSalts(
+      std::move(members), record.options.replicas, std::move(loads));
+  const auto known = records.find(HomesKey(record.hash));
+  // An earlier run of the job was among others.
+  const bool is_known = known != records.end();
+  if (salts.empty() && !is_known) return std::nullopt;
+  return GossipRecord{.version = is_known ? known->second.version + 1 : 0,
+                      .bytes = EncodeSalts(salts)};
+}
+
+}  // namespace dogged

@@ -1,0 +1,56 @@
+// Troubles: what is wrong with an agent and not with a job: memory too small
+// for a task, a disk that takes no more, a compiler that fails. The agent says
+// so of itself in a record beside the job's, which travels with membership
+// gossip, and all place the job without it, as without agents of another
+// numeric class. The job fails if nobody is left, in the words of all.
+//
+// A trouble counts as long as no submission runs but such as came after it: who
+// submits a job again has it tried again.
+#ifndef DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_
+#define DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "routing/membership/record_set.h"
+#include "routing/membership/view.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/ids.h"
+#include "runtime/job/context/trouble.h"
+
+namespace dogged {
+
+// By agent.
+using Troubles = absl::btree_map<AgentId, Trouble>;
+
+// The key of an agent's record on a job. Those on a job begin alike.
+std::string TroubleKey(const Digest& job, AgentId agent);
+std::string TroublePrefix(const Digest& job);
+bool IsTroubleKey(absl::string_view key);
+
+// What counts of `job` among `records` while the submissions `running` run.
+Troubles TroublesOf(const RecordSet::Map& records, const Digest& job,
+                    absl::Span<const SubmissionId> running);
+
+// Of `members`, which could all run a job, those who are to: without a trouble,
+// else those whose trouble is the least. Empty if all are unable.
+std::vector<const Member*> TakersOf(std::vector<const Member*> members,
+                                    const Troubles& troubles);
+
+// "agent 3f2a at HOST:PORT: why"; for each of `members` that has one.
+std::vector<std::string> WordsOf(const Troubles& troubles,
+                                 absl::Span<const Member> members);
+// Why nobody of `members`, who are all unable, runs the job.
+absl::Status NobodyLeft(const Troubles& troubles,
+                        const std::vector<const Member*>& members);
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_

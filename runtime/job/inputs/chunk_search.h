@@ -1,0 +1,93 @@
+// ChunkSearch: the chunks that this agent looks for at others. One agent after
+// the other is asked for a chunk until it comes; what is asked for at a time
+// has a bound. A chunk that every agent has lacked for long, and that a task
+// waits for, is lost: the job ends.
+//
+// A machine: no threads, clocks or sockets. Used by one thread.
+#ifndef DOGGED_RUNTIME_JOB_INPUTS_CHUNK_SEARCH_H_
+#define DOGGED_RUNTIME_JOB_INPUTS_CHUNK_SEARCH_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "routing/transport/outbox.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/limits.h"
+#include "runtime/job/inputs/chunk_giver.h"
+#include "runtime/job/inputs/chunk_layout.h"
+#include "runtime/job/inputs/chunk_readers.h"
+#include "runtime/job/inputs/chunk_words.h"
+
+namespace dogged {
+
+class ChunkSearch {
+ public:
+  ChunkSearch(JobId job, const Limits& limits, const ChunkLayout& layout,
+              const ChunkReaders& readers, const ChunkGiver& giver)
+      : job_(job),
+        limits_(limits),
+        layout_(layout),
+        readers_(readers),
+        giver_(giver) {}
+  ChunkSearch(const ChunkSearch&) = delete;
+  ChunkSearch& operator=(const ChunkSearch&) = delete;
+
+  void Begin(int64_t at) { searches_.try_emplace(at); }
+  void End(int64_t at) { searches_.erase(at); }
+  void EndAll() { searches_.clear(); }
+  bool IsOpen(int64_t at) const { return searches_.contains(at); }
+  // A client is there that has all inputs: nothing is lost.
+  void EndForClient();
+  // Asks `others`, which live, and keepers that may have left.
+  void AskOthers(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
+
+  // `from` has sent a chunk.
+  void NoteHeard(absl::Time now, AgentId from);
+  // `agent` may have the chunk that is asked for next.
+  void NoteLikely(AgentId agent) { likely_ = agent; }
+  // `from` will send `chunks`; or lacks them.
+  void NoteComing(absl::Time now, AgentId from, const ChunkPositions& chunks);
+  void NoteAbsent(absl::Time now, AgentId from, const ChunkPositions& chunks);
+
+  // See InputChunks.
+  const absl::Status& lost() const { return lost_; }
+  std::string Note() const;
+
+ private:
+  struct Search {
+    AgentId asked;  // none: nobody is, now
+    absl::Time asked_at = absl::InfinitePast();
+    int tries = 0;           // of agents of the view
+    int giver_tries = 0;     // of one that asked this agent to keep it
+    bool is_coming = false;  // said so by `asked`
+    // When it was first missed, or last said to come.
+    absl::Time since = absl::InfiniteFuture();
+    absl::btree_map<AgentId, absl::Time> absent;
+  };
+
+  // Until then the agent that was asked may yet send it.
+  absl::Time PatienceEnd(const Search& search) const;
+  // None if all have said that they lack it.
+  AgentId Candidate(absl::Time now, int64_t at, const Search& search,
+                    absl::Span<const AgentId> others) const;
+  void NoteLost(absl::Time now, int64_t at, const Search& search);
+
+  const JobId job_;
+  const Limits& limits_;
+  const ChunkLayout& layout_;
+  const ChunkReaders& readers_;
+  const ChunkGiver& giver_;
+  absl::btree_map<int64_t, Search> searches_;
+  absl::btree_map<AgentId, absl::Time> heard_;
+  AgentId likely_;               // had the last one that was asked for
+  bool is_nobody_left_ = false;  // for one of them, now
+  absl::Status lost_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_JOB_INPUTS_CHUNK_SEARCH_H_

@@ -1,0 +1,139 @@
+#include "runtime/job/storage/staged_tasks.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
+// Then inputs may be lost, and what is lost is made again only for who demands
+// it for certain. More tries make each version of a lost row wait that long.
+constexpr int kTriesMax = 2;
+
+}  // namespace
+
+StagedTasks::Key StagedTasks::KeyOf(const Task& task) const {
+  const TaskClass& c =
+      relations_.program().classes[static_cast<size_t>(task.task_class)];
+  return {-c.priority.Evaluate(task.index), task};
+}
+
+void StagedTasks::Stage(std::unique_ptr<Activation> record) {
+  staged_[KeyOf(record->task)] = std::move(record);
+}
+
+bool StagedTasks::Drop(const Task& task) {
+  if (size() == 0) return false;
+  const Key key = KeyOf(task);
+  return staged_.erase(key) + active_.erase(key) > 0;
+}
+
+std::vector<Task> StagedTasks::Tasks() const {
+  std::vector<Task> out;
+  for (const auto& [key, record] : staged_) out.push_back(key.second);
+  for (const auto& [key, active] : active_) out.push_back(key.second);
+  return out;
+}
+
+int64_t StagedTasks::NextHollowBytes() const {
+  int64_t bytes = 0;
+  for (const Value& input : staged_.begin()->second->inputs) {
+    if (input.IsHollow()) bytes += input.bytes();
+  }
+  return bytes;
+}
+
+void StagedTasks::StartNext(absl::Time now, int64_t bytes) {
+  const auto first = staged_.begin();
+  const Key key = first->first;
+  Active active{.record = std::move(first->second), .bytes = bytes};
+  staged_.erase(first);
+  for (const Value& input : active.record->inputs) {
+    if (input.IsHollow()) ++active.missing;
+  }
+  if (active.missing > 0) Fetch(now, active);
+  active_[key] = std::move(active);
+}
+
+int64_t StagedTasks::reserved_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [key, active] : active_) bytes += active.bytes;
+  return bytes;
+}
+
+void StagedTasks::Fill(Active& active, const Label& label, const Value& value) {
+  relations_.ForEachRequired(
+      active.record->task, [&](int use, const Label& required) {
+        Value& input = active.record->inputs[static_cast<size_t>(use)];
+        if (required == label && input.IsHollow() &&
+            input.digest() == value.digest()) {
+          input = value;
+          --active.missing;
+          active.bytes -= value.bytes();  // they are live now
+        }
+      });
+}
+
+void StagedTasks::Fetch(absl::Time now, Active& active) {
+  ++active.tries;
+  active.next_try = now + active.tries * kRetryInterval;
+  std::vector<Label> hollow;
+  relations_.ForEachRequired(
+      active.record->task, [&](int use, const Label& label) {
+        if (active.record->inputs[static_cast<size_t>(use)].IsHollow()) {
+          hollow.push_back(label);
+        }
+      });
+  for (const Label& label : hollow) {
+    const LabelEntry* entry = shard_.Find(label);
+    if (entry == nullptr || entry->value.IsNone()) {
+      remote_.emplace_back(label, active.record->task);
+    } else if (entry->value.IsHollow()) {
+      values_.Load(label, {});
+    } else {
+      Fill(active, label, entry->value);
+    }
+  }
+}
+
+void StagedTasks::Retry(absl::Time now) {
+  for (auto it = active_.begin(); it != active_.end();) {
+    Active& active = it->second;
+    if (active.missing > 0 && active.next_try <= now) {
+      if (active.tries >= kTriesMax) {
+        returned_.push_back(std::move(active.record));
+        it = active_.erase(it);
+        continue;
+      }
+      Fetch(now, active);
+    }
+    ++it;
+  }
+}
+
+void StagedTasks::Offer(const Label& label, const Value& value) {
+  for (auto& [key, active] : active_) {
+    if (active.missing > 0) Fill(active, label, value);
+  }
+}
+
+std::vector<std::unique_ptr<Activation>> StagedTasks::TakeReady() {
+  std::vector<std::unique_ptr<Activation>> ready;
+  for (auto it = active_.begin(); it != active_.end();) {
+    if (it->second.missing > 0) {
+      ++it;
+      continue;
+    }
+    ready.push_back(std::move(it->second.record));
+    it = active_.erase(it);
+  }
+  return ready;
+}
+
+void StagedTasks::ReplaceInputs(Visit visit) {
+  for (auto& [key, record] : staged_) {
+    for (Value& input : record->inputs) {
+      if (!input.IsNone()) input = visit(input);
+    }
+  }
+}
+
+}  // namespace dogged
