@@ -48,7 +48,7 @@ struct CompileOptions {
   AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
 };
 
-// What Compile knows of a program beyond the job.
+// Facts of a program that its job does not have.
 struct ProgramFacts {
   Footprint footprint;
   struct Input {
@@ -84,9 +84,9 @@ struct SerialOutcome {
   Digest digest;              // as ResultDigest
 };
 
-// The same computation in this thread, interpreted, a stencil in one tile that
-// holds all of space: what --check compares with. `options.shape`, `target` and
-// `compiled` don't count. For `progress` see RunSerially().
+// Runs the computation in this thread, interpreted, with a stencil in one tile
+// that holds all of space: the reference for --check. `options.shape`, `target`
+// and `compiled` don't count. For `progress` see RunSerially().
 absl::StatusOr<SerialOutcome> SerialRun(
     absl::string_view text, CompileOptions options,
     const KernelRegistry& registry, Diagnostics& diagnostics,

@@ -1,5 +1,5 @@
-// What is said of a stencil that runs point by point for something that is not
-// part of it.
+// Warning that a stencil runs point by point because of a task that is no part
+// of it.
 #ifndef DOGGED_DSL_POINT_WARNING_H_
 #define DOGGED_DSL_POINT_WARNING_H_
 

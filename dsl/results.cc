@@ -25,7 +25,7 @@ bool IsTiled(const ResultView& view) {
                      [](int64_t extent) { return extent > 1; });
 }
 
-// The labels of a view, in lexicographic order. One without tiles may be
+// The labels of a view, in lexicographic order. A view without tiles may be
 // narrower than its result set.
 std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
   const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
@@ -353,7 +353,8 @@ class SerialRunner {
     return status;
   }
 
-  // Another round has begun: what counted if it had not is no result.
+  // Drops labels that would be results if the loop had ended before: another
+  // round has begun.
   void ForgetResults() {
     absl::erase_if(kept_, [this](const auto& kept) {
       return !rounds_.IsResult(kept.first);

@@ -33,9 +33,9 @@ absl::StatusOr<Value> AssembleView(const Program& program,
 absl::StatusOr<Digest> ResultDigest(const Program& program,
                                     ResultLookup lookup);
 
-// The views of one program. Of those that are assembled it keeps the last one,
-// which for most programs is all there is: a large table has many pages, and is
-// asked for more than once. Not thread-safe.
+// The views of one program. The last view that was assembled is kept, and most
+// programs have no other: a large table has many pages, and is asked for more
+// than once. Not thread-safe.
 class ResultViews {
  public:
   // Both outlive it.

@@ -447,7 +447,8 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   return std::move(program_);
 }
 
-// What the analysis and everything behind it has to know of a loop.
+// Fills in CheckedProgram::repeat, and moves the loop's parameter to its last
+// round.
 void Checker::Repeat(const ast::Repeat& declared) {
   Scope scope = ParameterScope();
   const auto first = ValueOf(declared.rounds.lower, Type::kInt64,

@@ -1,8 +1,7 @@
-// What Check leaves of a program: every name a position, every index, bound
-// and condition an affine form over the dimensions in scope and the
-// parameters, every expression typed. Parameters stay symbolic here, for the
-// analysis; Instantiate() puts their numbers in, for everything behind it.
-// Plain data.
+// CheckedProgram: names are positions; indices, bounds and conditions are
+// affine forms over the dimensions in scope and the parameters; expressions
+// have types. Parameters stay symbolic here, for the analysis; Instantiate()
+// puts in their numbers, for all later passes. Plain data.
 #ifndef DOGGED_DSL_CHECK_CHECKED_H_
 #define DOGGED_DSL_CHECK_CHECKED_H_
 
@@ -97,7 +96,7 @@ struct CheckedKernel {
   std::string name;
   std::vector<ast::Formal> formals;
   std::string library;  // behind `from`; empty: known by name
-  // Of its values in, then of those out; empty: any.
+  // Element types of its inputs, then of its outputs; empty: any.
   std::vector<ElementType> elements;
   SourceRange range;
 };
@@ -118,7 +117,7 @@ struct CheckedUse {
   std::string name;
   CheckedGuard guard;  // where it fails, else_value stands for the label
   std::optional<ast::Expr> else_value;  // of the array's element type
-  // Of a reduction: it uses the labels `ref` of all points of this domain,
+  // For a reduction: it uses the labels `ref` of all points of this domain,
   // whose first dimensions are the task's. The forms of `ref` are over it.
   std::optional<CheckedDomain> over;
 };
@@ -136,7 +135,7 @@ struct CheckedArgument {
   ast::Expr scalar;   // kScalar: of type double
 };
 
-// One argument per formal of the kernel, in their order.
+// Arguments: one for each formal of the kernel, in their order.
 struct CheckedCall {
   int32_t kernel = 0;
   std::vector<CheckedArgument> args;

@@ -63,7 +63,7 @@ class Checker {
   void Call(const ast::Call& call, Scope& scope, CheckedTask& task);
   // Its cost and priority.
   void Hints(const ast::Task& declared, Scope& scope, CheckedTask& task);
-  // One argument for one formal.
+  // Checks the argument of one formal.
   bool Argument(const ast::Expr& arg, Scope& scope, const CheckedTask& task,
                 CheckedArgument& out);
   void CheckElements(const ast::Call& call, const CheckedKernel& kernel,

@@ -38,9 +38,9 @@ std::set<std::string> ArrayNames(const ast::Program& program);
 // The arrays that the condition of a program names, which repeats.
 std::vector<std::string> ArraysOfCondition(const ast::Program& program);
 
-// Of a program that repeats: what must not be beyond the loop's parameter for a
-// point to be in `domain`, where one bound says so, x <= T + rest; for points
-// of every round a number. None if it is not so simple.
+// The time of a point of `domain` in a program that repeats: the point exists
+// if this is not beyond the loop's parameter. Taken from a single bound x <= T
+// + rest; a number for points of every round. None if it is not so simple.
 std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
                                  const CheckedProgram& program);
 

@@ -26,7 +26,7 @@ bool IsNumber(Type type) {
 void Convert(Type to, Expr& e, Diagnostics& diagnostics) {
   if (e.type == to) return;
   const Expr* quotient = FindQuotient(e);
-  // Of numbers alone it has been reported.
+  // A division of literals alone has been reported.
   if (quotient != nullptr && !quotient->is_constant) {
     diagnostics
         .Warning(Code::kArithmetic, quotient->range,

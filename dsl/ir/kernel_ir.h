@@ -1,7 +1,6 @@
-// What a code block means: a straight line of typed operations on one point,
-// and how to run it over a box of points. One form, two consumers: the
-// row-chunk interpreter (interpreter.h) and the C generator (c_kernels.h),
-// which give the same bits. Plain data.
+// CodeBlock: a straight line of typed operations on one point. The row-chunk
+// interpreter (interpreter.h) and the C generator (c_kernels.h) run it over a
+// box of points, and give the same bits. Plain data.
 #ifndef DOGGED_DSL_IR_KERNEL_IR_H_
 #define DOGGED_DSL_IR_KERNEL_IR_H_
 

@@ -1,4 +1,4 @@
-// The bodies of kernels whose tasks are not coalesced: what stands, encoded, in
+// The bodies of kernels whose tasks are not coalesced, encoded in
 // KernelSpec::body. Plain data.
 #ifndef DOGGED_DSL_IR_POINT_BODIES_H_
 #define DOGGED_DSL_IR_POINT_BODIES_H_
@@ -64,7 +64,7 @@ struct NativeBody {
   std::vector<int32_t> in;                // positions of uses, by formal
   std::vector<int32_t> out;               // positions of creates
   std::vector<std::string> names;         // of these formals, `in` first
-  // One double store for each scalar formal; behind them, if the program gives
+  // Stores a double for each scalar formal; behind them, if the program gives
   // it, a task's cost in operations.
   CodeBlock scalars;
   bool has_cost = false;

@@ -1,6 +1,6 @@
 // PointProgram: a checked program with the numbers of its parameters and the
-// meaning of its code, still one task per point. What lowering writes down as
-// it stands, and what coalescing makes tiles of. Plain data.
+// meaning of its code, still with one task per point. Lowering writes it down
+// as it is, coalescing makes tiles of it. Plain data.
 #ifndef DOGGED_DSL_IR_POINT_PROGRAM_H_
 #define DOGGED_DSL_IR_POINT_PROGRAM_H_
 
@@ -80,8 +80,9 @@ struct PointResult {
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
   bool is_grid = false;       // or those that its steps lead to
-  // Of a loop, and not 0: a box of which only levels count that are multiples
-  // of this apart, from its lowest on; by steps of the loop, not its points.
+  // In a loop, if not 0: only the time steps of the box count that are
+  // multiples of this apart, from its lowest on; by steps of the loop, not its
+  // points.
   int64_t level_step = 0;
   Repeat::ResultTime time;
   SourceRange range;  // of the program text; none for one made here
@@ -103,7 +104,8 @@ struct PointProgram {
   std::optional<Repeat> repeat;
 };
 
-// Who the tiles and slabs are made for. Part of what a job is made from.
+// Agents and workers that tiles and slabs are made for. Part of what a job is
+// made from.
 struct TargetSize {
   int64_t agents = 1;
   int64_t workers = 1;  // per agent

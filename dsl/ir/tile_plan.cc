@@ -60,7 +60,7 @@ std::vector<Box> Without(const std::vector<Box>& boxes, const Box& box) {
       out.push_back(std::move(rest));
       continue;
     }
-    // What lies below and above along each dimension, cut off in turn.
+    // Slices below and above along each dimension, cut off in turn.
     for (int d = 0; d < rest.size(); ++d) {
       Box part = rest;
       part.upper[d] = box.lower[d] - 1;
@@ -239,7 +239,7 @@ Reach ComputeReach(TilePlan& plan) {
     for (size_t l = 0; l < piece.loads.size(); ++l) {
       const TileLoad& load = piece.loads[l];
       if (plan.IsGathered(load)) continue;
-      // What a static piece needs, it needs once: row 0 stands for all.
+      // A static piece is needed once: row 0 stands for all.
       for (const int32_t maker : piece.makers[l]) {
         const auto m = static_cast<size_t>(maker);
         const bool to_static = plan.pieces[m].is_static;

@@ -1,5 +1,5 @@
-// A TilePlan as bytes. They may come from anybody: what is decoded can be run
-// without reaching beyond anything, and what it takes is bounded.
+// TilePlan as bytes. They may come from anybody: a plan that was decoded never
+// goes beyond its arrays when it runs, and its cost is bounded.
 #include <algorithm>
 #include <utility>
 
@@ -148,7 +148,7 @@ bool IsValidIndex(const AffineExpr& expr, const TilePlan& plan) {
 }
 
 // Load l of `piece` reads what is there: its source, of the type that the code
-// takes it for, at a level that is kept.
+// takes it for, at a time step that is kept.
 bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
   const TileLoad& load = piece.loads[l];
   if (!IsIn(load.source,
@@ -224,8 +224,8 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   return true;
 }
 
-// What a static piece reads is there at its stage, and each piece stands after
-// those that make the gathered coefficients it reads.
+// True if a static piece's inputs are there at its stage, and each piece stands
+// after the pieces that make the gathered coefficients it reads.
 bool IsValidOrder(const TilePlan& plan) {
   std::vector<size_t> made(plan.fields.size(), 0);  // by field: last piece + 1
   for (size_t p = 0; p < plan.pieces.size(); ++p) {

@@ -20,9 +20,9 @@
 
 namespace dogged::dsl {
 
-// One analysis, either with parameters as they are or with their numbers.
-// Reports only in the second case: in the first it ends at the first proof
-// that fails.
+// Analysis of one program, either with parameters as they are or with their
+// numbers. Reports only in the second case: in the first it ends at the first
+// proof that fails.
 class Analysis {
  public:
   Analysis(CheckedProgram& program, Diagnostics& diagnostics,
@@ -43,7 +43,7 @@ class Analysis {
     std::vector<isl::map> uses;
   };
 
-  // --- analysis_isl.cc: what follows from the labels as a whole ---
+  // --- analysis_isl.cc: facts of the set of labels ---
   void Gather();
   void AddTask(int32_t k);
   void Results();

@@ -17,9 +17,9 @@ bool HasDimensions(const LinearForm& form) {
 }  // namespace
 
 // Makes a task of each boundary: its indices range over the labels that are
-// read or wanted and that no task creates. What periodic boundaries take is
-// what then is left, in their order: they read further labels, which may be
-// those of other boundaries.
+// read or wanted and that no task creates. Periodic boundaries then take the
+// remaining labels, in their order: they read further labels, which may belong
+// to other boundaries.
 void Analysis::Boundaries() {
   const std::vector<isl::set> created = created_;
   const std::vector<isl::set> sources = PeriodicSources();
@@ -43,7 +43,8 @@ void Analysis::Boundaries() {
   }
 }
 
-// What is `needed` of its array has nothing that only it could give.
+// Warns that the boundary makes nothing: tasks create all labels of its form
+// that are `needed`.
 void Analysis::WarnOfIdle(const CheckedBoundary& boundary,
                           const isl::set& needed) {
   const isl::set mine = FormOf(boundary).range().intersect(needed);
@@ -222,8 +223,8 @@ bool Analysis::RoundTheRing(const CheckedBoundary& boundary,
   return true;
 }
 
-// What periodic boundaries are going to read, by array: as in Periodic, before
-// the plain ones are tasks.
+// Labels that periodic boundaries are going to read, by array: as in Periodic,
+// before plain boundaries are tasks.
 std::vector<isl::set> Analysis::PeriodicSources() const {
   std::vector<isl::set> taken = created_;
   for (const CheckedBoundary& boundary : program_.boundaries) {
@@ -288,8 +289,8 @@ bool Analysis::AddBoundaryTask(const CheckedBoundary& boundary,
     return true;
   }
   task.domain = *domain;
-  // What is wanted where a loop ends, and read nowhere, has a form that does
-  // not tell rounds apart; numbers do.
+  // The form of a label that is wanted where a loop ends, and read nowhere,
+  // does not tell rounds apart; numbers do.
   if (symbolic_ && !TimeOf(task.domain, program_)) return !Fails();
   program_.tasks.push_back(std::move(task));
   AddTask(static_cast<int32_t>(program_.tasks.size()) - 1);

@@ -178,7 +178,7 @@ bool Analysis::HasSchedule() const {
   isl_union_map* before = Requires().reverse().release();  // first to second
   isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
   for (size_t k = 0; k < tasks_.size(); ++k) {
-    // What requires nothing is in no cycle.
+    // Tasks that require nothing are in no cycle.
     if (tasks_[k].uses.empty()) continue;
     points = isl_union_set_union(
         points, isl_union_set_from_set(tasks_[k].domain.copy()));

@@ -351,7 +351,7 @@ void Analysis::Need() {
   }
 }
 
-// What no result needs of class k, and why that may be so.
+// Warns of the points of class k that no result needs.
 void Analysis::WarnOfUseless(size_t k) const {
   const CheckedTask& task = program_.tasks[k];
   const bool is_all = tasks_[k].domain.is_subset(useless_[k]);
@@ -366,8 +366,8 @@ void Analysis::WarnOfUseless(size_t k) const {
                      "more");
 }
 
-// Fills in CheckedTask::needed, if it can. Of a loop that is what it needs
-// wherever it may end.
+// Fills in CheckedTask::needed, if it can. A loop's tasks are needed if they
+// are for any round at which it may end.
 void Analysis::FindNeeded(const isl::union_set& wanted) {
   if (program_.every_task_needed) return;
   const isl::union_map requires_map = Requires();
@@ -383,7 +383,8 @@ void Analysis::FindNeeded(const isl::union_set& wanted) {
   isl_ctx_set_max_operations(context, bound);
 }
 
-// What comes out is an extra; false: nothing does.
+// Fills in `needed` by `find` within so many operations; false, and nothing is
+// filled in, if that fails. Nothing depends on it: `needed` is an extra.
 bool Analysis::TryNeeded(
     uint64_t operations_max,
     absl::FunctionRef<std::optional<isl::union_set>()> find) {

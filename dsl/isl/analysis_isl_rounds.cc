@@ -1,5 +1,5 @@
-// What a loop's tasks read is there in whatever round it ends. Part of the isl
-// adapter.
+// Proof that labels which a loop's tasks read exist, in whatever round it ends.
+// Part of the isl adapter.
 #include <algorithm>
 #include <string>
 #include <utility>

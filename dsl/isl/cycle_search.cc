@@ -107,7 +107,7 @@ class Search {
     path_.push_back(std::move(frame));
   }
 
-  // What a reduction reads, up to the bound.
+  // Adds the producers of labels that a reduction reads, up to the bound.
   void EnterOver(Frame& frame) {
     const CheckedTask& of =
         checked_.tasks[static_cast<size_t>(frame.task.task_class)];
@@ -173,7 +173,7 @@ Program Skeleton(const CheckedProgram& program) {
 
 CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max) {
   const Program skeleton = Skeleton(program);
-  // One order may lose itself in a corner where the other finds a cycle soon.
+  // A search in one order may get lost where the other finds a cycle soon.
   struct Try {
     bool last_first;
     int64_t tasks_max;

@@ -24,7 +24,7 @@ using FindSymbol = std::function<void*(const std::string& name)>;
 using CompileSource =
     std::function<absl::StatusOr<FindSymbol>(absl::string_view source)>;
 
-// What must stand before the first function of a source.
+// Code before the first function of a source.
 std::string CPrelude();
 
 // A function `symbol` that does what Interpret(block) does, bit by bit, if it

@@ -46,7 +46,7 @@ class ExactSum {
     digit[2] += (c ^ sign) - sign;
     if (++pending_ == kPendingMax) Carry();
   }
-  // What Words() of another sum gave.
+  // Adds the Words() of another sum.
   void Add(absl::Span<const int64_t> words);
 
   // Equal sums have equal words.

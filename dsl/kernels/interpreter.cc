@@ -18,8 +18,8 @@ namespace {
 // block stay in the first-level cache.
 constexpr int64_t kChunk = 128;
 
-// Of a register, which has one value per point of the chunk. Bools are int64,
-// floats take 4 bytes.
+// Words of a register, which has one value per point of the chunk. Bools are
+// int64, floats take 4 bytes.
 struct alignas(64) Line {
   std::array<int64_t, 8> words;
 };

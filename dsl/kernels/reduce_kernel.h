@@ -28,10 +28,10 @@ struct ReduceBody {
   Step step = Step::kPoints;
   ReduceKind kind = ReduceKind::kSum;
   ElementType element = ElementType::kDouble;  // of what is reduced
-  // Of a tile that holds several levels only one counts, if time_dim >= 0:
-  // dimension time_dim of its shape has those levels first_level + k*level_step
-  // that are among the `depth` levels from origin + index[block_index]*depth
-  // on, and the level wanted is the one index[level_index] behind that.
+  // In a tile that holds several time steps only one counts, if time_dim >= 0:
+  // dimension time_dim of its shape has all steps first_level + k*level_step
+  // that are among the `depth` steps from origin + index[block_index]*depth on,
+  // and the one at index[level_index] behind that counts.
   int32_t time_dim = -1;
   int32_t block_index = 0;
   int32_t level_index = 0;
@@ -44,7 +44,7 @@ struct ReduceBody {
   static absl::StatusOr<ReduceBody> Decode(absl::string_view body);
 };
 
-// What partial results are made of.
+// Element type of partial results.
 ElementType PartialElement(ReduceKind kind, ElementType element);
 
 std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body);

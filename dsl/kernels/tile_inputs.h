@@ -1,4 +1,4 @@
-// What a tile task reads of the job's inputs, and where it finds that. Internal
+// Boxes of the job's inputs that a tile task reads, and their bytes. Internal
 // to tile_kernel.
 #ifndef DOGGED_DSL_KERNELS_TILE_INPUTS_H_
 #define DOGGED_DSL_KERNELS_TILE_INPUTS_H_
@@ -18,8 +18,8 @@ namespace dogged::dsl {
 bool ReadsInputs(const TileProgram& program, const TileRole& role);
 
 // By input of the plan, the least box around all that a task reads that
-// computes levels `first` to `last`, if it is not a static one; maybe empty.
-// The fields of `sweep` have their windows, maybe without memory.
+// computes time steps `first` to `last`, if it is not a static one; maybe
+// empty. The fields of `sweep` have their windows, maybe without memory.
 std::vector<Box> InputBoxes(const TileProgram& program, const TileRole& role,
                             const TileSweep& sweep, int64_t first,
                             int64_t last);

@@ -49,8 +49,8 @@ inline Window DenseWindow(void* data, const Box& box) {
           .strides = RowMajor(box.Extents())};
 }
 
-// Those elements of `box`, which is not empty and lies in `window`, that are
-// `step` apart from its lower end on, numbered from 0 along each dimension.
+// The elements of `box` that are `step` apart from its lower end on, numbered
+// from 0 along each dimension. `box` is not empty and lies in `window`.
 inline Window EveryOf(const Window& window, const Box& box,
                       const IndexVector& step, int64_t element_bytes) {
   Window out{.data = window.data + window.Offset(box.lower) * element_bytes,

@@ -9,7 +9,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Of a row as many are in use: one is read while the next one is made.
+// Versions of a row that are in use together: one is read while the next one is
+// made.
 constexpr double kVersionsInUse = 2;
 
 double BytesOf(const PointArray& array) {
@@ -156,7 +157,7 @@ double AllOf(const PointProgram& points, int32_t array) {
 }
 
 double LabelsOf(const PointProgram& points, const PointResult& result) {
-  // Of a loop the domain has the results of all rounds that there may be.
+  // In a loop the domain has the results of all rounds that there may be.
   if (!points.repeat) return static_cast<double>(result.domain.Count());
   const Box box = LastBox(result);
   double out = 1;

@@ -1,6 +1,5 @@
-// Footprint: what the values of a run take together, an estimate from the
-// description alone. What goes with values, and what kernels need for
-// themselves, is not in it.
+// Footprint: bytes of all values of a run, an estimate from the description
+// alone. Overhead of values and memory of kernels are not in it.
 #ifndef DOGGED_DSL_LOWER_FOOTPRINT_H_
 #define DOGGED_DSL_LOWER_FOOTPRINT_H_
 

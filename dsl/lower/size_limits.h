@@ -1,4 +1,4 @@
-// What is too large to begin with: an estimate from the description alone.
+// Size limits of programs, held by an estimate from the description alone.
 #ifndef DOGGED_DSL_LOWER_SIZE_LIMITS_H_
 #define DOGGED_DSL_LOWER_SIZE_LIMITS_H_
 

@@ -1,4 +1,4 @@
-// One voice for everything that the language has to say about a program:
+// Diagnostics: messages of the language about a program, such as
 //
 //   heat1d.dog:9:5: error[D012]: no task creates phi(5000)(t), ...
 //    9 |     phi(x+1)(t-1) as r

@@ -1,5 +1,5 @@
-// The functions of the language: sqrt, min and so on. One table for the
-// checker, the interpreter and the C generator.
+// The functions of the language, sqrt, min and so on, in a table that the
+// checker, the interpreter and the C generator share.
 #ifndef DOGGED_DSL_TEXT_FUNCTIONS_H_
 #define DOGGED_DSL_TEXT_FUNCTIONS_H_
 

@@ -95,7 +95,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
                           Coalesce(parts.tiled, target, shape));
   DOGGED_ASSIGN_OR_RETURN(Program pointwise,
                           LowerPoints(parts.pointwise, target));
-  // What the pointwise's results need is not all of it: only the analysis
+  // Results may need only a part of the pointwise part: only the analysis
   // knows.
   program.every_task_needed &=
       (points.every_task_needed && !parts.has_spare) ||
@@ -125,7 +125,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
   return program;
 }
 
-// What a result fixes is no dimension of it, in tiles as by points.
+// Indices that a result fixes are no dimensions of it, in tiles as by points.
 void FixIndices(const std::vector<PointResult>& results, Program& program) {
   for (size_t r = 0; r < results.size(); ++r) {
     for (size_t d = 0; d < results[r].varies.size(); ++d) {

@@ -1,6 +1,6 @@
-// LowerProgram: the way from a PointProgram to the form that agents run, in
-// tiles where that is possible. What depends on reductions stands behind the
-// tiles, point by point.
+// LowerProgram: from a PointProgram to the form that agents run, in tiles where
+// that is possible. Tasks that depend on reductions stand behind the tiles,
+// point by point.
 #ifndef DOGGED_DSL_TILING_LOWER_PROGRAM_H_
 #define DOGGED_DSL_TILING_LOWER_PROGRAM_H_
 

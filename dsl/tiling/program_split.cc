@@ -21,7 +21,7 @@ bool IsNumber(const Use& use) {
                      [](const AffineExpr& expr) { return expr.IsConstant(); });
 }
 
-// Arrays that can be made before any step: what has time is no source of them.
+// Arrays that can be made before any time step: none of their sources has time.
 std::vector<bool> EarlyArrays(const PointProgram& points,
                               const StencilArrays& arrays) {
   std::vector<bool> out = arrays.has_time;
@@ -46,10 +46,10 @@ std::vector<bool> EarlyArrays(const PointProgram& points,
   return out;
 }
 
-// Arrays that no tile can make: those of reductions and of a loop's condition,
-// and those without time whose tasks read what has it; and what depends on
-// such arrays, unless tiles can be given the `early` ones: those with time, and
-// those that are `held`.
+// Arrays that no tile can make: those of reductions and of a loop's condition;
+// those without time whose tasks read an array with time; and all whose tasks
+// read such an array. Only tasks of arrays with time, and of `held` ones, may
+// read the `early` ones of these, as inputs.
 std::vector<bool> LateArrays(const PointProgram& points,
                              const StencilArrays& arrays,
                              const std::vector<bool>& early,
@@ -257,7 +257,7 @@ std::optional<PointReduction> MakePointRead(const PointClass& c, const Use& use,
     point_read.time =
         point_read.time + AffineExpr::Index(0, -expr.constant) * per_step;
   }
-  // What all of them read is there when the first one does.
+  // A label that all tasks read must be there when the first task reads it.
   if (array.rank == 0) {
     point_read.time =
         AffineExpr::Constant(RangesOf(c.domain, {c.time}).front().lower);

@@ -103,7 +103,7 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
   }
   const int k = along.LastIndex();
   if (k < 0) {
-    // One more index, of one value for each point.
+    // Adds an index, of one value for each point.
     if (domain.size() == kMaxIndices) {
       return No(absl::StrCat(what, " has too many indices"));
     }

@@ -19,7 +19,7 @@ namespace dogged::dsl {
 struct SkewedProgram {
   // With results of skewed arrays over the whole box that theirs have there.
   PointProgram points;
-  // Of all fields; its box is left out.
+  // Skew of all fields; its box is left out.
   SkewedBox skew;
   std::vector<bool> is_skewed;  // by array
   std::string steps;            // "i + j", as a user would call them

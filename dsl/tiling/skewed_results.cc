@@ -134,7 +134,7 @@ void SkewedCopy::Row(const std::vector<int64_t>& at) const {
     if (d == dim) continue;
     from += (index - held_[d]) / skewed_.step[d] * strides_[d];
   }
-  // Of the row, what has its steps in the tile.
+  // Points of the row whose steps are in the tile.
   const Along& row = along_.back();
   int64_t begin = 0;
   int64_t end = row.count;

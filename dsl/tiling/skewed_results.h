@@ -1,4 +1,4 @@
-// What tiles of a skewed array hold of a view of it: see SkewedBox.
+// Copies a view's values out of tiles of a skewed array: see SkewedBox.
 #ifndef DOGGED_DSL_TILING_SKEWED_RESULTS_H_
 #define DOGGED_DSL_TILING_SKEWED_RESULTS_H_
 

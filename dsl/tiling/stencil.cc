@@ -195,7 +195,7 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
   const Box hull = HullOf(point_class.domain);
   for (size_t k = 0; k < is_found.size(); ++k) {
     if (is_found[k]) continue;
-    // Of a coefficient that is read at one value of the index.
+    // The index of a coefficient that is read at one value of it.
     const auto d = static_cast<int>(k);
     if (hull.lower[d] != hull.upper[d]) {
       return No(absl::StrCat("task ", point_class.name));
@@ -414,7 +414,7 @@ absl::Status Recognizer::FindLevels() {
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     if (field_of_array_[a] < 0) continue;
     const TileField& field = FieldOf(static_cast<int32_t>(a));
-    // A coefficient is read at the levels of others.
+    // A coefficient is read at the time steps of others.
     if (field.is_static || (placed_.is_coefficient[a] && field.carried == 0)) {
       continue;
     }
@@ -467,7 +467,7 @@ absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
     absl::StatusOr<TilePlan> plan =
         placed.ok() ? Recognizer(*placed).Run() : placed.status();
     if (plan.ok()) return plan;
-    // What stands in the way of the usual order, time last, is the reason.
+    // An obstacle to the usual order, time last, is the reason that is told.
     if (time == rank - 1) reason = plan.status();
   }
   return reason;

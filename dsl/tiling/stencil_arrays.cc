@@ -7,7 +7,7 @@
 namespace dogged::dsl {
 namespace {
 
-// What an array is made of.
+// Arrays that each array is made of.
 using Sources = std::vector<std::vector<int32_t>>;
 
 Sources SourcesOf(const PointProgram& points) {

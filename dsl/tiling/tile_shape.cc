@@ -39,7 +39,7 @@ int64_t HaloOf(const TilePlan& plan, size_t d) {
 }
 
 // Points of the window that are in use at a time, see SweepOrder: a slab at
-// every level of the block, and what those read of each other.
+// every time step of the block, and what those read of each other.
 double PointsInUse(const TilePlan& plan, double window, double rows) {
   const double row = window / rows;
   const double slab =
@@ -88,11 +88,11 @@ double GatheredElements(const TilePlan& plan) {
   return out;
 }
 
-// Nanoseconds per point and level that are wanted, if all workers share.
+// Nanoseconds per point and time step that are wanted, if all workers share.
 double CostOf(const TilePlan& plan, const TargetSize& target) {
   double tile = 1;     // points
   double window = 1;   // with the halo
-  double average = 1;  // computed per level
+  double average = 1;  // computed per time step
   double tiles = 1;
   double rows = 1;  // of the window, along the first dimension
   for (int d = 0; d < plan.dim_count(); ++d) {

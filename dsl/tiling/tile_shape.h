@@ -12,10 +12,10 @@
 
 namespace dogged::dsl {
 
-// Gives `plan` tiles of `widths` and `depth` levels, or the nearest shape that
-// is legal: depth at most the levels there are, in a loop so that blocks end
-// where rounds do; tiles no narrower than the halo, and wide enough at the
-// edges.
+// Gives `plan` tiles of `widths` and `depth` time steps, or the nearest shape
+// that is legal: depth at most the time steps there are, in a loop so that
+// blocks end where rounds do; tiles no narrower than the halo, and wide enough
+// at the edges.
 void SetTileShape(const std::vector<int64_t>& widths, int64_t depth,
                   TilePlan& plan);
 
