@@ -9,7 +9,7 @@
 
 namespace dogged {
 
-// One entry per dimension of the value; one that is missing is 0, of `step` 1.
+// An entry for each dimension of the value; a missing one is 0, of `step` 1.
 struct IndexGrid {
   IndexVector first;
   IndexVector step;

@@ -1,6 +1,6 @@
 // Pictures of results: a curve for one dimension, a map in colours for two.
 // Larger data is reduced to about a thousand pixels by means over blocks;
-// what is not finite is drawn in red and counted.
+// numbers that are not finite are drawn in red and counted.
 #ifndef DOGGED_APPS_OUTPUT_PLOT_H_
 #define DOGGED_APPS_OUTPUT_PLOT_H_
 
@@ -17,7 +17,8 @@
 
 namespace dogged {
 
-// What a picture shows: from where to where, and how much it can't show.
+// PlotRange: the range that a picture shows, and how many numbers it can't
+// show.
 struct PlotRange {
   double lower = 0;  // of a map, of the means; both 0 if nothing is finite
   double upper = 0;
@@ -25,7 +26,7 @@ struct PlotRange {
   int64_t not_finite = 0;
 };
 
-// What Plot would show of `value`. Errors: those of Plot.
+// The range that Plot shows of `value`. Errors: as Plot.
 absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title);
 
 // Afterwards `range` holds what `other` shows as well.

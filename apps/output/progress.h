@@ -33,8 +33,8 @@ class ProgressMeter {
   // line is too young, or if nothing has changed elsewhere than on a terminal.
   std::string Update(absl::Time now, const Progress& progress);
 
-  // What is waited for; stands in front of the progress line, if there is one.
-  // On a terminal Finish() wipes it away.
+  // Shows `what` the run waits for; stands in front of the progress line, if
+  // there is one. On a terminal Finish() wipes it away.
   std::string Wait(absl::string_view what);
 
   // A sentence on a line of its own, above the progress line.

@@ -22,7 +22,7 @@ std::string HumanCount(int64_t count);
 std::string HumanBytes(int64_t bytes);
 // `share` of 1 in two digits: "0 %", "0.24 %", "1.2 %", "66 %".
 std::string HumanPercent(double share);
-// What others named, for a terminal: no control character of it gets there.
+// `text` without control characters: for names that others gave, on a terminal.
 std::string Printable(absl::string_view text);
 // For what is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to whole
 // seconds.
@@ -30,7 +30,7 @@ std::string HumanTimeLeft(absl::Duration left);
 // For what passed: "0.02 s", "5.0 s", "63 s", "12 min".
 std::string HumanElapsed(absl::Duration elapsed);
 
-// One moment of a run.
+// Progress of a run at a moment.
 struct Progress {
   int64_t done = 0;    // of the needed tasks
   int64_t needed = 0;  // 0 while it is not known
@@ -82,7 +82,7 @@ struct Ending {
   int32_t agents_lost = 0;
   int64_t redone = 0;
   int64_t needed = 0;
-  std::string missing = "";  // what was asked for and lacks
+  std::string missing = "";  // outputs that were asked for and lack
 };
 
 // "done in 10.4 s   agents lost 2   redone 0.6 %"; or, where something lacks,

@@ -19,7 +19,8 @@ namespace {
 
 int Int(int64_t x) { return static_cast<int>(x); }
 
-// What OpenBLAS's kernels for SkylakeX use.
+// True if the processor has all features that OpenBLAS's kernels for SkylakeX
+// use.
 bool HasWideVectors() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512f") != 0 &&
@@ -32,9 +33,9 @@ bool HasWideVectors() {
 #endif
 }
 
-// What is used of OpenBLAS. It is loaded when it is first needed, with one
-// thread: linked, it would start one for each processor before main(), and end
-// the process where one can't start, or try for ever.
+// Routines of OpenBLAS that are used. The library is loaded when it is first
+// needed, with one thread: linked, it would start one for each processor before
+// main(), and end the process where one can't start, or try for ever.
 struct Routines {
   decltype(&cblas_dgemm) dgemm = nullptr;
   decltype(&cblas_dsyrk) dsyrk = nullptr;

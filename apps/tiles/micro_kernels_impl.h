@@ -95,7 +95,7 @@ struct MicroKernelsImpl {
     block.Store(c.data, c.stride);
   }
 
-  // Of integers as wide as a double.
+  // Integers as wide as a double.
   using Mask = decltype(Vector{} < Vector{});
 
   // Exchanges the halves of kLanes rows that are off the diagonal, of each

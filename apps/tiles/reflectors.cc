@@ -96,10 +96,10 @@ double Length(StripRows rows, size_t first, size_t j) {
   return largest * std::sqrt(scaled);
 }
 
-// What a column's reflector is to the others of its strip.
+// The reflector of a column, as the other columns of its strip need it.
 struct Reflector {
   double tau = 0;
-  // Of columns before it: their vectors times its own.
+  // Products of the vectors of columns before it with its own.
   StripRow products{};
   std::optional<QrFailure> failure;
 };
@@ -182,7 +182,8 @@ class Strip {
                    .scale = 1 / (alpha - beta)};
     Reflector out{.tau = (beta - alpha) / beta};
     for (size_t c = 0; c < kStrip; ++c) {
-      // Of v and column c; where c is before j, of v and what has its place.
+      // Product of v and column c; where c is before j, of v and the vector
+      // that has its place.
       out.products[c] = row[c] + sums_[c] * step.scale;
       if (c > j) step.weights[c] = out.tau * out.products[c];
     }

@@ -11,7 +11,7 @@ namespace dogged {
 template <typename Vector>
 struct StripKernelsImpl {
   static constexpr int kLanes = sizeof(Vector) / sizeof(double);
-  // Of integers as wide as a double.
+  // Integers as wide as a double.
   using Mask = decltype(Vector{} < Vector{});
 
   // A row of a strip, and what is summed up of such.

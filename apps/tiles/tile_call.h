@@ -1,4 +1,4 @@
-// What tile kernels share: tiles as matrices, and whether arguments fit.
+// Tiles as matrices, and checks of arguments, for all tile kernels.
 #ifndef DOGGED_APPS_TILES_TILE_CALL_H_
 #define DOGGED_APPS_TILES_TILE_CALL_H_
 

@@ -47,13 +47,13 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
-// As an address to join: those that the input has.
+// An address to join: agents whose addresses come on the input.
 constexpr absl::string_view kFromInput = "-";
 // Under --memory, what is lent to others is at most this part of it: it can't
 // be evicted before they return it.
 constexpr int64_t kLentShareOfMemory = 8;
-// Of the arena's pages, unless memory is bounded: half of what it keeps of free
-// ones later.
+// Pages of the arena that are made at the start, unless memory is bounded: half
+// of the free pages that the arena keeps later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
 // Addresses that an agent maps before it has any value, beside the stacks of
 // its threads; and those that RocksDB adds.
@@ -128,7 +128,7 @@ absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
   }
   TopologyId host_id = HashedHostId(host);
   if (!options.topology_file.empty()) {
-    // Who mistyped is told so, whatever kind of error it is.
+    // A mistyped option is reported as such, whatever kind of error it is.
     const auto text = ReadFile(options.topology_file, "description of a site");
     if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
     const auto site = SiteTopology::Parse(*text, options.topology_base);
@@ -150,8 +150,8 @@ std::string FolderOfProgram() {
       .string();
 }
 
-// One incarnation after another: the next one starts if the others declared
-// the last one dead, with the jobs that it knew.
+// AgentProcess: incarnations one after another. If other agents declare one
+// dead, the next one starts, with the jobs that it knew.
 class AgentProcess {
  public:
   AgentProcess(const AgentCommandOptions& options,
@@ -198,7 +198,7 @@ class AgentProcess {
         auto transport = LoadFabricTransport("", fabric);
         if (!transport.ok()) return OrNoAddresses(transport.status());
         transport_ = *std::move(transport);
-        CatchLeaveSignals();  // what libfabric loads takes some over
+        CatchLeaveSignals();  // libraries that libfabric loads take some over
       }
       if (arena_ != nullptr) {
         transport_ = HostTransport::Wrap(id, std::move(transport_), clock_);
@@ -346,11 +346,11 @@ class AgentProcess {
     return !addresses.empty();
   }
 
-  // What stands behind the live store: the directory if there is one, a
-  // temporary one where memory is bounded, or nothing. One incarnation's
-  // answers are no news for the next, so each has its own.
+  // Opens the engine behind the live store: on the directory if there is one,
+  // on a temporary one where memory is bounded, or none. Each incarnation has
+  // its own, for the answers of one are no news for the next.
   absl::StatusOr<std::unique_ptr<Engine>> OpenEngine() {
-    // Whoever has short memory waits for what it writes.
+    // An agent with bounded memory waits for its writes.
     const absl::Duration interval = options_.memory_bytes == 0
                                         ? RocksDbOptions{}.flush_interval
                                         : absl::Milliseconds(5);
@@ -364,7 +364,7 @@ class AgentProcess {
     };
     if (!options_.directory.empty()) {
       auto opened = open(options_.directory);
-      // One that has served goes on without a disk that takes no more.
+      // An agent that has served goes on without a disk that takes no more.
       const bool may_lack = said_ready_ && options_.memory_bytes == 0;
       if (opened.ok() || !may_lack) return opened;
       Log(LogLevel::kWarning, absl::StrCat("it goes on without its disk: ",
@@ -420,7 +420,7 @@ class AgentProcess {
 
 namespace {
 
-// What can be known to be mistyped before anything starts.
+// Finds mistyped options before anything starts.
 absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
   const auto address = ResolveAddress(options.listen);
   if (!address.ok()) return Annotate(address.status(), "--listen");

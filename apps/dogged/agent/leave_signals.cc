@@ -9,7 +9,8 @@
 namespace dogged {
 namespace {
 
-// One that is told to leave has gone by then: twice what a handover may take.
+// Seconds in which an agent that is told to leave has gone: twice what a
+// handover may take.
 constexpr unsigned kLeaveSecondsMax = 20;
 
 // All that signal handlers know.

@@ -53,7 +53,7 @@ SpillEngine::~SpillEngine() {
 }
 
 absl::Status SpillEngine::Start() {
-  // What has no process and opens, belongs to nobody any more.
+  // A folder whose process is gone, and that opens, has no owner any more.
   std::error_code ignored;
   for (const std::string& path : Folders(temporary_folder_, kFolderPrefix)) {
     const std::string name = path.substr(path.rfind(kFolderPrefix));

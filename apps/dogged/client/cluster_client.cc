@@ -15,9 +15,9 @@ namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
-// An agent that did not answer is left alone for so long: who collects results
-// meanwhile spends about a tenth of its time, not more, with one that is
-// silent.
+// Time for which an agent that did not answer is left alone: a client that
+// collects results meanwhile spends at most about a tenth of its time with a
+// silent agent.
 constexpr absl::Duration kSilence = absl::Seconds(9);
 // So long a contact may say nothing while others answer, or have no results
 // while others have done the job.
@@ -39,7 +39,7 @@ class MappedLease : public ValueMemory {
   const std::shared_ptr<PeerArena> arena_;
 };
 
-// What `loan` says lies in `arena`; none if that can't be.
+// The value of `loan` in `arena`; none if it can't be there.
 Value ViewOf(const std::shared_ptr<PeerArena>& arena, const Loan& loan) {
   const std::optional<int64_t> bytes = loan.Bytes();
   if (arena == nullptr || !bytes.has_value()) return Value();
@@ -387,7 +387,7 @@ void ClusterClient::NoteStatus(const StatusReply& reply) {
         rounds_->Raise(job.record.round, job.record.is_last_round);
     if (!is_news || !rounds_->HasEnded()) continue;
     ListResults();
-    // What fails here is asked again by Collect(), elsewhere.
+    // An error here is no loss: Collect() asks again, elsewhere.
     if (contact_ != nullptr) (void)AskForMore();
   }
 }
@@ -402,7 +402,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
         addresses_.size() == named_count_ ? options_.patience : kStatusPatience;
     const absl::Time asked = clock_.Now();
     const auto reply = AskStatus(address, body, patience);
-    // One that is stopped takes no connection either, in the end.
+    // A stopped agent takes no connection either, in the end.
     const bool was_slow = clock_.Now() - asked >= patience / 2;
     if (absl::IsDeadlineExceeded(reply.status()) || (!reply.ok() && was_slow)) {
       NoteSilence(address);
@@ -434,7 +434,7 @@ absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
     std::vector<StatusReply> replies = PollStatus(request);
     if (!replies.empty()) return replies;
     waited += options_.patience;
-    // Who is no agent is not asked twice.
+    // An address without an agent is not asked twice.
   } while (IsSilent(contact_address_) && waited < kNamedPatience);
   return absl::UnavailableError(absl::StrCat(
       absl::StrJoin(addresses_, ", "),
@@ -450,10 +450,10 @@ bool ClusterClient::IsContactLost(const std::vector<StatusReply>& replies) {
     // It may be cut off from those that have the results.
     const bool is_stuck = !missing_.empty() && IsDoneSomewhere(replies) &&
                           now - results_came_ >= kContactPatience;
-    if (is_stuck) NoteSilence(contact_address_);  // others are asked first
+    if (is_stuck) NoteSilence(contact_address_);  // others come first
     return is_stuck;
   }
-  // Others may reach it where this client does not.
+  // Other agents may reach it where this client does not.
   if (now - contact_answered_ >= kContactPatience) return true;
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {

@@ -47,8 +47,9 @@ class ClusterClient {
     // one is known.
     absl::Duration patience = kStatusPatience;
     // Results that are read where they lie, until all are here: to copy them
-    // takes processors that the last tasks need. Of more the oldest are copied,
-    // so that this much is left to do in the end. Less than an agent lends.
+    // takes processors that the last tasks need. Beyond this the oldest are
+    // copied, so that no more is left to copy in the end. Less than an agent
+    // lends.
     int64_t lent_bytes_max = int64_t{1} << 30;
     ConnectControl connect = ControlClient::Connect;
   };
@@ -70,7 +71,7 @@ class ClusterClient {
   //
   // Errors: kUnavailable if no known agent answers any more; kResourceExhausted
   //         without memory for what came, and all that had come is dropped;
-  //         what the job failed of.
+  //         the job's own failure.
   absl::Status Collect(absl::Duration patience);
   bool HasAll() const {
     return missing_.empty() && rounds_.has_value() && rounds_->HasEnded();
@@ -84,11 +85,11 @@ class ClusterClient {
   // relied on after this. Errors: kResourceExhausted, as of Collect().
   absl::StatusOr<bool> CopyLent();
   int64_t lent_count() const { return lent_count_; }  // ever
-  // Of the large inputs: given to agents, some maybe again, and all.
+  // Bytes of the large inputs: given to agents, some maybe again; and all.
   int64_t input_bytes_given() const { return input_bytes_given_; }
   int64_t input_bytes() const { return input_bytes_; }
 
-  // Asks every agent that is known, or that one of these knows; those that do
+  // Asks every agent that is known, or that one of these knows. Agents that do
   // not answer are left out.
   std::vector<StatusReply> PollStatus(const StatusRequest& request = {});
   // As PollStatus(), until somebody answers, but not longer than for
@@ -111,7 +112,7 @@ class ClusterClient {
   int agent_count() const { return static_cast<int>(addresses_.size()); }
 
  private:
-  // One of the results that are not copied yet.
+  // A result that is not copied yet.
   struct Lent {
     Label label;
     uint64_t number = 0;  // of the loan
@@ -124,8 +125,8 @@ class ClusterClient {
                                         absl::Duration patience);
   // Takes what an agent knows of others and of this client's job.
   void NoteStatus(const StatusReply& reply);
-  // Talks to the next agent that answers, and says all over again. Those that
-  // were silent of late come last.
+  // Connects to the next agent that answers, and repeats all requests. Agents
+  // that were silent of late come last.
   absl::Status FailOver(const absl::Status& why);
   // Has an agent left alone for a while that did not answer.
   void NoteSilence(const std::string& address);
@@ -143,7 +144,7 @@ class ClusterClient {
   void Borrow(const LentValue& lent);
   // Copies what is lent beyond that, and gives it back.
   absl::Status ReturnBeyond(int64_t bytes);
-  // What Collect() and CopyLent() do, but std::bad_alloc flies.
+  // As Collect() and CopyLent(), but throws std::bad_alloc.
   absl::Status CollectOrThrow(absl::Duration patience);
   // Copies the oldest of what is lent, or all of it.
   void TakeOldest();
@@ -156,7 +157,7 @@ class ClusterClient {
   const Options options_;
   SystemClock clock_;
   std::vector<std::string> addresses_;
-  size_t named_count_ = 0;  // those given to Connect(), in front
+  size_t named_count_ = 0;  // addresses given to Connect(), in front
   std::unique_ptr<ControlCaller> contact_;
   std::string contact_address_;
   bool is_contact_lost_ = false;

@@ -12,8 +12,8 @@
 namespace dogged {
 namespace {
 
-// Of x86-64, and of ARM with pages of 4 KB. The linker aligns the code to it
-// (apps/dogged/CMakeLists.txt).
+// Size of a huge page on x86-64, and on ARM with pages of 4 KB. The linker
+// aligns the code to it (apps/dogged/CMakeLists.txt).
 constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
 struct Text {

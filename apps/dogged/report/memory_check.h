@@ -12,18 +12,18 @@
 
 namespace dogged {
 
-// What agents have for values, in bytes, all of them together.
+// AgentsMemory: bytes that all agents together have for values.
 struct AgentsMemory {
   int agents = 1;
   int hosts = 1;
-  // Of those with --memory. What is beyond goes to disk.
+  // Sum of the bounds of agents with --memory. Values beyond them go to disk.
   double bounded = 0;
   // Memory of the hosts of the others, and the share of the values that they
   // get.
   double unbounded = 0;
   double unbounded_share = 0;
 };
-// As the agents say. Of those alive.
+// Memory of live agents, by their own words.
 AgentsMemory MemoryOf(const std::vector<StatusReply>& replies);
 
 struct RunMemory {

@@ -33,7 +33,7 @@ std::string Shortest(T number) {
   return {text, end.ptr};
 }
 
-// Of a value of one element.
+// The number in a value of one element.
 std::string NumberText(const Value& value) {
   switch (value.type()) {
     case ElementType::kDouble:
@@ -128,7 +128,7 @@ struct Series {
   int64_t Count() const { return (last - first) / step + 1; }
 };
 
-// One step: what it is called, its numbers and their indices.
+// A time step of a series: its labels, its values and their indices.
 struct Step {
   Selection selection;
   Value value;
@@ -197,7 +197,7 @@ absl::Status WriteAnimation(const Series& series) {
   return absl::OkStatus();
 }
 
-// The list comes last: what it names is there.
+// The list comes last, when all files that it names are there.
 absl::Status WriteImages(const Series& series) {
   std::vector<int64_t> times;
   for (int64_t time = series.first; time <= series.last; time += series.step) {

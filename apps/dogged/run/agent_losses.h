@@ -19,8 +19,8 @@ namespace dogged {
 
 class AgentLosses {
  public:
-  // What the agents of a cluster say, `after` the start; those that died and
-  // were alive once are lost. Returns the new losses.
+  // Takes in what the agents of a cluster say, `after` the start: dead agents
+  // that were alive once are lost. Returns the new losses.
   std::vector<Loss> Note(const std::vector<StatusReply>& replies,
                          absl::Duration after);
   // An agent that is known otherwise.
@@ -39,7 +39,7 @@ class AgentLosses {
   // Addresses of agents that `replies` hold for alive, and that did not reply.
   static std::vector<std::string> Unheard(
       const std::vector<StatusReply>& replies);
-  // Of losses(), by position; none if not known.
+  // IDs of the agents of losses(), by position; none if not known.
   const std::vector<AgentId>& lost() const { return lost_; }
 
  private:

@@ -30,7 +30,7 @@ class FaultSchedule {
 
   // Something is still to be done at some moment of the run.
   bool IsWaiting() const;
-  // One of --kill-at is due; it stays so until NoteKill().
+  // True if a --kill-at is due; it stays so until NoteKill().
   bool IsKillDue(const RunMoment& now) const;
   void NoteKill() { ++kills_; }
   // True once in each period of --kill-every.

@@ -14,8 +14,8 @@ namespace dogged {
 // one.
 void WarnOfInputs(const LoadedProgram& program);
 
-// How many there are among the results; warns of each result with some, and
-// names the first. Errors: those of ResultViews.
+// Number of them among the results. Warns of each result with some, and names
+// the first. Errors: as ResultViews.
 absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views);
 
 }  // namespace dogged

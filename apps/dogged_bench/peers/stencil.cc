@@ -69,7 +69,7 @@ void CopyRows(const double* from, const Range3& from_box, double* to,
 }
 
 // `levels` steps over `window`, of which `box` comes out right: in buffers of
-// this thread, whose rim shrinks by one a step.
+// this thread, whose halo shrinks by one a step.
 void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
              int64_t levels, std::array<double*, 3>& ring) {
   const Range3 inside = Inside(peer);
@@ -99,7 +99,7 @@ void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
   }
 }
 
-// What all threads of a tiled run share.
+// State that all threads of a tiled run share.
 struct TiledRun {
   TiledRun(const StencilPeer& of, int64_t count)
       : peer(of),
