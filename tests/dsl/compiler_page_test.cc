@@ -385,7 +385,7 @@ std::string GraphText(const Program& program) {
   return out;
 }
 
-// One task of it, and those around.
+// A task of the program, and its neighbours.
 std::string TaskText(const Program& program, const Task& task) {
   const Relations relations(program);
   std::string out = absl::StrCat(program.TaskText(task), " requires\n");

@@ -268,7 +268,7 @@ class FieldMaker {
     task.readings.push_back(std::move(reading));
   }
 
-  // What the task makes of what it has read.
+  // Sets the expression that the task makes of its readings.
   void SetValue(Kind kind, bool has_space, FieldTask& task) {
     NameScope scope = Scope(has_space, true);
     for (const Reading& reading : task.readings) {

@@ -95,7 +95,7 @@ class RandomCoefficients {
     }
   };
   struct Index {
-    std::vector<std::pair<int, int64_t>> terms;  // what it follows, in steps
+    std::vector<std::pair<int, int64_t>> terms;  // dimension, step
     int64_t shift = 0;
   };
   struct Read {

@@ -95,7 +95,8 @@ TEST(Repeat, ARoundHasTheTasksOfThePlainLoop) {
   }
 }
 
-// What only the condition reads is run in the last round as in all others.
+// Tasks that only the condition reads are run in the last round as in all
+// others.
 TEST(Repeat, RunsAllOfTheLastRound) {
   std::string text = kRelax;
   text.erase(text.find("result change"));
@@ -116,7 +117,7 @@ TEST(Repeat, OneRoundHasAnEnd) {
   EXPECT_EQ(MustRun(text, Options()).values[0].span<double>()[0], 0.125);
 }
 
-// What it compares with may be a label that has no index.
+// The condition may compare with a label that has no index.
 TEST(Repeat, UntilALabelWithoutIndices) {
   const Ended expected = RunHere(MustCompile(kRelax, Options()), 1);
   for (const char* bound :
@@ -163,7 +164,7 @@ TEST(Repeat, HasTheResultsOfOneRound) {
   EXPECT_GT(MustCompile(text, Options()).program.TaskCount(), 0);
 }
 
-// What no later step reads is a result all the same where the loop ends.
+// Labels that no later step reads are results all the same where the loop ends.
 TEST(Repeat, TakesWhatNothingReads) {
   std::string text = absl::StrCat(
       kRelax, "task twice creates v(x)(t) as n for x = 1:N-2  t = 1:T\n",
@@ -247,7 +248,7 @@ result u(x)(y)(T) for x = 1:N-2  y = 1:N-2
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 20 * 20);
 }
 
-// Of what later rounds begin with, some turns out to be no leaf: parts of the
+// Tasks that later rounds begin with may turn out to be no leaves: parts of the
 // reduction. A worker that is alone goes on looking.
 TEST(Repeat, FindsTheLeavesOfLaterRounds) {
   const Job job =
@@ -261,7 +262,7 @@ TEST(Repeat, FindsTheLeavesOfLaterRounds) {
   }
 }
 
-// Of an edge only what is read, or any part of it.
+// An edge may be read in part, and be wanted in any part.
 TEST(Repeat, TakesPartsOfEdges) {
   for (const char* result : {"result u(5)(:)(T)\n", "result u(0)(7)(T)\n",
                              "result u(:)(3)(T)\nresult change(T)\n"}) {
@@ -274,7 +275,7 @@ TEST(Repeat, TakesPartsOfEdges) {
   }
 }
 
-// What docs/LANGUAGE.md says to write instead is right.
+// Programs that docs/LANGUAGE.md says to write instead are right.
 TEST(Repeat, TheExamplesOfTheReferenceHaveTheirResults) {
   std::ifstream in(DOGGED_LANGUAGE_MD);
   std::ostringstream all;
