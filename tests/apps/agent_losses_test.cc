@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// What agent `self` says: of agents from 1 on, their states.
+// The reply of agent `self`: states of the agents from 1 on.
 StatusReply ReplyOf(uint64_t self, const std::vector<std::string>& states) {
   StatusReply out;
   out.self = AgentId(self);

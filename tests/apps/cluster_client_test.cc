@@ -1,5 +1,5 @@
 // Aim: an agent that a user names has as long to say how it is as COMMAND.md
-// says; those that it knows of have less, so that one slow agent costs little.
+// says; agents that it knows of have less, so that one slow agent costs little.
 // Results that an agent lends are left where they lie for as long as may be,
 // and are right even if they change there. Method: connections whose answers
 // take a time that is made up, or lend values of this process's own arena.
@@ -73,7 +73,7 @@ class SlowCaller : public ControlCaller {
   const std::string address_;
 };
 
-// Those that say how they are, by address, if "a" is the named one.
+// Addresses of the agents that say how they are, if "a" is the named one.
 std::vector<std::string> Answers(Agents& agents, absl::Duration patience) {
   auto client = ClusterClient::Connect(
       {"a"}, {.patience = patience,
