@@ -38,7 +38,7 @@ std::string NameOf(const std::string& file) {
   return name;
 }
 
-// Says what is wrong with the library of a kernel, if it can be told here.
+// Reports an error of a kernel's library, if it can be told here.
 void TryKernel(const CheckedKernel& kernel, const std::string& content,
                const LoadLibrary& load, Diagnostics& diagnostics) {
   const absl::Status loaded = load({.name = kernel.library,
@@ -91,9 +91,9 @@ void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
   }
 }
 
-// There are results, and a loop has them whenever it ends: labels that nothing
-// reads, such as corners, are made for the last round only. Tiles have room for
-// those, so the points are asked.
+// Checks that there are results, and that a loop has them whenever it ends:
+// labels that nothing reads, such as corners, are made for the last round only.
+// Tiles hold such labels anyway, so the points are asked.
 absl::Status CheckResults(const PointProgram& points,
                           Diagnostics& diagnostics) {
   if (std::none_of(points.results.begin(), points.results.end(),

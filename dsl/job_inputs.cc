@@ -19,7 +19,7 @@ namespace {
 // spare, larger ones come late and take memory at a time.
 constexpr int64_t kChunkBytesMin = 128 << 10;
 constexpr int64_t kChunkBytesMax = 512 << 10;
-// A tile reads some points beyond its edge: parts of it, so that those need not
+// Parts of a tile: a tile reads some points beyond its edge, which need not
 // bring another whole tile.
 constexpr int64_t kPartsOfTile = 16;
 

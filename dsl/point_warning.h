@@ -12,9 +12,9 @@
 
 namespace dogged::dsl {
 
-// `program` is what became of `points`, and these of `checked`, for the reason
-// in `how`, which is Job::lowering. Silent where tasks are few, and where the
-// stencil by itself would run point by point as well.
+// `points` were made of `checked`, and `program` of them, as `how` says, which
+// is Job::lowering. Silent where tasks are few, and where the stencil by itself
+// would run point by point as well.
 void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
                   const CompileOptions& options, const Program& program,
                   absl::string_view how, Diagnostics& diagnostics);

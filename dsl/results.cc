@@ -254,7 +254,8 @@ absl::StatusOr<Digest> ResultViews::DigestOfAll() {
 
 namespace {
 
-// Runs what labels need, depth first, and keeps what others will read.
+// Runs the tasks that labels need, depth first, and keeps values that further
+// tasks read.
 class SerialRunner {
  public:
   SerialRunner(

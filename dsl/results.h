@@ -1,5 +1,6 @@
-// Results: from the values of result labels to what the user asked for, dense
-// arrays under his own names, and the digest that does not depend on tiles.
+// Results: from the values of result labels to the dense arrays that the user
+// asked for, under the program's own names, and the digest that does not depend
+// on tiles.
 #ifndef DOGGED_DSL_RESULTS_H_
 #define DOGGED_DSL_RESULTS_H_
 
@@ -54,7 +55,7 @@ class ResultViews {
       absl::FunctionRef<void(const Label* label, const Value& value)> visit);
   // ResultDigest().
   absl::StatusOr<Digest> DigestOfAll();
-  // Frees what it keeps.
+  // Frees the view that is kept.
   void Forget() { last_ = Value(); }
 
  private:

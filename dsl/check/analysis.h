@@ -22,7 +22,7 @@ namespace dogged::dsl {
 // `diagnostics` has no errors afterwards.
 void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics);
 
-// For those that must not link isl: they take the function above, or another.
+// Type of the function above, for code that must not link isl and is given it.
 using AnalyzeFunction = void (*)(CheckedProgram&, Diagnostics&);
 
 }  // namespace dogged::dsl

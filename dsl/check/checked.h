@@ -147,7 +147,7 @@ struct CheckedTask {
     kCode,    // code
     kCall,    // call
     kFile,    // an input from a file: creates[0] is a slice of it
-    kReduce,  // creates[0] is what `reduce` makes of uses[0]
+    kReduce,  // creates[0] is the `reduce` of uses[0]
   };
   std::string name;
   Origin origin = Origin::kTask;
@@ -185,7 +185,7 @@ struct CheckedBoundary {
 
 // The labels ref(domain). Where the program says ":", or says nothing, Analyze
 // fills in the domain. A dimension for FIRST:LAST has a name with a blank until
-// Analyze knows what the program calls the index.
+// Analyze knows the program's name of the index.
 struct CheckedResult {
   CheckedRef ref;
   CheckedDomain domain;
@@ -194,7 +194,7 @@ struct CheckedResult {
   std::string file;                      // behind `to`; may be empty
   SourceRange file_range;
   SourceRange range;
-  // Asked for on the command line: only what the program has anyway.
+  // A result of the command line: labels that the program has anyway.
   bool is_selection = false;
 };
 

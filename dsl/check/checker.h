@@ -1,6 +1,6 @@
 // The one class behind Check(); its functions are in check_parameters.cc,
-// check.cc (the other declarations), check_task.cc (tasks and what they are
-// made of) and check_reduction.cc.
+// check.cc (the other declarations), check_task.cc (tasks and their parts) and
+// check_reduction.cc.
 #ifndef DOGGED_DSL_CHECK_CHECKER_H_
 #define DOGGED_DSL_CHECK_CHECKER_H_
 
@@ -33,7 +33,7 @@ class Checker {
   void Parameter(const ast::Parameter& declared);
   bool GivenValue(absl::string_view text, CheckedParameter& parameter);
   bool DefaultValue(const ast::Parameter& declared, CheckedParameter& out);
-  // False if the default `value`, typed, loses what stands behind the point.
+  // False if the default `value`, typed, loses its digits behind the point.
   bool KeepsItsValue(const ast::Expr& value, const CheckedParameter& out);
   Scope ParameterScope() const;
 

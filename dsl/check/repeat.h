@@ -1,6 +1,6 @@
-// A loop that ends by a value, as what the rest of the front end knows: its
-// parameter, with the end of the range, and a task that binds until(T)
-// to 1 where the condition holds, else to 0. docs/adr/0031-repeat-until.md.
+// Repeat: a loop that ends by a value, in terms of the rest of the front end:
+// its parameter, with the end of the range, and a task that binds until(T) to 1
+// where the condition holds, else to 0. docs/adr/0031-repeat-until.md.
 #ifndef DOGGED_DSL_CHECK_REPEAT_H_
 #define DOGGED_DSL_CHECK_REPEAT_H_
 
@@ -20,7 +20,7 @@ namespace dogged::dsl {
 inline constexpr absl::string_view kConditionArray = "until";
 // The task that creates them, as messages call it.
 inline constexpr absl::string_view kConditionTask = "'until'";
-// The index of the rounds in what is made here.
+// The index of the rounds in tasks and arrays made here.
 inline constexpr absl::string_view kRoundIndex = "T'";
 
 // `program` with its `repeat` written out. If the parameter `is_given` a value

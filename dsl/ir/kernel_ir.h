@@ -88,8 +88,8 @@ struct IrStore {
   int32_t node = 0;  // of the element's type
 };
 
-// The code of one point and what it reads and writes. Points are visited in
-// any order: no point reads what another one of the same box writes.
+// The code of one point with its loads and stores. Points are visited in any
+// order: no point loads an element that another one of the same box stores.
 struct CodeBlock {
   std::string name;         // of the C function, after a prefix
   std::string comment;      // for the reader of the C code, one line

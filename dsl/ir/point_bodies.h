@@ -37,9 +37,9 @@ struct CodeBody {
 };
 
 // Kind "input". The label's value is a block of a dense array, whose dimensions
-// are the label's indices: along dimension d it starts at
-// (index[axis[d]] - box.lower[d]) * block[d]. A dense array of twice the rank
-// has the block's dimensions behind the others.
+// are the label's indices: along dimension d it starts at (index[axis[d]] -
+// box.lower[d]) * block[d]. A dense array of twice the rank has the block's
+// dimensions last.
 struct InputBody {
   int32_t position = 0;  // in Job::inputs
   ElementType element = ElementType::kDouble;

@@ -79,7 +79,7 @@ struct PointResult {
   std::vector<int64_t> step;
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
-  bool is_grid = false;       // or those that its steps lead to
+  bool is_grid = false;       // or every point at its steps
   // In a loop, if not 0: only the time steps of the box count that are
   // multiples of this apart, from its lowest on; by steps of the loop, not its
   // points.
@@ -104,8 +104,7 @@ struct PointProgram {
   std::optional<Repeat> repeat;
 };
 
-// Agents and workers that tiles and slabs are made for. Part of what a job is
-// made from.
+// Agents and workers that tiles and slabs are made for. A job depends on it.
 struct TargetSize {
   int64_t agents = 1;
   int64_t workers = 1;  // per agent
@@ -118,8 +117,8 @@ Box HullOf(const Domain& domain);
 // A result set and the box that it covers.
 PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
 
-// The box of a result; of one that holds where a loop ends, what it is if that
-// is its last round.
+// The box of a result; for a result at a loop's end, the box if that is its
+// last round.
 Box LastBox(const PointResult& result);
 
 // The index of `array` along which its versions follow one another, see

@@ -152,7 +152,7 @@ std::vector<IndexVector> TilePlan::Directions() const {
       bool reaches = true;
       for (int d = 0; d < dim_count(); ++d) {
         const auto s = static_cast<size_t>(d);
-        // A neighbour above reads what lies below it.
+        // A neighbour above reads points below it.
         reaches &= delta[d] == 0 ||
                    (counts[s] > 1 && (delta[d] > 0 ? field.reach_below[s]
                                                    : field.reach_above[s]) > 0);

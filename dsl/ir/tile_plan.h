@@ -59,9 +59,9 @@ struct TileField {
   // A static one that does not lie in space: its coordinates are indices of its
   // own. Each task makes for itself the part that it reads, and has no halo.
   bool is_gathered = false;
-  // Static fields are computed in stages: a scalar input may be made of
-  // what all tiles have of fields of lower stages, and what reads it has its
-  // stage or a higher one.
+  // Static fields are computed in stages: a scalar input may be made of all
+  // tiles of fields of lower stages, and its readers have its stage or a higher
+  // one.
   int32_t stage = 0;
   // The space dimension (from 0) of each index but time, in their order; -1 of
   // a gathered coefficient for coordinate 0, which has no other use there.
@@ -90,7 +90,7 @@ struct TileLoad {
   std::vector<AffineExpr> at;  // from the piece's coordinates
 };
 
-// A task class, or what is computed of it at one time step in one tile.
+// A task class, or its part at one time step in one tile.
 struct TilePiece {
   CodeBlock code;                    // over time and space
   std::vector<AffineExpr> at_least;  // >= 0; each of time and one dimension
@@ -98,7 +98,7 @@ struct TilePiece {
   std::vector<int32_t> stores;       // fields
   std::vector<TileLoad> loads;
   bool is_static = false;
-  // Pieces that create what load l reads.
+  // Pieces that create the source of load l.
   std::vector<std::vector<int32_t>> makers;
   // By load and space dimension: true if the load's shift there needs no halo,
   // as it points inwards from the edge of the domain.
@@ -176,7 +176,7 @@ struct TilePlan {
   }
   // The points of a tile, all dimensions.
   Box Tile(const IndexVector& tile) const;
-  // `field`'s points in a tile, and those with the halo around it.
+  // `field`'s points in a tile, without and with the halo around it.
   Box Core(const TileField& field, const IndexVector& tile) const;
   Box Window(const TileField& field, const IndexVector& tile) const;
   // The strip of `field` that `tile` gives to its neighbour at tile + delta;
@@ -211,8 +211,8 @@ bool HasRoomForReach(const TilePlan& plan);
 
 // An empty box by field, of as many dimensions as the field has.
 std::vector<Box> EmptyBoxes(const TilePlan& plan);
-// Extends `gathered`, a box by field, by what `piece` reads of gathered
-// coefficients at `points`, all coordinates.
+// Extends `gathered`, a box by field, by the gathered coefficients that `piece`
+// reads at `points`, all coordinates.
 void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
               std::vector<Box>& gathered);
 

@@ -147,8 +147,8 @@ bool IsValidIndex(const AffineExpr& expr, const TilePlan& plan) {
                      });
 }
 
-// Load l of `piece` reads what is there: its source, of the type that the code
-// takes it for, at a time step that is kept.
+// True if the source of load l of `piece` exists, has the type that the code
+// takes it for, and is read at a time step that is kept.
 bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
   const TileLoad& load = piece.loads[l];
   if (!IsIn(load.source,
@@ -164,7 +164,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     rank = static_cast<size_t>(plan.inputs[source].box.size());
   } else {
     const TileField& field = plan.fields[source];
-    // Gathered coefficients are made of what all of space can have.
+    // Gathered coefficients are made of fields that all of space can have.
     if (plan.IsGathered(piece) && !field.is_gathered &&
         !(field.is_static && field.dims.empty())) {
       return false;

@@ -31,9 +31,9 @@ struct TileResult {
   int64_t FirstWanted(int64_t first) const;
   // Time steps of first ... last that are wanted.
   int64_t CountWanted(int64_t first, int64_t last) const;
-  // The least box that holds what is wanted of `core`.
+  // The least box around the wanted points of `core`.
   Box WantedOf(const Box& core) const;
-  // How many points that has, if it is one of those.
+  // Wanted points of a WantedOf(), by dimension.
   IndexVector CountsOf(const Box& wanted) const;
 };
 

@@ -68,7 +68,7 @@ isl::set Analysis::KnownLabels(int32_t array) const {
   return created_[a].unite(read_[a]);
 }
 
-// Without what lies beyond the ends of a ring: only to be read by neighbours.
+// Less the labels beyond the ends of a ring, which only neighbours read.
 isl::set Analysis::Inside(int32_t array, isl::set labels) const {
   for (const CheckedBoundary& boundary : program_.boundaries) {
     if (boundary.ref.array != array || boundary.periodic_free < 0) continue;
@@ -156,7 +156,7 @@ void Analysis::DefaultResult() {
       }
     }
   }
-  // Not if the command line says what is wanted.
+  // A selection of the command line is enough.
   const bool is_needed = program_.results.empty();
   if (found < 0 || found == INT32_MAX || !is_stencil) {
     if (is_needed && Fails()) {

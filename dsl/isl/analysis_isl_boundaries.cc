@@ -102,9 +102,9 @@ static bool CrossAtCorner(const CheckedRef& boundary, const CheckedTask& task,
   return false;
 }
 
-// Some of what is `needed` of a boundary's form a task makes, the rest the
-// boundary: ranges that begin at 0 where others begin at 1. Not of a form
-// without a number, which is what holds elsewhere.
+// Warns if a task makes a part of the `needed` labels of a boundary's form, and
+// the boundary the rest: a range begins at 0 where another begins at 1. A form
+// without a number is meant for such a rest.
 void Analysis::WarnOfLost(const CheckedBoundary& boundary,
                           const isl::set& needed) {
   if (boundary.free.size() >= boundary.ref.index.size()) return;
@@ -297,7 +297,7 @@ bool Analysis::AddBoundaryTask(const CheckedBoundary& boundary,
   return true;
 }
 
-// Labels beyond an end of what tasks create take their value from one period
+// Labels beyond an end of the created ones take their value from one period
 // further in, or more where the ring is shorter than that: a task for each
 // number of periods.
 void Analysis::Periodic(const CheckedBoundary& boundary,

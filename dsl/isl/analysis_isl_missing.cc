@@ -77,7 +77,7 @@ bool IsNumber(const LinearForm& form) {
 
 void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
   const CheckedArray& made = program_.arrays[static_cast<size_t>(array)];
-  // Where a task makes every other one, those between have numbers.
+  // Labels between the steps of a task are told by numbers.
   const auto stepped = SteppedOver(array, piece);
   const auto text = [&](std::vector<std::string> names) {
     if (stepped) {
@@ -176,7 +176,7 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
 
 namespace {
 
-// The least and the greatest of what was included; none at first.
+// The least and the greatest included number; none at first.
 struct Ends {
   std::optional<int64_t> first;
   std::optional<int64_t> last;
@@ -217,7 +217,7 @@ Analysis::Grid Analysis::GridOf(int32_t array, int i) const {
   Ends all = numbers;
   all.Include(own.first, own.last);
   all.Include(others.first, others.last);
-  // Where all tasks begin at one index, what lies before may have been left
+  // Where all tasks begin at one index, labels before it may have been left
   // out.
   const bool starts_before = others.first && others.first < own.first;
   const bool ends_behind = others.last && others.last > own.last;
@@ -241,7 +241,7 @@ bool Analysis::IsSliced(int32_t array, size_t i) const {
                      });
 }
 
-// The index along which tasks leave out what is missing, by their steps.
+// The index along which tasks leave out the missing labels, by their steps.
 std::optional<Analysis::Steps> Analysis::SteppedOver(
     int32_t array, const isl::set& piece) const {
   for (size_t k = 0; k < tasks_.size(); ++k) {
@@ -354,7 +354,7 @@ std::string Analysis::HelpToMake(const CheckedUse& use, const isl::set& piece,
     const isl::set known = Inside(array, KnownLabels(array));
     const auto begin = Least(known, d);
     const auto end = Greatest(known, d);
-    // Indices of less than 0 are meant where others are.
+    // Indices of less than 0 are meant where the array has others.
     const bool is_outside = (is_before && grid.is_first_sure) ||
                             (is_behind && grid.is_last_sure) ||
                             (begin && *begin < 0 && *grid.first >= 0);

@@ -10,7 +10,7 @@
 namespace dogged::dsl {
 namespace {
 
-// A try visits at most so many times what it may visit of one class.
+// A try visits at most so many times the bound of one class.
 constexpr int64_t kClassesMax = 4;
 
 // Depth first along `requires`, with a stack of its own: a cycle is an edge to
@@ -36,7 +36,7 @@ class Search {
             return From({.task_class = k, .index = index});
           });
       if (!cycle_.empty()) break;
-      // Where the bound was reached: nothing is known of what is on the path.
+      // Where the bound was reached, nothing is known of tasks on the path.
       for (const Frame& frame : path_) is_done_.erase(frame.task);
       path_.clear();
     }

@@ -45,7 +45,7 @@ std::string RealText(double real, IrType type) {
   return std::signbit(value) ? absl::StrCat("(", text, ")") : text;
 }
 
-// A plain 5 is an int, and so is what two of them give.
+// A plain 5 is an int, and so is a sum of two of them.
 std::string IntegerText(int64_t value) {
   // -9223372036854775808 is not a constant of C.
   if (value == INT64_MIN) return "INT64_MIN";

@@ -18,7 +18,7 @@ namespace dogged::dsl {
 
 class ExactSum {
  public:
-  // Words() has as many entries: the digits, and what is no number.
+  // Entries of Words(): the digits, and flags of NaN and infinities.
   static constexpr int kWords = 69;
 
   void Add(double value) {

@@ -33,7 +33,7 @@ class Partial {
     }
   }
 
-  // `count` elements of what is reduced.
+  // Adds `count` elements.
   void AddElements(const void* elements, int64_t count) {
     switch (element_) {
       case ElementType::kDouble:
@@ -196,11 +196,11 @@ class ReduceKernel : public Kernel {
     partial.Join(input);
     return true;
   }
-  // Among those that a tile holds.
+  // Position of the task's time step among those that a tile holds.
   int64_t LevelOf(const Task& task) const {
     const int64_t begin =
         body_.origin + task.index[body_.block_index] * body_.depth;
-    // From the first of them on; the block holds those that are wanted.
+    // The block holds the wanted time steps from the first one on.
     const int64_t wanted = body_.first_level;
     return (begin + task.index[body_.level_index] - wanted) / body_.level_step -
            CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);

@@ -1,7 +1,7 @@
 // The kernels of reductions: leaves that read points or a tile, inner nodes
-// that join the partial results of others, and the root that makes a number
-// of the last one. The order of joining does not show in the bits: sums are
-// exact until the root, and the others don't round.
+// that join the partial results of others, and the root that makes a number of
+// the last one. The order of joining does not show in the bits: sums are exact
+// until the root, and all other kinds don't round.
 #ifndef DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_
 #define DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_
 
@@ -27,7 +27,7 @@ struct ReduceBody {
   };
   Step step = Step::kPoints;
   ReduceKind kind = ReduceKind::kSum;
-  ElementType element = ElementType::kDouble;  // of what is reduced
+  ElementType element = ElementType::kDouble;  // of the source
   // In a tile that holds several time steps only one counts, if time_dim >= 0:
   // dimension time_dim of its shape has all steps first_level + k*level_step
   // that are among the `depth` steps from origin + index[block_index]*depth on,

@@ -24,7 +24,7 @@ std::vector<Box> InputBoxes(const TileProgram& program, const TileRole& role,
                             const TileSweep& sweep, int64_t first,
                             int64_t last);
 
-// Bytes of those that are not whole in memory already.
+// Bytes of the boxes of inputs that are not whole in memory already.
 int64_t InputBytes(const TileProgram& program, const std::vector<Box>& boxes);
 
 // As elements of the dense array; within it, if its plan is none of somebody's
@@ -32,7 +32,7 @@ int64_t InputBytes(const TileProgram& program, const std::vector<Box>& boxes);
 DenseBox InArray(const TileInput& input, const Box& box);
 
 // A window of each input: on the array if it is whole in memory, else on a copy
-// of its box, in what this gives back. Errors: as InputArray::Read();
+// of its box, in the value returned. Errors: as InputArray::Read();
 // kInvalidArgument for a box that is not in its array.
 absl::StatusOr<Value> PlaceInputs(const TileProgram& program,
                                   const std::vector<Box>& boxes,

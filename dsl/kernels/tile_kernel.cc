@@ -84,8 +84,8 @@ class TileRun {
   Value TakeScratch();
   // The window of a static field, the last one so far, that is an input.
   void TakeWindow(const TileField& field, size_t input);
-  // Sets up windows of what this task reads of gathered coefficients, without
-  // memory; how many bytes they take.
+  // Sets up windows of the gathered coefficients that this task reads, without
+  // memory; returns their bytes.
   int64_t SizeGathered();
   void PlaceGathered(char* memory);
   static int64_t BytesOf(const TileField& field, const Box& box) {

@@ -48,10 +48,10 @@ class ScratchPool {
 // copy costs some calls.
 constexpr int64_t kPlanesAtOnce = 4;
 
-// In which order a task computes its points: in slabs along the first dimension
-// of space, each as many time steps deep as dependences let it, so that what
-// was just computed is still in the cache. Piece p at time step l lags l * step
-// + offsets[p] points behind.
+// SweepOrder: a task computes its points in slabs along the first dimension of
+// space, each as many time steps deep as dependences let it, so that new points
+// are still in the cache. Piece p at time step l lags l * step + offsets[p]
+// points behind.
 struct SweepOrder {
   int64_t step = 0;
   std::vector<int64_t> offsets;  // by piece

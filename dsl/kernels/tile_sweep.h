@@ -35,11 +35,10 @@ class TileSweep {
   void RunLevels(int64_t first, int64_t last, int64_t block_last,
                  absl::FunctionRef<void(int64_t)> need,
                  absl::FunctionRef<void(int64_t)> made);
-  // False if what one time step reads of the one before is too far away for
-  // slabs: then each time step is whole before the next one begins.
+  // False if a time step reads points of the one before that are too far away
+  // for slabs: then each time step is whole before the next one begins.
   bool GoesBySlabs() const;
-  // Points along coordinate 1 of a slab whose points have `row` others beside
-  // them.
+  // Points along coordinate 1 of a slab of rows of `row` points.
   int64_t SlabOf(int64_t row) const;
 
  private:

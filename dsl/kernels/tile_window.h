@@ -20,8 +20,8 @@ inline IndexVector RowMajor(const IndexVector& extents) {
   return strides;
 }
 
-// Elements of a box in memory: `data` is that of box.lower. A plane is what
-// has one index along the first dimension.
+// Elements of a box in memory: `data` is that of box.lower. A plane has one
+// index along the first dimension.
 struct Window {
   static constexpr int64_t kAll = INT64_MAX;
   char* data = nullptr;

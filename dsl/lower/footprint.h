@@ -14,7 +14,7 @@ struct Footprint {
   double results = 0;
   double inputs = 0;  // that come from files
   // Values that tasks to come read, while a run goes from version to version:
-  // two of each row; of what follows no versions all.
+  // two of each row, and all of arrays without versions.
   double in_use = 0;
   // An array that is made of itself and follows no versions, so that nothing is
   // known of it: it is not in `in_use`. Empty: there is none.

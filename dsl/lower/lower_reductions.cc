@@ -98,7 +98,7 @@ class Tree {
     return map;
   }
 
-  // A class with an array for what it creates, which becomes the last one.
+  // Adds a class and an array that it creates, which becomes the last one.
   void AddLevel(const std::string& step, std::vector<Use> uses,
                 const ReduceBody& body) {
     array_ = static_cast<int32_t>(program_.arrays.size());
@@ -151,8 +151,8 @@ void SetTimes(const AffineExpr& time, Program& program) {
   program.repeat->class_time.resize(program.classes.size(), time);
 }
 
-// The leaves over tiles: one each, of what `tiles` holds of all space, in
-// `block` of them if they have an index for that.
+// Adds the leaves over tiles, one for each tile in all of space, in `block` of
+// them if they have an index for that.
 void AddTileLeaves(const ResultSet& tiles,
                    const std::optional<AffineExpr>& block,
                    const Program& program, const ReduceBody& body, Tree& tree) {
@@ -205,7 +205,7 @@ struct Blocks {
   Dimension range;  // of B
   int64_t origin = 0;
   int64_t depth = 1;
-  int64_t first_level = 0;  // of what is wanted
+  int64_t first_level = 0;  // of the wanted ones
   int64_t last_level = 0;
   int64_t shift = 0;  // time step less the reduction's index
 };
@@ -338,7 +338,8 @@ void TakeRounds(const PointReduction& reduction, const Repeat& repeat,
   }
 }
 
-// Sums over all of space go with tiles; for others, what to write instead.
+// Help with a reduction that does not go with tiles, as sums over all of space
+// do.
 constexpr absl::string_view kInstead =
     "; a result of all that it reads stays in tiles, and can be summed after";
 

@@ -12,7 +12,7 @@ inline constexpr double kPointsMax = 1e16;
 // Bytes of results beyond which it is: no computer that we know holds them.
 inline constexpr double kResultBytesMax = 1e12;
 
-// Says in `diagnostics` what is too large, with the estimate.
+// Reports in `diagnostics` a size beyond these, with the estimate.
 void CheckSize(const PointProgram& points, Diagnostics& diagnostics);
 
 }  // namespace dogged::dsl

@@ -85,7 +85,7 @@ struct Expr {
   Type type = Type::kNone;
   NameKind name_kind = NameKind::kNone;
   int32_t index = -1;
-  // Made of number literals alone: takes the type of what it meets.
+  // Made of number literals alone: takes the type of the other operand.
   bool is_constant = false;
 };
 

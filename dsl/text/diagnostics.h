@@ -100,7 +100,7 @@ class Diagnostics {
   const std::string& file() const { return file_; }
   const std::string& text() const { return text_; }
 
-  // Which lines came from which files; without, all are those of `file`.
+  // Files that lines came from; without, all lines are of `file`.
   void SetParts(std::vector<SourcePart> parts) { parts_ = std::move(parts); }
   const std::vector<SourcePart>& parts() const { return parts_; }
 

@@ -14,7 +14,7 @@
 namespace dogged::dsl {
 namespace {
 
-// A line of the file: tokens, and what stands behind "#".
+// A line of the file: tokens, and the comment behind "#".
 struct Line {
   std::vector<Token> tokens;
   std::string comment;  // with its "#"; empty if there is none

@@ -25,8 +25,8 @@ AffineMap Embedded(const Embedding& embedding, const AffineMap& map) {
   return out;
 }
 
-// `expr` times `factor`, of points whose index k is `factor` times what it was,
-// and `offset`.
+// `expr` times `factor`, at points whose index k is scaled by `factor` and
+// moved by `offset`.
 AffineExpr Scaled(const AffineExpr& expr, int k, int64_t factor,
                   int64_t offset) {
   AffineExpr out = expr * factor;
@@ -155,9 +155,9 @@ bool IsDistance(const Embedding& embedding) {
   return true;
 }
 
-// Where `create` stands for what a task reads at `read`: each of its indices,
-// in their order, in one of that, whose others are numbers. None if that is not
-// so.
+// The embedding of `create` in the label that its task reads at `read`: each
+// index of `create`, in their order, is in one of `read`, whose others are
+// numbers. None if that is not so.
 std::optional<Embedding> EmbeddingOf(const Create& create,
                                      const AffineMap& read) {
   Embedding out;

@@ -16,8 +16,8 @@
 
 namespace dogged::dsl {
 
-// Where index i of a field stands for what an array is lifted to: `factor`
-// times index `from` of the array, and `offset`; a number if `from` is -1.
+// Index i of a field at which an array is lifted: `factor` times index `from`
+// of the array, and `offset`; a number if `from` is -1.
 struct Follow {
   int32_t from = -1;
   int64_t factor = 0;

@@ -10,8 +10,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Index d of `view` as `factor` times another and `offset`: that one goes to
-// `out`. False if a tile has a part of what lies between two of its values.
+// Adds to `out` the index of which index d of `view` is `factor` times and
+// `offset`. False if a tile ends between two of its values.
 bool AddIndex(const ResultView& view, size_t d, const Follow& follow,
               ResultView& out) {
   const auto inner = [&follow](int64_t at) {

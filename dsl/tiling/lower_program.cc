@@ -78,7 +78,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
                                       const TargetSize& target,
                                       const std::optional<TileShape>& shape) {
   absl::StatusOr<ProgramSplit> split = Split(points);
-  // Where a stencil is all there may be, what it lacks says more.
+  // Where there can only be a stencil, its own obstacle says more.
   if (points.reductions.empty() && !points.repeat &&
       (!split.ok() || split->pointwise.classes.empty())) {
     return Coalesce(points, target, shape);
@@ -134,8 +134,8 @@ void FixIndices(const std::vector<PointResult>& results, Program& program) {
   }
 }
 
-// In tiles, by steps across indices where there are no others; `steps` says
-// which.
+// The program in tiles, by steps across its indices if it has no other steps;
+// `steps` gets their formula.
 absl::StatusOr<Program> InTiles(const PointProgram& points,
                                 const TargetSize& target,
                                 const std::optional<TileShape>& shape,

@@ -15,7 +15,7 @@
 namespace dogged::dsl {
 
 // Lowers to tiles (of `shape` if there is one) if that is wanted and possible,
-// and says in `how` what became of it.
+// and says in `how` which form it took.
 absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const TargetSize& target, bool coalesce,
                                      const std::optional<TileShape>& shape,

@@ -1,4 +1,4 @@
-// Reductions of what has time that leave points of a box out: over a disc, a
+// Reductions of arrays with time that leave points of a box out: over a disc, a
 // triangle, all but an obstacle. Internal to program_split.
 #ifndef DOGGED_DSL_TILING_MASKED_REDUCTIONS_H_
 #define DOGGED_DSL_TILING_MASKED_REDUCTIONS_H_

@@ -60,7 +60,7 @@ class Skewer {
   // or reads them.
   absl::StatusOr<Moved> Move(const std::string& what, const Domain& domain,
                              const AffineMap& map) const;
-  // Without the old bounds of index k, and with what they say as a guard.
+  // Turns the old bounds of index k into a guard.
   static Domain Boxed(const Domain& domain, int k, const Box& hull);
   absl::Status SkewClass(PointClass& c) const;
   absl::Status SkewReduction(PointReduction& reduction) const;
@@ -283,8 +283,8 @@ absl::StatusOr<PointProgram> Skewer::Run() {
 // for one point.
 constexpr double kEmptyMax = 4000;
 
-// Tiles go through all of space at each step, tasks through what there is: far
-// less in a narrow band.
+// Tiles go through all of space at each step, tasks through existing points:
+// far fewer in a narrow band.
 absl::Status CheckBand(const PointProgram& points, const PointProgram& skewed,
                        const std::vector<bool>& is_field) {
   double all = 0;
@@ -354,8 +354,8 @@ absl::StatusOr<SkewedProgram> SkewPoints(const PointProgram& points) {
 
 namespace {
 
-// Leaves those labels of a view, whose last index counts blocks of steps, of
-// which it wants something: the steps that a tile has of its box.
+// Restricts `labels`, whose last index counts blocks of steps, to those of
+// which the view wants something: the steps that a tile has of its box.
 void LeaveWanted(const ResultView& view, Domain& labels) {
   const SkewedBox& skewed = *view.skewed;
   const auto dim = static_cast<size_t>(skewed.dim);

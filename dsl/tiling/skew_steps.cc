@@ -49,8 +49,8 @@ std::optional<std::vector<IndexVector>> DistancesOf(
 }
 
 // The least factors with which each distance is a step at least, and not too
-// many; but for what is read where it is made. None if there are none, or one
-// index is time as it is.
+// many, but for a distance of 0. None if there are none, or one index is time
+// as it is.
 std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
                                    int32_t rank) {
   Factors factors(static_cast<size_t>(rank), -kSkewMax);

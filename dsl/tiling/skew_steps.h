@@ -12,7 +12,7 @@
 namespace dogged::dsl {
 
 // The label with indices i is made in step factors . i, and each task reads
-// what was made 1 to kLagMax steps before, or in its own place.
+// labels made 1 to kLagMax steps before, or in its own place.
 struct SkewSteps {
   std::vector<int64_t> factors;
   size_t replaced = 0;  // an index with factor 1 or -1, for which steps stand

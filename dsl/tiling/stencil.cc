@@ -113,8 +113,9 @@ absl::Status Recognizer::MakeFields() {
   return absl::OkStatus();
 }
 
-// Around what depends on time, for that may be carried from tile to tile, and
-// what is wanted. A coefficient of all dimensions is made where it is read.
+// Space: the box around fields that depend on time, for they may be carried
+// from tile to tile, and around results. A coefficient of all dimensions is
+// made where it is read.
 void Recognizer::FindSpace() {
   Box& space = plan_.space;
   for (int32_t d = 0; d < dims_; ++d) {
@@ -372,8 +373,7 @@ absl::Status Recognizer::Sort() {
   return absl::OkStatus();
 }
 
-// Static fields follow what they are made of; scalar inputs have their
-// stages.
+// Static fields follow their sources; scalar inputs have their stages.
 void Recognizer::FindStages() {
   for (bool has_changed = true; has_changed;) {
     has_changed = false;

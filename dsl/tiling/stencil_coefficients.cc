@@ -29,7 +29,7 @@ struct Follows {
 };
 using Place = std::vector<Follows>;
 
-// For each index of a class, what it follows.
+// By index of a class: what it follows.
 using Indices = std::vector<std::optional<Follows>>;
 
 class Placer {

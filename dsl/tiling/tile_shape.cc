@@ -39,7 +39,7 @@ int64_t HaloOf(const TilePlan& plan, size_t d) {
 }
 
 // Points of the window that are in use at a time, see SweepOrder: a slab at
-// every time step of the block, and what those read of each other.
+// every time step of the block, and the points that those read of each other.
 double PointsInUse(const TilePlan& plan, double window, double rows) {
   const double row = window / rows;
   const double slab =

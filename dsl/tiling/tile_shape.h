@@ -1,6 +1,6 @@
 // The shape of tiles: how wide, how deep in time. A function of the program,
-// its parameters and the nominal target alone, so that everybody who lowers
-// the same job gets the same tiles.
+// its parameters and the nominal target alone, so that all clients that lower a
+// job get the same tiles.
 #ifndef DOGGED_DSL_TILING_TILE_SHAPE_H_
 #define DOGGED_DSL_TILING_TILE_SHAPE_H_
 
