@@ -20,7 +20,7 @@ ExitCode Main(int argc, char** argv) {
     return KernelProcessCommand(argv[2]);
   }
   CatchInterrupts("interrupted\n");
-  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error
   return RunCommandLine(argc, argv, ReadEnvironment());
 }
 

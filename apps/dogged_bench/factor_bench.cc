@@ -136,7 +136,7 @@ std::vector<BenchRow> Measure(Contest contest, const BenchOptions& options) {
   return rows;
 }
 
-// Rates of kernels as they ran, on one core each, and what else workers did.
+// Rates of kernels as they ran, on one core each, and the workers' other time.
 std::vector<BenchRow> ProfileOf(const std::string& name, const FactorRun& run) {
   std::vector<BenchRow> rows;
   double busy = 0;

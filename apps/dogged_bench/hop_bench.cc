@@ -44,7 +44,7 @@ end task
 result x(N)
 )";
 
-// A task in each round, and tasks of all agents that read what it made. Rounds
+// A task in each round, and tasks of all agents that read its output. Rounds
 // are apart: the next one spins until the last one is over.
 constexpr char kToAll[] = R"(
 param ROUNDS

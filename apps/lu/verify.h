@@ -14,7 +14,7 @@ namespace dogged {
 
 // True if the results of `program` (valid) are those of a factorisation: all
 // its getrf tasks make them, and `a` of each is a block column that comes from
-// nothing, through eliminate with what all before it have made.
+// nothing, through eliminate with the outputs of all before it.
 bool IsLu(const Program& program);
 
 // A is made anew with `kernels`, of job.program, the factors come from

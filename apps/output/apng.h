@@ -35,7 +35,7 @@ class Apng {
   std::string Finish();
 
  private:
-  // Appends what says where and how long the next frame is shown.
+  // Appends the header of the next frame: where and how long it is shown.
   void AppendControl(const Canvas& frame);
 
   const int64_t frame_count_;

@@ -1,6 +1,6 @@
-// Canvas: a picture in memory and the few strokes that plots are made of. Pixel
-// (0, 0) is at the top left; positions are those of pixel centres. Strokes
-// outside are not drawn. Thread-compatible.
+// Canvas: a picture in memory and the few strokes of plots. Pixel (0, 0) is at
+// the top left; positions are those of pixel centres. Strokes outside are not
+// drawn. Thread-compatible.
 #ifndef DOGGED_APPS_OUTPUT_CANVAS_H_
 #define DOGGED_APPS_OUTPUT_CANVAS_H_
 

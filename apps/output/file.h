@@ -1,6 +1,6 @@
 // Files that people read and write: whole or not at all. Errors name the file
-// and what the system said. Not for anything that is written often: each file
-// is synced. Thread-compatible.
+// and have the system's words. Not for frequent writes: each file is synced.
+// Thread-compatible.
 #ifndef DOGGED_APPS_OUTPUT_FILE_H_
 #define DOGGED_APPS_OUTPUT_FILE_H_
 

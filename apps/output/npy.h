@@ -16,11 +16,11 @@ namespace dogged {
 // The array in the file, sealed, in C order and this computer's order of bytes
 // whatever orders the file has.
 //
-// Errors: name the file, its content and what would do. kInvalidArgument for
+// Errors: name the file, its content and the way out. kInvalidArgument for
 //         a file of another form or type; kDataLoss for one whose length is
-//         not what its header promises; kResourceExhausted if memory is short;
-//         as InputFile. Memory is taken for what the file really holds,
-//         never for what its header claims.
+//         not that of its header; kResourceExhausted if memory is short;
+//         as InputFile. Memory is taken for the bytes that the file has,
+//         never for a claim of its header.
 // `may_map`: a large one stays in its file, see MapValue().
 absl::StatusOr<Value> ReadNpy(absl::string_view path, bool may_map = false);
 

@@ -29,13 +29,13 @@ struct PlotRange {
 // The range that Plot shows of `value`. Errors: as Plot.
 absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title);
 
-// Afterwards `range` holds what `other` shows as well.
+// Widens `range` to `other`.
 void Widen(PlotRange& range, const PlotRange& other);
 
 // Shape:  dimensions of one element do not count; one or two must be left. In
 //         a map the first goes down, the second to the right, as in a matrix.
 //         `indices`: for the numbers at the axes.
-// Errors: kInvalidArgument for another shape, with what would do.
+// Errors: kInvalidArgument for another shape, with the way out.
 absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
                             const IndexGrid& indices = {},
                             const PlotRange* scale = nullptr);
@@ -53,8 +53,8 @@ struct Block {
 // dimension is one row.
 std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns);
 
-// The ends of what is drawn and the ticks in it: multiples of 1, 2 or 5 times
-// a power of ten, about `count`, all with as many digits as tell them apart.
+// The ends of an axis and its ticks: multiples of 1, 2 or 5 times a power of
+// ten, about `count`, all with as many digits as tell them apart.
 struct Scale {
   double lower = 0;
   double upper = 1;

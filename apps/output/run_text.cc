@@ -125,7 +125,7 @@ std::string HumanElapsed(absl::Duration elapsed) {
 
 std::string ProgressLine(const Progress& progress, const Pace& pace,
                          int columns) {
-  std::vector<std::string> parts;  // from what matters most
+  std::vector<std::string> parts;  // the most important first
   if (progress.needed > 0) {
     parts.push_back(ShareDone(progress));
     parts.push_back(absl::StrCat("  ", HumanCount(progress.done), "/",

@@ -24,10 +24,10 @@ std::string HumanBytes(int64_t bytes);
 std::string HumanPercent(double share);
 // `text` without control characters: for names that others gave, on a terminal.
 std::string Printable(absl::string_view text);
-// For what is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to whole
-// seconds.
+// A time that is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to
+// whole seconds.
 std::string HumanTimeLeft(absl::Duration left);
-// For what passed: "0.02 s", "5.0 s", "63 s", "12 min".
+// A time that has passed: "0.02 s", "5.0 s", "63 s", "12 min".
 std::string HumanElapsed(absl::Duration elapsed);
 
 // Progress of a run at a moment.
@@ -92,7 +92,8 @@ std::string DoneSentence(const Ending& ending);
 // "result heat.npy (40 kB)".
 std::string ResultSentence(absl::string_view path, int64_t bytes);
 
-// "check: matches the serial run bit for bit (digest 5f..)", or what differs.
+// "check: matches the serial run bit for bit (digest 5f..)", or the
+// differences.
 std::string CheckSentence(const Digest& result, const Digest& serial);
 
 // Where two values of `array`, of one type and shape, differ first, and in how

@@ -272,7 +272,7 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
   for (size_t d = 0; d < view.lower.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];
     Cut cut{.is_kept = index.kind != Kind::kOne};
-    // The dense array has no dimension for what the view itself fixes.
+    // The dense array has no dimension for an index that the view itself fixes.
     if (view.tile_index[d] >= 0) {
       const auto taken = static_cast<int>(of_dense.size());
       if (taken == dense.shape().size()) {

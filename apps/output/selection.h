@@ -50,17 +50,17 @@ std::optional<OutputFormat> FormatOf(absl::string_view path);
 // expressions of parameters without parentheses, which are not looked at
 // further.
 //
-// Errors: kInvalidArgument, with the place marked and what to write instead, on
+// Errors: kInvalidArgument, with the place marked and the right form, on
 //         lines below the message.
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
 
-// Cuts what is selected, without expressions, from `dense`, which
-// dsl::AssembleView made of `view`, whose labels are numbers.
+// Cuts a selection without expressions from `dense`, which dsl::AssembleView
+// made of `view`, whose labels are numbers.
 //
 // Shape:  one dimension per `:` or range, a fixed index has none. A bare array
 //         gives `dense` itself.
 // Errors: kInvalidArgument if the number of indices is not the array's;
-//         kOutOfRange, naming the index and what there is.
+//         kOutOfRange, naming the index and its range.
 absl::StatusOr<Value> ExtractSelection(const Selection& selection,
                                        const ResultView& view,
                                        const Value& dense);
@@ -70,7 +70,7 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
 // text stays as written up to there: "phi(:)(40)".
 Selection AtTime(const Selection& selection, size_t rank, int64_t time);
 
-// The user's indices of what ExtractSelection gives.
+// The user's indices of ExtractSelection()'s value.
 IndexGrid GridOf(const Selection& selection, const ResultView& view);
 
 }  // namespace dogged

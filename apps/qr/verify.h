@@ -14,7 +14,7 @@ namespace dogged {
 
 // True if the results of `program` (valid) are those of a factorisation: all
 // its geqrt tasks make them, and `a` of each is a block column that comes from
-// nothing, through reflect with what all before it have made.
+// nothing, through reflect with the outputs of all before it.
 bool IsQr(const Program& program);
 
 // A is made anew with `kernels`, of job.program, the factors come from

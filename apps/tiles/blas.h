@@ -42,12 +42,13 @@ struct ConstMatrix {
 // Where the left factor of a product holds zeros.
 enum class Zeros { kNowhere, kAboveDiagonal, kBelowDiagonal };
 
-// The extents of a product: c is m x n, and k is what is summed over.
+// The extents of a product: c is m x n, and k is the index of the sums.
 struct Extents {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  // They may be left out of the sums. For Zeros of a', say those of a'.
+  // They may be left out of the sums. For a product with a', they are those of
+  // a'.
   Zeros zeros = Zeros::kNowhere;
 };
 

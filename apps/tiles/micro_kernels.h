@@ -1,8 +1,7 @@
 // MicroKernels: the inner loops of products and of triangular solves, which
-// keep a block of what they compute in registers (as Goto and van de Geijn,
-// "Anatomy of high-performance matrix multiplication", 2008, section 6).
-// Compiled for three widths of vectors; product.cc and triangle.cc choose the
-// blocks.
+// keep a block of the result in registers (as Goto and van de Geijn, "Anatomy
+// of high-performance matrix multiplication", 2008, section 6). Compiled for
+// three widths of vectors; product.cc and triangle.cc choose the blocks.
 #ifndef DOGGED_APPS_TILES_MICRO_KERNELS_H_
 #define DOGGED_APPS_TILES_MICRO_KERNELS_H_
 
@@ -60,8 +59,8 @@ struct MicroKernels {
   int64_t rows;
   int64_t columns;
   // c = a * b, or c + a * b; a has k columns. `packed` holds b: k rows of
-  // `columns`. Meanwhile the k elements from `ahead` on, which whoever calls
-  // will read soon, come into the second level of cache.
+  // `columns`. Meanwhile the k elements from `ahead` on, which the caller will
+  // read soon, come into the second level of cache.
   void (*multiply)(int64_t k, const Strided& a, const double* packed,
                    const double* ahead, const Target& c);
   // The first `count` columns of b, k rows of them, times `factor`, as

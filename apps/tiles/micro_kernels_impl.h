@@ -37,7 +37,7 @@ struct MicroKernelsImpl {
         to += stride;
       }
     }
-    // Becomes what is there minus what it is.
+    // Subtracts the block from the elements there, and becomes the difference.
     void SubtractFrom(const double* there, int64_t stride) {
       for (auto& row : rows) {
         Vector part;

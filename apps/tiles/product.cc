@@ -165,8 +165,8 @@ void PackRight(const blas::Extents& extents, double factor, const Strided& b,
   }
 }
 
-// Packs a, m x k, the transposed of what lies in memory: as many rows as a
-// block has, then the next.
+// Packs a, m x k, which lies transposed in memory: as many rows as a block has,
+// then the next.
 void PackLeft(const blas::Extents& extents, const Strided& a,
               const MicroKernels& kernels, double* out) {
   const auto [m, n, k, zeros] = extents;

@@ -104,7 +104,8 @@ struct Reflector {
   std::optional<QrFailure> failure;
 };
 
-// Reflects column `j` of `rows`, finite and scaled, and takes the others along.
+// Reflects column `j` of `rows`, finite and scaled, and applies that to the
+// columns behind it.
 Reflector ReflectScaled(StripRows rows, size_t j) {
   const double rest = Length(rows, j + 1, j);
   const double alpha = rows[j][j];
@@ -130,7 +131,7 @@ Reflector ReflectScaled(StripRows rows, size_t j) {
 }
 
 // Makes column `j` of `rows` zero below the diagonal; v takes the place of the
-// zeros. In steps that neither overflow nor lose what is small.
+// zeros. In steps that neither overflow nor lose small numbers.
 Reflector ReflectWithCare(StripRows rows, size_t j) {
   const auto scaled = [&](size_t c) {
     const auto at = [rows, j, c](size_t i) -> double& {
@@ -200,14 +201,14 @@ class Strip {
   Reflector WithCare(size_t j) {
     Reflector out = ReflectWithCare(rows_, j);
     StripStep unchanged;
-    // Multiplies that column by 1, and takes nothing from others.
+    // Multiplies that column by 1, and takes nothing from the others.
     unchanged.column = static_cast<int64_t>(j);
     unchanged.scale = 1;
     Pass(j + 2, unchanged);
     return out;
   }
-  // The sums can be trusted, and what follows from them: nothing has overflown
-  // or got lost there.
+  // True if the sums can be trusted, and all computed from them: nothing has
+  // overflown or got lost there.
   bool IsTame(size_t j, const Reflector& reflector) const {
     bool out =
         std::abs(rows_[j][j]) < kTame && sums_[j] > 1e-280 && sums_[j] < 1e280;
@@ -301,7 +302,7 @@ struct Application {
 
   Matrix products() { return {content.data(), extents.n}; }
 
-  // products = v' * c. False if they, or what follows from them, may overflow.
+  // products = v' * c. False if they, or sums with them, may overflow.
   bool MakeProducts(ConstMatrix c) {
     const auto [m, n, k, zeros] = extents;
     blas::TransposedProduct({k, n, k, blas::Zeros::kBelowDiagonal}, 1,

@@ -60,8 +60,8 @@ absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
 
 // How a factorisation undoes its own step, and solves.
 struct ColumnAlgebra {
-  // Turns the rows from its first on of `c` (of all rows, n columns) from what
-  // they are after a step to what they were before it.
+  // Undoes a step in the rows from its first on of `c` (of all rows, n
+  // columns).
   std::function<void(const BlockColumns::Step& step, int64_t n, blas::Matrix c)>
       undo;
   // The opposite: applies the step to a column to its right.

@@ -41,7 +41,7 @@ absl::Status ForEachPart(int64_t count, int threads,
                                 work);
     work(0);
   }
-  // Alone there may be room, also for what nobody was left to begin.
+  // Alone there may be memory, also for parts that no thread was left to begin.
   for (const int64_t part : again) {
     if (error.ok()) run(part);
   }

@@ -49,8 +49,8 @@ namespace {
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
 // An address to join: agents whose addresses come on the input.
 constexpr absl::string_view kFromInput = "-";
-// Under --memory, what is lent to others is at most this part of it: it can't
-// be evicted before they return it.
+// Under --memory, lent values take at most this part of it: they can't be
+// evicted before borrowers return them.
 constexpr int64_t kLentShareOfMemory = 8;
 // Pages of the arena that are made at the start, unless memory is bounded: half
 // of the free pages that the arena keeps later.
@@ -71,13 +71,14 @@ std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
   };
 }
 
-// Like a kill: the others do this agent's work, without what lay there.
+// Like a kill: other agents do the work of this one, without its values on
+// disk.
 void EndDamaged(const std::string& words) {
   EndWith(absl::StrCat("error: ", words, "\n"), ExitCode::kFailed);
 }
 
 // Addresses that come line by line on the input, for an agent that was told to
-// join those.
+// read there whom to join.
 class InputAddresses {
  public:
   // Waits for some. None: the input has ended, or this process is told to
@@ -301,8 +302,9 @@ class AgentProcess {
     return LoadedKernels(std::move(table), std::move(trouble));
   }
 
-  // The agent knows the others, or nobody answers for now: it serves, and goes
-  // on with what its predecessor did. False: there are others to ask.
+  // The agent knows the other members, or nobody answers for now: it serves,
+  // and goes on with its predecessor's jobs. False: there are more addresses to
+  // ask.
   bool Settle(Agent& agent) {
     if (IsToldToLeave() && !said_ready_) return true;
     if (!contacts_.has_joined() && input_.has_value() && !said_ready_) {
@@ -317,7 +319,7 @@ class AgentProcess {
       if (id.ok()) {
         agent.AdoptCarriedOver(clock_.Now(), *id, job.held);
       } else {
-        // Only where another job was first; the others have its record.
+        // Only where another job was first; the other agents have its record.
         Log(LogLevel::kWarning, id.status().message());
       }
     }
@@ -463,7 +465,7 @@ absl::Status CheckLimits(const AgentCommandOptions& options) {
   const std::string who =
       absl::StrCat("an agent of ", options.workers, " --workers");
   DOGGED_RETURN_IF_ERROR(TakeDescriptors(who, kAgentDescriptors));
-  // The background's thread, RocksDB's and what libfabric may start.
+  // Threads of the background, of RocksDB, and of libfabric at most.
   return CheckAddresses(who, kAgentAddresses + (stores ? kStorageAddresses : 0),
                         options.workers + (stores ? 6 : 2));
 }

@@ -16,7 +16,7 @@
 
 namespace dogged {
 
-// The kernels this binary knows by name, and the compiler for the others.
+// The kernels this binary knows by name, and the compiler for all others.
 // SetUpBlas() came before: numeric classes depend on it.
 class KernelSource {
  public:

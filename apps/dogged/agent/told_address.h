@@ -1,5 +1,6 @@
-// Told addresses: others reach an agent by them. An agent listens at them, or,
-// if that is all interfaces or behind a translation, --advertise gives them.
+// Told addresses: other agents and clients reach an agent by them. An agent
+// listens at them, or, if that is all interfaces or behind a translation,
+// --advertise gives them.
 #ifndef DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_
 #define DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_
 

@@ -19,10 +19,10 @@ constexpr absl::Duration kCallTimeout = absl::Seconds(10);
 // collects results meanwhile spends at most about a tenth of its time with a
 // silent agent.
 constexpr absl::Duration kSilence = absl::Seconds(9);
-// So long a contact may say nothing while others answer, or have no results
-// while others have done the job.
+// Time in which a contact may say nothing while other agents answer, or have no
+// results while others have done the job.
 constexpr absl::Duration kContactPatience = absl::Seconds(5);
-// Results asked for at a time: bounds what waits at the agent.
+// Results asked for at a time: bounds the queue at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
 
 uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
@@ -288,7 +288,7 @@ absl::Status ClusterClient::NoRoom() {
     if (!value.IsView()) bytes += value.bytes();
   }
   const size_t count = found_.size() + missing_.size();
-  found_.clear();  // room for what is left to do
+  found_.clear();  // memory to end with
   lent_.clear();
   lent_bytes_ = 0;
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -447,7 +447,7 @@ bool ClusterClient::IsContactLost(const std::vector<StatusReply>& replies) {
   if (replies.empty()) return false;
   if (!IsSilent(contact_address_)) {
     contact_answered_ = now;
-    // It may be cut off from those that have the results.
+    // The contact may be cut off from agents that have the results.
     const bool is_stuck = !missing_.empty() && IsDoneSomewhere(replies) &&
                           now - results_came_ >= kContactPatience;
     if (is_stuck) NoteSilence(contact_address_);  // others come first

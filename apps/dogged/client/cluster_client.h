@@ -54,7 +54,7 @@ class ClusterClient {
     ConnectControl connect = ControlClient::Connect;
   };
   // `addresses`: control ports of running agents, at least one of which takes
-  // the connection. Errors: kUnavailable naming them; kNotFound for what is no
+  // the connection. Errors: kUnavailable naming them; kNotFound for a malformed
   // address.
   static absl::StatusOr<std::unique_ptr<ClusterClient>> Connect(
       std::vector<std::string> addresses, Options options);
@@ -66,11 +66,11 @@ class ClusterClient {
   absl::Status Submit(const Job& job, SubmissionId submission,
                       const JobOptions& options, const Relations& relations,
                       uint64_t text_hash);
-  // Takes in what has come within `patience`. Fails over by itself, also from
-  // an agent that PollStatus() found to be lost.
+  // Takes in results that come within `patience`. Fails over by itself, also
+  // from an agent that PollStatus() found to be lost.
   //
   // Errors: kUnavailable if no known agent answers any more; kResourceExhausted
-  //         without memory for what came, and all that had come is dropped;
+  //         without memory for results, and all that had come is dropped;
   //         the job's own failure.
   absl::Status Collect(absl::Duration patience);
   bool HasAll() const {
@@ -80,9 +80,9 @@ class ClusterClient {
   const Rounds& rounds() const { return *rounds_; }
   // None if it has not come.
   Value Find(const Label& label) const;
-  // Agents of this host lend results: has them as its own now. False if some
-  // were not what they were any more, and are missing again. Find() is to be
-  // relied on after this. Errors: kResourceExhausted, as of Collect().
+  // Copies the results that agents of this host lend. False if some had changed
+  // meanwhile, and are missing again. Find() is to be relied on after this.
+  // Errors: kResourceExhausted, as of Collect().
   absl::StatusOr<bool> CopyLent();
   int64_t lent_count() const { return lent_count_; }  // ever
   // Bytes of the large inputs: given to agents, some maybe again; and all.
@@ -103,7 +103,7 @@ class ClusterClient {
   }
   // A new agent's control port.
   void AddAddress(std::string address);
-  // All control ports that are known, those of silent agents last.
+  // All control ports that are known, silent agents last.
   std::vector<std::string> Addresses();
   // Tells the cluster that the job has ended in this way.
   absl::Status Conclude(JobRecord record);
@@ -123,7 +123,7 @@ class ClusterClient {
   absl::StatusOr<StatusReply> AskStatus(const std::string& address,
                                         const Bytes& request,
                                         absl::Duration patience);
-  // Takes what an agent knows of others and of this client's job.
+  // Takes in the members and this client's job as an agent knows them.
   void NoteStatus(const StatusReply& reply);
   // Connects to the next agent that answers, and repeats all requests. Agents
   // that were silent of late come last.
@@ -133,20 +133,20 @@ class ClusterClient {
   bool IsSilent(const std::string& address);
   // Whether the contact says nothing, for a while or while no other agent holds
   // it for alive (a connection to a process that is stopped does not end), or
-  // does not come by results that others have.
+  // does not come by results that other agents have.
   bool IsContactLost(const std::vector<StatusReply>& replies);
   bool IsDoneSomewhere(const std::vector<StatusReply>& replies) const;
   absl::Status SendAll();
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
   absl::Status GiveChunks(absl::string_view wanted);
-  // Takes note of what was lent. It is asked for again if it can't be read.
+  // Notes a lent value, or asks for it again if it can't be read.
   void Borrow(const LentValue& lent);
-  // Copies what is lent beyond that, and gives it back.
+  // Copies lent values beyond `bytes`, and returns them.
   absl::Status ReturnBeyond(int64_t bytes);
   // As Collect() and CopyLent(), but throws std::bad_alloc.
   absl::Status CollectOrThrow(absl::Duration patience);
-  // Copies the oldest of what is lent, or all of it.
+  // Copies the oldest lent value, or all.
   void TakeOldest();
   void TakeLent();
   // Drops the results, and says how much there was.

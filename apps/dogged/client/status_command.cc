@@ -25,8 +25,7 @@ constexpr int64_t kEndedShown = 20;
 
 // Rows of a table of jobs.
 struct JobRows {
-  // By hash; first those that run, then the last that have ended, the last one
-  // first.
+  // By hash; first running jobs, then the last ended ones, the last one first.
   std::vector<std::pair<std::string, JobOverAll>> jobs;
   int64_t left_out = 0;
 };

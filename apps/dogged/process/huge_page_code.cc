@@ -88,7 +88,7 @@ absl::Status MoveCodeToHugePages() {
   if (mprotect(copy, bytes, PROT_READ | PROT_EXEC) != 0) {
     return absl::PermissionDeniedError("memory may not be executed here");
   }
-  // Takes the place of what is being executed, in one step.
+  // Takes the place of the code that is being executed, in one step.
   if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
              reinterpret_cast<void*>(begin)) == MAP_FAILED) {
     return absl::ResourceExhaustedError("no memory for huge pages");

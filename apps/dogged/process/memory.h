@@ -15,7 +15,7 @@ int64_t PhysicalBytes();
 int64_t ResidentBytes();
 // The most that it ever was.
 int64_t PeakResidentBytes();
-// Gives what the heap keeps of freed blocks back to the operating system.
+// Returns freed blocks that the heap keeps to the operating system.
 void ReturnFreedMemory();
 
 // Where addresses are limited (ulimit -v), the heap takes no more of them than

@@ -18,8 +18,8 @@ struct AgentsMemory {
   int hosts = 1;
   // Sum of the bounds of agents with --memory. Values beyond them go to disk.
   double bounded = 0;
-  // Memory of the hosts of the others, and the share of the values that they
-  // get.
+  // Memory of the hosts of agents without --memory, and the share of the values
+  // that these get.
   double unbounded = 0;
   double unbounded_share = 0;
 };
@@ -36,8 +36,8 @@ struct RunMemory {
 };
 
 // A warning, or nothing. Errors: kResourceExhausted where the results and
-// inputs have no memory, whatever goes to disk: with the numbers, and what
-// would do.
+// inputs have no memory, whatever goes to disk: with the numbers, and the way
+// out.
 absl::StatusOr<std::string> CheckMemory(const RunMemory& memory);
 
 // "memory: results 40 kB, inputs 0 B, in use about 80 kB; ...".

@@ -87,8 +87,8 @@ std::string LabelsText(const Selection& selection, const ResultView& view) {
   return out;
 }
 
-// The view of just what is selected, where each label is a block: how blocks
-// are put together depends on how many indices vary.
+// The view of the selected labels alone, where each is a block: how blocks are
+// put together depends on how many indices vary.
 ResultView Narrowed(ResultView view, const Selection& selection) {
   for (size_t d = 0; d < selection.indices.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];
@@ -163,7 +163,7 @@ Series SeriesOf(const Output& output, const Selection& selection,
   return out;
 }
 
-// All frames have the scale of what they show together.
+// All frames have one scale, of all numbers that they show.
 absl::Status WriteAnimation(const Series& series) {
   std::vector<int64_t> times = FrameSteps(0, series.Count() - 1);
   for (int64_t& time : times) time = series.first + time * series.step;
@@ -210,8 +210,8 @@ absl::Status WriteImages(const Series& series) {
   return WritePvd(series.selection.path, times);
 }
 
-// How many dimensions a format can show, and what is said where they are more
-// or less. Files of numbers take any.
+// Dimensions that a format can show, and the words of an error. Files of
+// numbers take any.
 struct FormatRule {
   OutputFormat format;
   int dimensions_max;

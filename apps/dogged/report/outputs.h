@@ -28,10 +28,10 @@ struct Output {
 absl::StatusOr<std::vector<Output>> ParseOutputs(
     const std::vector<std::string>& arguments);
 
-// Takes the labels, which are as many, from what the compiler has found.
+// Takes the labels, which are as many, as the compiler has found them.
 //
-// Errors: kNotFound for what the format of a file can't show, and for images
-// of a series that can't be written.
+// Errors: kNotFound for values that the format of a file can't show, and for
+// images of a series that can't be written.
 absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
                        std::vector<Output>& outputs);
 

@@ -78,10 +78,9 @@ class AgentLedger {
   // Notes the agent at a control address, so that a process has an ID.
   void NoteAddress(AgentId agent, const std::string& address);
   AgentId AgentAt(const std::string& address) const;
-  // Nothing tells what was run again for one loss from what was for another:
-  // each loss gets the part of tasks_recomputed that the tasks which the lost
-  // agent had run are of those of all lost. `lost` by position in the losses,
-  // which also get what is needed.
+  // Shares tasks_recomputed out among the losses, for nothing tells which loss
+  // a task was run again for: by the tasks that each lost agent had run. `lost`
+  // by position in the losses, which also get tasks_needed.
   void ShareRedone(const std::vector<AgentId>& lost, RunReport& report) const;
   int64_t tasks_done() const { return TotalStats().tasks_done; }
 

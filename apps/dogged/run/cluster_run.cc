@@ -77,8 +77,8 @@ class ClusterRun {
                : status;
   }
 
-  // The job is done for all who know of it. Agents find that out by themselves
-  // if this does not arrive.
+  // Tells all agents that the job is done. They find out by themselves if this
+  // does not arrive.
   void Conclude(const Digest& digest) {
     JobRecord record = client_->record();
     record.state = JobState::kDone;
@@ -183,7 +183,7 @@ class ClusterRun {
     return absl::OkStatus();
   }
 
-  // How much of what only this client has is with agents, until all is.
+  // Shows the share of large inputs that agents have, until they have all.
   void NoteInputs(Progress& moment) const {
     const int64_t given = client_->input_bytes_given();
     if (given >= client_->input_bytes()) return;
@@ -193,7 +193,7 @@ class ClusterRun {
                                   static_cast<double>(client_->input_bytes())));
   }
 
-  // Tasks that the results need; of a loop those of its rounds so far.
+  // Tasks that the results need; in a loop, for its rounds so far.
   int64_t TasksNeeded() const {
     return NeededAt(program_.job.program, time(), tasks_needed_);
   }
@@ -305,7 +305,7 @@ class ClusterRun {
     }
   }
 
-  // Takes in what the agents say; an error if the job has failed.
+  // Takes in the agents' status; an error if the job has failed.
   absl::Status NoteStatus() {
     note_.clear();
     const std::vector<StatusReply> replies = client_->PollOwn();
@@ -363,7 +363,7 @@ class ClusterRun {
     }
   }
 
-  // False if there is nobody who may be killed.
+  // False if there is no agent that may be killed.
   bool KillOne(ProgressPrinter& progress) {
     const std::vector<size_t> alive = agents_.Alive();
     nobody_to_kill_ = alive.size() < 2;
@@ -464,7 +464,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
                       const KernelSource& kernels,
                       const Environment& environment, absl::Time wall_start) {
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
-  // Agents find what this compiles in the cache.
+  // Agents find the kernels that this compiles in the cache.
   const auto table = kernels.Load(program.job, /*workers=*/1);
   if (IsInterrupted()) {
     return PrintError(

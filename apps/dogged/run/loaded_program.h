@@ -31,7 +31,8 @@ struct LoadedProgram {
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels);
 
-// The same program with tiles for others; says nothing. Errors: as Compile.
+// The same program with tiles for another target; prints nothing. Errors: as
+// Compile.
 absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
                                        const dsl::TargetSize& target,
                                        const KernelSource& kernels);

@@ -54,9 +54,10 @@ class LocalAgents {
   LocalAgents& operator=(const LocalAgents&) = delete;
 
   // Starts `count` agents at once and waits until they listen. The first of all
-  // stands alone, the others join it or, later, whoever lives.
+  // stands alone, the others join it or, later, any that lives.
   //
-  // Errors: kUnavailable, with the name of who did not come up; kCancelled;
+  // Errors: kUnavailable, with the name of an agent that did not come up;
+  // kCancelled;
   //         kResourceExhausted if it says that it has no room.
   absl::Status Start(int count, absl::Duration timeout);
   // Brings up `count` processes, or fewer, for StartOne() to let join: the
@@ -71,7 +72,7 @@ class LocalAgents {
   std::optional<absl::Status> Started(size_t index, absl::Duration patience);
   // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);
-  // Kills and reaps whoever is left.
+  // Kills and reaps the rest.
   void End();
   // End(), and their directory goes.
   void EndAndForget();
@@ -94,7 +95,7 @@ class LocalAgents {
 
   LocalAgentsOptions options_;
   std::vector<Process> processes_;
-  std::deque<size_t> prepared_;  // positions of those that wait for a word
+  std::deque<size_t> prepared_;  // positions of processes that wait for a word
 };
 
 }  // namespace dogged

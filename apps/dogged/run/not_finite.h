@@ -10,8 +10,8 @@
 
 namespace dogged {
 
-// Warns of those in what comes from files, and says what was made for want of
-// one.
+// Warns of NaNs and infinities in input files, and names inputs that were made
+// for want of a file.
 void WarnOfInputs(const LoadedProgram& program);
 
 // Number of them among the results. Warns of each result with some, and names

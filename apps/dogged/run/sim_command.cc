@@ -99,7 +99,7 @@ std::string Quoted(absl::string_view word) {
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
-// All that decides what happens.
+// The command with all flags that decide the outcome.
 std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
   const ProgramOptions& program = options.program;
   std::vector<std::string> words = {"dogged", "sim", program.file};

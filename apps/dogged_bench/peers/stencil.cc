@@ -90,7 +90,7 @@ void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
                  x_stride, y_stride);
       }
     }
-    // The oldest is what is written next.
+    // The oldest is written next.
     if (peer.is_second_order) {
       std::rotate(ring.begin(), ring.begin() + 1, ring.end());
     } else {
@@ -114,7 +114,7 @@ struct TiledRun {
   void Tile(int64_t number, int64_t levels);
 
   const StencilPeer& peer;
-  // A step and, for the second order, the one before; and what they become.
+  // A step and, for the second order, the one before; and the next ones.
   std::array<Buffer, 2> now;
   std::array<Buffer, 2> next;
   std::array<int64_t, 3> counts{};

@@ -22,7 +22,7 @@ extern char** environ;
 namespace dogged {
 namespace {
 
-// How to start one, and what to say to it.
+// Store: its command, and its requests and replies.
 struct Store {
   const char* name;
   std::vector<std::string> command;  // PORT stands for the port
