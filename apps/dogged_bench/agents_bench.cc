@@ -59,7 +59,8 @@ constexpr Contender kContenders[] = {
     // The second agent joins when there is nothing left: till then the first is
     // alone.
     {"agents_1", "--agents 1 --workers 1 --join-at 99%", "workers_1"},
-    // So long that a third of a second, in which one comes up, is little of it.
+    // A run so long that a third of a second, in which an agent comes up, is
+    // little of it.
     {"agents_1_long", "--agents 1 --workers 1 --join-at 99%", "", 2},
     {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1_long",
      2}};

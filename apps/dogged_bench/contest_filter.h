@@ -1,4 +1,4 @@
-// Which contests of a benchmark run.
+// ContestFilter: the contests of a benchmark that run.
 #ifndef DOGGED_APPS_DOGGED_BENCH_CONTEST_FILTER_H_
 #define DOGGED_APPS_DOGGED_BENCH_CONTEST_FILTER_H_
 

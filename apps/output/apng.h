@@ -17,7 +17,7 @@ namespace dogged {
 // Frames of an animation, at most.
 inline constexpr int64_t kFramesMax = 101;
 
-// Which steps from `first` to `last`, first <= last, an animation shows: the
+// Steps from `first` to `last`, first <= last, that an animation shows: the
 // first one, every s-th from there, and the last, in order; s is 1, 2 or 5
 // times a power of ten, as small as kFramesMax allows.
 std::vector<int64_t> FrameSteps(int64_t first, int64_t last);

@@ -129,7 +129,7 @@ absl::Status CheckWritable(absl::string_view path) {
   if (!S_ISDIR(status.st_mode)) {
     return FileError(path, "cannot create", ENOTDIR);
   }
-  // There are folders in which no file can be made, whatever their rights say.
+  // In some folders no file can be made, whatever their rights say.
   std::string temporary;
   const int file = OpenBeside(target, 0600, temporary);
   if (file < 0) return FileError(path, "cannot create", errno);

@@ -32,7 +32,7 @@ std::string Scaled(int64_t count, absl::Span<const absl::string_view> units) {
   return absl::StrCat(tenths / 10, units[unit]);
 }
 
-// So that it can be read back.
+// Element i of `value` in digits that give its bits back.
 std::string ElementText(const Value& value, int64_t i) {
   switch (value.type()) {
     case ElementType::kDouble:

@@ -42,11 +42,11 @@ struct Routines {
   decltype(&openblas_set_num_threads) set_num_threads = nullptr;
   decltype(&openblas_get_corename) get_corename = nullptr;
   decltype(&openblas_get_config) get_config = nullptr;
-  // It chooses its kernels with these as it is loaded; they are in every build
-  // for several processors, and in no header. Null: in another one.
+  // OpenBLAS chooses its kernels with these as it is loaded; they are in every
+  // build for several processors, and in no header. Null in other builds.
   void (*choose_core)() = nullptr;
   void (*forget_core)() = nullptr;
-  // Its working memory: one block for each call that runs at a time.
+  // Working memory of OpenBLAS: a block for each call that runs at a time.
   void* (*take_block)(int) = nullptr;
   void (*give_block)(void*) = nullptr;
 };
@@ -104,7 +104,7 @@ const Routines& OpenBlas() {
   return *Loaded();
 }
 
-// So many bytes of addresses are to be had, in one piece.
+// True if so many bytes of addresses can be mapped in one piece.
 bool CanMap(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

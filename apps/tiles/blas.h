@@ -47,7 +47,7 @@ struct Extents {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  // They may be left out of the sums. For a product with a', they are those of
+  // Zeros may be left out of the sums. For a product with a', they are those of
   // a'.
   Zeros zeros = Zeros::kNowhere;
 };

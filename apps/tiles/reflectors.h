@@ -16,7 +16,7 @@ namespace dogged {
 
 struct QrFailure {
   int64_t column = 0;
-  // It becomes longer than the largest double; else it was not finite.
+  // The column becomes longer than the largest double; else it was not finite.
   bool overflows = false;
 };
 

@@ -71,7 +71,8 @@ struct CheckedParameter {
   // True if the program multiplies an index by it or the like, so that only
   // its number can be analysed.
   bool is_fixed = false;
-  // Its definition, if that is affine in earlier parameters and not overruled.
+  // Definition of the parameter, if that is affine in earlier ones and not
+  // overruled.
   std::optional<LinearForm> definition;
   SourceRange range;
 };

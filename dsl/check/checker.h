@@ -61,7 +61,7 @@ class Checker {
   void Uses(const ast::Task& declared, const Scope& scope, CheckedTask& task);
   void Code(const ast::Task& declared, Scope scope, CheckedTask& task);
   void Call(const ast::Call& call, Scope& scope, CheckedTask& task);
-  // Its cost and priority.
+  // Cost and priority of a task.
   void Hints(const ast::Task& declared, Scope& scope, CheckedTask& task);
   // Checks the argument of one formal.
   bool Argument(const ast::Expr& arg, Scope& scope, const CheckedTask& task,

@@ -47,7 +47,7 @@ bool CheckTypes(ast::Expr& expr, Scope& scope, Diagnostics& diagnostics);
 // A quotient that the integer `expr`, which is typed, is, or is a product of;
 // null if there is none. Not of a sum, which counts points, as x - N/2.
 const ast::Expr* FindQuotient(const ast::Expr& expr);
-// Its text with one operand made real: "1.0/4".
+// Text of a quotient with one operand made real: "1.0/4".
 std::string RealQuotient(const ast::Expr& quotient);
 
 // Converts `expr`, which is typed, to type `to`. False, with a report that

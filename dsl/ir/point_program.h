@@ -29,8 +29,8 @@ struct PointArray {
   Box box;                 // of all labels; empty if unknown
   // From the `place` clause; empty: chosen here. As Array::affinity_block.
   std::vector<int64_t> place;
-  // Its labels are made outside of this program, before any step, of arrays
-  // that tiles make at lower stages (see TileField).
+  // True if the labels are made outside of this program, before any step, of
+  // arrays that tiles make at lower stages (see TileField).
   bool is_scalar_input = false;
   int32_t stage = 0;
 };
@@ -48,7 +48,7 @@ struct PointClass {
   CodeBody code;      // if kCode: load k is use k, store c is create c
   NativeBody native;  // if kNative
   InputBody input;    // if kInput
-  // Then, by dimension of the file, where in the task's index it is read;
+  // By dimension of an input's file: where in the task's index it is read;
   // empty: as input.axis says.
   AffineMap input_at = {};
 };

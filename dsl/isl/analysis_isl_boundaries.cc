@@ -164,7 +164,7 @@ void Analysis::ReportLost(const CheckedBoundary& boundary,
           condition.empty() ? "where ..." : absl::StrCat("where ", condition)));
 }
 
-// Its free indices, where its condition holds.
+// A boundary's free indices, where its condition holds.
 CheckedDomain Analysis::FreeOf(const CheckedBoundary& boundary) {
   CheckedDomain free;
   for (const std::string& name : boundary.free) {
@@ -175,7 +175,7 @@ CheckedDomain Analysis::FreeOf(const CheckedBoundary& boundary) {
   return free;
 }
 
-// Its free indices to the labels that it may give values to.
+// A boundary's free indices to the labels that it may give values to.
 isl::map Analysis::FormOf(const CheckedBoundary& boundary) const {
   return sets_.RefMap("F", boundary.free.size(), boundary.ref)
       .intersect_domain(sets_.Points("F", FreeOf(boundary)));

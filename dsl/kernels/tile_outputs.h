@@ -17,7 +17,7 @@ struct TileOutput {
   int64_t bytes() const { return ElementCount(shape) * ElementBytes(element); }
 };
 
-// Which tile and block a task of `role` with `index` is for.
+// Tile and block of a task of `role` with `index`.
 struct TileAndBlock {
   IndexVector tile;
   int64_t block = 0;

@@ -357,7 +357,7 @@ absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
   PointResult out =
       MakeResult(reduction.source, reduction.over, reduction.source_map);
   if (!out.is_grid) {
-    // Its tree has a guard that says of which time steps.
+    // The tree's guard tells the time steps apart.
     if (reduction.over.guard != reduction.domain.guard) {
       return no("leaves points out");
     }

@@ -279,8 +279,7 @@ absl::StatusOr<PointProgram> Skewer::Run() {
   return out;
 }
 
-// So many points of space at a step, all of them empty, take as long as a task
-// for one point.
+// Empty points of space at a step that take as long as a task for one point.
 constexpr double kEmptyMax = 4000;
 
 // Tiles go through all of space at each step, tasks through existing points:

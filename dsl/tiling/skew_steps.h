@@ -1,4 +1,5 @@
-// Which steps the points of a recurrence can be computed by. Internal to skew.
+// SkewSteps: steps by which the points of a recurrence can be computed.
+// Internal to skew.
 #ifndef DOGGED_DSL_TILING_SKEW_STEPS_H_
 #define DOGGED_DSL_TILING_SKEW_STEPS_H_
 

@@ -1,5 +1,5 @@
-// Which arrays of a program are the fields of its stencil. Internal to
-// program_split and stencil.
+// StencilArrays: the arrays of a program that are the fields of its stencil.
+// Internal to program_split and stencil.
 #ifndef DOGGED_DSL_TILING_STENCIL_ARRAYS_H_
 #define DOGGED_DSL_TILING_STENCIL_ARRAYS_H_
 

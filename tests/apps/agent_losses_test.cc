@@ -49,7 +49,7 @@ TEST(AgentLosses, WhoDiedIsLostOnce) {
   EXPECT_THAT(losses.lost(), ElementsAre(AgentId(3)));
   EXPECT_EQ(losses.known_count(), 3);
   EXPECT_EQ(losses.alive_count(), 2);
-  // Nobody answers: that is no death.
+  // Silence of all agents is no death.
   losses.Note({}, kAfter);
   EXPECT_EQ(losses.alive_count(), 2);
 }

@@ -223,7 +223,7 @@ class LentResults {
                      .shape = value.shape(),
                      .digest = value.digest()}};
   }
-  // Something else lies there now.
+  // Puts another value in place of the lent one.
   void Spoil(int64_t i) {
     const_cast<double*>(
         values_[static_cast<size_t>(i)].span<double>().data())[9] += 1;
@@ -300,7 +300,7 @@ class ClusterClientLent : public testing::Test {
                     .ok());
     return *std::move(client);
   }
-  // Which of the results are not the client's own.
+  // Positions of the results that are not the client's own.
   static std::vector<int64_t> LeftThere(const ClusterClient& client) {
     std::vector<int64_t> out;
     for (int64_t i = 0; i < kResults; ++i) {

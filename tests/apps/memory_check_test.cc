@@ -38,7 +38,7 @@ TEST(MemoryCheck, OneProcess) {
   EXPECT_THAT(ErrorOf(memory), HasSubstr("want fewer results"));
 }
 
-// They hold the results, and so does this process in the end.
+// Own agents hold the results, and so does this process in the end.
 TEST(MemoryCheck, OwnAgents) {
   AgentsMemory agents{.agents = 4, .unbounded = 10 * kGb, .unbounded_share = 1};
   RunMemory memory{.footprint = {.results = 4.4 * kGb},

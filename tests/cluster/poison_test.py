@@ -322,7 +322,8 @@ def case_endless():
     with Poison() as poison:
         for send in (os.kill, os.killpg):
             for number in (signal.SIGTERM, signal.SIGINT):
-                # It is given one more, of a number that no helper uses.
+                # The run has one descriptor more, of a number that no helper
+                # uses.
                 more = fcntl.fcntl(2, fcntl.F_DUPFD, 20)
                 client = poison.start("endless", stderr=subprocess.PIPE,
                                       pass_fds=(more,), process_group=0)
@@ -338,7 +339,7 @@ def case_endless():
                 if "interrupted: stopped endless at" not in words:
                     raise SystemExit(f"what was interrupted? {words}")
                 check("the helper has ended", has_ended(helper), True)
-        # So does a library that never comes to an end of its beginning.
+        # An interrupt also ends the loading of a library that never ends.
         client = poison.start("endless", stderr=subprocess.PIPE,
                               env={**os.environ, "POISON_LOAD": "hangs"})
         helper = poison.speaker()

@@ -240,7 +240,7 @@ def case_nobody_left():
 
 
 def case_hanging_compiler():
-    """It is waited for by nobody who has kernels."""
+    """A compiler that hangs: agents that have kernels don't wait for it."""
     with tempfile.TemporaryDirectory() as folder:
         sick = Sick(folder)
         gate = sick.path("gate")

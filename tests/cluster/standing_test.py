@@ -337,7 +337,7 @@ def case_slow_compiler():
                    "--cluster", cluster.addresses[0], "--json"]
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
                                   env={**os.environ, **quick})
-        # It has the job and compiles: only then somebody reads the gate.
+        # The agent has the job and compiles: only then somebody reads the gate.
         with open(gate, "w") as open_gate:
             status = cluster.status(at=1)
             check("agents alive while one compiles",
@@ -397,7 +397,7 @@ def case_run_again():
         for _ in range(2):
             cluster.start()
         first, _ = cluster.run(HEAT, "--seed", "7")
-        # They forget a job two seconds after its last client.
+        # Agents forget a job two seconds after its last client.
         until = time.monotonic() + 5
         cluster.await_status("forgotten", lambda _: time.monotonic() > until)
         again, _ = cluster.run(HEAT, "--seed", "7")
@@ -674,7 +674,7 @@ def case_foreign_bytes():
         agents = cluster.status()["agents"]
         if max(agent["refused"] for agent in agents) < 30:
             raise SystemExit(f"hardly anything was refused: {agents}")
-        # Nothing that was sent became a job.
+        # No bytes that were sent became a job.
         check("jobs", sorted({j["program"] for j in cluster.status()["jobs"]}),
               ["heat1d"])
 

@@ -214,7 +214,7 @@ def case_memory():
 
 
 def case_memory_too_small():
-    """Nothing runs, and with the number that the words name all does."""
+    """No program runs, and with the number that the words name all do."""
     programs = ((CHOLESKY, "-D", "N=1024", "-D", "NB=256"),
                 (CHOLESKY, "-D", "N=300", "-D", "NB=7"),
                 (QR, "-D", "N=300", "-D", "NB=60"),

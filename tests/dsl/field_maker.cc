@@ -293,7 +293,7 @@ class FieldMaker {
       }
     }
     if (kind == Kind::kInteger || rng_.Chance(0.3)) return;
-    // So that most programs stay finite; of some only the signs are left.
+    // Bounds keep most programs finite; of some only the signs are left.
     task.value = Both("min", Both("max", std::move(task.value), Literal(-1e6)),
                       Literal(1e6));
     if (!rng_.Chance(0.15)) return;

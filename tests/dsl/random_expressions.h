@@ -32,7 +32,7 @@ struct NameScope {
   }
 };
 
-// They divide by anything but the literal 0, and leave 32 bits and 64.
+// Expressions divide by anything but the literal 0, and leave 32 bits and 64.
 class Expressions {
  public:
   explicit Expressions(Rng& rng) : rng_(rng) {}

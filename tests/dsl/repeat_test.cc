@@ -86,10 +86,10 @@ TEST(Repeat, ARoundHasTheTasksOfThePlainLoop) {
     CompileOptions options =
         WithParameters({{"N", "9"}, {"T", absl::StrCat(end)}});
     options.coalesce = false;
-    // Else what nobody needs of earlier rounds would be left out.
+    // Else tasks of earlier rounds that nobody needs would be left out.
     const Job fixed = MustCompile(
         absl::StrCat(text, "result change(t) for t = 50:T:50\n"), options);
-    // And one condition a round.
+    // Each round has a condition as well.
     EXPECT_EQ(ProgramAt(job.program, end).TaskCount(),
               fixed.program.TaskCount() + end / 50);
   }
@@ -153,7 +153,7 @@ TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   }
 }
 
-// It ends in one round only, so it has the results of one: 8 MB, not 8 TB.
+// A loop ends in one round only, so it has the results of one: 8 MB, not 8 TB.
 TEST(Repeat, HasTheResultsOfOneRound) {
   const std::string text =
       "param N = 1000000\nrepeat T = 1:1000000 until u(0)(T) < 0\n"
@@ -207,8 +207,8 @@ TEST(Repeat, RunsNoBoundaryAhead) {
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 24 * 24);
 }
 
-// Also where proofs take numbers, since points of one step depend on others of
-// the same: edges then have no bound that tells rounds apart.
+// Proofs take numbers where points of one step depend on others of the same:
+// edges then have no bound that tells rounds apart.
 TEST(Repeat, RunsNoBoundaryOfColoursAhead) {
   const Job job = MustCompile(R"(
 param N = 20

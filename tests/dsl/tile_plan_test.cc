@@ -192,8 +192,8 @@ TEST(TilePlanTest, BlocksHaveSoManyLevels) {
   EXPECT_FALSE(IsTaken(out.view()));
 }
 
-// Nobody computes what is given, and what is computed before all else reads
-// none of it.
+// Scalar inputs are computed by no piece, and pieces computed before all others
+// read none.
 TEST(TilePlanTest, ScalarInputsComeFromElsewhere) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {9}, .depth = 2};

@@ -320,7 +320,7 @@ result u(x)(T-x) for x = 0:3 to "back.apng"
 
 
 def backwards(runs):
-    # It ends at T = 8: the steps are 5 to 8, not those before 60.
+    # The loop ends at T = 8: the steps are 5 to 8, not those before 60.
     with open(runs.path("loop.dog"), "w", encoding="utf-8") as file:
         file.write(LOOP)
     done = subprocess.run([runs.dogged, "run", runs.path("loop.dog")],

@@ -14,7 +14,7 @@ ExitCode KernelProcessCommand(const char* parent) {
   int number = 0;
   // Output of a kernel is seen also if the kernel does not return.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  // Its kernels may use it, and find it as agents do.
+  // Kernels here may use OpenBLAS, and find it as in agents.
   if (const absl::Status blas = SetUpBlas(); !blas.ok()) {
     PrintError(blas.message());
     return ExitCode::kNoRoom;

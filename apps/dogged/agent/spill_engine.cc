@@ -76,7 +76,7 @@ absl::Status SpillEngine::Start() {
 }
 
 void SpillEngine::Submit(EngineRequest request) {
-  // Nothing was ever put there, so there is nothing to erase or to read.
+  // Without a put there is nothing to erase or to read.
   const bool is_put = request.kind == EngineRequest::Kind::kPut;
   if (engine_ == nullptr && is_put && status_.ok()) status_ = Start();
   if (engine_ != nullptr) {

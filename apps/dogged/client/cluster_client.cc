@@ -413,7 +413,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
     out.push_back(*reply);
   };
   std::vector<size_t> silent;
-  // There may be more of them after each answer.
+  // Each answer may add addresses.
   for (size_t i = 0; i < addresses_.size(); ++i) {
     if (IsSilent(addresses_[i])) {
       silent.push_back(i);

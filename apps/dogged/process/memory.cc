@@ -49,7 +49,7 @@ const char* Lacking() {
   }
 }
 
-// Nothing here may need memory.
+// Ends the process. No memory may be needed here.
 [[noreturn]] void Terminate() {
   const char* lacking = Lacking();
   if (lacking == nullptr) std::abort();

@@ -230,7 +230,7 @@ constexpr FormatRule kRules[] = {
      "images over time have one to three dimensions besides the last index",
      "fix an index, or write"}};
 
-// That the last index can be time.
+// Checks that the last index can be time.
 absl::Status CheckSeries(const Output& output) {
   const auto wrong = [&output](absl::string_view what) {
     return Mistyped(what, output.from);

@@ -23,10 +23,10 @@ class AgentLosses {
   // that were alive once are lost. Returns the new losses.
   std::vector<Loss> Note(const std::vector<StatusReply>& replies,
                          absl::Duration after);
-  // An agent that is known otherwise.
+  // Notes a loss that is known otherwise.
   void Lose(const std::string& who, AgentId agent, const std::string& cause,
             absl::Duration after);
-  // Somebody came for the one that was lost at `position`.
+  // Notes that agent `by` came for the one lost at `position`.
   void Replace(size_t position, const std::string& by);
 
   // Agents that Note() heard of and that were alive once.

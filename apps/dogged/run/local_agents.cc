@@ -230,7 +230,7 @@ std::optional<absl::Status> LocalAgents::Listen(Process& process,
         ready > 0 ? read(process.fd, buffer, sizeof(buffer)) : 0;
     if (size <= 0) {
       int status = 0;
-      // Its end comes as an error if it had not read all.
+      // An agent's end comes as an error if it had not read all.
       if (ready > 0 && waitpid(process.pid, &status, 0) == process.pid) {
         NoteEnd(status, process);
         if (process.lacked_room) {

@@ -102,7 +102,7 @@ class StoreProcess {
       pid_ = 0;
       return;
     }
-    // It listens soon, or has ended.
+    // The server listens soon, or has ended.
     while (waitpid(pid_, nullptr, WNOHANG) == 0) {
       fd_ = socket(AF_INET, SOCK_STREAM, 0);
       const sockaddr_in at = Loopback(port);

@@ -57,7 +57,7 @@ class Client:
         trial.children.append(self.process)
 
     def await_end(self, limit=GIVE_UP * 2):
-        """Its report; the digest must be that of one agent."""
+        """The report; its digest must be that of one agent."""
         try:
             status = self.process.wait(limit)
         except subprocess.TimeoutExpired:
