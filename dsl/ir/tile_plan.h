@@ -5,8 +5,9 @@
 // block at time step b*D: whole to its own next task, in strips to its
 // neighbours.
 //
-// Everything in one space: coordinate 0 is time, 1..d are space. Plain data and
-// pure functions; part of the job.
+// Everything in one space: coordinate 0 is time, 1..d are space. A `level` is a
+// time step, `depth` the temporal depth of a tile. Plain data and pure
+// functions; part of the job.
 //
 // Source: [REM] names coalescing of tasks as future work; overlapped tiling is
 // the usual remedy for stencils (see docs/PAPERS.md).
@@ -71,8 +72,8 @@ struct TileField {
   Box box;              // all its labels, by entry of `dims`
   int64_t carried = 0;  // time steps that a later task reads, at least 0
   // By space dimension: how far a task reads beyond its tile.
-  std::vector<int64_t> reach_below;
-  std::vector<int64_t> reach_above;
+  std::vector<int64_t> halo_below;
+  std::vector<int64_t> halo_above;
 };
 
 // The largest factor of a coordinate.
@@ -192,22 +193,22 @@ struct TilePlan {
   static TilePlan Decode(Decoder& in);
 };
 
-// Reach: how far beyond its tile each piece is computed, so that the tile comes
-// out right: below[piece][r][d] with r time steps to go. Each time step carried
-// adds a row, for those before the block. ComputeReach() also fills in that of
-// fields.
-struct Reach {
+// HaloWidths: how far beyond its tile each piece is computed, so that the tile
+// comes out right: below[piece][r][d] with r time steps to go. Each time step
+// carried adds a row, for those before the block. ComputeHalos() also fills in
+// that of fields.
+struct HaloWidths {
   std::vector<std::vector<std::vector<int64_t>>> below;
   std::vector<std::vector<std::vector<int64_t>>> above;
 };
-Reach ComputeReach(TilePlan& plan);
+HaloWidths ComputeHalos(TilePlan& plan);
 
 // More stages than a program has that somebody wrote.
 inline constexpr int32_t kStagesMax = 64;
 
-// Time steps of a block, times pieces: more than ComputeReach() should make.
-inline constexpr int64_t kReachEntriesMax = int64_t{1} << 21;
-bool HasRoomForReach(const TilePlan& plan);
+// Time steps of a block, times pieces: more than ComputeHalos() should make.
+inline constexpr int64_t kHaloEntriesMax = int64_t{1} << 21;
+bool HasRoomForHalos(const TilePlan& plan);
 
 // An empty box by field, of as many dimensions as the field has.
 std::vector<Box> EmptyBoxes(const TilePlan& plan);

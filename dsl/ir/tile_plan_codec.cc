@@ -289,7 +289,7 @@ bool IsValid(const TilePlan& plan) {
         (plan.round_first - plan.base_level) % plan.depth != 0))) {
     return false;
   }
-  return HasRoomForReach(plan) &&
+  return HasRoomForHalos(plan) &&
          std::all_of(plan.fields.begin(), plan.fields.end(),
                      [&](const auto& f) { return IsValidField(f, plan); }) &&
          std::all_of(plan.pieces.begin(), plan.pieces.end(),
@@ -350,7 +350,7 @@ TilePlan TilePlan::Decode(Decoder& in) {
     in.Fail();
     return TilePlan();
   }
-  ComputeReach(out);
+  ComputeHalos(out);
   return out;
 }
 

@@ -310,8 +310,8 @@ bool TileRun::IsGivenAsComputed(size_t f) const {
   }
   for (size_t p = 0; p < plan_.pieces.size(); ++p) {
     if (!Contains(plan_.pieces[p].stores, f)) continue;
-    for (const auto* reach : {&program_.reach.below, &program_.reach.above}) {
-      for (const int64_t points : (*reach)[p].front()) {
+    for (const auto* widths : {&program_.halos.below, &program_.halos.above}) {
+      for (const int64_t points : (*widths)[p].front()) {
         if (points > 0) return false;
       }
     }
@@ -481,7 +481,7 @@ absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
     }
   }
   auto out = std::make_shared<TileProgram>();
-  out->reach = ComputeReach(plan);
+  out->halos = ComputeHalos(plan);
   out->order = FindSweepOrder(plan);
   for (const TilePiece& piece : plan.pieces) {
     out->has_masks |= !piece.is_static && piece.code.mask >= 0;

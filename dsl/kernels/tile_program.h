@@ -72,7 +72,7 @@ SweepOrder FindSweepOrder(const TilePlan& plan);
 class TileProgram {
  public:
   TilePlan plan;
-  Reach reach;
+  HaloWidths halos;
   SweepOrder order;
   bool has_masks = false;  // some piece computes a part of its box only
   std::vector<std::unique_ptr<BoxFunction>> functions;

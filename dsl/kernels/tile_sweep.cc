@@ -102,8 +102,8 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   box.upper.push_back(level);
   for (int d = 0; d < plan_.dim_count(); ++d) {
     const auto s = static_cast<size_t>(d);
-    box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
-    box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
+    box.lower.push_back(tile.lower[d] - program_.halos.below[p][row][s]);
+    box.upper.push_back(tile.upper[d] + program_.halos.above[p][row][s]);
   }
   const bool is_gathered = plan_.IsGathered(piece);
   for (const int32_t store : piece.stores) {

@@ -94,8 +94,8 @@ absl::Status Recognizer::MakeFields() {
                     .dims = {},
                     .time_position = array.rank,
                     .box = {},
-                    .reach_below = {},
-                    .reach_above = {}};
+                    .halo_below = {},
+                    .halo_above = {}};
     for (int32_t i = 0; i < array.rank; ++i) {
       const int32_t c = placed_.along[a][static_cast<size_t>(i)].coordinate;
       if (c == 0 && !field.is_gathered) {
@@ -451,8 +451,8 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   DOGGED_RETURN_IF_ERROR(Sort());
   FindStages();
   DOGGED_RETURN_IF_ERROR(FindLevels());
-  if (!HasRoomForReach(plan_)) return No("its first step comes too late");
-  ComputeReach(plan_);
+  if (!HasRoomForHalos(plan_)) return No("its first step comes too late");
+  ComputeHalos(plan_);
   return std::move(plan_);
 }
 

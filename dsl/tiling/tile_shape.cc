@@ -33,7 +33,7 @@ int64_t Extent(const TilePlan& plan, int d) {
 int64_t HaloOf(const TilePlan& plan, size_t d) {
   int64_t halo = 0;
   for (const TileField& field : plan.fields) {
-    halo = std::max({halo, field.reach_below[d], field.reach_above[d]});
+    halo = std::max({halo, field.halo_below[d], field.halo_above[d]});
   }
   return halo;
 }
@@ -147,14 +147,14 @@ void SetDepth(int64_t depth, TilePlan& plan) {
   const int64_t levels =
       std::max<int64_t>(1, plan.last_level - plan.base_level);
   const int64_t levels_max =
-      kReachEntriesMax / 2 /
+      kHaloEntriesMax / 2 /
       std::max<int64_t>(1, static_cast<int64_t>(plan.pieces.size()));
   plan.depth = std::max<int64_t>(1, std::min({depth, levels, levels_max}));
   if (plan.round_step > 0) {
     plan.depth = RoundDepths(plan, plan.depth).back();
     plan.base_level = RoundBase(plan, plan.depth);
   }
-  ComputeReach(plan);
+  ComputeHalos(plan);
 }
 
 void SetWidth(int d, int64_t wanted, TilePlan& plan) {

@@ -57,7 +57,7 @@ bool IsTaken(absl::string_view bytes) {
   Decoder in(bytes);
   TilePlan plan = TilePlan::Decode(in);
   if (!in.Finish("plan").ok()) return false;
-  ComputeReach(plan);
+  ComputeHalos(plan);
   FindSweepOrder(plan);
   plan.Directions();
   for (const TileField& field : plan.fields) {
