@@ -1,5 +1,5 @@
-// The programs of apps/ once more, as the plain loops that a textbook has:
-// what tests compare their results with; bit by bit, but for the
+// References: the programs of apps/ once more, as the plain loops of a
+// textbook. Tests compare results with them bit by bit, but for the
 // factorisations, whose sums OpenBLAS adds up in an order of its own.
 #ifndef DOGGED_APPS_REFERENCE_H_
 #define DOGGED_APPS_REFERENCE_H_
@@ -42,14 +42,14 @@ double Wavefront(int64_t n);
 // positive definite n x n matrix `a`, of which the lower triangle is read.
 std::vector<double> Cholesky(int64_t n, std::vector<double> a);
 
-// Of apps/lu: U on and above the diagonal, row by row (what stands below has no
-// meaning), and the row that each row was exchanged with, in turn.
+// Factors of apps/lu: U on and above the diagonal, row by row (elements below
+// have no meaning), and the row that each row was exchanged with, in turn.
 struct LuFactors {
   std::vector<double> u;
   std::vector<int64_t> exchanges;
 };
 LuFactors Lu(int64_t n, std::vector<double> a);
-// Of apps/qr: R on and above the diagonal.
+// R of apps/qr, on and above the diagonal.
 std::vector<double> Qr(int64_t n, std::vector<double> a);
 
 }  // namespace dogged::apps

@@ -26,8 +26,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Of a task in a serial run: it goes on in steps that can be told, which cost
-// one copy of all of space each.
+// Time steps of one task in a serial run: progress can be told between tasks,
+// each of which costs a copy of all of space.
 constexpr int64_t kSerialLevels = 32;
 
 // "apps/heat1d/heat1d.dog" is heat1d.
@@ -38,7 +38,7 @@ std::string NameOf(const std::string& file) {
   return name;
 }
 
-// Says what is wrong with the library of a kernel, if it can be told here.
+// Reports an error of a kernel's library, if it can be told here.
 void TryKernel(const CheckedKernel& kernel, const std::string& content,
                const LoadLibrary& load, Diagnostics& diagnostics) {
   const absl::Status loaded = load({.name = kernel.library,
@@ -91,9 +91,9 @@ void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
   }
 }
 
-// There are results, and a loop has them whenever it ends: labels that nothing
-// reads, such as corners, are made for the last round only. Tiles have room for
-// those, so the points are asked.
+// Checks that there are results, and that a loop has them whenever it ends:
+// labels that nothing reads, such as corners, are made for the last round only.
+// Tiles hold such labels anyway, so the points are asked.
 absl::Status CheckResults(const PointProgram& points,
                           Diagnostics& diagnostics) {
   if (std::none_of(points.results.begin(), points.results.end(),
@@ -261,7 +261,7 @@ absl::StatusOr<Job> Compile(absl::string_view text,
 
 namespace {
 
-// What a run gave: the values of its result labels, and the program whose
+// Outcome of a run: the values of its result labels, and the program whose
 // results they are, which for a loop is that of its last round.
 struct RanJob {
   Program program;
@@ -306,8 +306,8 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
                                         const SerialProgress& progress) {
   options.compiled = false;
   options.target = {};
-  // One tile over all of space: no halos; what is left is the loop over the
-  // points of each level.
+  // A single tile over all of space: no halos, only the loop over the points of
+  // each time step.
   options.shape = TileShape{.widths = {}, .depth = kSerialLevels};
   DOGGED_ASSIGN_OR_RETURN(const Job job,
                           Compile(text, options, registry, diagnostics));

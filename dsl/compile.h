@@ -1,5 +1,4 @@
-// The face of the language: program text to a Job, and what a Job gives when it
-// runs in this thread.
+// Compile: from program text to a Job; and runs of a Job in this thread.
 #ifndef DOGGED_DSL_COMPILE_H_
 #define DOGGED_DSL_COMPILE_H_
 
@@ -41,14 +40,14 @@ struct CompileOptions {
   // the program's own result of that array.
   std::vector<std::string> selections;
   NumericParts numeric;  // for Job::numeric_class
-  // Reads what the program includes, and libraries of kernels.
+  // Reads included files, and libraries of kernels.
   ReadFile read_file;
   LoadLibrary load_library;      // for SerialRun
   bool loads_libraries = false;  // by it, to see if their functions are there
   AnalyzeFunction analyze = nullptr;  // AnalyzeWithIsl; required
 };
 
-// What Compile knows of a program beyond the job.
+// Facts of a program that its job does not have.
 struct ProgramFacts {
   Footprint footprint;
   struct Input {
@@ -66,11 +65,11 @@ struct ProgramFacts {
 };
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in
-// `diagnostics`, which is made anew for `text`; with errors there the status
-// is kInvalidArgument, or kNotFound if only selections are wrong, in whose text
-// the messages then point. Job::lowering says in words what became of the
-// program: the tiles' shape, or why it runs point by point. `placed` and
-// `facts`, if not null, get what selections and files of results are, and more.
+// `diagnostics`, which is made anew for `text`; with errors there the status is
+// kInvalidArgument, or kNotFound if only selections are wrong, in whose text
+// the messages then point. Job::lowering says in words how the program runs:
+// the tiles' shape, or why it runs point by point. `placed` gets the labels of
+// selections and of result files, `facts` more; either may be null.
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,
                             const KernelRegistry& registry,
@@ -84,9 +83,9 @@ struct SerialOutcome {
   Digest digest;              // as ResultDigest
 };
 
-// The same computation in this thread, interpreted, a stencil in one tile that
-// holds all of space: what --check compares with. `options.shape`, `target` and
-// `compiled` don't count. For `progress` see RunSerially().
+// Runs the computation in this thread, interpreted, with a stencil in one tile
+// that holds all of space: the reference for --check. `options.shape`, `target`
+// and `compiled` don't count. For `progress` see RunSerially().
 absl::StatusOr<SerialOutcome> SerialRun(
     absl::string_view text, CompileOptions options,
     const KernelRegistry& registry, Diagnostics& diagnostics,

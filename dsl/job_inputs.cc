@@ -15,11 +15,11 @@
 namespace dogged::dsl {
 namespace {
 
-// Of a chunk: smaller ones cost more messages and digests than they spare,
-// larger ones come late and take memory at a time.
+// Bounds of a chunk: smaller ones cost more messages and digests than they
+// spare, larger ones come late and take memory at a time.
 constexpr int64_t kChunkBytesMin = 128 << 10;
 constexpr int64_t kChunkBytesMax = 512 << 10;
-// A tile reads some points beyond its edge: parts of it, so that those need not
+// Parts of a tile: a tile reads some points beyond its edge, which need not
 // bring another whole tile.
 constexpr int64_t kPartsOfTile = 16;
 
@@ -45,7 +45,7 @@ Shape ChunkShape(const Shape& array, Shape wanted, int64_t element_bytes) {
   return wanted;
 }
 
-// Of what tasks cut out one by one.
+// Shape of the part that one task cuts out.
 Shape WantedChunk(const InputBody& body, const Shape& array) {
   Shape out = array;
   const auto block_rank = static_cast<int>(body.block.size());
@@ -61,7 +61,7 @@ Shape WantedChunk(const InputBody& body, const Shape& array) {
   return out;
 }
 
-// Of what tiles read.
+// Lowers the `wanted` shapes to the parts that tiles read.
 void NoteTiles(const TilePlan& plan, const Job& job,
                std::vector<Shape>& wanted) {
   for (const TilePiece& piece : plan.pieces) {
@@ -121,8 +121,8 @@ absl::Status CutInputs(const PointProgram& points, Job& job) {
   return absl::OkStatus();
 }
 
-// What to do with a file of another type. A kernel that is known by name takes
-// no other.
+// Help with a file of another element type. A kernel that is known by name
+// takes no other.
 std::string HelpWithType(const PointProgram& points, const PointClass& input,
                          const Value& content) {
   const int32_t array = input.creates.front().array;

@@ -1,4 +1,4 @@
-// What arrays hold that come from files: into the job, once it fits.
+// Adds the arrays that come from files to the job, if they fit.
 #ifndef DOGGED_DSL_JOB_INPUTS_H_
 #define DOGGED_DSL_JOB_INPUTS_H_
 
@@ -12,10 +12,10 @@
 
 namespace dogged::dsl {
 
-// Adds the inputs of `points` to `job`, by position. What may lack and does is
-// noted in `facts`. Errors: kInvalidArgument for an array without a file, and
-// for one whose file does not fit what the program declares, tiled or not; for
-// one of another shape `help` says what would do, as HelpWithShape().
+// Adds the inputs of `points` to `job`, by position. An input that may lack its
+// file and does is noted in `facts`. Errors: kInvalidArgument for an array
+// without a file, and for a file that does not fit the declaration, tiled or
+// not; for another shape `help` says which would do, as HelpWithShape().
 absl::Status AddInputs(
     const PointProgram& points, const CompileOptions& options,
     absl::FunctionRef<std::string(const std::string& array, const Shape&)> help,

@@ -20,8 +20,8 @@ constexpr absl::string_view kPointByPoint = "point by point: ";
 // Fewer are done in a moment.
 constexpr int64_t kFewTasks = 20'000;
 
-// What is made of itself, and of what, wanted at its last step. No classes if
-// nothing is.
+// The recurrent arrays and all that they are made of, with the last step of
+// each as the result. No classes if no array is made of itself.
 PointProgram StencilOf(const PointProgram& points) {
   std::vector<bool> wanted = RecurrentArrays(points);
   PointProgram out = points;
@@ -91,8 +91,8 @@ const CheckedTask* NamedIn(absl::string_view reason,
   return nullptr;
 }
 
-// What gives the labels that the task reads of the stencil, if that keeps
-// tiles; else where more is said.
+// A result that would give the labels that the task reads of the stencil, if
+// the stencil stays in tiles with it; else where to read more.
 std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
                     const PointProgram& points, const PointProgram& stencil,
                     const CompileOptions& options, const Diagnostics& said) {

@@ -1,5 +1,5 @@
-// What is said of a stencil that runs point by point for something that is not
-// part of it.
+// Warning that a stencil runs point by point because of a task that is no part
+// of it.
 #ifndef DOGGED_DSL_POINT_WARNING_H_
 #define DOGGED_DSL_POINT_WARNING_H_
 
@@ -12,9 +12,9 @@
 
 namespace dogged::dsl {
 
-// `program` is what became of `points`, and these of `checked`, for the reason
-// in `how`, which is Job::lowering. Silent where tasks are few, and where the
-// stencil by itself would run point by point as well.
+// `points` were made of `checked`, and `program` of them, as `how` says, which
+// is Job::lowering. Silent where tasks are few, and where the stencil by itself
+// would run point by point as well.
 void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
                   const CompileOptions& options, const Program& program,
                   absl::string_view how, Diagnostics& diagnostics);

@@ -25,7 +25,7 @@ bool IsTiled(const ResultView& view) {
                      [](int64_t extent) { return extent > 1; });
 }
 
-// The labels of a view, in lexicographic order. One without tiles may be
+// The labels of a view, in lexicographic order. A view without tiles may be
 // narrower than its result set.
 std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
   const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
@@ -254,7 +254,8 @@ absl::StatusOr<Digest> ResultViews::DigestOfAll() {
 
 namespace {
 
-// Runs what labels need, depth first, and keeps what others will read.
+// Runs the tasks that labels need, depth first, and keeps values that further
+// tasks read.
 class SerialRunner {
  public:
   SerialRunner(
@@ -353,7 +354,8 @@ class SerialRunner {
     return status;
   }
 
-  // Another round has begun: what counted if it had not is no result.
+  // Drops labels that would be results if the loop had ended before: another
+  // round has begun.
   void ForgetResults() {
     absl::erase_if(kept_, [this](const auto& kept) {
       return !rounds_.IsResult(kept.first);

@@ -1,5 +1,6 @@
-// Results: from the values of result labels to what the user asked for, dense
-// arrays under his own names, and the digest that does not depend on tiles.
+// Results: from the values of result labels to the dense arrays that the user
+// asked for, under the program's own names, and the digest that does not depend
+// on tiles.
 #ifndef DOGGED_DSL_RESULTS_H_
 #define DOGGED_DSL_RESULTS_H_
 
@@ -33,9 +34,9 @@ absl::StatusOr<Value> AssembleView(const Program& program,
 absl::StatusOr<Digest> ResultDigest(const Program& program,
                                     ResultLookup lookup);
 
-// The views of one program. Of those that are assembled it keeps the last one,
-// which for most programs is all there is: a large table has many pages, and is
-// asked for more than once. Not thread-safe.
+// The views of one program. The last view that was assembled is kept, and most
+// programs have no other: a large table has many pages, and is asked for more
+// than once. Not thread-safe.
 class ResultViews {
  public:
   // Both outlive it.
@@ -54,7 +55,7 @@ class ResultViews {
       absl::FunctionRef<void(const Label* label, const Value& value)> visit);
   // ResultDigest().
   absl::StatusOr<Digest> DigestOfAll();
-  // Frees what it keeps.
+  // Frees the view that is kept.
   void Forget() { last_ = Value(); }
 
  private:

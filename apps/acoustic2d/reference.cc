@@ -7,7 +7,7 @@
 namespace dogged::apps {
 namespace {
 
-constexpr int64_t kRim = 40;
+constexpr int64_t kSponge = 40;
 
 double Wavelet(int64_t t) {
   const double freq = 0.03;
@@ -18,7 +18,7 @@ double Wavelet(int64_t t) {
 
 double Sponge(int64_t i, int64_t n) {
   const auto depth = static_cast<double>(
-      std::max<int64_t>(0, std::max(kRim - i, i - (n - 1 - kRim))));
+      std::max<int64_t>(0, std::max(kSponge - i, i - (n - 1 - kSponge))));
   return std::exp(-0.00005 * depth * depth);
 }
 

@@ -41,8 +41,8 @@ struct Form {
   }
 };
 
-// Row `row` of L, from what the diagonal tile of that row is made of; false if
-// that is no row of this factorisation.
+// Fills in row `row` of L, from the updates of its diagonal tile; false if that
+// is no row of this factorisation.
 bool AddRow(const KernelCalls& calls, const FactorStep& factor, Form& form) {
   const auto row = static_cast<size_t>(form.tile_rows);
   for (size_t k = 0; k < row; ++k) {

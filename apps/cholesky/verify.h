@@ -20,7 +20,7 @@ bool IsCholesky(const Program& program);
 
 // By the residual ||A - L L'||_F / (n ||A||_F eps), with A symmetric and given
 // by its lower triangle, and by a solve. A is made anew, tile by tile, by the
-// tasks that need nothing, with `kernels` (those of job.program); L comes from
+// tasks that need nothing, with `kernels`, of job.program; L comes from
 // `lookup`.
 //
 // Shape:  tile (i, j) of both is rows(i) x rows(j); n is the sum of rows.
@@ -29,7 +29,7 @@ bool IsCholesky(const Program& program);
 //         of A for each thread.
 // Errors: kFailedPrecondition unless IsCholesky(job.program);
 //         kInvalidArgument for tiles that are no matrices of doubles or do not
-//         fit; what lookup and the kernels return.
+//         fit; as lookup and the kernels.
 absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
                                        const KernelTable& kernels,
                                        TileLookup lookup, int threads);

@@ -1,4 +1,4 @@
-// `dogged`: what a process needs before anything else, then its command line.
+// `dogged`: sets the process up, then runs its command line.
 #include <csignal>
 
 #include "absl/strings/string_view.h"
@@ -20,11 +20,11 @@ ExitCode Main(int argc, char** argv) {
     return KernelProcessCommand(argv[2]);
   }
   CatchInterrupts("interrupted\n");
-  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error
   return RunCommandLine(argc, argv, ReadEnvironment());
 }
 
-// What was asked for and not written is not done.
+// A command whose output was not written whole has failed.
 ExitCode CheckOutput(ExitCode code) {
   const absl::Status status = FinishOutput();
   if (status.ok()) return code;

@@ -1,6 +1,6 @@
 // Agents of this host beside one alone: `dogged run` on real processes, as a
-// user starts it. What they cost, what a second one brings that joins half way,
-// what copies cost, and what agents do that have nothing to do.
+// user starts it. Cost of agents, gain by a second one that joins half way,
+// cost of copies, and processor time of agents without a job.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ double NumberOf(const std::string& json, const std::string& name) {
   return std::atof(json.c_str() + at + key.size());
 }
 
-// What `dogged run` of Cholesky prints, with `flags`.
+// Output of `dogged run` of Cholesky, with `flags`.
 std::string RunDogged(int64_t n, const std::string& flags) {
   const std::string command = absl::StrCat(
       BenchFolder(), "/dogged run " DOGGED_APPS_DIR "/cholesky/cholesky.dog",
@@ -51,14 +51,16 @@ constexpr Contender kContenders[] = {
     {"workers_2", "--agents 1 --workers 2", ""},
     {"agents_2", "--agents 2 --workers 1 --replicas 1", "workers_2"},
     {"agents_2_replicas_2", "--agents 2 --workers 1 --replicas 2", "agents_2"},
-    // What it costs to be an agent, and what to be two.
+    // Costs of an agent, and of two.
     {"standing_agent", "--replicas 1", "workers_2", 1, 1, 2},
     {"standing_agents_2", "--replicas 1", "standing_agent", 1, 2, 1},
     {"agents_4", "--agents 4 --workers 1", ""},
     {"workers_1", "--agents 1 --workers 1", ""},
-    // One that joins when there is nothing left: till then the first is alone.
+    // The second agent joins when there is nothing left: till then the first is
+    // alone.
     {"agents_1", "--agents 1 --workers 1 --join-at 99%", "workers_1"},
-    // So long that a third of a second, in which one comes up, is little of it.
+    // A run so long that a third of a second, in which an agent comes up, is
+    // little of it.
     {"agents_1_long", "--agents 1 --workers 1 --join-at 99%", "", 2},
     {"joined_at_half", "--agents 1 --workers 1 --join-at 50%", "agents_1_long",
      2}};
@@ -78,7 +80,7 @@ BenchRow Idle(int agents) {
   const AgentsRun idle(agents, 1);
   std::promise<void> never;  // there is nothing to wait for
   const std::future<void> wait = never.get_future();
-  wait.wait_for(std::chrono::seconds(1));  // what coming up leaves to do
+  wait.wait_for(std::chrono::seconds(1));  // for the rest of a start
   const double before = idle.CpuSeconds();
   wait.wait_for(std::chrono::seconds(kSeconds));
   const double used = idle.CpuSeconds() - before;

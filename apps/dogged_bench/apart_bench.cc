@@ -1,5 +1,5 @@
 // A call of a user's kernel in a process of its own against the same call here:
-// what it costs to be safe from it. Microseconds; the kernel writes its output.
+// the price of being safe from it. Microseconds; the kernel writes its output.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>

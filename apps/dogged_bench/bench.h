@@ -41,7 +41,7 @@ std::vector<BenchRow> BenchStencil(const BenchOptions& options);
 // simulation, seeds 1 to `samples`; counts, no times.
 std::vector<BenchRow> BenchLocality(const BenchOptions& options);
 
-// One body from some agents to many, by every planner and by MPI_Bcast, over
+// Multicasts from some agents to many, by every planner and by MPI_Bcast, over
 // `hosts` network namespaces that scripts/hosts has made.
 std::vector<BenchRow> BenchMulticast(const BenchOptions& options);
 // The models of routing/model: contention, a million agents, pipelines.

@@ -89,7 +89,8 @@ Program CholeskyProgram(int64_t tile_rows) {
   const auto span = [](const char* name, AffineExpr from, AffineExpr to) {
     return Dimension{.name = name, .lower = {{from}}, .upper = {{to}}};
   };
-  // Earlier steps first; among them what the next diagonal tile waits for.
+  // Earlier steps first; among them tasks that the next diagonal tile waits
+  // for.
   const auto urgency = [&](AffineExpr position) {
     return AffineExpr::Constant(3 * tile_rows) - position;
   };

@@ -1,4 +1,4 @@
-// Which contests of a benchmark run.
+// ContestFilter: the contests of a benchmark that run.
 #ifndef DOGGED_APPS_DOGGED_BENCH_CONTEST_FILTER_H_
 #define DOGGED_APPS_DOGGED_BENCH_CONTEST_FILTER_H_
 
@@ -13,7 +13,7 @@ namespace dogged {
 class ContestFilter {
  public:
   ContestFilter() = default;  // takes all
-  // Takes those whose names contain one of `words`, parted by commas.
+  // Takes contests whose names contain one of `words`, parted by commas.
   explicit ContestFilter(absl::string_view words);
 
   bool Takes(absl::string_view contest) const;

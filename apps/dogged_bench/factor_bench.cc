@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kSearchSamples = 3;
 
-// Whoever runs the same work: seconds of one run with tiles of `tile_size`, or
-// without tiles.
+// Contender: runs the same work, in tiles of `tile_size` or without tiles, and
+// gives the seconds of a run.
 struct Contender {
   std::string name;
   bool has_tiles = true;
@@ -136,7 +136,7 @@ std::vector<BenchRow> Measure(Contest contest, const BenchOptions& options) {
   return rows;
 }
 
-// Rates of kernels as they ran, on one core each, and what else workers did.
+// Rates of kernels as they ran, on one core each, and the workers' other time.
 std::vector<BenchRow> ProfileOf(const std::string& name, const FactorRun& run) {
   std::vector<BenchRow> rows;
   double busy = 0;
@@ -181,7 +181,7 @@ Contender Ours(const std::string& name, int64_t n, int workers,
 }
 
 #ifdef DOGGED_SCALAPACK_PEER
-// One process for each worker, with the kernels that we have chosen.
+// A process for each worker, with the kernels that we have chosen.
 double ScalapackSeconds(int64_t n, int64_t tile_size, int workers) {
   const std::string core = BlasName().substr(BlasName().rfind(' ') + 1);
   const std::string command = absl::StrCat(
@@ -210,7 +210,8 @@ Contender Lapack(const std::string& name, int64_t n, int workers,
           }};
 }
 
-// Those of Cholesky that Debian has and that were found when this was built.
+// Adds the Cholesky peers that Debian has and that were found when this was
+// built.
 void AddTiledPeers(int64_t n, int workers, std::vector<Contender>& contenders) {
   contenders.push_back({.name = "openmp_plain", .run = [=](int64_t tile_size) {
                           PlainTiles tiles(n, tile_size);

@@ -31,7 +31,7 @@ std::vector<Value> CopiesOf(absl::Span<const Value> values) {
   return out;
 }
 
-// Hands out what was made before.
+// Hands out values that were made before.
 class TakeKernel : public Kernel {
  public:
   explicit TakeKernel(Tiles& tiles) : tiles_(tiles) {}

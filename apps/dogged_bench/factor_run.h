@@ -30,7 +30,7 @@ class FactorRun {
   // bound that tile kernels set. Measured on all workers at once.
   double KernelBoundSeconds(int workers);
 
-  // What the kernels of one name did in all runs so far.
+  // Time and operations of all kernels of one name, in all runs so far.
   struct KernelTime {
     double seconds = 0;  // of processor time, as far as nobody interferes
     double flops = 0;
@@ -38,7 +38,7 @@ class FactorRun {
   const std::map<std::string, KernelTime>& kernel_times() const {
     return times_;
   }
-  // Seconds that workers had, over all runs so far: what is not in
+  // Seconds that workers had, over all runs so far. The time that is not in
   // kernel_times() they waited, or spent on scheduling and digests.
   double worker_seconds() const { return worker_seconds_; }
 

@@ -44,7 +44,7 @@ end task
 result x(N)
 )";
 
-// A task in each round, and tasks of all agents that read what it made. Rounds
+// A task in each round, and tasks of all agents that read its output. Rounds
 // are apart: the next one spins until the last one is over.
 constexpr char kToAll[] = R"(
 param ROUNDS
@@ -149,8 +149,8 @@ double Quantile(std::vector<double> samples, double share) {
                                      static_cast<double>(samples.size() - 1))];
 }
 
-// Half a round trip of 8 bytes between two blocked threads over two pipes: what
-// a wake-up of the kernel costs here.
+// Half a round trip of 8 bytes between two blocked threads over two pipes: the
+// cost of a wake-up by the kernel here.
 double PipeHop() {
   int there[2], back[2];
   DOGGED_CHECK(pipe(there) == 0 && pipe(back) == 0);
@@ -174,7 +174,7 @@ double PipeHop() {
   return 1e6 * seconds / kRounds / 2;
 }
 
-// One way, after the writer has spun for 2 ms while the reader slept.
+// A way over a pipe, after the writer has spun for 2 ms while the reader slept.
 double PipeHopFromSleep() {
   int there[2], back[2];
   DOGGED_CHECK(pipe(there) == 0 && pipe(back) == 0);
@@ -247,7 +247,7 @@ std::vector<BenchRow> BenchHop(const BenchOptions& options) {
     AddRow(name + "_copied", Hops(copying, count, words, pause, remote), rows);
     AddRatio(name, name + "_copied", rows);
   };
-  // What starts late has started.
+  // Parts that start late have started after this.
   for (AgentsRun* agents : {&lending, &copying}) Hops(*agents, 500, 1, 0, true);
   hops("hop_8B_hot", 4000, 1, 0);
   hops("hop_8B_hot_same_agent", 4000, 1, 0, false);

@@ -17,7 +17,7 @@ namespace {
 // More than the caches of a core, and than its share of a common one.
 constexpr int64_t kColdBytes = 256 << 20;
 
-// What the kernels work on: n x n each.
+// Operands of the kernels: n x n each.
 struct Tiles {
   explicit Tiles(int64_t size)
       : n(size),

@@ -75,7 +75,7 @@ int Mistyped(const std::string& word) {
   return 2;
 }
 
-// Sets what the flag `name` stands for; false if there is no such thing.
+// Sets the option of flag `name`; false if there is none.
 bool SetOption(const std::string& name, const std::string& value,
                dogged::BenchOptions& options) {
   if (name == "--nb") {

@@ -34,7 +34,7 @@ namespace {
 constexpr int kLocalNodes = 8;
 constexpr int kTopologyBase = 4;
 
-// One node process, spoken to over pipes.
+// NodeProcess: a node in a process, spoken to over pipes.
 class NodeProcess {
  public:
   NodeProcess(int number, bool in_namespace) {
@@ -77,8 +77,9 @@ class NodeProcess {
     DOGGED_CHECK(write(to_, text.data(), text.size()) ==
                  static_cast<ssize_t>(text.size()));
   }
-  // The next line that begins with `word`, in words. Others are kept: a node
-  // that is source and destination may get a body before it sends its own.
+  // The next line that begins with `word`, in words. Lines with other words are
+  // kept: a node that is source and destination may get a body before it sends
+  // its own.
   std::vector<std::string> Hear(absl::string_view word) {
     for (auto it = kept_.begin(); it != kept_.end(); ++it) {
       if (it->front() != word) continue;
@@ -115,7 +116,7 @@ class NodeProcess {
   std::list<std::vector<std::string>> kept_;
 };
 
-// Who sends to whom.
+// Source and targets of a multicast.
 struct Group {
   int source = 0;
   std::vector<int> targets;
@@ -196,7 +197,7 @@ class Nodes {
     sigemptyset(&none);
     sigtimedwait(&none, nullptr, &wait);
     node(victim).Kill();
-    // What an agent learns by the end of its life line.
+    // An agent learns this by the end of its life line.
     for (int i = 0; i < count(); ++i) {
       if (i != victim) node(i).Say(absl::StrCat("dead ", victim + 1));
     }
@@ -312,7 +313,7 @@ class Contest {
         times["one copy"].push_back(
             nodes_.Time({nodes_.ToNext(0, 1)}, cell.bytes));
       }
-      // In another order each time: who comes after whom matters below 1 ms.
+      // The order changes each time, for it matters below 1 ms.
       std::vector<MulticastPlan> plans(std::begin(kPlans), std::end(kPlans));
       for (size_t i = plans.size() - 1; i > 0; --i) {
         std::swap(plans[i], plans[static_cast<size_t>(
@@ -378,7 +379,7 @@ double ExtraTimeOfDeath(int hosts) {
   return nodes.Time(groups, 1 << 20, hosts / 2, usual) - usual;
 }
 
-// What the size of segments does to 256 KB to all others.
+// Effect of the size of segments on 256 KB to all others.
 void SweepSegments(const BenchOptions& options, std::vector<BenchRow>& rows) {
   Nodes nodes(options.hosts, true);
   std::map<std::string, std::vector<double>> times;

@@ -1,5 +1,6 @@
-// What the models of routing/model say: multicasts at once on irregular switch
-// networks, prefix tables of a million agents, pipelines of a thousand hosts.
+// Figures of the models of routing/model: multicasts at once on irregular
+// switch networks, prefix tables of a million agents, pipelines of a thousand
+// hosts.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -154,7 +155,7 @@ void Example(std::vector<BenchRow>& rows) {
   }
 }
 
-// One body from one to all of 1024 hosts, by each plan with its best segment.
+// A body from one host to all of 1024, by each plan with its best segment.
 void Thousand(int64_t bytes, int64_t group_hosts, std::vector<BenchRow>& rows) {
   const ScaleModel model(1024, 4, 1);
   std::vector<int64_t> others(1023);

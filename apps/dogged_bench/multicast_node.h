@@ -1,6 +1,6 @@
-// One agent's worth of routing without an agent: multicast machine, packer and
-// fabric, told on standard input what to send. `dogged-bench multicast` runs
-// one on each host.
+// Multicast node: an agent's routing without the agent: multicast machine,
+// packer and fabric, told on standard input what to send. `dogged-bench
+// multicast` runs a node on each host.
 //
 // Lines in: "member ID TOPOLOGY HOST ADDRESS", "plan NAME SEGMENT", "go BYTES
 // ID,...", "dead ID". Lines out: "address TEXT", "ok", "sent NS MESSAGES",

@@ -1,5 +1,6 @@
-// A matrix in tiles as any library has it, column-major, with OpenBLAS's own
-// kernels: what peers of the Cholesky benchmark run. None of our code.
+// PlainTiles: a matrix in tiles as any library has it, column-major, with
+// OpenBLAS's own kernels, for peers of the Cholesky benchmark. None of our
+// code.
 #ifndef DOGGED_APPS_DOGGED_BENCH_PLAIN_TILES_H_
 #define DOGGED_APPS_DOGGED_BENCH_PLAIN_TILES_H_
 

@@ -1,4 +1,4 @@
-// What the benchmark program found, as a table for people or rows of JSON.
+// Report of the benchmark program: a table for people or rows of JSON.
 #ifndef DOGGED_APPS_DOGGED_BENCH_REPORT_H_
 #define DOGGED_APPS_DOGGED_BENCH_REPORT_H_
 

@@ -1,5 +1,5 @@
-// The experiments of the slides of [REM], in simulation: what the backward walk
-// costs and gives at 1 to 16 agents, pure, with claims, and beside owner-first
+// The experiments of the slides of [REM], in simulation: cost and gain of the
+// backward walk at 1 to 16 agents, pure, with claims, and beside owner-first
 // order. Tiled Cholesky of 24 x 24 tiles; the tiles are small, for time is
 // virtual. Each figure is the median over seeds.
 #include <algorithm>

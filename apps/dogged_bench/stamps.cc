@@ -1,10 +1,10 @@
 // Kernels of benchmarks: a library that jobs carry to the agents. `fill` fills
-// its output. Those of the hop benchmark also write down when they ran, in
-// memory of the benchmark: values of their own would be more for the agents to
+// its output. The kernels of the hop benchmark also write down when they ran,
+// in memory of the benchmark: further values would be more for the agents to
 // carry while it measures them.
 //
-// Numbers of these: nanoseconds to spin; process and descriptor of the memory;
-// which record of it.
+// Their numbers: nanoseconds to spin; process and descriptor of the memory;
+// position of the record in it.
 #include "apps/dogged_bench/stamps.h"
 
 #include <fcntl.h>

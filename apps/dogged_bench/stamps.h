@@ -1,4 +1,4 @@
-// What the kernels of the hop benchmark write down, and where it is read.
+// Stamps: times that kernels of the hop benchmark write down in its memory.
 #ifndef DOGGED_APPS_DOGGED_BENCH_STAMPS_H_
 #define DOGGED_APPS_DOGGED_BENCH_STAMPS_H_
 

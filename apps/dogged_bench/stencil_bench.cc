@@ -58,7 +58,7 @@ std::string ReadProgram(const std::string& file) {
   return text.str();
 }
 
-// One of our runs: compiled before, timed from the first task to the last.
+// OurRun: compiled before, timed from the first task to the last.
 class OurRun {
  public:
   OurRun(const Contest& contest, const BenchOptions& options)
@@ -138,8 +138,8 @@ constexpr AgentsContender kAgentsContenders[] = {
     {"heat2d_agents_2", 2, 1, 1, ""},
     {"heat2d_agents_2_replicas_2", 2, 1, 2, "heat2d_agents_2"}};
 
-// What it took from a job's submission to its last result, also of processors,
-// and what came out.
+// Times from a job's submission to its last result, also of processors, and the
+// result.
 struct AgentsOutcome {
   double seconds = 0;
   double cpu_seconds = 0;

@@ -49,7 +49,7 @@ void AppendChunk(std::string& out, absl::string_view type,
   AppendNumber(out, Crc(absl::string_view(out).substr(begin)), 4);
 }
 
-// One chunk of a file.
+// A chunk of a file.
 struct Chunk {
   absl::string_view type;
   absl::string_view content;

@@ -17,7 +17,7 @@ namespace dogged {
 // Frames of an animation, at most.
 inline constexpr int64_t kFramesMax = 101;
 
-// Which steps from `first` to `last`, first <= last, an animation shows: the
+// Steps from `first` to `last`, first <= last, that an animation shows: the
 // first one, every s-th from there, and the last, in order; s is 1, 2 or 5
 // times a power of ten, as small as kFramesMax allows.
 std::vector<int64_t> FrameSteps(int64_t first, int64_t last);
@@ -35,7 +35,7 @@ class Apng {
   std::string Finish();
 
  private:
-  // Appends what says where and how long the next frame is shown.
+  // Appends the header of the next frame: where and how long it is shown.
   void AppendControl(const Canvas& frame);
 
   const int64_t frame_count_;

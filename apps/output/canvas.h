@@ -1,6 +1,6 @@
-// Canvas: a picture in memory and the few strokes that plots are made of.
-// Pixel (0, 0) is at the top left; positions are those of pixel centres. What
-// lies outside is not drawn. Thread-compatible.
+// Canvas: a picture in memory and the few strokes of plots. Pixel (0, 0) is at
+// the top left; positions are those of pixel centres. Strokes outside are not
+// drawn. Thread-compatible.
 #ifndef DOGGED_APPS_OUTPUT_CANVAS_H_
 #define DOGGED_APPS_OUTPUT_CANVAS_H_
 
@@ -45,7 +45,7 @@ class Canvas {
   Colour At(int x, int y) const;
 
   void Set(int x, int y, Colour colour) { Blend(x, y, colour, 1); }
-  // `coverage` of 1: the colour; of 0: what was there.
+  // `coverage` of 1 gives the colour; 0 leaves the pixel as it is.
   void Blend(int x, int y, Colour colour, double coverage);
   void Fill(const Rectangle& area, Colour colour, double coverage = 1);
   // The outline, one pixel wide, just outside of `area`.

@@ -25,7 +25,7 @@ std::string ResolveLinks(const std::string& path) {
   return resolved == nullptr ? path : resolved.get();
 }
 
-// Of a file's name, so that what is added to it still makes one.
+// Bytes of a file's name, so that more can be added to it.
 constexpr size_t kNameMax = 200;
 
 // Opens a new file beside `target`, whose place it takes once it is whole.
@@ -53,8 +53,8 @@ absl::Status WriteAll(int descriptor, absl::string_view path,
   return absl::OkStatus();
 }
 
-// What is written may only replace a regular file: a pipe would hang until
-// somebody reads it.
+// Only a regular file may be replaced: a pipe would hang until somebody reads
+// it.
 absl::Status CheckKind(absl::string_view path, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return absl::OkStatus();
   if (S_ISDIR(status.st_mode)) return FileError(path, "cannot write", EISDIR);
@@ -129,7 +129,7 @@ absl::Status CheckWritable(absl::string_view path) {
   if (!S_ISDIR(status.st_mode)) {
     return FileError(path, "cannot create", ENOTDIR);
   }
-  // There are folders in which no file can be made, whatever their rights say.
+  // In some folders no file can be made, whatever their rights say.
   std::string temporary;
   const int file = OpenBeside(target, 0600, temporary);
   if (file < 0) return FileError(path, "cannot create", errno);

@@ -1,6 +1,6 @@
 // Files that people read and write: whole or not at all. Errors name the file
-// and what the system said. Not for anything that is written often: each file
-// is synced. Thread-compatible.
+// and have the system's words. Not for frequent writes: each file is synced.
+// Thread-compatible.
 #ifndef DOGGED_APPS_OUTPUT_FILE_H_
 #define DOGGED_APPS_OUTPUT_FILE_H_
 
@@ -21,21 +21,21 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error);
 
 // OK if a file could be written at `path` now: one is made beside it, and
-// removed; nothing of what is there changes. Errors: those of WriteWholeFile,
-// but a full disk as a rule.
+// removed; no other file changes. Errors: as WriteWholeFile, but a full disk is
+// seldom found.
 absl::Status CheckWritable(absl::string_view path);
 
 // Afterwards `path` holds `pieces` one after another and is on disk, or it is
 // as it was before. Written under a temporary name in the same folder and then
 // renamed; through a symbolic link the file that it names is replaced. Errors:
-// those of FileError; kInvalidArgument for a folder, device or pipe.
+// as FileError; kInvalidArgument for a folder, device or pipe.
 absl::Status WriteWholeFile(absl::string_view path,
                             absl::Span<const absl::string_view> pieces);
 
 // A regular file, open for reading.
 class InputFile {
  public:
-  // Errors: those of FileError; kInvalidArgument for a folder, device or pipe.
+  // Errors: as FileError; kInvalidArgument for a folder, device or pipe.
   static absl::StatusOr<InputFile> Open(absl::string_view path);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;

@@ -22,7 +22,7 @@ struct GlyphStroke {
   GlyphDot to;
 };
 
-// The strokes of an ASCII character; those of '?' for any other.
+// The strokes of an ASCII character; any other is drawn as '?'.
 std::vector<GlyphStroke> StrokesOf(char letter);
 
 }  // namespace dogged

@@ -78,7 +78,8 @@ class Layout {
       }
       if (!has_changed) break;
     }
-    // What nothing comes before stands right above what it goes to.
+    // A node that nothing comes before stands right above the first node that
+    // it goes to.
     for (size_t n = 0; n < layer_.size(); ++n) {
       if (!before_[n].empty() || after_[n].empty()) continue;
       layer_[n] = layer_[static_cast<size_t>(after_[n][0])] - 1;

@@ -1,5 +1,5 @@
-// The user's indices of what is shown: where each dimension of a value begins,
-// and how far its elements are apart.
+// IndexGrid: the user's indices of a value that is shown: where each dimension
+// begins, and how far its elements are apart.
 #ifndef DOGGED_APPS_OUTPUT_INDEX_GRID_H_
 #define DOGGED_APPS_OUTPUT_INDEX_GRID_H_
 
@@ -9,7 +9,7 @@
 
 namespace dogged {
 
-// One entry per dimension of the value; one that is missing is 0, of `step` 1.
+// An entry for each dimension of the value; a missing one is 0, of `step` 1.
 struct IndexGrid {
   IndexVector first;
   IndexVector step;

@@ -16,22 +16,22 @@ namespace dogged {
 // The array in the file, sealed, in C order and this computer's order of bytes
 // whatever orders the file has.
 //
-// Errors: name the file, what is there and what would do. kInvalidArgument for
+// Errors: name the file, its content and the way out. kInvalidArgument for
 //         a file of another form or type; kDataLoss for one whose length is
-//         not what its header promises; kResourceExhausted if memory is short;
-//         those of InputFile. Memory is taken for what the file really holds,
-//         never for what its header claims.
+//         not that of its header; kResourceExhausted if memory is short;
+//         as InputFile. Memory is taken for the bytes that the file has,
+//         never for a claim of its header.
 // `may_map`: a large one stays in its file, see MapValue().
 absl::StatusOr<Value> ReadNpy(absl::string_view path, bool may_map = false);
 
 // Afterwards the file at `path` holds `value`, version 1.0, C order; or it is
-// as it was before. Errors: those of WriteWholeFile.
+// as it was before. Errors: as WriteWholeFile.
 absl::Status WriteNpy(absl::string_view path, const Value& value);
 
 // As Python writes it: "(5, 3)", "(5,)", "()".
 std::string ShapeText(const Shape& shape);
 
-// What an .npy header says.
+// Content of an .npy header.
 struct NpyHeader {
   ElementType type = ElementType::kDouble;
   bool is_fortran_order = false;

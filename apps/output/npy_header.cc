@@ -92,7 +92,8 @@ absl::Status NotRead(absl::string_view descr) {
                    is_integer ? ", or '<f8' for an array of doubles" : ""));
 }
 
-// "<f8", and what is the same in this computer or with its bytes turned round.
+// Takes "<f8", and names of the same type in this computer's or the other order
+// of bytes.
 absl::Status TakeType(absl::string_view descr, NpyHeader& header) {
   absl::string_view type = descr;
   if (HasByteOrder(descr)) type.remove_prefix(1);

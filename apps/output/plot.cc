@@ -64,7 +64,7 @@ std::vector<Axis> AxesOf(const Value& value, const IndexGrid& indices) {
   return axes;
 }
 
-// What is drawn of the blocks: their means, or all that is in them.
+// The range that is drawn of the blocks: of their means, or of all elements.
 PlotRange RangeOfBlocks(absl::Span<const Block> blocks, bool is_of_means) {
   PlotRange range;
   for (const Block& block : blocks) {

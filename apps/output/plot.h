@@ -1,6 +1,6 @@
 // Pictures of results: a curve for one dimension, a map in colours for two.
 // Larger data is reduced to about a thousand pixels by means over blocks;
-// what is not finite is drawn in red and counted.
+// numbers that are not finite are drawn in red and counted.
 #ifndef DOGGED_APPS_OUTPUT_PLOT_H_
 #define DOGGED_APPS_OUTPUT_PLOT_H_
 
@@ -17,7 +17,8 @@
 
 namespace dogged {
 
-// What a picture shows: from where to where, and how much it can't show.
+// PlotRange: the range that a picture shows, and how many numbers it can't
+// show.
 struct PlotRange {
   double lower = 0;  // of a map, of the means; both 0 if nothing is finite
   double upper = 0;
@@ -25,16 +26,16 @@ struct PlotRange {
   int64_t not_finite = 0;
 };
 
-// What Plot would show of `value`. Errors: those of Plot.
+// The range that Plot shows of `value`. Errors: as Plot.
 absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title);
 
-// Afterwards `range` holds what `other` shows as well.
+// Widens `range` to `other`.
 void Widen(PlotRange& range, const PlotRange& other);
 
 // Shape:  dimensions of one element do not count; one or two must be left. In
 //         a map the first goes down, the second to the right, as in a matrix.
 //         `indices`: for the numbers at the axes.
-// Errors: kInvalidArgument for another shape, with what would do.
+// Errors: kInvalidArgument for another shape, with the way out.
 absl::StatusOr<Canvas> Plot(const Value& value, absl::string_view title,
                             const IndexGrid& indices = {},
                             const PlotRange* scale = nullptr);
@@ -52,8 +53,8 @@ struct Block {
 // dimension is one row.
 std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns);
 
-// The ends of what is drawn and the ticks in it: multiples of 1, 2 or 5 times
-// a power of ten, about `count`, all with as many digits as tell them apart.
+// The ends of an axis and its ticks: multiples of 1, 2 or 5 times a power of
+// ten, about `count`, all with as many digits as tell them apart.
 struct Scale {
   double lower = 0;
   double upper = 1;

@@ -21,7 +21,7 @@ absl::StatusOr<std::string> EncodePng(const Canvas& canvas);
 //
 // Shape:  one or two dimensions of more than one element; any element type.
 //         `indices`: for the numbers at the axes; see GridOf().
-// Errors: kInvalidArgument for another shape; those of WriteWholeFile.
+// Errors: kInvalidArgument for another shape; as WriteWholeFile.
 absl::Status WritePng(absl::string_view path, const Value& value,
                       absl::string_view title, const IndexGrid& indices = {});
 

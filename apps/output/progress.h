@@ -1,4 +1,4 @@
-// ProgressMeter: turns moments of a run into what stderr shows, one line that
+// ProgressMeter: turns moments of a run into text for stderr: one line that
 // rewrites itself on a terminal, a plain line now and then elsewhere. A
 // machine: it is told the time and returns text; the caller writes it.
 // Thread-compatible.
@@ -29,12 +29,12 @@ class ProgressMeter {
  public:
   explicit ProgressMeter(const ProgressOptions& options) : options_(options) {}
 
-  // Takes note of the moment. Returns what to write now: nothing if the last
+  // Takes note of the moment. Returns the text to write now: none if the last
   // line is too young, or if nothing has changed elsewhere than on a terminal.
   std::string Update(absl::Time now, const Progress& progress);
 
-  // What is waited for; stands in front of the progress line, if there is one.
-  // On a terminal Finish() wipes it away.
+  // Shows `what` the run waits for; stands in front of the progress line, if
+  // there is one. On a terminal Finish() wipes it away.
   std::string Wait(absl::string_view what);
 
   // A sentence on a line of its own, above the progress line.

@@ -32,7 +32,7 @@ std::string Scaled(int64_t count, absl::Span<const absl::string_view> units) {
   return absl::StrCat(tenths / 10, units[unit]);
 }
 
-// So that it can be read back.
+// Element i of `value` in digits that give its bits back.
 std::string ElementText(const Value& value, int64_t i) {
   switch (value.type()) {
     case ElementType::kDouble:
@@ -125,7 +125,7 @@ std::string HumanElapsed(absl::Duration elapsed) {
 
 std::string ProgressLine(const Progress& progress, const Pace& pace,
                          int columns) {
-  std::vector<std::string> parts;  // from what matters most
+  std::vector<std::string> parts;  // the most important first
   if (progress.needed > 0) {
     parts.push_back(ShareDone(progress));
     parts.push_back(absl::StrCat("  ", HumanCount(progress.done), "/",

@@ -22,15 +22,15 @@ std::string HumanCount(int64_t count);
 std::string HumanBytes(int64_t bytes);
 // `share` of 1 in two digits: "0 %", "0.24 %", "1.2 %", "66 %".
 std::string HumanPercent(double share);
-// What others named, for a terminal: no control character of it gets there.
+// `text` without control characters: for names that others gave, on a terminal.
 std::string Printable(absl::string_view text);
-// For what is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to whole
-// seconds.
+// A time that is left: "0:03", "12:40", "2:00:00", "4 d 3 h"; rounded up to
+// whole seconds.
 std::string HumanTimeLeft(absl::Duration left);
-// For what passed: "0.02 s", "5.0 s", "63 s", "12 min".
+// A time that has passed: "0.02 s", "5.0 s", "63 s", "12 min".
 std::string HumanElapsed(absl::Duration elapsed);
 
-// One moment of a run.
+// Progress of a run at a moment.
 struct Progress {
   int64_t done = 0;    // of the needed tasks
   int64_t needed = 0;  // 0 while it is not known
@@ -82,7 +82,7 @@ struct Ending {
   int32_t agents_lost = 0;
   int64_t redone = 0;
   int64_t needed = 0;
-  std::string missing = "";  // what was asked for and lacks
+  std::string missing = "";  // outputs that were asked for and lack
 };
 
 // "done in 10.4 s   agents lost 2   redone 0.6 %"; or, where something lacks,
@@ -92,7 +92,8 @@ std::string DoneSentence(const Ending& ending);
 // "result heat.npy (40 kB)".
 std::string ResultSentence(absl::string_view path, int64_t bytes);
 
-// "check: matches the serial run bit for bit (digest 5f..)", or what differs.
+// "check: matches the serial run bit for bit (digest 5f..)", or the
+// differences.
 std::string CheckSentence(const Digest& result, const Digest& serial);
 
 // Where two values of `array`, of one type and shape, differ first, and in how

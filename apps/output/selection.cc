@@ -18,7 +18,7 @@ namespace {
 
 using Kind = SelectedIndex::Kind;
 
-// What is wrong with `text` at bytes [begin, begin + size).
+// An error in `text` at bytes [begin, begin + size).
 absl::Status Mistyped(absl::string_view text, size_t begin, size_t size,
                       absl::string_view what) {
   return absl::InvalidArgumentError(
@@ -63,7 +63,7 @@ std::string IndicesText(const Selection& selection) {
   return text;
 }
 
-// Of names and integers; what they mean the program says.
+// True for an expression of names and integers; the program gives its value.
 bool IsExpression(absl::string_view text) {
   return std::any_of(text.begin(), text.end(), absl::ascii_isalpha) &&
          std::all_of(text.begin(), text.end(), [](char c) {
@@ -140,7 +140,7 @@ absl::Status ParseIndices(absl::string_view text, size_t begin, size_t end,
   return absl::OkStatus();
 }
 
-// One dimension of `dense` that is cut, and what of it.
+// Cut: the part of one dimension of `dense` that is taken.
 struct Cut {
   int64_t first = 0;
   int64_t count = 1;
@@ -272,7 +272,7 @@ absl::StatusOr<Value> ExtractSelection(const Selection& selection,
   for (size_t d = 0; d < view.lower.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];
     Cut cut{.is_kept = index.kind != Kind::kOne};
-    // The dense array has no dimension for what the view itself fixes.
+    // The dense array has no dimension for an index that the view itself fixes.
     if (view.tile_index[d] >= 0) {
       const auto taken = static_cast<int>(of_dense.size());
       if (taken == dense.shape().size()) {

@@ -1,5 +1,5 @@
-// What `--output 'phi(:)(1000)=heat.npy'` asks for, and cutting it from the
-// dense array of a result.
+// Selection: the meaning of `--output 'phi(:)(1000)=heat.npy'`, and cutting it
+// from the dense array of a result.
 #ifndef DOGGED_APPS_OUTPUT_SELECTION_H_
 #define DOGGED_APPS_OUTPUT_SELECTION_H_
 
@@ -16,7 +16,7 @@
 
 namespace dogged {
 
-// What is wanted of one index.
+// The selected values of one index.
 struct SelectedIndex {
   enum class Kind : uint8_t { kAll, kOne, kRange };
   Kind kind = Kind::kAll;
@@ -28,13 +28,15 @@ struct SelectedIndex {
   friend bool operator==(const SelectedIndex&, const SelectedIndex&) = default;
 };
 
-// Of a series, kPvd and kApng, the last index of the array is time.
+// Formats of files. For a series, kPvd and kApng, the last index of the array
+// is time.
 enum class OutputFormat : uint8_t { kNpy, kPng, kVti, kPvd, kApng };
 
 struct Selection {
   std::string text;   // "phi(:)(1000)", without blanks
   std::string array;  // "phi"
-  // One per index; empty if the bare array is wanted: all of its results.
+  // An entry for each index; empty if the bare array is wanted: all of its
+  // results.
   std::vector<SelectedIndex> indices;
   std::string path;  // "heat.npy"
   OutputFormat format = OutputFormat::kNpy;
@@ -48,27 +50,27 @@ std::optional<OutputFormat> FormatOf(absl::string_view path);
 // expressions of parameters without parentheses, which are not looked at
 // further.
 //
-// Errors: kInvalidArgument, with the place marked and what to write instead, on
+// Errors: kInvalidArgument, with the place marked and the right form, on
 //         lines below the message.
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
 
-// Cuts what is selected, without expressions, from `dense`, which
-// dsl::AssembleView made of `view`, whose labels are numbers.
+// Cuts a selection without expressions from `dense`, which dsl::AssembleView
+// made of `view`, whose labels are numbers.
 //
 // Shape:  one dimension per `:` or range, a fixed index has none. A bare array
 //         gives `dense` itself.
 // Errors: kInvalidArgument if the number of indices is not the array's;
-//         kOutOfRange, naming the index and what there is.
+//         kOutOfRange, naming the index and its range.
 absl::StatusOr<Value> ExtractSelection(const Selection& selection,
                                        const ResultView& view,
                                        const Value& dense);
 
-// Just the step `time` of a selection, of an array with `rank` indices, at
-// least one: the last one is fixed. Of a bare array, with ":" for all others.
-// The text stays as written up to there: "phi(:)(40)".
+// The step `time` of a selection, of an array with `rank` indices, at least
+// one: the last one is fixed. A bare array gets ":" for all other indices. The
+// text stays as written up to there: "phi(:)(40)".
 Selection AtTime(const Selection& selection, size_t rank, int64_t time);
 
-// The user's indices of what ExtractSelection gives.
+// The user's indices of ExtractSelection()'s value.
 IndexGrid GridOf(const Selection& selection, const ResultView& view);
 
 }  // namespace dogged

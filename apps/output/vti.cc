@@ -28,7 +28,7 @@ absl::string_view VtkType(ElementType type) {
   return "";
 }
 
-// The axes x, y and z; those that the value has not are of one point.
+// The axes x, y and z; an axis that the value has not is of one point.
 struct Grid {
   int64_t first[3] = {0, 0, 0};
   int64_t step[3] = {1, 1, 1};

@@ -25,7 +25,7 @@ inline constexpr int64_t kImagePointsMax = 2147483647;
 //
 // Shape:  dimensions of one element do not count; at most three others, each
 //         of at most kImagePointsMax. `indices`: their coordinates.
-// Errors: kInvalidArgument for another shape; those of WriteWholeFile.
+// Errors: kInvalidArgument for another shape; as WriteWholeFile.
 absl::Status WriteVti(absl::string_view path, const Value& value,
                       absl::string_view name, const IndexGrid& indices = {});
 

@@ -19,7 +19,8 @@ namespace {
 
 int Int(int64_t x) { return static_cast<int>(x); }
 
-// What OpenBLAS's kernels for SkylakeX use.
+// True if the processor has all features that OpenBLAS's kernels for SkylakeX
+// use.
 bool HasWideVectors() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512f") != 0 &&
@@ -32,20 +33,20 @@ bool HasWideVectors() {
 #endif
 }
 
-// What is used of OpenBLAS. It is loaded when it is first needed, with one
-// thread: linked, it would start one for each processor before main(), and end
-// the process where one can't start, or try for ever.
+// Routines of OpenBLAS that are used. The library is loaded when it is first
+// needed, with one thread: linked, it would start one for each processor before
+// main(), and end the process where one can't start, or try for ever.
 struct Routines {
   decltype(&cblas_dgemm) dgemm = nullptr;
   decltype(&cblas_dsyrk) dsyrk = nullptr;
   decltype(&openblas_set_num_threads) set_num_threads = nullptr;
   decltype(&openblas_get_corename) get_corename = nullptr;
   decltype(&openblas_get_config) get_config = nullptr;
-  // It chooses its kernels with these as it is loaded; they are in every build
-  // for several processors, and in no header. Null: in another one.
+  // OpenBLAS chooses its kernels with these as it is loaded; they are in every
+  // build for several processors, and in no header. Null in other builds.
   void (*choose_core)() = nullptr;
   void (*forget_core)() = nullptr;
-  // Its working memory: one block for each call that runs at a time.
+  // Working memory of OpenBLAS: a block for each call that runs at a time.
   void* (*take_block)(int) = nullptr;
   void (*give_block)(void*) = nullptr;
 };
@@ -103,7 +104,7 @@ const Routines& OpenBlas() {
   return *Loaded();
 }
 
-// So many bytes of addresses are to be had, in one piece.
+// True if so many bytes of addresses can be mapped in one piece.
 bool CanMap(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

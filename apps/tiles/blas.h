@@ -20,7 +20,7 @@ struct Matrix {
     return data[i * stride + j];
   }
   double* row(int64_t i) const { return data + i * stride; }
-  // What begins at (i, j).
+  // The block that begins at (i, j).
   Matrix At(int64_t i, int64_t j) const {
     return {data + i * stride + j, stride};
   }
@@ -42,12 +42,13 @@ struct ConstMatrix {
 // Where the left factor of a product holds zeros.
 enum class Zeros { kNowhere, kAboveDiagonal, kBelowDiagonal };
 
-// The extents of a product: c is m x n, and k is what is summed over.
+// The extents of a product: c is m x n, and k is the index of the sums.
 struct Extents {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  // They may be left out of the sums. For Zeros of a', say those of a'.
+  // Zeros may be left out of the sums. For a product with a', they are those of
+  // a'.
   Zeros zeros = Zeros::kNowhere;
 };
 
@@ -63,17 +64,17 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 // c = c - a * a' in the lower triangle; c is n x n, a is n x k.
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
 
-// Loads OpenBLAS. One thread a call, for workers each run their own; and the
-// kernels for wide vectors where the processor has them and OpenBLAS does not
-// know it, unless OPENBLAS_CORETYPE says otherwise (see ADR-23). Once a
-// process, before the first call of the above, by the thread that will start
-// the others.
+// Loads OpenBLAS. Each call has one thread, for workers each run their own. Its
+// kernels are those for wide vectors where the processor has these and OpenBLAS
+// does not know it, unless OPENBLAS_CORETYPE says otherwise (see
+// ADR-23). Once a process, before the first call of the above, by the
+// thread that will start the others.
 //
 // Errors: kFailedPrecondition if it can't be loaded; kResourceExhausted if that
 //         may be so for want of addresses (ulimit -v).
 absl::Status SetUp();
-// Where addresses are limited: so many threads may call at a time from now on.
-// One that finds none for its call would try for ever. Errors:
+// Reserves memory where addresses are limited: so many threads may call at a
+// time from now on. A call that found none would try for ever. Errors:
 // kResourceExhausted, with how much would do.
 absl::Status Reserve(int callers);
 // "OpenBLAS 0.3.21 Haswell": version and the core whose kernels it chose.
@@ -82,7 +83,7 @@ std::string Name();
 bool OwnProductsAreFaster();
 // SubtractSquare() is our own kernels'.
 bool HasOwnSquares();
-// Those of our own that suit this processor.
+// Our own kernels that suit this processor.
 const MicroKernels& OwnKernels();
 
 }  // namespace dogged::blas

@@ -12,8 +12,8 @@
 //   gemm(in c, in a, in b, out r)      r = c - a * b'
 //
 // Only the lower triangle of potrf's a, and of syrk's c and r, has a meaning;
-// syrk leaves the rest of c as it is, potrf sets the rest of l to zero.
-// Those of LU and QR: see lu_kernels.h and qr_kernels.h.
+// syrk leaves the rest of c as it is, potrf sets the rest of l to zero. Kernels
+// of LU and QR: see lu_kernels.h and qr_kernels.h.
 #ifndef DOGGED_APPS_TILES_BLAS_KERNELS_H_
 #define DOGGED_APPS_TILES_BLAS_KERNELS_H_
 

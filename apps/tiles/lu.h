@@ -21,7 +21,7 @@ struct LuFailure {
 // understood. pivots[j] >= j is the row that row j was exchanged with, one
 // after the other; the largest of its column, so no element of l exceeds 1.
 // Returns the first column whose largest element is zero or not finite, if
-// there is one: then what is in a has no meaning.
+// there is one: then a has no meaning.
 std::optional<LuFailure> FactorLu(int64_t m, blas::Matrix a,
                                   absl::Span<int64_t> pivots);
 

@@ -1,8 +1,7 @@
 // MicroKernels: the inner loops of products and of triangular solves, which
-// keep a block of what they compute in registers (as Goto and van de Geijn,
-// "Anatomy of high-performance matrix multiplication", 2008, section 6).
-// Compiled for three widths of vectors; product.cc and triangle.cc choose the
-// blocks.
+// keep a block of the result in registers (as Goto and van de Geijn, "Anatomy
+// of high-performance matrix multiplication", 2008, section 6). Compiled for
+// three widths of vectors; product.cc and triangle.cc choose the blocks.
 #ifndef DOGGED_APPS_TILES_MICRO_KERNELS_H_
 #define DOGGED_APPS_TILES_MICRO_KERNELS_H_
 
@@ -20,7 +19,7 @@ struct Strided {
   double operator()(int64_t i, int64_t j) const {
     return data[i * row_step + j * column_step];
   }
-  // What begins at (i, j).
+  // The block that begins at (i, j).
   Strided At(int64_t i, int64_t j) const {
     return {data + i * row_step + j * column_step, row_step, column_step};
   }
@@ -56,16 +55,16 @@ struct Target {
 };
 
 struct MicroKernels {
-  // Of the block.
+  // Size of the block.
   int64_t rows;
   int64_t columns;
   // c = a * b, or c + a * b; a has k columns. `packed` holds b: k rows of
-  // `columns`. Meanwhile the k elements from `ahead` on, which whoever calls
-  // will read soon, come into the second level of cache.
+  // `columns`. Meanwhile the k elements from `ahead` on, which the caller will
+  // read soon, come into the second level of cache.
   void (*multiply)(int64_t k, const Strided& a, const double* packed,
                    const double* ahead, const Target& c);
   // The first `count` columns of b, k rows of them, times `factor`, as
-  // multiply() wants them: filled up with zeros. One step of b is 1.
+  // multiply() wants them: filled up with zeros. Either step of b is 1.
   void (*pack)(int64_t k, int64_t count, double factor, const Strided& b,
                double* packed);
   // The first `count` rows of a, k columns of them: column by column, each
@@ -76,10 +75,10 @@ struct MicroKernels {
   // columns j of x, `packed` holds -l(j, k) for the k before them, and then the
   // transposed inverse of the triangle on the diagonal: rows of `columns`.
   void (*solve_right)(int64_t n, const double* packed, double* x);
-  // One block of `rows` rows of x = inverse(l) * x, for `columns` columns of x,
-  // the rows of which follow one another: the block after the first k rows,
-  // which are done. `l` is those rows of it, k columns; `inverse` is that of
-  // the triangle that follows there, column by column.
+  // The block of `rows` rows of x = inverse(l) * x after the first k rows,
+  // which are done, for `columns` columns of x, the rows of which follow one
+  // another. `l` holds those rows of l, k columns; `inverse` is that of the
+  // triangle that follows there, column by column.
   void (*solve_left)(int64_t k, const Strided& l, const double* inverse,
                      double* x);
   // For `m` rows of kStrip elements, which begin with a cache line: column
@@ -92,8 +91,8 @@ struct MicroKernels {
   StripPivot (*eliminate)(int64_t m, const StripStep& step, double* rows);
 };
 
-// The widest that this processor can run, whatever OpenBLAS has chosen for
-// itself. What they compute differs in the last bits; the numeric class names
+// The widest kernels that this processor can run, whatever OpenBLAS has chosen
+// for itself. Their results differ in the last bits; the numeric class names
 // the features of the processor that decide (numeric_class.h).
 const MicroKernels& MicroKernelsHere();
 

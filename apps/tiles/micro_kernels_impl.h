@@ -37,7 +37,7 @@ struct MicroKernelsImpl {
         to += stride;
       }
     }
-    // Becomes what is there minus what it is.
+    // Subtracts the block from the elements there, and becomes the difference.
     void SubtractFrom(const double* there, int64_t stride) {
       for (auto& row : rows) {
         Vector part;
@@ -95,7 +95,7 @@ struct MicroKernelsImpl {
     block.Store(c.data, c.stride);
   }
 
-  // Of integers as wide as a double.
+  // Integers as wide as a double.
   using Mask = decltype(Vector{} < Vector{});
 
   // Exchanges the halves of kLanes rows that are off the diagonal, of each

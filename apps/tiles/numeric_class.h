@@ -1,6 +1,6 @@
-// The things that decide bits of results on this host beside the job, by who
-// depends on them. Agents that lack a part that a job needs do not run its
-// tasks.
+// Numeric parts: all that decides bits of results on this host beside the job,
+// by the kernels that depend on it. Agents that lack a part that a job needs do
+// not run its tasks.
 #ifndef DOGGED_APPS_TILES_NUMERIC_CLASS_H_
 #define DOGGED_APPS_TILES_NUMERIC_CLASS_H_
 
@@ -10,14 +10,14 @@
 
 namespace dogged {
 
-// "glibc 2.36 avx avx2 fma": the library's version, and what its mathematics
-// dispatch on, as far as it uses that here.
+// "glibc 2.36 avx avx2 fma": the library's version, and the processor features
+// that its mathematics use here.
 std::string MathematicsClass();
 
 // "tiles 3 of 8 doubles": the version of our own tile kernels, and their
 // vectors. They depend on nothing else, but where they call OpenBLAS.
 std::string TilesClass();
-// The class of kernels that multiply matrices, and of those that take squares
+// The class of kernels that multiply matrices, and of kernels that take squares
 // from one: the above, and "OpenBLAS 0.3.21 Haswell" where that does it.
 // SetUpBlas() came before.
 std::string ProductsClass();

@@ -14,7 +14,7 @@ namespace {
 // level of cache: of 1 MB where vectors are wide.
 constexpr int64_t kDepthMax = 320;
 constexpr int64_t kWidthMax = 320;
-// Of any MicroKernels.
+// Bound of the elements of a block, rows * columns, of any MicroKernels.
 constexpr int64_t kBlockMax = 256;
 
 int64_t RoundUp(int64_t n, int64_t step) {
@@ -31,7 +31,7 @@ int64_t PartOf(int64_t n, int64_t max, int64_t step) {
 // lie, they come from memory at its full speed.
 constexpr int64_t kRowsAtOnce = 4;
 
-// What a part of a product is made of: k rows of b from `first` on, packed; the
+// Operands of a part of a product: k rows of b from `first` on, packed; the
 // columns of a that meet them, where they lie or packed too.
 struct Packed {
   Strided a;
@@ -40,7 +40,7 @@ struct Packed {
   int64_t first = 0;
 };
 
-// One part of a product: c is m x n.
+// A part of a product: c is m x n.
 class Part {
  public:
   Part(const blas::Extents& extents, const Packed& packed, bool adds,
@@ -77,7 +77,7 @@ class Part {
     int64_t columns;
     int64_t reach;
   };
-  // What goes to some rows of c: a * b, summed over k.
+  // A sum for some rows of c: a * b, over k.
   struct Sum {
     int64_t k = 0;
     Strided a;
@@ -85,8 +85,8 @@ class Part {
     bool adds = true;
   };
 
-  // What goes to `rows` rows from `i` on: of a as it lies, or copied so that
-  // what one step of the micro-kernel reads lies together.
+  // The sum for `rows` rows from `i` on: a as it lies, or copied so that
+  // elements of one step of the micro-kernel lie together.
   Sum SumOf(int64_t i, int64_t rows, double* panel) const {
     int64_t begin = 0;
     int64_t end = extents_.k;
@@ -117,9 +117,10 @@ class Part {
     return out;
   }
 
-  // What to fetch while block number `block` of the rows from i on is computed:
-  // of the next rows of a, one with each of their first blocks. The processor
-  // fetches rows by itself only once they are read, too late for short ones.
+  // Elements to fetch while block number `block` of the rows from i on is
+  // computed: a row of the next rows of a with each of their first blocks. The
+  // processor fetches rows by itself only once they are read, too late for
+  // short ones.
   const double* Ahead(int64_t i, int64_t block) const {
     const int64_t row = i + kernels_.rows + block;
     const bool has_one =
@@ -164,8 +165,8 @@ void PackRight(const blas::Extents& extents, double factor, const Strided& b,
   }
 }
 
-// Packs a, m x k, the transposed of what lies in memory: as many rows as a
-// block has, then the next.
+// Packs a, m x k, which lies transposed in memory: as many rows as a block has,
+// then the next.
 void PackLeft(const blas::Extents& extents, const Strided& a,
               const MicroKernels& kernels, double* out) {
   const auto [m, n, k, zeros] = extents;

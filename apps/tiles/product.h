@@ -12,7 +12,7 @@
 
 namespace dogged {
 
-// c = factor * a * b, plus c if `adds`. One step of b is 1.
+// c = factor * a * b, plus c if `adds`. Either step of b is 1.
 struct ProductTerms {
   double factor = 1;
   Strided a;

@@ -96,15 +96,16 @@ double Length(StripRows rows, size_t first, size_t j) {
   return largest * std::sqrt(scaled);
 }
 
-// What a column's reflector is to the others of its strip.
+// The reflector of a column, as the other columns of its strip need it.
 struct Reflector {
   double tau = 0;
-  // Of columns before it: their vectors times its own.
+  // Products of the vectors of columns before it with its own.
   StripRow products{};
   std::optional<QrFailure> failure;
 };
 
-// Reflects column `j` of `rows`, finite and scaled, and takes the others along.
+// Reflects column `j` of `rows`, finite and scaled, and applies that to the
+// columns behind it.
 Reflector ReflectScaled(StripRows rows, size_t j) {
   const double rest = Length(rows, j + 1, j);
   const double alpha = rows[j][j];
@@ -130,7 +131,7 @@ Reflector ReflectScaled(StripRows rows, size_t j) {
 }
 
 // Makes column `j` of `rows` zero below the diagonal; v takes the place of the
-// zeros. In steps that neither overflow nor lose what is small.
+// zeros. In steps that neither overflow nor lose small numbers.
 Reflector ReflectWithCare(StripRows rows, size_t j) {
   const auto scaled = [&](size_t c) {
     const auto at = [rows, j, c](size_t i) -> double& {
@@ -182,7 +183,8 @@ class Strip {
                    .scale = 1 / (alpha - beta)};
     Reflector out{.tau = (beta - alpha) / beta};
     for (size_t c = 0; c < kStrip; ++c) {
-      // Of v and column c; where c is before j, of v and what has its place.
+      // Product of v and column c; where c is before j, of v and the vector
+      // that has its place.
       out.products[c] = row[c] + sums_[c] * step.scale;
       if (c > j) step.weights[c] = out.tau * out.products[c];
     }
@@ -199,14 +201,14 @@ class Strip {
   Reflector WithCare(size_t j) {
     Reflector out = ReflectWithCare(rows_, j);
     StripStep unchanged;
-    // Multiplies that column by 1, and takes nothing from others.
+    // Multiplies that column by 1, and takes nothing from the others.
     unchanged.column = static_cast<int64_t>(j);
     unchanged.scale = 1;
     Pass(j + 2, unchanged);
     return out;
   }
-  // The sums can be trusted, and what follows from them: nothing has overflown
-  // or got lost there.
+  // True if the sums can be trusted, and all computed from them: nothing has
+  // overflown or got lost there.
   bool IsTame(size_t j, const Reflector& reflector) const {
     bool out =
         std::abs(rows_[j][j]) < kTame && sums_[j] > 1e-280 && sums_[j] < 1e280;
@@ -300,7 +302,7 @@ struct Application {
 
   Matrix products() { return {content.data(), extents.n}; }
 
-  // products = v' * c. False if they, or what follows from them, may overflow.
+  // products = v' * c. False if they, or sums with them, may overflow.
   bool MakeProducts(ConstMatrix c) {
     const auto [m, n, k, zeros] = extents;
     blas::TransposedProduct({k, n, k, blas::Zeros::kBelowDiagonal}, 1,

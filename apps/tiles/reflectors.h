@@ -16,22 +16,21 @@ namespace dogged {
 
 struct QrFailure {
   int64_t column = 0;
-  // It becomes longer than the largest double; else it was not finite.
+  // The column becomes longer than the largest double; else it was not finite.
   bool overflows = false;
 };
 
-// Factors a, m x n with m >= n: a = q * r. Afterwards r stands on and above
-// the diagonal of a, v below it, its diagonal of ones understood; t is filled,
+// Factors a, m x n with m >= n: a = q * r. Afterwards r stands on and above the
+// diagonal of a, v below it, its diagonal of ones understood; t is filled,
 // zeros below its diagonal. No step overflows where r does not. Returns the
-// first column that fails, if there is one: then what is in a and t has no
-// meaning.
+// first column that fails, if there is one: then a and t have no meaning.
 std::optional<QrFailure> FactorQr(int64_t m, int64_t n, blas::Matrix a,
                                   blas::Matrix t);
 
 enum class Reflect { kForward, kTransposed };
 
 // c = q * c, or q' * c; c is m x n, and q has k reflectors in v and t as
-// FactorQr() leaves them (what stands above the diagonal of v is not read).
+// FactorQr() leaves them (elements above the diagonal of v are not read).
 // Returns the first column of c that was finite and is not any more, for it is
 // longer than the largest double; none if there is none.
 std::optional<int64_t> ApplyReflectors(Reflect direction,

@@ -1,5 +1,5 @@
-// The text of what MicroKernels do with strips of a panel, for one width of
-// vectors; included as micro_kernels_impl.h is.
+// The code of MicroKernels for strips of a panel, for one width of vectors;
+// included as micro_kernels_impl.h is.
 #ifndef DOGGED_APPS_TILES_STRIP_KERNELS_IMPL_H_
 #define DOGGED_APPS_TILES_STRIP_KERNELS_IMPL_H_
 
@@ -11,10 +11,10 @@ namespace dogged {
 template <typename Vector>
 struct StripKernelsImpl {
   static constexpr int kLanes = sizeof(Vector) / sizeof(double);
-  // Of integers as wide as a double.
+  // Integers as wide as a double.
   using Mask = decltype(Vector{} < Vector{});
 
-  // A row of a strip, and what is summed up of such.
+  // A row of a strip, or a sum of rows.
   static constexpr int kParts = kStrip / kLanes;
   struct Line {
     Vector parts[kParts];

@@ -1,4 +1,4 @@
-// What tile kernels share: tiles as matrices, and whether arguments fit.
+// Tiles as matrices, and checks of arguments, for all tile kernels.
 #ifndef DOGGED_APPS_TILES_TILE_CALL_H_
 #define DOGGED_APPS_TILES_TILE_CALL_H_
 
@@ -23,7 +23,7 @@ inline blas::Matrix MutableMatrixOf(Value& tile) {
 }
 
 // kInvalidArgument unless `tile` is a matrix of doubles with `rows` rows and
-// `columns` columns; -1 for any number. `name` is what the kernel calls it.
+// `columns` columns; -1 for any number. `name` is the kernel's word for it.
 absl::Status CheckTile(const Value& tile, absl::string_view name,
                        int64_t rows = -1, int64_t columns = -1);
 // No element is NaN or infinite; with `is_lower`, none on or below the

@@ -18,8 +18,8 @@ int64_t RoundUp(int64_t n, int64_t step) {
 // The rows of the first of two parts of `n` rows: whole triangles.
 int64_t Half(int64_t n) { return RoundUp(n / 2, kTriangle); }
 
-// out(k, i) = inverse(l)(i, k), size x size; what is beyond the n x n elements
-// of l is that of the identity.
+// out(k, i) = inverse(l)(i, k), size x size; elements beyond the n x n ones of
+// l are as of the identity.
 void InvertTransposed(int64_t n, ConstMatrix l, Diagonal diagonal, int64_t size,
                       Matrix out) {
   std::fill_n(out.data, size * size, 0.0);

@@ -1,7 +1,7 @@
 // Triangular solves and Cholesky within one tile. Solves are products that keep
 // a block of the unknowns in registers; the small triangles on the diagonal are
 // inverted, so that a solve with them is a product too. Cholesky halves the
-// tile. What OpenBLAS's dtrsm and dpotrf take instead: ADR-23.
+// tile. Times of OpenBLAS's dtrsm and dpotrf: ADR-23.
 //
 // Error: the inverse of a triangle of at most 16 rows stands in for its solve,
 // so the residual of a solve grows by at most that triangle's condition; for
@@ -33,9 +33,9 @@ void SolveLeft(int64_t m, int64_t n, blas::ConstMatrix l, Diagonal diagonal,
                blas::Matrix x,
                const MicroKernels& kernels = blas::OwnKernels());
 
-// a = l * l' in the lower triangle of a, n x n; what stands above is not read.
+// a = l * l' in the lower triangle of a, n x n; elements above are not read.
 // Returns the first pivot that is not positive and finite, if there is one:
-// then what is in a has no meaning.
+// then a has no meaning.
 std::optional<int64_t> FactorCholesky(int64_t n, blas::Matrix a);
 
 }  // namespace dogged

@@ -34,8 +34,8 @@ Value UpperPart(const Step& step, const Scale& scale) {
   return out;
 }
 
-// Sums of squares: of A, and of how far the steps miss it backwards, and what
-// was made of it forwards.
+// Sums of squares: of A, of the difference of the undone steps from A, and of
+// the difference of the steps on A from the triangle.
 struct Sums {
   SquareSum a;
   SquareSum back;

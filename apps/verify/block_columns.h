@@ -51,21 +51,20 @@ struct BlockColumns {
   bool IsSquare() const { return rows == columns; }
 };
 
-// Errors: kFailedPrecondition if steps begin elsewhere than where the one
-// before
-//         ends; kInvalidArgument for factors that are no block columns of a
-//         matrix; what `lookup` returns.
+// Errors: kFailedPrecondition if a step begins elsewhere than the one before
+// ends; kInvalidArgument for factors that are no block columns of a matrix; as
+// `lookup`.
 absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
                                            const BlockColumnForm& form,
                                            TileLookup lookup);
 
 // How a factorisation undoes its own step, and solves.
 struct ColumnAlgebra {
-  // Turns the rows from its first on of `c` (of all rows, n columns) from what
-  // they are after a step to what they were before it.
+  // Undoes a step in the rows from its first on of `c` (of all rows, n
+  // columns).
   std::function<void(const BlockColumns::Step& step, int64_t n, blas::Matrix c)>
       undo;
-  // The opposite: what the step does to a column to its right.
+  // The opposite: applies the step to a column to its right.
   std::function<void(const BlockColumns::Step& step, int64_t n, blas::Matrix c)>
       apply;
   // A is also led forward through the steps and compared with the triangle:
@@ -75,8 +74,7 @@ struct ColumnAlgebra {
 
 // Judges factors of which the upper triangle is R or U, on `threads` threads:
 // by a solve, too, if A is square.
-// Errors: kInvalidArgument if an input fits no block column; those of
-// `kernels`.
+// Errors: kInvalidArgument if an input fits no block column; as `kernels`.
 absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
                                      const BlockColumnForm& form,
                                      const BlockColumns& columns,

@@ -1,6 +1,6 @@
 // KernelCalls: which kernels that come with dogged the tasks of a program call,
-// and on which labels. That is what makes a program a factorisation, whatever
-// its arrays are called.
+// and on which labels. That makes a program a factorisation, whatever its
+// arrays are called.
 #ifndef DOGGED_APPS_VERIFY_KERNEL_CALLS_H_
 #define DOGGED_APPS_VERIFY_KERNEL_CALLS_H_
 
@@ -37,7 +37,7 @@ class KernelCalls {
   // The value of scalar argument `position` of that call.
   double ScalarOf(const Call& call, size_t position) const;
 
-  // A label and what was done to it.
+  // A label's origin and its updates.
   struct History {
     Label origin;             // made by a task that requires nothing
     std::vector<Call> steps;  // the first one first
@@ -59,8 +59,8 @@ struct FactorStep {
   KernelCalls::History history;  // of its first argument
 };
 // All calls of `kernel`, in order, if they can be the steps of one
-// factorisation: they make results, and step k takes what `update` was done to
-// k times. The caller sees by which factors.
+// factorisation: they make results, and step k takes a label that `update` was
+// applied to k times. The caller sees by which factors.
 std::optional<std::vector<FactorStep>> FindFactorSteps(
     const KernelCalls& calls, absl::string_view kernel,
     absl::string_view update);

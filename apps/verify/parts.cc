@@ -14,7 +14,7 @@ absl::Status ForEachPart(int64_t count, int threads,
   std::atomic<int64_t> left = count;
   std::mutex mutex;
   absl::Status error;
-  std::vector<int64_t> again;  // those that found no memory beside others
+  std::vector<int64_t> again;  // parts that found no memory beside others
   again.reserve(static_cast<size_t>(threads));
   const auto run = [&](int64_t part) {
     absl::Status status = body(part);
@@ -41,7 +41,7 @@ absl::Status ForEachPart(int64_t count, int threads,
                                 work);
     work(0);
   }
-  // Alone there may be room, also for what nobody was left to begin.
+  // Alone there may be memory, also for parts that no thread was left to begin.
   for (const int64_t part : again) {
     if (error.ok()) run(part);
   }

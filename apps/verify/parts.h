@@ -13,8 +13,8 @@ namespace dogged {
 // Calls body(part) for each part in [0, count), several at once, on `threads`
 // threads or as many as there are to be had. The last ones begin first: in a
 // triangle they are the longest. Returns an error of `body`, after which no
-// thread goes on to another part. One that throws std::bad_alloc is called once
-// more, alone; what that throws is the caller's.
+// thread goes on to another part. A call that throws std::bad_alloc is
+// repeated, alone; if it throws again, the caller gets that.
 absl::Status ForEachPart(int64_t count, int threads,
                          absl::FunctionRef<absl::Status(int64_t part)> body);
 

@@ -1,5 +1,5 @@
 // Scale: a power of two that takes the numbers of a matrix to where products of
-// them neither overflow nor get lost. It rounds nothing but what is nothing
+// them neither overflow nor get lost. It rounds only numbers that are nothing
 // beside the largest of them.
 #ifndef DOGGED_APPS_VERIFY_SCALE_H_
 #define DOGGED_APPS_VERIFY_SCALE_H_

@@ -46,7 +46,7 @@ class SquareSum {
 
  private:
   static constexpr int kExponentMax = 1000;
-  // Of what was added, over 2 ^ (2 * exponent_).
+  // Sum of squares so far, over 2 ^ (2 * exponent_).
   double sum_ = 0;
   int exponent_ = 0;
 };

@@ -1,4 +1,4 @@
-// What a check of a factorisation found. Sound ones stay below 1.
+// Verdict: result of a check of a factorisation. Sound factors stay below 1.
 #ifndef DOGGED_APPS_VERIFY_VERDICT_H_
 #define DOGGED_APPS_VERIFY_VERDICT_H_
 

@@ -19,7 +19,7 @@ using ast::Op;
 // Coefficients, constants and the numbers of parameters stay below this, so
 // that a form evaluates within int64 whatever the index.
 constexpr int64_t kCoefficientMax = int64_t{1} << 40;
-// What is left when numbers stand for parameters.
+// Bound of a form's constant once numbers stand for the parameters.
 constexpr int64_t kConstantMax = int64_t{1} << 42;
 constexpr int64_t kFactorMax = int64_t{1} << 20;
 // Alternatives of one condition.

@@ -1,6 +1,6 @@
-// From integer expressions to affine forms: indices, bounds of ranges, and
-// conditions. What depends on parameters alone may be anything: it becomes a
-// number, and the parameters in it count as fixed.
+// Affine forms of integer expressions: indices, bounds of ranges, conditions.
+// An expression of parameters alone may be of any form: it becomes a number,
+// and its parameters count as fixed.
 #ifndef DOGGED_DSL_CHECK_AFFINE_FORM_H_
 #define DOGGED_DSL_CHECK_AFFINE_FORM_H_
 
@@ -24,7 +24,8 @@ class AffineForms {
         program_(program),
         diagnostics_(diagnostics) {}
 
-  // What to do where an expression is not affine; empty: HelpWithIndex().
+  // The help of an error where an expression is not affine; empty:
+  // HelpWithIndex().
   void SetHelp(std::string help) { help_ = std::move(help); }
   // An index of a label.
   std::optional<LinearForm> Index(const ast::Expr& expr);

@@ -1,9 +1,9 @@
-// Analyze: proves of a CheckedProgram, for all its points at once, that it is
-// a dependency description: every label has exactly one producer, every label
+// Analyze: proves of a CheckedProgram, for all its points at once, that it is a
+// dependency description: every label has exactly one producer, every label
 // that is read or wanted has one, indices stay within declared ranges, no
-// cycle. What fails comes with a smallest witness. Also fills in what follows
-// from the labels as a whole: domains of boundaries, default results and
-// slices, extents of arrays, which points are needed.
+// cycle. A failed proof is reported with a smallest witness. Analyze also fills
+// in all that follows from the set of labels: domains of boundaries, default
+// results and slices, extents of arrays, which points are needed.
 //
 // This header knows no isl; AnalyzeWithIsl is the one implementation, in a
 // target of its own that only executables link.
@@ -22,7 +22,7 @@ namespace dogged::dsl {
 // `diagnostics` has no errors afterwards.
 void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics);
 
-// For those that must not link isl: they take the function above, or another.
+// Type of the function above, for code that must not link isl and is given it.
 using AnalyzeFunction = void (*)(CheckedProgram&, Diagnostics&);
 
 }  // namespace dogged::dsl

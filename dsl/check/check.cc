@@ -212,7 +212,7 @@ void Checker::InputFiles(const ast::Program& program) {
   }
 }
 
-// A file is an array, so the indices of what it fills are plain.
+// A file is an array, so the indices of an input are plain.
 void Checker::FileIndices(const ast::Input& declared, const CheckedTask& task) {
   std::vector<int> seen(task.domain.dimensions.size());
   for (size_t i = 0; i < task.creates[0].ref.index.size(); ++i) {
@@ -434,7 +434,7 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   for (const ast::Kernel& kernel : program.kernels) DeclareKernel(kernel);
   for (const ast::Input& input : program.inputs) Input(input);
   InputFiles(program);
-  // First, for the element type of what they create is that of what they read.
+  // Reductions come first, for they have the element types of their sources.
   for (const ast::Reduction& r : program.reductions) Reduction(r);
   if (!diagnostics_.HasErrors()) TypeReductions();
   for (const ast::Task& task : program.tasks) Task(task);
@@ -447,7 +447,8 @@ CheckedProgram Checker::Run(const ast::Program& program) {
   return std::move(program_);
 }
 
-// What the analysis and everything behind it has to know of a loop.
+// Fills in CheckedProgram::repeat, and moves the loop's parameter to its last
+// round.
 void Checker::Repeat(const ast::Repeat& declared) {
   Scope scope = ParameterScope();
   const auto first = ValueOf(declared.rounds.lower, Type::kInt64,

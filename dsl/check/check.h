@@ -1,7 +1,6 @@
-// Check: from the tree as written to a CheckedProgram. Resolves names, gives
-// types and numbers to parameters, turns indices into affine forms. Says what
-// is wrong through Diagnostics; what it returns is only of use if that has no
-// errors. Pure.
+// Check: makes a CheckedProgram of the tree. Resolves names, gives types and
+// numbers to parameters, turns indices into affine forms. Reports errors to
+// Diagnostics; after an error the program returned is of no use. Pure.
 #ifndef DOGGED_DSL_CHECK_CHECK_H_
 #define DOGGED_DSL_CHECK_CHECK_H_
 
@@ -26,7 +25,7 @@ struct CheckOptions {
   std::set<std::string> input_files;
   // Takes every input as coming from a file: to check without any.
   bool assume_input_files = false;
-  // Those that have no file and nothing behind 'else', too.
+  // Inputs that have no file and nothing behind 'else' are no error either.
   bool may_lack_inputs = false;
   // Where native kernels are looked up; null: names are not looked up.
   const KernelRegistry* kernels = nullptr;

@@ -25,7 +25,7 @@ bool IsInteger(absl::string_view text) {
   return !text.empty() && absl::c_all_of(text, absl::ascii_isdigit);
 }
 
-// What 1e3 or 5.0 stands for; none of anything else.
+// The integer that 1e3 or 5.0 stands for; none of any other text.
 std::optional<int64_t> WholeNumber(absl::string_view text) {
   double number = 0;
   if (IsInteger(text) || !absl::SimpleAtod(text, &number) ||
@@ -216,7 +216,7 @@ void Checker::Parameters(const ast::Program& program) {
     is_given |= !program.repeats.empty() &&
                 program.repeats.front().name.text == parameter.name;
     if (is_given || !value || diagnostics_.HasErrors()) continue;
-    // A try: what is not affine is no error here, and fixes nothing.
+    // A try: a value that is not affine is no error here, and fixes nothing.
     Diagnostics silent(diagnostics_.file(), diagnostics_.text());
     CheckedProgram scratch;
     scratch.parameters = program_.parameters;

@@ -49,8 +49,8 @@ void Checker::Reduction(const ast::Reduction& declared) {
   program_.tasks.push_back(std::move(task));
 }
 
-// What a reduction makes is of the type of what it reads, which another one may
-// make, on a line before or behind it.
+// A reduction's element type is that of its source, which another reduction may
+// make, on an earlier or a later line.
 void Checker::TypeReductions() {
   std::vector<bool> is_open(program_.arrays.size());
   for (const CheckedTask& task : program_.tasks) {

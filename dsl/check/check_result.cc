@@ -1,4 +1,4 @@
-// What the program is run for, and where that goes.
+// Results of the program, and the files that they go to.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

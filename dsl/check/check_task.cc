@@ -97,7 +97,7 @@ std::optional<int32_t> Checker::ArrayOf(const ast::Ref& ref) {
   array.name = ref.array.text;
   array.rank = rank;
   array.range = ref.range;
-  // One that differs from all others is what is wrong.
+  // A reference whose rank differs from that of most others is the wrong one.
   const auto most = mentions_.arrays.find(array.name);
   const bool differs =
       most != mentions_.arrays.end() && most->second.rank != rank;

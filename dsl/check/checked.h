@@ -1,8 +1,7 @@
-// What Check leaves of a program: every name a position, every index, bound
-// and condition an affine form over the dimensions in scope and the
-// parameters, every expression typed. Parameters stay symbolic here, for the
-// analysis; Instantiate() puts their numbers in, for everything behind it.
-// Plain data.
+// CheckedProgram: names are positions; indices, bounds and conditions are
+// affine forms over the dimensions in scope and the parameters; expressions
+// have types. Parameters stay symbolic here, for the analysis; Instantiate()
+// puts in their numbers, for all later passes. Plain data.
 #ifndef DOGGED_DSL_CHECK_CHECKED_H_
 #define DOGGED_DSL_CHECK_CHECKED_H_
 
@@ -72,7 +71,8 @@ struct CheckedParameter {
   // True if the program multiplies an index by it or the like, so that only
   // its number can be analysed.
   bool is_fixed = false;
-  // Its definition, if that is affine in earlier parameters and not overruled.
+  // Definition of the parameter, if that is affine in earlier ones and not
+  // overruled.
   std::optional<LinearForm> definition;
   SourceRange range;
 };
@@ -97,7 +97,7 @@ struct CheckedKernel {
   std::string name;
   std::vector<ast::Formal> formals;
   std::string library;  // behind `from`; empty: known by name
-  // Of its values in, then of those out; empty: any.
+  // Element types of its inputs, then of its outputs; empty: any.
   std::vector<ElementType> elements;
   SourceRange range;
 };
@@ -118,7 +118,7 @@ struct CheckedUse {
   std::string name;
   CheckedGuard guard;  // where it fails, else_value stands for the label
   std::optional<ast::Expr> else_value;  // of the array's element type
-  // Of a reduction: it uses the labels `ref` of all points of this domain,
+  // For a reduction: it uses the labels `ref` of all points of this domain,
   // whose first dimensions are the task's. The forms of `ref` are over it.
   std::optional<CheckedDomain> over;
 };
@@ -136,7 +136,7 @@ struct CheckedArgument {
   ast::Expr scalar;   // kScalar: of type double
 };
 
-// One argument per formal of the kernel, in their order.
+// Arguments: one for each formal of the kernel, in their order.
 struct CheckedCall {
   int32_t kernel = 0;
   std::vector<CheckedArgument> args;
@@ -148,7 +148,7 @@ struct CheckedTask {
     kCode,    // code
     kCall,    // call
     kFile,    // an input from a file: creates[0] is a slice of it
-    kReduce,  // creates[0] is what `reduce` makes of uses[0]
+    kReduce,  // creates[0] is the `reduce` of uses[0]
   };
   std::string name;
   Origin origin = Origin::kTask;
@@ -186,7 +186,7 @@ struct CheckedBoundary {
 
 // The labels ref(domain). Where the program says ":", or says nothing, Analyze
 // fills in the domain. A dimension for FIRST:LAST has a name with a blank until
-// Analyze knows what the program calls the index.
+// Analyze knows the program's name of the index.
 struct CheckedResult {
   CheckedRef ref;
   CheckedDomain domain;
@@ -195,7 +195,7 @@ struct CheckedResult {
   std::string file;                      // behind `to`; may be empty
   SourceRange file_range;
   SourceRange range;
-  // Asked for on the command line: only what the program has anyway.
+  // A result of the command line: labels that the program has anyway.
   bool is_selection = false;
 };
 

@@ -1,6 +1,6 @@
 // The one class behind Check(); its functions are in check_parameters.cc,
-// check.cc (the other declarations), check_task.cc (tasks and what they are
-// made of) and check_reduction.cc.
+// check.cc (the other declarations), check_task.cc (tasks and their parts) and
+// check_reduction.cc.
 #ifndef DOGGED_DSL_CHECK_CHECKER_H_
 #define DOGGED_DSL_CHECK_CHECKER_H_
 
@@ -33,7 +33,7 @@ class Checker {
   void Parameter(const ast::Parameter& declared);
   bool GivenValue(absl::string_view text, CheckedParameter& parameter);
   bool DefaultValue(const ast::Parameter& declared, CheckedParameter& out);
-  // False if the default `value`, typed, loses what stands behind the point.
+  // False if the default `value`, typed, loses its digits behind the point.
   bool KeepsItsValue(const ast::Expr& value, const CheckedParameter& out);
   Scope ParameterScope() const;
 
@@ -61,9 +61,9 @@ class Checker {
   void Uses(const ast::Task& declared, const Scope& scope, CheckedTask& task);
   void Code(const ast::Task& declared, Scope scope, CheckedTask& task);
   void Call(const ast::Call& call, Scope& scope, CheckedTask& task);
-  // Its cost and priority.
+  // Cost and priority of a task.
   void Hints(const ast::Task& declared, Scope& scope, CheckedTask& task);
-  // One argument for one formal.
+  // Checks the argument of one formal.
   bool Argument(const ast::Expr& arg, Scope& scope, const CheckedTask& task,
                 CheckedArgument& out);
   void CheckElements(const ast::Call& call, const CheckedKernel& kernel,

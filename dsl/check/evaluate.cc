@@ -239,7 +239,7 @@ std::optional<double> Unrounded(const Expr& e, const Scope& scope) {
   return std::nullopt;
 }
 
-// What is a float is one at every step, as in code.
+// A float expression is rounded to float at each step, as in code.
 std::optional<double> Real(const Expr& e, const Scope& scope) {
   const std::optional<double> value = Unrounded(e, scope);
   if (!value || e.type != Type::kFloat) return value;

@@ -1,4 +1,4 @@
-// How files of results end: what their format is.
+// Endings of the names of result files, which choose their format.
 #ifndef DOGGED_DSL_CHECK_FILE_ENDINGS_H_
 #define DOGGED_DSL_CHECK_FILE_ENDINGS_H_
 

@@ -1,6 +1,5 @@
-// What the references of a program say before anything of it is checked: how
-// many indices each array has in most of them, and which names count points.
-// Pure.
+// Mentions: all references of a program, before anything is checked: how many
+// indices each array has in most of them, and which names count points. Pure.
 #ifndef DOGGED_DSL_CHECK_MENTIONS_H_
 #define DOGGED_DSL_CHECK_MENTIONS_H_
 
@@ -19,8 +18,8 @@ struct Mentions {
     SourceRange range;  // of the first reference of this rank
     std::string text;   // which is "u(x)(t-1)"
   };
-  // By name; of two ranks that are mentioned as often the larger one. What
-  // stands in results without indices is not asked.
+  // By name; of two ranks that are mentioned equally often, the larger one.
+  // Results without indices don't count.
   std::map<std::string, Array> arrays;
   // Names in indices, in ranges and in conditions of them.
   std::set<std::string> counted;
@@ -28,8 +27,9 @@ struct Mentions {
 
 Mentions MentionsOf(const ast::Program& program);
 
-// What to do where `create` has not as many indices as others say: that the
-// indices of the task stand in it. Empty if that is not what it lacks.
+// Help with a `create` that has fewer or more indices than other references of
+// its array: that the indices of the task stand in it. Empty if it lacks
+// something else.
 std::string HelpWithCreate(const ast::Create& create, const ast::Task& task,
                            const Mentions& mentions);
 

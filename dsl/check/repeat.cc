@@ -217,7 +217,7 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program,
 
   ast::Task task;
   task.name = {std::string(kConditionTask), at};
-  // What it creates has a name that no label has, even one without indices.
+  // The created label has a name that no other has, even one without indices.
   const std::string ends(kConditionArray);
   task.creates.push_back({ConditionRef(repeat), {ends, at}});
   task.dimensions.push_back(Rounds(repeat));

@@ -1,6 +1,6 @@
-// A loop that ends by a value, as what the rest of the front end knows: its
-// parameter, with the end of the range, and a task that binds until(T)
-// to 1 where the condition holds, else to 0. ADR-26.
+// Repeat: a loop that ends by a value, in terms of the rest of the front end:
+// its parameter, with the end of the range, and a task that binds until(T) to 1
+// where the condition holds, else to 0. ADR-26.
 #ifndef DOGGED_DSL_CHECK_REPEAT_H_
 #define DOGGED_DSL_CHECK_REPEAT_H_
 
@@ -20,7 +20,7 @@ namespace dogged::dsl {
 inline constexpr absl::string_view kConditionArray = "until";
 // The task that creates them, as messages call it.
 inline constexpr absl::string_view kConditionTask = "'until'";
-// The index of the rounds in what is made here.
+// The index of the rounds in tasks and arrays made here.
 inline constexpr absl::string_view kRoundIndex = "T'";
 
 // `program` with its `repeat` written out. If the parameter `is_given` a value
@@ -38,9 +38,9 @@ std::set<std::string> ArrayNames(const ast::Program& program);
 // The arrays that the condition of a program names, which repeats.
 std::vector<std::string> ArraysOfCondition(const ast::Program& program);
 
-// Of a program that repeats: what must not be beyond the loop's parameter for a
-// point to be in `domain`, where one bound says so, x <= T + rest; for points
-// of every round a number. None if it is not so simple.
+// The time of a point of `domain` in a program that repeats: the point exists
+// if this is not beyond the loop's parameter. Taken from a single bound x <= T
+// + rest; a number for points of every round. None if it is not so simple.
 std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
                                  const CheckedProgram& program);
 

@@ -26,7 +26,7 @@ bool IsNumber(Type type) {
 void Convert(Type to, Expr& e, Diagnostics& diagnostics) {
   if (e.type == to) return;
   const Expr* quotient = FindQuotient(e);
-  // Of numbers alone it has been reported.
+  // A division of literals alone has been reported.
   if (quotient != nullptr && !quotient->is_constant) {
     diagnostics
         .Warning(Code::kArithmetic, quotient->range,
@@ -342,7 +342,7 @@ void SayUnknownName(const Expr& name, const std::vector<std::string>& known,
   const std::string message =
       absl::StrCat("nothing here is called ", name.text,
                    name.text.size() > 1 ? DidYouMean(name.text, known) : "");
-  // Once is enough of what may be meant to be used everywhere.
+  // An unknown name that is used everywhere is reported once.
   for (const Diagnostic& told : diagnostics.all()) {
     if (told.message == message) return;
   }

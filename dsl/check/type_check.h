@@ -47,12 +47,12 @@ bool CheckTypes(ast::Expr& expr, Scope& scope, Diagnostics& diagnostics);
 // A quotient that the integer `expr`, which is typed, is, or is a product of;
 // null if there is none. Not of a sum, which counts points, as x - N/2.
 const ast::Expr* FindQuotient(const ast::Expr& expr);
-// Its text with one operand made real: "1.0/4".
+// Text of a quotient with one operand made real: "1.0/4".
 std::string RealQuotient(const ast::Expr& quotient);
 
-// Makes `expr`, which is typed, of type `to`. False, with a report that starts
-// with `what`, where that would lose more than digits: a real number is no
-// index, a condition no number.
+// Converts `expr`, which is typed, to type `to`. False, with a report that
+// starts with `what`, where that would lose more than digits: a real number is
+// no index, a condition no number.
 bool ConvertTo(Type to, absl::string_view what, ast::Expr& expr,
                Diagnostics& diagnostics);
 

@@ -99,7 +99,7 @@ bool IsBelow(int64_t position, size_t limit) {
   return position >= 0 && position < static_cast<int64_t>(limit);
 }
 
-// What node.integer counts among is there.
+// True if node.integer is a position in the table that the operation reads.
 bool IntegerFits(const CodeBlock& block, const IrNode& node) {
   switch (node.op) {
     case IrOp::kMath:
@@ -152,7 +152,7 @@ Enum GetEnum(Decoder& in, Enum last) {
   return static_cast<Enum>(value);
 }
 
-// One step back, so that "none" is zero.
+// Positions are stored plus one, so that "none" is zero.
 void PutPosition(Encoder& out, int32_t position) {
   out.PutVarint(static_cast<uint64_t>(position + 1));
 }

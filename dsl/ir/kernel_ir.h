@@ -1,7 +1,6 @@
-// What a code block means: a straight line of typed operations on one point,
-// and how to run it over a box of points. One form, two consumers: the
-// row-chunk interpreter (interpreter.h) and the C generator (c_kernels.h),
-// which give the same bits. Plain data.
+// CodeBlock: a straight line of typed operations on one point. The row-chunk
+// interpreter (interpreter.h) and the C generator (c_kernels.h) run it over a
+// box of points, and give the same bits. Plain data.
 #ifndef DOGGED_DSL_IR_KERNEL_IR_H_
 #define DOGGED_DSL_IR_KERNEL_IR_H_
 
@@ -89,8 +88,8 @@ struct IrStore {
   int32_t node = 0;  // of the element's type
 };
 
-// The code of one point and what it reads and writes. Points are visited in
-// any order: no point reads what another one of the same box writes.
+// The code of one point with its loads and stores. Points are visited in any
+// order: no point loads an element that another one of the same box stores.
 struct CodeBlock {
   std::string name;         // of the C function, after a prefix
   std::string comment;      // for the reader of the C code, one line

@@ -1,4 +1,4 @@
-// The bodies of kernels whose tasks are not coalesced: what stands, encoded, in
+// The bodies of kernels whose tasks are not coalesced, encoded in
 // KernelSpec::body. Plain data.
 #ifndef DOGGED_DSL_IR_POINT_BODIES_H_
 #define DOGGED_DSL_IR_POINT_BODIES_H_
@@ -37,9 +37,9 @@ struct CodeBody {
 };
 
 // Kind "input". The label's value is a block of a dense array, whose dimensions
-// are the label's indices: along dimension d it starts at
-// (index[axis[d]] - box.lower[d]) * block[d]. A dense array of twice the rank
-// has the block's dimensions behind the others.
+// are the label's indices: along dimension d it starts at (index[axis[d]] -
+// box.lower[d]) * block[d]. A dense array of twice the rank has the block's
+// dimensions last.
 struct InputBody {
   int32_t position = 0;  // in Job::inputs
   ElementType element = ElementType::kDouble;
@@ -64,7 +64,7 @@ struct NativeBody {
   std::vector<int32_t> in;                // positions of uses, by formal
   std::vector<int32_t> out;               // positions of creates
   std::vector<std::string> names;         // of these formals, `in` first
-  // One double store for each scalar formal; behind them, if the program gives
+  // Stores a double for each scalar formal; behind them, if the program gives
   // it, a task's cost in operations.
   CodeBlock scalars;
   bool has_cost = false;

@@ -144,7 +144,7 @@ std::vector<int64_t> SlabsOf(const Box& box, int32_t version,
     const int64_t extent =
         std::max<int64_t>(1, box.upper[d] - box.lower[d] + 1);
     const int64_t slabs = std::min(wanted, extent);
-    // One slab: beyond the last index, wherever the first one stands.
+    // A single slab ends beyond the last index, wherever the first one stands.
     out.push_back(slabs == 1 ? std::max<int64_t>(1, box.upper[d] + 1)
                              : CeilDiv(extent, slabs));
     wanted = CeilDiv(wanted, slabs);

@@ -1,6 +1,6 @@
 // PointProgram: a checked program with the numbers of its parameters and the
-// meaning of its code, still one task per point. What lowering writes down as
-// it stands, and what coalescing makes tiles of. Plain data.
+// meaning of its code, still with one task per point. Lowering writes it down
+// as it is, coalescing makes tiles of it. Plain data.
 #ifndef DOGGED_DSL_IR_POINT_PROGRAM_H_
 #define DOGGED_DSL_IR_POINT_PROGRAM_H_
 
@@ -29,8 +29,8 @@ struct PointArray {
   Box box;                 // of all labels; empty if unknown
   // From the `place` clause; empty: chosen here. As Array::affinity_block.
   std::vector<int64_t> place;
-  // Its labels are made outside of this program, before any step, of arrays
-  // that tiles make at lower stages (see TileField).
+  // True if the labels are made outside of this program, before any step, of
+  // arrays that tiles make at lower stages (see TileField).
   bool is_scalar_input = false;
   int32_t stage = 0;
 };
@@ -48,7 +48,7 @@ struct PointClass {
   CodeBody code;      // if kCode: load k is use k, store c is create c
   NativeBody native;  // if kNative
   InputBody input;    // if kInput
-  // Then, by dimension of the file, where in the task's index it is read;
+  // By dimension of an input's file: where in the task's index it is read;
   // empty: as input.axis says.
   AffineMap input_at = {};
 };
@@ -79,9 +79,10 @@ struct PointResult {
   std::vector<int64_t> step;
   std::vector<bool> varies;
   bool is_whole_box = false;  // every point of the box is wanted
-  bool is_grid = false;       // or those that its steps lead to
-  // Of a loop, and not 0: a box of which only levels count that are multiples
-  // of this apart, from its lowest on; by steps of the loop, not its points.
+  bool is_grid = false;       // or every point at its steps
+  // In a loop, if not 0: only the time steps of the box count that are
+  // multiples of this apart, from its lowest on; by steps of the loop, not its
+  // points.
   int64_t level_step = 0;
   Repeat::ResultTime time;
   SourceRange range;  // of the program text; none for one made here
@@ -103,7 +104,7 @@ struct PointProgram {
   std::optional<Repeat> repeat;
 };
 
-// Who the tiles and slabs are made for. Part of what a job is made from.
+// Agents and workers that tiles and slabs are made for. A job depends on it.
 struct TargetSize {
   int64_t agents = 1;
   int64_t workers = 1;  // per agent
@@ -116,8 +117,8 @@ Box HullOf(const Domain& domain);
 // A result set and the box that it covers.
 PointResult MakeResult(int32_t array, Domain domain, AffineMap map);
 
-// The box of a result; of one that holds where a loop ends, what it is if that
-// is its last round.
+// The box of a result; for a result at a loop's end, the box if that is its
+// last round.
 Box LastBox(const PointResult& result);
 
 // The index of `array` along which its versions follow one another, see

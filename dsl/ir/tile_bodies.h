@@ -1,5 +1,5 @@
-// The bodies of kernels of a tile program: what stands, encoded, in
-// KernelSpec::body. Plain data.
+// The bodies of kernels of a tile program, encoded in KernelSpec::body. Plain
+// data.
 #ifndef DOGGED_DSL_IR_TILE_BODIES_H_
 #define DOGGED_DSL_IR_TILE_BODIES_H_
 
@@ -24,7 +24,7 @@ struct TileBody {
   static absl::StatusOr<TileBody> Decode(absl::string_view body);
 };
 
-// Of a kernel of kind "tile-plan".
+// Decodes a kernel of kind "tile-plan".
 absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec);
 
 }  // namespace dogged::dsl

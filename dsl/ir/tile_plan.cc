@@ -60,7 +60,7 @@ std::vector<Box> Without(const std::vector<Box>& boxes, const Box& box) {
       out.push_back(std::move(rest));
       continue;
     }
-    // What lies below and above along each dimension, cut off in turn.
+    // Slices below and above along each dimension, cut off in turn.
     for (int d = 0; d < rest.size(); ++d) {
       Box part = rest;
       part.upper[d] = box.lower[d] - 1;
@@ -124,8 +124,8 @@ Box TilePlan::Core(const TileField& field, const IndexVector& tile) const {
 Box TilePlan::Window(const TileField& field, const IndexVector& tile) const {
   Box box = Tile(tile);
   for (int d = 0; d < dim_count(); ++d) {
-    box.lower[d] -= field.reach_below[static_cast<size_t>(d)];
-    box.upper[d] += field.reach_above[static_cast<size_t>(d)];
+    box.lower[d] -= field.halo_below[static_cast<size_t>(d)];
+    box.upper[d] += field.halo_above[static_cast<size_t>(d)];
   }
   return Intersect(Project(box, field.dims), field.box);
 }
@@ -152,10 +152,10 @@ std::vector<IndexVector> TilePlan::Directions() const {
       bool reaches = true;
       for (int d = 0; d < dim_count(); ++d) {
         const auto s = static_cast<size_t>(d);
-        // A neighbour above reads what lies below it.
+        // A neighbour above reads points below it.
         reaches &= delta[d] == 0 ||
-                   (counts[s] > 1 && (delta[d] > 0 ? field.reach_below[s]
-                                                   : field.reach_above[s]) > 0);
+                   (counts[s] > 1 && (delta[d] > 0 ? field.halo_below[s]
+                                                   : field.halo_above[s]) > 0);
       }
       is_wanted |= reaches;
     }
@@ -216,12 +216,12 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
   }
 }
 
-bool HasRoomForReach(const TilePlan& plan) {
+bool HasRoomForHalos(const TilePlan& plan) {
   const auto pieces = static_cast<int64_t>(plan.pieces.size());
-  return plan.levels_max() <= kReachEntriesMax / std::max<int64_t>(1, pieces);
+  return plan.levels_max() <= kHaloEntriesMax / std::max<int64_t>(1, pieces);
 }
 
-Reach ComputeReach(TilePlan& plan) {
+HaloWidths ComputeHalos(TilePlan& plan) {
   const auto dims = static_cast<size_t>(plan.dim_count());
   int64_t carried_max = 0;
   for (const TileField& field : plan.fields) {
@@ -229,17 +229,17 @@ Reach ComputeReach(TilePlan& plan) {
   }
   const int64_t levels = plan.levels_max();
   const auto rows = static_cast<size_t>(levels + carried_max);
-  Reach reach;
-  reach.below.assign(
+  HaloWidths halos;
+  halos.below.assign(
       plan.pieces.size(),
       std::vector<std::vector<int64_t>>(rows, std::vector<int64_t>(dims, 0)));
-  reach.above = reach.below;
+  halos.above = halos.below;
   const auto spread = [&](size_t p, size_t row) {
     const TilePiece& piece = plan.pieces[p];
     for (size_t l = 0; l < piece.loads.size(); ++l) {
       const TileLoad& load = piece.loads[l];
       if (plan.IsGathered(load)) continue;
-      // What a static piece needs, it needs once: row 0 stands for all.
+      // A static piece is needed once: row 0 stands for all.
       for (const int32_t maker : piece.makers[l]) {
         const auto m = static_cast<size_t>(maker);
         const bool to_static = plan.pieces[m].is_static;
@@ -247,10 +247,10 @@ Reach ComputeReach(TilePlan& plan) {
         if (to >= rows) continue;
         for (size_t d = 0; d < dims; ++d) {
           const int64_t shift = piece.is_inward[l][d] ? 0 : ShiftOf(load, d);
-          auto& below = reach.below[m][to][d];
-          auto& above = reach.above[m][to][d];
-          below = std::max(below, reach.below[p][row][d] - shift);
-          above = std::max(above, reach.above[p][row][d] + shift);
+          auto& below = halos.below[m][to][d];
+          auto& above = halos.above[m][to][d];
+          below = std::max(below, halos.below[p][row][d] - shift);
+          above = std::max(above, halos.above[p][row][d] + shift);
         }
       }
     }
@@ -265,8 +265,8 @@ Reach ComputeReach(TilePlan& plan) {
   }
   for (size_t f = 0; f < plan.fields.size(); ++f) {
     TileField& field = plan.fields[f];
-    field.reach_below.assign(dims, 0);
-    field.reach_above.assign(dims, 0);
+    field.halo_below.assign(dims, 0);
+    field.halo_above.assign(dims, 0);
     const auto is_own = [&field](size_t d) {
       return std::find(field.dims.begin(), field.dims.end(),
                        static_cast<int32_t>(d)) != field.dims.end();
@@ -280,15 +280,15 @@ Reach ComputeReach(TilePlan& plan) {
       for (size_t row = 0; row < rows; ++row) {
         for (size_t d = 0; d < dims; ++d) {
           if (!is_own(d)) continue;
-          field.reach_below[d] =
-              std::max(field.reach_below[d], reach.below[p][row][d]);
-          field.reach_above[d] =
-              std::max(field.reach_above[d], reach.above[p][row][d]);
+          field.halo_below[d] =
+              std::max(field.halo_below[d], halos.below[p][row][d]);
+          field.halo_above[d] =
+              std::max(field.halo_above[d], halos.above[p][row][d]);
         }
       }
     }
   }
-  return reach;
+  return halos;
 }
 
 }  // namespace dogged::dsl

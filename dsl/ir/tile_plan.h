@@ -1,11 +1,13 @@
 // TilePlan: how a uniform stencil program is computed in overlapped tiles of
 // space with some depth in time. A tile task takes the values of its block of
-// points at level (b-1)*D, and of a halo around it, computes D levels on a
-// region that shrinks by the stencil's reach at each, and gives away its block
-// at level b*D: whole to its own next task, in strips to its neighbours.
+// points at time step (b-1)*D, and of a halo around it, computes D time steps
+// on a region that shrinks by the stencil radius at each, and gives away its
+// block at time step b*D: whole to its own next task, in strips to its
+// neighbours.
 //
-// Everything in one space: coordinate 0 is time, 1..d are space. Plain data
-// and pure functions; part of the job.
+// Everything in one space: coordinate 0 is time, 1..d are space. A `level` is a
+// time step, `depth` the temporal depth of a tile. Plain data and pure
+// functions; part of the job.
 //
 // Source: [REM] names coalescing of tasks as future work; overlapped tiling is
 // the usual remedy for stencils (see docs/PAPERS.md).
@@ -58,9 +60,9 @@ struct TileField {
   // A static one that does not lie in space: its coordinates are indices of its
   // own. Each task makes for itself the part that it reads, and has no halo.
   bool is_gathered = false;
-  // Static fields are computed in stages: a scalar input may be made of
-  // what all tiles have of fields of lower stages, and what reads it has its
-  // stage or a higher one.
+  // Static fields are computed in stages: a scalar input may be made of all
+  // tiles of fields of lower stages, and its readers have its stage or a higher
+  // one.
   int32_t stage = 0;
   // The space dimension (from 0) of each index but time, in their order; -1 of
   // a gathered coefficient for coordinate 0, which has no other use there.
@@ -68,17 +70,17 @@ struct TileField {
   // Where time stands among the indices of the user's label.
   int32_t time_position = 0;
   Box box;              // all its labels, by entry of `dims`
-  int64_t carried = 0;  // levels that a later task reads, at least 0
+  int64_t carried = 0;  // time steps that a later task reads, at least 0
   // By space dimension: how far a task reads beyond its tile.
-  std::vector<int64_t> reach_below;
-  std::vector<int64_t> reach_above;
+  std::vector<int64_t> halo_below;
+  std::vector<int64_t> halo_above;
 };
 
 // The largest factor of a coordinate.
 inline constexpr int64_t kFactorMax = int64_t{1} << 16;
 
 // An operand of a piece: element (coordinate[e] + shift[e]) for each of its
-// dimensions e, `lag` levels ago; of an input or a gathered coefficient the
+// dimensions e, `lag` time steps ago; of an input or a gathered coefficient the
 // element (at[e]).
 struct TileLoad {
   bool is_input = false;  // of TilePlan::inputs, else of fields
@@ -89,15 +91,15 @@ struct TileLoad {
   std::vector<AffineExpr> at;  // from the piece's coordinates
 };
 
-// A task class, or what is computed of it at one level in one tile.
+// A task class, or its part at one time step in one tile.
 struct TilePiece {
   CodeBlock code;                    // over time and space
   std::vector<AffineExpr> at_least;  // >= 0; each of time and one dimension
-  Guard levels;                      // the levels that it is computed at
+  Guard levels;                      // the time steps that it is computed at
   std::vector<int32_t> stores;       // fields
   std::vector<TileLoad> loads;
   bool is_static = false;
-  // Pieces that create what load l reads.
+  // Pieces that create the source of load l.
   std::vector<std::vector<int32_t>> makers;
   // By load and space dimension: true if the load's shift there needs no halo,
   // as it points inwards from the edge of the domain.
@@ -108,10 +110,10 @@ struct TilePiece {
 struct TileInput {
   int32_t position = 0;  // in Job::inputs
   ElementType element = ElementType::kDouble;
-  Box box;  // what the dense array covers, by its dimension
+  Box box;  // bounds of the dense array, by its dimension
 };
 
-// Points of a slab at one level, so that a few of its rows fit the nearest
+// Points of a slab at one time step, so that a few of its rows fit the nearest
 // cache.
 constexpr int64_t kSlabPoints = 2048;
 
@@ -125,8 +127,9 @@ struct TilePlan {
   int64_t first_level = 0;
   int64_t base_level = 0;  // the start task computes up to here
   int64_t last_level = 0;
-  int64_t depth = 1;  // levels that a step task computes
-  // Of a loop: blocks end at all levels round_first + k*round_step. 0: no loop.
+  int64_t depth = 1;  // time steps that a step task computes
+  // In a loop, blocks end at all time steps round_first + k*round_step. 0: no
+  // loop.
   int64_t round_first = 0;
   int64_t round_step = 0;
   int64_t slab_points = kSlabPoints;  // see SweepOrder
@@ -135,8 +138,9 @@ struct TilePlan {
   std::vector<TileInput> inputs;
 
   int dim_count() const { return space.size(); }
-  // Of a coefficient of time: what lacks a dimension of space has few values. A
-  // task computes them for all its levels before it begins with the others.
+  // True for a coefficient of time. It lacks a dimension of space, so it has
+  // few values: a task computes them for all its time steps before all other
+  // fields.
   bool IsAhead(const TileField& field) const {
     return !field.is_static &&
            static_cast<int>(field.dims.size()) < dim_count();
@@ -156,23 +160,24 @@ struct TilePlan {
   }
   // Step tasks per tile.
   int64_t block_count() const;
-  // Levels of the longest block.
+  // Time steps of the longest block.
   int64_t levels_max() const {
     return std::max(depth, base_level - first_level + 1);
   }
-  // The block of `depth` levels that a level is in. Step task b computes block
-  // b; the start task all to block 0, of which the first may lack levels.
+  // The block of `depth` time steps that a time step is in. Step task b
+  // computes block b; the start task all to block 0, of which the first may
+  // lack time steps.
   int64_t BlockOf(int64_t level) const;
-  // Of the task that computes a block.
+  // Bounds of the task that computes a block.
   int64_t FirstLevelOf(int64_t block) const;
   int64_t LastLevelOf(int64_t block) const;
-  // Of a static piece.
+  // The stage of a static piece.
   int32_t StageOf(const TilePiece& piece) const {
     return fields[static_cast<size_t>(piece.stores.front())].stage;
   }
   // The points of a tile, all dimensions.
   Box Tile(const IndexVector& tile) const;
-  // `field`'s points in a tile, and those with the halo around it.
+  // `field`'s points in a tile, without and with the halo around it.
   Box Core(const TileField& field, const IndexVector& tile) const;
   Box Window(const TileField& field, const IndexVector& tile) const;
   // The strip of `field` that `tile` gives to its neighbour at tile + delta;
@@ -188,26 +193,27 @@ struct TilePlan {
   static TilePlan Decode(Decoder& in);
 };
 
-// How far beyond its tile each piece must be computed so that the tile comes
-// out right: below[piece][r][d] with r levels to go. Fills in the fields'
-// reach. One row more per level carried, for the levels before the block.
-struct Reach {
+// HaloWidths: how far beyond its tile each piece is computed, so that the tile
+// comes out right: below[piece][r][d] with r time steps to go. Each time step
+// carried adds a row, for those before the block. ComputeHalos() also fills in
+// that of fields.
+struct HaloWidths {
   std::vector<std::vector<std::vector<int64_t>>> below;
   std::vector<std::vector<std::vector<int64_t>>> above;
 };
-Reach ComputeReach(TilePlan& plan);
+HaloWidths ComputeHalos(TilePlan& plan);
 
 // More stages than a program has that somebody wrote.
 inline constexpr int32_t kStagesMax = 64;
 
-// Levels of a block, times pieces: more than ComputeReach() should make.
-inline constexpr int64_t kReachEntriesMax = int64_t{1} << 21;
-bool HasRoomForReach(const TilePlan& plan);
+// Time steps of a block, times pieces: more than ComputeHalos() should make.
+inline constexpr int64_t kHaloEntriesMax = int64_t{1} << 21;
+bool HasRoomForHalos(const TilePlan& plan);
 
 // An empty box by field, of as many dimensions as the field has.
 std::vector<Box> EmptyBoxes(const TilePlan& plan);
-// Extends `gathered`, a box by field, by what `piece` reads of gathered
-// coefficients at `points`, all coordinates.
+// Extends `gathered`, a box by field, by the gathered coefficients that `piece`
+// reads at `points`, all coordinates.
 void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
               std::vector<Box>& gathered);
 

@@ -1,5 +1,5 @@
-// A TilePlan as bytes. They may come from anybody: what is decoded can be run
-// without reaching beyond anything, and what it takes is bounded.
+// TilePlan as bytes. They may come from anybody: a plan that was decoded never
+// goes beyond its arrays when it runs, and its cost is bounded.
 #include <algorithm>
 #include <utility>
 
@@ -147,8 +147,8 @@ bool IsValidIndex(const AffineExpr& expr, const TilePlan& plan) {
                      });
 }
 
-// Load l of `piece` reads what is there: its source, of the type that the code
-// takes it for, at a level that is kept.
+// True if the source of load l of `piece` exists, has the type that the code
+// takes it for, and is read at a time step that is kept.
 bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
   const TileLoad& load = piece.loads[l];
   if (!IsIn(load.source,
@@ -164,7 +164,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     rank = static_cast<size_t>(plan.inputs[source].box.size());
   } else {
     const TileField& field = plan.fields[source];
-    // Gathered coefficients are made of what all of space can have.
+    // Gathered coefficients are made of fields that all of space can have.
     if (plan.IsGathered(piece) && !field.is_gathered &&
         !(field.is_static && field.dims.empty())) {
       return false;
@@ -224,8 +224,8 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   return true;
 }
 
-// What a static piece reads is there at its stage, and each piece stands after
-// those that make the gathered coefficients it reads.
+// True if a static piece's inputs are there at its stage, and each piece stands
+// after the pieces that make the gathered coefficients it reads.
 bool IsValidOrder(const TilePlan& plan) {
   std::vector<size_t> made(plan.fields.size(), 0);  // by field: last piece + 1
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
@@ -289,7 +289,7 @@ bool IsValid(const TilePlan& plan) {
         (plan.round_first - plan.base_level) % plan.depth != 0))) {
     return false;
   }
-  return HasRoomForReach(plan) &&
+  return HasRoomForHalos(plan) &&
          std::all_of(plan.fields.begin(), plan.fields.end(),
                      [&](const auto& f) { return IsValidField(f, plan); }) &&
          std::all_of(plan.pieces.begin(), plan.pieces.end(),
@@ -350,7 +350,7 @@ TilePlan TilePlan::Decode(Decoder& in) {
     in.Fail();
     return TilePlan();
   }
-  ComputeReach(out);
+  ComputeHalos(out);
   return out;
 }
 

@@ -1,5 +1,5 @@
-// TileRole: what one task class of a tile program does, in terms of its
-// TilePlan. Plain data.
+// TileRole: the part of one task class of a tile program in its TilePlan. Plain
+// data.
 #ifndef DOGGED_DSL_IR_TILE_ROLE_H_
 #define DOGGED_DSL_IR_TILE_ROLE_H_
 
@@ -11,39 +11,39 @@
 namespace dogged::dsl {
 
 // Points of a field that a user wants: one value per tile and block, empty
-// where the block has no level that is wanted.
+// where the block has no time step that is wanted.
 struct TileResult {
   int32_t field = 0;
-  // By entry of the field's dims: those of a box that are so far apart, from
-  // its lower end on.
+  // By entry of the field's dims: the points of `box` that are `step` apart,
+  // from its lower end on.
   Box box;
   IndexVector step;
   int64_t first_level = 0;
   int64_t last_level = 0;
-  int64_t level_step = 1;  // between levels that are wanted, from the first on
+  int64_t level_step = 1;  // between wanted time steps, from the first on
   bool has_time = false;   // time is one of the value's dimensions
 
   bool IsWanted(int64_t level) const {
     return level >= first_level && level <= last_level &&
            (level - first_level) % level_step == 0;
   }
-  // The first level from `first` on that is wanted, if its end lets it.
+  // The first time step from `first` on that is wanted, if its end lets it.
   int64_t FirstWanted(int64_t first) const;
-  // Levels of first ... last that are wanted.
+  // Time steps of first ... last that are wanted.
   int64_t CountWanted(int64_t first, int64_t last) const;
-  // The least box that holds what is wanted of `core`.
+  // The least box around the wanted points of `core`.
   Box WantedOf(const Box& core) const;
-  // How many points that has, if it is one of those.
+  // Wanted points of a WantedOf(), by dimension.
   IndexVector CountsOf(const Box& wanted) const;
 };
 
-// What one task class of a tile program does. In the order of its uses it is
-// given: every static field's window or number (a static task those of stages
-// below its own, and numbers also of its own); then, a step only, for each
-// carried field its own core of the block before and a strip from tile - delta
-// for each direction delta. In the order of its creates it gives: a static task
-// the windows of its stage; others, if `gives_carry`, each carried field's core
-// and a strip for each direction; then the results.
+// Part of one task class in its TilePlan. Its inputs, in the order of its uses:
+// every static field's window or number (for a static task, fields of stages
+// below its own, and numbers also of its own); then, for a step task only, each
+// carried field's own core of the block before and a strip from tile - delta
+// for each direction delta. Its outputs, in the order of its creates: for a
+// static task the windows of its stage; for all others, if `gives_carry`, each
+// carried field's core and a strip for each direction; then the results.
 struct TileRole {
   enum class Kind : uint8_t { kStatic = 0, kStart = 1, kStep = 2 };
   Kind kind = Kind::kStep;

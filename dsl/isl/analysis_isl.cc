@@ -68,7 +68,7 @@ isl::set Analysis::KnownLabels(int32_t array) const {
   return created_[a].unite(read_[a]);
 }
 
-// Without what lies beyond the ends of a ring: only to be read by neighbours.
+// Less the labels beyond the ends of a ring, which only neighbours read.
 isl::set Analysis::Inside(int32_t array, isl::set labels) const {
   for (const CheckedBoundary& boundary : program_.boundaries) {
     if (boundary.ref.array != array || boundary.periodic_free < 0) continue;
@@ -80,8 +80,9 @@ isl::set Analysis::Inside(int32_t array, isl::set labels) const {
   return labels;
 }
 
-// What ":" means, at the indices where `is_slice`: the declared range, or that
-// of all labels that tasks create or read, without what is beyond a ring.
+// The labels that ":" stands for at the indices where `is_slice`: the declared
+// range, or that of all labels that tasks create or read, less those beyond a
+// ring.
 isl::set Analysis::WholeArray(int32_t array,
                               const std::vector<bool>& is_slice) const {
   const auto& declared = sets_.Declared(array);
@@ -89,8 +90,8 @@ isl::set Analysis::WholeArray(int32_t array,
   return sets_.BoxHull(Inside(array, KnownLabels(array)), is_slice);
 }
 
-// What the program calls the indices of an array: in its declaration, or in
-// `ref`, whose forms are over `domain`.
+// Names of an array's indices: from its declaration, or from `ref`, whose forms
+// are over `domain`.
 std::vector<std::string> Analysis::IndexNames(
     const CheckedRef& ref, const CheckedDomain& domain) const {
   const CheckedArray& array = program_.arrays[static_cast<size_t>(ref.array)];
@@ -155,7 +156,7 @@ void Analysis::DefaultResult() {
       }
     }
   }
-  // Not if the command line says what is wanted.
+  // A selection of the command line is enough.
   const bool is_needed = program_.results.empty();
   if (found < 0 || found == INT32_MAX || !is_stencil) {
     if (is_needed && Fails()) {
@@ -287,7 +288,7 @@ void Analysis::Results() {
   if (std::all_of(results.begin(), results.end(),
                   [](const CheckedResult& r) { return r.is_selection; })) {
     DefaultResult();
-    // What the command line selects comes last.
+    // Selections of the command line come last.
     if (!results.empty() && !results.back().is_selection) {
       std::rotate(results.begin(), results.end() - 1, results.end());
     }

@@ -20,9 +20,9 @@
 
 namespace dogged::dsl {
 
-// One analysis, either with parameters as they are or with their numbers.
-// Reports only in the second case: in the first it ends at the first proof
-// that fails.
+// Analysis of one program, either with parameters as they are or with their
+// numbers. Reports only in the second case: in the first it ends at the first
+// proof that fails.
 class Analysis {
  public:
   Analysis(CheckedProgram& program, Diagnostics& diagnostics,
@@ -43,7 +43,7 @@ class Analysis {
     std::vector<isl::map> uses;
   };
 
-  // --- analysis_isl.cc: what follows from the labels as a whole ---
+  // --- analysis_isl.cc: facts of the set of labels ---
   void Gather();
   void AddTask(int32_t k);
   void Results();
@@ -114,9 +114,8 @@ class Analysis {
   std::string HelpWithoutLabels(int32_t array, std::string otherwise) const;
   std::string HelpToMake(const CheckedUse& use, const isl::set& piece,
                          const std::vector<std::string>& names) const;
-  // The first and the last value of index i of what is known to be made of an
-  // array; `is_sure` of an end at which something else stands than tasks that
-  // read the array.
+  // The first and the last value of index i of an array's labels, as far as
+  // known; an end is sure where not only tasks that read the array make labels.
   struct Grid {
     std::optional<int64_t> first;
     std::optional<int64_t> last;
@@ -144,7 +143,7 @@ class Analysis {
 
   // --- analysis_isl_order.cc ---
   void Order();
-  // Points of a task to what creates the labels that they read.
+  // Points of a task to the tasks that create the labels that they read.
   struct Dependence {
     size_t reader = 0;
     size_t maker = 0;
@@ -198,8 +197,8 @@ class Analysis {
   std::vector<isl::set> wanted_;
   std::vector<isl::set> useless_;       // by task, what no result needs
   std::optional<Dependence> doubtful_;  // in a ring without a proof
-  // Boundaries that create a label twice: the first such label, and what would
-  // leave all of them to boundaries further up.
+  // Boundaries that create a label twice: the first such label, and conditions
+  // that would leave all of them to boundaries further up.
   struct Clash {
     std::string message;
     std::vector<int> lines;  // of the others

@@ -17,9 +17,9 @@ bool HasDimensions(const LinearForm& form) {
 }  // namespace
 
 // Makes a task of each boundary: its indices range over the labels that are
-// read or wanted and that no task creates. What periodic boundaries take is
-// what then is left, in their order: they read further labels, which may be
-// those of other boundaries.
+// read or wanted and that no task creates. Periodic boundaries then take the
+// remaining labels, in their order: they read further labels, which may belong
+// to other boundaries.
 void Analysis::Boundaries() {
   const std::vector<isl::set> created = created_;
   const std::vector<isl::set> sources = PeriodicSources();
@@ -43,7 +43,8 @@ void Analysis::Boundaries() {
   }
 }
 
-// What is `needed` of its array has nothing that only it could give.
+// Warns that the boundary makes nothing: tasks create all labels of its form
+// that are `needed`.
 void Analysis::WarnOfIdle(const CheckedBoundary& boundary,
                           const isl::set& needed) {
   const isl::set mine = FormOf(boundary).range().intersect(needed);
@@ -101,9 +102,9 @@ static bool CrossAtCorner(const CheckedRef& boundary, const CheckedTask& task,
   return false;
 }
 
-// Some of what is `needed` of a boundary's form a task makes, the rest the
-// boundary: ranges that begin at 0 where others begin at 1. Not of a form
-// without a number, which is what holds elsewhere.
+// Warns if a task makes a part of the `needed` labels of a boundary's form, and
+// the boundary the rest: a range begins at 0 where another begins at 1. A form
+// without a number is meant for such a rest.
 void Analysis::WarnOfLost(const CheckedBoundary& boundary,
                           const isl::set& needed) {
   if (boundary.free.size() >= boundary.ref.index.size()) return;
@@ -163,7 +164,7 @@ void Analysis::ReportLost(const CheckedBoundary& boundary,
           condition.empty() ? "where ..." : absl::StrCat("where ", condition)));
 }
 
-// Its free indices, where its condition holds.
+// A boundary's free indices, where its condition holds.
 CheckedDomain Analysis::FreeOf(const CheckedBoundary& boundary) {
   CheckedDomain free;
   for (const std::string& name : boundary.free) {
@@ -174,7 +175,7 @@ CheckedDomain Analysis::FreeOf(const CheckedBoundary& boundary) {
   return free;
 }
 
-// Its free indices to the labels that it may give values to.
+// A boundary's free indices to the labels that it may give values to.
 isl::map Analysis::FormOf(const CheckedBoundary& boundary) const {
   return sets_.RefMap("F", boundary.free.size(), boundary.ref)
       .intersect_domain(sets_.Points("F", FreeOf(boundary)));
@@ -222,8 +223,8 @@ bool Analysis::RoundTheRing(const CheckedBoundary& boundary,
   return true;
 }
 
-// What periodic boundaries are going to read, by array: as in Periodic, before
-// the plain ones are tasks.
+// Labels that periodic boundaries are going to read, by array: as in Periodic,
+// before plain boundaries are tasks.
 std::vector<isl::set> Analysis::PeriodicSources() const {
   std::vector<isl::set> taken = created_;
   for (const CheckedBoundary& boundary : program_.boundaries) {
@@ -288,15 +289,15 @@ bool Analysis::AddBoundaryTask(const CheckedBoundary& boundary,
     return true;
   }
   task.domain = *domain;
-  // What is wanted where a loop ends, and read nowhere, has a form that does
-  // not tell rounds apart; numbers do.
+  // The form of a label that is wanted where a loop ends, and read nowhere,
+  // does not tell rounds apart; numbers do.
   if (symbolic_ && !TimeOf(task.domain, program_)) return !Fails();
   program_.tasks.push_back(std::move(task));
   AddTask(static_cast<int32_t>(program_.tasks.size()) - 1);
   return true;
 }
 
-// Labels beyond an end of what tasks create take their value from one period
+// Labels beyond an end of the created ones take their value from one period
 // further in, or more where the ring is shorter than that: a task for each
 // number of periods.
 void Analysis::Periodic(const CheckedBoundary& boundary,

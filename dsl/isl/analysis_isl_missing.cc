@@ -1,4 +1,4 @@
-// What is said where a label is read or wanted and nobody makes it.
+// Errors where a label is read or wanted and no task makes it.
 #include <isl/map.h>
 #include <isl/set.h>
 #include <isl/val.h>
@@ -51,8 +51,8 @@ bool AreMixed(const std::vector<std::string>& some,
   return out;
 }
 
-// What the program calls the labels of the piece: a number where all have the
-// same, else the index of whoever reads it.
+// The labels of the piece as the program would write them: an index is a number
+// where all have the same, else the name at the reader.
 std::string LabelsText(const std::string& array, const isl::set& piece,
                        const std::vector<std::string>& names) {
   std::string out = array;
@@ -77,7 +77,7 @@ bool IsNumber(const LinearForm& form) {
 
 void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
   const CheckedArray& made = program_.arrays[static_cast<size_t>(array)];
-  // Where a task makes every other one, those between have numbers.
+  // Labels between the steps of a task are told by numbers.
   const auto stepped = SteppedOver(array, piece);
   const auto text = [&](std::vector<std::string> names) {
     if (stepped) {
@@ -142,9 +142,9 @@ void Analysis::ReportMissing(int32_t array, const isl::set& piece) {
   }
 }
 
-// What to do where a label of `array` is missing: before `otherwise` comes that
-// something that makes labels of it has an empty range, or that an input does,
-// for values beside an input's are seldom meant.
+// Help where a label of `array` is missing. A maker of its labels with an empty
+// range, or an input, is named before `otherwise` is said: values beside an
+// input's are seldom meant.
 std::string Analysis::HelpWithoutLabels(int32_t array,
                                         std::string otherwise) const {
   const CheckedTask* maker = nullptr;
@@ -153,7 +153,7 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
       if (create.ref.array == array) maker = &task;
     }
   }
-  // One that makes nothing comes first.
+  // A task of an empty range is named first.
   bool is_empty = created_[static_cast<size_t>(array)].is_empty();
   for (size_t k = 0; k < tasks_.size(); ++k) {
     const CheckedTask& task = program_.tasks[k];
@@ -176,7 +176,7 @@ std::string Analysis::HelpWithoutLabels(int32_t array,
 
 namespace {
 
-// The least and the greatest of what was included; none at first.
+// The least and the greatest included number; none at first.
 struct Ends {
   std::optional<int64_t> first;
   std::optional<int64_t> last;
@@ -217,7 +217,7 @@ Analysis::Grid Analysis::GridOf(int32_t array, int i) const {
   Ends all = numbers;
   all.Include(own.first, own.last);
   all.Include(others.first, others.last);
-  // Where all tasks begin at one index, what lies before may have been left
+  // Where all tasks begin at one index, labels before it may have been left
   // out.
   const bool starts_before = others.first && others.first < own.first;
   const bool ends_behind = others.last && others.last > own.last;
@@ -241,7 +241,7 @@ bool Analysis::IsSliced(int32_t array, size_t i) const {
                      });
 }
 
-// The index along which tasks leave out what is missing, by their steps.
+// The index along which tasks leave out the missing labels, by their steps.
 std::optional<Analysis::Steps> Analysis::SteppedOver(
     int32_t array, const isl::set& piece) const {
   for (size_t k = 0; k < tasks_.size(); ++k) {
@@ -274,8 +274,8 @@ std::optional<Analysis::Steps> Analysis::SteppedOver(
   return std::nullopt;
 }
 
-// " where x > 0 and x < N-1": what a boundary for the labels of the piece
-// leaves to those that meet it.
+// " where x > 0 and x < N-1": keeps a boundary for the labels of the piece off
+// the labels that other boundaries meet there.
 std::string Analysis::CornersOf(int32_t array, const isl::set& piece,
                                 const std::vector<std::string>& names) const {
   const auto a = static_cast<size_t>(array);
@@ -315,9 +315,9 @@ std::string Analysis::CornersOf(int32_t array, const isl::set& piece,
              : absl::StrCat(" where ", absl::StrJoin(conditions, " and "));
 }
 
-// What to do for labels that `use` reads and nobody makes. A line to add is
-// only given where the program with it means what is meant now: within the
-// grid of the array, or at an end of it that nothing else has set.
+// Help with labels that `use` reads and no task makes. A line to add is only
+// offered where the program with it keeps its present meaning: within the grid
+// of the array, or at an end of it that nothing else has set.
 std::string Analysis::HelpToMake(const CheckedUse& use, const isl::set& piece,
                                  const std::vector<std::string>& names) const {
   const int32_t array = use.ref.array;
@@ -354,7 +354,7 @@ std::string Analysis::HelpToMake(const CheckedUse& use, const isl::set& piece,
     const isl::set known = Inside(array, KnownLabels(array));
     const auto begin = Least(known, d);
     const auto end = Greatest(known, d);
-    // Indices of less than 0 are meant where others are.
+    // Indices of less than 0 are meant where the array has others.
     const bool is_outside = (is_before && grid.is_first_sure) ||
                             (is_behind && grid.is_last_sure) ||
                             (begin && *begin < 0 && *grid.first >= 0);
@@ -377,9 +377,9 @@ std::string Analysis::HelpToMake(const CheckedUse& use, const isl::set& piece,
       ",  or shrink a range");
 }
 
-// What to do where `ref`, over `domain`, is a label that another place does not
-// speak of: before `otherwise` comes that a task or boundary has its indices in
-// another order.
+// Help where no other place has the label `ref`, over `domain`: a task or
+// boundary that has its indices in another order is named before `otherwise` is
+// said.
 std::string Analysis::HelpWithOrder(const CheckedRef& ref,
                                     const CheckedDomain& domain,
                                     std::string otherwise) const {
@@ -424,7 +424,7 @@ absl::string_view Analysis::TextAt(SourceRange range) const {
               static_cast<size_t>(range.end - range.begin));
 }
 
-// What stands between the brackets of index `i`.
+// The text between the brackets of index `i`.
 absl::string_view Analysis::IndexText(const CheckedRef& ref, size_t i) const {
   const absl::string_view text = TextAt(ref.range);
   size_t begin = 0;
@@ -450,11 +450,11 @@ bool Analysis::StepsBack(const CheckedRef& ref, const AffineMap& made) const {
   return false;
 }
 
-// What to do where `use` has no producer: before `otherwise` comes that it
-// reads what comes after the label that it is for, such as u(x)(t+1) for
-// u(x)(t). That is so of an index where the array begins below what the task
-// makes and ends with it, if it is the last one, or if the task reads nothing
-// that comes before along it.
+// Help with a `use` that has no producer: before `otherwise` comes that it
+// reads a label behind the one that the task makes, such as u(x)(t+1) for
+// u(x)(t). An index goes ahead like that where the array begins below the
+// task's own range and ends with it, if it is the last index, or if the task
+// reads nothing that comes before along it.
 std::string Analysis::HelpAhead(const CheckedTask& task, const CheckedUse& use,
                                 std::string otherwise) const {
   const Domain domain = Instantiate(task.domain, program_);

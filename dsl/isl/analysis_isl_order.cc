@@ -20,8 +20,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Steps of isl on finding an order. They take longer than others: seconds, of
-// the knot in tests/dsl/analysis_test.cc.
+// Steps of isl on finding an order. They take longer than most: the knot in
+// tests/dsl/analysis_test.cc takes seconds.
 constexpr uint64_t kOrderOperationsMax = 30'000;
 // Tasks that the search for a cycle visits.
 constexpr int64_t kCycleTasksMax = 100'000;
@@ -30,7 +30,7 @@ isl::union_map Union(const isl::map& map) { return isl::union_map(map); }
 
 }  // namespace
 
-// Tasks to the tasks that create what they use.
+// Tasks to the tasks that create the labels they use.
 isl::union_map Analysis::Requires() const {
   isl::union_map out = isl::manage(
       isl_union_map_empty(isl_set_get_space(tasks_[0].domain.get())));
@@ -49,7 +49,7 @@ isl::union_map Analysis::Requires() const {
   return out;
 }
 
-// By label: a task may read what some task creates.
+// By label: a task may read some that a task creates.
 std::vector<Analysis::Dependence> Analysis::Dependences() const {
   std::vector<Dependence> out;
   for (size_t k = 0; k < tasks_.size(); ++k) {
@@ -68,8 +68,8 @@ std::vector<Analysis::Dependence> Analysis::Dependences() const {
   return out;
 }
 
-// How much larger index `i` is in what the reader creates than in what it
-// reads, if that is a number; from -1 on `i` counts from the last one.
+// How much larger index `i` is in the reader's created label than in the label
+// it reads, if that is a number; from -1 on `i` counts from the last one.
 std::optional<int64_t> Analysis::StepOf(const Dependence& dependence,
                                         int i) const {
   const auto index = [i](const CheckedRef& ref) -> const LinearForm* {
@@ -172,13 +172,13 @@ bool Analysis::Falls(const std::vector<Dependence>& ring) {
   return false;
 }
 
-// Whether isl finds a schedule that runs every task strictly after what it
-// requires: the proof. It may find none where one exists.
+// True if isl finds a schedule that runs every task strictly after the tasks
+// that it requires: the proof. It may find none where one exists.
 bool Analysis::HasSchedule() const {
   isl_union_map* before = Requires().reverse().release();  // first to second
   isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
   for (size_t k = 0; k < tasks_.size(); ++k) {
-    // What requires nothing is in no cycle.
+    // Tasks that require nothing are in no cycle.
     if (tasks_[k].uses.empty()) continue;
     points = isl_union_set_union(
         points, isl_union_set_from_set(tasks_[k].domain.copy()));

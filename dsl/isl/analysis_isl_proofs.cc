@@ -159,9 +159,9 @@ void Analysis::DeclaredRanges() {
   }
 }
 
-// --- What the command line asks for -----------------------------------------
+// --- Selections of the command line -----------------------------------------
 
-// Labels within what ":" means, index by index.
+// Takes the labels within ":", index by index.
 void Analysis::SelectWithin(const CheckedResult& result,
                             const isl::set& labels) {
   const int32_t array = result.ref.array;
@@ -295,7 +295,8 @@ bool Analysis::IsThin(const isl::set& set) {
   return is_thin;
 }
 
-// True of what a loop would need that runs a given number of steps instead.
+// True for tasks of a loop's condition, where the loop runs a given number of
+// steps instead.
 bool Analysis::IsForCondition(const CheckedTask& task) const {
   const std::vector<int32_t>& arrays = program_.condition_arrays;
   return std::any_of(task.creates.begin(), task.creates.end(),
@@ -337,7 +338,7 @@ void Analysis::Need() {
     all = false;
     if (!Fails()) return;
     if (IsThin(useless) || IsForCondition(task)) continue;
-    // A file holds what it holds.
+    // A file may hold more than is needed.
     if (task.origin == CheckedTask::Origin::kInput &&
         !tasks_[k].domain.is_subset(useless)) {
       continue;
@@ -351,7 +352,7 @@ void Analysis::Need() {
   }
 }
 
-// What no result needs of class k, and why that may be so.
+// Warns of the points of class k that no result needs.
 void Analysis::WarnOfUseless(size_t k) const {
   const CheckedTask& task = program_.tasks[k];
   const bool is_all = tasks_[k].domain.is_subset(useless_[k]);
@@ -366,8 +367,8 @@ void Analysis::WarnOfUseless(size_t k) const {
                      "more");
 }
 
-// Fills in CheckedTask::needed, if it can. Of a loop that is what it needs
-// wherever it may end.
+// Fills in CheckedTask::needed, if it can. A loop's tasks are needed if they
+// are for any round at which it may end.
 void Analysis::FindNeeded(const isl::union_set& wanted) {
   if (program_.every_task_needed) return;
   const isl::union_map requires_map = Requires();
@@ -383,7 +384,8 @@ void Analysis::FindNeeded(const isl::union_set& wanted) {
   isl_ctx_set_max_operations(context, bound);
 }
 
-// What comes out is an extra; false: nothing does.
+// Fills in `needed` by `find` within so many operations; false, and nothing is
+// filled in, if that fails. Nothing depends on it: `needed` is an extra.
 bool Analysis::TryNeeded(
     uint64_t operations_max,
     absl::FunctionRef<std::optional<isl::union_set>()> find) {
@@ -411,8 +413,8 @@ isl::union_set Analysis::AllTasks() const {
 
 // The tasks that results need: they require nothing from outside, and each of
 // them makes something wanted or read within. As there is no cycle, no other
-// set has both properties. Here by leaving out what nobody reads, then what
-// only that has read, and so on. None: there is no end in sight.
+// set has both properties. Found by leaving out tasks that nobody reads, then
+// tasks that only those have read, and so on. None: there is no end in sight.
 std::optional<isl::union_set> Analysis::ByPeeling(
     const isl::union_set& wanted, const isl::union_map& requires_map) const {
   const isl::union_set all = AllTasks();

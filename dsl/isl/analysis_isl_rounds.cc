@@ -1,5 +1,5 @@
-// What a loop's tasks read is there in whatever round it ends. Part of the isl
-// adapter.
+// Proof that labels which a loop's tasks read exist, in whatever round it ends.
+// Part of the isl adapter.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -77,8 +77,8 @@ isl::set IslSets::WantedAtSomeEnd(const CheckedResult& result) const {
 }
 
 // A proof with symbols is one for every round; numbers are those of the last
-// one, and say nothing of those before. Boundaries are no tasks of their own
-// here: they are run when somebody reads them.
+// round, and say nothing of earlier ones. Boundaries are no tasks of their own
+// here: they are run when a task reads them.
 void Analysis::Rounds() {
   if (!program_.repeat || symbolic_) return;
   for (size_t k = 0; k < tasks_.size(); ++k) {

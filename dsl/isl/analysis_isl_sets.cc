@@ -70,8 +70,8 @@ bool HasFloors(const isl::set& set) {
   return out;
 }
 
-// `hull` without what lies beyond the first and the last point of `set`: isl's
-// simple hull keeps bounds that conditions such as  x % 3 != 0  move inwards.
+// `hull` cut off at the first and the last point of `set`: isl's simple hull
+// keeps bounds that conditions such as x % 3 != 0 move inwards.
 isl::set Tightened(isl::set hull, const isl::set& set) {
   std::pair<const isl::set&, isl::set> bounds(set, hull);
   const auto visit = [](isl_constraint* c, void* user) -> isl_stat {
@@ -248,7 +248,7 @@ isl::map IslSets::UseMap(const isl::set& domain, int32_t task_class,
       program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
   const std::string tuple = TaskTuple(task_class);
   if (use.over) {
-    // The task's indices come first among those of `over`.
+    // The task's indices are the first of `over`.
     const size_t over_count = use.over->dimensions.size();
     const isl::map points(
         context_, absl::StrCat(prefix_, "{ ", Tuple(tuple, dim_count), " -> ",
@@ -292,8 +292,8 @@ isl::set IslSets::BoxHull(const isl::set& labels,
 
 // The constraints of `set`. An equality with one div, f + m*e = 0, says that m
 // divides f. Left out are constraints on parameters alone, and those with divs
-// that have no such form: the caller compares what came out with `set`. Empty
-// if a number is too large.
+// that have no such form: the caller compares the outcome with `set`. Empty if
+// a number is too large.
 std::vector<CheckedConstraint> IslSets::ConstraintsOf(
     const isl::basic_set& set) const {
   struct Out {

@@ -41,8 +41,8 @@ class IslSets {
   static constexpr int64_t kSymbolicMin = 8;
 
   isl::set TaskDomain(int32_t task_class) const;
-  // Points of a task to the labels that they create and use; `domain` is what
-  // TaskDomain returned.
+  // Points of a task to the labels that they create and use; `domain` is that
+  // of TaskDomain.
   isl::map CreateMap(const isl::set& domain, int32_t task_class,
                      const CheckedCreate& create) const;
   isl::map UseMap(const isl::set& domain, int32_t task_class,
@@ -75,7 +75,7 @@ class IslSets {
   // the first runs does not have. Both have a TimeOf; with numbers.
   isl::map NotYet(int32_t k, int32_t l) const;
 
-  // The labels of `result`, and of a program that repeats also what it is where
+  // The labels of `result`, and in a program that repeats also its labels where
   // the loop ends earlier.
   isl::set WantedAtSomeEnd(const CheckedResult& result) const;
 

@@ -10,7 +10,7 @@
 namespace dogged::dsl {
 namespace {
 
-// A try visits at most so many times what it may visit of one class.
+// A try visits at most so many times the bound of one class.
 constexpr int64_t kClassesMax = 4;
 
 // Depth first along `requires`, with a stack of its own: a cycle is an edge to
@@ -36,7 +36,7 @@ class Search {
             return From({.task_class = k, .index = index});
           });
       if (!cycle_.empty()) break;
-      // Where the bound was reached: nothing is known of what is on the path.
+      // Where the bound was reached, nothing is known of tasks on the path.
       for (const Frame& frame : path_) is_done_.erase(frame.task);
       path_.clear();
     }
@@ -107,7 +107,7 @@ class Search {
     path_.push_back(std::move(frame));
   }
 
-  // What a reduction reads, up to the bound.
+  // Adds the producers of labels that a reduction reads, up to the bound.
   void EnterOver(Frame& frame) {
     const CheckedTask& of =
         checked_.tasks[static_cast<size_t>(frame.task.task_class)];
@@ -173,7 +173,7 @@ Program Skeleton(const CheckedProgram& program) {
 
 CycleSearch FindCycle(const CheckedProgram& program, int64_t tasks_max) {
   const Program skeleton = Skeleton(program);
-  // One order may lose itself in a corner where the other finds a cycle soon.
+  // A search in one order may get lost where the other finds a cycle soon.
   struct Try {
     bool last_first;
     int64_t tasks_max;

@@ -1,5 +1,5 @@
-// Looks for a cycle by walking concrete tasks: what is left when no schedule
-// was found. Bounded, so it may end without an answer.
+// Search for a cycle among concrete tasks, for programs without a schedule.
+// Bounded, so it may end without an answer.
 #ifndef DOGGED_DSL_ISL_CYCLE_SEARCH_H_
 #define DOGGED_DSL_ISL_CYCLE_SEARCH_H_
 

@@ -45,7 +45,7 @@ std::string RealText(double real, IrType type) {
   return std::signbit(value) ? absl::StrCat("(", text, ")") : text;
 }
 
-// A plain 5 is an int, and so is what two of them give.
+// A plain 5 is an int, and so is a sum of two of them.
 std::string IntegerText(int64_t value) {
   // -9223372036854775808 is not a constant of C.
   if (value == INT64_MIN) return "INT64_MIN";
@@ -207,7 +207,7 @@ std::string Emitter::Expression(const IrNode& node) {
                         node.b < 0 ? "" : absl::StrCat(", ", Operand(node.b)),
                         ")");
   };
-  // Of integers b if one operand is less than the other, else a.
+  // For integers: b if one operand is less than the other, else a.
   const auto extreme = [&](absl::string_view name, int32_t less, int32_t than) {
     if (node.type == IrType::kDouble) return call(name);
     if (node.type == IrType::kFloat) return call(absl::StrCat(name, "f"));
@@ -267,8 +267,8 @@ std::string Emitter::Expression(const IrNode& node) {
   return "";
 }
 
-// A node that is used once stands where it is used, others get a variable.
-// min, max and abs mention their operands twice: what goes into them counts
+// A node that is used once stands where it is used; all other nodes get a
+// variable. Operands of min, max and abs count twice, since these mention them
 // twice.
 void Emitter::Body() {
   for (const IrNode& node : block_.nodes) {

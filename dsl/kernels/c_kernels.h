@@ -1,7 +1,7 @@
-// C source for code blocks: one function per block, readable, compiled once
-// by the system compiler and found again by name. This file only writes text
-// and calls what was compiled; running the compiler and loading the library
-// come in through CompileSource.
+// C source for code blocks: one function per block, readable, compiled once by
+// the system compiler and found again by name. This file only writes text and
+// calls compiled functions; running the compiler and loading the library come
+// in through CompileSource.
 #ifndef DOGGED_DSL_KERNELS_C_KERNELS_H_
 #define DOGGED_DSL_KERNELS_C_KERNELS_H_
 
@@ -24,10 +24,10 @@ using FindSymbol = std::function<void*(const std::string& name)>;
 using CompileSource =
     std::function<absl::StatusOr<FindSymbol>(absl::string_view source)>;
 
-// What must stand before the first function of a source.
+// Code before the first function of a source.
 std::string CPrelude();
 
-// A function `symbol` that does what Interpret(block) does, bit by bit, if it
+// A function `symbol` that does the same as Interpret(block), bit by bit, if it
 // is compiled without floating-point contraction, with wrapping integers and
 // without knowledge of libm (-ffp-contract=off -fwrapv -fno-builtin).
 std::string EmitC(const CodeBlock& block, const std::string& symbol);

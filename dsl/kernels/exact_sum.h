@@ -18,7 +18,7 @@ namespace dogged::dsl {
 
 class ExactSum {
  public:
-  // Words() has as many entries: the digits, and what is no number.
+  // Entries of Words(): the digits, and flags of NaN and infinities.
   static constexpr int kWords = 69;
 
   void Add(double value) {
@@ -46,7 +46,7 @@ class ExactSum {
     digit[2] += (c ^ sign) - sign;
     if (++pending_ == kPendingMax) Carry();
   }
-  // What Words() of another sum gave.
+  // Adds the Words() of another sum.
   void Add(absl::Span<const int64_t> words);
 
   // Equal sums have equal words.

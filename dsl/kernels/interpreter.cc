@@ -18,14 +18,14 @@ namespace {
 // block stay in the first-level cache.
 constexpr int64_t kChunk = 128;
 
-// Of a register, which has one value per point of the chunk. Bools are int64,
-// floats take 4 bytes.
+// Words of a register, which has one value per point of the chunk. Bools are
+// int64, floats take 4 bytes.
 struct alignas(64) Line {
   std::array<int64_t, 8> words;
 };
 
-// For what a frame has of each node, load or store: of most code blocks on the
-// stack, where all of a single point is.
+// Entries of a frame for each node, load or store: most code blocks have them
+// on the stack, where all of a single point is.
 template <typename T>
 using Few = absl::InlinedVector<T, 16>;
 

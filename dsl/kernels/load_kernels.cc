@@ -159,7 +159,7 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
         compile == nullptr ? absl::UnavailableError("no compiler")
                            : compile(spec.body);
     if (symbols.ok() || absl::IsCancelled(symbols.status())) return symbols;
-    // It gives the same bits, only later.
+    // The interpreter gives the same bits, only later.
     if (trouble != nullptr) {
       *trouble = Annotate(symbols.status(), "kernels are interpreted");
       return FindSymbol();

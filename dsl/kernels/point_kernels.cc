@@ -327,7 +327,7 @@ bool NativeTask::Fits(const TaskClass& c) const {
 }
 
 absl::Status NativeTask::Run(KernelCall& call) const {
-  // A value that two formals share must be copied by whoever updates it.
+  // A value that two formals share must be copied by a kernel that updates it.
   Few<Value> in;
   for (size_t i = 0; i < body_.in.size(); ++i) {
     Value& input = call.inputs[static_cast<size_t>(body_.in[i])];

@@ -29,8 +29,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
 std::vector<double> ScalarsOf(const NativeBody& body, const IndexVector& index);
 // "(3)(4)"; "() (a single number)" for no dimension.
 std::string ShapeText(const Shape& shape);
-// Of a dense array that fits; blocks of as many dimensions as there are indices
-// are put together.
+// Shape of a dense array that fits; blocks of as many dimensions as there are
+// indices are put together.
 Shape WantedShape(const InputBody& body);
 // `native` has the formals of `body`.
 std::unique_ptr<Kernel> MakeNativeKernel(NativeBody body, NativeKernel native);

@@ -33,7 +33,7 @@ class Partial {
     }
   }
 
-  // `count` elements of what is reduced.
+  // Adds `count` elements.
   void AddElements(const void* elements, int64_t count) {
     switch (element_) {
       case ElementType::kDouble:
@@ -48,7 +48,7 @@ class Partial {
     }
   }
 
-  // What Take() gave.
+  // Adds the Take() of another partial reduction.
   void Join(const Value& partial) {
     if (IsExact(kind_, element_)) {
       sum_.Add(partial.span<int64_t>());
@@ -109,7 +109,7 @@ class Partial {
         }
         break;
     }
-    // One NaN, whatever the sign and bits of those that came in.
+    // All NaNs become one, whatever their sign and bits.
     if (std::isnan(real_)) real_ = std::numeric_limits<double>::quiet_NaN();
   }
   // The smaller one; -0 is smaller than 0, and NaN wins.
@@ -196,17 +196,17 @@ class ReduceKernel : public Kernel {
     partial.Join(input);
     return true;
   }
-  // Among those that a tile holds.
+  // Position of the task's time step among those that a tile holds.
   int64_t LevelOf(const Task& task) const {
     const int64_t begin =
         body_.origin + task.index[body_.block_index] * body_.depth;
-    // From the first of them on; the block holds those that are wanted.
+    // The block holds the wanted time steps from the first one on.
     const int64_t wanted = body_.first_level;
     return (begin + task.index[body_.level_index] - wanted) / body_.level_step -
            CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
   }
   // A scalar is a tile of one point. False if `tile` holds other elements or
-  // not the level wanted.
+  // not the time step wanted.
   bool AddTile(const Value& tile, const Task& task, Partial& partial) const {
     if (tile.type() != body_.element) return false;
     const auto* data = static_cast<const char*>(tile.data());

@@ -1,7 +1,7 @@
 // The kernels of reductions: leaves that read points or a tile, inner nodes
-// that join the partial results of others, and the root that makes a number
-// of the last one. The order of joining does not show in the bits: sums are
-// exact until the root, and the others don't round.
+// that join the partial results of others, and the root that makes a number of
+// the last one. The order of joining does not show in the bits: sums are exact
+// until the root, and all other kinds don't round.
 #ifndef DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_
 #define DOGGED_DSL_KERNELS_REDUCE_KERNEL_H_
 
@@ -27,11 +27,11 @@ struct ReduceBody {
   };
   Step step = Step::kPoints;
   ReduceKind kind = ReduceKind::kSum;
-  ElementType element = ElementType::kDouble;  // of what is reduced
-  // Of a tile that holds several levels only one counts, if time_dim >= 0:
-  // dimension time_dim of its shape has those levels first_level + k*level_step
-  // that are among the `depth` levels from origin + index[block_index]*depth
-  // on, and the level wanted is the one index[level_index] behind that.
+  ElementType element = ElementType::kDouble;  // of the source
+  // In a tile that holds several time steps only one counts, if time_dim >= 0:
+  // dimension time_dim of its shape has all steps first_level + k*level_step
+  // that are among the `depth` steps from origin + index[block_index]*depth on,
+  // and the one at index[level_index] behind that counts.
   int32_t time_dim = -1;
   int32_t block_index = 0;
   int32_t level_index = 0;
@@ -44,7 +44,7 @@ struct ReduceBody {
   static absl::StatusOr<ReduceBody> Decode(absl::string_view body);
 };
 
-// What partial results are made of.
+// Element type of partial results.
 ElementType PartialElement(ReduceKind kind, ElementType element);
 
 std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body);

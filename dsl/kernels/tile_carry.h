@@ -1,7 +1,7 @@
-// TileCarry: what a tile task is given by the block before, and gives to the
-// next: the last levels of its own tile, and of strips beside others. It is
-// copied plane by plane along the first dimension of space, as the sweep comes
-// by, so that it is in the cache.
+// TileCarry: copies the last time steps of a tile, and of strips beside others,
+// from the task of the block before, and to that of the next. It copies plane
+// by plane along the first dimension of space, as the sweep comes by, so that
+// they are in the cache.
 #ifndef DOGGED_DSL_KERNELS_TILE_CARRY_H_
 #define DOGGED_DSL_KERNELS_TILE_CARRY_H_
 
@@ -25,16 +25,17 @@ class TileCarry {
         fields_(fields),
         call_(call) {}
 
-  // The call's inputs are levels up to `level`, which is to be read.
+  // The call's inputs are time steps up to `level`, which is to be read.
   void ListReads(int64_t level);
   // Reads all of coefficients, which are computed before there are planes.
   void ReadCoefficients();
   // Reads planes up to `last` at least, of all other fields.
   void Read(int64_t last);
 
-  // The call's outputs, which are allocated, are to be levels up to `level`.
-  // Fields that are given `as_computed`, of one level, get a window in the
-  // value that the next task takes, which spares a copy of the tile.
+  // The call's outputs, which are allocated, are to be time steps up to
+  // `level`. Fields that are given `as_computed`, of one time step, get a
+  // window in the value that the next task takes, which spares a copy of the
+  // tile.
   void ListGiven(int64_t level, const std::vector<bool>& as_computed);
   // Planes up to `last` of fields that are given as computed are there.
   void Give(int64_t last);
@@ -42,7 +43,7 @@ class TileCarry {
   void GiveAll();
 
  private:
-  // `carried` levels of a box of a field.
+  // `carried` time steps of a box of a field.
   struct Part {
     size_t field = 0;
     Box box;
@@ -50,7 +51,7 @@ class TileCarry {
   };
   // The part's planes after plane `from` and up to plane `to`.
   static Box Planes(const Part& part, int64_t from, int64_t to);
-  // The points of `box`, at the levels that are carried.
+  // The points of `box`, at the time steps that are carried.
   void Copy(const Part& part, int64_t last_level, bool to_value,
             const Box& box) const;
 
@@ -63,8 +64,8 @@ class TileCarry {
   std::vector<Part> reads_;  // of the other fields
   int64_t read_level_ = 0;
   int64_t read_to_ = INT64_MIN;  // plane
-  // Given as computed: what goes to this tile's next task, and what is copied
-  // for the tiles beside it.
+  // Parts given as computed: cores go to this tile's next task, strips are
+  // copied for the tiles beside it.
   std::vector<Part> cores_;
   std::vector<Part> strips_;
   std::vector<Part> copies_;  // of the other fields

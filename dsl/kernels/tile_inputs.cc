@@ -42,7 +42,7 @@ void AddInputs(const TilePiece& piece, const Box& points,
 
 int64_t Padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Nothing is read of it: no task has come by with points.
+// True if nothing of an input is read: no task has come by with points.
 bool IsUnread(const TileInput& input, const Box& box) {
   return box.size() < input.box.size();
 }

@@ -25,7 +25,7 @@ bool Contains(const std::vector<int32_t>& list, size_t item) {
          list.end();
 }
 
-// One execution of a tile task.
+// TileRun: a single execution of a tile task.
 class TileRun {
  public:
   TileRun(const TileProgram& program, const TileRole& role, KernelCall& call)
@@ -48,12 +48,12 @@ class TileRun {
     return role_.kind == TileRole::Kind::kStatic ? RunStatic() : RunLevels();
   }
 
-  // What Run() takes beside inputs and outputs; neither need be there.
+  // Memory that Run() takes beside inputs and outputs; neither need be there.
   int64_t ScratchBytes() {
     const int64_t bytes = SizeAll();
     return bytes + InputBytes(program_, BoxesOfInputs());
   }
-  // What Run() reads of the job's inputs, by input of the plan.
+  // Boxes of the job's inputs that Run() reads, by input of the plan.
   std::vector<Box> ReadsOfInputs() {
     (void)SizeAll();
     return BoxesOfInputs();
@@ -84,21 +84,22 @@ class TileRun {
   Value TakeScratch();
   // The window of a static field, the last one so far, that is an input.
   void TakeWindow(const TileField& field, size_t input);
-  // Sets up windows of what this task reads of gathered coefficients, without
-  // memory; how many bytes they take.
+  // Sets up windows of the gathered coefficients that this task reads, without
+  // memory; returns their bytes.
   int64_t SizeGathered();
   void PlaceGathered(char* memory);
   static int64_t BytesOf(const TileField& field, const Box& box) {
     return (box.Count() * ElementBytes(field.element) + 63) / 64 * 64;
   }
-  // True if no level but the last is looked at when the sweep is through.
+  // True if no time step but the last is looked at when the sweep is through.
   bool IsSweptAway() const;
   void WriteResults(int64_t level);
   bool IsGivenAsComputed(size_t f) const;
   void WriteCarry();
   bool IsResultLevel(int64_t level) const;
-  // Of those fields whose level goes to the next task as computed, or of the
-  // others, which have come to level `newest`.
+  // Zeroes points that no piece stores, in the fields whose `level` goes to the
+  // next task as computed, or in all others, which have come to time step
+  // `newest`.
   void ZeroUncovered(int64_t level, int64_t newest, bool is_given);
 
   const TileProgram& program_;
@@ -107,7 +108,7 @@ class TileRun {
   KernelCall& call_;
   const TileAndBlock at_;
   const IndexVector& tile_ = at_.tile;
-  // Levels that are computed.
+  // Time steps that are computed.
   const int64_t first_ = plan_.FirstLevelOf(at_.block);
   const int64_t last_ = plan_.LastLevelOf(at_.block);
   std::vector<FieldLevels> fields_;
@@ -169,7 +170,8 @@ int64_t TileRun::SizeGathered() {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     if (plan_.fields[f].is_gathered) set_window(f);
   }
-  // Those who read a gathered coefficient stand behind those who make it.
+  // Pieces that read a gathered coefficient stand behind the pieces that make
+  // it.
   for (size_t p = plan_.pieces.size(); p-- > 0;) {
     const TilePiece& piece = plan_.pieces[p];
     const bool is_gathered = plan_.IsGathered(piece);
@@ -236,7 +238,7 @@ int64_t TileRun::SizeRings() {
          ++i) {
       fields_.back().ring.push_back(window);
       offsets_.push_back(bytes);
-      // One line more between windows, so that the rows of two levels don't
+      // A spare line between windows, so that the rows of two time steps don't
       // compete for the same sets of the cache.
       bytes += (points * ElementBytes(field.element) + 63) / 64 * 64 + 192;
     }
@@ -270,7 +272,7 @@ void TileRun::ZeroUncovered(int64_t level, int64_t newest, bool is_given) {
     const FieldLevels& levels = fields_[f];
     const bool is_here =
         levels.given.has_value() && level == levels.given_level;
-    // One that carries less has newer levels in its ring.
+    // A field that carries less has newer time steps in its ring.
     if (field.is_static || is_here != is_given ||
         level < newest - field.carried ||
         levels.At(level).planes != Window::kAll) {
@@ -298,7 +300,7 @@ bool TileRun::IsResultLevel(int64_t level) const {
       [level](const TileResult& result) { return result.IsWanted(level); });
 }
 
-// True if the last level of field f may be computed where it is given away:
+// True if the last time step of field f may be computed where it is given away:
 // nothing of it beyond the tile is needed, and all of it is stored.
 bool TileRun::IsGivenAsComputed(size_t f) const {
   const TileField& field = plan_.fields[f];
@@ -308,8 +310,8 @@ bool TileRun::IsGivenAsComputed(size_t f) const {
   }
   for (size_t p = 0; p < plan_.pieces.size(); ++p) {
     if (!Contains(plan_.pieces[p].stores, f)) continue;
-    for (const auto* reach : {&program_.reach.below, &program_.reach.above}) {
-      for (const int64_t points : (*reach)[p].front()) {
+    for (const auto* widths : {&program_.halos.below, &program_.halos.above}) {
+      for (const int64_t points : (*widths)[p].front()) {
         if (points > 0) return false;
       }
     }
@@ -350,7 +352,7 @@ absl::Status TileRun::RunLevels() {
     carry_.ListGiven(last_, is_given_as_computed_);
     ZeroUncovered(last_, last_, /*is_given=*/true);
   }
-  // A level that a result takes is whole before the next one begins.
+  // A time step that a result takes is whole before the next one begins.
   for (int64_t level = first_; level <= last_;) {
     int64_t to = level;
     while (to < last_ && !IsResultLevel(to)) ++to;
@@ -479,7 +481,7 @@ absl::StatusOr<std::shared_ptr<const TileProgram>> MakeTileProgram(
     }
   }
   auto out = std::make_shared<TileProgram>();
-  out->reach = ComputeReach(plan);
+  out->halos = ComputeHalos(plan);
   out->order = FindSweepOrder(plan);
   for (const TilePiece& piece : plan.pieces) {
     out->has_masks |= !piece.is_static && piece.code.mask >= 0;

@@ -1,5 +1,5 @@
-// The kernels of a tile program: what a task of a TilePlan does, given the
-// functions that compute its pieces over boxes.
+// The kernels of a tile program: tasks of a TilePlan, which call the functions
+// that compute its pieces over boxes.
 #ifndef DOGGED_DSL_KERNELS_TILE_KERNEL_H_
 #define DOGGED_DSL_KERNELS_TILE_KERNEL_H_
 

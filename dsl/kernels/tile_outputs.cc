@@ -10,7 +10,7 @@ TileOutput Carried(const TileField& field, const Box& box) {
   return out;
 }
 
-// Of levels first ... last.
+// The part of a result in time steps first ... last.
 TileOutput Wanted(const TilePlan& plan, const TileResult& result,
                   const IndexVector& tile, int64_t first, int64_t last) {
   const TileField& field = plan.fields[static_cast<size_t>(result.field)];

@@ -1,4 +1,4 @@
-// What a tile task takes and makes, before it runs. Pure functions.
+// Inputs and outputs of a tile task, before it runs. Pure functions.
 #ifndef DOGGED_DSL_KERNELS_TILE_OUTPUTS_H_
 #define DOGGED_DSL_KERNELS_TILE_OUTPUTS_H_
 
@@ -17,7 +17,7 @@ struct TileOutput {
   int64_t bytes() const { return ElementCount(shape) * ElementBytes(element); }
 };
 
-// Which tile and block a task of `role` with `index` is for.
+// Tile and block of a task of `role` with `index`.
 struct TileAndBlock {
   IndexVector tile;
   int64_t block = 0;
@@ -26,13 +26,13 @@ struct TileAndBlock {
                const IndexVector& index);
 };
 
-// What the inputs of a task of `role` take at least, in the order of its uses:
-// a job may come from anybody, and its plan need not fit its tasks.
+// Least sizes of the inputs of a task of `role`, in the order of its uses: a
+// job may come from anybody, and its plan need not fit its tasks.
 std::vector<int64_t> InputBytesOf(const TileProgram& program,
                                   const TileRole& role, const TileAndBlock& at);
 
-// Those of a task of `role`, in the order of its creates, see TileRole. A part
-// that is carried has its levels, if there are several, before its dimensions.
+// Outputs of a task of `role`, in the order of its creates, see TileRole. A
+// carried part has its time steps, if there are several, before its dimensions.
 std::vector<TileOutput> OutputsOf(const TileProgram& program,
                                   const TileRole& role, const TileAndBlock& at);
 

@@ -1,5 +1,6 @@
-// What the kernels of one tile program share, and the levels that a task
-// holds. Internal to tile_kernel and tile_sweep.
+// TileProgram: common state of the kernels of one tile program; and
+// FieldLevels, the time steps that a task holds. Internal to tile_kernel and
+// tile_sweep.
 #ifndef DOGGED_DSL_KERNELS_TILE_PROGRAM_H_
 #define DOGGED_DSL_KERNELS_TILE_PROGRAM_H_
 
@@ -43,14 +44,14 @@ class ScratchPool {
   std::vector<Value> free_;  // at most one per worker
 };
 
-// What blocks give each other is copied so many planes at a time beyond what is
-// needed: each time costs some calls.
+// Planes beyond those needed that blocks copy to each other at a time: each
+// copy costs some calls.
 constexpr int64_t kPlanesAtOnce = 4;
 
-// In which order a task computes its points: in slabs along the first
-// dimension of space, each as many levels deep as dependences let it, so that
-// what was just computed is still in the cache. Piece p at level l lags
-// l * step + offsets[p] points behind.
+// SweepOrder: a task computes its points in slabs along the first dimension of
+// space, each as many time steps deep as dependences let it, so that new points
+// are still in the cache. Piece p at time step l lags l * step + offsets[p]
+// points behind.
 struct SweepOrder {
   int64_t step = 0;
   std::vector<int64_t> offsets;  // by piece
@@ -58,7 +59,7 @@ struct SweepOrder {
   int64_t ahead = 0;
   int64_t behind = 0;
 
-  // Of the last of `levels` levels.
+  // The lag of the last of `levels` time steps.
   int64_t LagMax(int64_t levels) const;
   // Planes between the first that is read and the last that is written, for
   // slabs of `slab` planes.
@@ -71,7 +72,7 @@ SweepOrder FindSweepOrder(const TilePlan& plan);
 class TileProgram {
  public:
   TilePlan plan;
-  Reach reach;
+  HaloWidths halos;
   SweepOrder order;
   bool has_masks = false;  // some piece computes a part of its box only
   std::vector<std::unique_ptr<BoxFunction>> functions;
@@ -80,10 +81,10 @@ class TileProgram {
   mutable ScratchPool scratch;
 };
 
-// The levels of a field that a task holds: a ring of windows.
+// The time steps of a field that a task holds: a ring of windows.
 struct FieldLevels {
   std::vector<Window> ring;  // one for a static field, all for a coefficient
-  // The last level, if it goes straight to where the next task finds it.
+  // The last time step, if it goes straight to where the next task finds it.
   std::optional<Window> given;
   int64_t given_level = 0;
 

@@ -31,11 +31,12 @@ int64_t SweepOrder::LagMax(int64_t levels) const {
   return (levels - 1) * step + offset;
 }
 
-// With lag(l, p) = l * step + offsets[p], a slice of p at level l is computed
-// after all that it reads (makers m, k levels before, ahead by `shift`):
+// With lag(l, p) = l * step + offsets[p], a slice of p at time step l is
+// computed after all that it reads (makers m, k time steps before, ahead by
+// `shift`):
 //   lag(l, p) >= lag(l - k, m) + shift,
 // and after all that read what it overwrites (readers q of the same field, at
-// one of the levels between, ahead by `shift`):
+// one of the time steps between, ahead by `shift`):
 //   lag(l, p) >= lag(l', q) - shift.
 SweepOrder FindSweepOrder(const TilePlan& plan) {
   SweepOrder out;
@@ -43,7 +44,7 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
   const auto is_swept = [&plan](const TilePiece& piece) {
     return !piece.is_static && !plan.IsAhead(piece);
   };
-  // Pieces stand after those that they read at the same level.
+  // Pieces stand after those that they read at the same time step.
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
     const TilePiece& piece = plan.pieces[p];
     if (!is_swept(piece)) continue;
@@ -101,8 +102,8 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   box.upper.push_back(level);
   for (int d = 0; d < plan_.dim_count(); ++d) {
     const auto s = static_cast<size_t>(d);
-    box.lower.push_back(tile.lower[d] - program_.reach.below[p][row][s]);
-    box.upper.push_back(tile.upper[d] + program_.reach.above[p][row][s]);
+    box.lower.push_back(tile.lower[d] - program_.halos.below[p][row][s]);
+    box.upper.push_back(tile.upper[d] + program_.halos.above[p][row][s]);
   }
   const bool is_gathered = plan_.IsGathered(piece);
   for (const int32_t store : piece.stores) {
@@ -127,7 +128,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   }
   if (!piece.levels.Holds({level})) box.upper[0] = box.lower[0] - 1;
   for (const AffineExpr& expr : piece.at_least) {
-    // Of a gathered coefficient coordinate 0 is no level, and its level is 0.
+    // A gathered coefficient's coordinate 0 is no time step, and `level` is 0.
     const int64_t rest = expr.constant + expr.coefficients[0] * level;
     int c = is_gathered ? 0 : 1;
     while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {

@@ -1,4 +1,4 @@
-// TileSweep: computes the pieces of one tile over some levels.
+// TileSweep: computes the pieces of one tile over some time steps.
 #ifndef DOGGED_DSL_KERNELS_TILE_SWEEP_H_
 #define DOGGED_DSL_KERNELS_TILE_SWEEP_H_
 
@@ -28,29 +28,28 @@ class TileSweep {
   Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
   // Gathered coefficients, and the static pieces of a stage, if there is one.
   void RunStatic(std::optional<int32_t> stage);
-  // Levels first ... last of a block that ends with level `block_last`. On its
-  // way it calls need(p) before it reads points of levels before `first` whose
-  // first coordinate is at most p, and made(p) after those of level `last` are
-  // there.
+  // Time steps first ... last of a block that ends with time step `block_last`.
+  // On its way it calls need(p) before it reads points of time steps before
+  // `first` whose first coordinate is at most p, and made(p) after those of
+  // time step `last` are there.
   void RunLevels(int64_t first, int64_t last, int64_t block_last,
                  absl::FunctionRef<void(int64_t)> need,
                  absl::FunctionRef<void(int64_t)> made);
-  // False if what one level reads of the one before is too far away for slabs:
-  // then each level is whole before the next one begins.
+  // False if a time step reads points of the one before that are too far away
+  // for slabs: then each time step is whole before the next one begins.
   bool GoesBySlabs() const;
-  // Points along coordinate 1 of a slab whose points have `row` others beside
-  // them.
+  // Points along coordinate 1 of a slab of rows of `row` points.
   int64_t SlabOf(int64_t row) const;
 
  private:
-  // Where a part's points lie: those of the box's first plane in plane `plane`.
+  // A part's points in a window, with the box's first plane in plane `plane`.
   struct Operand {
     char* data = nullptr;  // in plane 0
     int64_t plane = 0;
     int64_t step = 0;  // bytes between planes; 0 if all are the same
     int64_t planes = Window::kAll;
   };
-  // One piece at one level. Its slices move along coordinate 1.
+  // A piece at one time step. Its slices move along coordinate 1.
   struct Part {
     const BoxFunction* function = nullptr;
     Box box;
@@ -59,7 +58,7 @@ class TileSweep {
     std::vector<Operand> loads;
     std::vector<int64_t> strides;
   };
-  // Those pieces that come before the others.
+  // Computes the pieces for which IsAhead().
   void RunAhead(int64_t first, int64_t last, int64_t block_last);
   // Appends the piece, unless it has no point here.
   void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);

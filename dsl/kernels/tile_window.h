@@ -20,8 +20,8 @@ inline IndexVector RowMajor(const IndexVector& extents) {
   return strides;
 }
 
-// Elements of a box in memory: `data` is that of box.lower. A plane is what
-// has one index along the first dimension.
+// Elements of a box in memory: `data` is that of box.lower. A plane has one
+// index along the first dimension.
 struct Window {
   static constexpr int64_t kAll = INT64_MAX;
   char* data = nullptr;
@@ -49,8 +49,8 @@ inline Window DenseWindow(void* data, const Box& box) {
           .strides = RowMajor(box.Extents())};
 }
 
-// Those elements of `box`, which is not empty and lies in `window`, that are
-// `step` apart from its lower end on, numbered from 0 along each dimension.
+// The elements of `box` that are `step` apart from its lower end on, numbered
+// from 0 along each dimension. `box` is not empty and lies in `window`.
 inline Window EveryOf(const Window& window, const Box& box,
                       const IndexVector& step, int64_t element_bytes) {
   Window out{.data = window.data + window.Offset(box.lower) * element_bytes,

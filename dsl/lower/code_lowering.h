@@ -12,7 +12,7 @@ namespace dogged::dsl {
 
 IrType IrTypeOf(Type type);
 
-// What names stand for, as nodes of the block that is being built.
+// CodeScope: nodes that names stand for in the block that is being built.
 struct CodeScope {
   const CheckedProgram* program = nullptr;
   std::vector<int32_t> dimensions;

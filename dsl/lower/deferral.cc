@@ -11,7 +11,7 @@
 namespace dogged::dsl {
 namespace {
 
-// Who reads the labels of an array, tasks and results.
+// Readers of an array's labels, both tasks and results.
 struct Readers {
   bool are_there = false;
   // By entry of a label: the least of time - label[entry] over their times.
@@ -50,8 +50,8 @@ std::vector<Readers> ReadersIn(const Program& program) {
   return out;
 }
 
-// What is to be added to index d of a task for a time before which nobody reads
-// what it makes, as far as that index tells.
+// Lower bound, less index d of the task, of the times at which its outputs are
+// read; none if that index does not tell.
 std::optional<int64_t> DelayOf(const TaskClass& task, int d,
                                const std::vector<Readers>& readers) {
   std::optional<int64_t> least;
@@ -71,7 +71,7 @@ std::optional<int64_t> DelayOf(const TaskClass& task, int d,
   return least;
 }
 
-// Puts `task` off, if it can be. `time` is its own.
+// Defers `task`, if it can be. `time` is its own.
 bool Defer(const TaskClass& task, const std::vector<Readers>& readers,
            AffineExpr& time) {
   bool is_deferred = false;
@@ -82,7 +82,7 @@ bool Defer(const TaskClass& task, const std::vector<Readers>& readers,
         AffineExpr::Index(d) + AffineExpr::Constant(*delay);
     const std::vector<IndexRange> ranges =
         RangesOf(task.domain, {later, time, later - time});
-    // A number is a time before the second round: what is earlier is no other.
+    // A constant time is before the second round: an earlier one is none other.
     const bool is_later = ranges[0].upper > ranges[1].upper &&
                           (time.IsConstant() || ranges[2].lower >= 0);
     if (!is_later) continue;
@@ -95,8 +95,9 @@ bool Defer(const TaskClass& task, const std::vector<Readers>& readers,
 }  // namespace
 
 void DeferTasks(Program& program) {
-  // Who reads may have been deferred as well. What only itself reads would be
-  // without end; nobody needs it.
+  // Readers may be deferred in turn, hence several passes. Their number is
+  // bounded, for tasks that only they themselves read, and that nobody needs,
+  // would be deferred without end.
   bool is_deferred = true;
   for (size_t pass = 0; is_deferred && pass <= program.classes.size(); ++pass) {
     is_deferred = false;

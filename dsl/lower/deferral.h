@@ -7,11 +7,11 @@
 
 namespace dogged::dsl {
 
-// Changes the times of classes. Each goes to the round of who first reads what
-// it makes, or of the result that has it, as far as one index tells. So what
-// only a next round reads is not run before that is known to come; nor is a
-// boundary of all rounds whose ranges are numbers, which no bound puts into any
-// but the first. `program` has a loop.
+// Changes the times of classes. Each goes to the round of its first reader, or
+// of its result, as far as one index tells. So a task that only a next round
+// reads is not run before that is known to come; nor is a boundary of all
+// rounds whose ranges are numbers, which no bound puts into any but the first.
+// `program` has a loop.
 void DeferTasks(Program& program);
 
 }  // namespace dogged::dsl

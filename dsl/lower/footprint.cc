@@ -9,7 +9,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Of a row as many are in use: one is read while the next one is made.
+// Versions of a row that are in use together: one is read while the next one is
+// made.
 constexpr double kVersionsInUse = 2;
 
 double BytesOf(const PointArray& array) {
@@ -43,9 +44,9 @@ double CountAt(const PointProgram& points, int32_t array, int32_t version,
   return count;
 }
 
-// The index of each array along which a run goes, -1 where there is none: of
-// those that read themselves where their versions follow one another, or all of
-// them; of those that are made of such, the same.
+// The index of each array along which a run goes, -1 where there is none. An
+// array that reads itself has the index along which its versions follow one
+// another, or all of them; an array made of such ones has the same.
 class Levels {
  public:
   explicit Levels(const PointProgram& points)
@@ -59,9 +60,9 @@ class Levels {
   int32_t Of(size_t array) const { return index_[array]; }
 
  private:
-  // No task that makes the array reads it at a later one, and some read it at
-  // an earlier one: where tasks take turns, the second sort reads what the
-  // first one made.
+  // The index at which no task that makes the array reads a later label, and
+  // some read an earlier one: where tasks take turns, the second one reads
+  // labels of the first.
   int32_t OwnLevel(int32_t array) const {
     const int32_t rank = points_.arrays[static_cast<size_t>(array)].rank;
     for (int32_t level = rank - 1; level >= 0; --level) {
@@ -114,8 +115,8 @@ class Levels {
   std::vector<int32_t> index_;
 };
 
-// At the version that has most of those that are looked at: rows may begin or
-// end with versions.
+// Rows at the version that has most, of a few versions: rows may begin or end
+// with versions.
 double RowsOf(const PointProgram& points, int32_t array, int32_t version) {
   const Box& box = points.arrays[static_cast<size_t>(array)].box;
   if (version >= box.size()) return 0;
@@ -156,7 +157,7 @@ double AllOf(const PointProgram& points, int32_t array) {
 }
 
 double LabelsOf(const PointProgram& points, const PointResult& result) {
-  // Of a loop the domain has the results of all rounds that there may be.
+  // In a loop the domain has the results of all rounds that there may be.
   if (!points.repeat) return static_cast<double>(result.domain.Count());
   const Box box = LastBox(result);
   double out = 1;

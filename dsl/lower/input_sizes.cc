@@ -36,7 +36,7 @@ class SizeSearch {
   }
 
  private:
-  // Those given, but for those chosen, and these.
+  // The chosen parameters, and the given ones that were not chosen.
   ParameterValues All() const {
     ParameterValues out = chosen_;
     for (const auto& given : options_.parameters) {

@@ -1,4 +1,5 @@
-// Which parameters would make a program want the input that it is given. Pure.
+// Input sizes: parameters that would make a program want the input that it is
+// given. Pure.
 #ifndef DOGGED_DSL_LOWER_INPUT_SIZES_H_
 #define DOGGED_DSL_LOWER_INPUT_SIZES_H_
 

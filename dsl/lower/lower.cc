@@ -52,8 +52,8 @@ class ShapeBuilder {
   std::vector<int32_t> indices_;
 };
 
-// x/64, y: the affinity blocks of a `place` clause. What is of another form, if
-// something is.
+// Fills in the affinity blocks of a `place` clause, x/64, y. Returns the first
+// expression of another form, if there is one.
 const ast::Expr* PlaceOf(const CheckedArray& array,
                          const CheckedProgram& program,
                          std::vector<int64_t>& out) {
@@ -219,7 +219,7 @@ InputBody PointMaker::MakeInput(const CheckedTask& task) {
                       program_);
   shapes.Add(ref);
   out.shapes = shapes.Take();
-  // The extents of a full block: those of the first label.
+  // The extents of a full block, which are those of the first label.
   IndexVector first;
   const IndexVector first_task = out.TaskIndex(out.box.lower);
   for (const AffineExpr& expr : label) {

@@ -11,8 +11,9 @@
 
 namespace dogged::dsl {
 
-// `program` has passed Check and Analyze without errors. What the back end
-// can't do is an error in `diagnostics`, and the result of no use.
+// Makes the PointProgram of a program that has passed Check and Analyze without
+// errors. A feature that the back end lacks is an error in `diagnostics`, and
+// the result of no use.
 PointProgram MakePointProgram(const CheckedProgram& program,
                               const std::string& name,
                               Diagnostics& diagnostics);

@@ -10,7 +10,7 @@
 namespace dogged::dsl {
 namespace {
 
-// What the program says, where it says anything. Else earlier versions first:
+// The program's own priority, where it gives any. Else earlier versions first:
 // time for a stencil, for tiles the step of the algorithm, which is about the
 // sum of a label's indices. Programs without versions run depth first, which is
 // cheaper.
@@ -57,7 +57,7 @@ Array MakeArray(const PointArray& point, int32_t version,
   return array;
 }
 
-// What the user calls a result that has one label per point.
+// The user's indices of a result that has one label per point.
 ResultView ViewOf(const PointProgram& points, const PointResult& result,
                   int32_t result_set) {
   ResultView view{
@@ -124,7 +124,8 @@ Program Lower(const PointProgram& points, const TargetSize& target,
     AddPointReduction(reduction, points,
                       needed_only ? *reduction.needed : reduction.domain,
                       program);
-    // What a reduction consists of has its indices first.
+    // All classes of the reduction's tree have its indices first, and so its
+    // time.
     if (program.repeat) {
       program.repeat->class_time.resize(program.classes.size(), reduction.time);
     }

@@ -98,7 +98,7 @@ class Tree {
     return map;
   }
 
-  // A class with an array for what it creates, which becomes the last one.
+  // Adds a class and an array that it creates, which becomes the last one.
   void AddLevel(const std::string& step, std::vector<Use> uses,
                 const ReduceBody& body) {
     array_ = static_cast<int32_t>(program_.arrays.size());
@@ -128,7 +128,8 @@ class Tree {
          .creates = std::move(creates),
          .uses = std::move(uses),
          .kernel = static_cast<int32_t>(program_.kernels.size()),
-         // What frees tiles goes before what makes more of them.
+         // Reductions free tiles, so they go before tasks that make more of
+         // them.
          .priority = AffineExpr::Constant(1)});
     program_.kernels.push_back(
         {.name = name, .kind = "reduce", .body = body.Encode()});
@@ -150,8 +151,8 @@ void SetTimes(const AffineExpr& time, Program& program) {
   program.repeat->class_time.resize(program.classes.size(), time);
 }
 
-// The leaves over tiles: one each, of what `tiles` holds of all space, in
-// `block` of them if they have an index for that.
+// Adds the leaves over tiles, one for each tile in all of space, in `block` of
+// them if they have an index for that.
 void AddTileLeaves(const ResultSet& tiles,
                    const std::optional<AffineExpr>& block,
                    const Program& program, const ReduceBody& body, Tree& tree) {
@@ -199,18 +200,18 @@ int TimePosition(const ResultView& view, const Domain& labels) {
   return -1;
 }
 
-// How tiles cut time: label index B holds the levels from origin + B*depth.
+// How tiles cut time: label index B holds the time steps from origin + B*depth.
 struct Blocks {
   Dimension range;  // of B
   int64_t origin = 0;
   int64_t depth = 1;
-  int64_t first_level = 0;  // of what is wanted
+  int64_t first_level = 0;  // of the wanted ones
   int64_t last_level = 0;
-  int64_t shift = 0;  // level less the reduction's index
+  int64_t shift = 0;  // time step less the reduction's index
 };
 
-// With time under `for` the tree is over space, once for each level j of each
-// block B: the points (B, j).
+// With time under `for` the tree is over space, once for each time step j of
+// each block B: the points (B, j).
 Domain LevelsOf(const PointReduction& reduction, const Blocks& blocks) {
   Domain out;
   out.dimensions.push_back(blocks.range);
@@ -228,8 +229,8 @@ Domain LevelsOf(const PointReduction& reduction, const Blocks& blocks) {
   return out;
 }
 
-// A root for each level of a block, so that each is created by a map that has
-// one solution.
+// A root for each time step of a block, so that each is created by a map that
+// has one solution.
 void AddLevelRoots(const PointReduction& reduction, const Blocks& blocks,
                    int32_t created, Tree& tree, Program& program) {
   for (int64_t j = 0; j < blocks.depth; ++j) {
@@ -271,7 +272,7 @@ void AddPointReduction(const PointReduction& reduction,
     values.push_back(AffineExpr::Index(d));
     if (d < first) continue;
     values.back().constant = hull.lower[d];
-    // One leaf, with nothing to read, where there is no point.
+    // An empty range still has one leaf, with nothing to read.
     extents.push_back(std::max<int64_t>(1, hull.upper[d] - hull.lower[d] + 1));
     int64_t block = 1;
     for (size_t i = 0; i < reduction.source_map.size(); ++i) {
@@ -306,8 +307,8 @@ void AddPointReduction(const PointReduction& reduction,
 
 namespace {
 
-// Of a reduction whose levels are as far apart as rounds or several of them,
-// leaves those in `tiles`.
+// Restricts `tiles` to the time steps of the reduction, if these are as far
+// apart as rounds or several of them.
 void TakeRounds(const PointReduction& reduction, const Repeat& repeat,
                 PointResult& tiles) {
   if (reduction.domain.size() != 1) return;
@@ -337,7 +338,8 @@ void TakeRounds(const PointReduction& reduction, const Repeat& repeat,
   }
 }
 
-// Sums over all of space go with tiles; for others, what to write instead.
+// Help with a reduction that does not go with tiles, as sums over all of space
+// do.
 constexpr absl::string_view kInstead =
     "; a result of all that it reads stays in tiles, and can be summed after";
 
@@ -355,7 +357,7 @@ absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
   PointResult out =
       MakeResult(reduction.source, reduction.over, reduction.source_map);
   if (!out.is_grid) {
-    // Its tree has a guard that says of which levels.
+    // The tree's guard tells the time steps apart.
     if (reduction.over.guard != reduction.domain.guard) {
       return no("leaves points out");
     }
@@ -430,7 +432,8 @@ void AddRoundReduction(const PointReduction& reduction,
                        const PointProgram& points, const PointResult& wanted,
                        const ResultSet& tiles, int32_t created,
                        Program& program) {
-  // The last index of `tiles` counts the levels, and so does that of the tree.
+  // The last index of `tiles` counts the time steps, and so does that of the
+  // tree.
   const int levels = tiles.domain.size() - 1;
   Domain outer;
   outer.dimensions.push_back(tiles.domain.dimensions.back());

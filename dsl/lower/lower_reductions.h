@@ -1,7 +1,7 @@
-// Reductions as task trees: leaves read points or whole tiles, inner nodes
-// join a few partial results each, a root makes the number. What comes out is
-// task classes with affine maps like any others. The tree's shape depends on
-// tiles; the bits don't (see exact_sum.h and ADR-25).
+// Reductions as task trees: leaves read points or whole tiles, inner nodes join
+// a few partial results each, a root makes the number. The tree's task classes
+// have affine maps like any others. The tree's shape depends on tiles; the bits
+// don't (see exact_sum.h and ADR-25).
 #ifndef DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_
 #define DOGGED_DSL_LOWER_LOWER_REDUCTIONS_H_
 
@@ -21,11 +21,11 @@ void AddPointReduction(const PointReduction& reduction,
                        const PointProgram& points, const Domain& outer,
                        Program& program);
 
-// What a coalesced program must compute in whole tiles for `reduction`.
-// kUnimplemented, with the reason as a clause, if it is not of that form: all
+// The tiles that a coalesced program must compute for `reduction`: in a loop
+// only at some time steps, if it is done for every round. Errors:
+// kUnimplemented, with the reason as a clause, if it is not of this form: all
 // indices of space under `over`, in a box, and time under `for`, under `over`,
 // or a number.
-// In a loop only some levels, if the reduction is one of every round.
 absl::StatusOr<PointResult> TilesFor(const PointReduction& reduction,
                                      const std::optional<Repeat>& repeat);
 
@@ -37,7 +37,7 @@ absl::Status AddTileReduction(const PointReduction& reduction,
                               const ResultView& view, const ResultSet& tiles,
                               int32_t created, Program& program);
 
-// The same where `wanted`, which TilesFor() gave, has some levels only.
+// The same where `wanted`, which TilesFor() gave, has some time steps only.
 void AddRoundReduction(const PointReduction& reduction,
                        const PointProgram& points, const PointResult& wanted,
                        const ResultSet& tiles, int32_t created,

@@ -9,9 +9,9 @@
 
 namespace dogged::dsl {
 
-// `result` with numbers. Of a program that repeats u(x)(T) is a result at every
-// round at which the loop may end: its domain gets a last index for that. None
-// if it can't be said when a label is a result.
+// `result` with numbers. In a program that repeats, u(x)(T) is a result at
+// every round at which the loop may end: its domain gets a last index for that.
+// None if the round of a label can't be told.
 std::optional<PointResult> ResultOf(const CheckedResult& result,
                                     const CheckedProgram& program);
 

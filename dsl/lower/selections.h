@@ -1,7 +1,6 @@
 // Selections: labels that the command line asks for besides the program's own
 // results, as 'phi(:)(50)'. They go through the compiler as results, so that
-// what is wrong with one is found like anything else; what is said of it then
-// points into its own text.
+// its checks hold for them; their errors then point into their own text.
 #ifndef DOGGED_DSL_LOWER_SELECTIONS_H_
 #define DOGGED_DSL_LOWER_SELECTIONS_H_
 
@@ -17,9 +16,9 @@
 
 namespace dogged::dsl {
 
-// What a selection means: labels of the view at this position in the program,
-// the first and the last value of each index, and how far they are apart. For a
-// loop, those if it went on to its last round.
+// Labels that a selection means: those of the view at this position in the
+// program, with the first and the last value of each index, and the distance
+// between values. In a loop, the labels if it went on to its last round.
 struct SelectedLabels {
   int32_t view = 0;
   std::vector<int64_t> lower;
@@ -37,7 +36,7 @@ struct ResultFile {
   SelectedLabels labels;
 };
 
-// What is asked for: one entry per selection, and one per result with a file.
+// An entry for each selection, and one for each result with a file.
 struct PlacedResults {
   std::vector<SelectedLabels> selections;
   std::vector<ResultFile> files;
@@ -47,7 +46,7 @@ struct PlacedResults {
 std::string WithSelections(absl::string_view text,
                            const std::vector<std::string>& selections);
 
-// What WithSelections() took, of what it gave.
+// Undoes WithSelections(): gives its text back.
 absl::string_view WithoutSelections(absl::string_view text,
                                     const std::vector<std::string>& selections);
 
@@ -65,7 +64,7 @@ void MarkSelections(size_t own_bytes, CheckedProgram& program);
 PlacedResults PlaceResults(const std::vector<std::string>& selections,
                            PointProgram& points, Diagnostics& diagnostics);
 
-// What is wrong with selections, one after another.
+// Errors of selections, one after another.
 class SelectionErrors {
  public:
   explicit SelectionErrors(const std::vector<std::string>& selections);

@@ -1,4 +1,4 @@
-// What is too large to begin with: an estimate from the description alone.
+// Size limits of programs, held by an estimate from the description alone.
 #ifndef DOGGED_DSL_LOWER_SIZE_LIMITS_H_
 #define DOGGED_DSL_LOWER_SIZE_LIMITS_H_
 
@@ -12,7 +12,7 @@ inline constexpr double kPointsMax = 1e16;
 // Bytes of results beyond which it is: no computer that we know holds them.
 inline constexpr double kResultBytesMax = 1e12;
 
-// Says in `diagnostics` what is too large, with the estimate.
+// Reports in `diagnostics` a size beyond these, with the estimate.
 void CheckSize(const PointProgram& points, Diagnostics& diagnostics);
 
 }  // namespace dogged::dsl

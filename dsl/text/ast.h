@@ -51,7 +51,7 @@ enum class Op : uint8_t {
   kOr,
 };
 
-// What a name in an expression stands for.
+// Kind of thing that a name in an expression stands for.
 enum class NameKind : uint8_t {
   kNone,
   kParameter,  // position in CheckedProgram::parameters
@@ -85,7 +85,7 @@ struct Expr {
   Type type = Type::kNone;
   NameKind name_kind = NameKind::kNone;
   int32_t index = -1;
-  // Made of number literals alone: takes the type of what it meets.
+  // Made of number literals alone: takes the type of the other operand.
   bool is_constant = false;
 };
 
@@ -239,7 +239,7 @@ struct Repeat {
   SourceRange range;
 };
 
-// include "grid.dog". What is left of one that could not be followed.
+// include "grid.dog", if it could not be followed.
 struct Include {
   std::string file;
   SourceRange range;

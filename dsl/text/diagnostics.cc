@@ -188,7 +188,7 @@ std::string Nearest(absl::string_view name,
     if (candidate.size() > 64 || candidate == name) continue;
     if (absl::EqualsIgnoreCase(candidate, name)) return candidate;
     const int distance = EditDistance(name, candidate);
-    // One letter of one or two says nothing.
+    // A name that has to change in every letter suggests nothing.
     if (distance >= static_cast<int>(std::min(name.size(), candidate.size()))) {
       continue;
     }

@@ -1,4 +1,4 @@
-// One voice for everything that the language has to say about a program:
+// Diagnostics: messages of the language about a program, such as
 //
 //   heat1d.dog:9:5: error[D012]: no task creates phi(5000)(t), ...
 //    9 |     phi(x+1)(t-1) as r
@@ -100,7 +100,7 @@ class Diagnostics {
   const std::string& file() const { return file_; }
   const std::string& text() const { return text_; }
 
-  // Which lines came from which files; without, all are those of `file`.
+  // Files that lines came from; without, all lines are of `file`.
   void SetParts(std::vector<SourcePart> parts) { parts_ = std::move(parts); }
   const std::vector<SourcePart>& parts() const { return parts_; }
 

@@ -1,4 +1,4 @@
-// What stands behind a code such as D012: more than a message has room for.
+// Explain: what a code such as D012 means, in more words than a message has.
 #ifndef DOGGED_DSL_TEXT_EXPLAIN_H_
 #define DOGGED_DSL_TEXT_EXPLAIN_H_
 

@@ -116,7 +116,7 @@ bool ExpressionParser::LacksOperator() const {
 }
 
 Diagnostic& ExpressionParser::FailExpected(absl::string_view what) {
-  // What is missing is missed where the line ends, not where the next begins.
+  // A missing token is reported where the line ends, not where the next begins.
   const bool line_ends = Peek().starts_line && at_ > 0;
   const int32_t end = Last().range.end;
   return FailAt(
@@ -194,7 +194,7 @@ Expr ExpressionParser::Expression() {
   Expr out = Binary(1);
   if (CanContinue() && Accept("?")) {
     const int condition_depth = depth_;
-    ++brackets_;  // what stands before the colon may go over several lines
+    ++brackets_;  // before the colon line ends don't count
     Expr yes = Expression();
     const int yes_depth = depth_;
     Expect(":", "between the values of a conditional");

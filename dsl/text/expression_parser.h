@@ -34,7 +34,7 @@ class ExpressionParser {
   // `where` completes "expected ')' ...".
   void Expect(absl::string_view text, absl::string_view where,
               std::string help = "");
-  // `what` completes "expected ...". Reports what is there instead.
+  // `what` completes "expected ...". Reports the token there instead.
   Diagnostic& FailExpected(absl::string_view what);
   // Two values stand side by side, such as 2 c.
   bool LacksOperator() const;
@@ -49,7 +49,7 @@ class ExpressionParser {
 
   bool failed() const { return failed_; }
   Diagnostics& diagnostics() { return diagnostics_; }
-  // Forgets the failure and what was open.
+  // Forgets the failure and open brackets.
   void Restart();
   // In code, a new line ends an expression unless a bracket is open.
   void SetInCode(bool in_code) { in_code_ = in_code; }

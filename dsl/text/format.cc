@@ -14,7 +14,7 @@
 namespace dogged::dsl {
 namespace {
 
-// A line of the file: tokens, and what stands behind "#".
+// A line of the file: tokens, and the comment behind "#".
 struct Line {
   std::vector<Token> tokens;
   std::string comment;  // with its "#"; empty if there is none
@@ -62,7 +62,7 @@ class LineReader {
   std::vector<Line> Take() { return std::move(lines_); }
 
  private:
-  // What stands between two tokens: blanks, line ends, comments.
+  // Takes in the text between two tokens: blanks, line ends, comments.
   void Gap(absl::string_view gap) {
     while (true) {
       const size_t end = gap.find('\n');
@@ -224,7 +224,8 @@ class Spacer {
     if (right.Is(":")) return IsWideColon(tokens, i);
     if (left.Is(":")) return IsWideColon(tokens, i - 1);
     if (right.Is("(")) {
-      // Of a name, a type, or the next index; not of a word or an operator.
+      // The bracket belongs to a name, a type, or the next index; never to
+      // another word or an operator.
       return !(left.kind == Token::Kind::kName || left.Is(")") ||
                IsOneOf(left, {"double", "float", "int64"}));
     }
@@ -291,7 +292,7 @@ absl::StatusOr<std::string> Format(Diagnostics& diagnostics) {
                     line.text.empty() || line.comment.empty() ? "" : "  ",
                     line.comment, "\n");
   }
-  // What was formatted says what was written.
+  // The output must have the tokens of the input.
   Diagnostics again(diagnostics.file(), out);
   const std::vector<Token> now = Lex(again);
   DOGGED_CHECK(now.size() == tokens.size()) << "formatting lost a token";

@@ -1,6 +1,6 @@
 // Format: a program's text in its one canonical form. Declarations stay in
-// their order and comments at their place; what changes is blanks, line
-// breaks and needless brackets.
+// their order and comments at their place; only blanks, line breaks and
+// needless brackets change.
 #ifndef DOGGED_DSL_TEXT_FORMAT_H_
 #define DOGGED_DSL_TEXT_FORMAT_H_
 

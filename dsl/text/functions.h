@@ -1,5 +1,5 @@
-// The functions of the language: sqrt, min and so on. One table for the
-// checker, the interpreter and the C generator.
+// The functions of the language, sqrt, min and so on, in a table that the
+// checker, the interpreter and the C generator share.
 #ifndef DOGGED_DSL_TEXT_FUNCTIONS_H_
 #define DOGGED_DSL_TEXT_FUNCTIONS_H_
 
@@ -17,8 +17,8 @@ struct Function {
   // f behind it for float), except for min, max and abs.
   absl::string_view name;
   int argument_count;
-  // True for min, max and abs: of int64 they give int64; of the others, the
-  // common type. False: integers are converted to double first.
+  // True for min, max and abs: of int64 they give int64; of all other types,
+  // the common one. False: integers are converted to double first.
   bool keeps_integers;
 };
 

@@ -1,5 +1,5 @@
-// Included files: `include "other.dog"` on a line of its own stands for what
-// that file holds. Each file counts once, however often it is included.
+// Included files: `include "other.dog"` on a line of its own stands for the
+// content of that file. Each file counts once, however often it is included.
 #ifndef DOGGED_DSL_TEXT_INCLUDE_H_
 #define DOGGED_DSL_TEXT_INCLUDE_H_
 
@@ -20,8 +20,8 @@ using ReadFile =
 // `path` as seen from the folder of `file`.
 std::string RelativeTo(absl::string_view file, absl::string_view path);
 
-// `text` of `file` with what it includes, and what there is to say about that.
-// Paths are relative to the file that includes.
+// `text` of `file` with the included texts, and errors of the includes. Paths
+// are relative to the file that includes.
 Diagnostics Include(const std::string& file, absl::string_view text,
                     const ReadFile& read);
 

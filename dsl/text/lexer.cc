@@ -245,7 +245,7 @@ class Lexer {
     at_ += bytes;
   }
 
-  // && and friends of other languages: reported, and taken for what they mean.
+  // && and friends of other languages: reported, and read as meant.
   bool ForeignSign() {
     if (starts_line_ && text_[at_] == '!') {
       Bad(at_ + 1, "'!' starts nothing here").Help("a comment begins with #");

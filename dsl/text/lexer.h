@@ -1,5 +1,5 @@
 // The lexer: text to tokens. Newlines are not tokens; each token knows whether
-// one stands before it, which is what ends a statement inside `code`.
+// one stands before it, which ends a statement inside `code`.
 #ifndef DOGGED_DSL_TEXT_LEXER_H_
 #define DOGGED_DSL_TEXT_LEXER_H_
 

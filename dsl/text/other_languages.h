@@ -1,4 +1,4 @@
-// What people write who come from C, Fortran or Python, and what says it here.
+// Words of C, Fortran and Python, and how the language says the same.
 #ifndef DOGGED_DSL_TEXT_OTHER_LANGUAGES_H_
 #define DOGGED_DSL_TEXT_OTHER_LANGUAGES_H_
 

@@ -83,7 +83,7 @@ std::string UnaryText(const Expr& e, int precedence) {
   const int own = is_not ? kComparison : kUnary;
   const std::string text =
       absl::StrCat(TextOf(e.op).text, Text(e.args[0], own));
-  // As an operand `not a` is bracketed always: what follows would belong to a.
+  // The operand `not a` is always bracketed: a longer one would belong to a.
   const bool bracket = is_not ? precedence > 2 : precedence > kUnary;
   return bracket ? absl::StrCat("(", text, ")") : text;
 }

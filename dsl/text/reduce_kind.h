@@ -1,5 +1,5 @@
-// What a reduction makes of many numbers. Of one definition for the tree, the
-// lowering and the kernels.
+// Kinds of reductions, in one definition for the tree, the lowering and the
+// kernels.
 #ifndef DOGGED_DSL_TEXT_REDUCE_KIND_H_
 #define DOGGED_DSL_TEXT_REDUCE_KIND_H_
 

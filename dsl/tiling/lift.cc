@@ -25,8 +25,8 @@ AffineMap Embedded(const Embedding& embedding, const AffineMap& map) {
   return out;
 }
 
-// `expr` times `factor`, of points whose index k is `factor` times what it was,
-// and `offset`.
+// `expr` times `factor`, at points whose index k is scaled by `factor` and
+// moved by `offset`.
 AffineExpr Scaled(const AffineExpr& expr, int k, int64_t factor,
                   int64_t offset) {
   AffineExpr out = expr * factor;
@@ -155,9 +155,9 @@ bool IsDistance(const Embedding& embedding) {
   return true;
 }
 
-// Where `create` stands for what a task reads at `read`: each of its indices,
-// in their order, in one of that, whose others are numbers. None if that is not
-// so.
+// The embedding of `create` in the label that its task reads at `read`: each
+// index of `create`, in their order, is in one of `read`, whose others are
+// numbers. None if that is not so.
 std::optional<Embedding> EmbeddingOf(const Create& create,
                                      const AffineMap& read) {
   Embedding out;
@@ -199,7 +199,7 @@ class Lifter {
   std::optional<LiftedProgram> GiveSteps();
 
  private:
-  // Of fewer indices, or of as many of which some stand for steps.
+  // True for arrays of fewer indices, or of as many if some stand for steps.
   bool IsLow(int32_t array) const {
     const auto a = static_cast<size_t>(array);
     const int32_t rank = points_.arrays[a].rank;
@@ -211,7 +211,7 @@ class Lifter {
   // reads none.
   AffineMap FieldAt(const Use& use) const;
   bool FindEmbedding(const PointClass& c);
-  // What stays as it is.
+  // Marks arrays that stay as they are.
   void FindHopeless();
   void FindFieldsWithoutSteps();
   std::optional<LiftedProgram> Rewritten() const;
@@ -261,7 +261,7 @@ bool Lifter::FindEmbedding(const PointClass& c) {
     const auto one = EmbeddingOf(c.creates.front(), read);
     if (!one) return false;
     if (!found) found = one;
-    // Of several times the latest one; what else differs is a distance.
+    // The latest of several times is taken; any other difference is a distance.
     Follow& time = found->back();
     if (time.from == one->back().from) {
       time.offset = std::max(time.offset, one->back().offset);
@@ -388,7 +388,8 @@ std::optional<LiftedProgram> Lifter::Embed() {
   return Rewritten();
 }
 
-// Of the highest rank, and read at constant distances by one another.
+// Finds arrays of the highest rank that are read at constant distances by one
+// another.
 void Lifter::FindFieldsWithoutSteps() {
   for (size_t a = 0; a < is_field_.size(); ++a) {
     is_field_[a] = points_.arrays[a].rank == arrays_.rank &&

@@ -10,8 +10,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Index d of `view` as `factor` times another and `offset`: that one goes to
-// `out`. False if a tile has a part of what lies between two of its values.
+// Adds to `out` the index of which index d of `view` is `factor` times and
+// `offset`. False if a tile ends between two of its values.
 bool AddIndex(const ResultView& view, size_t d, const Follow& follow,
               ResultView& out) {
   const auto inner = [&follow](int64_t at) {
@@ -26,7 +26,8 @@ bool AddIndex(const ResultView& view, size_t d, const Follow& follow,
   int64_t extent = view.extent[d] / follow.factor;
   int64_t origin = inner(view.origin[d]);
   if (tile == tile_of(view.upper[d])) {
-    // One has all of it; more than a value, or it would be no tile.
+    // A single tile has all of it, and more than a value, or it would be no
+    // tile.
     extent = std::max<int64_t>(2, upper - lower + 1);
     origin = lower - tile * extent;
   } else if (view.extent[d] % follow.factor != 0) {
@@ -78,7 +79,7 @@ bool UnliftViews(const LiftedProgram& lifted, Program& program,
       if (embedding[i].from < 0) continue;
       is_told = AddIndex(view, i, embedding[i], out) && is_told;
     }
-    // One value each is no tile.
+    // Tiles of one value each are no tiles.
     if (std::all_of(out.extent.begin(), out.extent.end(),
                     [](int64_t extent) { return extent == 1; })) {
       is_told = false;
@@ -86,7 +87,7 @@ bool UnliftViews(const LiftedProgram& lifted, Program& program,
     }
     if (is_told) view = std::move(out);
   }
-  // Wider rather than more, but no more levels than there are.
+  // Wider rather than more, but no more time steps than there are.
   for (size_t i = 0; i < factors.size(); ++i) {
     const bool is_depth = i == shape.widths.size();
     int64_t& size = is_depth ? shape.depth : shape.widths[i];

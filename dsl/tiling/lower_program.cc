@@ -78,7 +78,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
                                       const TargetSize& target,
                                       const std::optional<TileShape>& shape) {
   absl::StatusOr<ProgramSplit> split = Split(points);
-  // Where a stencil is all there may be, what it lacks says more.
+  // Where there can only be a stencil, its own obstacle says more.
   if (points.reductions.empty() && !points.repeat &&
       (!split.ok() || split->pointwise.classes.empty())) {
     return Coalesce(points, target, shape);
@@ -95,7 +95,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
                           Coalesce(parts.tiled, target, shape));
   DOGGED_ASSIGN_OR_RETURN(Program pointwise,
                           LowerPoints(parts.pointwise, target));
-  // What the pointwise's results need is not all of it: only the analysis
+  // Results may need only a part of the pointwise part: only the analysis
   // knows.
   program.every_task_needed &=
       (points.every_task_needed && !parts.has_spare) ||
@@ -125,7 +125,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
   return program;
 }
 
-// What a result fixes is no dimension of it, in tiles as by points.
+// Indices that a result fixes are no dimensions of it, in tiles as by points.
 void FixIndices(const std::vector<PointResult>& results, Program& program) {
   for (size_t r = 0; r < results.size(); ++r) {
     for (size_t d = 0; d < results[r].varies.size(); ++d) {
@@ -134,8 +134,8 @@ void FixIndices(const std::vector<PointResult>& results, Program& program) {
   }
 }
 
-// In tiles, by steps across indices where there are no others; `steps` says
-// which.
+// The program in tiles, by steps across its indices if it has no other steps;
+// `steps` gets their formula.
 absl::StatusOr<Program> InTiles(const PointProgram& points,
                                 const TargetSize& target,
                                 const std::optional<TileShape>& shape,

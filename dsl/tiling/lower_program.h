@@ -1,6 +1,6 @@
-// LowerProgram: the way from a PointProgram to the form that agents run, in
-// tiles where that is possible. What depends on reductions stands behind the
-// tiles, point by point.
+// LowerProgram: from a PointProgram to the form that agents run, in tiles where
+// that is possible. Tasks that depend on reductions stand behind the tiles,
+// point by point.
 #ifndef DOGGED_DSL_TILING_LOWER_PROGRAM_H_
 #define DOGGED_DSL_TILING_LOWER_PROGRAM_H_
 
@@ -15,7 +15,7 @@
 namespace dogged::dsl {
 
 // Lowers to tiles (of `shape` if there is one) if that is wanted and possible,
-// and says in `how` what became of it.
+// and says in `how` which form it took.
 absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const TargetSize& target, bool coalesce,
                                      const std::optional<TileShape>& shape,

@@ -13,7 +13,7 @@
 namespace dogged::dsl {
 namespace {
 
-// What a reduction of no point is, before its root.
+// Value of a reduction of no point, before its root.
 int32_t Neutral(ReduceKind kind, ElementType element, CodeBuilder& builder) {
   const bool is_min = kind == ReduceKind::kMin;
   if (!is_min && kind != ReduceKind::kMax) {

@@ -21,7 +21,7 @@ bool IsNumber(const Use& use) {
                      [](const AffineExpr& expr) { return expr.IsConstant(); });
 }
 
-// Arrays that can be made before any step: what has time is no source of them.
+// Arrays that can be made before any time step: none of their sources has time.
 std::vector<bool> EarlyArrays(const PointProgram& points,
                               const StencilArrays& arrays) {
   std::vector<bool> out = arrays.has_time;
@@ -46,10 +46,10 @@ std::vector<bool> EarlyArrays(const PointProgram& points,
   return out;
 }
 
-// Arrays that no tile can make: those of reductions and of a loop's condition,
-// and those without time whose tasks read what has it; and what depends on
-// such arrays, unless tiles can be given the `early` ones: those with time, and
-// those that are `held`.
+// Arrays that no tile can make: those of reductions and of a loop's condition;
+// those without time whose tasks read an array with time; and all whose tasks
+// read such an array. Only tasks of arrays with time, and of `held` ones, may
+// read the `early` ones of these, as inputs.
 std::vector<bool> LateArrays(const PointProgram& points,
                              const StencilArrays& arrays,
                              const std::vector<bool>& early,
@@ -96,8 +96,8 @@ std::vector<bool> LateArrays(const PointProgram& points,
   return is_late;
 }
 
-// Early arrays of which tasks with time read more than numbers, and what these
-// are made of.
+// Early arrays of which tasks with time read more than single labels, and the
+// arrays that those are made of.
 std::vector<bool> HeldArrays(const PointProgram& points,
                              const StencilArrays& arrays,
                              const std::vector<bool>& early,
@@ -120,8 +120,9 @@ std::vector<bool> HeldArrays(const PointProgram& points,
 }
 
 // Coefficients that tiles compute for themselves and give to nobody: arrays of
-// fewer indices than space, or more, or of time, the last index of what reads
-// them; and those that no tile can give, for their labels follow one another.
+// fewer indices than space, or more, or of time, the last index of their
+// readers; and arrays that no tile can give, for their labels follow one
+// another.
 std::vector<bool> OwnCoefficients(const PointProgram& points,
                                   const StencilArrays& arrays,
                                   const std::vector<bool>& late) {
@@ -168,7 +169,7 @@ std::vector<bool> OwnCoefficients(const PointProgram& points,
 }
 
 // Adds early arrays of which a reduction or a task behind the tiles wants more
-// than they give: parts of space, or what varies along it.
+// than tiles give: parts of space, or labels that vary along it.
 void AddOtherThanScalars(const PointProgram& points,
                          const std::vector<bool>& early,
                          const std::vector<bool>& late,
@@ -257,7 +258,7 @@ std::optional<PointReduction> MakePointRead(const PointClass& c, const Use& use,
     point_read.time =
         point_read.time + AffineExpr::Index(0, -expr.constant) * per_step;
   }
-  // What all of them read is there when the first one does.
+  // A label that all tasks read must be there when the first task reads it.
   if (array.rank == 0) {
     point_read.time =
         AffineExpr::Constant(RangesOf(c.domain, {c.time}).front().lower);
@@ -267,7 +268,7 @@ std::optional<PointReduction> MakePointRead(const PointClass& c, const Use& use,
   return point_read;
 }
 
-// Lets `c` read point reads instead of what the tiled part alone makes.
+// Lets `c` read point reads in place of arrays that the tiled part alone makes.
 absl::Status AddPointReads(const std::vector<bool>& is_behind,
                            PointProgram& points, PointClass& c,
                            std::vector<PointReduction>& point_reads) {
@@ -291,8 +292,8 @@ absl::Status AddPointReads(const std::vector<bool>& is_behind,
   return absl::OkStatus();
 }
 
-// Brings the arrays of the tiled part up to those behind, with those over whose
-// boxes reductions go.
+// Gives the tiled part the arrays of the pointwise part, with masked arrays
+// over whose boxes reductions go.
 void MaskAll(ProgramSplit& parts) {
   for (PointReduction& reduction : parts.bridges) {
     auto masked = MaskPoints(reduction, parts.pointwise);
@@ -302,7 +303,7 @@ void MaskAll(ProgramSplit& parts) {
 }
 
 // Adds the tasks of the tiled part that make `wanted`, and all that these read,
-// but for what is `late` and stands there anyway.
+// but for `late` arrays, which stand there anyway.
 void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
                std::vector<bool> wanted, ProgramSplit& parts) {
   std::vector<bool> is_result(points.arrays.size(), false);
@@ -335,8 +336,8 @@ void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
   }
 }
 
-// By array: how often, on the way to it, something is made of what all tiles
-// hold of an array.
+// By array: how often, on the way to it, an array is made of all tiles of
+// another.
 absl::StatusOr<std::vector<int32_t>> StagesOf(const ProgramSplit& parts) {
   const std::vector<PointArray>& arrays = parts.pointwise.arrays;
   std::vector<int32_t> out(arrays.size(), 0);
@@ -371,7 +372,8 @@ absl::StatusOr<std::vector<int32_t>> StagesOf(const ProgramSplit& parts) {
       "some array is made of what all tiles hold of itself");
 }
 
-// A stencil that waits for what all tiles make, is behind them as a whole.
+// A stencil that waits for all tiles of an array is behind the tiles as a
+// whole.
 absl::Status CheckStencil(const StencilArrays& arrays,
                           const ProgramSplit& parts) {
   const auto makes_field = [&arrays](const PointClass& c) {

@@ -60,7 +60,7 @@ class Skewer {
   // or reads them.
   absl::StatusOr<Moved> Move(const std::string& what, const Domain& domain,
                              const AffineMap& map) const;
-  // Without the old bounds of index k, and with what they say as a guard.
+  // Turns the old bounds of index k into a guard.
   static Domain Boxed(const Domain& domain, int k, const Box& hull);
   absl::Status SkewClass(PointClass& c) const;
   absl::Status SkewReduction(PointReduction& reduction) const;
@@ -103,7 +103,7 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
   }
   const int k = along.LastIndex();
   if (k < 0) {
-    // One more index, of one value for each point.
+    // Adds an index, of one value for each point.
     if (domain.size() == kMaxIndices) {
       return No(absl::StrCat(what, " has too many indices"));
     }
@@ -279,12 +279,11 @@ absl::StatusOr<PointProgram> Skewer::Run() {
   return out;
 }
 
-// So many points of space at a step, all of them empty, take as long as a task
-// for one point.
+// Empty points of space at a step that take as long as a task for one point.
 constexpr double kEmptyMax = 4000;
 
-// Tiles go through all of space at each step, tasks through what there is: far
-// less in a narrow band.
+// Tiles go through all of space at each step, tasks through existing points:
+// far fewer in a narrow band.
 absl::Status CheckBand(const PointProgram& points, const PointProgram& skewed,
                        const std::vector<bool>& is_field) {
   double all = 0;
@@ -354,8 +353,8 @@ absl::StatusOr<SkewedProgram> SkewPoints(const PointProgram& points) {
 
 namespace {
 
-// Leaves those labels of a view, whose last index counts blocks of steps, of
-// which it wants something: the steps that a tile has of its box.
+// Restricts `labels`, whose last index counts blocks of steps, to those of
+// which the view wants something: the steps that a tile has of its box.
 void LeaveWanted(const ResultView& view, Domain& labels) {
   const SkewedBox& skewed = *view.skewed;
   const auto dim = static_cast<size_t>(skewed.dim);

@@ -1,7 +1,7 @@
 // Skewing: h(i)(j) of h(i-1)(j) and h(i)(j-1) has no index that steps follow,
-// yet what lies on i + j = t needs only what lies before. With t in the place
-// of i it is a uniform stencil, h'(t)(j) of h'(t-1)(j) and h'(t-1)(j-1).
-// Internal to lower_program.
+// yet labels on i + j = t need only labels before them. With t in the place of
+// i it is a uniform stencil, h'(t)(j) of h'(t-1)(j) and h'(t-1)(j-1). Internal
+// to lower_program.
 //
 // Source: Lamport, The parallel execution of DO loops, CACM 17(2), 1974
 // (the hyperplane method).
@@ -19,7 +19,7 @@ namespace dogged::dsl {
 struct SkewedProgram {
   // With results of skewed arrays over the whole box that theirs have there.
   PointProgram points;
-  // Of all fields; its box is left out.
+  // Skew of all fields; its box is left out.
   SkewedBox skew;
   std::vector<bool> is_skewed;  // by array
   std::string steps;            // "i + j", as a user would call them
@@ -35,8 +35,8 @@ absl::StatusOr<SkewedProgram> SkewPoints(const PointProgram& points);
 void UnskewViews(const PointProgram& points, const SkewedProgram& skewed,
                  Program& program);
 
-// Bytes that labels of results of skewed arrays hold beyond what is wanted of
-// them, at most.
+// Bytes that labels of results of skewed arrays hold beyond the wanted ones, at
+// most.
 double HeldBeyondResults(const Program& program);
 
 }  // namespace dogged::dsl

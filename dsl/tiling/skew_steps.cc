@@ -10,7 +10,8 @@
 namespace dogged::dsl {
 namespace {
 
-// Of an index in what steps follow; larger ones would leave steps empty.
+// Bound of an index's factor in the sum that numbers steps; larger ones would
+// leave steps empty.
 constexpr int64_t kSkewMax = 3;
 // Steps are numbered well within this.
 constexpr int64_t kStepsMax = int64_t{1} << 40;
@@ -26,8 +27,8 @@ int64_t Dot(const Factors& factors, const IndexVector& distance) {
   return sum;
 }
 
-// How far back tasks read what they and others of their kind make: what they
-// create less what they read. None if some distance varies.
+// Distances at which tasks read labels that they and others of their kind make:
+// indices created less indices read. None if some distance varies.
 std::optional<std::vector<IndexVector>> DistancesOf(
     const PointProgram& points, const std::vector<bool>& is_field) {
   std::vector<IndexVector> out;
@@ -48,8 +49,8 @@ std::optional<std::vector<IndexVector>> DistancesOf(
 }
 
 // The least factors with which each distance is a step at least, and not too
-// many; but for what is read where it is made. None if there are none, or one
-// index is time as it is.
+// many, but for a distance of 0. None if there are none, or one index is time
+// as it is.
 std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
                                    int32_t rank) {
   Factors factors(static_cast<size_t>(rank), -kSkewMax);
@@ -85,9 +86,9 @@ std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
   return found;
 }
 
-// What is to go through, if steps take the place of index `e`: points of space,
-// once for each step, and of those that hold results; what these fix of the
-// other indices costs nothing.
+// Points that are computed if steps take the place of index `e`: points of
+// space, once for each step, and points of boxes that hold results. A result
+// that fixes other indices costs nothing there.
 double CostOf(const PointProgram& points, const std::vector<bool>& is_field,
               const Factors& factors, const Box& space, size_t e) {
   const auto points_of = [&](const Box& box) {

@@ -1,4 +1,5 @@
-// Which steps the points of a recurrence can be computed by. Internal to skew.
+// SkewSteps: steps by which the points of a recurrence can be computed.
+// Internal to skew.
 #ifndef DOGGED_DSL_TILING_SKEW_STEPS_H_
 #define DOGGED_DSL_TILING_SKEW_STEPS_H_
 
@@ -12,7 +13,7 @@
 namespace dogged::dsl {
 
 // The label with indices i is made in step factors . i, and each task reads
-// what was made 1 to kLagMax steps before, or in its own place.
+// labels made 1 to kLagMax steps before, or in its own place.
 struct SkewSteps {
   std::vector<int64_t> factors;
   size_t replaced = 0;  // an index with factor 1 or -1, for which steps stand

@@ -19,7 +19,7 @@ void Gather(const char* from, int64_t step, int64_t count, char* to) {
   }
 }
 
-// Goes through what is wanted of a tile by the user's indices, row by row of
+// Goes through the wanted points of a tile by the user's indices, row by row of
 // the dense array: a tile is small, and pages are touched one after another.
 class SkewedCopy {
  public:
@@ -81,7 +81,7 @@ SkewedCopy::SkewedCopy(const ResultView& view, const Value& tile,
     along_[d].to_stride = view.tile_index[d] < 0 ? 0 : to_stride;
     if (view.tile_index[d] >= 0) to_stride *= view.Count(d);
   }
-  // The index that gave way is what is left of a step.
+  // The index that gave way is the rest of a step.
   int64_t rest_least = 0;
   int64_t rest_most = 0;
   for (size_t d = 0; d < rank; ++d) {
@@ -134,7 +134,7 @@ void SkewedCopy::Row(const std::vector<int64_t>& at) const {
     if (d == dim) continue;
     from += (index - held_[d]) / skewed_.step[d] * strides_[d];
   }
-  // Of the row, what has its steps in the tile.
+  // Points of the row whose steps are in the tile.
   const Along& row = along_.back();
   int64_t begin = 0;
   int64_t end = row.count;

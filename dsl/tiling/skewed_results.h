@@ -1,4 +1,4 @@
-// What tiles of a skewed array hold of a view of it: see SkewedBox.
+// Copies a view's values out of tiles of a skewed array: see SkewedBox.
 #ifndef DOGGED_DSL_TILING_SKEWED_RESULTS_H_
 #define DOGGED_DSL_TILING_SKEWED_RESULTS_H_
 
@@ -8,11 +8,12 @@
 
 namespace dogged::dsl {
 
-// The view of what labels hold of a skewed array, by their own indices.
+// The view of a skewed array as its labels hold it, by their own indices.
 ResultView HeldView(const ResultView& view);
 
-// Copies what `view` wants of a tile: it holds `extents` elements of the
-// HeldView(), from its position `first` on. `dense` is all of `view`, C order.
+// Copies the elements that `view` wants of a tile, which holds `extents`
+// elements of the HeldView(), from its position `first` on. `dense` is all of
+// `view`, C order.
 void CopySkewed(const ResultView& view, const Value& tile,
                 const IndexVector& first, const IndexVector& extents,
                 Value& dense);

@@ -94,8 +94,8 @@ absl::Status Recognizer::MakeFields() {
                     .dims = {},
                     .time_position = array.rank,
                     .box = {},
-                    .reach_below = {},
-                    .reach_above = {}};
+                    .halo_below = {},
+                    .halo_above = {}};
     for (int32_t i = 0; i < array.rank; ++i) {
       const int32_t c = placed_.along[a][static_cast<size_t>(i)].coordinate;
       if (c == 0 && !field.is_gathered) {
@@ -113,8 +113,9 @@ absl::Status Recognizer::MakeFields() {
   return absl::OkStatus();
 }
 
-// Around what depends on time, for that may be carried from tile to tile, and
-// what is wanted. A coefficient of all dimensions is made where it is read.
+// Space: the box around fields that depend on time, for they may be carried
+// from tile to tile, and around results. A coefficient of all dimensions is
+// made where it is read.
 void Recognizer::FindSpace() {
   Box& space = plan_.space;
   for (int32_t d = 0; d < dims_; ++d) {
@@ -195,7 +196,7 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
   const Box hull = HullOf(point_class.domain);
   for (size_t k = 0; k < is_found.size(); ++k) {
     if (is_found[k]) continue;
-    // Of a coefficient that is read at one value of the index.
+    // The index of a coefficient that is read at one value of it.
     const auto d = static_cast<int>(k);
     if (hull.lower[d] != hull.upper[d]) {
       return No(absl::StrCat("task ", point_class.name));
@@ -372,8 +373,7 @@ absl::Status Recognizer::Sort() {
   return absl::OkStatus();
 }
 
-// Static fields follow what they are made of; scalar inputs have their
-// stages.
+// Static fields follow their sources; scalar inputs have their stages.
 void Recognizer::FindStages() {
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
@@ -414,7 +414,7 @@ absl::Status Recognizer::FindLevels() {
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     if (field_of_array_[a] < 0) continue;
     const TileField& field = FieldOf(static_cast<int32_t>(a));
-    // A coefficient is read at the levels of others.
+    // A coefficient is read at the time steps of others.
     if (field.is_static || (placed_.is_coefficient[a] && field.carried == 0)) {
       continue;
     }
@@ -451,8 +451,8 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   DOGGED_RETURN_IF_ERROR(Sort());
   FindStages();
   DOGGED_RETURN_IF_ERROR(FindLevels());
-  if (!HasRoomForReach(plan_)) return No("its first step comes too late");
-  ComputeReach(plan_);
+  if (!HasRoomForHalos(plan_)) return No("its first step comes too late");
+  ComputeHalos(plan_);
   return std::move(plan_);
 }
 
@@ -467,7 +467,7 @@ absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
     absl::StatusOr<TilePlan> plan =
         placed.ok() ? Recognizer(*placed).Run() : placed.status();
     if (plan.ok()) return plan;
-    // What stands in the way of the usual order, time last, is the reason.
+    // An obstacle to the usual order, time last, is the reason that is told.
     if (time == rank - 1) reason = plan.status();
   }
   return reason;

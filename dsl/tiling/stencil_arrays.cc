@@ -7,7 +7,7 @@
 namespace dogged::dsl {
 namespace {
 
-// What an array is made of.
+// Arrays that each array is made of.
 using Sources = std::vector<std::vector<int32_t>>;
 
 Sources SourcesOf(const PointProgram& points) {
@@ -28,7 +28,7 @@ Sources SourcesOf(const PointProgram& points) {
   return out;
 }
 
-// Marks what marked arrays are made of.
+// Marks the sources of marked arrays.
 void MarkSources(const Sources& sources, std::vector<bool>& marked) {
   std::vector<size_t> open;
   for (size_t a = 0; a < marked.size(); ++a) {
@@ -102,7 +102,7 @@ StencilArrays FindStencilArrays(const PointProgram& points) {
   const bool has_steps = out.has_steps = out.rank > 0;
   if (!has_steps) out.rank = highest;
   std::vector<bool>& has_time = out.has_time;
-  std::vector<bool> is_needed;  // by steps, which go before what is behind
+  std::vector<bool> is_needed;  // by steps, which go before tasks behind
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     has_time.push_back(points.arrays[a].rank == out.rank);
     is_needed.push_back(has_time[a] && (stepped[a] || !has_steps));

@@ -1,5 +1,5 @@
-// Which arrays of a program are the fields of its stencil. Internal to
-// program_split and stencil.
+// StencilArrays: the arrays of a program that are the fields of its stencil.
+// Internal to program_split and stencil.
 #ifndef DOGGED_DSL_TILING_STENCIL_ARRAYS_H_
 #define DOGGED_DSL_TILING_STENCIL_ARRAYS_H_
 
@@ -14,14 +14,15 @@ namespace dogged::dsl {
 inline constexpr int64_t kLagMax = 8;
 
 struct StencilArrays {
-  // Of arrays with time and all of space: that of those which steps lead to.
+  // Rank of arrays with time and all of space: of the arrays that steps lead
+  // to.
   int32_t rank = 0;
   bool has_steps = false;  // some array is made of itself
-  // By array: it has time and all of space. Of `rank` indices are also arrays
-  // that no step makes: those that are read at distances, such as a force(x)(t)
-  // from a file, go along with the steps; those that are read in another way,
+  // By array: it has time and all of space. Arrays of `rank` indices that no
+  // step makes are of two kinds: those read at distances, such as a force(x)(t)
+  // from a file, go along with the steps; those read in another way,
   // coefficient(x)(2) or weight(x+t)(x), have neither time nor space of their
-  // own, and are coefficients, as are all of more or fewer indices.
+  // own. These are coefficients, as are all of more or fewer indices.
   std::vector<bool> has_time;
 };
 

@@ -19,8 +19,8 @@ namespace {
 constexpr size_t kPlacesMax = 64;
 constexpr int32_t kFixed = -1;
 
-// What an index of an array follows: `factor` times a coordinate, `offset`
-// ahead of that; or none, and it is `offset`.
+// Follows: the coordinate that an index of an array goes along with: `factor`
+// times a coordinate, and `offset`; or none, and it is `offset`.
 struct Follows {
   int32_t coordinate = kFixed;
   int64_t factor = 1;
@@ -29,7 +29,7 @@ struct Follows {
 };
 using Place = std::vector<Follows>;
 
-// For each index of a class, what it follows.
+// By index of a class: what it follows.
 using Indices = std::vector<std::optional<Follows>>;
 
 class Placer {
@@ -174,8 +174,8 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
   }
   if (is_whole_space) return WholeSpace();
   for (Follows& follows : out) {
-    // What is carried, or reached, is another matter than where it stands: of
-    // steps that go along with the coordinate only the rest counts.
+    // A shift by a multiple of the factor is a distance, which halo and carried
+    // time steps take care of: the place keeps only the rest.
     const bool is_far = follows.coordinate > 0 ||
                         (follows.coordinate == 0 && IsRecurrent(use.array));
     if (is_far && follows.factor > 0) {

@@ -1,8 +1,9 @@
 // Coefficients: arrays that are no fields, such as source(t), damp(x),
-// inflow(y)(t) or coefficient(x)(y)(2) of a stencil u(x)(y)(t). What their
-// indices follow is said by the tasks that read them, and one may be read in
-// several ways: damp(x)*damp(y), source(2*t). What follows no coordinate,
-// source(x+t), becomes a gathered coefficient. Internal to stencil.
+// inflow(y)(t) or coefficient(x)(y)(2) of a stencil u(x)(y)(t). The tasks that
+// read them say which coordinates their indices follow, and a coefficient may
+// be read in several ways: damp(x)*damp(y), source(2*t). A coefficient whose
+// index follows no coordinate, source(x+t), becomes a gathered coefficient.
+// Internal to stencil.
 #ifndef DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_
 #define DOGGED_DSL_TILING_STENCIL_COEFFICIENTS_H_
 

@@ -1,5 +1,5 @@
 // The pieces of a stencil: a task class in the coordinates of its labels, its
-// code there, and which pieces make what it reads.
+// code there, and the pieces that make its sources.
 #ifndef DOGGED_DSL_TILING_STENCIL_PIECE_H_
 #define DOGGED_DSL_TILING_STENCIL_PIECE_H_
 
@@ -26,7 +26,7 @@ struct Normal {
 // Fills in the code, once domain, stores and loads are there.
 void MakePieceCode(const TilePlan& plan, Normal& normal);
 
-// Fills in the hull, from what holds for single coordinates.
+// Fills in the hull, from constraints on single coordinates.
 void FindHull(const TilePlan& plan, Normal& normal);
 
 // Computes more than is asked for, where that spares a mask and nobody minds:

@@ -40,13 +40,13 @@ class TileProgramMaker {
                  ResultView& view, ResultSet& set) const;
   Repeat::ResultTime TimeOfResult(const PointResult& result,
                                   bool is_static) const;
-  // The last level of a block, given by index dims().
+  // The last time step of a block, given by index dims().
   AffineExpr BlockEnd() const {
     return AffineExpr::Index(dims()) * plan_.depth +
            AffineExpr::Constant(plan_.base_level);
   }
   void FindScalarInputs();
-  // Of what a task of that role is given of static fields.
+  // The static fields that a task of that role reads.
   std::vector<Use> StaticUses(const TileRole& role) const;
   void AddStaticClass(int32_t stage);
   void AddStartClass();

@@ -130,7 +130,7 @@ void TileProgramMaker::AddResultCreates(int64_t first_block, bool is_static,
   }
 }
 
-// One for each block that the start task computes.
+// Adds the results of each block that the start task computes.
 void TileProgramMaker::AddStartResults(TaskClass& task_class,
                                        TileRole& role) const {
   for (int64_t b = plan_.BlockOf(plan_.first_level); b <= 0; ++b) {

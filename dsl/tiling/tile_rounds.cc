@@ -29,12 +29,12 @@ const TileField* TimedField(const PointProgram& points,
   return nullptr;
 }
 
-// No level of `result` is beyond the round that it belongs to.
+// No time step of `result` is beyond the round that it belongs to.
 bool IsInItsRound(const PointResult& result, int32_t time) {
   const AffineExpr& until = result.time.time;
   if (until.IsConstant()) return result.box.upper[time] <= until.constant;
   const AffineExpr left = until - result.map[static_cast<size_t>(time)];
-  // Of many levels those to the very end of a round are taken.
+  // Results at many time steps must reach the very end of a round.
   return left.IsConstant() && left.constant >= 0 &&
          (left.constant == 0 || result.level_step > 0);
 }

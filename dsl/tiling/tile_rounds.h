@@ -14,7 +14,7 @@ namespace dogged::dsl {
 
 // Makes `plan` one of the loop of `points`, which has one. kUnimplemented, with
 // the reason as a clause, if it may end too early, or if a result or reduction
-// needs levels that its round does not reach.
+// needs time steps that its round does not reach.
 absl::Status FitRounds(const PointProgram& points, TilePlan& plan);
 
 // The depths that blocks of a loop may have, up to `limit`; 1 at least.

@@ -33,13 +33,13 @@ int64_t Extent(const TilePlan& plan, int d) {
 int64_t HaloOf(const TilePlan& plan, size_t d) {
   int64_t halo = 0;
   for (const TileField& field : plan.fields) {
-    halo = std::max({halo, field.reach_below[d], field.reach_above[d]});
+    halo = std::max({halo, field.halo_below[d], field.halo_above[d]});
   }
   return halo;
 }
 
 // Points of the window that are in use at a time, see SweepOrder: a slab at
-// every level of the block, and what those read of each other.
+// every time step of the block, and the points that those read of each other.
 double PointsInUse(const TilePlan& plan, double window, double rows) {
   const double row = window / rows;
   const double slab =
@@ -88,11 +88,11 @@ double GatheredElements(const TilePlan& plan) {
   return out;
 }
 
-// Nanoseconds per point and level that are wanted, if all workers share.
+// Nanoseconds per point and time step that are wanted, if all workers share.
 double CostOf(const TilePlan& plan, const TargetSize& target) {
   double tile = 1;     // points
   double window = 1;   // with the halo
-  double average = 1;  // computed per level
+  double average = 1;  // computed per time step
   double tiles = 1;
   double rows = 1;  // of the window, along the first dimension
   for (int d = 0; d < plan.dim_count(); ++d) {
@@ -147,14 +147,14 @@ void SetDepth(int64_t depth, TilePlan& plan) {
   const int64_t levels =
       std::max<int64_t>(1, plan.last_level - plan.base_level);
   const int64_t levels_max =
-      kReachEntriesMax / 2 /
+      kHaloEntriesMax / 2 /
       std::max<int64_t>(1, static_cast<int64_t>(plan.pieces.size()));
   plan.depth = std::max<int64_t>(1, std::min({depth, levels, levels_max}));
   if (plan.round_step > 0) {
     plan.depth = RoundDepths(plan, plan.depth).back();
     plan.base_level = RoundBase(plan, plan.depth);
   }
-  ComputeReach(plan);
+  ComputeHalos(plan);
 }
 
 void SetWidth(int d, int64_t wanted, TilePlan& plan) {

@@ -1,6 +1,6 @@
 // The shape of tiles: how wide, how deep in time. A function of the program,
-// its parameters and the nominal target alone, so that everybody who lowers
-// the same job gets the same tiles.
+// its parameters and the nominal target alone, so that all clients that lower a
+// job get the same tiles.
 #ifndef DOGGED_DSL_TILING_TILE_SHAPE_H_
 #define DOGGED_DSL_TILING_TILE_SHAPE_H_
 
@@ -12,10 +12,10 @@
 
 namespace dogged::dsl {
 
-// Gives `plan` tiles of `widths` and `depth` levels, or the nearest shape that
-// is legal: depth at most the levels there are, in a loop so that blocks end
-// where rounds do; tiles no narrower than the halo, and wide enough at the
-// edges.
+// Gives `plan` tiles of `widths` and `depth` time steps, or the nearest shape
+// that is legal: depth at most the time steps there are, in a loop so that
+// blocks end where rounds do; tiles no narrower than the halo, and wide enough
+// at the edges.
 void SetTileShape(const std::vector<int64_t>& widths, int64_t depth,
                   TilePlan& plan);
 

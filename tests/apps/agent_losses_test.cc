@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// What agent `self` says: of agents from 1 on, their states.
+// The reply of agent `self`: states of the agents from 1 on.
 StatusReply ReplyOf(uint64_t self, const std::vector<std::string>& states) {
   StatusReply out;
   out.self = AgentId(self);
@@ -49,7 +49,7 @@ TEST(AgentLosses, WhoDiedIsLostOnce) {
   EXPECT_THAT(losses.lost(), ElementsAre(AgentId(3)));
   EXPECT_EQ(losses.known_count(), 3);
   EXPECT_EQ(losses.alive_count(), 2);
-  // Nobody answers: that is no death.
+  // Silence of all agents is no death.
   losses.Note({}, kAfter);
   EXPECT_EQ(losses.alive_count(), 2);
 }

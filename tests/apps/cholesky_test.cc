@@ -77,7 +77,7 @@ Value Dense(int64_t n, const std::vector<double>& elements) {
   return out;
 }
 
-// Positive definite by its diagonal; what stands above that is not to be read.
+// Positive definite by its diagonal; elements above that are not to be read.
 std::vector<double> RandomMatrix(int64_t n, uint64_t seed) {
   Rng rng(seed);
   std::vector<double> a;

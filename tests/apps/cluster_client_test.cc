@@ -1,5 +1,5 @@
 // Aim: an agent that a user names has as long to say how it is as COMMAND.md
-// says; those that it knows of have less, so that one slow agent costs little.
+// says; agents that it knows of have less, so that one slow agent costs little.
 // Results that an agent lends are left where they lie for as long as may be,
 // and are right even if they change there. Method: connections whose answers
 // take a time that is made up, or lend values of this process's own arena.
@@ -73,7 +73,7 @@ class SlowCaller : public ControlCaller {
   const std::string address_;
 };
 
-// Those that say how they are, by address, if "a" is the named one.
+// Addresses of the agents that say how they are, if "a" is the named one.
 std::vector<std::string> Answers(Agents& agents, absl::Duration patience) {
   auto client = ClusterClient::Connect(
       {"a"}, {.patience = patience,
@@ -223,7 +223,7 @@ class LentResults {
                      .shape = value.shape(),
                      .digest = value.digest()}};
   }
-  // Something else lies there now.
+  // Puts another value in place of the lent one.
   void Spoil(int64_t i) {
     const_cast<double*>(
         values_[static_cast<size_t>(i)].span<double>().data())[9] += 1;
@@ -300,7 +300,7 @@ class ClusterClientLent : public testing::Test {
                     .ok());
     return *std::move(client);
   }
-  // Which of the results are not the client's own.
+  // Positions of the results that are not the client's own.
   static std::vector<int64_t> LeftThere(const ClusterClient& client) {
     std::vector<int64_t> out;
     for (int64_t i = 0; i < kResults; ++i) {

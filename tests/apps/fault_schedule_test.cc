@@ -21,11 +21,11 @@ TEST(FaultSchedule, AShareIsOfTheTasksThatAreNeeded) {
   FaultSchedule faults(options);
   EXPECT_FALSE(faults.IsKillDue({.tasks_done = 39, .tasks_needed = 100}));
   EXPECT_TRUE(faults.IsKillDue({.tasks_done = 40, .tasks_needed = 100}));
-  // It is due until there is somebody to kill.
+  // A kill is due until there is an agent to kill.
   EXPECT_TRUE(faults.IsKillDue({.tasks_done = 40, .tasks_needed = 100}));
   faults.NoteKill();
   EXPECT_FALSE(faults.IsKillDue({.tasks_done = 59, .tasks_needed = 100}));
-  // Of a loop that goes on for one more round, more are needed.
+  // A loop that goes on for one more round needs more tasks.
   EXPECT_FALSE(faults.IsKillDue({.tasks_done = 60, .tasks_needed = 200}));
   EXPECT_TRUE(faults.IsKillDue({.tasks_done = 120, .tasks_needed = 200}));
 }

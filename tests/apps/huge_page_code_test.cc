@@ -25,7 +25,7 @@ struct Mapping {
   int64_t huge_kb = 0;
 };
 
-// What this process's memory at `address` is.
+// The mapping of this process's memory at `address`.
 Mapping MappingOf(const void* address) {
   std::ifstream lines("/proc/self/smaps");
   Mapping out;

@@ -1,6 +1,6 @@
-// Aim: agents of this host are started at once and told later whom to join;
-// who does not come up is named. Method: scripts in the agent's place; the
-// first says that it listens only once another one runs.
+// Aim: agents of this host are started at once and told later whom to join; an
+// agent that does not come up is named. Method: scripts in the agent's place;
+// the first says that it listens only once another one runs.
 #include "apps/dogged/run/local_agents.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(LocalAgents, ComeUpTogether) {
     EXPECT_EQ(processes[i].address, "there:" + pid);
     EXPECT_EQ(ContentOf(folder / ("told." + pid)), "here:1\n");
   }
-  // Whoever comes later is told of all.
+  // A later agent is told of all.
   ASSERT_TRUE(agents.Start(1, kTimeout).ok());
   ASSERT_EQ(processes.size(), 4u);
   EXPECT_EQ(
@@ -62,8 +62,8 @@ TEST(LocalAgents, ComeUpTogether) {
       "here:1\n" + processes[1].address + "\n" + processes[2].address + "\n");
 }
 
-// Whoever starts it goes on meanwhile. It is none of the agents before it says
-// so, whatever becomes of it.
+// The caller goes on meanwhile. The process is none of the agents before it
+// says so, whatever becomes of it.
 TEST(LocalAgents, OneMoreIsNotWaitedFor) {
   const TemporaryFolder folder;
   LocalAgents agents(Scripted(folder, "echo listening here:1\ncat",
@@ -107,7 +107,7 @@ TEST(LocalAgents, OneMoreIsNotWaitedFor) {
   EXPECT_FALSE(agents.processes()[*late].alive);
 }
 
-// Those that it was told of first may die before they answer.
+// Agents that it was told of first may die before they answer.
 TEST(LocalAgents, WhoStartsHearsOfNewcomers) {
   const TemporaryFolder folder;
   LocalAgents agents(Scripted(folder, "echo listening here:1\ncat",

@@ -1,5 +1,6 @@
-// Aim: what can't work is refused with a number that says why, what may be
-// short is said, and what goes to disk is not refused. Method: numbers by hand.
+// Aim: a run that can't work is refused with a number that says why, a possible
+// lack of memory is told, and values that go to disk are not refused. Method:
+// numbers by hand.
 #include "apps/dogged/report/memory_check.h"
 
 #include "gmock/gmock.h"
@@ -37,7 +38,7 @@ TEST(MemoryCheck, OneProcess) {
   EXPECT_THAT(ErrorOf(memory), HasSubstr("want fewer results"));
 }
 
-// They hold the results, and so does this process in the end.
+// Own agents hold the results, and so does this process in the end.
 TEST(MemoryCheck, OwnAgents) {
   AgentsMemory agents{.agents = 4, .unbounded = 10 * kGb, .unbounded_share = 1};
   RunMemory memory{.footprint = {.results = 4.4 * kGb},

@@ -1,8 +1,8 @@
 """Real processes, real sockets, kill -9: results equal to the serial run.
 
-Aim: whoever dies or joins on the way, `dogged run` ends with the bits of a run
-without agents. Method: the binary itself, on free ports, victims and moments
-drawn from a seed that is printed with every failure.
+Aim: agents may die or join on the way, and `dogged run` ends with the bits of a
+run without agents. Method: the binary itself, on free ports, victims and
+moments drawn from a seed that is printed with every failure.
 
 usage: cluster_test.py DOGGED SOURCE_DIR CASE
 """
@@ -183,7 +183,7 @@ def case_replicas():
         check_equal("replicas", report["replicas"], kept, report)
         check_equal("warning", f"warning: --replicas {replicas} with" in
                     done.stderr, kept < replicas, done.stderr)
-    # Who joins later changes nothing of what the job was submitted with.
+    # A later agent changes nothing of the job's submission.
     report = run(app("heat1d"), "-D", "N=2001", "--coalesce", "off",
                  "--join-at", "0s")
     check_equal("agents joined", report["agents_joined"], 1, report)
@@ -253,7 +253,7 @@ result m to "m.npy"
 
 def case_result_files():
     """`result ... to "file"` writes what --output of the same selection does,
-    wherever the program runs; what --output says of a file comes first."""
+    wherever the program runs; --output of the same file comes first."""
     with tempfile.TemporaryDirectory() as folder:
         def content(name):
             with open(os.path.join(folder, name), "rb") as file:

@@ -137,7 +137,7 @@ def random_matrix(rows, columns, scale=1.0):
 
 
 def read_npy(path):
-    """Its numbers, row by row."""
+    """Numbers of the file, row by row."""
     with open(path, "rb") as file:
         content = file.read()
     (size,) = struct.unpack("<H", content[8:10])

@@ -76,7 +76,7 @@ class Hosts:
         subprocess.run(self.command(i, *words), check=True)
 
     def cut(self, sender, receiver):
-        """What one sends to the other is lost, without a word."""
+        """Messages from one to the other are lost, without a word."""
         self.inside(sender, "ip", "neigh", "replace", self.address(receiver),
                     "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud",
                     "permanent")
@@ -86,7 +86,7 @@ class Hosts:
                     "dev", "eth0")
 
     def cut_large(self, sender, receiver, size):
-        """What one sends to the other in packets of more bytes is lost."""
+        """Packets of more bytes from one to the other are lost."""
         self.inside(sender, "ip", "link", "add", "lost", "type", "ifb")
         self.inside(sender, "tc", "qdisc", "add", "dev", "eth0", "clsact")
         words = struct.unpack("!I", socket.inet_aton(self.address(receiver)))

@@ -1,6 +1,7 @@
-"""Aim: inputs longer than any queue reach the agents that read them, and only
-what they read; whoever dies with the only copy leaves words, no job that runs
-for ever. Method: real agents, an input of 77 MB, kills as soon as it is taken.
+"""Aim: inputs longer than any queue reach the agents that read them, and no
+agent gets more than it reads; an agent that dies with the only copy leaves
+words, no job that runs for ever. Method: real agents, an input of 77 MB, kills
+as soon as it is taken.
 """
 
 import array

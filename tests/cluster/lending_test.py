@@ -1,8 +1,8 @@
 """Values that agents of one host lend each other, in real processes.
 
-Aim: large values are not sent; kill -9 of who lent them and of who borrowed
-them costs no bit, nor does it that who lent them leaves; whoever can't map, or
-must not, gets bytes; nothing is left.
+Aim: large values are not sent; kill -9 of lenders and of borrowers costs no
+bit, nor does a lender that leaves; an agent that can't map, or must not, gets
+bytes; nothing is left.
 Method: the binary itself; the victim is drawn, and the job runs until it has
 been killed.
 
@@ -70,7 +70,7 @@ def values_are_not_sent():
 
 
 def mixed_agents_understand_each_other():
-    """One has no arena: it lends nothing and borrows nothing."""
+    """An agent without an arena lends nothing and borrows nothing."""
     expected = serial_digest(*SMALL)
     with Standing(DOGGED) as agents:
         for arena in ("on", "off", "on"):
@@ -126,7 +126,7 @@ def leaving_costs_no_bit():
 
 def no_room_for_results():
     """A client without memory for what comes says how much has come."""
-    # 64 MB; what else the client needs is less than the limit.
+    # 64 MB; all else that the client needs is less than the limit.
     program = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
                "N=8000001", "-D", "T=2"]
     limit = 48 << 20

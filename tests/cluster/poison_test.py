@@ -117,7 +117,7 @@ result A(:)(N-1)
 """
 
 SEGV = "was ended by signal 11 (segmentation fault"
-# What a kernel does, and what is said of it.
+# Faults of a kernel, and the words about them.
 SINS = {
     "segv": SEGV + "), twice",
     "aborts": "was ended by signal 6 (aborted), twice",
@@ -156,7 +156,7 @@ def has_ended(pid):
 
 
 def children(pid):
-    """Those that have not ended."""
+    """Children that have not ended."""
     out = []
     for thread in os.listdir(f"/proc/{pid}/task"):
         try:
@@ -242,7 +242,7 @@ def failure(kernel, what):
 
 
 def case_embedded():
-    """With one agent: the job fails and says why. What a kernel prints is no
+    """With one agent: the job fails and says why. Output of a kernel is no
     result. A check runs kernels apart as well."""
     with Poison() as poison:
         report, words = run(poison.program("good"), "--check")
@@ -294,7 +294,7 @@ def case_agents():
               ["alive"] * 3)
         report, words = cluster.run(poison.program("good"))
         check("digest", report["result_digest"], expected, words)
-        # Of a job that ends without its client the results stay, no helper.
+        # A job that ends without its client leaves its results, and no helper.
         client = poison.start("once", "--cluster", cluster.addresses[0])
         helper = poison.speaker()
         client.kill()
@@ -305,7 +305,7 @@ def case_agents():
         for agent in cluster.agents:
             await_that("a job that is done needs no helper",
                        lambda: not children(agent.pid))
-        # Who trusts kernels may have them in the agent.
+        # Users who trust kernels may have them in the agent.
         job = (poison.program("good"), "-D", "N=40")
         expected = run(*job)[0]["result_digest"]
         cluster.start("--libraries", "here")
@@ -322,7 +322,8 @@ def case_endless():
     with Poison() as poison:
         for send in (os.kill, os.killpg):
             for number in (signal.SIGTERM, signal.SIGINT):
-                # It is given one more, of a number that no helper uses.
+                # The run has one descriptor more, of a number that no helper
+                # uses.
                 more = fcntl.fcntl(2, fcntl.F_DUPFD, 20)
                 client = poison.start("endless", stderr=subprocess.PIPE,
                                       pass_fds=(more,), process_group=0)
@@ -338,7 +339,7 @@ def case_endless():
                 if "interrupted: stopped endless at" not in words:
                     raise SystemExit(f"what was interrupted? {words}")
                 check("the helper has ended", has_ended(helper), True)
-        # So does a library that never comes to an end of its beginning.
+        # An interrupt also ends the loading of a library that never ends.
         client = poison.start("endless", stderr=subprocess.PIPE,
                               env={**os.environ, "POISON_LOAD": "hangs"})
         helper = poison.speaker()
@@ -351,7 +352,7 @@ def case_endless():
 
 
 def case_endless_agents():
-    """The same with agents: others' jobs go on, a cancelled one sets its
+    """The same with agents: jobs of others go on, a cancelled one sets its
     workers free, and an agent that is told to leave leaves."""
     with Poison() as poison, Standing(DOGGED) as cluster:
         heat = run(HEAT, "-D", "N=20001")[0]["result_digest"]

@@ -1,12 +1,12 @@
 """The commands of a page, as they stand there.
 
-Aim: whoever copies from the README or the tutorial gets what it says. Method:
+Aim: lines copied from the README or the tutorial do what these say. Method:
 every line that begins with `dogged` is run, in the order of the page, in a
 folder that has `apps/`, a matrix, and the programs that the page tells to
-write; only ports are other ones, and JOB is a job that runs. A command that
-"# refused" stands behind ends with 3, and says the lines that follow it; what
-"It says" is said by the command before. What options promise is looked for in
-what a command says and leaves behind. Python runs what is for it, where there
+write; only ports are other ones, and JOB is a job that runs. A command that has
+"# refused" behind it ends with 3, and says the lines that follow it; words
+behind "It says" are said by the command before. Promises of options are looked
+for in the words and files of a command. Python runs what is for it, where there
 is no numpy with one that loads doubles of one dimension.
 
 usage: readme_test.py DOGGED SOURCE_DIR PAGE COMMANDS_MIN
@@ -128,7 +128,7 @@ def start_endless(cluster, folder):
 
 
 def promised(words, cluster):
-    """What a command says if it does what the page says of it."""
+    """Words of a command that does what the page says of it."""
     if words[1] == "sim":
         first, last = words[words.index("--seeds") + 1].split(":")
         yield f"{int(last) - int(first) + 1} seeds, 0 failed; [1-9]"

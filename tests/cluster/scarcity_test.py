@@ -1,10 +1,10 @@
 """Processes whose addresses are limited (ulimit -v).
 
 Aim: whatever the limit, a command works, or ends at once with one error that
-says what is lacking, and exit status 5; what it says would do, does; nothing
-hangs, dies by abort() or by a signal, and SIGTERM ends every agent. Method:
-the binary itself under a sweep of limits; nothing waits for a time to pass,
-but for what it waits for.
+says what is lacking, and exit status 5; the limit that it names does; nothing
+hangs, dies by abort() or by a signal, and SIGTERM ends every agent. Method: the
+binary itself under a sweep of limits; nothing waits for a time to pass, but for
+what it waits for.
 
 usage: scarcity_test.py DOGGED SOURCE_DIR CASE
 """
@@ -80,7 +80,7 @@ def case_commands():
 
 
 def case_runs():
-    """One process, and agents that inherit the limit."""
+    """A single process, and agents that inherit the limit."""
     sweep("run", HEAT, "-D", "N=1001", "-D", "T=10", "--workers", 2)
     sweep("run", CHOLESKY, "-D", "N=256", "-D", "NB=64", "--workers", 2)
     sweep("run", HEAT, "-D", "N=1001", "-D", "T=10", "--agents", 2,
@@ -149,8 +149,8 @@ def ends_with(expected, says, redirection, *arguments):
 
 
 def case_streams():
-    """Standard streams that are full or closed, and few descriptors: what
-    can't be said is an error, and nothing else goes wrong."""
+    """Standard streams that are full or closed, and few descriptors: words that
+    can't be written are an error, and nothing else goes wrong."""
     run = ("run", HEAT, "-D", "N=1001", "-D", "T=10")
     for command in (("--help",), ("--version",), ("explain", "D001"),
                     ("check", HEAT), run, (*run, "--json")):

@@ -1,10 +1,10 @@
 """Agents that are sick or poor beside healthy ones.
 
-Aim: what is wrong with one agent is no verdict on the job: it leaves its share
-to others, says so with its cause, and costs them little; only if nobody is
-left the job fails, and the words name each agent and its cause. Method: the
-binary itself on free ports, tasks that mostly sleep, so that times say who
-waited for whom; nothing waits for a time to pass, but for what it waits for.
+Aim: a fault of one agent is no verdict on the job: it leaves its share to
+others, says so with its cause, and costs them little; only if nobody is left
+the job fails, and the words name each agent and its cause. Method: the binary
+itself on free ports, tasks that mostly sleep, so that times say who waited for
+whom; nothing waits for a time to pass, but for what it waits for.
 
 usage: sick_test.py DOGGED SOURCE_DIR CASE
 """
@@ -100,7 +100,7 @@ def check(what, holds, report=""):
 
 
 class Sick:
-    """One folder with the program and every way to be sick."""
+    """A folder with the program and every way to be sick."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -123,7 +123,8 @@ class Sick:
         return path
 
     def compiler(self, name, text):
-        """One that answers --version, then does `text`; nothing is cached."""
+        """A compiler that answers --version, then does `text`; nothing is
+        cached."""
         path = self.script(
             name, f'[ "$1" = --version ] && exec cc "$@"\n{text}\n')
         return {"DOGGED_CC": path, "XDG_CACHE_HOME": self.path(name + "-cache")}
@@ -224,7 +225,7 @@ def case_nobody_left():
                 check(f"no {address}", address in error, words)
             check("no number", len(re.findall(r"\d+ would do", error)) == 2,
                   words)
-            # One who can is enough.
+            # A single healthy agent is enough.
             cluster.start()
             cluster.run(sick.program, "-D", "T=4")
         # Slow is better than nobody.
@@ -239,7 +240,7 @@ def case_nobody_left():
 
 
 def case_hanging_compiler():
-    """It is waited for by nobody who has kernels."""
+    """A compiler that hangs: agents that have kernels don't wait for it."""
     with tempfile.TemporaryDirectory() as folder:
         sick = Sick(folder)
         gate = sick.path("gate")
@@ -256,15 +257,15 @@ def case_hanging_compiler():
 
 
 def processor_seconds(process):
-    """Of a process so far."""
+    """Processor time of a process so far."""
     with open(f"/proc/{process.pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def case_few_descriptors():
-    """More silent clients than there are descriptors: whoever comes is heard,
-    jobs run, members stay, and nobody spins. Too few are refused."""
+    """More silent clients than there are descriptors: newcomers are heard, jobs
+    run, members stay, and nobody spins. Too few are refused."""
     with tempfile.TemporaryDirectory() as folder:
         sick = Sick(folder)
         with Standing(sick.limited("few", "-n 64")) as cluster:

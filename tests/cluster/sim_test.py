@@ -1,4 +1,4 @@
-"""What `dogged sim` says of a seed that fails.
+"""Words of `dogged sim` about a seed that fails.
 
 Aim: the command that it prints for a failed seed runs that very seed again,
 whatever names and files the first one was given. Method: a kernel of a library

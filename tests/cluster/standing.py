@@ -7,7 +7,7 @@ import time
 
 
 class Standing:
-    """Agents on free ports; whoever is left is killed at the end."""
+    """Agents on free ports; the rest is killed at the end."""
 
     def __init__(self, dogged):
         self.dogged = dogged
@@ -24,7 +24,7 @@ class Standing:
             agent.stdout.close()
 
     def start(self, *arguments, env=None, workers=1, stderr=None):
-        """One more agent, which joins the others; its address."""
+        """Starts an agent, which joins the others; its address."""
         command = [self.dogged, "agent", "--workers", str(workers), *arguments]
         if "--listen" not in arguments:
             command += ["--listen", "127.0.0.1:0"]

@@ -190,8 +190,8 @@ def case_numeric_class_lacks():
 
 
 def leaves_in_time(cluster, program):
-    """One of three agents leaves while they run the job, which is cancelled
-    then. False if they were faster."""
+    """An agent of three leaves while they run the job, which is cancelled then.
+    False if they were faster."""
     command = [DOGGED, "run", *program, "--cluster", cluster.addresses[0]]
     client = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
@@ -317,7 +317,7 @@ def case_unheard():
 
 def case_slow_compiler():
     """An agent whose compiler hangs answers and is not taken for dead; the job
-    waits for it. One that is told to leave leaves at once."""
+    waits for it. An agent that is told to leave leaves at once."""
     with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
         gate = os.path.join(folder, "gate")
         os.mkfifo(gate)
@@ -337,7 +337,7 @@ def case_slow_compiler():
                    "--cluster", cluster.addresses[0], "--json"]
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
                                   env={**os.environ, **quick})
-        # It has the job and compiles: only then somebody reads the gate.
+        # The agent has the job and compiles: only then somebody reads the gate.
         with open(gate, "w") as open_gate:
             status = cluster.status(at=1)
             check("agents alive while one compiles",
@@ -397,7 +397,7 @@ def case_run_again():
         for _ in range(2):
             cluster.start()
         first, _ = cluster.run(HEAT, "--seed", "7")
-        # They forget a job two seconds after its last client.
+        # Agents forget a job two seconds after its last client.
         until = time.monotonic() + 5
         cluster.await_status("forgotten", lambda _: time.monotonic() > until)
         again, _ = cluster.run(HEAT, "--seed", "7")
@@ -454,8 +454,8 @@ def case_renamed_output():
 
 
 def case_many_jobs():
-    """A hundred jobs, five at a time; what they held is freed once their
-    clients have the results."""
+    """A hundred jobs, five at a time; their memory is freed once their clients
+    have the results."""
     with Standing(DOGGED) as cluster:
         cluster.start()
         cluster.start()
@@ -512,7 +512,7 @@ def case_contact_dies():
 
 def case_stopped():
     """An agent that is stopped in the middle of its tasks, taken for dead and
-    goes on, joins again as a new one; what it ran meanwhile harms nobody."""
+    goes on, joins again as a new one; its tasks meanwhile harm nobody."""
     expected = serial(HEAT)
     with Standing(DOGGED) as cluster:
         for _ in range(3):
@@ -624,9 +624,8 @@ def listening_ports(process):
 
 def case_foreign_bytes():
     """Whatever reaches the control port, half of it or a thousand times: the
-    agents stand, answer, and run jobs meanwhile. Who comes to one of their
-    ports and goes is let go: a connection that is kept wakes the agent for
-    ever."""
+    agents stand, answer, and run jobs meanwhile. A connection that has ended is
+    let go: if it is kept, it wakes the agent for ever."""
     seed = random.randrange(2 ** 32)
     print("seed", seed)
     rng = random.Random(seed)
@@ -675,7 +674,7 @@ def case_foreign_bytes():
         agents = cluster.status()["agents"]
         if max(agent["refused"] for agent in agents) < 30:
             raise SystemExit(f"hardly anything was refused: {agents}")
-        # Nothing that was sent became a job.
+        # No bytes that were sent became a job.
         check("jobs", sorted({j["program"] for j in cluster.status()["jobs"]}),
               ["heat1d"])
 
@@ -689,7 +688,7 @@ def ends(expect, says, *arguments, env=None, cwd=None):
         raise SystemExit(f"{arguments}: exit status {done.returncode}, not "
                          f"{expect}, or no {says!r}:\n{done.stdout}"
                          f"{done.stderr}")
-    # One voice: "error: ...", or "FILE:LINE:COLUMN: error[D...]: ...".
+    # An error is "error: ..." or "FILE:LINE:COLUMN: error[D...]: ...".
     if expect != 0 and not re.search(r"^(\S+: )?error(\[D\d+\])?: ",
                                      done.stderr, re.MULTILINE):
         raise SystemExit(f"{arguments}: no error:\n{done.stderr}")
@@ -948,7 +947,7 @@ def case_bad_files():
 
 
 def case_interrupts():
-    """Ctrl-C and SIGTERM: what was stopped is said, the status is 130, no agent
+    """Ctrl-C and SIGTERM: the stopped run is told, the status is 130, no agent
     and no file is left. An agent that is told to end before it listens, or
     twice, ends."""
     with tempfile.TemporaryDirectory() as folder:
@@ -997,7 +996,7 @@ def case_interrupts():
 
 
 def case_named_later():
-    """Whom an agent may join it may be told later, one after another: those
+    """An agent may be told later which agents to join, one after another: those
     that do not answer are passed over, and with the last of them it ends."""
     command = [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join", "-"]
     with socket.socket() as nobody, Standing(DOGGED) as cluster:
@@ -1043,7 +1042,7 @@ def case_told_while_joining():
              "127.0.0.1:%d" % between.getsockname()[1]],
             stdout=subprocess.PIPE, text=True)
         try:
-            # What it says goes on to the agent, the answer after the signal.
+            # The request goes on to the agent, the answer after the signal.
             near, _ = between.accept()
             host, port = address.split(":")
             with near, socket.create_connection((host, int(port))) as far:

@@ -1,4 +1,4 @@
-"""What `dogged status` says of jobs, and what `dogged cancel` ends.
+"""Rows of `dogged status` for jobs, and jobs that `dogged cancel` ends.
 
 Aim: a job has one row, whoever knows it and however often it was submitted; a
 row says how the job ended, and how far it had come. Method: the binary itself
@@ -35,7 +35,7 @@ def client(cluster, *arguments, at=0):
 
 
 def children(pid):
-    """Of a process, in the order of their start."""
+    """Children of a process, in the order of their start."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -117,7 +117,7 @@ def case_failed():
 
 
 def case_left():
-    """What an agent did that leaves in the middle is in every account."""
+    """The work of an agent that leaves in the middle is in every account."""
     with Standing(DOGGED) as cluster:
         for _ in range(3):
             cluster.start()
@@ -134,7 +134,7 @@ def case_left():
         out, words = done.communicate(timeout=240)
         check("exit status", done.returncode, 0, words)
         report = json.loads(out)
-        # What was done again does not make up for the share of one of them.
+        # Tasks that are run again do not make up for the share of one agent.
         shares = report["tasks_per_agent"]
         check("agents", len(shares), 3, report)
         if sum(shares) - min(shares) >= report["tasks_needed"]:
@@ -145,7 +145,7 @@ def case_left():
                 raise SystemExit(f"tasks are missing: {counts}")
         check("lost agents", report["agents_lost"], 0, report)
         check("agents that left", report["agents_left"], 1, report)
-    # One that the run has started is no loss, either.
+    # An agent that the run has started is no loss, either.
     run = subprocess.Popen(
         [DOGGED, "run", HEAT, "-D", "N=2001", "-D", "T=800", "--coalesce",
          "off", "--agents", "3", "--json"],
@@ -183,7 +183,8 @@ def case_gone():
 
 
 def case_silent():
-    """Who does not answer may be slow, and is alive for all that one knows."""
+    """An agent that does not answer may be slow, and is alive for all that one
+    knows."""
     run = subprocess.Popen(
         [DOGGED, "run", HEAT, "-D", "N=400001", "-D", "T=1000000", "--agents",
          "3"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -249,9 +250,9 @@ def case_cancelled():
 
 
 def case_many():
-    """Of jobs that ended the last 20 are shown, and the others counted; all are
-    listed on demand, whichever agent is asked, one that came late included.
-    One that still runs is always there."""
+    """The last 20 jobs that ended are shown, and all others counted; all are
+    listed on demand, whichever agent is asked, one that came late included. A
+    job that still runs is always there."""
     running = (HEAT, "-D", "N=400001", "-D", "T=1000000")
     with Standing(DOGGED) as cluster:
         cluster.start()
@@ -284,7 +285,7 @@ def case_many():
             check("all", [job["job"] for job in status["jobs"][1:]],
                   names[::-1])
             check("none left out", status["jobs_left_out"], 0)
-        # What ended long ago is attached to, with its tiles.
+        # A job that ended long ago is attached to, with its tiles.
         again, _ = cluster.run(HEAT, "-D", "N=1001", "-D", "T=2")
         check("the same job", again["job"], names[0], again)
         endless.terminate()

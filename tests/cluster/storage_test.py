@@ -1,10 +1,9 @@
 """Disks and memory of real agents.
 
-Aim: agents that were all killed go on where they were, given their
-directories; what can't be used as a directory is said to be so; short memory
-costs time or ends the job with the number that would do. Method: the binary
-itself on free ports; nothing waits for a time to pass, but for what it waits
-for.
+Aim: agents that were all killed go on where they were, given their directories;
+a directory that can't be used is an error; short memory costs time or ends the
+job with the number that would do. Method: the binary itself on free ports;
+nothing waits for a time to pass, but for what it waits for.
 
 usage: storage_test.py DOGGED SOURCE_DIR CASE
 """
@@ -57,7 +56,7 @@ def refused(expect, words, *arguments, shell=""):
 
 
 def bytes_in(folder):
-    """Of all files below it, also while they come and go."""
+    """Bytes of all files below the folder, also while they come and go."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
@@ -97,8 +96,8 @@ def case_comeback():
             needed = report["tasks_needed"]
             print(f"{before['progress']:.2f} done before, "
                   f"{report['tasks_executed']} of {needed} executed after")
-            # What was not written yet is lost, and how much that is depends
-            # on the disk: at least a quarter of the work is there again.
+            # Values that were not written yet are lost, and how many depends on
+            # the disk: at least a quarter of the work is there again.
             check("what was on disk was run again",
                   report["tasks_executed"] <
                   needed * (1 - before["progress"] / 4), report)
@@ -215,7 +214,7 @@ def case_memory():
 
 
 def case_memory_too_small():
-    """Nothing runs, and with the number that the words name all does."""
+    """No program runs, and with the number that the words name all do."""
     programs = ((CHOLESKY, "-D", "N=1024", "-D", "NB=256"),
                 (CHOLESKY, "-D", "N=300", "-D", "NB=7"),
                 (QR, "-D", "N=300", "-D", "NB=60"),

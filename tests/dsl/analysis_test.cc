@@ -1,8 +1,8 @@
-// Aim: what the analysis says of a program is what counting says.
-// Method: random small programs by seed, each analysed, and enumerated point
-// by point with no help from the analysis: producers of each label, missing
-// labels, cycles, domains of boundaries, needed tasks. Then single programs
-// for what random ones don't reach.
+// Aim: the analysis says the same of a program as counting.
+// Method: random small programs by seed, each analysed, and enumerated point by
+// point with no help from the analysis: producers of each label, missing
+// labels, cycles, domains of boundaries, needed tasks. Then single programs for
+// cases that random ones don't reach.
 #include "dsl/check/analysis.h"
 
 #include <gtest/gtest.h>

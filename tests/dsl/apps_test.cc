@@ -16,7 +16,7 @@ struct AppRun {
   std::string file;
   std::vector<std::pair<std::string, std::string>> parameters;
   TileShape shape;
-  std::string lowering;  // what Job::lowering says, in part
+  std::string lowering;  // a part of Job::lowering
 };
 
 // Runs the app in every way; gives the serial outcome.

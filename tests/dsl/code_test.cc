@@ -13,7 +13,7 @@
 namespace dogged::dsl {
 namespace {
 
-// One value n of ten points, that of x = 0:9, in every way there is.
+// Values n of ten points, x = 0:9, in every way to run.
 SerialOutcome RunCode(const std::string& parameters, const std::string& type,
                       const std::string& code, const std::string& locals = "") {
   const std::string text = parameters + "\narray u(x = 0:9) : " + type +

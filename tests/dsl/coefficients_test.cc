@@ -40,7 +40,7 @@ TEST(Coefficients, OfRandomStencilsAreTheirLoops) {
   }
 }
 
-// A wave in a sponge, driven at a point and along an edge; what drives it
+// A wave in a sponge, driven at a point and along an edge, by a source that
 // depends on its own past.
 constexpr char kWave[] = R"(
 param N = 19
@@ -134,7 +134,8 @@ TEST(Coefficients, StayInTilesInEveryPlace) {
   ExpectOneDigest(kWave, Options(), *Tiles().shape, KernelCache().Source());
 }
 
-// What is wanted of them, or read behind the tiles, is made there once more.
+// Coefficients that are wanted, or read behind the tiles, are made there once
+// more.
 TEST(Coefficients, AreThereBehindTilesToo) {
   const std::string text = absl::StrCat(kWave, kBehind);
   const Job job = MustCompile(text, Tiles());
@@ -239,8 +240,8 @@ TEST(Coefficients, AtSumsSurviveAllFaults) {
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }
 
-// One that is laid out in rows takes all that lies between two points of a
-// tile: tiles are long where that is less.
+// A table that is laid out in rows: a tile takes all between two of its points,
+// so tiles are long where that is less.
 TEST(Coefficients, AtSumsAreReckonedWith) {
   const std::string text = R"(
 input table(i) for i = 0:999999 else i % 7
@@ -309,8 +310,9 @@ result w(:)
   ExpectOneDigest(text, Options(), *options.shape, nullptr);
 }
 
-// What no step makes may have as many indices as what they make, or more: read
-// at numbers, turned round, at sums, and made of the sum of such an array.
+// Arrays that no step makes may have as many indices as arrays that steps make,
+// or more: read at numbers, turned round, at sums, and made of the sum of such
+// an array.
 constexpr char kSheets[] = R"(
 param N = 30
 param T = 40

@@ -331,8 +331,7 @@ TEST(CompileTest, RedBlackIsItsLoops) {
                   cache.Source());
 }
 
-// What a kernel makes without being asked is no result with holes or worse.
-// Steps that are all of one task, by turns.
+// Time steps that are all of one task, by turns.
 TEST(CompileTest, TasksTakeTurnsInTime) {
   const std::string text = R"(
 param N = 50

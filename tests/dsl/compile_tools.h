@@ -1,5 +1,5 @@
-// What tests of the back end share: compiling text with all of the front end,
-// and running a program in every way there is.
+// Tools that tests of the back end share: compiling text with all of the front
+// end, and running a program in every way there is.
 #ifndef DOGGED_TESTS_DSL_COMPILE_TOOLS_H_
 #define DOGGED_TESTS_DSL_COMPILE_TOOLS_H_
 
@@ -86,7 +86,8 @@ inline std::string ReadApp(const std::string& name) {
   return out.str();
 }
 
-// What the kernels of `job` say of their outputs before they run is so.
+// Holds the outputs of `job`'s kernels to what they say of them before they
+// run.
 inline void ExpectForetold(const Job& job) {
   absl::StatusOr<KernelTable> kernels =
       LoadKernels(job, KernelRegistry(), nullptr);

@@ -327,8 +327,8 @@ std::string PlanText(const TilePlan& plan) {
       plan.base_level, ", then ", plan.depth, " at a time\n");
   for (const TileField& field : plan.fields) {
     absl::StrAppend(&out, "field ", field.name, ": ", field.carried,
-                    " level carried, reads ", field.reach_below[0],
-                    " before and ", field.reach_above[0], " behind a tile\n");
+                    " level carried, reads ", field.halo_below[0],
+                    " before and ", field.halo_above[0], " behind a tile\n");
   }
   for (const TilePiece& piece : plan.pieces) {
     absl::StrAppend(&out, "piece ", piece.code.name, "\n");
@@ -385,7 +385,7 @@ std::string GraphText(const Program& program) {
   return out;
 }
 
-// One task of it, and those around.
+// A task of the program, and its neighbours.
 std::string TaskText(const Program& program, const Task& task) {
   const Relations relations(program);
   std::string out = absl::StrCat(program.TaskText(task), " requires\n");

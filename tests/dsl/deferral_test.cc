@@ -111,7 +111,7 @@ TEST(Deferral, LeavesOutWhatNobodyReads) {
 }
 
 // The last round needs v of T = 60 alone; one that ends before needs its own.
-// What no end needs is left out.
+// Tasks that no end needs are left out.
 TEST(Deferral, KeepsWhatAnEarlierEndNeeds) {
   const std::string text = absl::StrCat(
       kDescend, "task show creates v(x)(t) as n for x = 1:N-1  t = 1:T\n",
@@ -130,7 +130,7 @@ TEST(Deferral, KeepsWhatAnEarlierEndNeeds) {
   Simulate(job, {.agents = 3}, 3);
 }
 
-// Of two ways to make it each has its own rounds: 60 is no multiple of 8.
+// Each of two tasks that make it has its own rounds: 60 is no multiple of 8.
 TEST(Deferral, KeepsWhatOnlyOtherEndsNeed) {
   const auto show = [](const std::string& name, const std::string& when) {
     return absl::StrCat(

@@ -1,5 +1,5 @@
 // Aim: a sum is the same number whatever the order, and the nearest to the true
-// one; what is no number stays none.
+// one; NaN stays NaN.
 // Method: random doubles of all sizes in two orders and in parts; against
 // arithmetic that is exact by construction.
 #include "dsl/kernels/exact_sum.h"

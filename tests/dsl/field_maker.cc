@@ -268,7 +268,7 @@ class FieldMaker {
     task.readings.push_back(std::move(reading));
   }
 
-  // What the task makes of what it has read.
+  // Sets the expression that the task makes of its readings.
   void SetValue(Kind kind, bool has_space, FieldTask& task) {
     NameScope scope = Scope(has_space, true);
     for (const Reading& reading : task.readings) {
@@ -293,7 +293,7 @@ class FieldMaker {
       }
     }
     if (kind == Kind::kInteger || rng_.Chance(0.3)) return;
-    // So that most programs stay finite; of some only the signs are left.
+    // Bounds keep most programs finite; of some only the signs are left.
     task.value = Both("min", Both("max", std::move(task.value), Literal(-1e6)),
                       Literal(1e6));
     if (!rng_.Chance(0.15)) return;

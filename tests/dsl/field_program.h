@@ -1,6 +1,6 @@
-// A random program over fields: what it means as plain data, its text, and the
-// value of each of its labels, found by asking who makes it. Shares no code
-// with the compiler.
+// FieldProgram: a random program over fields: its meaning as plain data, its
+// text, and the value of each of its labels, found by way of the task that
+// makes it. Shares no code with the compiler.
 #ifndef DOGGED_TESTS_DSL_FIELD_PROGRAM_H_
 #define DOGGED_TESTS_DSL_FIELD_PROGRAM_H_
 
@@ -18,7 +18,7 @@ namespace dogged::dsl {
 
 using Point = std::vector<int64_t>;
 
-// One index of a reference: a name plus a number, or the number alone.
+// Index of a reference: a name plus a number, or the number alone.
 struct IndexForm {
   std::string name;  // empty: none
   int64_t offset = 0;

@@ -92,8 +92,8 @@ void EvaluateAll(FieldProgram& program) {
   }
 }
 
-// What the analysis has found is the same in whatever way a program is run, and
-// finding it takes longer than all the rest.
+// Result of the analysis. It is the same in whatever way a program is run, and
+// takes longer to find than all the rest.
 struct Analysed {
   bool is_done = false;
   CheckedProgram program;

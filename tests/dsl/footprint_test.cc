@@ -1,5 +1,5 @@
-// Aim: what a run takes, as it is told before, is what a reader of the program
-// would say. Method: small programs, numbers by hand.
+// Aim: the memory of a run, as it is told before, is what a reader of the
+// program would say. Method: small programs, numbers by hand.
 #include "dsl/lower/footprint.h"
 
 #include "gmock/gmock.h"
@@ -29,7 +29,7 @@ TEST(Footprint, AStencilHasTwoLevelsInUse) {
     EXPECT_EQ(out.in_use, 2 * 8 * 1001);
     EXPECT_EQ(out.inputs, 0);
     EXPECT_EQ(out.unknown, "");
-    // Half of another level; what is wanted twice is there once.
+    // Half of another time step; labels that are wanted twice are there once.
     options.selections = {"phi(0:499)(20)", "phi(10:20)(50)", "phi(:)(50)"};
     out = FactsOf(text, options).footprint;
     EXPECT_EQ(out.results, 8 * (1001 + 500));

@@ -98,7 +98,7 @@ TEST(FormatTest, Apps) {
   int count = 0;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(DOGGED_APPS_DIR)) {
-    // One is as the slides print it.
+    // The slides' program is as they print it.
     if (entry.path().extension() != ".dog" || entry.path().stem() == "slides") {
       continue;
     }

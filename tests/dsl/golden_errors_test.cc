@@ -37,7 +37,7 @@ std::string Load(const std::filesystem::path& path) {
 struct Golden {
   std::string args;      // the line, with its newline; may be empty
   std::string expected;  // without the comment signs
-  std::string program;   // what follows
+  std::string program;   // text behind `expected`
 };
 
 Golden Split(const std::string& text) {

@@ -1,5 +1,5 @@
-// Aim: kernels come from a library of the user's own; what goes wrong in one
-// is said with the task's name.
+// Aim: kernels come from a library of the user's own; the error of a kernel
+// names the task.
 // Method: a library compiled here, used by programs, in the order of the
 // promises of docs/LANGUAGE.md.
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Aim: what is made of single steps, lines and every n-th point of a stencil,
+// Aim: arrays made of single steps, lines and every n-th point of a stencil,
 // and programs without steps, run in tiles, with the bits of their points.
 // Method: random arrays of fewer indices than their stencil, read at random
 // places, and chains of maps, in every way to run; the forms that users write,
@@ -46,7 +46,7 @@ task step
 end task
 )";
 
-// What is made of the stencil, and the results.
+// Tasks that read the stencil, and the results.
 struct Form {
   std::string text;
   std::string what;
@@ -200,8 +200,8 @@ result most
   EXPECT_THAT(LoweringOf(kImage), HasSubstr("steps deep"));
 }
 
-// What still takes a stencil out of its tiles is said, with the way back, and
-// that is one.
+// A task that still takes a stencil out of its tiles is named, with a way back
+// that works.
 TEST(Lift, FallingToPointsIsSaid) {
   constexpr char kBackwards[] = R"(task record
   creates seis(t)(r) as h

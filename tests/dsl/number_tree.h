@@ -137,8 +137,8 @@ inline std::string Text(const Node& n) {
                       ")");
 }
 
-// What names stand for; and whether a NaN came up, of which the language leaves
-// the bits open.
+// Numbers that names stand for; and whether a NaN came up, of which the
+// language leaves the bits open.
 struct Names : std::map<std::string, Number> {
   mutable bool has_nan = false;
 };

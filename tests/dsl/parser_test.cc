@@ -22,7 +22,7 @@
 namespace dogged::dsl {
 namespace {
 
-// The tree with a bracket around every node: what Print leaves out.
+// The tree with a bracket around every node, also where Print leaves it out.
 std::string Shape(const ast::Expr& e) {
   std::string out = absl::StrCat("<", static_cast<int>(e.kind), " ", e.text,
                                  " ", static_cast<int>(e.op), " ", e.integer,

@@ -29,8 +29,8 @@ class RandomCoefficients {
     for (const int64_t extent : stencil.extents) {
       last_ = std::max(last_, extent);
     }
-    first_ = -last_ - kRim;
-    last_ = 2 * last_ + kRim;
+    first_ = -last_ - kMargin;
+    last_ = 2 * last_ + kMargin;
     for (int64_t p = 1 + rng_.Below(3); p > 0; --p) AddCoefficient();
     for (int64_t r = 1 + rng_.Below(4); r > 0; --r) AddRead(r);
     if (rng_.Chance(0.3)) AddNumberOfOwnCoefficient(stencil);
@@ -71,7 +71,7 @@ class RandomCoefficients {
 
  private:
   static constexpr int kTime = -1;
-  static constexpr int64_t kRim = 5;
+  static constexpr int64_t kMargin = 5;
 
   struct Coefficient {
     int rank = 1;
@@ -88,14 +88,14 @@ class RandomCoefficients {
         return std::sin(sum);
       }
       double value = phase;
-      for (int64_t i = -kRim + 1; i <= at[0]; ++i) {
+      for (int64_t i = -kMargin + 1; i <= at[0]; ++i) {
         value = 0.5 * value + 0.1 * static_cast<double>(i);
       }
       return value;
     }
   };
   struct Index {
-    std::vector<std::pair<int, int64_t>> terms;  // what it follows, in steps
+    std::vector<std::pair<int, int64_t>> terms;  // dimension, step
     int64_t shift = 0;
   };
   struct Read {
@@ -141,9 +141,9 @@ class RandomCoefficients {
     const std::string end = "\n  end code\nend task\n";
     if (made.is_recurrent) {
       absl::StrAppend(
-          &tasks_, "boundary p", p, "(", -kRim,
+          &tasks_, "boundary p", p, "(", -kMargin,
           ") = ", absl::StrFormat("%.17g", made.phase), "\n", head,
-          "(i) as n\n  for i = ", 1 - kRim, ":", last_, "\n  using p", p,
+          "(i) as n\n  for i = ", 1 - kMargin, ":", last_, "\n  using p", p,
           "(i-1) as before\n  code\n    n = 0.5*before + 0.1*i", end);
     } else if (rng_.Chance(0.5)) {
       const std::string part = AddPart(made);

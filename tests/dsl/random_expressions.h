@@ -18,7 +18,7 @@ namespace dogged::dsl {
 struct NameScope {
   std::vector<std::string> integers;
   std::vector<std::pair<std::string, Kind>> reals;
-  std::map<std::string, Kind> literals;  // those that hold a constant
+  std::map<std::string, Kind> literals;  // names that hold a constant
   void Add(const std::string& name, Kind kind, bool is_literal = false) {
     if (kind == Kind::kInteger) {
       integers.push_back(name);
@@ -32,7 +32,7 @@ struct NameScope {
   }
 };
 
-// They divide by anything but the literal 0, and leave 32 bits and 64.
+// Expressions divide by anything but the literal 0, and leave 32 bits and 64.
 class Expressions {
  public:
   explicit Expressions(Rng& rng) : rng_(rng) {}
@@ -76,7 +76,7 @@ class Expressions {
     }
   }
 
-  // Of any kind, real more often.
+  // A node of any kind, real more often.
   Node Real(const NameScope& scope, int depth) {
     const int64_t kind = depth <= 0 ? rng_.Below(4) : rng_.Below(12);
     const auto part = [&] { return Real(scope, depth - 1); };
@@ -130,7 +130,7 @@ class Expressions {
     return Both("*", std::move(value), scope.Get(name, kind));
   }
 
-  // Of literals alone, mostly one of them.
+  // A node of literals alone, mostly a single one.
   Node Constant(int depth) {
     if (depth <= 0 || rng_.Chance(0.6)) {
       static constexpr double kLiterals[] = {0.1,  0.25, 1.5, 3.0,

@@ -15,7 +15,7 @@
 
 namespace dogged::dsl {
 
-// One random stencil program: the choice, as text and as loops.
+// A random stencil program: the choice, as text and as loops.
 struct RandomStencil {
   struct Read {
     int field;

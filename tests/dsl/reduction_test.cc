@@ -1,5 +1,5 @@
 // Aim: reductions give the same bits however the program is run, and the right
-// ones; what depends on them does too.
+// ones; tasks that depend on them do too.
 // Method: programs in one tile, in many, point by point, interpreted and
 // compiled, against each other and against loops here.
 #include <algorithm>
@@ -140,7 +140,7 @@ result s
             *std::min_element(shares.begin(), shares.end()));
 }
 
-// What can't be in tiles runs point by point, and says why.
+// A reduction that can't be in tiles runs point by point, and says why.
 TEST(ReductionTest, PointByPoint) {
   RunEveryWay(Inner(Heat(R"(
 reduce row(x) = sum(u(x)(y)(T)) for x = 0:N-1 over y = 0:N-1
@@ -170,7 +170,7 @@ result u(:)(:)(T)
               "point by point: ");
 }
 
-// Parts of a box: what is left out counts nothing, and may not be there.
+// Parts of a box: points that are left out count nothing, and may not be there.
 TEST(ReductionTest, OverPartsOfABox) {
   const SerialOutcome out = RunEveryWay(R"(
 param N = 30
@@ -275,7 +275,7 @@ result far
   EXPECT_EQ(out.values[4].span<double>()[0], 20) << "of -20";
 }
 
-// One dimension without a point is enough, whichever.
+// A single dimension without a point is enough, whichever.
 TEST(ReductionTest, OverNothingInOneDimension) {
   const std::string grid = R"(
 param M = 0

@@ -86,16 +86,17 @@ TEST(Repeat, ARoundHasTheTasksOfThePlainLoop) {
     CompileOptions options =
         WithParameters({{"N", "9"}, {"T", absl::StrCat(end)}});
     options.coalesce = false;
-    // Else what nobody needs of earlier rounds would be left out.
+    // Else tasks of earlier rounds that nobody needs would be left out.
     const Job fixed = MustCompile(
         absl::StrCat(text, "result change(t) for t = 50:T:50\n"), options);
-    // And one condition a round.
+    // Each round has a condition as well.
     EXPECT_EQ(ProgramAt(job.program, end).TaskCount(),
               fixed.program.TaskCount() + end / 50);
   }
 }
 
-// What only the condition reads is run in the last round as in all others.
+// Tasks that only the condition reads are run in the last round as in all
+// others.
 TEST(Repeat, RunsAllOfTheLastRound) {
   std::string text = kRelax;
   text.erase(text.find("result change"));
@@ -116,7 +117,7 @@ TEST(Repeat, OneRoundHasAnEnd) {
   EXPECT_EQ(MustRun(text, Options()).values[0].span<double>()[0], 0.125);
 }
 
-// What it compares with may be a label that has no index.
+// The condition may compare with a label that has no index.
 TEST(Repeat, UntilALabelWithoutIndices) {
   const Ended expected = RunHere(MustCompile(kRelax, Options()), 1);
   for (const char* bound :
@@ -152,7 +153,7 @@ TEST(Repeat, SaysWhatOnlyTheLastRoundHas) {
   }
 }
 
-// It ends in one round only, so it has the results of one: 8 MB, not 8 TB.
+// A loop ends in one round only, so it has the results of one: 8 MB, not 8 TB.
 TEST(Repeat, HasTheResultsOfOneRound) {
   const std::string text =
       "param N = 1000000\nrepeat T = 1:1000000 until u(0)(T) < 0\n"
@@ -163,7 +164,7 @@ TEST(Repeat, HasTheResultsOfOneRound) {
   EXPECT_GT(MustCompile(text, Options()).program.TaskCount(), 0);
 }
 
-// What no later step reads is a result all the same where the loop ends.
+// Labels that no later step reads are results all the same where the loop ends.
 TEST(Repeat, TakesWhatNothingReads) {
   std::string text = absl::StrCat(
       kRelax, "task twice creates v(x)(t) as n for x = 1:N-2  t = 1:T\n",
@@ -206,8 +207,8 @@ TEST(Repeat, RunsNoBoundaryAhead) {
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 24 * 24);
 }
 
-// Also where proofs take numbers, since points of one step depend on others of
-// the same: edges then have no bound that tells rounds apart.
+// Proofs take numbers where points of one step depend on others of the same:
+// edges then have no bound that tells rounds apart.
 TEST(Repeat, RunsNoBoundaryOfColoursAhead) {
   const Job job = MustCompile(R"(
 param N = 20
@@ -247,7 +248,7 @@ result u(x)(y)(T) for x = 1:N-2  y = 1:N-2
   EXPECT_LT(ProgramAt(job.program, 50).TaskCount(), 2 * 50 * 20 * 20);
 }
 
-// Of what later rounds begin with, some turns out to be no leaf: parts of the
+// Tasks that later rounds begin with may turn out to be no leaves: parts of the
 // reduction. A worker that is alone goes on looking.
 TEST(Repeat, FindsTheLeavesOfLaterRounds) {
   const Job job =
@@ -261,7 +262,7 @@ TEST(Repeat, FindsTheLeavesOfLaterRounds) {
   }
 }
 
-// Of an edge only what is read, or any part of it.
+// An edge may be read in part, and be wanted in any part.
 TEST(Repeat, TakesPartsOfEdges) {
   for (const char* result : {"result u(5)(:)(T)\n", "result u(0)(7)(T)\n",
                              "result u(:)(3)(T)\nresult change(T)\n"}) {
@@ -274,7 +275,7 @@ TEST(Repeat, TakesPartsOfEdges) {
   }
 }
 
-// What docs/LANGUAGE.md says to write instead is right.
+// Programs that docs/LANGUAGE.md says to write instead are right.
 TEST(Repeat, TheExamplesOfTheReferenceHaveTheirResults) {
   std::ifstream in(DOGGED_LANGUAGE_MD);
   std::ostringstream all;

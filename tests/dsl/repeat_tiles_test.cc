@@ -1,5 +1,5 @@
 // Aim: a loop in tiles is the loop point by point: it ends where that ends,
-// with its bits, and runs nothing of a round that does not come; what has no
+// with its bits, and runs nothing of a round that does not come; a loop without
 // tiles says why.
 // Method: tiles of many shapes and random stencils that stop somewhere, against
 // the points; simulated clusters, many seeds.
@@ -85,8 +85,8 @@ reduce top(t) = max(u(x)(t)) for t = 2:T over x = 1:N-1
 result u(1:N-1)(T)
 )";
 
-// Blocks of one step hand on two levels. What is wanted of the first levels is
-// in blocks, too, all of which the start task makes.
+// Blocks of one time step hand on two. Results at the first time steps are in
+// blocks, too, all of which the start task makes.
 TEST(RepeatTiles, LookBackFurtherThanARoundIsLong) {
   for (const char* more :
        {"", "result u(x)(t) for x = 2:7 t = 0:T\n",
@@ -138,7 +138,7 @@ TEST(RepeatTiles, EndByPointsOfSpace) {
   }
 }
 
-// What is made of single points needs no loop to stand behind tiles.
+// Arrays made of single points need no loop to stand behind tiles.
 TEST(RepeatTiles, AndWithoutALoop) {
   const std::string text = absl::StrCat(
       kRelax, "task pair creates p(t) as n for t = 1:T\n",

@@ -1,5 +1,5 @@
-// What tests of loops share: a relaxation that stops on its change, and running
-// a loop in this process and on simulated agents.
+// Tools that tests of loops share: a relaxation that stops on its change, and
+// running a loop in this process and on simulated agents.
 #ifndef DOGGED_TESTS_DSL_REPEAT_TOOLS_H_
 #define DOGGED_TESTS_DSL_REPEAT_TOOLS_H_
 

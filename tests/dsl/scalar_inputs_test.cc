@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What has no time comes first, and what is made of all of it.
+// Arrays without time come first, and arrays made of all of them.
 constexpr char kScalarInputs[] = R"(
 param N = 40
 param T = 20
@@ -175,8 +175,8 @@ TEST(ScalarInputs, StagesSurviveAllFaults) {
            {.faults = ManyFaults(), .fault_span = absl::Seconds(3)}, 10);
 }
 
-// What is made of itself along space is made behind the tiles, where all else
-// stays in them.
+// An array that is made of itself along space is made behind the tiles, where
+// all else stays in them.
 TEST(ScalarInputs, OfWhatIsMadeOfItself) {
   const std::string text = absl::StrReplaceAll(absl::StrCat(kScalarInputs, R"(
 boundary grow(-1) = 0.5
@@ -197,8 +197,8 @@ result grow(:)
   ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
-// What tiles don't give of arrays without time is made behind them once more:
-// rows of them, parts that are no box, and what varies along space.
+// Parts of arrays without time that tiles don't give are made behind them once
+// more: rows of them, parts that are no box, and parts that vary along space.
 TEST(ScalarInputs, PartsOfSpaceAreMadeBehindTiles) {
   const std::string text = R"(
 param N = 30

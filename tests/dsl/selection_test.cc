@@ -1,5 +1,5 @@
-// Aim: what the command line selects is what a user means by it, and what can't
-// be had is said in the selection's own text.
+// Aim: the command line selects the labels that a user means, and errors of a
+// selection are in its own text.
 // Method: small programs, selections, the labels that they stand for; the exact
 // words about wrong ones.
 #include "dsl/lower/selections.h"
@@ -252,7 +252,7 @@ TEST(Selection, WrongOnesAreSaidInTheirOwnText) {
             "   = help: it has u\n");
 }
 
-// What is wrong with the program is said as ever.
+// Errors of the program are told as ever.
 TEST(Selection, DoesNotHideWhatIsWrongWithTheProgram) {
   std::string text = kRing;
   text.replace(text.find("periodic(x)"), 11, "0 where x < 0");

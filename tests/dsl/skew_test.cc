@@ -201,11 +201,12 @@ int64_t ElementsHeld(const std::string& text) {
 }
 
 TEST(Skew, HoldsWhatIsWanted) {
-  // Of a row or a column its entries alone, whichever index it fixes.
+  // A row or a column is held as its entries alone, whichever index it fixes.
   EXPECT_EQ(ElementsHeld(Table("result h(N)(:)")), 101);
   EXPECT_EQ(ElementsHeld(Table("result h(:)(N)")), 101);
   EXPECT_EQ(ElementsHeld(Table("result h(N)(N)")), 1);
-  // Of all of it, tiles that the band of steps goes through, not all of them.
+  // The whole table is held by tiles that the band of steps goes through, not
+  // all of them.
   EXPECT_LT(ElementsHeld(Table("result h(:)(:)")), 101 * 150);
 }
 

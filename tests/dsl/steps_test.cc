@@ -119,7 +119,7 @@ result total(t) for t = 100:400:50
   // u at 3, 103, 203 and 303, and seven sums.
   EXPECT_EQ(largest, 100);
   EXPECT_EQ(elements, 4 * 100 + 7);
-  // What the sums read: their trees have seven leaves.
+  // Leaves of the sums: their trees have seven.
   int64_t leaves = 0;
   for (const TaskClass& c : job.program.classes) {
     if (c.name == "reduce total(t) leaf") leaves += c.domain.Count();

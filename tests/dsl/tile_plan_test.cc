@@ -1,7 +1,8 @@
-// Aim: bytes that are no plan of ours are refused: nothing is reached beyond
-// what is there, and little is allocated.
+// Aim: bytes that are no plan of ours are refused: no run goes beyond its
+// arrays, and little is allocated.
 // Method: the plan of a program of its own; cut short, with bytes changed, with
-// each number at its ends. What is let through is worked out as before a run.
+// each number at its ends. A plan that is let through is worked out as before a
+// run.
 #include "dsl/ir/tile_plan.h"
 
 #include <algorithm>
@@ -51,12 +52,12 @@ std::string PlanBytes() {
   return job.program.kernels.front().body;
 }
 
-// What is done with a plan before it runs; false if it is refused.
+// Does with a plan all that comes before a run; false if it is refused.
 bool IsTaken(absl::string_view bytes) {
   Decoder in(bytes);
   TilePlan plan = TilePlan::Decode(in);
   if (!in.Finish("plan").ok()) return false;
-  ComputeReach(plan);
+  ComputeHalos(plan);
   FindSweepOrder(plan);
   plan.Directions();
   for (const TileField& field : plan.fields) {
@@ -191,8 +192,8 @@ TEST(TilePlanTest, BlocksHaveSoManyLevels) {
   EXPECT_FALSE(IsTaken(out.view()));
 }
 
-// Nobody computes what is given, and what is computed before all else reads
-// none of it.
+// Scalar inputs are computed by no piece, and pieces computed before all others
+// read none.
 TEST(TilePlanTest, ScalarInputsComeFromElsewhere) {
   CompileOptions options = Options();
   options.shape = TileShape{.widths = {9}, .depth = 2};
@@ -292,7 +293,8 @@ result u(:)(4)
   }));
 }
 
-// One level more than is kept is none: the sweep would divide by zero.
+// A time step beyond those that are kept is refused: the sweep would divide by
+// zero.
 TEST(TilePlanTest, WhatIsNotKeptCannotBeRead) {
   const std::string bytes = PlanBytes();
   Decoder in(bytes);

@@ -70,7 +70,7 @@ def vti(path):
     begin = content.index(b"_", content.index(b"<AppendedData")) + 1
     size = struct.unpack_from("<Q", content, begin)[0]
     end = begin + 8 + size
-    # What is not numbers is XML.
+    # All else is XML.
     tree = xml.etree.ElementTree.fromstring(content[:begin] + content[end:])
     assert tree.tag == "VTKFile" and tree.get("type") == "ImageData"
     assert tree.get("byte_order") == "LittleEndian"
@@ -264,7 +264,7 @@ def animations(runs):
     assert len(still) == size[1]
     assert bytes((253, 231, 37)) in {row[3*x:3*x + 3] for row in still[60:]
                                      for x in range(80, 700)}
-    # What is not finite is red in curves; 0.6 of it over white.
+    # Numbers that are not finite are red in curves; 0.6 of it over white.
     curves = pixels(runs.path("curve.apng"))
     assert len(curves) == 5 and curves[0] != curves[4]
     for curve in curves:
@@ -277,8 +277,8 @@ def animations(runs):
 
 
 def windows(runs):
-    # Of a range of steps those, and the scale of those alone: yellow, the
-    # largest value, is in the last one, and in none before.
+    # A range of steps shows those, in their own scale: yellow, the largest
+    # value, is in the last one, and in none before.
     said = runs.run(("u(1)(:)(:)(1:2)", "window.apng"),
                     ("u(1)(:)(:)(1)", "1.png"), ("u(1)(:)(:)(2)", "2.png"),
                     ("u(1)(:)(:)(0:T)", "all.apng"))
@@ -320,7 +320,7 @@ result u(x)(T-x) for x = 0:3 to "back.apng"
 
 
 def backwards(runs):
-    # It ends at T = 8: the steps are 5 to 8, not those before 60.
+    # The loop ends at T = 8: the steps are 5 to 8, not those before 60.
     with open(runs.path("loop.dog"), "w", encoding="utf-8") as file:
         file.write(LOOP)
     done = subprocess.run([runs.dogged, "run", runs.path("loop.dog")],

@@ -1,5 +1,5 @@
-// Aim: what is written is read back; every wrong file is a clear error, and
-// costs no more memory than it has bytes.
+// Aim: a written file is read back as it was; every wrong file is a clear
+// error, and costs no more memory than it has bytes.
 // Method: round trips, hand-made files, every truncation and every changed
 // byte of a small one.
 #include "apps/output/npy.h"

@@ -95,7 +95,8 @@ TEST(Words, ProgressLineAtTheEnds) {
   EXPECT_EQ(ProgressLine({.done = 17, .needed = 0}, {}, 60), "17 tasks");
 }
 
-// Who does not answer may be slow; whether it lives is another matter.
+// An agent that does not answer may be slow; whether it lives is another
+// matter.
 TEST(Words, ProgressLineTellsSilentFromDead) {
   EXPECT_EQ(
       ProgressLine({.done = 17, .alive = 3, .silent = 3, .wanted = 3}, {}, 60),

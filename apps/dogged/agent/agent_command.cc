@@ -47,13 +47,13 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
-// As an address to join: those that the input has.
+// An address to join: agents whose addresses come on the input.
 constexpr absl::string_view kFromInput = "-";
-// Under --memory, what is lent to others is at most this part of it: it can't
-// be evicted before they return it.
+// Under --memory, lent values take at most this part of it: they can't be
+// evicted before borrowers return them.
 constexpr int64_t kLentShareOfMemory = 8;
-// Of the arena's pages, unless memory is bounded: half of what it keeps of free
-// ones later.
+// Pages of the arena that are made at the start, unless memory is bounded: half
+// of the free pages that the arena keeps later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
 // Addresses that an agent maps before it has any value, beside the stacks of
 // its threads; and those that RocksDB adds.
@@ -71,13 +71,14 @@ std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
   };
 }
 
-// Like a kill: the others do this agent's work, without what lay there.
+// Like a kill: other agents do the work of this one, without its values on
+// disk.
 void EndDamaged(const std::string& words) {
   EndWith(absl::StrCat("error: ", words, "\n"), ExitCode::kFailed);
 }
 
 // Addresses that come line by line on the input, for an agent that was told to
-// join those.
+// read there whom to join.
 class InputAddresses {
  public:
   // Waits for some. None: the input has ended, or this process is told to
@@ -128,7 +129,7 @@ absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
   }
   TopologyId host_id = HashedHostId(host);
   if (!options.topology_file.empty()) {
-    // Who mistyped is told so, whatever kind of error it is.
+    // A mistyped option is reported as such, whatever kind of error it is.
     const auto text = ReadFile(options.topology_file, "description of a site");
     if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
     const auto site = SiteTopology::Parse(*text, options.topology_base);
@@ -150,8 +151,8 @@ std::string FolderOfProgram() {
       .string();
 }
 
-// One incarnation after another: the next one starts if the others declared
-// the last one dead, with the jobs that it knew.
+// AgentProcess: incarnations one after another. If other agents declare one
+// dead, the next one starts, with the jobs that it knew.
 class AgentProcess {
  public:
   AgentProcess(const AgentCommandOptions& options,
@@ -198,7 +199,7 @@ class AgentProcess {
         auto transport = LoadFabricTransport("", fabric);
         if (!transport.ok()) return OrNoAddresses(transport.status());
         transport_ = *std::move(transport);
-        CatchLeaveSignals();  // what libfabric loads takes some over
+        CatchLeaveSignals();  // libraries that libfabric loads take some over
       }
       if (arena_ != nullptr) {
         transport_ = HostTransport::Wrap(id, std::move(transport_), clock_);
@@ -301,8 +302,9 @@ class AgentProcess {
     return LoadedKernels(std::move(table), std::move(trouble));
   }
 
-  // The agent knows the others, or nobody answers for now: it serves, and goes
-  // on with what its predecessor did. False: there are others to ask.
+  // The agent knows the other members, or nobody answers for now: it serves,
+  // and goes on with its predecessor's jobs. False: there are more addresses to
+  // ask.
   bool Settle(Agent& agent) {
     if (IsToldToLeave() && !said_ready_) return true;
     if (!contacts_.has_joined() && input_.has_value() && !said_ready_) {
@@ -317,7 +319,7 @@ class AgentProcess {
       if (id.ok()) {
         agent.AdoptCarriedOver(clock_.Now(), *id, job.held);
       } else {
-        // Only where another job was first; the others have its record.
+        // Only where another job was first; the other agents have its record.
         Log(LogLevel::kWarning, id.status().message());
       }
     }
@@ -346,11 +348,11 @@ class AgentProcess {
     return !addresses.empty();
   }
 
-  // What stands behind the live store: the directory if there is one, a
-  // temporary one where memory is bounded, or nothing. One incarnation's
-  // answers are no news for the next, so each has its own.
+  // Opens the engine behind the live store: on the directory if there is one,
+  // on a temporary one where memory is bounded, or none. Each incarnation has
+  // its own, for the answers of one are no news for the next.
   absl::StatusOr<std::unique_ptr<Engine>> OpenEngine() {
-    // Whoever has short memory waits for what it writes.
+    // An agent with bounded memory waits for its writes.
     const absl::Duration interval = options_.memory_bytes == 0
                                         ? RocksDbOptions{}.flush_interval
                                         : absl::Milliseconds(5);
@@ -364,7 +366,7 @@ class AgentProcess {
     };
     if (!options_.directory.empty()) {
       auto opened = open(options_.directory);
-      // One that has served goes on without a disk that takes no more.
+      // An agent that has served goes on without a disk that takes no more.
       const bool may_lack = said_ready_ && options_.memory_bytes == 0;
       if (opened.ok() || !may_lack) return opened;
       Log(LogLevel::kWarning, absl::StrCat("it goes on without its disk: ",
@@ -420,7 +422,7 @@ class AgentProcess {
 
 namespace {
 
-// What can be known to be mistyped before anything starts.
+// Finds mistyped options before anything starts.
 absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
   const auto address = ResolveAddress(options.listen);
   if (!address.ok()) return Annotate(address.status(), "--listen");
@@ -463,7 +465,7 @@ absl::Status CheckLimits(const AgentCommandOptions& options) {
   const std::string who =
       absl::StrCat("an agent of ", options.workers, " --workers");
   DOGGED_RETURN_IF_ERROR(TakeDescriptors(who, kAgentDescriptors));
-  // The background's thread, RocksDB's and what libfabric may start.
+  // Threads of the background, of RocksDB, and of libfabric at most.
   return CheckAddresses(who, kAgentAddresses + (stores ? kStorageAddresses : 0),
                         options.workers + (stores ? 6 : 2));
 }

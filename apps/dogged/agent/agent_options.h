@@ -10,7 +10,7 @@ namespace dogged {
 
 struct AgentCommandOptions {
   std::string listen = "127.0.0.1:0";
-  std::string advertise;  // what others are told; empty: as listen
+  std::string advertise;  // as others are told; empty: as listen
   int fabric_port = 0;    // 0: any
   std::vector<std::string> join;
   int workers = 0;

@@ -12,9 +12,9 @@ namespace dogged {
 
 ExitCode KernelProcessCommand(const char* parent) {
   int number = 0;
-  // What a kernel prints is seen also if it does not return.
+  // Output of a kernel is seen also if the kernel does not return.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  // Its kernels may use it, and find it as agents do.
+  // Kernels here may use OpenBLAS, and find it as in agents.
   if (const absl::Status blas = SetUpBlas(); !blas.ok()) {
     PrintError(blas.message());
     return ExitCode::kNoRoom;

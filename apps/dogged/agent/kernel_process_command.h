@@ -7,8 +7,8 @@
 
 namespace dogged {
 
-// Not for users: what agents start to run the kernels of a user's library.
-// `parent` is the first argument.
+// Runs kernels of a user's library for an agent, which starts this process. Not
+// for users. `parent` is the first argument.
 ExitCode KernelProcessCommand(const char* parent);
 
 }  // namespace dogged

@@ -1,4 +1,5 @@
-// From a job to kernels: what agents share with all who know programs.
+// KernelSource: from a job to kernels, for agents and for all commands that
+// know programs.
 #ifndef DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_
 #define DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_
 
@@ -15,7 +16,7 @@
 
 namespace dogged {
 
-// The kernels this binary knows by name, and the compiler for the others.
+// The kernels this binary knows by name, and the compiler for all others.
 // SetUpBlas() came before: numeric classes depend on it.
 class KernelSource {
  public:

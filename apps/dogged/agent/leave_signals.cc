@@ -9,7 +9,8 @@
 namespace dogged {
 namespace {
 
-// One that is told to leave has gone by then: twice what a handover may take.
+// Seconds in which an agent that is told to leave has gone: twice the time that
+// a handover may take.
 constexpr unsigned kLeaveSecondsMax = 20;
 
 // All that signal handlers know.
@@ -29,7 +30,7 @@ extern "C" void HandleLeaveSignal(int) {
   alarm(kLeaveSecondsMax);
 }
 
-// The loop, or what this process waits for as it ends, is stuck.
+// The loop is stuck, or a thread that this process waits for as it ends.
 extern "C" void HandleOverdueLeave(int) {
   EndWith(
       "error: told to leave 20 s ago, and something here does not return; ends "

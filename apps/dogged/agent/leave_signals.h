@@ -11,7 +11,7 @@ namespace dogged {
 
 // From now on; again after libraries that take signals over.
 void CatchLeaveSignals();
-// One came.
+// True once a signal to leave has come.
 bool IsToldToLeave();
 // Tells `server` when one comes, also if one came before; null: nobody.
 void TellOfLeaveSignals(AgentLoop* server);

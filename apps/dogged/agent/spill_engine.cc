@@ -53,7 +53,7 @@ SpillEngine::~SpillEngine() {
 }
 
 absl::Status SpillEngine::Start() {
-  // What has no process and opens, belongs to nobody any more.
+  // A folder whose process is gone, and that opens, has no owner any more.
   std::error_code ignored;
   for (const std::string& path : Folders(temporary_folder_, kFolderPrefix)) {
     const std::string name = path.substr(path.rfind(kFolderPrefix));
@@ -76,7 +76,7 @@ absl::Status SpillEngine::Start() {
 }
 
 void SpillEngine::Submit(EngineRequest request) {
-  // Nothing was ever put there, so there is nothing to erase or to read.
+  // Without a put there is nothing to erase or to read.
   const bool is_put = request.kind == EngineRequest::Kind::kPut;
   if (engine_ == nullptr && is_put && status_.ok()) status_ = Start();
   if (engine_ != nullptr) {

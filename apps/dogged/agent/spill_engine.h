@@ -1,7 +1,7 @@
-// SpillEngine: where an agent without a directory puts values that its memory
-// does not hold: an engine on a folder of its own under the system's temporary
-// one, made when the first value goes there and removed at the end. One that a
-// killed agent left behind is removed by the next agent that spills.
+// SpillEngine: holds values that the memory of an agent without a directory has
+// no room for. Its folder, under the system's temporary one, is made when the
+// first value goes there and removed at the end. The folder of a killed agent
+// is removed by the next agent that spills.
 #ifndef DOGGED_APPS_DOGGED_AGENT_SPILL_ENGINE_H_
 #define DOGGED_APPS_DOGGED_AGENT_SPILL_ENGINE_H_
 
@@ -16,7 +16,7 @@
 
 namespace dogged {
 
-// Of a process that has ended without removing them.
+// Removes the folders of a process that has ended without doing so.
 void RemoveSpillFolders(const std::string& temporary_folder, int64_t process);
 
 class SpillEngine : public Engine {

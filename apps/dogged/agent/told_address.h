@@ -1,5 +1,6 @@
-// The addresses by which others reach an agent: those at which it listens, or,
-// where that is all interfaces or behind a translation, what --advertise says.
+// Told addresses: other agents and clients reach an agent by them. An agent
+// listens at them, or, if that is all interfaces or behind a translation,
+// --advertise gives them.
 #ifndef DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_
 #define DOGGED_APPS_DOGGED_AGENT_TOLD_ADDRESS_H_
 
@@ -12,8 +13,8 @@
 
 namespace dogged {
 
-// Errors: kInvalidArgument for addresses that nobody can be told; those of
-// ResolveAddress(). Says which flag is meant.
+// Checks the addresses. Errors name the flag: kInvalidArgument for addresses
+// that nobody can be told; as ResolveAddress().
 absl::Status CheckTold(const AgentCommandOptions& options);
 
 // The control address that others are told, of a port bound at `bound`.

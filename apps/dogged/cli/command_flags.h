@@ -1,5 +1,5 @@
-// The flags of one command, and what to do once they are read; and what all
-// commands' flags are made with.
+// CommandFlags: the flags of a command, its action once they are read, and the
+// means to declare flags.
 #ifndef DOGGED_APPS_DOGGED_CLI_COMMAND_FLAGS_H_
 #define DOGGED_APPS_DOGGED_CLI_COMMAND_FLAGS_H_
 

@@ -1,4 +1,4 @@
-// `dogged explain`: what stands behind the code of a message.
+// `dogged explain`: the meaning of a message's code.
 #ifndef DOGGED_APPS_DOGGED_CLI_EXPLAIN_COMMAND_H_
 #define DOGGED_APPS_DOGGED_CLI_EXPLAIN_COMMAND_H_
 

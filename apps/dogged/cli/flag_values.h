@@ -1,5 +1,5 @@
-// What flags and their DOGGED_* variables are given as, to values. Each error
-// is kInvalidArgument, names the flag, and says what to write.
+// Values of flags and of their DOGGED_* variables, from text. Each error is
+// kInvalidArgument, names the flag, and says what to write.
 #ifndef DOGGED_APPS_DOGGED_CLI_FLAG_VALUES_H_
 #define DOGGED_APPS_DOGGED_CLI_FLAG_VALUES_H_
 

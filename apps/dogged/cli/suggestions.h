@@ -1,4 +1,4 @@
-// What to say to words on the command line that nobody knows.
+// Suggestions for mistyped words on the command line.
 #ifndef DOGGED_APPS_DOGGED_CLI_SUGGESTIONS_H_
 #define DOGGED_APPS_DOGGED_CLI_SUGGESTIONS_H_
 
@@ -12,14 +12,14 @@ class App;
 
 namespace dogged {
 
-// What is wrong with `word`, the first one, if it is no command; else nothing.
+// Error for `word`, the first one, if it is no command; else empty.
 std::string UnknownCommand(const CLI::App& app, absl::string_view word);
-// Where to read on about the command, or all of them.
+// A pointer to the help of the command, or of all.
 std::string HelpWords(const CLI::App& app);
-// The same as `error`, of a flag's value; of a number that is out of its range,
-// or none, in words that say what would do, and who else may have given it.
+// `error` of a flag's value. For a number that is out of its range, or none, it
+// names the range, and the variable that may have given it.
 std::string ValueWords(const CLI::App& app, absl::string_view error);
-// What is wrong with the first word that the command has no place for.
+// Error for the first word that the command has no place for.
 std::string UnknownWord(const CLI::App& app);
 
 }  // namespace dogged

@@ -23,7 +23,7 @@ std::map<std::string, JobOverAll> JobsOf(
       job.troubles.insert(summary.troubles.begin(), summary.troubles.end());
     }
   }
-  // What those did who left, as others heard.
+  // Work of agents that left, as others heard of it.
   std::set<AgentId> counted;
   for (const StatusReply& reply : replies) counted.insert(reply.self);
   for (const StatusReply& reply : replies) {

@@ -12,8 +12,8 @@
 
 namespace dogged {
 
-// A job over all agents that answered, and all its submissions that run; if
-// none does, one of those that have ended.
+// A job over all agents that answered, with all its running submissions; if
+// none runs, one that has ended.
 struct JobOverAll {
   std::map<SubmissionId, JobRecord> submissions;
   int64_t submission_count = 0;

@@ -20,13 +20,12 @@
 namespace dogged {
 namespace {
 
-// Of those that have ended, unless all are wanted.
+// Ended jobs that are shown, unless all are wanted.
 constexpr int64_t kEndedShown = 20;
 
-// What a table of jobs shows.
+// Rows of a table of jobs.
 struct JobRows {
-  // By hash; first those that run, then the last that have ended, the last one
-  // first.
+  // By hash; first running jobs, then the last ended ones, the last one first.
   std::vector<std::pair<std::string, JobOverAll>> jobs;
   int64_t left_out = 0;
 };
@@ -54,7 +53,8 @@ JobRows RowsOf(const std::vector<StatusReply>& replies, int64_t ended_max) {
   return out;
 }
 
-// Of a job that is not done a lower bound: what lost agents did is not in it.
+// Share of the tasks that are done. A lower bound until the job is done, for
+// the work of lost agents is not in it.
 double Share(const JobOverAll& job) {
   if (Foremost(job).state == JobState::kDone) return 1;
   if (job.tasks_needed == 0) return 0;

@@ -1,4 +1,4 @@
-// `dogged status`: who is there, and how the jobs are doing.
+// `dogged status`: members and jobs of a cluster.
 #ifndef DOGGED_APPS_DOGGED_CLIENT_STATUS_COMMAND_H_
 #define DOGGED_APPS_DOGGED_CLIENT_STATUS_COMMAND_H_
 

@@ -21,7 +21,7 @@ ExitCode PrintError(const absl::Status& status) {
 }
 
 void EndWith(absl::string_view words, ExitCode code) {
-  // Nothing can be done where even standard error is gone.
+  // No words are possible where even standard error is gone.
   if (write(STDERR_FILENO, words.data(), words.size()) < 0) {
   }
   _exit(static_cast<int>(code));

@@ -1,4 +1,4 @@
-// What goes wrong, said in one voice on standard error: "error: what, where,
+// Errors of this program, on standard error, in one form: "error: what, where,
 // what to do".
 #ifndef DOGGED_APPS_DOGGED_PROCESS_ERRORS_H_
 #define DOGGED_APPS_DOGGED_PROCESS_ERRORS_H_

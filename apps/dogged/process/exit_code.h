@@ -17,7 +17,8 @@ enum class ExitCode : int {
   kInterrupted = 130,
 };
 
-// The status for a user: printed by whoever returns it to main.
+// The exit status of an error, which the caller prints before it returns this
+// to main.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 }  // namespace dogged

@@ -12,8 +12,8 @@
 namespace dogged {
 namespace {
 
-// Of x86-64, and of ARM with pages of 4 KB. The linker aligns the code to it
-// (apps/dogged/CMakeLists.txt).
+// Size of a huge page on x86-64, and on ARM with pages of 4 KB. The linker
+// aligns the code to it (apps/dogged/CMakeLists.txt).
 constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
 struct Text {
@@ -88,7 +88,7 @@ absl::Status MoveCodeToHugePages() {
   if (mprotect(copy, bytes, PROT_READ | PROT_EXEC) != 0) {
     return absl::PermissionDeniedError("memory may not be executed here");
   }
-  // Takes the place of what is being executed, in one step.
+  // Takes the place of the code that is being executed, in one step.
   if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
              reinterpret_cast<void*>(begin)) == MAP_FAILED) {
     return absl::ResourceExhaustedError("no memory for huge pages");

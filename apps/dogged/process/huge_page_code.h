@@ -6,13 +6,13 @@
 
 namespace dogged {
 
-// Moves this program's own code (not that of shared libraries) to huge pages:
-// who slept goes through code of a hundred pages until a task starts, and a
-// virtual machine that finds none of them in its TLB looks each up in two page
-// tables. Takes memory as large as the code, some 6 MB. Once, before there are
-// threads. Errors, and nothing has changed: kUnavailable if Linux has no huge
-// pages for it, kResourceExhausted if there is no memory, kPermissionDenied if
-// memory of this process may not be executed.
+// Moves this program's own code (not that of shared libraries) to huge pages: a
+// process that wakes up runs through a hundred pages of code until a task
+// starts, and a virtual machine that has none of them in its TLB looks each up
+// in two page tables. Takes memory as large as the code, some 6 MB. Once,
+// before there are threads. Errors, and nothing has changed: kUnavailable if
+// Linux has no huge pages for it, kResourceExhausted if there is no memory,
+// kPermissionDenied if memory of this process may not be executed.
 absl::Status MoveCodeToHugePages();
 
 }  // namespace dogged

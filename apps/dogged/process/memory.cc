@@ -19,7 +19,7 @@
 namespace dogged {
 namespace {
 
-// Of a thread, where stacks are not limited.
+// Stack of a thread, where stacks are not limited.
 constexpr int64_t kStackBytes = 2 << 20;
 
 // None without a limit.
@@ -31,7 +31,7 @@ std::optional<int64_t> LimitOf(__rlimit_resource resource) {
   return static_cast<int64_t>(limit.rlim_cur);
 }
 
-// What can't be had, if that is why the process ends.
+// The resource whose lack ends the process; null if something else does.
 const char* Lacking() {
   const std::exception_ptr exception = std::current_exception();
   if (exception == nullptr) return nullptr;
@@ -49,7 +49,7 @@ const char* Lacking() {
   }
 }
 
-// Nothing here may need memory.
+// Ends the process. No memory may be needed here.
 [[noreturn]] void Terminate() {
   const char* lacking = Lacking();
   if (lacking == nullptr) std::abort();

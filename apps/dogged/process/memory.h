@@ -9,13 +9,13 @@
 
 namespace dogged {
 
-// Of this computer.
+// Memory of this computer.
 int64_t PhysicalBytes();
 // Resident bytes now; 0 if that can't be read.
 int64_t ResidentBytes();
 // The most that it ever was.
 int64_t PeakResidentBytes();
-// Gives what the heap keeps of freed blocks back to the operating system.
+// Returns freed blocks that the heap keeps to the operating system.
 void ReturnFreedMemory();
 
 // Where addresses are limited (ulimit -v), the heap takes no more of them than
@@ -30,7 +30,8 @@ absl::Status CheckAddresses(const std::string& who, int64_t bytes, int threads);
 // May have as many descriptors as it is allowed to from now on. Errors:
 // kResourceExhausted if those are fewer than `who` needs.
 absl::Status TakeDescriptors(const std::string& who, int64_t needed);
-// What failed to start: where addresses are limited, most likely for that.
+// `status` of a start that failed: kResourceExhausted where addresses are
+// limited, which most likely is the reason.
 absl::Status OrNoAddresses(const absl::Status& status);
 
 }  // namespace dogged

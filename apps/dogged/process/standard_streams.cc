@@ -25,7 +25,7 @@ absl::Status FinishOutput() {
   errno = 0;
   if (std::fflush(stdout) == 0 && !had_failed) return absl::OkStatus();
   if (errno != 0) return FileError("standard output", "cannot write", errno);
-  // Of an earlier failure the system's words are gone.
+  // An earlier failure's system error is gone.
   return absl::UnavailableError("standard output: cannot write all of it");
 }
 

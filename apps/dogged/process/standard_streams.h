@@ -7,11 +7,10 @@
 namespace dogged {
 
 // Descriptors 0, 1 and 2 are in use from now on, so no file or pipe that is
-// opened later becomes one of them. Those that were closed still give errors.
+// opened later becomes one of them. Closed streams still give errors.
 void OccupyStandardStreams();
 
-// Ends what is printed. Errors: those of FileError() if not all of it was
-// written.
+// Flushes standard output. Errors: as FileError() if it was not written whole.
 absl::Status FinishOutput();
 
 }  // namespace dogged

@@ -11,7 +11,7 @@ namespace dogged {
 
 // A file of at most 16 MB as it is, but for a byte order mark; `what` it should
 // be is for messages. Errors: kNotFound, also for a directory, a device, a
-// pipe; kInvalidArgument for what is larger.
+// pipe; kInvalidArgument for a larger one.
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      absl::string_view what);
 // The same of a program text.

@@ -1,4 +1,4 @@
-// JSON as text: what is not UTF-8, as file names may be, is replaced.
+// JSON as text: bytes that are not UTF-8, as in file names, are replaced.
 #ifndef DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
 #define DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
 

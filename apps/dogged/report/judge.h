@@ -10,8 +10,8 @@
 
 namespace dogged {
 
-// Says what it found, also in `report`, or why it could not judge; does nothing
-// for a program that is no Cholesky, LU or QR.
+// Judges the factors, and prints the verdict, also in `report`, or why there is
+// none; does nothing for a program that is no Cholesky, LU or QR.
 void JudgeFactors(const Job& job, const KernelTable& kernels, TileLookup lookup,
                   int threads, RunReport& report);
 

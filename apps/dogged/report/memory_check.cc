@@ -14,8 +14,8 @@
 namespace dogged {
 namespace {
 
-// Of the memory that there is a run can't have more: the system is there, and
-// programs are. From the second share on it is said.
+// Share of a computer's memory that a run can have at most: the rest is for the
+// system and programs. A run that needs more than the second share is warned.
 constexpr double kUsableShare = 0.9;
 constexpr double kWarnShare = 0.8;
 

@@ -12,18 +12,18 @@
 
 namespace dogged {
 
-// What agents have for values, in bytes, all of them together.
+// AgentsMemory: bytes that all agents together have for values.
 struct AgentsMemory {
   int agents = 1;
   int hosts = 1;
-  // Of those with --memory. What is beyond goes to disk.
+  // Sum of the bounds of agents with --memory. Values beyond them go to disk.
   double bounded = 0;
-  // Memory of the hosts of the others, and the share of the values that they
-  // get.
+  // Memory of the hosts of agents without --memory, and the share of the values
+  // that these get.
   double unbounded = 0;
   double unbounded_share = 0;
 };
-// As the agents say. Of those alive.
+// Memory of live agents, by their own words.
 AgentsMemory MemoryOf(const std::vector<StatusReply>& replies);
 
 struct RunMemory {
@@ -36,8 +36,8 @@ struct RunMemory {
 };
 
 // A warning, or nothing. Errors: kResourceExhausted where the results and
-// inputs have no memory, whatever goes to disk: with the numbers, and what
-// would do.
+// inputs have no memory, whatever goes to disk: with the numbers, and the way
+// out.
 absl::StatusOr<std::string> CheckMemory(const RunMemory& memory);
 
 // "memory: results 40 kB, inputs 0 B, in use about 80 kB; ...".

@@ -33,7 +33,7 @@ std::string Shortest(T number) {
   return {text, end.ptr};
 }
 
-// Of a value of one element.
+// The number in a value of one element.
 std::string NumberText(const Value& value) {
   switch (value.type()) {
     case ElementType::kDouble:
@@ -87,8 +87,8 @@ std::string LabelsText(const Selection& selection, const ResultView& view) {
   return out;
 }
 
-// The view of just what is selected, where each label is a block: how blocks
-// are put together depends on how many indices vary.
+// The view of the selected labels alone, where each is a block: how blocks are
+// put together depends on how many indices vary.
 ResultView Narrowed(ResultView view, const Selection& selection) {
   for (size_t d = 0; d < selection.indices.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];
@@ -128,7 +128,7 @@ struct Series {
   int64_t Count() const { return (last - first) / step + 1; }
 };
 
-// One step: what it is called, its numbers and their indices.
+// A time step of a series: its labels, its values and their indices.
 struct Step {
   Selection selection;
   Value value;
@@ -163,7 +163,7 @@ Series SeriesOf(const Output& output, const Selection& selection,
   return out;
 }
 
-// All frames have the scale of what they show together.
+// All frames have one scale, of all numbers that they show.
 absl::Status WriteAnimation(const Series& series) {
   std::vector<int64_t> times = FrameSteps(0, series.Count() - 1);
   for (int64_t& time : times) time = series.first + time * series.step;
@@ -197,7 +197,7 @@ absl::Status WriteAnimation(const Series& series) {
   return absl::OkStatus();
 }
 
-// The list comes last: what it names is there.
+// The list comes last, when all files that it names are there.
 absl::Status WriteImages(const Series& series) {
   std::vector<int64_t> times;
   for (int64_t time = series.first; time <= series.last; time += series.step) {
@@ -210,8 +210,8 @@ absl::Status WriteImages(const Series& series) {
   return WritePvd(series.selection.path, times);
 }
 
-// How many dimensions a format can show, and what is said where they are more
-// or less. Files of numbers take any.
+// Dimensions that a format can show, and the words of an error. Files of
+// numbers take any.
 struct FormatRule {
   OutputFormat format;
   int dimensions_max;
@@ -230,7 +230,7 @@ constexpr FormatRule kRules[] = {
      "images over time have one to three dimensions besides the last index",
      "fix an index, or write"}};
 
-// That the last index can be time.
+// Checks that the last index can be time.
 absl::Status CheckSeries(const Output& output) {
   const auto wrong = [&output](absl::string_view what) {
     return Mistyped(what, output.from);

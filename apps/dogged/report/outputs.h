@@ -1,5 +1,5 @@
-// Outputs: the files that `--output` and results `to` files ask for. What can't
-// be written is found before anything runs.
+// Outputs: the files that `--output` and results `to` files ask for. A file
+// that can't be written is found before anything runs.
 #ifndef DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_
 #define DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_
 
@@ -21,21 +21,22 @@ struct Output {
   dsl::SelectedLabels labels;
 };
 
-// What the arguments of `--output` say; the labels are not known yet.
+// Parses the arguments of `--output`; the labels are not known yet.
 //
-// Errors: kNotFound for what was mistyped, and for files that can't be written.
+// Errors: kNotFound for mistyped arguments, and for files that can't be
+// written.
 absl::StatusOr<std::vector<Output>> ParseOutputs(
     const std::vector<std::string>& arguments);
 
-// Takes the labels, which are as many, from what the compiler has found.
+// Takes the labels, which are as many, as the compiler has found them.
 //
-// Errors: kNotFound for what the format of a file can't show, and for images
-// of a series that can't be written.
+// Errors: kNotFound for values that the format of a file can't show, and for
+// images of a series that can't be written.
 absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
                        std::vector<Output>& outputs);
 
-// Adds what results go `to`, but for files that `outputs` writes already: the
-// command line comes first. Errors: those of ParseOutputs and SetLabels.
+// Adds the files that results go `to`, but for files that `outputs` writes
+// already: the command line comes first. Errors: as ParseOutputs and SetLabels.
 absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                             std::vector<Output>& outputs);
 
@@ -57,7 +58,7 @@ absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
                                           dsl::ResultViews& views);
 
 // "mass(100) = 3.25", a line for each result that is one number, in the fewest
-// digits that give its bits back. Errors: those of `lookup`.
+// digits that give its bits back. Errors: as `lookup`.
 absl::StatusOr<std::string> NumbersAmongResults(const Program& program,
                                                 dsl::ResultLookup lookup);
 

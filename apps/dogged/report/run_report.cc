@@ -138,7 +138,7 @@ void AgentLedger::ShareRedone(const std::vector<AgentId>& lost,
   std::vector<int64_t> upto = {0};  // tasks run by the lost up to each
   for (const AgentId id : lost) {
     const auto it = agents_.find(id);
-    // One who was never heard of counts as one task, so that sums stay whole.
+    // An agent never heard of counts as a task, so that sums stay whole.
     all += std::max<int64_t>(
         1, it == agents_.end() ? 0 : it->second.stats.tasks_executed);
     upto.push_back(all);

@@ -1,4 +1,5 @@
-// What a run did: collected once, said twice, in words and as JSON.
+// RunReport: outcome and figures of a run, which are written in words and as
+// JSON.
 #ifndef DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_
 #define DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_
 
@@ -31,7 +32,7 @@ struct RunReport {
   int agents_left = 0;
   int replicas = 1;
   std::vector<Loss> losses;
-  // Addresses of agents that live and did not answer at the end: what they did
+  // Addresses of agents that live and did not answer at the end: their work
   // since they last did is not counted.
   std::vector<std::string> agents_unheard;
   std::vector<std::string> troubles;  // of agents
@@ -62,25 +63,24 @@ struct RunReport {
   std::optional<double> solve_error;
   std::string not_judged;  // why a factorisation has no residual; else empty
 
-  // One JSON object, one line.
+  // A JSON object on one line.
   std::string ToJson() const;
 };
 
-// Keeps what agents last said, the dead included; of those who left what others
-// heard of them.
+// AgentLedger: the last figures of each agent, the dead included. Agents that
+// left have the figures that others heard of them.
 class AgentLedger {
  public:
   void Note(const StatusReply& reply, JobId job);
   JobStats TotalStats() const;
   // Fills everything that agents know.
   void Fill(RunReport& report) const;
-  // Who listens at a control address, so that a process has an ID.
+  // Notes the agent at a control address, so that a process has an ID.
   void NoteAddress(AgentId agent, const std::string& address);
   AgentId AgentAt(const std::string& address) const;
-  // Nothing tells what was run again for one loss from what was for another:
-  // each loss gets the part of tasks_recomputed that the tasks which the lost
-  // agent had run are of those of all lost. `lost` by position in the losses,
-  // which also get what is needed.
+  // Shares tasks_recomputed out among the losses, for nothing tells which loss
+  // a task was run again for: by the tasks that each lost agent had run. `lost`
+  // by position in the losses, which also get tasks_needed.
   void ShareRedone(const std::vector<AgentId>& lost, RunReport& report) const;
   int64_t tasks_done() const { return TotalStats().tasks_done; }
 

@@ -9,8 +9,8 @@ namespace dogged {
 
 std::vector<Loss> AgentLosses::Note(const std::vector<StatusReply>& replies,
                                     absl::Duration after) {
-  // First what all say: that of a leaver whose words came late to one, who saw
-  // its process end before, others know better.
+  // First all members are noted: an agent that saw a leaver's process end
+  // before its words came takes it for dead, and others know better.
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
       if (m.state == "alive") known_.insert(m.member.id);

@@ -19,27 +19,27 @@ namespace dogged {
 
 class AgentLosses {
  public:
-  // What the agents of a cluster say, `after` the start; those that died and
-  // were alive once are lost. Returns the new losses.
+  // Takes in the replies of a cluster's agents, `after` the start: dead agents
+  // that were alive once are lost. Returns the new losses.
   std::vector<Loss> Note(const std::vector<StatusReply>& replies,
                          absl::Duration after);
-  // An agent that is known otherwise.
+  // Notes a loss that is known otherwise.
   void Lose(const std::string& who, AgentId agent, const std::string& cause,
             absl::Duration after);
-  // Somebody came for the one that was lost at `position`.
+  // Notes that agent `by` came for the one lost at `position`.
   void Replace(size_t position, const std::string& by);
 
-  // Alive once, of those that Note() heard of.
+  // Agents that Note() heard of and that were alive once.
   int known_count() const { return static_cast<int>(known_.size()); }
-  // Took leave, of these.
+  // Agents of these that took leave.
   int left_count() const;
-  // Neither left nor lost, of these: whether they answer or not.
+  // Agents of these that neither left nor are lost, whether they answer or not.
   int alive_count() const;
   const std::vector<Loss>& losses() const { return losses_; }
   // Addresses of agents that `replies` hold for alive, and that did not reply.
   static std::vector<std::string> Unheard(
       const std::vector<StatusReply>& replies);
-  // Of losses(), by position; none if not known.
+  // IDs of the agents of losses(), by position; none if not known.
   const std::vector<AgentId>& lost() const { return lost_; }
 
  private:

@@ -1,4 +1,4 @@
-// `dogged check`: only compiles, and says what came of it.
+// `dogged check`: only compiles, and prints the tiles or errors.
 #ifndef DOGGED_APPS_DOGGED_RUN_CHECK_COMMAND_H_
 #define DOGGED_APPS_DOGGED_RUN_CHECK_COMMAND_H_
 

@@ -40,7 +40,7 @@ constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
 constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
 constexpr absl::Duration kPollWithFaults = absl::Milliseconds(40);
 
-// One run, from the first agent to the last result.
+// ClusterRun: a run from the first agent to the last result.
 class ClusterRun {
  public:
   ClusterRun(const RunOptions& options, const LoadedProgram& program,
@@ -77,8 +77,8 @@ class ClusterRun {
                : status;
   }
 
-  // The job is done for all who know of it. Agents find that out by themselves
-  // if this does not arrive.
+  // Tells all agents that the job is done. They find out by themselves if this
+  // does not arrive.
   void Conclude(const Digest& digest) {
     JobRecord record = client_->record();
     record.state = JobState::kDone;
@@ -87,8 +87,8 @@ class ClusterRun {
     (void)client_->Conclude(record);
   }
 
-  // Ends the run's own agents. What they kept goes if all has been delivered,
-  // else it is said where it is.
+  // Ends the run's own agents. Their folder is removed if all has been
+  // delivered, else its place is printed.
   void End(bool is_delivered) {
     if (is_delivered) {
       agents_.EndAndForget();
@@ -131,7 +131,7 @@ class ClusterRun {
     return report;
   }
 
-  // What was asked for and did not happen, and why; empty if all did.
+  // Faults that were asked for and did not happen, and why; empty if all did.
   std::string Omissions() const {
     std::vector<std::string> out = failed_joins_;
     absl::c_move(faults_.Omissions(nobody_to_kill_), std::back_inserter(out));
@@ -144,7 +144,7 @@ class ClusterRun {
                            .search_only = options_.search_only,
                            .agents = options_.program.agents,
                            .workers = options_.program.workers};
-    // Of a loop it is not known before its end.
+    // A loop's tasks are not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, submission_,
@@ -183,7 +183,7 @@ class ClusterRun {
     return absl::OkStatus();
   }
 
-  // How much of what only this client has is with agents, until all is.
+  // Shows the share of large inputs that agents have, until they have all.
   void NoteInputs(Progress& moment) const {
     const int64_t given = client_->input_bytes_given();
     if (given >= client_->input_bytes()) return;
@@ -193,7 +193,7 @@ class ClusterRun {
                                   static_cast<double>(client_->input_bytes())));
   }
 
-  // Tasks that the results need; of a loop those of its rounds so far.
+  // Tasks that the results need; in a loop, for its rounds so far.
   int64_t TasksNeeded() const {
     return NeededAt(program_.job.program, time(), tasks_needed_);
   }
@@ -203,8 +203,8 @@ class ClusterRun {
     return options_.program.agents > 1 || client_->agent_count() > 1 ? 2 : 1;
   }
 
-  // One that does not answer may be slow: our own agents are processes, of
-  // others their members know.
+  // Agents that live. An agent that does not answer may only be slow, so our
+  // own are counted as processes, and for all others their members are asked.
   int AliveCount() const {
     return options_.cluster.empty() ? static_cast<int>(agents_.Alive().size())
                                     : agent_losses_.alive_count();
@@ -252,7 +252,7 @@ class ClusterRun {
     return absl::OkStatus();
   }
 
-  // What an interrupt leaves behind.
+  // Message of an interrupt: what goes on and what ends.
   std::string StopWords() const {
     const std::string how_far = HowFar(program_.job.program, time(),
                                        ledger_.tasks_done(), tasks_needed_);
@@ -269,8 +269,8 @@ class ClusterRun {
         client_->record().hash.ToString().substr(0, kNameDigits), "` ends it");
   }
 
-  // Who came and who went, as agents say. Our own agents are processes, which
-  // say it better.
+  // Notes arrivals and losses, as agents tell. Our own agents are processes,
+  // from which both are known better.
   void NoteMembers(const std::vector<StatusReply>& replies,
                    ProgressPrinter* progress) {
     for (const StatusReply& reply : replies) {
@@ -305,7 +305,7 @@ class ClusterRun {
     }
   }
 
-  // Takes in what the agents say; an error if the job has failed.
+  // Takes in the agents' status; an error if the job has failed.
   absl::Status NoteStatus() {
     note_.clear();
     const std::vector<StatusReply> replies = client_->PollOwn();
@@ -363,7 +363,7 @@ class ClusterRun {
     }
   }
 
-  // False if there is nobody who may be killed.
+  // False if there is no agent that may be killed.
   bool KillOne(ProgressPrinter& progress) {
     const std::vector<size_t> alive = agents_.Alive();
     nobody_to_kill_ = alive.size() < 2;
@@ -373,8 +373,8 @@ class ClusterRun {
     return true;
   }
 
-  // One more agent, soon. The run goes on meanwhile, and if that fails; it is
-  // said in the end.
+  // Starts an agent, without waiting for it. The run goes on even if that
+  // fails; the failure is told in the end.
   void AddOne(absl::string_view why) {
     const absl::StatusOr<size_t> started = agents_.StartOne(kStartTimeout);
     if (!started.ok()) return NoteFailedJoin(why, started.status());
@@ -388,7 +388,7 @@ class ClusterRun {
         absl::StrCat(why, " did not happen: ", status.message(), "."));
   }
 
-  // Those that are up by now, or within `patience` each.
+  // Takes in the agents that listen by now, or within `patience` each.
   void TakeStarted(absl::Duration patience, ProgressPrinter& progress) {
     for (const Starting& one : std::exchange(starting_, {})) {
       const auto started = agents_.Started(one.index, patience);
@@ -453,7 +453,7 @@ class ClusterRun {
   int left_ = 0;
   int answered_ = 0;  // agents, when they were last asked
   std::vector<std::string> unheard_;
-  std::string note_;  // what agents say the job waits for
+  std::string note_;  // reason why the job waits, as agents tell
   std::string said_note_;
   std::set<std::string> troubles_;  // of agents, as they say
 };
@@ -464,7 +464,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
                       const KernelSource& kernels,
                       const Environment& environment, absl::Time wall_start) {
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
-  // Agents find what this compiles in the cache.
+  // Agents find the kernels that this compiles in the cache.
   const auto table = kernels.Load(program.job, /*workers=*/1);
   if (IsInterrupted()) {
     return PrintError(

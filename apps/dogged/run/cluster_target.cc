@@ -40,7 +40,7 @@ dsl::TargetSize SizeOf(const std::vector<StatusReply>& replies) {
       .workers = std::clamp<int64_t>((workers + agents - 1) / agents, 1, most)};
 }
 
-// One of the agents has it, running or done.
+// True if an agent has the job, running or done.
 bool HasResults(ClusterClient& client, const Digest& hash) {
   const StatusRequest request{.jobs = {.job = JobId(hash.high)}};
   for (const StatusReply& reply : client.PollStatus(request)) {
@@ -55,7 +55,7 @@ bool HasResults(ClusterClient& client, const Digest& hash) {
   return false;
 }
 
-// What directories hold, first what is in most of them.
+// Jobs that directories hold, the most frequent ones first.
 std::vector<StoredJob> StoredOf(const std::vector<StatusReply>& replies) {
   absl::flat_hash_map<Digest, std::pair<int, StoredJob>> counted;
   for (const StatusReply& reply : replies) {

@@ -1,4 +1,4 @@
-// What tiles are cut for on a cluster, where the command line doesn't say it.
+// Target of tiles on a cluster, where the command line doesn't give it.
 #ifndef DOGGED_APPS_DOGGED_RUN_CLUSTER_TARGET_H_
 #define DOGGED_APPS_DOGGED_RUN_CLUSTER_TARGET_H_
 

@@ -28,19 +28,19 @@ class FaultSchedule {
   // `options` outlive this.
   explicit FaultSchedule(const RunOptions& options) : options_(options) {}
 
-  // Something is still to be done at some moment of the run.
+  // True if a fault or join is still to come in the run.
   bool IsWaiting() const;
-  // One of --kill-at is due; it stays so until NoteKill().
+  // True if a --kill-at is due; it stays so until NoteKill().
   bool IsKillDue(const RunMoment& now) const;
   void NoteKill() { ++kills_; }
   // True once in each period of --kill-every.
   bool TakePeriodicKill(const RunMoment& now);
   void NotePeriodicKill() { ++periodic_kills_; }
-  // As it was written, and once, one of --join-at that is due.
+  // A --join-at that is due, as it was written, and once.
   std::optional<std::string> TakeJoin(const RunMoment& now);
 
-  // A sentence for each that did not happen, and why: because there was
-  // `nobody_to_kill`, or because the run was over.
+  // A sentence for each fault or join that did not happen, and why: because
+  // there was `nobody_to_kill`, or because the run was over.
   std::vector<std::string> Omissions(bool nobody_to_kill) const;
 
  private:

@@ -46,7 +46,8 @@ void PrintIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
       array.c_str(), array.c_str());
 }
 
-// Until an interrupt; says what was written and what fails, also in `report`.
+// Writes until an interrupt; prints written files and failures, also in
+// `report`.
 ExitCode WriteOutputs(const std::vector<Output>& outputs,
                       dsl::ResultViews& views, RunReport& report) {
   ExitCode code = ExitCode::kDone;

@@ -16,8 +16,8 @@ namespace dogged {
 
 class FlopsTime {
  public:
-  // Has the kernels of `table` timed that declare none, if others declare some.
-  // It outlives the table.
+  // Times the kernels of `table` that declare no flops, if some others do. It
+  // outlives the table.
   void Watch(const Program& program, const KernelRegistry& registry,
              KernelTable& table);
   // The part of `elapsed` that so many workers had for the other kernels.

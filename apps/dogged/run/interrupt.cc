@@ -59,7 +59,7 @@ void CatchInterrupts(const char* words) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     sigaction(signal, nullptr, &before);
-    // Ignored by whoever started us, as nohup does: it stays so.
+    // A signal that the parent ignores, as nohup does, stays ignored.
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
 }

@@ -1,5 +1,5 @@
-// Ctrl-C, SIGTERM and SIGHUP while `dogged run` is at work: it says what was
-// stopped and exits with 130. Own agents end with their parent.
+// Ctrl-C, SIGTERM and SIGHUP while `dogged run` is at work: it prints the
+// stopped run and exits with 130. Own agents end with their parent.
 #ifndef DOGGED_APPS_DOGGED_RUN_INTERRUPT_H_
 #define DOGGED_APPS_DOGGED_RUN_INTERRUPT_H_
 

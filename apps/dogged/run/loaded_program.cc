@@ -16,8 +16,8 @@
 namespace dogged {
 namespace {
 
-// What is not there, or is no file, was mistyped; what is in a file and can't
-// serve is wrong.
+// Reads an input. kNotFound, as for a mistyped word, if the file is not there
+// or no file; a file whose content can't serve has another error.
 absl::StatusOr<Value> ReadInput(const std::string& array,
                                 const std::string& path, bool may_map) {
   std::error_code error;
@@ -95,7 +95,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.analyze = dsl::AnalyzeWithIsl;
   for (const auto& [array, path] : options.inputs) {
     absl::StatusOr<Value> value = ReadInput(
-        // One process reads it where it is, as it was: nobody compares digests.
+        // A single process reads it where it is: nobody compares digests.
         array, path, /*may_map=*/options.agents != 1);
     if (!value.ok()) return fail(value.status());
     out.options.inputs[array] = *std::move(value);

@@ -1,4 +1,5 @@
-// From a program file to a job: what all commands that know programs share.
+// LoadedProgram: from a program file to a job, for all commands that know
+// programs.
 #ifndef DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_
 #define DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_
 
@@ -25,21 +26,22 @@ struct LoadedProgram {
   dsl::ProgramFacts facts;
 };
 
-// Reads the file and the inputs, and compiles. What is wrong has been printed
-// on standard error when this returns an error.
+// Reads the file and the inputs, and compiles. Errors have been printed on
+// standard error.
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels);
 
-// The same program with tiles for others; says nothing. Errors: as Compile.
+// The same program with tiles for another target; prints nothing. Errors: as
+// Compile.
 absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
                                        const dsl::TargetSize& target,
                                        const KernelSource& kernels);
 
-// Of a program as its file has it, with those that it includes, but for the
-// names of files that results go to; never 0.
+// Hash of a program's text and of its includes, without the names of files that
+// results go to; never 0.
 uint64_t TextHash(const LoadedProgram& program);
 
-// Of a job's hash, for people.
+// Digits of a job's hash that people see.
 inline constexpr size_t kNameDigits = 12;
 // Where a run's own agents keep values of `job`, below `directory`; empty if
 // that is. It has the name of the job: a later run of that goes on there, and

@@ -87,7 +87,7 @@ absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
   if (stands_alone) DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[joiner++]));
   for (size_t i = joiner; i < processes_.size(); ++i) {
     TellMembers(processes_[i]);
-    shutdown(processes_[i].fd, SHUT_WR);  // who can't join these says so
+    shutdown(processes_[i].fd, SHUT_WR);  // one that can't join says so
   }
   for (size_t i = joiner; i < processes_.size(); ++i) {
     DOGGED_RETURN_IF_ERROR(AwaitReady(processes_[i]));
@@ -97,7 +97,7 @@ absl::Status LocalAgents::Start(int count, absl::Duration timeout) {
 
 void LocalAgents::Prepare(int count) {
   for (int i = 0; i < count; ++i) {
-    // Who can't start now may later.
+    // A process that can't start now may do so later.
     if (!Spawn(/*joins=*/true, absl::InfiniteFuture()).ok()) return;
     prepared_.push_back(processes_.size() - 1);
   }
@@ -143,7 +143,7 @@ void LocalAgents::TellMembers(Process& process) const {
     process.told.push_back(address);
     absl::StrAppend(&lines, address, "\n");
   }
-  // One that has ended is found later.
+  // A process that has ended is found later.
   (void)send(process.fd, lines.data(), lines.size(), MSG_NOSIGNAL);
 }
 
@@ -182,8 +182,8 @@ absl::Status LocalAgents::Spawn(bool joins, absl::Time deadline) {
   const pid_t parent = getpid();
   process.pid = fork();
   if (process.pid == 0) {
-    // Only calls that are safe after fork. What an interrupt did to the parent
-    // it does not do to the child before it is an agent.
+    // Only calls that are safe after fork. Signals have their defaults in the
+    // child until it is an agent, whatever the parent does on them.
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -230,7 +230,7 @@ std::optional<absl::Status> LocalAgents::Listen(Process& process,
         ready > 0 ? read(process.fd, buffer, sizeof(buffer)) : 0;
     if (size <= 0) {
       int status = 0;
-      // Its end comes as an error if it had not read all.
+      // An agent's end comes as an error if it had not read all.
       if (ready > 0 && waitpid(process.pid, &status, 0) == process.pid) {
         NoteEnd(status, process);
         if (process.lacked_room) {

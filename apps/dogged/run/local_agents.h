@@ -35,8 +35,8 @@ class LocalAgents {
     pid_t pid = 0;
     std::string address;  // of its control port
     bool alive = false;
-    // Of a process that ended: "killed by signal 9", "exit status 1"; and
-    // whether that was for want of memory or disk, or it was told to leave.
+    // End of a process: "killed by signal 9", "exit status 1"; and whether it
+    // came of a lack of memory or disk, or of being told to leave.
     std::string end;
     bool lacked_room = false;
     bool left = false;
@@ -54,32 +54,34 @@ class LocalAgents {
   LocalAgents& operator=(const LocalAgents&) = delete;
 
   // Starts `count` agents at once and waits until they listen. The first of all
-  // stands alone, the others join it or, later, whoever lives.
+  // stands alone, the others join it or, later, any that lives.
   //
-  // Errors: kUnavailable, with the name of who did not come up; kCancelled;
+  // Errors: kUnavailable, with the name of an agent that did not come up;
+  // kCancelled;
   //         kResourceExhausted if it says that it has no room.
   absl::Status Start(int count, absl::Duration timeout);
-  // Brings up `count` processes, or fewer, that StartOne() lets join: what
-  // libfabric takes for its start, a third of a second, is over by then.
+  // Brings up `count` processes, or fewer, for StartOne() to let join: the
+  // start of libfabric, a third of a second, is over by then.
   void Prepare(int count);
   // Starts one more and does not wait for it; its position. Errors: as above.
   absl::StatusOr<size_t> StartOne(absl::Duration timeout);
-  // None if processes()[index], which was started so, does not listen yet; what
-  // has come of it: as Start(). Waits no longer than `patience`. Who has come
-  // meanwhile is named to it: those that were before may have died.
+  // Outcome, as of Start(), of processes()[index], which StartOne() started;
+  // none if it does not listen yet. Waits no longer than `patience`. The
+  // process is told of agents that came meanwhile, for the older ones may have
+  // died.
   std::optional<absl::Status> Started(size_t index, absl::Duration patience);
   // SIGKILL to processes()[index]; it has ended afterwards.
   void Kill(size_t index);
-  // Kills and reaps whoever is left.
+  // Kills and reaps the rest.
   void End();
   // End(), and their directory goes.
   void EndAndForget();
-  // Notes who has ended since the last call; their positions. Those that never
-  // listened are not among them.
+  // Positions of the processes that have ended since the last call, but for
+  // those that never listened.
   std::vector<size_t> Reap();
 
   const std::vector<Process>& processes() const { return processes_; }
-  // Those that listen.
+  // Positions of the processes that listen.
   std::vector<size_t> Alive() const;
 
  private:
@@ -93,7 +95,7 @@ class LocalAgents {
 
   LocalAgentsOptions options_;
   std::vector<Process> processes_;
-  std::deque<size_t> prepared_;  // positions of those that wait for a word
+  std::deque<size_t> prepared_;  // positions of processes that wait for a word
 };
 
 }  // namespace dogged

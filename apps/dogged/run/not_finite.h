@@ -10,12 +10,12 @@
 
 namespace dogged {
 
-// Warns of those in what comes from files, and says what was made for want of
-// one.
+// Warns of NaNs and infinities in input files, and names inputs that were made
+// for want of a file.
 void WarnOfInputs(const LoadedProgram& program);
 
-// How many there are among the results; warns of each result with some, and
-// names the first. Errors: those of ResultViews.
+// Number of them among the results. Warns of each result with some, and names
+// the first. Errors: as ResultViews.
 absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views);
 
 }  // namespace dogged

@@ -1,4 +1,5 @@
-// Which program, and what it is compiled with. Plain data.
+// ProgramOptions: the program's file, and all that it is compiled with. Plain
+// data.
 #ifndef DOGGED_APPS_DOGGED_RUN_PROGRAM_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_RUN_PROGRAM_OPTIONS_H_
 

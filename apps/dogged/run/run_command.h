@@ -1,4 +1,4 @@
-// `dogged run`: compile, run here or on agents, write what was asked for.
+// `dogged run`: compile, run here or on agents, write the outputs.
 #ifndef DOGGED_APPS_DOGGED_RUN_RUN_COMMAND_H_
 #define DOGGED_APPS_DOGGED_RUN_RUN_COMMAND_H_
 

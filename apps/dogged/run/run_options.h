@@ -24,7 +24,7 @@ struct RunOptions {
   int replicas = 0;  // 0: 2, or 1 with one agent
   bool check = false;
   std::string cluster;  // HOST:PORT of a running agent; empty: start some
-  // Its agents as they were last seen, those that answer first.
+  // Agents of the cluster as they were last seen, answering ones first.
   std::vector<std::string> cluster_agents;
   std::vector<When> kill_at;
   double kill_every_seconds = 0;  // 0: never

@@ -10,8 +10,8 @@
 
 namespace dogged {
 
-// Tasks that the results need: `needed`; of a loop that has come to `time`,
-// those of its rounds so far, for nobody knows how many there will be.
+// Tasks that the results need: `needed`; in a loop that has come to `time`, for
+// its rounds so far, since nobody knows how many there will be.
 int64_t NeededAt(const Program& program, int64_t time, int64_t needed);
 // Notes the place of a loop, of which it is not known how much is left.
 void NotePlace(const Program& program, int64_t time, Progress& progress);

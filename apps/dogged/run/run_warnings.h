@@ -1,5 +1,5 @@
-// Warnings before a run: of what will work worse than it might. On standard
-// error.
+// Warnings before a run: reasons why it will be slower than it might be. On
+// standard error.
 #ifndef DOGGED_APPS_DOGGED_RUN_RUN_WARNINGS_H_
 #define DOGGED_APPS_DOGGED_RUN_RUN_WARNINGS_H_
 

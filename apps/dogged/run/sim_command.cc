@@ -37,7 +37,7 @@ absl::StatusOr<absl::btree_map<Label, Digest>> SerialDigests(
   return out;
 }
 
-// What many simulated runs come to.
+// Totals of many simulated runs.
 struct SimTotals {
   int64_t seeds = 0;
   int64_t failed = 0;
@@ -48,7 +48,7 @@ struct SimTotals {
   absl::Duration elapsed;       // virtual
   uint64_t trace_digest = 0;    // of the last one
 
-  // What was wrong with the run; empty if nothing was.
+  // Adds a run. Returns its error; empty if it has none.
   std::string Add(const SimOutcome& outcome,
                   const absl::btree_map<Label, Digest>& expected) {
     ++seeds;
@@ -99,7 +99,7 @@ std::string Quoted(absl::string_view word) {
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
-// All that decides what happens.
+// The command with all flags that decide the outcome.
 std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
   const ProgramOptions& program = options.program;
   std::vector<std::string> words = {"dogged", "sim", program.file};

@@ -1,5 +1,5 @@
 // The same work by LAPACK as OpenBLAS has it, on several threads, in place and
-// without tiles: what our figures are compared with. For the benchmark alone.
+// without tiles: a peer of the benchmark, and for it alone.
 #ifndef DOGGED_APPS_DOGGED_BENCH_PEERS_LAPACK_H_
 #define DOGGED_APPS_DOGGED_BENCH_PEERS_LAPACK_H_
 

@@ -36,7 +36,7 @@ double TimeOne(MPI_Comm group, std::vector<char>& body) {
   int rank = 0;
   MPI_Comm_rank(group, &rank);
   MPI_Barrier(group);
-  // Barriers end at slightly different times: what counts begins at rank 0.
+  // Barriers end at slightly different times: the time begins at rank 0.
   double start = Now();
   MPI_Bcast(body.data(), static_cast<int>(body.size()), MPI_CHAR, 0, group);
   double end = Now();

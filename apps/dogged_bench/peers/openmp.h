@@ -1,5 +1,5 @@
-// The same work by OpenMP tasks: what our figures are compared with. Built for
-// the benchmark alone.
+// The same work by OpenMP tasks: a peer of the benchmark, and built for it
+// alone.
 #ifndef DOGGED_APPS_DOGGED_BENCH_PEERS_OPENMP_H_
 #define DOGGED_APPS_DOGGED_BENCH_PEERS_OPENMP_H_
 
@@ -16,7 +16,7 @@ namespace dogged {
 void OpenMpIndependent(int64_t count, int threads);
 // n x n tasks that add their left and upper neighbours' doubles.
 void OpenMpWavefront(int64_t n, int threads);
-// One task, then `count` that depend on it.
+// A task, then `count` tasks that depend on it.
 void OpenMpWideRelease(int64_t count, int threads);
 // Factors the lower tiles, row by row ((0,0), (1,0), (1,1), ...), in place.
 void OpenMpCholesky(std::vector<Value>& tiles, int tile_rows,

@@ -1,6 +1,6 @@
 // ScaLAPACK's pdpotrf, a peer of the Cholesky benchmark that runs by mpirun:
 // dogged-bench-scalapack N NB. Process 0 prints the seconds of one run, after
-// another to warm up. One column of processes.
+// another to warm up. The processes form a single column.
 #include <mpi.h>
 
 #include <cstdio>

@@ -55,10 +55,11 @@ s4u::NetZone* FatTree(int64_t hosts, const PipelineCosts& costs) {
   return zone;
 }
 
-// One run over the hosts "0" to "n-1". Each has a receiver, and a sender that
-// has at most `at_once` segments under way, in the order in which it got them.
-// With one, a port waits while the receiver's takes from another; with two, the
-// cost of a message is hidden behind the one before. Our model does neither.
+// Play: a run over the hosts "0" to "n-1". Each has a receiver, and a sender
+// that has at most `at_once` segments under way, in the order in which it got
+// them. If that is one, a port waits while the receiver's takes from another;
+// if it is two, the cost of a message is hidden behind the one before. Our
+// model does neither.
 class Play {
  public:
   Play(const std::vector<ScaleModel::Tree>& trees, int64_t segment_bytes,

@@ -69,7 +69,7 @@ void CopyRows(const double* from, const Range3& from_box, double* to,
 }
 
 // `levels` steps over `window`, of which `box` comes out right: in buffers of
-// this thread, whose rim shrinks by one a step.
+// this thread, whose halo shrinks by one a step.
 void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
              int64_t levels, std::array<double*, 3>& ring) {
   const Range3 inside = Inside(peer);
@@ -90,7 +90,7 @@ void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
                  x_stride, y_stride);
       }
     }
-    // The oldest is what is written next.
+    // The oldest is written next.
     if (peer.is_second_order) {
       std::rotate(ring.begin(), ring.begin() + 1, ring.end());
     } else {
@@ -99,7 +99,7 @@ void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
   }
 }
 
-// What all threads of a tiled run share.
+// State that all threads of a tiled run share.
 struct TiledRun {
   TiledRun(const StencilPeer& of, int64_t count)
       : peer(of),
@@ -114,7 +114,7 @@ struct TiledRun {
   void Tile(int64_t number, int64_t levels);
 
   const StencilPeer& peer;
-  // A step and, for the second order, the one before; and what they become.
+  // A step and, for the second order, the one before; and the next ones.
   std::array<Buffer, 2> now;
   std::array<Buffer, 2> next;
   std::array<int64_t, 3> counts{};

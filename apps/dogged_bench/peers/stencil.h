@@ -1,6 +1,6 @@
 // The stencils of apps/ as C that people write by hand: a loop that OpenMP
-// shares out, and the same in overlapped tiles with depth in time. What our
-// figures are compared with. Built for the benchmark alone, for this CPU.
+// shares out, and the same in overlapped tiles with depth in time. Peers of the
+// benchmark, and built for it alone, for this CPU.
 #ifndef DOGGED_APPS_DOGGED_BENCH_PEERS_STENCIL_H_
 #define DOGGED_APPS_DOGGED_BENCH_PEERS_STENCIL_H_
 

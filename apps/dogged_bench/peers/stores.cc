@@ -22,7 +22,7 @@ extern char** environ;
 namespace dogged {
 namespace {
 
-// How to start one, and what to say to it.
+// Store: its command, and its requests and replies.
 struct Store {
   const char* name;
   std::vector<std::string> command;  // PORT stands for the port
@@ -102,7 +102,7 @@ class StoreProcess {
       pid_ = 0;
       return;
     }
-    // It listens soon, or has ended.
+    // The server listens soon, or has ended.
     while (waitpid(pid_, nullptr, WNOHANG) == 0) {
       fd_ = socket(AF_INET, SOCK_STREAM, 0);
       const sockaddr_in at = Loopback(port);

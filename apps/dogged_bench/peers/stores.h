@@ -14,7 +14,7 @@ struct StoreTimes {
   std::vector<double> get_us;  // one for each get
   std::vector<double> set_us;
 };
-// Of values of `bytes` bytes; one that is not installed is left out.
+// Times of values of `bytes` bytes; a store that is not installed is left out.
 std::vector<StoreTimes> TimeStores(int64_t bytes, int count);
 
 }  // namespace dogged

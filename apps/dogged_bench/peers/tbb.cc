@@ -16,7 +16,7 @@ namespace {
 
 using oneapi::tbb::task_group;
 
-// Runs `submit` on one of `threads` threads, and what it submits on all.
+// Runs `submit` on one of `threads` threads, and its tasks on all.
 void InArena(int threads, absl::FunctionRef<void(task_group&)> submit) {
   const oneapi::tbb::global_control limit(
       oneapi::tbb::global_control::max_allowed_parallelism,

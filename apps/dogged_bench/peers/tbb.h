@@ -7,7 +7,7 @@
 namespace dogged {
 
 // The work of OpenMpIndependent() and its siblings, by task_group. Tasks of a
-// wavefront count their inputs; what depends on what is their code.
+// wavefront count their inputs; their code holds the dependences.
 void TbbIndependent(int64_t count, int threads);
 void TbbWavefront(int64_t n, int threads);
 void TbbWideRelease(int64_t count, int threads);

@@ -46,19 +46,19 @@ def cut_for(trial, count, links, seconds, work):
 
 
 def rest(trial, count=3):
-    """One of the hosts, and the others."""
+    """A host at random, and the others."""
     one = trial.rng.randrange(count)
     return one, [i for i in range(count) if i != one]
 
 
 def send_only(trial, work):
-    """One that is heard and hears nobody."""
+    """A host that is heard and hears nobody."""
     one, others = rest(trial)
     cut_for(trial, 3, [(other, one) for other in others], 12, work)
 
 
 def receive_only(trial, work):
-    """One that hears and is not heard."""
+    """A host that hears and is not heard."""
     one, others = rest(trial)
     cut_for(trial, 3, [(one, other) for other in others], 12, work)
 

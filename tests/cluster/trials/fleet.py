@@ -57,7 +57,7 @@ class Client:
         trial.children.append(self.process)
 
     def await_end(self, limit=GIVE_UP * 2):
-        """Its report; the digest must be that of one agent."""
+        """The report; its digest must be that of one agent."""
         try:
             status = self.process.wait(limit)
         except subprocess.TimeoutExpired:
@@ -78,7 +78,7 @@ class Client:
 
 
 class Trial:
-    """One trial: a random stream, a folder for its logs, agents and clients."""
+    """A trial: a random stream, a folder for its logs, agents and clients."""
 
     def __init__(self, dogged, folder, rng, digests):
         self.dogged, self.folder, self.rng = dogged, folder, rng
@@ -121,7 +121,7 @@ class Trial:
                     file.write(f"{agent.address}: {error}\n")
 
     def start(self, joins=(), host=None, extra=()):
-        """One more agent; `joins` are agents or addresses."""
+        """Starts an agent; `joins` are agents or addresses."""
         command = [self.dogged, "agent", "--workers", "1", *extra]
         if host is None:
             command += ["--listen", "127.0.0.1:0"]

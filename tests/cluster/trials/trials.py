@@ -59,7 +59,7 @@ def one_trial(kind, options):
 
 
 def spawn(options, case, seed, environment):
-    """One trial; whether it passed, and in which words."""
+    """Runs a trial; whether it passed, and in which words."""
     logs = os.path.join(options.logs, f"{options.kind}-{case}-{seed}")
     os.makedirs(logs, exist_ok=True)
     command = [sys.executable, "-B", os.path.abspath(__file__), options.kind,
