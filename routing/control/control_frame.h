@@ -35,7 +35,7 @@ struct FrameHeader {
     encoder.PutU32(ChecksumOf(type, body));
     return encoder.Take();
   }
-  // Of all but the magic.
+  // The checksum covers all fields but the magic.
   static uint32_t ChecksumOf(uint8_t type, absl::string_view body) {
     return static_cast<uint32_t>(
         Hash64(body, Mix64(type, static_cast<uint64_t>(body.size()))));

@@ -75,8 +75,8 @@ class ControlPort {
   // The address should be numeric; a name is looked up, which may block.
   ConnectionId Connect(absl::string_view address);
 
-  // Queues a frame; to a connection that is gone, nothing happens. One that
-  // does not read for kControlFrameBytesMax queued bytes is closed.
+  // Queues a frame; to a connection that is gone, nothing happens. A connection
+  // with more than kControlFrameBytesMax bytes queued is closed.
   void Send(ConnectionId connection, uint8_t type, const Bytes& body);
 
   // Bytes that wait for the other end to take them.

@@ -46,7 +46,7 @@ constexpr int kReceivesPosted = 64;
 constexpr int kWindow = 16;  // operations in flight to one peer
 constexpr int kCompletionsPerRead = 32;
 constexpr int kReadsPerPoll = 32;
-// What a message may carry beyond limits.segment_bytes.
+// Bytes of a message beyond limits.segment_bytes, at most.
 constexpr int64_t kHeadersBytesMax = 1024;
 constexpr absl::Duration kRetryFirst = absl::Milliseconds(1);
 constexpr absl::Duration kRetryMost = absl::Milliseconds(100);
@@ -157,8 +157,8 @@ FabricTransport::~FabricTransport() {
 
 // --- Opening -------------------------------------------------------------
 
-// Settings of the provider that have no place in its interface; those of the
-// user stand. Whole messages travel eagerly, which takes 1.2 to 2 times less
+// Sets variables that the provider has no interface for, unless the user has
+// set them. Whole messages travel eagerly, which takes 1.2 to 2 times less
 // time; libfabric then holds two pools of 1024 buffers of that length.
 void TuneProvider(int64_t message_bytes) {
   const std::string buffer_bytes =

@@ -98,7 +98,7 @@ FailureDetector::Wishes FailureDetector::Tick(absl::Time awake) {
     messages.verdicts.clear();
   }
   for (const auto& [id, cause] : messages.verdicts) peers_.erase(id);
-  // Whoever answers in time restores our trust in ourselves.
+  // An answer in time restores this agent's trust in itself.
   if (awake - last_heard_ < times_.probe_timeout && self_doubt_ > 0) {
     --self_doubt_;
   }

@@ -11,7 +11,7 @@
 namespace dogged {
 namespace {
 
-// Facts of the dead to whom we still write: one in so many gossips.
+// Every so many gossips, one goes to an agent that counts as dead.
 constexpr int64_t kDeadProbeShare = 2;
 
 // First byte of a gossip.
@@ -94,7 +94,7 @@ bool Membership::MergeFact(MemberFact fact) {
   MemberFact& mine = it->second.fact;
   const bool is_news = fact.state > mine.state;
   if (is_news) End(id, fact.state, fact.cause, nullptr);
-  // Of one who leaves, too: its last words.
+  // An agent that leaves may have sent a last payload with that.
   if (fact.state == mine.state && id != self_.id && !it->second.forgotten &&
       fact.blob_version > mine.blob_version) {
     mine.blob_version = fact.blob_version;
@@ -274,7 +274,7 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
       ++refused_count_;
       return;
     }
-    // Of two parts that gave each other up the smaller one gives way.
+    // Two parts gave each other up: the smaller one gives way.
     const auto mine =
         std::make_pair(static_cast<uint64_t>(view_->size()), view_->digest());
     if (!IsDead(from) || std::make_pair(size, digest) >= mine) {
@@ -293,8 +293,8 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   const bool is_small = view_->size() <= options_.push_all_max;
   if (!is_small) Spread(fresh, from, out);
   const bool is_full = form == static_cast<uint8_t>(GossipForm::kFull);
-  // Of those who join at once nobody knows the others: they are told, and tell
-  // those whom they hear of.
+  // Agents that join at the same time do not know each other: a newcomer tells
+  // its own fact to all members that it hears of.
   bool is_newcomer = false;
   for (const MemberFact& fact : fresh.facts) {
     if (fact.id == from) EndPredecessors(from, out);
@@ -311,7 +311,8 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   if (records_.sum() != their_records) SendReconcile(from, out);
 }
 
-// A ping: who asked for it (0: the sender), then the sender's own fact.
+// Body of a ping: the agent that asked for it (0: the sender), then the
+// sender's own fact.
 void Membership::ReceivePing(AgentId from, const Bytes& body, Outbox& out) {
   Decoder decoder(body.view());
   const auto asked_by = decoder.GetId<AgentId>();

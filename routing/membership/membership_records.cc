@@ -1,4 +1,4 @@
-// What membership does with records.
+// Membership: its records.
 #include <utility>
 
 #include "routing/membership/membership.h"

@@ -15,11 +15,11 @@
 namespace dogged {
 
 struct ArenaOptions {
-  // Of addresses, not of memory: pages are taken when they are first written.
-  // 0: as much as this computer has memory.
+  // Size of the address range, not of memory: a page is taken when it is first
+  // written. 0: as much as this computer has memory.
   int64_t bytes = 0;
-  int64_t warm_bytes = 0;  // as of ArenaMemory
-  // Asks the system for huge pages: what a few values take is 2 MB then.
+  int64_t warm_bytes = 0;  // see ArenaMemory
+  // Asks the system for huge pages: even a few values then take 2 MB.
   bool huge_pages = false;
   // Shorter values come from the heap, and travel inside messages.
   int64_t value_bytes_min = 8 * 1024;

@@ -151,7 +151,7 @@ absl::Status Foreign(absl::string_view what) {
 std::unique_ptr<SharedFile> SharedFile::Create(int64_t bytes, uint64_t token) {
   if (bytes == 0) bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   rlimit addresses{};
-  // Who bounds addresses bounds memory by them.
+  // A user that bounds addresses means to bound memory.
   if (getrlimit(RLIMIT_AS, &addresses) != 0 ||
       addresses.rlim_cur != RLIM_INFINITY || PidSpace().empty()) {
     return nullptr;
@@ -199,9 +199,9 @@ void SharedFile::UseHugePages() {
       std::vector<std::atomic<Place>>(static_cast<size_t>(bytes_ / kHugeBytes));
 }
 
-// Linux gives shared memory no huge pages by itself unless it is told to, but
-// collapses small ones where it is asked. Of these one must be there; the call
-// adds the others, and what lies in them stays. (madvise(2), MADV_COLLAPSE)
+// Linux gives shared memory no huge pages unless it is set to, but collapses
+// small pages on request. One small page must be there; the call adds the rest
+// and keeps the contents. (madvise(2), MADV_COLLAPSE)
 bool SharedFile::MakeHuge(int64_t place) {
   std::atomic<Place>& state = places_[static_cast<size_t>(place)];
   Place seen = Place::kUntried;
@@ -215,7 +215,7 @@ bool SharedFile::MakeHuge(int64_t place) {
     state.notify_all();
     return is_huge;
   }
-  // What faults there meanwhile would only be in the way.
+  // Page faults there meanwhile would only slow the collapse down.
   while (seen == Place::kInWork) {
     state.wait(seen);
     seen = state.load();

@@ -24,8 +24,8 @@ class PeerArena {
   virtual const void* At(int64_t offset, int64_t bytes) const = 0;
   // The place there of `data`; none if it is elsewhere.
   virtual std::optional<int64_t> OffsetOf(const void* data) const = 0;
-  // The process has ended, for certain: it reads nothing any more. No
-  // suspicion: what the others believe of it counts for nothing here.
+  // The process has ended, for certain: it reads nothing any more. Suspicion by
+  // other agents does not count here.
   virtual bool HasEnded() const = 0;
 };
 
@@ -61,11 +61,11 @@ class SharedMemory {
   bool keeps_any() const { return !kept_.empty(); }
 
   // Numbers the mappings that this process makes, from 1 on, across its
-  // incarnations: of two messages about an arena the later one is known.
+  // incarnations: the later of two messages about an arena is known.
   uint64_t NumberMapping() { return ++mapping_count_; }
 
  protected:
-  // What is kept may lie in the arena: to be dropped before that goes.
+  // Drops all kept values, before the arena goes that they may lie in.
   void ForgetAll() { kept_.clear(); }
 
  private:

@@ -1,7 +1,7 @@
 // Pipelines: how long one large body takes down one tree or several at once,
-// in segments, between hosts that have one port each way: on a network that
-// has room for all of them (a fat tree of full bisection: what is left is
-// contention at the hosts), or on a dragonfly.
+// in segments, between hosts that have one port each way: on a network that has
+// room for all of them (a fat tree of full bisection, with contention at the
+// hosts only), or on a dragonfly.
 #ifndef DOGGED_ROUTING_MODEL_PIPELINE_H_
 #define DOGGED_ROUTING_MODEL_PIPELINE_H_
 
@@ -23,15 +23,14 @@ struct PipelineCosts {
 };
 
 // Seconds until all have all. Each tree takes an equal part of the body. A host
-// sends in the order in which it got; what reaches a port that is taking
-// something else waits.
+// sends in the order in which it got; a segment waits at a port that is busy.
 //
 // Shape:   all `trees` over the same places, from the same source.
 // Cost:    O(s log s) for s segments times places.
 double PlayPipelined(absl::Span<const ScaleModel::Tree> trees, int64_t bytes,
                      int64_t segment_bytes, const PipelineCosts& costs);
 
-// What no multicast over `hosts` hosts with one port each can beat:
+// Lower bound for any multicast over `hosts` hosts with one port each:
 // (sqrt(mG) + sqrt((ceil(log2 n) - 1) a))^2.
 double PipelineBound(int64_t hosts, int64_t bytes, const PipelineCosts& costs);
 

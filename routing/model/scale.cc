@@ -20,7 +20,7 @@ AgentId IdOfPlace(int64_t place) {
 }
 int64_t PlaceOf(AgentId id) { return static_cast<int64_t>(id.value()) - 1; }
 
-// What a planner sees at one agent of the model.
+// The model as a planner sees it at one agent.
 class ModelScene : public PlanScene {
  public:
   ModelScene(const ScaleModel& model, const std::vector<TopologyId>& ids,
@@ -46,7 +46,7 @@ class ModelScene : public PlanScene {
 
 ScaleModel::ScaleModel(int64_t agents, int base, uint64_t seed)
     : base_(base), digits_(DigitsFor(agents, base)) {
-  // Of all IDs, so many, each as likely as another.
+  // Draws `agents` of all IDs, each as likely as any other.
   Rng rng(seed);
   const auto all = static_cast<int64_t>(Power(digits_));
   int64_t wanted = agents;

@@ -15,7 +15,8 @@
 
 namespace dogged {
 
-// One multicast: who sends to whom, in order, once it has the message.
+// MulticastSchedule: the sends of one multicast. A processor sends in the given
+// order, once it has the message.
 struct MulticastSchedule {
   int source = 0;
   std::vector<int> destinations;

@@ -132,7 +132,8 @@ AgentSchedule::Plan AgentSchedule::BinomialAmongAgents(int node) const {
     const int agent = agents_[Index(child)];
     if (agent >= 0) ranks.push_back({agent, child, costs_[Index(child)]});
   }
-  // The holder first, then by cost: whoever has much to do gets it early.
+  // The holder comes first, then the agents of costly subtrees, which have most
+  // to send.
   std::stable_sort(ranks.begin(), ranks.end(),
                    [&](const Receiver& a, const Receiver& b) {
                      if ((a.member == holder) != (b.member == holder)) {

@@ -50,7 +50,7 @@ class AgentSchedule {
   void Spread(int node, std::vector<std::vector<int>>& sends) const;
 
  private:
-  // One who is to get the message at a switch.
+  // Receiver: a member that gets the message at a switch.
   struct Receiver {
     int member = -1;
     int node = -1;  // the subtree that it is the agent of; -1: of none
@@ -69,8 +69,8 @@ class AgentSchedule {
   void Visit(int node, int source);
   Plan PlanAt(int node) const;
   // ForwardInSwitch: D(v) is not empty. Members of D(v) send on; agents of
-  // subtrees see to their subtree. Of all numbers of members that are served
-  // before the agents, the one that ends first.
+  // subtrees see to their subtree. Tries each number of members to serve before
+  // the agents and takes the plan that ends first.
   Plan ForwardInSwitch(int node) const;
   Plan ForwardInOrder(int holder, int holder_cost,
                       const std::vector<Receiver>& order) const;

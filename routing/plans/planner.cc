@@ -36,7 +36,7 @@ class PrefixPlanner : public Planner {
     for (auto& [hop, behind] : by_hop) {
       branches.push_back({hop, std::move(behind)});
     }
-    // Who has more to forward gets it first.
+    // The branch with most to forward goes first.
     std::stable_sort(branches.begin(), branches.end(),
                      [](const Branch& a, const Branch& b) {
                        return a.targets.size() > b.targets.size();
@@ -55,8 +55,8 @@ class FlatPlanner : public Planner {
   }
 };
 
-// Of k agents that have it, the one with the whole list keeps a kth of it for
-// itself and gives a kth to each of the others, the farthest first; and so on.
+// The agent with the list keeps a kth of it for itself and gives a kth to each
+// of k - 1 agents, the farthest first; then so on with its own part.
 class KnomialPlanner : public Planner {
  public:
   explicit KnomialPlanner(size_t radix) : radix_(radix) {}
@@ -285,7 +285,7 @@ MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
 
 int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,
                         int64_t bytes_max) {
-  // What a segment costs beside its bytes: headers, and the processor's time
+  // Cost of a segment beside its bytes: headers, and the processor's time
   // expressed in bytes of the line. See docs/ROUTING.md.
   constexpr double kOverheadBytes = 400;
   constexpr int64_t kLeast = 1024;

@@ -37,14 +37,14 @@ absl::string_view MulticastPlanName(MulticastPlan plan);
 // All of them.
 std::vector<std::string> MulticastPlanNames();
 
-// What goes to one next hop. `targets` has the hop itself if it is a
-// destination, and is never empty.
+// Branch: a next hop with its share of the list. `targets` has the hop itself
+// if it is a destination, and is never empty.
 struct Branch {
   AgentId hop;
   std::vector<AgentId> targets;
 };
 
-// What a planner may know.
+// PlanScene: the facts that a planner may use.
 class PlanScene {
  public:
   virtual ~PlanScene() = default;

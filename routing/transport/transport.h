@@ -23,8 +23,8 @@ struct Arrival {
   Bytes message;
 };
 
-// In an address: what follows is another way to the same agent. A transport
-// that does not know that way goes by what stands before it.
+// Separator in an address: after it follows another address of the same agent.
+// A transport that does not know the latter goes by the former.
 inline constexpr char kOtherWay = ';';
 
 class Transport {
