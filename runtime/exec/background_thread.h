@@ -1,4 +1,4 @@
-// The Background port on one thread of its own: one work after another.
+// The Background port on a thread of its own: works run in order.
 #ifndef DOGGED_RUNTIME_EXEC_BACKGROUND_THREAD_H_
 #define DOGGED_RUNTIME_EXEC_BACKGROUND_THREAD_H_
 

@@ -1,11 +1,11 @@
 // Deque: the ready tasks of one worker. The owner pushes and pops at the new
-// end, thieves take from the old end; ordered by priority, both take what is
-// most urgent. Thread-safe.
+// end, thieves take from the old end; ordered by priority, both take the most
+// urgent task. Thread-safe.
 //
 // A lock and not the lock-free deque of Chase and Lev: uncontended it costs
 // a few ns, and most tasks never come here, because a consumer that became
-// ready runs next on the worker that made it so. Grows with the frontier;
-// whoever pushes looks at size() to keep that small.
+// ready runs next on the worker that made it so. Grows with the frontier; the
+// owner looks at size() before it pushes, to keep that small.
 #ifndef DOGGED_RUNTIME_EXEC_DEQUE_H_
 #define DOGGED_RUNTIME_EXEC_DEQUE_H_
 

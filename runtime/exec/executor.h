@@ -2,7 +2,7 @@
 // threads stands behind it in production; the simulation runs kernels inline
 // and completes them in virtual time.
 //
-// One thread at a time submits and polls.
+// Threads submit and poll one at a time.
 #ifndef DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 #define DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 
@@ -78,7 +78,7 @@ class Executor {
 
 // Runs a kernel: fills `outputs` (none on entry, one place per create).
 //
-// Errors: what the kernel says; kResourceExhausted without memory for a value;
+// Errors: the kernel's own; kResourceExhausted without memory for a value;
 // kInternal if it throws anything else or leaves an output unset. The task's
 // name is not in the message: see NameTask().
 absl::Status RunKernel(const Kernel& kernel, const Task& task,

@@ -23,7 +23,7 @@ namespace dogged {
 
 class RoundGate {
  public:
-  // What follows from the value of a label.
+  // Consequences of the value of a label.
   struct Opened {
     // Set if another round begins: leaves after the first and until the second
     // may start now.

@@ -18,10 +18,10 @@
 namespace dogged {
 namespace {
 
-// What a library may take for its own beginning.
+// Time that a library may take to load.
 constexpr absl::Duration kLoadTimeout = absl::Seconds(60);
 
-// Helpers that are started for one call in vain, one after another.
+// Helpers that may be lost for the same call before it fails.
 constexpr int kLostMax = 3;
 
 using Kind = HelperOutcome::Kind;
@@ -66,9 +66,10 @@ class HelperLibrary : public KernelLibrary {
   }
 
  private:
-  // One that has loaded the library and counts as busy.
+  // A new helper that has loaded the library and counts as busy.
   absl::StatusOr<std::unique_ptr<KernelHelper>> Start(int interrupt);
-  // An idle one that this thread may use, busy from now on; null without one.
+  // An idle helper that this thread may use, busy from now on; null if there is
+  // none.
   std::unique_ptr<KernelHelper> TakeIdle();
   // False after Stop().
   bool SetBusy(const KernelHelper& helper);

@@ -20,9 +20,9 @@ class KernelHelpers {
   // its first argument is "kernel-helper" and its second its parent.
   explicit KernelHelpers(std::string program = "/proc/self/exe");
 
-  // As LoadLibrary. A helper has loaded it then, and is ready for calls of any
-  // thread; others are started by threads that call while they have none. What
-  // is returned outlives this object.
+  // As LoadLibrary. A helper has then loaded the library and is ready for calls
+  // of any thread; a thread that calls and finds none idle starts one. The
+  // returned library outlives this object.
   absl::StatusOr<std::shared_ptr<KernelLibrary>> Load(
       const KernelLibrarySpec& spec) const;
   // Makes calls of Load() fail, also those under way. From any thread, and

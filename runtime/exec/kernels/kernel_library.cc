@@ -38,7 +38,7 @@ constexpr std::array<const char*, 8> kFlags = {
     "-std=c11", "-O3",   "-march=native", "-ffp-contract=off",
     "-fwrapv",  "-fPIC", "-fno-builtin",  "-shared"};
 
-// What -march=native depends on.
+// Text of the CPU's properties that -march=native depends on.
 std::string CpuText() {
   std::ifstream in("/proc/cpuinfo");
   std::string out;
@@ -271,7 +271,7 @@ absl::Status KernelCompiler::PrepareCache() const {
         absl::StrCat("cannot read ", folder, ": ", strerror(errno)));
   }
   const bool is_link = S_ISLNK(status.st_mode);
-  // One's own link to a folder elsewhere is fine; what it leads to counts.
+  // A user's own link to a folder elsewhere is fine; that folder is checked.
   if (is_link && status.st_uid == geteuid()) stat(folder.c_str(), &status);
   if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
       (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
