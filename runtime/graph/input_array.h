@@ -26,7 +26,7 @@ struct DenseBox {
   friend bool operator==(const DenseBox&, const DenseBox&) = default;
 };
 
-// One chunk of one of a job's inputs.
+// ChunkId: a chunk of one of a job's inputs.
 struct ChunkId {
   int32_t input = 0;  // position in Job::inputs
   int64_t index = 0;  // in its grid

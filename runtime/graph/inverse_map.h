@@ -28,8 +28,8 @@ class InverseMap {
   InverseMap(const AffineMap& map, const Domain& domain,
              const Guard* guard = nullptr);
 
-  // At most one point has a given image, by equations alone: those of the map,
-  // of indices whose bounds leave one value, and of guards.
+  // At most one point has a given image, by equations alone: of the map, of
+  // indices whose bounds leave a single value, and of guards.
   bool IsInjective() const { return free_count_ == 0; }
   // Calls `visit` for each point of the domain with map(point) == image, in
   // lexicographic order, until it returns false; then returns false itself.
