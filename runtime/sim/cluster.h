@@ -63,19 +63,20 @@ struct FaultPlan {
 struct SimOptions {
   int agents = 8;
   int workers = 1;
-  // So many of the first agents are of another numeric class than the job.
+  // Number of the first agents that are of another numeric class than the job.
   int foreign_agents = 0;
-  // Of the first agents, and what joins as `sick` gets if it is not drawn.
+  // Sicknesses of the first agents, and of an agent that joins as `sick`; kNone
+  // of the latter: drawn.
   std::vector<Sickness> sick_agents;
   Sickness sick_joiner = Sickness::kNone;
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
-  // Another one attaches to the job, and begins to read, slowly, once the first
-  // has all results and has said so.
+  // A second client attaches to the job, and begins to read, slowly, once the
+  // first has all results and has told so.
   bool second_client = false;
-  // All agents know one another when the job is submitted, else the first one
-  // has it before the others join. None: drawn.
+  // All agents know each other when the job is submitted; false: the first
+  // agent has the job before the rest join. None: drawn.
   std::optional<bool> gathers_first;
   uint64_t seed = 1;
   JobOptions job;
@@ -88,12 +89,13 @@ struct SimOptions {
   absl::Duration fault_span;
   // Virtual time, beyond that of the tasks, after which a run counts as hung.
   absl::Duration time_max = absl::Minutes(2);
-  // Agents on one host die together in nobody's plan, but copies avoid them.
+  // Hosts that the agents are spread over: copies avoid the host of the home.
   int hosts = 4;
-  // A pin interval of zero is drawn: in half of the seeds a small one. So is
-  // credit below zero: in a quarter of the seeds there is none. Of copies below
-  // zero in half of the seeds hardly any go without a cut. Of bulks below zero
-  // in a third of the seeds each is of one label, in a third of a few.
+  // Limits drawn from the seed. generation_interval 0: small in half of the
+  // seeds. copies.labels_max -1: in half of the seeds hardly any copies without
+  // a cut. credit_bytes -1: in a quarter of the seeds no credit.
+  // batch_bytes_max -1: in a third of the seeds a label for each message, in a
+  // third a few.
   JobLimits job_limits = {.generation_interval = 0,
                           .copies = {.labels_max = -1},
                           .credit_bytes = -1,
@@ -103,21 +105,21 @@ struct SimOptions {
   // Agents write values even without directories, if memory is short.
   bool spill = false;
   DiskFaults disk;
-  // What the agents of a host share: bytes of each one's arena, and from which
-  // length on values lie there. -1: drawn; 0: nothing is shared.
+  // Arenas that agents of a host share: bytes of each, and the length from
+  // which on values lie there. -1: drawn; 0: nothing is shared.
   int64_t arena_bytes = -1;
   int64_t arena_value_bytes_min = 1;
   // Longer bodies travel as streams; a small one makes all values do so.
   int64_t stream_bytes_min = Limits{}.stream_bytes_min;
-  // After the results are there all links are mended, and within so much time
-  // all agents must have one view; zero: not looked at.
+  // Time within which all agents must have the same view, after the results are
+  // there and all links are mended; zero: not checked.
   absl::Duration heals_within;
   // Counts labels that were made with several digests, see SimOutcome.
   bool compares_made = false;
-  // Of this job clients give agents the large inputs; outlives the cluster.
+  // Job whose large inputs clients give to agents; outlives the cluster.
   const Job* inputs = nullptr;
-  // Others of routing. A queue's bound holds for the network, too, if it is
-  // smaller than this.
+  // Limits of routing. The bound of a queue holds for the network, too, if it
+  // is smaller than the default.
   Limits limits;
   SimTrace trace;  // null: nobody looks
 };
@@ -156,7 +158,7 @@ struct SimOutcome {
   int64_t rebirths = 0;        // agents that went on as another incarnation
 };
 
-// What a simulated job record calls its result digest.
+// The result digest of a simulated job record.
 Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests);
 
 class Cluster {
@@ -241,10 +243,10 @@ class Cluster {
   bool PollClient(Client& client);
   bool IsStuck(Client& client);
   Node* RandomMember();
-  // As one who talks to that agent, or as one who does not any more.
+  // Tells `node` whether a client that it talks to supplies inputs.
   void SetSupplier(Node& node, bool is_there);
   void SupplyInputs();
-  // What a client misses, once it is known where a loop ends.
+  // Lists the results that a client misses, once the end of a loop is known.
   static void ListResults(Client& client);
   std::string WhatIsMissing() const;
   void SayDelivered(const Client& client);

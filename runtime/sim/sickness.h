@@ -1,5 +1,5 @@
-// What may be wrong with a simulated agent from its beginning, and is no fault
-// of the job's.
+// Sickness: a defect that a simulated agent has from its beginning, and which
+// is no fault of the job's.
 #ifndef DOGGED_RUNTIME_SIM_SICKNESS_H_
 #define DOGGED_RUNTIME_SIM_SICKNESS_H_
 
