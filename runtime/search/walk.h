@@ -1,13 +1,13 @@
-// Walk: one backward, depth-first, random descent from a label that nobody has
-// bound to a task that can run now. It knows no messages: it says which labels
-// it wants looked up, is told what came of it, and hands out tasks.
+// Walk: a backward, depth-first, random descent from an unbound label to a task
+// that can run now. It knows no messages: it names labels to look up, is told
+// the answers, and hands out tasks.
 //
 // Used by one thread. The relations outlive it.
 //
 // Source: [REM] "REM Search", SOLVE. Differs: the recursion is a stack that
 // waits for answers; an answer carries the newest bound version of the label's
-// row, so that a walk jumps to the frontier instead of descending step by
-// step; what somebody has claimed is passed by.
+// row, so that a walk jumps to the frontier instead of descending step by step;
+// claimed tasks are passed by.
 #ifndef DOGGED_RUNTIME_SEARCH_WALK_H_
 #define DOGGED_RUNTIME_SEARCH_WALK_H_
 
@@ -23,7 +23,7 @@
 
 namespace dogged {
 
-// What is known of a label where it is kept.
+// LabelState: the state of a label as its home knows it.
 enum class LabelState : uint8_t {
   kBound = 0,
   kUnbound = 1,
@@ -65,7 +65,7 @@ class Walk {
   // `newest` is the newest bound version of the label's row, where known.
   void OnAnswer(const Label& label, LabelState state,
                 std::optional<int64_t> newest);
-  // What was asked and not answered is to be asked again: it may be lost.
+  // Lookups without an answer, which may be lost, are to be asked again.
   void AskAgain();
 
  private:
@@ -83,8 +83,8 @@ class Walk {
     std::optional<int64_t> newest;
     bool insist = false;
   };
-  // A task one of whose outputs is unbound. Which one is what counts: others
-  // may be bound, or retired, while that one was lost.
+  // A task one of whose outputs is unbound. Which output matters: the rest may
+  // be bound, or retired, while that one was lost.
   struct Frame {
     Task task;
     Label wanted;
