@@ -1,4 +1,4 @@
-// Aim: who has room, and what was given and has to come back.
+// Aim: agents with room get tasks, and granted tasks that must come back do.
 #include "runtime/job/stealing.h"
 
 #include <memory>

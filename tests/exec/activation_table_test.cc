@@ -95,7 +95,8 @@ TEST_F(ActivationTableTest, RemovesARecordWithItsMarks) {
   EXPECT_EQ(table_.size(), 0);
 }
 
-// What waits for long is visited in turn, some at a time, however much it is.
+// Tasks that wait for long are visited in turn, some at a time, however many
+// they are.
 TEST_F(ActivationTableTest, VisitsSomeAtATimeThoughAllGrowOlder) {
   std::set<Task> left;
   for (const Mark& mark : AllMarks(relations_)) {

@@ -1,6 +1,6 @@
-// Aim: watermarks bound what a loss costs: pins stay until no neighbour can
-// need what lies above them, and what is made again lives as long. Method: one
-// row of a stencil, told by hand how far it came.
+// Aim: watermarks bound the cost of a loss: retained generations stay until no
+// neighbour can need labels above them, and recomputed labels live as long.
+// Method: a row of a stencil, whose progress the test tells.
 #include "kvstore/dictionary/watermarks.h"
 
 #include "gmock/gmock.h"
@@ -136,7 +136,8 @@ TEST_F(MarksTest, ForgetsRowsThatMoved) {
   EXPECT_TRUE(watermarks_.IsRetained(Phi(4, 8)));
 }
 
-// What came with a death is believed again once as much was dropped here.
+// A watermark that a death made unverified is trusted again once as much was
+// dropped here.
 TEST_F(MarksTest, DoubtsEndWhereTheRowIsDropped) {
   DropUpTo(3, 6);
   EXPECT_FALSE(watermarks_.HasUnverified());

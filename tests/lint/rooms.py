@@ -19,7 +19,7 @@ FOLDERS = ("kvstore/dictionary", "kvstore/lending", "kvstore/placement",
            "kvstore/replication", "kvstore/storage", "runtime/job", "dsl",
            "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
 # Second halves of classes: the encoded form of a TilePlan's many parts, results
-# of a tile program; one that is to come apart.
+# of a tile program; a file that is to come apart.
 WITHOUT_HEADER = {"dsl/ir/tile_plan_codec.cc",
                   "dsl/tiling/tile_program_results.cc",
                   "runtime/job/input_chunks_others.cc"}

@@ -82,7 +82,8 @@ std::set<std::pair<int, int>> EntriesUsed(const Scene& scene,
   return used;
 }
 
-// Section 5: one message for all destinations behind an entry of the table.
+// Section 5: a single message for all destinations behind an entry of the
+// table.
 TEST(Multicast, PrefixSendsByRelays) {
   int64_t relayed = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
@@ -237,7 +238,7 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   EXPECT_EQ(cluster.of(other).refused_count(), head);
 }
 
-// One who has left hands over what it holds: its view is without it.
+// An agent that has left hands over its labels: its view is without it.
 TEST(Multicast, OneWhoHasLeftSendsDirectly) {
   for (int p = 0; p < kMulticastPlanCount; ++p) {
     SCOPED_TRACE(p);

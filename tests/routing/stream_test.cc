@@ -1,7 +1,7 @@
 // Aim: whatever the planner, every destination gets the body once, by relays
-// that die or forget, over a network that delays, loses and doubles; who has
-// it takes no bytes; lying messages are refused.
-// Method: machines on a network in memory with a clock of its own, from seeds.
+// that die or forget, over a network that delays, loses and doubles; a
+// destination that has it takes no bytes; lying messages are refused. Method:
+// machines on a network in memory with a clock of its own, from seeds.
 #include "routing/stream/stream.h"
 
 #include <gmock/gmock.h>
@@ -258,8 +258,8 @@ TEST(Streams, RelayDeathIsRepaired) {
   }
 }
 
-// A relay that is never declared dead but says nothing: those behind it are
-// offered the body directly after a while.
+// A relay is never declared dead but silent: targets behind it are offered the
+// body directly after a while.
 TEST(Streams, SilentRelayIsPassedOver) {
   Rng rng(5);
   Net net(rng, 8, MulticastPlan::kChain, SmallSegments(), {});

@@ -97,7 +97,7 @@ TEST(JobMutation, NoJobBringsAgentsDown) {
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
-    // One that would take for ever is stopped.
+    // A job that would take for ever is stopped.
     const bool is_well = WIFEXITED(status) || WTERMSIG(status) == SIGALRM;
     ended += WIFEXITED(status) ? 1 : 0;
     EXPECT_TRUE(is_well) << "signal " << WTERMSIG(status)

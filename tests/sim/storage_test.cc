@@ -82,8 +82,8 @@ TEST(Storage, ManyFaultsWithDirectories) {
   RunSeeds(CholeskyJob(8), {.faults = plan, .directories = true}, 30);
 }
 
-// What a disk gives back is checked, and counts as lost if it is not what was
-// written.
+// A value from a disk is checked, and counts as lost if it differs from the
+// value written.
 TEST(Storage, DisksThatLieChangeNoResult) {
   FaultPlan plan{.restart = 3, .blackout = 1};
   RunSeeds(Heat1dJob(101, 20, 8),
