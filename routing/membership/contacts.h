@@ -31,7 +31,7 @@ class Contacts {
   // A member is, or was, at `address`. Beyond some thousands of addresses new
   // ones are not taken.
   void Add(absl::string_view address);
-  // The member there left by its own wish.
+  // The member there left voluntarily.
   void Remove(absl::string_view address);
   // Agents at `address` wait for this one: it is dialed first.
   void Prefer(absl::string_view address);

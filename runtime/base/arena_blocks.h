@@ -1,8 +1,8 @@
-// ArenaBlocks: which parts of an arena are in use: offsets and sizes, no
+// ArenaBlocks: the parts of an arena that are in use: offsets and sizes, no
 // memory. Blocks come from the top in sizes of a few classes, and are used
-// again by others of their class, the last one that came back first: it is
-// warm. A free block is backed by pages, or hollow: its pages went back to the
-// system. Not thread-safe.
+// again for values of their class, the last returned block first: it is warm. A
+// free block is backed by pages, unless these went back to the system. Not
+// thread-safe.
 #ifndef DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
 #define DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
 

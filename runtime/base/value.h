@@ -106,7 +106,7 @@ class Value {
     if (!HasDigest()) ComputeDigest();
     return block_->digest;
   }
-  // False: nobody has asked yet for the digest of a value sealed lazily.
+  // False: SealLazily() was called, and digest() not yet.
   bool HasDigest() const {
     return block_->digest_state.load(std::memory_order_acquire) ==
            DigestState::kKnown;
@@ -119,8 +119,8 @@ class Value {
            block_->refs.load(std::memory_order_acquire) == 1;
   }
 
-  // Type, shape and bytes; the digest goes first and is checked on arrival.
-  // Not of a hollow value.
+  // Type, shape and bytes; the digest goes first and is checked on arrival. Not
+  // for values without bytes.
   void Encode(Encoder& out) const;
   // The same up to the data; view() is what follows.
   void EncodeHead(Encoder& out) const;
@@ -144,7 +144,7 @@ class Value {
     bool is_view = false;
     Shape shape;
     int64_t bytes = 0;
-    void* data = nullptr;  // null: hollow
+    void* data = nullptr;  // null: see Hollow()
     Digest digest;
   };
   // Block of a value whose data lies elsewhere.

@@ -35,12 +35,12 @@ struct FaultPlan {
   int pause = 0;      // stands still for a while
   int join = 0;       // a new agent
   int leave = 0;      // hands over and goes
-  int partition = 0;  // two halves hear nothing of each other for a while
+  int partition = 0;  // two parts hear nothing of each other for a while
   int blackout = 0;   // all vanish, and come back as other incarnations
   int sick = 0;       // a new agent with a sickness, drawn
   // The same for up to ten minutes; most times are much shorter.
   int stop = 0;   // an agent stands still
-  int split = 0;  // two halves
+  int split = 0;  // two parts
   int deaf = 0;   // an agent hears nothing, but is heard
   int mute = 0;   // an agent is not heard, but hears
   int link = 0;   // of two agents one does not hear the other, or both

@@ -1,8 +1,8 @@
 // Aim: while the loop's thread sleeps, workers pass in its place; it still
 // wakes up for messages and clients, which their passes leave to it. Method: a
-// real server on its thread, over a real poller and control port; the test
-// takes the worker's part of the turn, and a transport notes what it is asked.
-// All waits are for something that has to happen.
+// real AgentLoop on its thread, over a real poller and control port; the test
+// takes the worker's part of the turn, and a transport notes the calls. All
+// waits are for events that have to happen.
 #include "runtime/agent/agent_loop.h"
 
 #include <sys/eventfd.h>

@@ -108,7 +108,7 @@ TEST(Wire, ChunksOfInputs) {
     EXPECT_FALSE(ChunksWanted::Decode(bad).ok());
     EXPECT_FALSE(ChunkPart::Decode(bad).ok());
   }
-  // A wish, and the answer of one that has no such job.
+  // A request, and the answer of an agent that has no such job.
   EXPECT_EQ(Hex(InputChunks::AnswerWithout("\x01\x01\x04").view()),
             Golden("05 01 04"));
   EXPECT_TRUE(InputChunks::AnswerWithout("\x05\x01\x04").empty());

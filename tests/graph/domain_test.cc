@@ -151,8 +151,8 @@ TEST(Domain, KnowsTheRangesOfItsIndices) {
   }
 }
 
-// Red-black and every 50th step, the rim of a box: visited, they would take
-// years.
+// Red-black and every 50th step, the surface of a box: to visit all points
+// would take years.
 TEST(Domain, CountsWhatAGuardLeavesOfAHugeBox) {
   constexpr int64_t kMost = 1'000'000;
   const auto box = [] {

@@ -96,8 +96,7 @@ TEST_F(MarksTest, AReopenedLabelIsNeitherBoundNorDropped) {
 TEST_F(MarksTest, AReopenedLabelLivesAsLongAsThePinBelowIt) {
   DropUpTo(3, 10);
   watermarks_.MarkRecomputing(Phi(3, 9));
-  EXPECT_TRUE(
-      watermarks_.MustRetain(Phi(3, 9)));  // with the pin at 8, up to 16
+  EXPECT_TRUE(watermarks_.MustRetain(Phi(3, 9)));  // retained with 8, up to 16
   watermarks_.Retain(Phi(3, 9));
   DropUpTo(3, 15);
   EXPECT_TRUE(watermarks_.MustRetain(Phi(3, 9)));
@@ -107,7 +106,8 @@ TEST_F(MarksTest, AReopenedLabelLivesAsLongAsThePinBelowIt) {
               testing::IsSupersetOf({Phi(3, 8), Phi(3, 9)}));
 }
 
-// Below the pins nothing says when it may go: each label is made once.
+// Below the retained generations nothing tells when a label may go: each is
+// made once.
 TEST_F(MarksTest, WhatLiesBelowThePinsIsKeptToTheEnd) {
   DropUpTo(3, 15);
   watermarks_.TakeExpired(Phi(3, 15));

@@ -193,8 +193,8 @@ TEST(Cluster, OneCopySurvivesToo) {
            {.job = {.replicas = 1}, .faults = ManyFaults()}, 25);
 }
 
-// A loss beyond the copies is made again from the pins, in memory that grows
-// with the frontier, not with the history.
+// A loss beyond the copies is made again from the retained generations, in
+// memory that grows with the frontier, not with the history.
 TEST(Cluster, PinsBoundWhatADeathCosts) {
   const Job job = Heat1dJob(301, 60, 16);
   SimOptions options{.agents = 4,
