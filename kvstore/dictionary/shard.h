@@ -55,20 +55,20 @@ class ConsumersDone {
   int64_t left_ = 0;
 };
 
-// What this agent knows of one label. There is an entry while the value is
-// held here or somebody waits for it; so there are many: keep it small.
+// LabelEntry: the state of a label at this agent. There is an entry while the
+// value is held here or agents wait for it; so there are many: keep it small.
 struct LabelEntry {
-  // None: unbound here. Hollow: bound, and its bytes are on disk only.
+  // None: unbound here. Without bytes: bound, but spilled to disk.
   Value value;
   // Agents that get the value as soon as it is bound.
   absl::InlinedVector<AgentId, 2> waiters;
   // Other agents that have acknowledged a copy.
   absl::InlinedVector<AgentId, 2> copies;
-  // At the home: those whose outputs are durable. Reset when the entry becomes
-  // bound at its home.
+  // At the home: consumers whose outputs are durable. Reset when the entry
+  // becomes bound at its home.
   ConsumersDone consumers;
-  // When the holder speaks of the label again if nothing was heard, and how
-  // long it then waits.
+  // The time at which the holder announces the label again if it has heard
+  // nothing, and the interval after that.
   TimerWheel::Timer announce;
   int32_t announce_interval_ms = 0;
   OnDisk on_disk = OnDisk::kNo;

@@ -42,7 +42,7 @@ class TimerWheel {
   // It is due at `time`, or at most a tick (32 ms) later, and no more when it
   // was due before; never if that is the infinite future.
   void Set(Timer& timer, absl::Time time);
-  // What is due, in label order. It is in the wheel no more.
+  // Takes due labels out of the wheel, in label order.
   std::vector<Label> TakeDue(absl::Time now);
 
  private:

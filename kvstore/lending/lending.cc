@@ -12,7 +12,7 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kMapIntervalMost = absl::Seconds(10);
-// Of one message; more are settled by the next.
+// Loans in a message, at most; the next settles more.
 constexpr uint64_t kNumbersMax = 1 << 16;
 
 void PutNumbers(const std::vector<uint64_t>& numbers, Encoder& out) {
@@ -36,8 +36,8 @@ struct Lending::Returns {
   std::atomic<bool> is_orphaned{false};
 };
 
-// What a borrowed value holds of its loan: the mapping stays as long as it
-// does, and the end of it is noted.
+// Lease: part of a borrowed value. Keeps the mapping alive as long as the
+// value, and notes the value's end.
 class Lending::Lease : public ValueMemory {
  public:
   Lease(std::shared_ptr<PeerArena> arena, std::shared_ptr<Returns> returns,

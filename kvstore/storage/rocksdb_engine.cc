@@ -1,9 +1,9 @@
-// Adapter: the Engine port over RocksDB. One thread of its own does all that
+// Adapter: the Engine port over RocksDB. A thread of its own does all work that
 // may wait for the disk; RocksDB's write stalls reach 0.4 s.
 //
-// No write-ahead log: what a put wrote is durable once it was flushed, so
-// replies to puts wait for the next flush. Values of 4 KB and more are blobs,
-// which compaction copies only where most of what the files hold is dead.
+// No write-ahead log: a put is durable once it was flushed, so replies to puts
+// wait for the next flush. Values of 4 KB and more are RocksDB blobs, which
+// compaction copies only out of files that are mostly dead.
 #include "kvstore/storage/rocksdb_engine.h"
 
 #include <fcntl.h>
@@ -42,7 +42,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In DIR: who uses it, what is in it, and the database itself.
+// Files in a directory: the lock of its user, the format, and the database
+// itself.
 constexpr char kLockName[] = "lock";
 constexpr char kFormatName[] = "format";
 constexpr char kDatabaseName[] = "values";
@@ -133,7 +134,7 @@ absl::Status CheckFormat(const std::string& directory) {
   std::string line;
   if (file && std::getline(file, line)) {
     if (line == kFormat) return absl::OkStatus();
-    // Of another version, or of anything.
+    // The directory has another version, or a foreign format.
     constexpr size_t kShownMax = 40;
     return absl::FailedPreconditionError(
         absl::StrCat("directory ", directory, " holds \"",
@@ -373,8 +374,9 @@ class RocksDbEngine : public Engine {
     if (status.ok()) ChooseCollection();
   }
 
-  // A file goes once all in it is dead. What lives beside dead values is moved
-  // only where they are more than half, so no more is moved than was written.
+  // A file is deleted once all its values are dead. Live values are moved only
+  // where dead ones are more than half, so no more bytes are moved than were
+  // written.
   void ChooseCollection() {
     uint64_t all = 0;
     uint64_t dead = 0;
@@ -443,7 +445,7 @@ class RocksDbEngine : public Engine {
     return out;
   }();
 
-  // Of the engine's thread.
+  // Used by the engine's thread only.
   std::vector<EngineReply> unflushed_;  // written, not yet durable
   int64_t unflushed_bytes_ = 0;
   absl::Time flush_deadline_;

@@ -1,6 +1,6 @@
-// ValueStore: values by job and label, on the engine of this agent. What comes
-// back from disk is what was written, or counts as lost: every record carries
-// a digest of all of it, its name included.
+// ValueStore: values by job and label, on the engine of this agent. A value
+// from disk equals the value written, or counts as lost: every record carries a
+// digest of all of it, its name included.
 //
 // A machine over the Engine port: never waits. Used by one thread.
 #ifndef DOGGED_KVSTORE_STORAGE_VALUE_STORE_H_
@@ -40,7 +40,7 @@ class ValueStore {
       kFailed,   // the disk takes no more
     };
     Kind kind = Kind::kWritten;
-    uint64_t ticket = 0;  // of kWritten: what Write() returned
+    uint64_t ticket = 0;  // of kWritten: the result of Write()
     Digest job;
     Label label;
     Value value;          // of kLoaded, kFound
@@ -78,7 +78,7 @@ class ValueStore {
     Digest job;
     Label label;
     int64_t bytes = 0;
-    bool is_of_jobs = false;  // what is known of them, no value
+    bool is_of_jobs = false;  // a StoredJob, no value
   };
 
   uint64_t Submit(EngineRequest request, const Digest& job, const Label& label,

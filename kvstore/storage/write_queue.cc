@@ -81,8 +81,8 @@ void WriteQueue::Pass(absl::Time now, absl::Duration busy) {
   }
 }
 
-// What waits is of the former stride, and goes: what is behind a generation of
-// which nothing is left out can be dropped.
+// Waiting labels are of the former stride, and are written all the same: labels
+// behind a complete generation can be dropped.
 void WriteQueue::SetStride(absl::Time now, int64_t stride) {
   if (stride > stride_) share_ /= 2;
   stride_ = std::clamp<int64_t>(stride, 1, kStrideMax);
