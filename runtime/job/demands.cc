@@ -23,7 +23,7 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     sender_.SendValue({from}, body.label, out, Sending::kDemanded);
     return;
   }
-  // An old condition is not made again: who asks for it will hear of later
+  // An old condition is not made again: the agent that asks will hear of later
   // ones.
   if (job_.goal.rounds.IsCondition(body.label) &&
       !job_.goal.rounds.IsResult(body.label)) {
@@ -268,7 +268,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
   if (BelieveRetired(from, body.label, *body.task, out)) return;
   const HighFanoutLabels::Known* known = labels_.high_fanout.Find(body.label);
   if (known == nullptr) return;
-  // One demand was for all tasks that miss it, and so is one that insists.
+  // A demand is for all tasks that miss the label, also one that insists.
   const absl::btree_set<Task> askers = known->askers;
   for (const Task& task : askers) {
     if (!tasks_.IsMissing(task, body.label)) continue;
@@ -302,10 +302,10 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
   return true;
 }
 
-// Tasks that have waited for long demand what they miss, some at a time: where
-// many wait, most of them wait for workers, or for tasks that wait themselves.
-// What lacks least comes first, for it is nearest to what runs; then the
-// oldest.
+// Tasks that have waited for long demand their missing inputs, some at a time:
+// where many wait, most of them wait for workers, or for tasks that wait
+// themselves. Tasks with fewest inputs missing come first, for they are nearest
+// to running ones; then the oldest.
 void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
@@ -346,7 +346,7 @@ void Demands::DemandAgain(absl::Time now, Outbox& out) {
     if (demanded_task == nullptr) continue;
     if (demanded_task->interval >= job_.limits.backoff_max &&
         tasks_.activations().Contains(task)) {
-      // Others that are overdue have their turn. What was certain is found anew
+      // Other overdue tasks have their turn. Certain demands are found anew
       // from the results if nothing moves.
       tasks_.demanded().Erase(task);
       tasks_.activations().Renew(task);

@@ -18,8 +18,9 @@ bool DiskOffers::IsRecovering(absl::Time now) const {
   return is_reading_ || now < end_;
 }
 
-// Who is through has announced all that he has, and then it is on its way. A
-// job that is under way may announce without end, so there is a limit.
+// An agent that has completed its hand-over has announced all its labels, which
+// are then on their way. A running job may announce without end, so there is a
+// limit.
 void DiskOffers::NoteOffer(absl::Time now) {
   if (is_reading_ || !IsRecovering(now)) return;
   absl::Time end = limit_;

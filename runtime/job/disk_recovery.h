@@ -38,8 +38,7 @@ class DiskRecovery {
 
   void StartDiskScan();  // offers what the agent's directory holds of this job
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
-  // What was loaded goes to those who wait for it, and what is to be written
-  // goes to disk.
+  // Sends loaded values to their waiters, and values to be written to disk.
   void AdvanceStorage(absl::Time now, Outbox& out);
   CarriedOver TakeCarriedOver() const;  // for the next incarnation
   void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,

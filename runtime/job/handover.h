@@ -1,8 +1,8 @@
-// Handover: what passes between a former home and a new one when the members
+// Handover: obligations between a former home and a new one when the members
 // change and both live. The former one gives values and the outputs of tasks
-// that still run, then says that it is through; until then, or for a bounded
-// time, the new one starts no task that may have run there. So one who joins
-// or leaves costs no task.
+// that still run, then tells that the hand-over is complete; until then, or for
+// a bounded time, the new one starts no task that may have run there. So an
+// agent that joins or leaves costs no task.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_HANDOVER_H_
@@ -34,9 +34,9 @@ class Handover {
   void Give(AgentId to, const Task& task);
   // It has arrived, or is not needed there.
   void Settle(AgentId to, const Label& label);
-  // It ran: what it made is given, or was bound here.
+  // `task` ran: its outputs are given, or were bound here.
   void Settle(const Task& task);
-  // Those who have got all; they are owed no more.
+  // Agents that have got all; they are owed no more.
   std::vector<AgentId> TakeComplete();
   // The dead are owed nothing, and nothing is awaited of them.
   void ForgetIf(absl::FunctionRef<bool(AgentId)> gone);

@@ -1,10 +1,10 @@
-// Wide labels: those with so many consumers that going through all of them for
-// each thing that is said of the label takes too long. Of such a label an agent
-// counts those of its own consumers that are not done, and tells the label's
-// home once all are; and its home takes what several say together.
+// HighFanoutLabels: labels with so many consumers that going through all of
+// them for each message about the label takes too long. An agent counts its own
+// consumers of such a label that are not done, and tells the label's home once
+// all are; the home handles several such reports together.
 //
-// What is counted is a hint: at 0 somebody goes through the consumers and sees.
-// All of it may be forgotten at any time; then they are gone through again.
+// The count is a hint: at 0 the consumers are gone through. All of it may be
+// forgotten at any time; then the consumers are gone through again.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_HIGH_FANOUT_H_
@@ -27,24 +27,24 @@ namespace dogged {
 
 class HighFanoutLabels {
  public:
-  // What is known of the consumers of one label whose home is here.
+  // Known: facts about the consumers, at home here, of a label.
   struct Known {
     int64_t left = 0;  // so many are not done; 0: not counted, unless reported
     // All are done, and the label's home was told.
     bool is_reported = false;
     // All of them that wait have the value: only askers may lack it.
     bool have_value = false;
-    // Somebody has asked for it since the last sweep, and as a certain one.
+    // An agent or task has demanded it since the last sweep, and for certain.
     bool is_demanded = false;
     bool is_demanded_for_certain = false;
-    // A short one is kept for those that are yet to be pursued: values are
+    // A short value is kept for tasks that are yet to be demanded: values are
     // equal wherever they come from. None: not at hand.
     Value value;
     // Some of them may wait no more.
     absl::btree_set<Task> askers;
     int idle_sweeps = 0;
   };
-  // Those of one home that are done, as it says.
+  // Consumers that are done, by the home that reports them.
   using Reports = absl::btree_map<AgentId, ConsumerSet>;
 
   // `relations` outlives this.
@@ -57,12 +57,13 @@ class HighFanoutLabels {
   // Null if nothing is known. Pointers are good until the next change.
   Known* Find(const Label& label);
   Known& Put(const Label& label, const Known& known);
-  // What was said may not have been heard: count again, and say it again.
+  // The report may not have been heard: count again, and report again.
   void CountAnew(const Label& label);
-  // The same, as somebody else asks. False if that can wait: some here are not
-  // done, all have the value or ask for it, and others had their turn since the
-  // last sweep. To go through all consumers at each word takes longer than it
-  // is until the next one, where there are thousands of such labels.
+  // Likewise, at a message of another agent. False if that can wait: some
+  // consumers here are not done, all have the value or ask for it, and other
+  // labels had their turn since the last sweep. With thousands of such labels,
+  // going through all consumers at each message takes longer than until the
+  // next one.
   bool CountAnewInTurn(const Label& label);
   void Forget(const Label& label) { known_.erase(label); }
   // None if it is not kept here.

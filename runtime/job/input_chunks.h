@@ -1,12 +1,12 @@
-// InputChunks: one agent's part in keeping the large inputs of one job. The job
-// has the digests of their chunks; the chunks go to those whose tasks read
-// them, from whoever has them.
+// InputChunks: an agent's part in keeping the large inputs of a job. The job
+// has the digests of their chunks; chunks travel from agents that have them to
+// agents whose tasks read them.
 //
-// Whoever took the submission is its *keeper*: the client supplies it with all
-// chunks, and it keeps them for others. As long as a client is there, one who
-// reads a chunk need not keep it: the client has it, too. Without one each
-// chunk that is kept has a *partner*, an agent that keeps it as well; one that
-// has read it is asked first.
+// The agent that took the submission is its *keeper*: the client supplies it
+// with all chunks, and it keeps them for all agents. As long as a client is
+// there, a reader of a chunk need not keep it: the client has it, too. Without
+// a client each kept chunk has a *partner*, an agent that keeps it as well; an
+// agent that has read the chunk is asked first.
 //
 //   wish    I need these chunks          -> chunk or lent, coming, or absent
 //   chunk   here is one; lent: here it lies
@@ -15,8 +15,9 @@
 //   keep    keep these, as I do          -> held, once it has them
 //   held    I keep these
 //
-// All of them are hints that may be lost, doubled or late. What came is
-// compared with its digest. What is asked for has bounds, whatever is missing.
+// All are hints that may be lost, doubled or late. A chunk that came is
+// compared with its digest. The bytes asked for are bounded, whatever is
+// missing.
 //
 // A machine: no threads, clocks or sockets. Used by one thread; source() by
 // all.
@@ -54,7 +55,7 @@ class ChunkTable;
 
 class InputChunks {
  public:
-  // Of the envelope; between those of jobs and those of lending.
+  // Kind in the envelope; between the kinds of jobs and of lending.
   static constexpr uint8_t kKind = kFirstFreeKind + 19;
   // `label.array` of a chunk's record on disk; of no label of a program.
   static constexpr int32_t kArrayOnDisk = -1;
@@ -89,37 +90,38 @@ class InputChunks {
   bool Pin(const Task& task, const Kernel& kernel);
   void Unpin(const Task& task);
   std::vector<Task> TakeReady();
-  // More tasks may wait: what those that do have asked for is not too much.
+  // More tasks may wait: the bytes that waiting tasks have asked for are not
+  // too many.
   bool HasRoom() const { return awaited_bytes_ < limits_.input_ahead_bytes; }
 
   // --- the client
-  // One is there that has all inputs, or none any more.
+  // A client with all inputs is there, or none any more.
   void SetSupplier(bool is_there);
-  // What it is to supply next.
+  // Chunks that the client is to supply next.
   std::vector<ChunkId> TakeWishes();
-  // Errors: kInvalidArgument for what is not this chunk.
+  // Errors: kInvalidArgument for bytes that are not this chunk.
   absl::Status Supply(const ChunkId& chunk, absl::string_view bytes);
 
   // --- others
   // Errors: kInvalidArgument for a malformed message, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, absl::string_view body,
                        Outbox& out);
-  // The answer to one for a job that is not here; empty if there is none.
+  // The answer to a message for a job that is not here; empty if there is none.
   static Bytes AnswerWithout(absl::string_view body);
   void Tick(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
-  // Takes leave: others are to keep what this agent does.
+  // Takes leave: other agents are to keep the chunks that this one keeps.
   void HandOver() { is_leaving_ = true; }
   bool HasToStay() const;
   void OnDisk(const ValueStore::Event& event);
-  // Copies what lies with an owner that has gone.
+  // Copies chunks that lie in the arena of an owner that has gone.
   void CopyOrphans();
-  // The job has ended: what no task uses goes.
+  // The job has ended: drops chunks that no task uses.
   void Release();
 
-  // OK; or, once nobody has had a chunk for long that a task waits for, why the
-  // job ends.
+  // OK; or the reason for which the job ends: no agent has had, for long, a
+  // chunk that a task waits for.
   const absl::Status& lost() const { return lost_; }
-  // What tasks wait for, for people; empty if none does.
+  // The inputs that tasks wait for, in words for people; empty if none waits.
   std::string Note() const;
   const Counts& counts() const { return counts_; }
   int64_t held_count() const { return held_count_; }
@@ -138,12 +140,12 @@ class InputChunks {
     bool is_partner_sure = false;
     AgentId reader;  // the last one that was sent it
   };
-  // What is asked for and has not come.
+  // Search: a chunk that is asked for and has not come.
   struct Search {
     AgentId asked;  // none: nobody is, now
     absl::Time asked_at = absl::InfinitePast();
     int tries = 0;           // of agents of the view
-    int giver_tries = 0;     // of one that asked this agent to keep it
+    int giver_tries = 0;     // of an agent that asked this one to keep it
     bool is_coming = false;  // said so by `asked`
     // When it was first missed, or last said to come.
     absl::Time since = absl::InfiniteFuture();
@@ -168,12 +170,12 @@ class InputChunks {
   // Sends it if it is in memory.
   bool SendTo(AgentId to, int64_t at, Outbox& out);
   void AskOthers(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
-  // Until then whoever was asked may yet send it.
+  // The agent asked may send the chunk until then.
   absl::Time PatienceEnd(const Search& search) const;
   // None if all have said that they lack it.
   AgentId Candidate(absl::Time now, int64_t at, const Search& search,
                     absl::Span<const AgentId> others) const;
-  // One that asked this agent to keep it; none if nobody did.
+  // An agent that asked this one to keep the chunk; none if none did.
   AgentId GiverOf(int64_t at) const;
   void NoteLost(absl::Time now, int64_t at, const Search& search);
   void FindPartners(absl::Time now, absl::Span<const AgentId> others,
@@ -189,7 +191,8 @@ class InputChunks {
   void Send(AgentId to, uint8_t form, const Positions& chunks,
             Outbox& out) const;
   static Label LabelOf(const ChunkId& id);
-  // What a chunk holds, in memory of its own; none if the size is another.
+  // The value of a chunk, in memory of its own; none if `bytes` has another
+  // size.
   Value ValueOf(const Chunk& chunk, absl::string_view bytes) const;
 
   const Options options_;

@@ -1,4 +1,4 @@
-// What agents say to each other about chunks of inputs.
+// Messages between agents about chunks of inputs.
 #include <algorithm>
 #include <utility>
 
@@ -20,17 +20,18 @@ enum Form : uint8_t {
   kHeld = 7,
 };
 
-// Nothing was heard for so long of one who was asked: another one is.
+// An agent that was asked and not heard for so long: another one is asked.
 constexpr absl::Duration kPatience = absl::Seconds(1);
 constexpr absl::Duration kComingPatience = absl::Seconds(5);
 constexpr absl::Duration kPatienceMax = absl::Seconds(10);
-// One who has said that it lacks a chunk may have it after this time.
+// An agent that lacked a chunk may have it after this time.
 constexpr absl::Duration kAbsentTime = absl::Seconds(2);
 constexpr absl::Duration kNobodyPause = absl::Milliseconds(200);
-// A giver may be an agent that has left, which no view tells apart from one
-// that leaves: it is asked so often.
+// Times that a giver is asked: it may have left, which no view tells apart from
+// leaving.
 constexpr int kGiverTriesMax = 16;
-// Partners that are asked for at a time, and for how long they are waited for.
+// Partners that are asked at a time, and the time for which their answer is
+// awaited.
 constexpr int64_t kPartnersAtOnce = 32;
 constexpr absl::Duration kPartnerPatience = absl::Seconds(2);
 
@@ -135,7 +136,7 @@ absl::Status InputChunks::ReceiveBytes(absl::Time now, AgentId from,
     const Loan loan = Loan::DecodeFrom(in);
     DOGGED_RETURN_IF_ERROR(in.Finish("loan of a chunk"));
     if (options_.lending == nullptr) return absl::OkStatus();
-    // One that is refused counts as lost.
+    // A refused loan counts as lost.
     value = options_.lending->Borrow(from, loan);
     if (value.IsNone()) return absl::OkStatus();
   } else if (!chunk.is_held) {
@@ -246,7 +247,7 @@ absl::Time InputChunks::PatienceEnd(const Search& search) const {
   const auto heard = heard_.find(search.asked);
   absl::Time last = search.asked_at;
   if (heard != heard_.end()) last = std::max(last, heard->second);
-  // What was sent before the others has been lost, however many those are.
+  // A chunk sent before the rest has been lost by then, however many follow.
   return std::min(last + kPatience, search.asked_at + kPatienceMax);
 }
 

@@ -1,5 +1,5 @@
-// JobContext: what all components of one job's run share: the program and how
-// it is run, the ports to the executor and to other agents, and what the
+// JobContext: state that all components of one job's run share: the program and
+// how it is run, the ports to the executor and to other agents, and what the
 // components report: counts, progress, times, failure.
 #ifndef DOGGED_RUNTIME_JOB_JOB_CONTEXT_H_
 #define DOGGED_RUNTIME_JOB_JOB_CONTEXT_H_

@@ -1,7 +1,6 @@
-// JobLabels: what this agent holds and knows of a job's labels: values and who
-// waits for them, watermarks, homes, labels of many consumers, and what is
-// handed over between homes. Components of the run read it; each part says who
-// changes it.
+// JobLabels: a job's labels at this agent: values and their waiters,
+// watermarks, homes, high fan-out, and hand-overs between homes. Components of
+// the run read it; each part names the component that changes it.
 //
 // A label is at this agent in one of these states:
 //

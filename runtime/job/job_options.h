@@ -1,5 +1,5 @@
-// How jobs are run: what the client says of one, and the times and bounds of
-// the protocol. Plain data.
+// Options of jobs, as the client gives them, and the times and bounds of the
+// protocol. Plain data.
 #ifndef DOGGED_RUNTIME_JOB_JOB_OPTIONS_H_
 #define DOGGED_RUNTIME_JOB_JOB_OPTIONS_H_
 
@@ -20,11 +20,11 @@ struct JobOptions {
   bool search_only = false;
   // Searchers say at a task's home that they run it, and others pass it by.
   bool claims = true;
-  // What its tiles were cut for, 0 if not told. Part of the job already; here
-  // for clients that come back and don't say it.
+  // Agents that its tiles were cut for; 0 if not told. Part of the job already;
+  // here for clients that come back and don't give it.
   int agents = 0;
   int workers = 0;  // of each
-  // Tasks that some result needs, for `status`; 0 if not told. Who submits has
+  // Tasks that some result needs, for `status`; 0 if not told. The client has
   // counted them, which takes a bit each; agents don't.
   int64_t tasks_needed = 0;
 
@@ -55,17 +55,17 @@ struct JobLimits {
   // all agents, or copies go astray.
   int64_t generation_interval = 16;
   CopyLimits copies;
-  // An agent that has not taken so many bytes yet hears only what is bound, and
-  // asks for what it needs.
+  // An agent for which so many bytes wait gets only announcements, and demands
+  // the values that it needs.
   int64_t credit_bytes = 16 << 20;
-  // What is said of labels to the same agents is gathered into messages of so
+  // Messages about labels to the same agents are batched into messages of so
   // many bytes, which need neither a packet of their own nor a stream.
   int64_t batch_bytes_max = 1000;
   // Longer messages with copies, or with values that move, are offered first.
   int64_t offer_bytes_min = 8 << 10;
   // Tasks on the way down of one backward walk.
   int64_t walk_frames_max = 1 << 14;
-  // A task that takes less is not worth the messages of giving it away.
+  // A shorter task is not worth the messages of a grant.
   absl::Duration granted_task_min = absl::Microseconds(200);
   // It comes back if its thief is silent for so long.
   absl::Duration grant_silence_max = absl::Seconds(1);

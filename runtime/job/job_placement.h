@@ -1,5 +1,5 @@
-// JobPlacement: who holds which label of a job and who runs which task, as this
-// agent's view has it. Views differ for a moment; see docs/ARCHITECTURE.md,
+// JobPlacement: the agents that hold each label of a job and run each task, by
+// this agent's view. Views differ for a moment; see docs/ARCHITECTURE.md,
 // "Homes".
 //
 // A data structure: no messages, no clock. Used by one thread.
@@ -27,8 +27,8 @@ class JobPlacement {
   Placement SetView(PlacementView view);
   const Placement& placement() const { return placement_; }
 
-  // Of this job, as far as its array and the number of indices go: labels from
-  // outside are checked before anything reads them.
+  // `label` is of this job, as far as its array and number of indices go:
+  // labels from outside are checked before anything reads them.
   bool IsKnown(const Label& label) const;
   uint64_t KeyOf(const Label& label) const;
   // None without members.
@@ -41,12 +41,13 @@ class JobPlacement {
   }
   bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
   bool IsMine(const Task& task) const { return HomeOf(task) == self_; }
-  // Its home, then those who are to have copies: one more of what is pinned.
+  // The home of `label`, then the agents that are to have copies: one more for
+  // retained generations.
   absl::Span<const AgentId> HoldersOf(const Label& label) const;
-  // Nobody else is to have or to read what it makes. Also false where that
-  // would take long to find out.
+  // No other agent is to have or to read the outputs of `task`. Also false
+  // where that would take long to find out.
   bool IsInternal(const Task& task) const;
-  // The place of `agent` there; -1: it is to have none.
+  // The place of `agent` among the holders; -1: none.
   int RankOf(const Label& label, AgentId agent) const;
 
  private:

@@ -11,8 +11,8 @@ namespace {
 
 // Demands that are followed before others have their turn: some milliseconds.
 constexpr int kExpandedAtOnce = 256;
-// Where tasks run or wait for the executor, the search may take its time; what
-// they make ready may not wait for it.
+// Where tasks run or wait for the executor, the search may take its time; tasks
+// that they make ready may not wait for it.
 constexpr int kExpandedBesideWork = 4;
 
 absl::Status CheckMemory(const JobStorage& storage,
@@ -136,7 +136,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
 void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   tasks_.NoteEnded(completion.task);
   if (!job_.failure.ok()) return;
-  // Of an earlier run of this job.
+  // The task is of an earlier run of this job.
   if (absl::IsCancelled(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
     return;
@@ -150,7 +150,7 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
         TroubleKind::kUnable,
         NameTask(completion.status, job_.program(), completion.task));
   }
-  // What an earlier run of this task gave up it may have needed yet.
+  // The task may need inputs that an earlier run of it released early.
   if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
     return demands_.DemandInputs(now, completion.task, /*depth=*/1,

@@ -9,25 +9,27 @@
 namespace dogged {
 namespace {
 
-// Values on their way to disk, at most; one may be larger. Some are put while
-// others are flushed.
+// Bytes on their way to disk, at most; a single value may be larger. Some are
+// put while others are flushed.
 constexpr int64_t kWritingBytesMin = 1 << 20;
 constexpr int64_t kWritingBytesMax = 32 << 20;
 constexpr absl::Duration kReliefInterval = absl::Milliseconds(2);
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
-// Then inputs may be lost, and what is lost is made again only for who demands
-// it for certain. More tries make each version of a lost row wait that long.
+// Tries to fetch inputs. Then these may be lost, and lost labels are made again
+// only for certain demands. More tries make each version of a lost row wait
+// that long.
 constexpr int kTriesMax = 2;
-// While one task runs, others of this host may still hold what another one read
-// or made.
+// While a task runs, agents of this host may still hold values that another
+// task read or made.
 constexpr int64_t kTasksAtOnce = 2;
-// Versions of a row go once a later pin is there.
+// Versions of a row are dropped once a later retained generation is there.
 constexpr int64_t kPinsAtOnce = 2;
-// To hollow a smaller value frees next to nothing, for it keeps its header.
+// To spill a smaller value frees next to nothing, for it keeps its header.
 constexpr int64_t kHollowedMin = Value::kHeaderBytes;
-// A value that is never hollow, or the header of one that is.
+// Bytes in memory of a value too small to be spilled, or the header of a
+// spilled value.
 constexpr int64_t kKeptBytes = Value::kHeaderBytes + kHollowedMin;
-// What can't go on for so long, never will.
+// A state without progress for so long is final.
 constexpr absl::Duration kStuckTime = absl::Seconds(2);
 
 }  // namespace
@@ -166,8 +168,8 @@ void JobStorage::Relieve(absl::Time now,
   const int64_t target = std::min(options_.bytes_max / 8 * 5, room);
   if (live_bytes() <= high || now < next_relief_) return;
   next_relief_ = now + kReliefInterval;
-  // Waiting tasks know that their inputs are there, that is enough. Those that
-  // share a block with the shard go first: nothing is lost by it.
+  // Waiting tasks need to know only that their inputs are there. Inputs that
+  // share a block with the shard are replaced first: nothing is lost by it.
   const auto hollow_shared = [](const Value& v) {
     return v.IsUnique() || v.bytes() < kHollowedMin ? v : v.Hollow();
   };
@@ -175,7 +177,7 @@ void JobStorage::Relieve(absl::Time now,
   ReplaceStagedInputs(hollow_shared);
   Evict(target);
   if (live_bytes() <= high) return;
-  // What others hold has to be fetched again.
+  // Values that other agents hold have to be fetched again.
   const auto hollow_all = [](const Value& v) {
     return v.bytes() < kHollowedMin ? v : v.Hollow();
   };
@@ -262,9 +264,9 @@ absl::Status JobStorage::Judge(const Task& task, int64_t bytes) const {
 }
 
 int64_t JobStorage::Enough(int64_t live, int64_t bytes) const {
-  // An eighth above: what is kept of values on disk grows until the job ends,
-  // and a number that falls short by some bytes next time helps nobody.
-  // Of a task wider than all that were looked at its readers take more still.
+  // An eighth above: the headers kept of values on disk grow until the job
+  // ends, and a number that falls short by some bytes next time helps nobody.
+  // If a task is larger than all samples, its readers may be larger still.
   const int64_t widest = bytes > widest_bytes_ ? 2 * bytes : widest_bytes_;
   const int64_t needed =
       std::max(live + bytes, kTasksAtOnce * widest + kept_bytes_);
@@ -408,7 +410,7 @@ void JobStorage::Offer(const Label& label, const Value& value) {
 }
 
 bool JobStorage::Note(const ValueStore::Event& event) {
-  ForgetErased();  // what was bound again is not what is on disk
+  ForgetErased();  // labels bound again differ from the disk
   LabelEntry* entry = shard_.Find(event.label);
   const bool is_hollow = entry != nullptr && entry->value.IsHollow();
   bool is_lost = false;

@@ -43,15 +43,15 @@ class JobStorage {
  public:
   struct Options {
     Digest job;
-    // Values count as durable only once they are written, or what was made of
-    // them is.
+    // Values count as durable only once they are written, or the values made of
+    // them are.
     bool keeps_values = false;
-    // What all values of this process may take; 0: no bound.
+    // Bytes that all values of this process may take; 0: no bound.
     int64_t bytes_max = 0;
     std::function<int64_t()> live_bytes = Value::LiveBytes;
     int64_t generation_interval = JobLimits().generation_interval;
   };
-  // A hollow value that is wanted whole: by which agents.
+  // Loaded: a label that was spilled, and the agents that wait for its value.
   struct Loaded {
     Label label;
     absl::btree_set<AgentId> targets;
@@ -86,47 +86,47 @@ class JobStorage {
   int64_t staged_count() const {
     return static_cast<int64_t>(staged_.size() + active_.size());
   }
-  // What tasks take is known from now on, on an agent of so many workers; see
+  // Gives the memory needs of tasks, on an agent of so many workers; see
   // stuck().
   void SetKernels(std::shared_ptr<const KernelTable> kernels, int workers);
   // kResourceExhausted if `bytes`, of inputs and outputs of `task`, are more
-  // than all values may take: with the number that would do.
+  // than all values may take; names the number that would do.
   absl::Status Judge(const Task& task, int64_t bytes) const;
-  // Makes room if memory is short, writes what is to be written, and hands out
-  // staged tasks whose inputs are all here. `running` counts the tasks that
-  // have been handed out and have not completed. `is_result` says what has to
-  // be written; `replace_inputs` replaces each input of tasks that wait.
+  // Spills values if memory is short, writes values, and hands out loading
+  // tasks whose inputs are all here. `running` counts the tasks that have been
+  // handed out and have not completed. `is_result` tells labels that must be
+  // written; `replace_inputs` replaces each input of tasks that wait.
   using Visit = absl::FunctionRef<Value(const Value&)>;
   std::vector<std::unique_ptr<Activation>> Advance(
       absl::Time now, int64_t running, int workers,
       absl::FunctionRef<bool(const Label&)> is_result,
       absl::FunctionRef<void(Visit)> replace_inputs);
-  // Inputs of staged tasks that this agent does not hold: to be demanded.
+  // Inputs of loading tasks that this agent does not hold: to be demanded.
   std::vector<std::pair<Label, Task>> TakeRemote() {
     return std::exchange(remote_, {});
   }
-  // Staged tasks whose inputs don't come: their hollow inputs count as missing.
+  // Loading tasks whose inputs don't come: their spilled inputs count as
+  // missing.
   std::vector<std::unique_ptr<Activation>> TakeReturned() {
     return std::exchange(returned_, {});
   }
-  // Why no task can ever run; OK as long as one may.
+  // The reason for which no task can ever run; OK as long as one may.
   const absl::Status& stuck() const { return stuck_; }
 
   // --- values
-  // Has the bytes of a hollow value fetched; TakeLoaded() says when.
+  // Fetches the bytes of a spilled value, which TakeLoaded() then returns.
   void Load(const Label& label, const absl::btree_set<AgentId>& targets);
   std::vector<Loaded> TakeLoaded() { return std::exchange(loaded_, {}); }
-  // Bytes that came from elsewhere, maybe for a staged task.
+  // Takes bytes that came from elsewhere, maybe for a loading task.
   void Offer(const Label& label, const Value& value);
-  // Of this job. kWritten, kLoaded and kLost are dealt with here. True if an
-  // entry had nothing but what was on disk, and that is lost: the entry then
-  // holds no value.
+  // Handles kWritten, kLoaded and kLost events of this job. True if the bytes
+  // of an entry were on disk only, and are lost: the entry then holds no value.
   bool Note(const ValueStore::Event& event);
-  // A value of this job that was found on disk: `entry` gets it, whole or
-  // hollow as memory allows.
+  // Gives `entry` a value of this job that was found on disk, whole or spilled
+  // as memory allows.
   void Adopt(const Label& label, LabelEntry& entry, const Value& value);
   void Scan() { store_->Scan(options_.job); }
-  // The job has ended: what is on disk goes, unless it is nowhere else.
+  // The job has ended: erases its values on disk, unless they are nowhere else.
   void Conclude();
   // The disk takes no more: nothing is written from now on, and memory that
   // would need it is stuck. False if that was so before.

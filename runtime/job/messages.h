@@ -1,9 +1,9 @@
-// What agents say to each other about one job. The envelope names the job;
-// the bodies here name labels and tasks. Every message is a hint: it may be
-// lost, doubled, late, or about a view that has passed.
+// Messages between agents about a job. The envelope names the job; the bodies
+// here name labels and tasks. Every message is a hint: it may be lost, doubled,
+// late, or about a view that has passed.
 //
-// The first six kinds, kPublish to kStored, speak of labels: of one or of many,
-// one body after the other (bulks.h gathers them). One that is malformed makes
+// The first six kinds, kPublish to kStored, are about labels: one or many, as
+// concatenated bodies (message_batcher.h joins them). A malformed body makes
 // the whole message so.
 #ifndef DOGGED_RUNTIME_JOB_MESSAGES_H_
 #define DOGGED_RUNTIME_JOB_MESSAGES_H_
@@ -28,16 +28,16 @@
 namespace dogged {
 
 enum class JobMessage : uint8_t {
-  // "This label is bound, here is the value." To the homes of its consumers,
-  // to its other replicas, to whoever waits.
+  // "This label is bound, here is the value." To the homes of its consumers, to
+  // its other replicas, to waiters.
   kPublish = kFirstFreeKind,
-  // "I hold this label, with this digest." Whoever lacks it demands it; who
-  // is through with it says so.
+  // "I hold this label, with this digest." An agent that lacks it demands it;
+  // consumers' homes that are done report so.
   kAnnounce = kFirstFreeKind + 1,
   // "This task needs this label."
   kDemand = kFirstFreeKind + 2,
-  // "This task's outputs are durable: it needs this label no more." Of a label
-  // with many consumers: "so are those of all whose home I am."
+  // "This task's outputs are durable: it needs this label no more." For a
+  // high-fanout label: "and so are the outputs of all consumers at home here."
   kDone = kFirstFreeKind + 3,
   // "This label was dropped: all its consumers were done." To holders of
   // copies, and as the answer to a demand that is not certain.
@@ -47,11 +47,11 @@ enum class JobMessage : uint8_t {
   // "These rows are yours now; so far were they bound and retired", or "I have
   // handed over all". A hint that saves the new home from running what is done.
   kWatermarks = kFirstFreeKind + 6,
-  // A searcher: "is this label bound?" And what its home says.
+  // A searcher: "is this label bound?" And the answer of its home.
   kLookup = kFirstFreeKind + 7,
   kAnswer = kFirstFreeKind + 8,
-  // A searcher: "I run this task", again while it does. And whether nobody
-  // else does.
+  // A searcher: "I run this task", again while it does. And whether no other
+  // agent does.
   kClaim = kFirstFreeKind + 9,
   kClaimed = kFirstFreeKind + 10,
   // As kPublish; the value lies in the sender's arena, lent to the receiver.
@@ -59,17 +59,16 @@ enum class JobMessage : uint8_t {
   // Empty: "I take part in this job from now on."
   kStarted = kFirstFreeKind + 12,
   // An idle agent: "I have room for so many tasks." And, some time later: "run
-  // this one", in the form of a claim; what the sender has of its inputs
-  // follows.
+  // this task", in the form of a claim; the inputs that the sender has follow.
   kSteal = kFirstFreeKind + 13,
   kGranted = kFirstFreeKind + 14,
 };
 
 // Empty: "I leave, and hold results of this job, which is over, that no client
-// has fetched." Whoever has no part in it begins one, to keep them.
+// has fetched." An agent without a part in the job begins one, to keep them.
 inline constexpr uint8_t kKeepResults = kFirstFreeKind + 29;
 
-// Of labels, so that one message may speak of many.
+// The kind is about labels, so that one message may be about many.
 inline bool IsAboutLabels(JobMessage kind) {
   return kind <= JobMessage::kStored;
 }
@@ -93,7 +92,7 @@ struct DemandBody {
   // Steps from the result or task where the search began.
   int32_t depth = 0;
   // The chain of demands begins at a result that is not bound, so the label is
-  // needed whatever done-watermarks say.
+  // needed whatever watermarks say.
   bool certain = false;
   // The asker was told that the label was retired, and needs it all the same.
   // Without this a late or doubled demand would compute history again.
@@ -101,8 +100,8 @@ struct DemandBody {
   // Do not search, only send the value once it is there.
   bool lazy = false;
 };
-// Consumers of one label: how many, each as often as it reads the label, and
-// the sum of their hashes. Whoever has another set in mind will not agree.
+// ConsumerSet: consumers of a label as their number, each as often as it reads
+// the label, and the sum of their hashes. Different sets compare unequal.
 struct ConsumerSet {
   uint64_t count = 0;
   uint64_t hash_sum = 0;
@@ -116,20 +115,20 @@ struct ConsumerSet {
 struct DoneBody {
   Label label;
   std::optional<Task> task;
-  ConsumerSet all;  // without a task: those whose home the sender is
+  ConsumerSet all;  // without a task: at home at the sender
 };
 struct RetiredBody {
   Label label;
-  std::optional<Task> task;  // the one that the demand was for
+  std::optional<Task> task;  // that the demand was for
 };
 
 // Rows are labels with zero at their version index.
 struct WatermarksBody {
   std::vector<std::pair<Label, int64_t>> done;
   std::vector<std::pair<Label, int64_t>> retired;
-  // Of labels of these rows, also of those that were dropped, see DigestLog.
+  // Digests of labels of these rows, also of dropped ones, see DigestLog.
   std::vector<RowDigests> digests;
-  // The sender has handed over all that was its own and is the receiver's now.
+  // The sender has handed over all labels that moved from it to the receiver.
   bool handover_complete = false;
 };
 
@@ -152,8 +151,7 @@ struct StealBody {
   int64_t count = 0;
 };
 
-// One body of the kinds that speak of labels; and all that a message of them
-// holds, at least one.
+// A body of the kinds about labels; and all bodies of a message, at least one.
 Bytes EncodePublish(const Label& label, const Value& value);
 absl::StatusOr<std::vector<PublishBody>> DecodePublish(absl::string_view body);
 Bytes EncodeAnnounce(const AnnounceBody& body);

@@ -1,4 +1,4 @@
-// ProgramLabels: what the dictionary asks about labels, answered from the
+// ProgramLabels: the dictionary's questions about labels, answered from the
 // dependences of a program.
 #ifndef DOGGED_RUNTIME_JOB_PROGRAM_LABELS_H_
 #define DOGGED_RUNTIME_JOB_PROGRAM_LABELS_H_

@@ -89,7 +89,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
         retention_.RemoteConsumerHomes(label, *entry);
     targets.insert(homes.begin(), homes.end());
   }
-  targets.erase(from);  // who has made it has told its own consumers
+  targets.erase(from);  // the maker has told its own consumers
   // All agents wait to hear whether a loop goes on.
   if (job_.goal.rounds.IsCondition(label)) {
     for (const PlacementMember& m : labels_.places.placement().members()) {
@@ -157,7 +157,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
 
 void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
   absl::Duration interval = job_.limits.sweep_interval;
-  if (!tasks_.IsPaused()) {  // one who leaves has no time to back off
+  if (!tasks_.IsPaused()) {  // an agent that leaves has no time
     interval = std::min(
         2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
                      job_.times.DemandTimeout(now)),
@@ -259,7 +259,7 @@ bool Replication::Lacks(absl::string_view announce) const {
     return !job_.relations.ForEachConsumer(label, needs_nothing);
   };
   const auto bodies = DecodeAnnounce(announce);
-  // One that is malformed is refused.
+  // A malformed announcement is refused.
   return bodies.ok() && std::any_of(bodies->begin(), bodies->end(), lacks);
 }
 

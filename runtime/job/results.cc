@@ -64,7 +64,7 @@ std::vector<std::pair<Label, Value>> Results::TakeResults() {
   return std::exchange(requests_.found, {});
 }
 
-// What is only on disk is wanted until it has been loaded.
+// A spilled result stays requested until it has been loaded.
 void Results::HandOutIfRequested(const Label& label, const Value& value) {
   const auto it = requests_.wanted.find(label);
   if (it == requests_.wanted.end()) return;

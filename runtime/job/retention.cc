@@ -8,7 +8,7 @@
 namespace dogged {
 namespace {
 
-// Of a wide label, beside its holders.
+// Size up to which the value of a high-fanout label is kept beside its holders.
 constexpr int64_t kKeptBytesMax = 8 << 10;
 
 }  // namespace
@@ -218,7 +218,7 @@ void Retention::CrossOffReported(Outbox& out) {
   for (const auto& [label, reports] : labels_.high_fanout.TakeReports()) {
     LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr || !entry->is_home) continue;
-    // Who says so counts, if he speaks of the same consumers.
+    // A report counts if it is about the same consumers.
     HighFanoutLabels::Reports here;
     job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
       here[labels_.places.HomeOf(task)].Add(task);
@@ -242,7 +242,7 @@ bool Retention::IsDurable(const Label& label, const LabelEntry& entry) const {
   if (entry.consumers.left() == 0 && !job_.goal.rounds.IsResult(label))
     return true;
   if (storage_.keeps_values() && entry.on_disk != OnDisk::kYes) return false;
-  // A copy counts while its holder has a rank; others may drop theirs.
+  // A copy counts while its holder has a rank; agents without may drop theirs.
   const absl::Span<const AgentId> holders = labels_.places.HoldersOf(label);
   return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {
     return agent == job_.self ||
@@ -259,7 +259,7 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
   }
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
-  // One report for all outputs whose home is here.
+  // A single report stands for all outputs at home here.
   bool all_durable = true;
   absl::InlinedVector<Label, 2> outputs;
   job_.relations.ForEachCreated(*producer, [&](int, const Label& created) {

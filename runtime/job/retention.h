@@ -1,8 +1,8 @@
-// Retention: how long a label is kept. Its consumers are told that it is bound,
-// asked whether they are done, and crossed off; a label whose consumers'
-// outputs are all durable is dropped, unless it is a retained generation. Being
-// wrong costs recomputation, never a wrong answer. wide_labels.h says how where
-// consumers are many.
+// Retention: decides how long a label is kept. Its consumers are told that it
+// is bound, asked whether they are done, and crossed off; a label whose
+// consumers' outputs are all durable is dropped, unless it is a retained
+// generation. A wrong decision costs recomputation, never a wrong answer. See
+// high_fanout.h for labels with many consumers.
 #ifndef DOGGED_RUNTIME_JOB_RETENTION_H_
 #define DOGGED_RUNTIME_JOB_RETENTION_H_
 
@@ -24,22 +24,22 @@ class Retention {
             TaskTable& tasks)
       : job_(job), labels_(labels), storage_(storage), tasks_(tasks) {}
 
-  // Watermarks the consumers whose home is here, reports those that are done to
-  // the label's home. If `value` is none it is demanded from `holder`, if need
-  // be.
+  // Marks the input of consumers at home here, reports consumers that are done
+  // to the label's home. If `value` is none it is demanded from `holder`, if
+  // need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
                                                const LabelEntry& entry) const;
-  // What still reads it has run here: copies of its outputs are enough.
+  // All consumers left have run here: copies of their outputs are enough.
   bool IsUsedUp(const Label& label, const LabelEntry& entry) const;
   // Has enough copies, as far as this agent knows.
   bool IsDurable(const Label& label, const LabelEntry& entry) const;
   // Tells the producer's inputs once its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
   void RetireIfUnneeded(const Label& label, Outbox& out);
-  // Of labels that are kept only because they are retained generations.
+  // Drops labels that are kept only as retained generations.
   void DropAllRetained(Outbox& out);
   void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
   void CrossOffReported(Outbox& out);

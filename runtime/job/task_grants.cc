@@ -10,11 +10,11 @@
 namespace dogged {
 namespace {
 
-// What bytes take that have to travel, in time: 100 MB/s.
+// Time for each byte that has to travel: 100 MB/s.
 constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
 
-// Who has had nothing to do for so long asks for a task whatever the processors
-// do.
+// An agent that has been idle for so long asks for a task, however busy the
+// processors are.
 constexpr absl::Duration kBoredAfter = absl::Seconds(1);
 
 // Workers of all members on the host of `agent`; 0 if it is no member.
@@ -68,8 +68,8 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   }
 }
 
-// Of inputs that the thief neither has nor could be lent: they are to reach it
-// sooner than the task would end here.
+// Bytes of inputs that the thief neither has nor could be lent: they are to
+// reach it sooner than the task would end here.
 int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
   const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
   int64_t bytes = 0;

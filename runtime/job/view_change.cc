@@ -117,13 +117,13 @@ void ViewChange::TellStart(Outbox& out) {
   }
 }
 
-// What was sent to `peer` before was lost.
+// Messages sent to `peer` before were lost.
 void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   if (!labels_.places.placement().Contains(peer)) {
     labels_.handover.NoteEarlyStart(peer);
     return;
   }
-  labels_.handover.EndAwait(peer);  // who has just started has nothing to give
+  labels_.handover.EndAwait(peer);  // a peer that has just started has nothing
   sender_.Forget(peer);
   labels_.handover.Owe(peer);
   offers_.NoteHandoverComplete(now, peer);
@@ -154,8 +154,8 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   }
 }
 
-// Homes have changed, or have heard nothing: what was asked so far says nothing
-// about how soon they answer.
+// Homes have changed, or have heard nothing: demands so far tell nothing about
+// how soon they answer.
 void ViewChange::AskAllAgain(absl::Time now) {
   tasks_.demanded().CheckAllAt(now);
   results_.AskAllAgain(now);

@@ -1,5 +1,5 @@
-// ViewChange: what a change of members means for a job: which labels and tasks
-// move, what is handed over, and what is said to a member that begins anew.
+// ViewChange: the effects of a change of members on a job: labels and tasks
+// that move, hand-overs, and messages to a member that begins anew.
 #ifndef DOGGED_RUNTIME_JOB_VIEW_CHANGE_H_
 #define DOGGED_RUNTIME_JOB_VIEW_CHANGE_H_
 

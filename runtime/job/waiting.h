@@ -1,4 +1,4 @@
-// What waits beside tasks: results that clients want, and reports. Plain data.
+// Waiting work beside tasks: requests for results, and reports. Plain data.
 #ifndef DOGGED_RUNTIME_JOB_WAITING_H_
 #define DOGGED_RUNTIME_JOB_WAITING_H_
 
