@@ -39,11 +39,11 @@ class LabelRelations {
   int32_t array_count() const {
     return static_cast<int32_t>(version_index_.size());
   }
-  // The most versions that a label is ahead of one that it is made of; at
-  // least 1.
+  // The largest difference of versions of a label and one that it is made of;
+  // at least 1.
   int64_t version_span() const { return version_span_; }
 
-  // Something makes it: its index lies within its array.
+  // A task makes `label`: its index lies within its array.
   virtual bool IsMade(const Label& label) const = 0;
   // It is made of other labels, and not of nothing.
   virtual bool IsMadeOfLabels(const Label& label) const = 0;

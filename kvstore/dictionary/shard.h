@@ -1,6 +1,6 @@
-// Shard: the bindings that this agent holds, and who waits for those that it
-// does not have yet. Binding twice is fine; binding differently is an error.
-// A data structure: no messages, no clock. Used by one thread.
+// Shard: the bindings that this agent holds, and the agents that wait for
+// further ones. Binding twice is fine; binding differently is an error. A data
+// structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_KVSTORE_DICTIONARY_SHARD_H_
 #define DOGGED_KVSTORE_DICTIONARY_SHARD_H_
 
@@ -46,7 +46,8 @@ class ConsumersDone {
   }
   int64_t left() const { return left_; }
 
-  // A label with more consumers is *wide*: looking for one of them takes long.
+  // A label with more consumers has high fan-out: looking for one of them takes
+  // long.
   static constexpr int64_t kNarrowMax = 128;
 
  private:
@@ -105,8 +106,8 @@ class Shard {
   absl::StatusOr<bool> Bind(const Label& label, Value value);
 
   void Erase(const Label& label);
-  // Keeps a list of what is bound and of what is erased, for who writes values
-  // to disk.
+  // Keeps lists of bound and of erased labels, for the component that writes
+  // values to disk.
   void StartTracking() { is_tracking_ = true; }
   // Labels that were bound since the last call, in that order.
   std::vector<Label> TakeBound() { return std::exchange(bound_, {}); }
@@ -115,8 +116,8 @@ class Shard {
 
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
   int64_t BytesInMemory() const;  // of values
-  // Labels whose entry satisfies `keep`, in label order: the same in every
-  // run, so that whoever sends messages for them does so in one order.
+  // Labels whose entry satisfies `keep`, in label order: the same in every run,
+  // so that messages about them are sent in one order.
   std::vector<Label> Select(
       absl::FunctionRef<bool(const Label&, const LabelEntry&)> keep) const;
 
@@ -128,10 +129,10 @@ class Shard {
   std::vector<Label> erased_;
 };
 
-// Done-watermarks: which labels were bound (or retired) once, by the newest
+// RowWatermarks: labels that were bound (or retired) once, by the newest
 // version of each row: a row is a label without its version index, and its
-// versions follow one another. A hint for those who would otherwise compute
-// history again; it never refuses a demand.
+// versions follow one another. A hint that saves computing history again; it
+// never refuses a demand.
 class RowWatermarks {
  public:
   // `row` carries zero at the version index.

@@ -29,7 +29,7 @@ namespace dogged {
 class Watermarks {
  public:
   // `relations` outlives the watermarks. Every `generation_interval`-th version
-  // is pinned.
+  // is a retained generation.
   Watermarks(const LabelRelations& relations, int64_t generation_interval);
 
   // As LabelRelations has them.
@@ -53,8 +53,8 @@ class Watermarks {
   void NoteRetired(const Label& label);
   bool IsRetired(const Label& label) const;
 
-  // It was dropped for its consumer to update it in place, and its producer's
-  // inputs are to hear that the producer is done once the consumer is.
+  // `label` was dropped for its consumer to update it in place; inputs of its
+  // producer are to hear that the producer is done once the consumer is.
   void NoteReleasedEarly(const Label& label) { released_early_.insert(label); }
   bool IsReleasedEarly(const Label& label) const {
     return released_early_.contains(label);

@@ -86,9 +86,9 @@ class Lending {
   void SetView(absl::Time now, const View& view);
   void Tick(absl::Time now, Outbox& out);
 
-  // Lends `value` to `reader`, who must be told of it. None if it can't be
-  // lent: it is not in the arena, `reader` does not map that, or too much is
-  // lent already. Then its bytes have to travel.
+  // Lends `value` to `reader`, which must be told of it. None if it can't be
+  // lent: it is not in the arena, `reader` does not map that, or too many bytes
+  // are lent already. Then its bytes have to travel.
   std::optional<Loan> Lend(AgentId reader, const Value& value);
   // Values of the arena may be lent to `reader`, as far as is known now.
   bool MayLend(AgentId reader) const;

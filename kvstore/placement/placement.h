@@ -1,7 +1,7 @@
-// Placement: which agents a key's home is, by weighted rendezvous hashing. A
-// pure function of the members and of the job's salts, so agents with equal
-// views agree without a word, and a view change moves only the keys of who came
-// or left.
+// Placement: the home and further holders of a key, by weighted rendezvous
+// hashing. A pure function of the members and of the job's salts, so agents
+// with equal views agree without a message, and a view change moves only keys
+// of agents that came or left.
 //
 // Immutable but for a cache; used by one thread.
 #ifndef DOGGED_KVSTORE_PLACEMENT_PLACEMENT_H_

@@ -251,9 +251,9 @@ class RocksDbEngine : public Engine {
   }
 
   // After an error RocksDB refuses writes until it has flushed what it holds in
-  // memory, which it may never be able to. All of that was answered with the
-  // error, so it is given up. Without success there is no database, and the
-  // next request tries again.
+  // memory, which it may never be able to. All those writes were answered with
+  // the error, so they are given up. Without success there is no database, and
+  // the next request tries again.
   absl::Status Recover() {
     if (database_ != nullptr) {
       (void)database_->SetDBOptions({{"avoid_flush_during_shutdown", "true"}});

@@ -9,7 +9,8 @@
 namespace dogged {
 namespace {
 
-// As far back as tasks are made again while pins live; and 32 MB.
+// As far back as labels are recomputed while retained generations live; and 32
+// MB.
 constexpr int64_t kDigestVersions = 64;
 constexpr int64_t kDigestsMax = int64_t{1} << 21;
 

@@ -21,12 +21,12 @@
 
 namespace dogged {
 
-// Whether something is needed for certain, and how deep it is. Guesses may keep
-// one another busy for long; a chain that begins at an unbound result ends at
+// Urgency: whether a label or task is certain, and its depth. Guesses may keep
+// each other busy for long; a chain that begins at an unbound result ends at
 // tasks that can run.
 using Urgency = std::pair<bool, int32_t>;
 
-// A label that somebody demands and nobody has bound, still to be looked at.
+// OpenDemand: an unbound label that is demanded, still to be resolved.
 struct OpenDemand {
   Label label;
   int32_t depth = 0;

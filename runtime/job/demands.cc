@@ -89,8 +89,8 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   }
   // Versions of a row follow one another, so the next unbound one is needed
   // too: the walk jumps to the frontier, and notification does the rest. Above
-  // a pin it goes step by step: neighbours that are through have to be asked
-  // for each of their versions.
+  // a retained generation it goes step by step: neighbours that are further
+  // must be asked for each of their versions.
   if (!job_.forward || !newest.has_value() || steps <= 1) return label;
   if (open.certain && !is_far) return label;
   Label target = label;

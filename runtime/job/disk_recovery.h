@@ -1,5 +1,5 @@
-// DiskRecovery: values whose bytes are on disk: loaded for those who wait,
-// adopted after a restart or from a former incarnation, and lost.
+// DiskRecovery: values whose bytes are on disk: loaded for waiters, adopted
+// after a restart or from a former incarnation, and lost.
 #ifndef DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 

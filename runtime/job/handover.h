@@ -29,10 +29,10 @@ class Handover {
   // `to` is to hear when all that it is given has arrived.
   void Owe(AgentId to) { giving_.try_emplace(to); }
   // A value is on its way to `to`, or a task runs whose outputs it will get.
-  // Counts only for one who is owed.
+  // Counts only if `to` is owed.
   void Give(AgentId to, const Label& label);
   void Give(AgentId to, const Task& task);
-  // It has arrived, or is not needed there.
+  // `label` has arrived, or is not needed there.
   void Settle(AgentId to, const Label& label);
   // `task` ran: its outputs are given, or were bound here.
   void Settle(const Task& task);
@@ -42,8 +42,8 @@ class Handover {
   void ForgetIf(absl::FunctionRef<bool(AgentId)> gone);
 
   // --- taking
-  // `from` may hand over until `limit`; `former` placed the job before.
-  // Nothing is awaited of one who has only just started.
+  // `from` may hand over until `limit`; `former` placed the job before. Nothing
+  // is awaited of an agent that has only just started.
   void Await(AgentId from, absl::Time limit, const Placement& former);
   // As Await(); it hands over though it is gone.
   void AwaitLeaver(AgentId from, absl::Time limit, const Placement& former);

@@ -68,14 +68,14 @@ class HighFanoutLabels {
   void Forget(const Label& label) { known_.erase(label); }
   // None if it is not kept here.
   Value ValueOf(const Label& label);
-  // Homes are others now.
+  // Homes have changed.
   void ForgetAll() { known_.clear(); }
-  // `task` lacks it, and waits for what comes.
+  // `task` lacks the value, and waits for it.
   void NoteAsker(const Label& label, const Task& task);
-  // Nobody has demanded it since the last sweep, for certain if `certain`:
-  // all askers get what comes. From now on somebody has.
+  // False if `label` was demanded since the last sweep, for certain if
+  // `certain`: all askers get the value that comes. Notes a demand otherwise.
   bool MayDemand(const Label& label, bool certain);
-  // Forgets what was not used for some sweeps.
+  // Forgets labels that were not used for some sweeps.
   void Sweep();
 
   // At a label's home, to be looked at with those of other homes.

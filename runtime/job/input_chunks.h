@@ -216,17 +216,17 @@ class InputChunks {
   bool is_nobody_left_ = false;  // for one of them, now
   AgentId likely_;               // had the last one that was asked for
   absl::btree_map<AgentId, absl::Time> heard_;
-  // Whom to send what is on its way here: each a chunk once.
+  // Agents to send chunks to that are on their way here: once each.
   absl::btree_map<int64_t, absl::btree_set<AgentId>> waiters_;
   absl::btree_map<int64_t, absl::btree_set<AgentId>> holders_wanted_;
 
   bool has_supplier_ = false;
   bool is_keeper_ = false;
   bool is_leaving_ = false;
-  int64_t next_to_supply_ = 0;  // all before were wished for
+  int64_t next_to_supply_ = 0;  // all before were requested
   absl::btree_set<int64_t> being_supplied_;
   std::deque<int64_t> supply_first_;
-  int64_t supply_bytes_ = 0;  // wished for
+  int64_t supply_bytes_ = 0;  // requested
   absl::Time next_partners_ = absl::InfinitePast();
   bool are_all_partnered_ = false;
   std::vector<AgentId> partners_of_;  // the others, when they were looked at

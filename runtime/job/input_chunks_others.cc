@@ -319,7 +319,7 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
   for (const auto& [to, chunks] : messages) Send(to, kWish, chunks, out);
 }
 
-// Somebody who does not answer is not nobody: its death will be known.
+// An agent that does not answer still counts: its death will be known.
 void InputChunks::NoteLost(absl::Time now, int64_t at, const Search& search) {
   if (!awaiting_.contains(at)) return;
   is_nobody_left_ = true;

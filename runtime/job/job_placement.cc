@@ -19,7 +19,7 @@ JobPlacement::JobPlacement(AgentId self, int replicas,
       replicas_(replicas),
       relations_(relations),
       watermarks_(watermarks),
-      // Pinned labels have one copy more.
+      // Retained generations have one copy more.
       placement_({}, replicas + 1) {}
 
 Placement JobPlacement::SetView(PlacementView view) {
@@ -40,8 +40,8 @@ uint64_t JobPlacement::KeyOf(const Label& label) const {
       label.index);
 }
 
-// All ranks are placed as if the label were pinned, so that a pin adds a holder
-// and moves none.
+// All ranks are placed as if the label were a retained generation, so that
+// being one adds a holder and moves none.
 absl::Span<const AgentId> JobPlacement::HoldersOf(const Label& label) const {
   const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
   const int copies =

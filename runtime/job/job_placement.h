@@ -19,7 +19,8 @@ namespace dogged {
 
 class JobPlacement {
  public:
-  // `relations` and `watermarks`, which say what is pinned, outlive this.
+  // `relations` and `watermarks`, which know retained generations, outlive
+  // this.
   JobPlacement(AgentId self, int replicas, const Relations& relations,
                const Watermarks& watermarks);
 

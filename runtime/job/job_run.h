@@ -88,7 +88,7 @@ class JobRun {
   std::vector<std::pair<Label, Value>> TakeResults() {
     return results_.TakeResults();
   }
-  // DONE: results no longer count as demanded, but by those who Want() them.
+  // DONE: results no longer count as demanded, except by Want().
   void SetResultsDemanded(bool demanded) { job_.goal.is_demanded = demanded; }
   // The job has ended: drops values on disk that exist elsewhere too.
   void ConcludeStorage() { storage_.Conclude(); }

@@ -246,7 +246,7 @@ void JobStorage::SetKernels(std::shared_ptr<const KernelTable> kernels,
     widest_bytes_ = bytes;
     widest = task;
   });
-  // Results stay until somebody has all of them.
+  // Results stay until a client has all of them.
   const double labels =
       task_bytes_->LabelsAtOnce(kPinsAtOnce * options_.generation_interval) +
       static_cast<double>(relations_.program().ResultCount());

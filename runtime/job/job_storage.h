@@ -1,13 +1,14 @@
-// JobStorage: where the bytes of one job's values are on this agent: in memory,
-// on disk, or both; which are on their way from one to the other; and which
-// tasks wait for bytes before they may run.
+// JobStorage: the bytes of a job's values on this agent, in memory, on disk, or
+// both, or on their way from one to the other; and the tasks that wait for
+// bytes before they may run.
 //
 // Two reasons to write a value: the agent has a directory of its own and keeps
-// there what it holds, or enough to make that again (`keeps_values`,
-// WriteQueue); or memory is short. Under pressure values that are on disk turn
-// hollow, oldest first. A task whose inputs are hollow is *staged*; the most
-// urgent staged tasks get their inputs loaded, within the bound, so no two
-// tasks wait for each other's memory.
+// its values there, or enough to make these again (`keeps_values`, WriteQueue);
+// or memory is short. Under pressure values that are on disk are *spilled*,
+// oldest first: their bytes are dropped from memory (Value::Hollow()). A task
+// with spilled inputs is *loading* (Stage()); the most urgent ones get their
+// inputs loaded, within the bound, so no two tasks wait for each other's
+// memory.
 //
 // A machine: no threads, clocks or messages. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_JOB_STORAGE_H_
@@ -76,7 +77,7 @@ class JobStorage {
   // A task with these inputs can't run at once.
   bool MustStage(const Activation& record) const;
   void Stage(std::unique_ptr<Activation> record);
-  // Forgets `task`; false if it was not staged.
+  // Forgets `task`; false if it was not loading.
   bool Drop(const Task& task);
   std::vector<Task> StagedTasks() const;
   bool IsStaged(const Task& task) const {
@@ -136,7 +137,7 @@ class JobStorage {
   using Key = std::pair<int64_t, Task>;  // most urgent first
   struct Active {
     std::unique_ptr<Activation> record;
-    int64_t missing = 0;  // inputs that are still hollow
+    int64_t missing = 0;  // inputs that are still spilled
     int64_t bytes = 0;    // reserved for inputs and outputs
     int tries = 0;
     absl::Time next_try;
@@ -150,12 +151,12 @@ class JobStorage {
   void Relieve(absl::Time now, absl::FunctionRef<void(Visit)> replace_inputs);
   void ReplaceStagedInputs(Visit visit);
   void Evict(int64_t target);
-  // Asks for the hollow inputs; takes those that are here.
+  // Asks for spilled inputs; takes the inputs that are here.
   void Fetch(absl::Time now, Active& active);
   void Retry(absl::Time now);
   void Fill(Active& active, const Label& label, const Value& value);
-  // In which a task that needs `bytes` more beside `live` can run, and all
-  // others, as far as that is known.
+  // Memory in which a task that needs `bytes` more beside `live` can run, and
+  // all other tasks, as far as is known.
   int64_t Enough(int64_t live, int64_t bytes) const;
 
   const Relations& relations_;
@@ -166,7 +167,7 @@ class JobStorage {
   absl::flat_hash_map<Label, uint64_t> writing_;  // tickets
   WriteQueue write_queue_;
   std::deque<Label> to_evict_;  // written first
-  std::deque<Label> resident_;  // oldest first; may name what is gone
+  std::deque<Label> resident_;  // oldest first; some may be gone
   absl::flat_hash_map<Label, Loaded> loading_;
   std::vector<Loaded> loaded_;
 
@@ -178,7 +179,7 @@ class JobStorage {
   std::optional<TaskBytes> task_bytes_;
   int64_t widest_bytes_ = 0;  // of inputs and outputs of a task, as foretold
   int64_t kept_bytes_ = 0;    // beside them: scratch and labels, an estimate
-  int64_t room_wanted_ = 0;   // by the staged task that is next
+  int64_t room_wanted_ = 0;   // by the loading task that is next
   absl::Time next_relief_ = absl::InfinitePast();
   absl::Time stuck_since_ = absl::InfiniteFuture();
   absl::Status stuck_;

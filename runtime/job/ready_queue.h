@@ -22,7 +22,7 @@ class ReadyQueue {
  public:
   // `record` has its priority.
   void Put(std::unique_ptr<Activation> record);
-  // Null if it is not parked.
+  // Null if `task` is not here.
   std::unique_ptr<Activation> Remove(const Task& task);
   // The first that `may_start`; null if there is none.
   std::unique_ptr<Activation> Take(

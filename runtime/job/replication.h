@@ -1,6 +1,6 @@
-// Replication: binding labels, telling those who need them, and copies. A label
-// is bound at its home, which tells the homes of its consumers and sends copies
-// to its replicas; holders repeat what they hold until they are answered.
+// Replication: binding labels, telling agents that need them, and copies. A
+// label is bound at its home, which tells the homes of its consumers and sends
+// copies to its replicas; holders repeat announcements until they are answered.
 #ifndef DOGGED_RUNTIME_JOB_REPLICATION_H_
 #define DOGGED_RUNTIME_JOB_REPLICATION_H_
 

@@ -92,7 +92,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
                                         .lazy = job_.goal.is_demanded}),
                           out);
   } else if (!job_.goal.is_demanded) {
-    // Once the job is done nothing but this wish makes a result again whose
+    // Once the job is done only this request has a result made again whose
     // copies have all died.
     demands_.Open({.label = label, .depth = 1, .certain = true});
   }

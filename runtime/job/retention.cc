@@ -189,7 +189,7 @@ void Retention::ConsumerDone(const Label& label, const Task& task,
     const auto [next_label, next_task] = done_reports_.queue.front();
     done_reports_.queue.pop_front();
     LabelEntry* entry = labels_.shard.Find(next_label);
-    // Somebody may wait for it all the same.
+    // An agent may still wait for it.
     const bool is_here = entry != nullptr && !entry->value.IsNone();
     if (!is_here && labels_.watermarks.TakeReleasedEarly(next_label)) {
       ReportDone(*job_.relations.ProducerOf(next_label), out);

@@ -153,9 +153,9 @@ void TaskGrants::HandleGrant(absl::Time now, AgentId from,
   demands_.FetchInputs(task, /*coming_from=*/from, out);
 }
 
-// A thief repeats that it has the task, and demands what was lost on the way.
-// Gifts whose inputs don't come are given up, and that of which nothing is
-// heard runs at home.
+// A thief repeats its claim of a granted task, and demands inputs lost on the
+// way. Granted tasks whose inputs don't come are dropped, and run at home as
+// their claim ends.
 void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   std::vector<Task> missing;
   absl::btree_map<Task, RemoteTask> grants;

@@ -335,7 +335,7 @@ void TaskTable::CountIfLate(const Label& label, AgentId from) {
 // Their inputs' holders tell the new home.
 void TaskTable::DropMovedTasks() {
   std::vector<Task> moved;
-  // Gifts stay while they are their granter's.
+  // Granted tasks stay while their granter is their home.
   const auto look_at = [&](const Task& task) {
     const auto remote = remote_.find(task);
     const AgentId before =

@@ -224,8 +224,8 @@ TEST(Cluster, TheSearchAloneIsEnough) {
            {.job = {.search_only = true}, .faults = ManyFaults()}, 25);
 }
 
-// Design 3.1: an agent of another numeric class serves and routes, but runs no
-// task of the job and holds no shard of it, even when the client talks to it.
+// An agent of another numeric class serves and routes, but runs no task of the
+// job and holds no shard of it, even when the client talks to it.
 TEST(Cluster, AgentsOfAnotherNumericClassRunNothing) {
   Job job = Heat1dJob(101, 20, 8);
   job.numeric_class = "native";
@@ -268,8 +268,8 @@ TEST(Cluster, AJobThatNobodyCanRunFailsAfterAWhile) {
   EXPECT_TRUE(joined.status.ok()) << joined.status;
 }
 
-// Design 4: nobody owns a job. Its client may die; it ends all the same, as
-// done with the digest of its results.
+// A job belongs to no agent. Its client may die; it ends all the same, as done
+// with the digest of its results.
 TEST(Cluster, AJobWithoutAClientEndsByItself) {
   for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(6)}) {
     const Digest expected = DigestOfDigests(SerialResults(job));
