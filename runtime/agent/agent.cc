@@ -13,13 +13,14 @@ namespace {
 
 constexpr auto kAnnounce = static_cast<uint8_t>(JobMessage::kAnnounce);
 
-// Others hear of a job by then, if none of them says that it has it.
+// Other agents hear of a job by then, even if none has told that it has the
+// job.
 constexpr absl::Duration kUntoldMax = absl::Seconds(3);
-// What waits for room in a queue looks for it again after this.
+// Time after which messages that wait for room in a queue are tried again.
 constexpr absl::Duration kBehindInterval = absl::Milliseconds(1);
 constexpr absl::Duration kHousekeepingInterval = absl::Milliseconds(250);
 
-// Of values whose owner has gone, so many are copied at a time.
+// Bytes of values whose owner has gone that are copied at a time.
 constexpr int64_t kOrphanBytes = 64 << 20;
 constexpr absl::Duration kOrphanInterval = absl::Milliseconds(50);
 
@@ -139,15 +140,15 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     const Envelope head{.kind = kind, .source = from, .job = job};
     multicast_.Receive(now, {head, body}, outbox_, deliveries);
     for (const Delivery& d : deliveries) {
-      // Whoever needs no bytes takes it as word of who has them.
+      // For an agent that needs no bytes it is an announcement of the origin.
       Dispatch(now, d.origin, d.tag_only ? kAnnounce : d.kind, d.job, d.body);
     }
     return;
   }
   if (kind < kFirstFreeKind) {
     membership_.Receive(now, from, kind, body, outbox_);
-    // What the same agent says next counts on the view that it told of: one
-    // who leaves hands over at once.
+    // Later messages of this agent count on the view that it told of: an agent
+    // that leaves hands over at once.
     if (membership_.view() != placed_view_) HandleEvents(now);
     return;
   }
@@ -209,7 +210,7 @@ void Agent::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
     ++refused_count_;
     return;
   }
-  // One that is refused counts as lost: whoever needs it asks again.
+  // A refused loan counts as lost: a task that needs it asks again.
   const Value value = lending_->Borrow(from, lent->loan);
   if (value.IsNone()) return;
   Count(run.ReceiveLent(now, from, lent->label, value, outbox_));
@@ -331,10 +332,10 @@ absl::StatusOr<JobId> Agent::Submit(absl::Time now, std::string encoded,
 }
 
 void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
-  // A stale record never revives a job: what counts is the newest of each.
+  // A stale record never revives a job: the newest of each submission counts.
   index_.Note(record);
   const bool running = index_.IsRunning(record.job());
-  // Of what was over before it was heard of nothing more is kept.
+  // For a job that was over before it was heard of no entry is made.
   const auto found = running ? jobs_.try_emplace(record.job()).first
                              : jobs_.find(record.job());
   if (found == jobs_.end()) {
@@ -356,7 +357,7 @@ void Agent::ApplyRecord(absl::Time now, const JobRecord& record) {
     RaiseRounds(entry.hash, *entry.run);
     entry.run->SetResultsDemanded(running);
     if (!running && !entry.is_done) {
-      EndRun(entry);  // cancelled or failed: what it holds goes
+      EndRun(entry);  // cancelled or failed: drops its values
     } else if (!running) {
       entry.run->ConcludeStorage();
       if (entry.inputs != nullptr && entry.is_delivered) {

@@ -1,6 +1,6 @@
-// Agent: one process taking part, without its process: all protocol machines,
-// and the order in which one pass of the loop runs them. The world enters
-// through the ports, so the simulation runs this very code.
+// Agent: the protocol machines of one process that takes part, and the order in
+// which a pass of the loop runs them. The world enters through the ports, so
+// the simulation runs this very code.
 //
 // Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_AGENT_H_
@@ -47,12 +47,12 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // One pass: arrivals, completions, ticks, new work, sends; in this order.
+  // Makes a pass: arrivals, completions, ticks, new work, sends; in this order.
   void RunOnce(absl::Time now);
-  // When RunOnce wants to be called again if nothing arrives.
+  // Time of the next RunOnce() if nothing arrives.
   absl::Time next_wake() const { return next_wake_; }
-  // The last pass brought something and a worker is idle: the next message may
-  // be close, and whoever looks out for it takes no core from a task.
+  // The last pass brought messages or completions and a worker is idle: the
+  // next message may be close, and polling for it takes no core from a task.
   bool ExpectsMore() const {
     return (!arrivals_.empty() || had_completions_) && !executor_.LooksOut() &&
            executor_.unfinished_count() < executor_.worker_count();
@@ -61,7 +61,7 @@ class Agent {
   // --- membership
   AgentId id() const { return options_.self.id; }
   // To join: give the Snapshot() of this agent to Admit() of another one, and
-  // what that answers, at control address `by`, to Join(); see Membership.
+  // its answer, from control address `by`, to Join(); see Membership.
   std::string Snapshot() const { return membership_.Snapshot(); }
   absl::StatusOr<std::string> Admit(absl::Time now,
                                     absl::string_view snapshot) {
@@ -87,7 +87,7 @@ class Agent {
   // Takes a job to run. `encoded` is Job::Encode(). The same job under the
   // same submission changes nothing.
   //
-  // It begins, and others are told of it, once a second agent has it: IsTold().
+  // The job begins, and is gossiped, once a second agent has it: IsTold().
   //
   // Errors: kInvalidArgument for no job; kAlreadyExists while a job of the same
   //         name with another text runs, as far as is known here.
@@ -98,19 +98,19 @@ class Agent {
   // A new state of a known submission: done, cancelled, failed.
   bool IsTold(JobId job) const;
   void Conclude(absl::Time now, JobRecord record);
-  // A client is there that has all inputs of the job, or none any more; what it
-  // is to give, and what it gives. Errors: kNotFound without such a job;
-  // kInvalidArgument for what is not that chunk.
+  // A client is there that has all inputs of the job, or none any more; the
+  // chunks that it is to supply, and a supplied one. Errors: kNotFound without
+  // such a job; kInvalidArgument for bytes that are not that chunk.
   void SetSupplier(JobId job, bool is_there);
   std::vector<ChunkId> TakeInputWishes(JobId job);
   absl::Status Supply(JobId job, const ChunkId& chunk, absl::string_view bytes);
   // For a new incarnation: submissions that run, and their jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
-  // For a new incarnation in the same process: what this one holds of a job;
-  // to be adopted once the job runs there, else dropped.
+  // For a new incarnation in the same process: state of a job, to be adopted
+  // once the job runs there, else dropped.
   CarriedOver TakeCarriedOver(JobId job) const;
   void AdoptCarriedOver(absl::Time now, JobId job, const CarriedOver& carried);
-  // The client's wish for result labels; see JobRun::Want().
+  // Requests result labels for the client; see JobRun::Want().
   //
   // Errors: kNotFound without such a job; kUnavailable while its value is
   //         still being fetched.
@@ -118,10 +118,10 @@ class Agent {
   std::vector<std::pair<Label, Value>> TakeResults(JobId job);
   std::vector<JobSummary> Jobs(const JobQuery& query) const;
   const JobIndex& job_index() const { return index_; }
-  // Of a text, what its directory may hold values of.
+  // Jobs of a text of which this agent's directory may hold values.
   std::vector<StoredJob> StoredJobs(uint64_t text_hash) const;
   size_t active_count() const { return jobs_.size(); }  // not forgotten
-  // What an agent last said that it did; it lives, or has left lately.
+  // Stats that an agent published last; it lives, or has left lately.
   std::vector<std::pair<JobId, JobStats>> StatsOf(AgentId agent) const;
   std::vector<JobId> RunIds() const;
   const JobRun* FindRun(JobId job) const;  // null: it does not run here
@@ -134,7 +134,7 @@ class Agent {
  private:
   void Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
                 const Bytes& body);
-  void Count(const absl::Status& received);  // those that were refused
+  void Count(const absl::Status& received);  // counts refused ones
   void HandleEvents(absl::Time now);
   void ReceiveLending(absl::Time now, AgentId from, uint8_t kind,
                       const Bytes& body);
@@ -142,7 +142,7 @@ class Agent {
                    const Bytes& body);
   void TickLending(absl::Time now);
   void ApplyRecord(absl::Time now, const JobRecord& record);
-  // One of the job's, as all of them count.
+  // Applies a record of the job, as JobIndex has counted all of them.
   void ApplyAnyRecord(absl::Time now, const Digest& hash);
   // The newest records of a job's submissions that run.
   std::vector<JobRecord> RunningRecords(JobId job) const;
@@ -150,7 +150,7 @@ class Agent {
   JobEntry* FindEntry(absl::Time now, JobId job);
   void TellRounds(absl::Time now);  // how far loops have come, in records
   void RaiseRounds(const Digest& hash, JobRun& run) const;
-  // --- agent_jobs.cc
+  // --- job_lifecycle.cc
   void StartRun(absl::Time now, JobEntry& entry, const JobRecord& record);
   void MakeKernels(JobId id, std::shared_ptr<const Job> job);
   void TakeKernels();
@@ -159,24 +159,24 @@ class Agent {
   JobSummary Summarize(JobRecord record) const;
   void ForgetJobs(absl::Time now);  // that are over, results last
   void ForgetJob(JobId job);
-  void EndRun(JobEntry& entry);  // what it did stays known
-  void ApplySalts(absl::Time now, const std::string& key);  // see homes.h
+  void EndRun(JobEntry& entry);  // its stats stay known
+  void ApplySalts(absl::Time now, const std::string& key);
   // --- agent_values.cc: job values on their way, see job_values.h
   void RequestJobs(absl::Time now);
   void SendPart(AgentId to, JobId job, const Bytes& value, const Bytes& wish);
   void TakePart(absl::Time now, AgentId from, JobEntry& entry,
                 const Bytes& part);
   std::vector<AgentId> Others() const;  // of the view
-  // A job that only this agent has, and word of it.
+  // Offers of jobs that only one agent has.
   void OfferJobs(absl::Time now);
   void TakeOffer(absl::Time now, AgentId from, JobId job, const Bytes& body);
   void TellUntold(absl::Time now, JobEntry& entry);
   void DropOffers(absl::Time now);
-  // Large ones of `job`, which is about to run.
+  // Takes over large inputs of `job`, which is about to run.
   void TakeInputs(const Digest& hash, JobEntry& entry, Job& job);
   void ReceiveInputs(absl::Time now, AgentId from, JobId job, const Bytes&);
   void TickInputs(absl::Time now);
-  // --- agent_finish.cc: a job ends by itself once its results are durable
+  // --- job_completion.cc: a job ends by itself once its results are durable
   void FinishJobs(absl::Time now);
   // None while some result is not known to be durable.
   std::optional<int64_t> DurableResultBytes(JobId job,
@@ -192,7 +192,7 @@ class Agent {
   bool MayHaveOthers() const;
   // Fails jobs that nobody has been able to run for too long.
   void CheckTakers(absl::Time now);
-  void TellTroubles(absl::Time now);  // what runs suffer from
+  void TellTroubles(absl::Time now);  // of runs
   void ApplyTrouble(absl::Time now, const std::string& key);
   void ReadTroubles(absl::Time now, JobEntry& entry);
   Troubles TroublesOfJob(const Digest& hash) const;
@@ -209,10 +209,11 @@ class Agent {
   void TakeLeave(absl::Time now);
   void EndLeave(absl::Time now);
   bool IsUnfetched(const JobEntry& entry) const;
-  bool AwaitsKeepers(absl::Time now);  // of what nobody has fetched
-  // Who takes part in running `job`: members of its numeric class; and where.
+  bool AwaitsKeepers(absl::Time now);  // of unfetched results
+  // The members that run `job`, of its numeric class, and the salts of its
+  // keys.
   PlacementView PlacementOf(const Job& job, const Digest& hash) const;
-  // Somebody else would take over what is here.
+  // Other agents would take over the labels that are here.
   bool HasHeirs(const JobEntry& entry) const;
 
   const AgentOptions options_;
@@ -260,8 +261,8 @@ class Agent {
     std::shared_ptr<const Job> job;
     absl::StatusOr<Digest> digest;
   };
-  // Where the background leaves what it made; what comes after the agent's end
-  // finds nobody who looks.
+  // Products of background work; shared, as some may come after the agent's
+  // end.
   std::shared_ptr<std::vector<Loaded>> loaded_ =
       std::make_shared<std::vector<Loaded>>();
   std::shared_ptr<std::vector<Hashed>> hashed_ =

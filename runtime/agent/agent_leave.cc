@@ -1,6 +1,5 @@
-// How an agent leaves: it ends what runs, sees to it that results of jobs that
-// are over and that no client has fetched have somebody who keeps them, tells
-// the others, and hands over.
+// Leaving: an agent lets its running tasks end, has other agents keep results
+// of ended jobs that no client has fetched, tells all members, and hands over.
 #include <algorithm>
 #include <utility>
 
@@ -12,12 +11,12 @@
 namespace dogged {
 namespace {
 
-// One who leaves waits no longer than this for others to take over.
+// An agent that leaves waits no longer than this for others to take over.
 constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
-// Of that, at most, for those that are there to begin with what they are to
-// take; nobody at all may be there for all of it.
+// Part of that in which agents that are there must begin to take over; without
+// any agent it waits for the whole time.
 constexpr absl::Duration kBeginTimeMax = absl::Seconds(5);
-// Others are asked so often to begin.
+// Interval of asking other agents to begin.
 constexpr absl::Duration kAskInterval = absl::Milliseconds(200);
 
 }  // namespace
@@ -37,8 +36,9 @@ bool Agent::IsUnfetched(const JobEntry& entry) const {
          entry.run->held_count() > 0;
 }
 
-// Whether others have what nobody has fetched, or can be given it. Whoever came
-// after the end of a job keeps nothing of it unless it is asked to.
+// True while other agents have yet to take over results that no client has
+// fetched. An agent that came after the end of a job keeps none of them unless
+// it is asked to.
 bool Agent::AwaitsKeepers(absl::Time now) {
   bool waits = false;
   bool asks = now >= next_asked_;

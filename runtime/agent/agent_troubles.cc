@@ -1,5 +1,5 @@
-// Who runs a job: members of its numeric class without a trouble of their own
-// (troubles.h), and what is said where nobody is left.
+// The members that run a job: of its numeric class and without a trouble
+// (troubles.h); and the failure where none is left.
 #include <algorithm>
 #include <utility>
 
@@ -83,7 +83,7 @@ void Agent::TellTroubles(absl::Time now) {
     const bool is_news =
         known == entry.troubles.end() || known->second.kind != trouble.kind;
     // After the end of all submissions results may be needed again, by agents
-    // that have to know who can't make them.
+    // that have to know the members unable to make them.
     const bool is_told =
         !is_news && (trouble.submissions.empty() ||
                      known->second.submissions == trouble.submissions);
@@ -133,7 +133,7 @@ void Agent::CheckTakers(absl::Time now) {
       continue;
     }
     const std::vector<const Member*> members = ClassOf(*entry.job);
-    // Whoever died may be started again, and contacts may come up yet.
+    // Dead agents may be started again, and contacts may come up yet.
     const bool is_alone = membership_.view()->size() == 1;
     const bool may_come =
         members.empty() || has_lost_ || (is_alone && options_.looks_for_others);
@@ -141,7 +141,7 @@ void Agent::CheckTakers(absl::Time now) {
                                 : is_alone ? absl::ZeroDuration()
                                            : kNobodyWait;
     entry.unservable_since = std::min(entry.unservable_since, now);
-    // Others that this agent is cut off from may well be able to.
+    // Agents that this one is cut off from may be able to.
     if (!members.empty() && MayHaveOthers()) continue;
     const absl::Time end = entry.unservable_since + wait;
     outbox_.WakeAt(end);

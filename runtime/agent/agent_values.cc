@@ -14,7 +14,7 @@ namespace {
 // Offers of a job are said again after this time, to so many others.
 constexpr absl::Duration kOfferInterval = absl::Milliseconds(200);
 constexpr size_t kOffersAtOnce = 2;
-// What was offered goes if no record of it comes.
+// An offered job is dropped after this time if no record of it comes.
 constexpr absl::Duration kOfferedTime = absl::Seconds(30);
 
 }  // namespace
@@ -112,7 +112,7 @@ bool Agent::IsTold(JobId job) const {
   return it == jobs_.end() || it->second.untold.empty();
 }
 
-// Of those whose records never came.
+// Drops offered jobs whose records never came.
 void Agent::DropOffers(absl::Time now) {
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const bool is_due = it->second.untold.empty() &&

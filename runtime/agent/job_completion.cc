@@ -1,7 +1,7 @@
-// How results are handed out, and how a job ends when no client is there to end
-// it: all results are durable, so some agent fetches them, takes their digest
-// and says DONE. Being wrong about durable is harmless: whoever wants a result
-// later has it made again.
+// Completion: results are handed out, and a job ends without a client: once all
+// results are durable, some agent fetches them, takes their digest and
+// concludes DONE. An error about durability is harmless: a result that is
+// requested later is made again.
 #include <algorithm>
 #include <utility>
 

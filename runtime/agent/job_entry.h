@@ -1,5 +1,5 @@
-// JobEntry: what an agent keeps of a job that a record has named, until some
-// time after its end. Plain data, of the agent alone.
+// JobEntry: an agent's state of a job that a record has named, until some time
+// after its end. Plain data, of the agent alone.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_ENTRY_H_
 #define DOGGED_RUNTIME_AGENT_JOB_ENTRY_H_
 
@@ -45,16 +45,16 @@ struct JobEntry {
   std::shared_ptr<const KernelTable> kernels;
   absl::Time kernels_due = absl::InfiniteFuture();
   std::unique_ptr<JobRun> run;
-  // What clients wait for, and what has come for them.
+  // Results that clients wait for, and results that have come for them.
   absl::flat_hash_set<Label> wanted;
   std::vector<std::pair<Label, Value>> found;
-  // Since when all results are durable, as far as this agent knows.
+  // Time since which all results are durable, as far as this agent knows.
   absl::Time durable_since = absl::InfiniteFuture();
   // Fetches the results to take their digest; null when it does not.
   std::unique_ptr<JobFinish> finish;
   absl::flat_hash_set<AgentId> leavers;  // of the time of `run`
-  // Since when no submission of it runs, and whether its client has said so,
-  // who has the results then. It is forgotten some time later.
+  // Time since which no submission of the job runs, and whether its client has
+  // told that it has the results. The job is forgotten some time later.
   absl::Time over_since = absl::InfiniteFuture();
   bool is_delivered = false;
   bool is_done = false;
@@ -63,22 +63,24 @@ struct JobEntry {
   bool is_needed_again = false;
   JobStats stats;     // of the run that has ended
   Troubles troubles;  // those that count
-  // Since when nobody in the view can run the job.
+  // Time since which no member can run the job.
   absl::Time unservable_since = absl::InfiniteFuture();
   ValuePull pull;
-  // Records of its submissions that nobody is told of yet, and where it is to
-  // run: others hear of them once a second agent has the job, or by then.
+  // Records of its submissions, and its salts, that are not gossiped yet: they
+  // are once a second agent has the job, or at `told_by`.
   std::vector<JobRecord> untold;
   std::optional<GossipRecord> untold_homes;
   absl::Time told_by = absl::InfiniteFuture();
   absl::Time next_offer = absl::InfinitePast();
-  // Who has offered it, and until when it is kept without a record.
+  // The agent that has offered the job, and the time until which it is kept
+  // without a record.
   AgentId offered_by;
   absl::Time offered_until = absl::InfinitePast();
   bool has_supplier = false;  // a client, see InputChunks
   int64_t tasks_needed = 0;
   int64_t results_needed = 0;
-  // Of a loop: the newest round that its record names, and if it is the last.
+  // The newest round of a loop that its record names, and whether it is the
+  // last.
   std::pair<int64_t, bool> round_told = {-1, false};
 };
 

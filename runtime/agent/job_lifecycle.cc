@@ -1,5 +1,5 @@
-// What an agent does for jobs as a whole: who can run them, their kernels,
-// how they end.
+// Life of a job at an agent: its placement and kernels, its end, and its
+// record.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -13,15 +13,16 @@
 namespace dogged {
 namespace {
 
-// What a job that is over keeps, for clients that are not through with it; and
-// its results, if nobody has fetched them: all of them for as long as it may
-// take a client to ask again, and then until `kResultsKeptTime`, or what those
-// of all such jobs are here is more than that.
+// Times for which a job that is over is kept, for clients that still ask.
+// Results that no client has fetched are all kept for as long as a client may
+// take to ask again, and then until kResultsKeptTime, unless those of all such
+// jobs exceed kResultsKeptBytesMax here.
 constexpr absl::Duration kKeptTime = absl::Seconds(2);
 constexpr absl::Duration kLargeKeptTime = absl::Seconds(30);
 constexpr absl::Duration kResultsKeptTime = absl::Minutes(10);
 constexpr int64_t kResultsKeptBytesMax = 256 << 20;
-// Who has no kernels by then leaves the job to those who have, until it does.
+// An agent without kernels by then leaves the job to agents that have them,
+// until it does.
 constexpr absl::Duration kKernelsPatience = absl::Seconds(15);
 
 }  // namespace
@@ -33,7 +34,7 @@ PlacementView Agent::PlacementOf(const Job& job, const Digest& hash) const {
     has_heirs |= member->id != id();
     out.push_back({member->id, member->host, member->workers});
   }
-  // One who leaves has no shards of its own, if others are there.
+  // An agent that leaves has no shards of its own, if others are there.
   if (leaving_ && has_heirs) {
     out.erase(std::remove_if(out.begin(), out.end(),
                              [this](const PlacementMember& member) {
@@ -77,8 +78,8 @@ void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
       .multicast = &multicast_,
       .queued_bytes =
           [this](AgentId agent) {
-            // Behind a link that is down bytes wait for as long: those count
-            // that are on the way around it.
+            // Behind a link that is down bytes wait for as long as it is: bytes
+            // on the way around it count.
             const AgentId relay = membership_.RelayTo(agent);
             return transport_.queued_bytes(relay.IsNone() ? agent : relay) +
                    packer_.waiting_bytes(agent);
@@ -98,7 +99,7 @@ void Agent::StartRun(absl::Time now, JobEntry& entry, const JobRecord& record) {
   entry.round_told = {-1, false};
   entry.troubles = TroublesOfJob(entry.hash);
   entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash), outbox_);
-  // One who may have something to offer says so when he has.
+  // A directory may hold values of the job.
   if (options_.keeps_values) {
     static_assert(StoredJob::kTargetMax == JobOptions::kTargetMax);
     values_->NoteJob({.hash = record.hash,
@@ -163,7 +164,7 @@ void Agent::TakeKernels() {
     JobEntry& entry = it->second;
     // The run has ended meanwhile, or another began before this was made.
     if (entry.run == nullptr || entry.kernels != nullptr) continue;
-    // Who submitted the job has made them, so if they are wrong it is here.
+    // The submitter could make them, so the fault is this agent's.
     if (!loaded.kernels.ok()) {
       entry.run->Suffer(TroubleKind::kUnable, loaded.kernels.status());
       continue;
@@ -226,7 +227,7 @@ void Agent::Conclude(absl::Time now, JobRecord record) {
     record.is_last_round |= known->is_last_round;
   }
   if (record.state != JobState::kRunning) {
-    // Whoever says it again means the same end.
+    // A repeated conclusion is about the same end.
     const bool is_known = known.has_value() && known->end_number > 0;
     record.end_number =
         is_known ? known->end_number : index_.last_end_number() + 1;
@@ -252,7 +253,7 @@ void Agent::ForgetJobs(absl::Time now) {
   for (const auto& [job, entry] : jobs_) {
     const absl::Duration age = now - entry.over_since;
     if (age < kKeptTime) continue;
-    // By a client of this agent, whom nobody else would answer.
+    // A client of this agent waits, which no other agent would answer.
     const bool is_awaited = entry.run != nullptr && !entry.wanted.empty();
     const bool is_wanted =
         entry.run != nullptr ? !entry.is_delivered : entry.is_needed_again;
