@@ -16,7 +16,7 @@ namespace dogged {
 
 class TimerWheel {
  public:
-  // Part of what it belongs to, and gone from the wheel with that.
+  // Part of its owner, and gone from the wheel with it.
   class Timer {
    public:
     Timer() = default;

@@ -124,7 +124,7 @@ class Balancer {
   const Placement placement_;
   std::vector<double> shares_;  // by position in members(); of all, 1
   double total_ = 0;
-  double begun_ = 0;  // of what has been placed, or is alike to the next key
+  double begun_ = 0;  // of placed keys, or keys like the next one
   int64_t scores_left_ = kScoresMax;
   size_t last_home_ = 0;
   int run_ = 0;  // keys that it took last, and of which the next is a neighbour

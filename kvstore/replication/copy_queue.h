@@ -23,9 +23,9 @@
 namespace dogged {
 
 struct CopyLimits {
-  // A bound label gets its copies so much later, unless it was used up by
-  // then; and no more than so many bytes in that time, which bounds what
-  // growing back to R copies takes from others.
+  // A bound label gets its copies so much later, unless it was used up by then;
+  // and no more than so many bytes in that time, which bounds the cost of
+  // growing back to R copies.
   absl::Duration delay = absl::Milliseconds(10);
   int64_t bytes_max = 16 << 20;
   // More labels than so many that are due at a time wait for a cut.

@@ -30,8 +30,8 @@ struct EngineRequest {
   std::string key;
   Bytes value;
   Bytes rest;  // of a put; so large values need not be copied to be put
-  // Of a scan: keys greater than `after`, in order, until their values are
-  // `bytes_max` long together; one key at least.
+  // A scan gives keys greater than `after`, in order, until their values are
+  // `bytes_max` long together; at least one key.
   std::string after;
   int64_t bytes_max = 1 << 20;
 };
@@ -56,7 +56,7 @@ class Engine {
   // The reply to a put says that it outlives this process. A put without a
   // reply, and any erase, may or may not have happened if the process dies.
   virtual void Submit(EngineRequest request) = 0;
-  // Appends what was answered since the last call.
+  // Appends the replies since the last call.
   virtual void Poll(std::vector<EngineReply>& replies) = 0;
   // How long it has worked, or waited for the disk, since it was made.
   virtual absl::Duration BusyTime() const = 0;

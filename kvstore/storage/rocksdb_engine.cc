@@ -250,10 +250,10 @@ class RocksDbEngine : public Engine {
     return absl::OkStatus();
   }
 
-  // After an error RocksDB refuses writes until it has flushed what it holds in
-  // memory, which it may never be able to. All those writes were answered with
-  // the error, so they are given up. Without success there is no database, and
-  // the next request tries again.
+  // After an error RocksDB refuses writes until it has flushed its memory,
+  // which it may never be able to. All those writes were answered with the
+  // error, so they are given up. Without success there is no database, and the
+  // next request tries again.
   absl::Status Recover() {
     if (database_ != nullptr) {
       (void)database_->SetDBOptions({{"avoid_flush_during_shutdown", "true"}});
@@ -387,7 +387,7 @@ class RocksDbEngine : public Engine {
     Collect(dead > std::max(all / 2, kDeadBytesMin));
   }
 
-  // Whether compaction moves what lives out of files in which something died.
+  // Whether compaction moves live values out of files with dead ones.
   void Collect(bool must_collect) {
     if (must_collect == collects_) return;
     const rocksdb::Status set = database_->SetOptions(
@@ -396,7 +396,7 @@ class RocksDbEngine : public Engine {
   }
 
   void ErasePrefix(const std::string& prefix, EngineReply& reply) {
-    // Making room is not to fail for what does not fit.
+    // An erasure makes space, so it must not fail for writes that do not fit.
     if (!unflushed_.empty()) Flush();
     if (database_ == nullptr) reply.status = Recover();
     if (!reply.status.ok()) return;

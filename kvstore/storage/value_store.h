@@ -19,7 +19,8 @@
 
 namespace dogged {
 
-// A job of which values may be there, and what its tiles were cut for.
+// A job of which values may be there, and the sizes that its tiles were cut
+// for.
 struct StoredJob {
   static constexpr int kTargetMax = 1024;  // agents, and workers of each
   Digest hash;
@@ -34,7 +35,7 @@ class ValueStore {
     enum class Kind : uint8_t {
       kWritten,  // the value outlives this process
       kLoaded,   // here it is
-      kLost,     // it can't be read, or is not what was written
+      kLost,     // it can't be read, or differs from the value written
       kFound,    // of a scan: this is there
       kScanned,  // of a scan: that was all
       kFailed,   // the disk takes no more
@@ -70,7 +71,7 @@ class ValueStore {
   int64_t writing_bytes() const { return writing_bytes_; }
   absl::Duration BusyTime() const { return engine_.BusyTime(); }
 
-  // Appends what happened since the last call.
+  // Appends events since the last call.
   void Poll(std::vector<Event>& events);
 
  private:

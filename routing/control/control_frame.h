@@ -40,7 +40,7 @@ struct FrameHeader {
     return static_cast<uint32_t>(
         Hash64(body, Mix64(type, static_cast<uint64_t>(body.size()))));
   }
-  // Errors: kInvalidArgument if the body is not what was sent.
+  // Errors: kInvalidArgument if the body differs from the one sent.
   absl::Status Check(absl::string_view body) const {
     if (ChecksumOf(type, body) == checksum) return absl::OkStatus();
     return absl::InvalidArgumentError("a frame with a wrong checksum");

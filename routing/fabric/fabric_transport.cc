@@ -3,9 +3,9 @@
 //
 // libfabric says nothing of a peer's death: sends to it get EAGAIN for ever or
 // never complete. So each peer has a window of operations and a bounded queue
-// of its own, and what is in flight keeps its buffer until it completes or the
-// endpoint is closed. Addresses are never removed from the address vector: a
-// send to a removed one crashes.
+// of its own, and an operation in flight keeps its buffer until it completes or
+// the endpoint is closed. Addresses are never removed from the address vector:
+// a send to a removed one crashes.
 #include "routing/fabric/fabric_transport.h"
 
 #include <rdma/fabric.h>
@@ -87,7 +87,7 @@ class FabricTransport : public Transport {
                                            kHeadersBytesMax + kHeaderBytes)) {}
   ~FabricTransport() override;
 
-  // Empty, or what went wrong.
+  // Empty, or the error in words.
   std::string Open();
 
   void Send(AgentId to, Bytes message) override;

@@ -115,8 +115,8 @@ class Membership {
   //         agent has ended.
   std::string Snapshot() const;
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
-  // `by`: the control address at which the answer was given. Returns who gave
-  // it, none if one of the two gives way.
+  // `by`: the control address at which the answer was given. Returns the agent
+  // that gave it, none if one of the two gives way.
   absl::StatusOr<AgentId> Absorb(absl::Time now, absl::string_view answer,
                                  absl::string_view by, Outbox& out);
 
@@ -163,7 +163,7 @@ class Membership {
   int64_t hashed_count() const { return records_.hashed_count(); }
 
  private:
-  // A fact and what only this agent keeps with it.
+  // A fact and data that only this agent keeps with it.
   struct Entry {
     MemberFact fact;
     bool known = false;  // `fact.member` is filled
@@ -207,7 +207,7 @@ class Membership {
   // This agent gives way to the others, of which one is at `address`.
   void GiveWay(absl::string_view cause, absl::string_view address);
   std::string AddressOf(AgentId id) const;
-  // Somebody here counts as dead there, or the other way round.
+  // A live agent here counts as dead there, or the other way round.
   bool Clashes(const GossipNews& theirs) const;
   void AddCandidate(MemberFact fact);
   void Promote(AgentId id, Outbox& out);
@@ -223,7 +223,7 @@ class Membership {
                     GossipNews& fresh);
   void PutDigests(Encoder& encoder) const;
   void SendDigest(AgentId to, Outbox& out) const;
-  // Says what could be missing there, or here.
+  // Sends sums or hashes of records, to find missing ones.
   void SendReconcile(AgentId to, Outbox& out);
   void SendReconcile(AgentId to, const ReconcileMessage& message, Outbox& out);
   void ReceiveDigest(AgentId from, const Bytes& body, Outbox& out);
@@ -235,7 +235,7 @@ class Membership {
   FailureDetector detector_;
   absl::btree_map<AgentId, Entry> entries_;
   absl::btree_map<AgentId, Candidate> candidates_;
-  // Agents that do not hear this one directly, and by whom they are reached.
+  // Agents that do not hear this one directly, and the relays to them.
   absl::btree_map<AgentId, AgentId> relays_;
   RecordSet records_;
   int64_t reconcile_bytes_ = 0;  // that may be sent until the next gossip

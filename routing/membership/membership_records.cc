@@ -73,7 +73,8 @@ void Membership::ReceiveReconcile(AgentId from, const Bytes& body,
   if (!answer.empty()) {
     SendReconcile(from, answer, out);
   } else if (heard->has_more && !fresh.empty()) {
-    // Only what brought something goes on at once: copies of it end here.
+    // Only an exchange that brought records goes on at once: copies of it end
+    // here.
     SendDigest(from, out);
   }
 }

@@ -50,7 +50,7 @@ class RecordSet {
   // By key. Records stay where they are.
   using Map = std::map<std::string, GossipRecord>;
 
-  // False if what is here is as large or larger.
+  // False if the record here is as large or larger.
   bool Put(const std::string& key, GossipRecord record);
   const Map& records() const { return records_; }
   // Sum of the hashes of all records: equal for equal sets.

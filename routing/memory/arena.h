@@ -36,7 +36,7 @@ class Arena : public SharedMemory {
   // Null if it can't be made here (no memfd, limits on addresses or files):
   // then values travel as bytes.
   static std::unique_ptr<Arena> Create(const ArenaOptions& options);
-  // No value that came from it is left but those that are kept for others, who
+  // No value of the arena is left but values kept for other processes, which
   // read on.
   ~Arena() override {
     values_.KeepPages();

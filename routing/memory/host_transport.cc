@@ -342,7 +342,7 @@ void HostTransport::Pull(AgentId from, Peer& peer,
   while (read != written) {
     uint64_t length = 0;
     get(read, &length, sizeof(length));
-    // Not what Push() writes: nothing more is believed of this ring.
+    // Push() never writes this: the rest of the ring is not trusted.
     if (written - read > kRingBytes || length > kMessageBytesMax ||
         Padded(length) > written - read) {
       ++dropped_count_;
@@ -354,7 +354,8 @@ void HostTransport::Pull(AgentId from, Peer& peer,
     read += Padded(length);
     arrivals.push_back({from, Bytes(std::move(message))});
   }
-  // Given to another meanwhile: that was for him.
+  // The ring was given to another reader meanwhile: the messages were for that
+  // one.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (peer.theirs->reader.load() != self_.value()) {
     arrivals.resize(before);
@@ -396,7 +397,7 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
     if (!peer->held.empty()) PushHeld(id, *peer);
   }
   if (is_waiting_ && is_far_prepared_) return;
-  // Some system calls, which what has come need not wait for.
+  // Some system calls, which arrived messages need not wait for.
   const absl::Time now = clock_.Now();
   if (arrivals.size() > before && now < far_due_) return;
   far_due_ = now + kFarWithin;

@@ -84,11 +84,12 @@ class HostTransport : public Transport {
   }
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
-  // Held messages that can go now, and what has waited for too long.
+  // Pushes held messages that can go now, and sends by `far` those that have
+  // waited for too long.
   void PushHeld(AgentId to, Peer& peer);
   void Pull(AgentId from, Peer& peer, std::vector<Arrival>& arrivals);
-  // Takes the last messages of peers whose processes have ended, and frees what
-  // is kept to reach them.
+  // Takes the last messages of peers whose processes have ended, and frees
+  // rings and bells kept to reach them.
   void ReleaseEnded(std::vector<Arrival>& arrivals);
   void Release(Peer& peer);
 

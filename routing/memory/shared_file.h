@@ -19,7 +19,7 @@ namespace dogged {
 
 class SharedFile : public AddressRange {
  public:
-  // The first bytes say what it is.
+  // The first bytes mark it as an arena.
   static constexpr int64_t kHeaderBytes = 4096;
 
   // `bytes` of addresses, 0: as much as this computer has memory; pages are

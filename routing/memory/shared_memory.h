@@ -1,6 +1,6 @@
 // SharedMemory: the port through which agents of one host read each other's
 // values. Each process has one arena, which it alone writes and its peers map
-// for reading. docs/adr/0026-* says who may use which bytes for how long.
+// for reading. docs/adr/0026-* has the rules for using its bytes.
 #ifndef DOGGED_ROUTING_MEMORY_SHARED_MEMORY_H_
 #define DOGGED_ROUTING_MEMORY_SHARED_MEMORY_H_
 
@@ -48,15 +48,15 @@ class SharedMemory {
   virtual absl::StatusOr<std::shared_ptr<PeerArena>> Map(
       absl::string_view address) = 0;
 
-  // Keeps `held` for `reader`, who may still read it and whom nobody will ask
-  // any more, until that process has ended or Forget() is called.
+  // Keeps `held` for `reader`, which may still read it and is no longer asked,
+  // until that process has ended or Forget() is called.
   void Keep(std::string address, std::shared_ptr<const PeerArena> reader,
             std::vector<std::shared_ptr<const void>> held) {
     kept_.push_back({std::move(address), std::move(reader), std::move(held)});
   }
   // That process has nothing of earlier incarnations of this one in use.
   void Forget(absl::string_view address);
-  // Drops what is kept for processes that have ended.
+  // Drops values kept for processes that have ended.
   void Sweep();
   bool keeps_any() const { return !kept_.empty(); }
 

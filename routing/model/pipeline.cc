@@ -123,7 +123,7 @@ class Pipeline {
   int64_t GroupOf(int64_t place) const {
     return costs_.group_hosts == 0 ? 0 : place / costs_.group_hosts;
   }
-  // Over the link between two groups, after what it is carrying.
+  // Over the link between two groups, after the segments that it carries.
   void Cross(const Event& event) {
     const int64_t to = PlaceOf(event.piece);
     double& until = links_[{GroupOf(event.place), GroupOf(to)}];

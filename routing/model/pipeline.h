@@ -17,7 +17,7 @@ struct PipelineCosts {
   double seconds_per_byte = 0.8e-9;  // G: 10 Gbit/s
   double overhead_seconds = 2e-6;    // a: of a message at the sender's port
   double latency_seconds = 1e-6;     // of the network, or of a half of it
-  // Of a dragonfly: so many neighbours in the order of IDs are a group, any two
+  // Dragonfly: so many neighbours in the order of IDs are a group, any two
   // groups have one link, as fast as a port; ways are minimal. 0: a fat tree.
   int64_t group_hosts = 0;
 };

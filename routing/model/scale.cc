@@ -182,7 +182,7 @@ ScaleModel::JoinResult ScaleModel::Join(Rng& rng) const {
       }
     }
     table[Index(shared * base_ + DigitOf(other, shared))] = asked;
-    // Somebody nearer to the newcomer, whom the one asked knows.
+    // An agent nearer to the newcomer, which the asked agent knows.
     asked = Entry(asked, shared, DigitOf(id, shared));
   }
   for (int level = 0; level < digits_; ++level) {

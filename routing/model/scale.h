@@ -20,7 +20,7 @@ class ScaleModel {
 
   int64_t size() const { return static_cast<int64_t>(ids_.size()); }
   int digits() const { return digits_; }
-  // Whom `agent` has at (level, digit) of its table; -1 for a hole.
+  // The agent at (level, digit) of the table of `agent`; -1 for a hole.
   int64_t Entry(int64_t agent, int level, int digit) const;
   int64_t NextHop(int64_t agent, int64_t target) const;
   // Bytes of a full table with levels x base entries.
@@ -46,7 +46,7 @@ class ScaleModel {
   struct JoinResult {
     int64_t messages = 0;  // requests and answers
     int64_t entries = 0;   // of the table that is built
-    int64_t wrong = 0;     // entries that are holes though somebody would fit
+    int64_t wrong = 0;     // entries that are holes though some agent would fit
   };
   JoinResult Join(Rng& rng) const;
 
@@ -54,7 +54,7 @@ class ScaleModel {
   uint64_t Power(int exponent) const;
   int DigitOf(uint64_t id, int level) const;
   int CommonPrefix(uint64_t a, uint64_t b) const;
-  // Whom the owner `id` has where the IDs begin with `prefix` and `digit`.
+  // The entry of owner `id` for IDs that begin with `prefix` and `digit`.
   int64_t Pick(uint64_t id, int level, int digit) const;
 
   int base_;

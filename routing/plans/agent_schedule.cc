@@ -60,7 +60,7 @@ AgentSchedule::Plan AgentSchedule::PlanAt(int node) const {
 
 void AgentSchedule::Spread(int node,
                            std::vector<std::vector<int>>& sends) const {
-  // The holder's own subtree comes after what it does here.
+  // The holder's own subtree comes after its sends here.
   for (const Step& step : PlanAt(node).steps) {
     sends[Index(step.from)].push_back(step.to.member);
   }

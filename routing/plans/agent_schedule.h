@@ -1,8 +1,8 @@
 // AgentSchedule: the agent-based multicast of [AG section 3]. Each subtree of
-// a tree of switches has an agent A(v), which relays to the destinations in
-// it; C(v) is what that costs, in messages one after another. The runtime runs
-// it over the tree of topology IDs, the model over the breadth-first tree of a
-// switch network.
+// a tree of switches has an agent A(v), which relays to the destinations in it;
+// C(v) is the cost of that, in consecutive messages. The runtime runs it over
+// the tree of topology IDs, the model over the breadth-first tree of a switch
+// network.
 //
 // Where the report is silent: the source is the agent of every subtree that
 // holds it; any other "arbitrary" agent is the first destination in order.
@@ -44,7 +44,7 @@ class AgentSchedule {
   // when its agent has it.
   int cost(int node) const { return costs_[Index(node)]; }
 
-  // To whom each member sends, in order, once it has the message.
+  // Targets of each member, in order, once it has the message.
   const std::vector<std::vector<int>>& sends() const { return sends_; }
   // How the agent of `node` and those below it send within its subtree alone.
   void Spread(int node, std::vector<std::vector<int>>& sends) const;

@@ -404,7 +404,7 @@ void Streams::MendChildren(Stream& stream, const View& view, Splitter split,
     }
     stream.children.erase(at);
   }
-  // They may have come far: they say first what they have.
+  // They may have come far: they first tell the segments that they have.
   if (!behind_dead.empty()) {
     AddBranches(
         stream,

@@ -63,9 +63,9 @@ class Streams {
   // All bodies with a tag are wanted unless this says otherwise.
   void SetWants(Wants wants) { wants_ = std::move(wants); }
 
-  // How long the farthest of the others takes to answer: without queues, which
-  // is what windows follow, or they would fill those; and as things are, which
-  // is how long an answer is waited for.
+  // Round trip of the farthest agent: `least` without queues, for windows,
+  // which would fill queues otherwise; and `usual`, for which an answer is
+  // awaited.
   void NoteRoundTrips(absl::Duration least, absl::Duration usual) {
     least_round_trip_ = least;
     round_trip_ = usual;
@@ -85,8 +85,8 @@ class Streams {
   };
   void Start(Shipment shipment, Splitter split, Outbox& out);
 
-  // Take a message. Errors: kInvalidArgument for one that is malformed or
-  // contradicts what came before.
+  // Take a message. Errors: kInvalidArgument for a message that is malformed or
+  // contradicts earlier ones.
   absl::Status ReceiveOffer(absl::Time now, const Message& message,
                             Splitter split, Outbox& out,
                             std::vector<Delivery>& deliveries);
@@ -95,7 +95,8 @@ class Streams {
   absl::Status ReceivePull(absl::Time now, AgentId from, const Bytes& message,
                            Outbox& out);
 
-  // Repairs what has died or stalled, forgets what has waited too long.
+  // Repairs streams whose agents died or stalled, forgets streams that have
+  // waited too long.
   void Tick(absl::Time now, const View& view, Splitter split, Outbox& out);
 
   // Bytes of bodies that `child` may still need: it has not said "done".
@@ -141,7 +142,7 @@ class Streams {
     int stalls = 0;
     absl::Time touched;  // when the last new segment came
     absl::Time asked;    // when the parent was asked again
-    absl::Time active;   // when anybody last said anything
+    absl::Time active;   // when the last message about it came
     absl::Duration gap;  // the longest between two segments
     std::map<AgentId, Child> children;
 
@@ -157,7 +158,7 @@ class Streams {
   enum class Ask {
     kCredit,   // if there is more credit to give
     kAnswer,   // in any case: the parent is new, or waits for a word
-    kMissing,  // and for what should have come: holes, or the next one
+    kMissing,  // and asks for segments: holes, or the next one
   };
 
   int64_t WindowOf(const Stream& stream) const;
@@ -192,7 +193,7 @@ class Streams {
   Limits limits_;
   Wants wants_;
   Map streams_;
-  // As of the last Tick(), and what was offered since.
+  // Times of the last Tick(), and of offers since.
   std::map<AgentId, int64_t> bytes_owed_;
   absl::Time now_;  // of the last call
   absl::Duration least_round_trip_;

@@ -39,11 +39,11 @@ struct StreamOffer {
   int64_t total = 0;
   int64_t segment_bytes = 0;
   int64_t credit = 0;  // segments that the sender sends unasked
-  Bytes tag;           // says what the body is; empty: everybody wants it
+  Bytes tag;           // names the body; empty: everybody wants it
   std::vector<AgentId> targets;
 
   Bytes Encode() const;
-  // Errors: kInvalidArgument for what contradicts itself or the limits.
+  // Errors: kInvalidArgument for a body that contradicts itself or the limits.
   static absl::StatusOr<StreamOffer> Decode(const Bytes& message,
                                             const Limits& limits);
 };

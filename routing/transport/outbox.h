@@ -1,6 +1,6 @@
-// Outbox: where protocol machines put what they want sent, and
-// when to be called again. Machines never touch a transport; the agent empties
-// the outbox through a Packer (packing.h) at the end of each pass.
+// Outbox: where protocol machines put messages to send, and the time of their
+// next call. Machines never touch a transport; the agent empties the outbox
+// through a Packer (packing.h) at the end of each pass.
 #ifndef DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
 #define DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
 

@@ -54,7 +54,7 @@ class Packer {
   // Without it all goes directly. Pings and their answers do in any case: they
   // say whether that is possible.
   void SetRelays(RelayOf relay_of) { relay_of_ = std::move(relay_of); }
-  // Sends on what a kRelay message brought. Errors: kInvalidArgument.
+  // Forwards the packet of a kRelay message. Errors: kInvalidArgument.
   absl::Status Forward(const Bytes& relayed, Transport& transport);
 
   int64_t messages_sent() const { return messages_sent_; }

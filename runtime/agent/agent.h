@@ -74,7 +74,7 @@ class Agent {
   void NoteSettled() { has_settled_ = true; }  // contacts were asked
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause);
-  // Ends what runs here, tells all, hands over; IsGone() once that is done.
+  // Lets running tasks end, tells all, hands over; IsGone() once that is done.
   void Leave(absl::Time now);
   bool IsGone() const { return gone_; }
   bool declared_dead() const { return membership_.declared_dead(); }
@@ -241,7 +241,7 @@ class Agent {
   absl::Time next_wake_ = absl::InfinitePast();
   absl::Time next_housekeeping_ = absl::InfinitePast();
   absl::Time leave_deadline_ = absl::InfiniteFuture();
-  absl::Time next_asked_ = absl::InfinitePast();  // to keep what is left here
+  absl::Time next_asked_ = absl::InfinitePast();  // to keep results left here
   bool said_kept_ = false;
   bool draining_ = false;  // told to leave
   bool leaving_ = false;   // has told the others

@@ -20,7 +20,7 @@
 namespace dogged {
 
 enum class ControlType : uint8_t {
-  kError = 1,     // body: code and message; the answer to what went wrong
+  kError = 1,     // body: code and message; the answer to a failed request
   kJoin = 2,      // Agent::Snapshot(); answered by kSnapshot
   kSnapshot = 3,  // Agent::Snapshot()
   // From one agent to another: my ID; answered by kLifeLine with the other's.
@@ -93,7 +93,7 @@ struct StatusReply {
   // Sizes that jobs of the text asked for were cut for: agents, workers of
   // each.
   std::vector<std::pair<int, int>> sizes;
-  // Those of these jobs that are in this agent's directory.
+  // The jobs of that text with values in this agent's directory.
   std::vector<StoredJob> stored;
 
   Bytes Encode() const;

@@ -89,7 +89,7 @@ void Deliveries::SendParcel(ConnectionId client, Parcel& parcel, Send send) {
     }
     send(client, reply);
   } while (next < values.size());
-  if (next == 0) {  // held, or only what is lent
+  if (next == 0) {  // held, or only loans
     if (!parcel.is_held) parcel.bytes = 0;
     return;
   }

@@ -1,4 +1,4 @@
-// Deliveries: which results clients wait for, and what is on its way to them:
+// Deliveries: results that clients wait for, and frames on their way to them:
 // lent, where a client maps this host's arenas, else as bytes.
 //
 // Each message wakes a client, on the processor of a worker as a rule. So of

@@ -282,7 +282,7 @@ void Agent::EndRun(JobEntry& entry) {
   if (entry.kernels != nullptr) StopKernels(*entry.kernels);
   entry.kernels.reset();
   if (entry.inputs == nullptr) return;
-  // Another run begins with what its client has.
+  // Another run begins with the inputs of its client.
   entry.inputs.reset();
   entry.job.reset();
 }

@@ -42,8 +42,8 @@ class ArenaMemory : public ValueMemory {
   void Give(void* data, int64_t bytes) override;
   // Gives pages that no value uses back to the system, but for `kept` bytes.
   void ReturnPages(int64_t kept = 0);
-  // From now on none go back: the process ends, and others may read on in what
-  // they have mapped.
+  // From now on none go back: the process ends, and its peers may read on in
+  // pages that they have mapped.
   void KeepPages();
   // In blocks that are in use.
   int64_t used_bytes() const;

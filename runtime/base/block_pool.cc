@@ -13,7 +13,7 @@ constexpr size_t kKeptBytes = 128;
 constexpr int kKeptMax = 1024;  // blocks a thread
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeeps = false;  // that the sanitizer sees what is freed
+constexpr bool kKeeps = false;  // that the sanitizer sees freed blocks
 #else
 constexpr bool kKeeps = true;
 #endif

@@ -92,8 +92,8 @@ class Value {
     return {static_cast<T*>(block_->data),
             static_cast<size_t>(block_->bytes) / sizeof(T)};
   }
-  // Gives all NaNs the same bits. Sign and payload of one that arises are what
-  // compilers, and the order of operands, make of it.
+  // Gives all NaNs the same bits. Compilers, and the order of operands, decide
+  // sign and payload of a NaN that arises.
   void UnifyNans() { UnifyNans(0, element_count()); }
   // Unifies NaNs in `count` elements from the first-th on.
   void UnifyNans(int64_t first, int64_t count);

@@ -64,7 +64,7 @@ class alignas(64) Deque {
     return out;
   }
   // Sequentially consistent with EventCount: a worker that announced its sleep
-  // and then sees 0 is seen by whoever pushes.
+  // and then sees 0 is seen by a later push.
   int64_t size() const { return size_.load(std::memory_order_seq_cst); }
 
  private:
@@ -82,7 +82,7 @@ class alignas(64) Deque {
     line_ = std::move(larger);
     line_first_ = 0;
   }
-  // Only the step from none to one can be what a sleeper waits for.
+  // Only the step from none to one can end a sleeper's wait.
   void Publish() {
     const auto size = static_cast<int64_t>(line_count_ + heap_.size());
     size_.store(size, size == 1 ? std::memory_order_seq_cst

@@ -33,10 +33,10 @@ struct ReadyTask {
   int64_t priority = 0;
   const Kernel* kernel = nullptr;  // outlives the completion, or by `owner`
   int create_count = 0;
-  // Nobody is expected to ask for the digests of what it makes.
+  // Digests of the outputs are not expected to be asked for.
   bool lazy_digests = false;
-  // Keeps `kernel` alive until the task has run, if whoever submitted it may
-  // be gone by then.
+  // Keeps `kernel` alive until the task has run, if the submitter may be gone
+  // by then.
   std::shared_ptr<const void> owner;
 };
 
@@ -55,7 +55,7 @@ class Executor {
   virtual ~Executor() = default;
   // Queues `task`. Every submitted task completes exactly once.
   virtual void Submit(ReadyTask task) = 0;
-  // Appends what completed since the last call.
+  // Appends completions since the last call.
   virtual void Poll(std::vector<Completion>& completions) = 0;
   virtual int worker_count() const = 0;
   // Submitted and not yet completed; completions that Poll() has not handed

@@ -59,7 +59,7 @@ struct LocalProgress {
   int64_t tasks_executed = 0;
   int64_t results_bound = 0;
   double flops = 0;  // as far as kernels declare them
-  // Of a program that repeats: its parameter in the newest round that is known
+  // For a program that repeats: its parameter in the newest round that is known
   // to exist, and whether that is the last one.
   int64_t time = 0;
   bool has_ended = true;
@@ -113,15 +113,15 @@ class LocalRun {
   std::unique_ptr<Activation> TakeOfBatch(Worker& worker);
   // How many tasks the next batch may have, by the time that the last one took.
   int64_t NextBatchMax(Worker& worker);
-  // Waits until there may be work; counts who waits, and ends the run when all
-  // do and nothing can start.
+  // Waits until there may be work; counts workers that wait, and ends the run
+  // when all do and no task can start.
   void AwaitWork(Worker& worker);
   void RunTask(Worker& worker, std::unique_ptr<Activation> record);
   // Keeps the record for the rest of the worker's batch, or for any task.
   static void Recycle(Worker& worker, std::unique_ptr<Activation> record);
   void Bind(Worker& worker, const Label& label, Value& value);
   void Release(Worker& worker, std::unique_ptr<Activation> record);
-  // Queues what became ready; returns what to run next, if anything.
+  // Queues tasks that became ready; returns the task to run next, if any.
   std::unique_ptr<Activation> FlushReady(Worker& worker, bool keep_one);
   // Binds a label of a loop and starts the tasks, leaves and results that this
   // opens.

@@ -142,7 +142,7 @@ bool Pool::Complete(Completion completion, bool passes_often) {
     completions_.push_back(std::move(completion));
     unfinished_.fetch_sub(1);
   }
-  // Else whoever has more to run leaves it to the loop's thread to go on.
+  // A worker with more tasks leaves the pass to the loop's thread.
   const bool passed = turn_ != nullptr && (passes_often || queues_.IsEmpty()) &&
                       turn_->TryPass();
   if (was_empty && !passed) on_completion_();

@@ -67,9 +67,9 @@ struct Domain {
 
   int size() const { return static_cast<int>(dimensions.size()); }
   bool Contains(const IndexVector& index) const;
-  // Adds to the bounds what `c` says of its innermost index. False, and
-  // nothing is changed, if it mentions none and fails: no point is left.
-  // Divisibility is no bound, and left out.
+  // Narrows the bounds of its innermost index by `c`. False, and nothing is
+  // changed, if it mentions none and fails: no point is left. Divisibility is
+  // no bound, and left out.
   bool Narrow(const Constraint& c);
   // The bounds as constraints, without bounds that are numbers, which a box
   // around the domain implies. Only index `with_numbers`, if any, keeps these.

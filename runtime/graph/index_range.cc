@@ -81,7 +81,7 @@ Lattice LatticeOf(const Guard& guard, int d) {
   return out;
 }
 
-// `range` without what lies off the lattice.
+// `range` without values off the lattice.
 IndexRange Within(const IndexRange& range, const Lattice& lattice) {
   if (range.upper < range.lower || lattice.step == 1) return range;
   const auto off = [&lattice](int64_t x) {

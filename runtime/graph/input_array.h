@@ -1,7 +1,7 @@
 // InputArray: a dense array that a job reads from outside, whole in memory or
 // in chunks that come when they are needed; and ChunkGrid, how it is cut. A
-// chunk is a block of the array, not a range of its bytes: so that one who
-// reads a tile of a matrix needs few of them.
+// chunk is a block of the array, not a range of its bytes: so that a reader of
+// a tile of a matrix needs few of them.
 #ifndef DOGGED_RUNTIME_GRAPH_INPUT_ARRAY_H_
 #define DOGGED_RUNTIME_GRAPH_INPUT_ARRAY_H_
 

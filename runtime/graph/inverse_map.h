@@ -5,7 +5,7 @@
 // that it mentions, so that solving walks the indices outside in: an index is
 // either fixed by an equation or runs over its bounds. Where all are fixed, by
 // coefficients 1 or -1, this is flat: the point is an affine map of the image
-// again, and what must hold of it is a table of expressions of the image.
+// again, and the conditions on it are a table of expressions of the image.
 #ifndef DOGGED_RUNTIME_GRAPH_INVERSE_MAP_H_
 #define DOGGED_RUNTIME_GRAPH_INVERSE_MAP_H_
 

@@ -1,6 +1,6 @@
-// Kernels: pure functions from values to values. `Kernel` is what a worker
-// runs for a task; `NativeKernel` is a function by name (potrf, gemm) that the
-// language binds to the formal arguments of a `call`.
+// Kernels: pure functions from values to values. A worker runs a `Kernel` for a
+// task; `NativeKernel` is a function by name (potrf, gemm) that the language
+// binds to the formal arguments of a `call`.
 #ifndef DOGGED_RUNTIME_GRAPH_KERNEL_H_
 #define DOGGED_RUNTIME_GRAPH_KERNEL_H_
 
@@ -53,9 +53,9 @@ class Kernel {
   // is not positive definite), with the pivot or element in the message; the
   // caller adds the task's name.
   virtual absl::Status Run(KernelCall& call) const = 0;
-  // It can run the tasks of `c`. A job may come from anybody, and Run takes the
-  // numbers of uses, creates and indices for granted; what values have in them
-  // is for Run to check.
+  // It can run the tasks of `c`. A job may come from any client, and Run takes
+  // the numbers of uses, creates and indices for granted; Run checks the
+  // contents of values.
   virtual bool Fits(const TaskClass& c) const {
     (void)c;
     return true;
@@ -130,7 +130,7 @@ class KernelLibrary {
   virtual absl::Status Call(const std::string& function, NativeCall& call) = 0;
   // Ends calls that run; later ones fail as well.
   virtual void Stop() {}
-  // Gives back what no call uses now.
+  // Gives back resources that no call uses now.
   virtual void Rest() {}
 };
 

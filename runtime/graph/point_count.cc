@@ -80,7 +80,7 @@ class Counter {
     return true;
   }
 
-  // Between what the terms of dimensions from `d` on lie.
+  // Interval of the terms of dimensions from `d` on.
   Interval Reach(const AffineExpr& expr, int d) const {
     Wide lower = 0;
     Wide upper = 0;

@@ -105,8 +105,8 @@ struct ResultView {
   std::vector<int32_t> tile_index;
   std::vector<int64_t> origin;
   std::vector<int64_t> extent;
-  // Then `origin` and `extent` are of those indices, and `tile_index` says no
-  // more than what varies.
+  // Then `origin` and `extent` are of those indices, and `tile_index` only
+  // tells the varying indices.
   std::optional<SkewedBox> skewed;
 
   // How many values index d takes.

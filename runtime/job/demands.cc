@@ -136,14 +136,14 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
     return;
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
-  // clock, unless what was a guess has become certain.
+  // clock, unless a guess has become certain.
   const DemandedTask* known = tasks_.demanded().Find(*producer);
   if (known != nullptr && known->next_check > now &&
       (known->certain || !open.certain)) {
     return;
   }
-  // A guess ends at a task that waits already: it demands what it misses in its
-  // own time, and so does each that waits behind it.
+  // A guess ends at a task that waits already: that task demands its missing
+  // inputs in its own time, and so does each task behind it.
   if (known == nullptr && !open.certain &&
       tasks_.activations().Contains(*producer)) {
     return;

@@ -7,8 +7,8 @@ namespace dogged {
 namespace {
 
 // An agent with a directory waits so long for a label that was announced, and
-// so many times as long for others to read their directories, before it
-// computes what nobody has offered.
+// so many times as long for other agents to read their directories, before it
+// computes labels that were not offered.
 constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
 constexpr int kOffersTimesMax = 5;
 
@@ -31,8 +31,8 @@ void DiskOffers::NoteOffer(absl::Time now) {
   end_ = std::min(end, limit_);
 }
 
-// A label of this home is out of a directory, or may be, and what was made
-// before it in none. All that was bound, though: where a row of another array
+// A label of this home is out of a directory, or may be, and the labels made
+// before it are in none. They were bound, though: where a row of another array
 // ended in it, that row need not be made again.
 void DiskOffers::NoteFound(const Label& label, Outbox& out) {
   labels_.watermarks.MarkUnverified(labels_.watermarks.RowOf(label),

@@ -39,7 +39,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   return out;
 }
 
-// As out of a directory: of rows that ended here what lies behind need not be
+// As out of a directory: labels behind the ends of rows here need not be
 // durable.
 void DiskRecovery::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
                                     Outbox& out) {

@@ -36,7 +36,7 @@ class DiskRecovery {
   };
   DiskRecovery(JobContext& job, JobLabels& labels, const Parts& parts);
 
-  void StartDiskScan();  // offers what the agent's directory holds of this job
+  void StartDiskScan();  // offers values of this job in the agent's directory
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
   // Sends loaded values to their waiters, and values to be written to disk.
   void AdvanceStorage(absl::Time now, Outbox& out);

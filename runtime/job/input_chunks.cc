@@ -315,7 +315,7 @@ void InputChunks::SetSupplier(bool is_there) {
     searches_.clear();
   }
   for (size_t i = 0; i < chunks_.size(); ++i) {
-    // Without the client it keeps what it has.
+    // Without the client it keeps its chunks.
     Keep(chunks_[i], is_there || (chunks_[i].is_kept && IsHere(chunks_[i])));
   }
   for (const auto& [at, tasks] : awaiting_) Want(at);

@@ -70,7 +70,7 @@ class InputChunks {
     Lending* lending = nullptr;    // null: bytes travel
   };
   struct Counts {
-    int64_t received_bytes = 0;  // of agents, also of what they lent
+    int64_t received_bytes = 0;  // from agents, also by loan
     int64_t supplied_bytes = 0;  // of clients
     int64_t read_bytes = 0;      // by tasks that began to wait for them here
   };

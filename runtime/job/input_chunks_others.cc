@@ -296,7 +296,7 @@ void InputChunks::AskOthers(absl::Time now, absl::Span<const AgentId> others,
     if (asked_bytes > 0 && asked_bytes + bytes > limits_.input_window_bytes) {
       continue;
     }
-    // An agent that leaves is in no view any more, and gives what it has.
+    // An agent that leaves is in no view any more, and gives its chunks.
     const bool is_givers_turn = !giver.IsNone() &&
                                 search.giver_tries <= search.tries &&
                                 search.giver_tries < kGiverTriesMax;

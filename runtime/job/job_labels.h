@@ -41,8 +41,8 @@ struct JobLabels {
                : high_fanout.ValueOf(label);
   }
 
-  // Ends the process, naming the label, unless what is held of each label fits
-  // its state. Cost: O(labels that are held or waited for).
+  // Ends the process, naming the label, unless each label's entry fits its
+  // state. Cost: O(labels that are held or waited for).
   void CheckInvariants(const JobContext& job) const;
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention

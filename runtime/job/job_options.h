@@ -36,8 +36,8 @@ struct JobOptions {
 // Times and bounds of the protocol; the simulation draws small ones.
 struct JobLimits {
   absl::Duration sweep_interval = absl::Milliseconds(100);
-  // A task that has waited so long demands what it misses. It is longer where
-  // tasks are slow, but for a while after a death: see
+  // A task that has waited so long demands its missing inputs. It is longer
+  // where tasks are slow, but for a while after a death: see
   // TaskTimes::DemandTimeout().
   absl::Duration demand_timeout_min = absl::Milliseconds(250);
   absl::Duration after_failure_timeout = absl::Seconds(1);

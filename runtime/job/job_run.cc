@@ -315,7 +315,7 @@ void JobRun::RaiseRound(int64_t round, bool is_last) {
 }
 
 // Another round of a loop exists, or the last one is known: its tasks may run,
-// and what is a result only if the loop had ended before, is none.
+// and results of an end before that are none.
 void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
   job_.stall.NoteProgress(now);
   job_.next_sweep = now;

@@ -101,8 +101,8 @@ class JobRun {
     recovery_.AdoptCarriedOver(now, carried, out);
   }
 
-  // Ends the process, naming what broke; see TaskTable and JobLabels. A job
-  // that has failed is left as it was.
+  // Ends the process, naming the broken invariant; see TaskTable and JobLabels.
+  // A job that has failed is left as it was.
   void CheckInvariants() const {
     if (!job_.failure.ok()) return;
     tasks_.CheckInvariants();

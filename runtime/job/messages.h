@@ -45,7 +45,7 @@ enum class JobMessage : uint8_t {
   // "I hold a copy of this label."
   kStored = kFirstFreeKind + 5,
   // "These rows are yours now; so far were they bound and retired", or "I have
-  // handed over all". A hint that saves the new home from running what is done.
+  // handed over all". A hint that saves the new home from running done tasks.
   kWatermarks = kFirstFreeKind + 6,
   // A searcher: "is this label bound?" And the answer of its home.
   kLookup = kFirstFreeKind + 7,

@@ -184,8 +184,8 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
       retention_.RemoteConsumerHomes(label, *entry);
   if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
-    // Only local consumers are left: nothing to say until the view changes, or
-    // what is said of them can be believed again.
+    // Only local consumers are left: no announcements until the view changes,
+    // or their watermarks can be trusted again.
     if (labels_.watermarks.HasUnverified()) {
       ScheduleAnnounce(now, *entry);
     } else {

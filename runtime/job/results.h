@@ -41,7 +41,7 @@ class Results {
   void AskAllAgain(absl::Time now);
 
   // --- what is demanded
-  // Which results have their home here.
+  // Lists results whose home is here.
   void ListResults();
   // The certain way: when nothing moves, results that are not bound demand. A
   // death is missed at many homes, so a search that another agent has begun is

@@ -90,7 +90,7 @@ class Stealing {
     absl::Time limit;
   };
   void ForgetOldRooms(absl::Time now);
-  // Beyond so many nobody is held to account.
+  // Late tasks that are remembered, at most.
   static constexpr size_t kLateMax = 1024;
 
   absl::btree_map<AgentId, Room> rooms_;
@@ -99,7 +99,7 @@ class Stealing {
   absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
   absl::btree_map<AgentId, absl::Time> asked_;
   absl::Time idle_since_ = absl::InfiniteFuture();
-  absl::Time looked_ = absl::InfiniteFuture();  // for what is overdue
+  absl::Time looked_ = absl::InfiniteFuture();  // for overdue tasks
 };
 
 }  // namespace dogged

@@ -112,7 +112,7 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
       });
       if (record == nullptr) continue;
       has_given = true;
-      // It takes no notice of inputs that come before it knows what for.
+      // The thief ignores inputs that come before it knows the task.
       job_.messenger.SendTo(
           thief, JobMessage::kGranted,
           EncodeClaim({.task = record->task,
@@ -181,7 +181,7 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
       demands_.FetchInputs(task, AgentId(), out);
     }
   }
-  // A thief that leaves has run what it had, and hands that over.
+  // A thief that leaves has run its tasks, and hands their outputs over.
   for (auto& record : tasks_.stealing().TakeBack(now, [this](AgentId thief) {
          return !labels_.places.placement().Contains(thief) &&
                 !labels_.handover.IsAwaiting(thief);

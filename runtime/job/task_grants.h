@@ -1,6 +1,6 @@
-// TaskGrants: idle agents run tasks of others (stealing.h). The home names a
-// task and sends what it has of its inputs; the thief demands the others, runs
-// the task, and publishes what it made to the home.
+// TaskGrants: idle agents run tasks of other homes (stealing.h). The home
+// grants a task and sends the inputs that it has; the thief demands the rest,
+// runs the task, and publishes its outputs to the home.
 #ifndef DOGGED_RUNTIME_JOB_TASK_GRANTS_H_
 #define DOGGED_RUNTIME_JOB_TASK_GRANTS_H_
 

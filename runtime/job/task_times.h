@@ -1,8 +1,8 @@
-// TaskTimes: how long a job's tasks take at this agent, as far as it is known,
-// and how long it is patient for that reason.
-// Tasks of a class of which none has ended here may take microseconds or hours:
-// while one of them runs, none is queued behind it, and what waits may go to
-// others once it has run for long.
+// TaskTimes: the time that a job's tasks take at this agent, as far as it is
+// known, and the demand timeouts that follow from it. Tasks of a class of which
+// none has ended here may take microseconds or hours: while one of them runs,
+// none is queued behind it, and waiting tasks may be granted once it has run
+// for long.
 //
 // A data structure: time is passed in. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_TASK_TIMES_H_

@@ -27,7 +27,7 @@ namespace dogged {
 enum class LabelState : uint8_t {
   kBound = 0,
   kUnbound = 1,
-  kClaimed = 2,  // unbound, and somebody runs its producer
+  kClaimed = 2,  // unbound, and some agent runs its producer
   kRetired = 3,  // it was bound, and dropped for its consumers were done
 };
 
@@ -58,7 +58,7 @@ class Walk {
        std::function<bool(const Label&)> is_near);
 
   // Leaves whatever it was doing and begins at `label`, which is needed for
-  // certain: a loop's condition may have been dropped by those who knew of a
+  // certain: a loop's condition may have been dropped by agents that knew of a
   // later round, and died.
   void Start(const Label& label);
   Step Next();

@@ -27,7 +27,7 @@
 
 namespace dogged {
 
-// How many of each; when and to whom is drawn from the seed.
+// How many of each; times and agents are drawn from the seed.
 struct FaultPlan {
   int crash = 0;      // an agent vanishes, for ever
   int pair = 0;       // two agents vanish at the same moment
@@ -145,11 +145,11 @@ struct SimOutcome {
   int64_t live_bytes_max = 0;     // of values, likewise
   int64_t disk_bytes = 0;         // of all disks, at the end
   int64_t loans = 0;              // values lent to others of the host
-  int64_t spared = 0;             // offered to who had them
+  int64_t spared = 0;             // offered to agents that had them
   int64_t refused = 0;            // messages that made no sense
-  // Of labels that were made with several digests: all; and those of which
-  // the client, its contact and the members that this one reaches know several
-  // at the end.
+  // Labels that were made with several digests: all; and those of which the
+  // client, its contact and the members that this one reaches know several
+  // digests at the end.
   int64_t unequal_labels = 0;
   int64_t unequal_known = 0;
   // An agent has just failed the job, and the client was done first.
@@ -175,7 +175,7 @@ class Cluster {
   struct Client {
     SubmissionId submission;
     Rounds rounds;                         // as far as it knows
-    Node* contact = nullptr;               // whom it talks to
+    Node* contact = nullptr;               // agent that it talks to
     absl::btree_map<Label, bool> missing;  // asked for, or not
     absl::btree_map<Label, Digest> results;
     absl::Duration stands;  // that long after the first one is done

@@ -186,7 +186,8 @@ bool Cluster::PollClient(Client& client) {
     client.contact = RandomMember();
     for (auto& [label, asked] : client.missing) asked = false;
     if (client.contact != nullptr) {
-      // The job may have died with the last one before anybody else had it.
+      // The job may have died with the last contact before any other agent had
+      // it.
       Submit(*client.contact, client.submission);
       SetSupplier(*client.contact, true);
     }

@@ -1,4 +1,4 @@
-// Faults of a simulated cluster: when they happen, to whom, for how long.
+// Faults of a simulated cluster: their times, agents and durations.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -33,8 +33,8 @@ class SimArena : public SharedMemory, public ValueMemory {
   SimArena(const SimArena&) = delete;
   SimArena& operator=(const SimArena&) = delete;
 
-  // The process ends here: nobody can map it any more, and what is given back
-  // stays as it is for those who do.
+  // The process ends here: its arena cannot be mapped any more, and returned
+  // memory stays as it is for processes that map it.
   void End();
   const std::string& host() const { return host_; }
 

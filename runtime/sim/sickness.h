@@ -17,7 +17,7 @@ enum class Sickness : uint8_t {
   kFullDisk,         // takes nothing; only where agents have disks
   kNoKernels,        // they can't be made
   kSlowKernels,      // a compiler fails: tasks take thirty times as long
-  kNoValues,         // every other task finds no memory for what it makes
+  kNoValues,         // every other task finds no memory for its outputs
   kHangingCompiler,  // kernels are made after an hour
 };
 inline constexpr int kSicknesses = 6;  // without kNone

@@ -112,7 +112,8 @@ absl::StatusOr<std::unique_ptr<KernelHelper>> HelperLibrary::Start(
 std::unique_ptr<KernelHelper> HelperLibrary::TakeIdle() {
   const std::lock_guard lock(mutex_);
   const int thread = gettid();
-  // Its own one runs where it runs; the first one is anybody's.
+  // The thread's own helper runs on its processor; else a helper for any thread
+  // is taken.
   auto it = std::find_if(
       idle_.begin(), idle_.end(),
       [thread](const auto& helper) { return helper->thread == thread; });

@@ -41,7 +41,7 @@ struct HelperCall {
 struct HelperReply {
   enum class Kind : uint8_t {
     kDone,      // all is well
-    kWrong,     // `words` say what is wrong with the library or the call
+    kWrong,     // `words` name the defect of the library or the call
     kNoMemory,  // the region can't be mapped
     kFault,     // it is about to end by a signal that a bad address has raised
   };

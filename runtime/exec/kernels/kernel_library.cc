@@ -134,8 +134,7 @@ std::string EndWords(int status) {
                       name == nullptr ? "unknown" : name, ")");
 }
 
-// The first line of what a compiler says that tells of an error, else the
-// first.
+// The first line of a compiler's output that tells of an error, else the first.
 std::string CauseIn(absl::string_view output) {
   constexpr size_t kBytesMax = 500;
   const std::vector<absl::string_view> lines =
@@ -158,8 +157,8 @@ std::string KernelCacheDirectory(absl::string_view xdg_cache_home,
   return absl::StrCat("/tmp/dogged-", getuid());
 }
 
-// Runs a program and returns what it printed on both outputs.
-// kUnavailable if it can't be started, kInternal if it fails.
+// Runs a program and returns its output on both streams. kUnavailable if it
+// can't be started, kInternal if it fails.
 absl::StatusOr<std::string> KernelCompiler::RunProgram(
     const std::vector<std::string>& words) const {
   std::vector<char*> argv;
@@ -295,7 +294,7 @@ absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelCompiler::LoadHere(
   if (status.ok() && handle == nullptr) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): it is per thread in glibc.
     std::string why = dlerror();
-    // The name of our copy says nothing to anybody.
+    // The name of the copy means nothing to users.
     if (absl::StartsWith(why, file)) why = why.substr(file.size() + 2);
     status = absl::InvalidArgumentError(
         absl::StrCat(spec.name, ": can't be loaded: ", why));
