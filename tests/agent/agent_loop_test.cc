@@ -136,7 +136,7 @@ TEST_F(ServerTest, WorkersPassWhileItSleeps) {
   EXPECT_TRUE(transport_.AwaitLoopPoll(before));
 }
 
-// A client, though the worker who has the turn does not look at such.
+// A client, though the worker that has the turn does not look at clients.
 TEST_F(ServerTest, WakesForClientsWhoeverPasses) {
   const std::unique_ptr<ControlPort> client =
       ControlPort::Listen("127.0.0.1:0").value();

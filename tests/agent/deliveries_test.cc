@@ -32,7 +32,7 @@ class DeliveriesTest : public testing::Test {
     value.Seal();
     deliveries_.Add(kJob, At(i), value, nullptr, send());
   }
-  // By frame: of whom, and which.
+  // Frames: each with its client and labels.
   using Frames = std::vector<std::pair<ConnectionId, std::vector<int64_t>>>;
   Frames SentAt(absl::Time now) {
     deliveries_.SendDue(now, send());

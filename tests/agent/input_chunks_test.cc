@@ -230,7 +230,7 @@ TEST(InputChunks, RefusesWhatIsNone) {
   EXPECT_FALSE(receive(beyond.view()).ok());
 }
 
-// From whoever is asked, too.
+// From an agent that is asked, too.
 TEST(InputChunks, RefusesOtherBytes) {
   Scene scene(2);
   InputChunks& reader = *scene.chunks[1];

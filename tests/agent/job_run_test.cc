@@ -285,7 +285,8 @@ TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
   agent.tasks().runnable_workers = 1;
   agent.Pass(absl::Milliseconds(200));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
-  // Whatever the processors do, who is idle for long asks for a task.
+  // An agent that is idle for long asks for a task, however busy the processors
+  // are.
   agent.tasks().runnable_workers = 0;
   agent.Pass(absl::Milliseconds(200));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());

@@ -1,7 +1,7 @@
 // Aim: a job's value comes whole, in bounded parts, whatever is lost, doubled
-// or late and whoever falls silent, and nobody asks for more than a window.
-// Method: a pull against holders that the test plays, in its own time, with
-// losses from a seed.
+// or late, even if agents fall silent, and no agent asks for more than a
+// window. Method: a pull against holders that the test plays, in its own time,
+// with losses from a seed.
 #include "runtime/agent/job_values.h"
 
 #include <deque>

@@ -131,7 +131,7 @@ class OneAgent {
                     out_);
     run_.Feed(now_, out_);
   }
-  // Messages of `kind` since the last call: to whom, and their bodies.
+  // Messages of `kind` since the last call: their targets and bodies.
   std::vector<std::pair<AgentId, std::string>> AllSent(JobMessage kind) {
     std::vector<std::pair<AgentId, std::string>> all;
     run_.SendBatches(out_);

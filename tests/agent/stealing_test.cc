@@ -78,7 +78,7 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   const auto late = home.TakeBack(kStart + kSweep, nobody);
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0]->task, RecordOf(1)->task);
-  home.Extend(RecordOf(2)->task, kSecond, kStart + 9 * kSweep);  // not his
+  home.Extend(RecordOf(2)->task, kSecond, kStart + 9 * kSweep);  // not its own
   home.Extend(RecordOf(3)->task, kSecond, kStart + 9 * kSweep);
   const auto silent = home.TakeBack(kStart + 2 * kSweep, nobody);
   ASSERT_THAT(silent, SizeIs(1));

@@ -1,4 +1,4 @@
-// Aim: a value's digest is that of its data, whoever asks first.
+// Aim: a value's digest is that of its data, whichever thread asks first.
 #include "runtime/base/value.h"
 
 #include <thread>

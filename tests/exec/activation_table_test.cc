@@ -1,6 +1,6 @@
-// Aim: a task is handed out exactly once, with its inputs, whoever marks.
-// Method: hand-made marks; a random sequence against a map; many threads that
-// mark everything twice in their own order (also under tsan).
+// Aim: a task is handed out exactly once, with its inputs, whichever thread
+// marks. Method: hand-made marks; a random sequence against a map; many threads
+// that mark everything twice in their own order (also under tsan).
 #include "runtime/exec/activation_table.h"
 
 #include <algorithm>

@@ -311,7 +311,7 @@ TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
   });
 }
 
-// Somebody has tidied up.
+// A user has tidied up.
 TEST(RocksDbEngine, SaysThatItsFilesAreGone) {
   TemporaryFolder folder;
   MarkRecomputing(folder / "db", [&](PatientEngine& patient) {

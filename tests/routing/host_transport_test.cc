@@ -1,7 +1,7 @@
 // Aim: messages between processes of one host go through shared memory, whole
-// and in order, wake who sleeps, and go the other way where that can't be.
-// Method: two transports in one process, over a far one that keeps what it
-// gets; a reader that blocks for real.
+// and in order, wake sleepers, and go through the far transport where that
+// can't be. Method: two transports in one process, over a far one that keeps
+// what it gets; a reader that blocks for real.
 #include "routing/memory/host_transport.h"
 
 #include <poll.h>
@@ -164,10 +164,10 @@ TEST_F(HostTransportTest, ASleeperIsRungOnceASleep) {
   a_->Send(kB, Bytes("x"));
   EXPECT_EQ(rings(), 1);
   EXPECT_EQ(Arrived().size(), 1u);
-  a_->WakeEarly(AgentId(99));  // of whom nothing is known
+  a_->WakeEarly(AgentId(99));  // of which nothing is known
 }
 
-// Rings whoever waits for room, who then goes on; in order.
+// Rings a sender that waits for room, which then goes on; in order.
 TEST_F(HostTransportTest, WhatFindsNoRoomIsHeldUntilThereIsSome) {
   Meet();
   std::vector<Arrival> none;
@@ -202,7 +202,7 @@ TEST_F(HostTransportTest, WhatFindsNoRoomIsHeldUntilThereIsSome) {
   EXPECT_FALSE(far_->sent.empty());
 }
 
-// As one does who was stopped, taken for dead, and goes on.
+// As an agent does that was stopped, counted as dead, and goes on.
 TEST_F(HostTransportTest, OneWhoWasForgottenHearsNothingThatIsForOthers) {
   Meet();
   a_->Send(kB, Bytes("to b"));

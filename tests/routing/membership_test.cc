@@ -59,7 +59,7 @@ TEST(Membership, NewcomersThatComeTogetherKnowOneAnotherAtOnce) {
     answers[id] = network.Ask(id, first);
   }
   for (const auto& [id, snapshot] : answers) network.Absorb(id, snapshot);
-  // Sooner than anybody gossips.
+  // Sooner than any agent gossips.
   network.RunFor(absl::Milliseconds(5));
   EXPECT_EQ(network.Disagreement(), "");
 }

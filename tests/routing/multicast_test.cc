@@ -147,8 +147,8 @@ TEST(Multicast, FlatSendsToEachDirectly) {
   EXPECT_FALSE(ParseMulticastPlan("tree").ok());
 }
 
-// Every hop has a view of its own: no loop, nobody twice, and who is known
-// to everybody gets it whatever else the views say.
+// Every hop has a view of its own: no loop, no agent twice, and an agent in all
+// views gets it whatever else the views say.
 TEST(Multicast, NeverLoopsWhenViewsDiffer) {
   int64_t relayed = 0;
   for (uint64_t seed = 0; seed < 500; ++seed) {
@@ -214,7 +214,7 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   EXPECT_TRUE(cluster.Run(source, {}, Bytes()));
   EXPECT_TRUE(cluster.Run(source, {source}, Bytes()));
   EXPECT_TRUE(cluster.hops.empty());
-  // Doubles, ourselves among them, one who left.
+  // Doubles, this agent among them, an agent that left.
   EXPECT_TRUE(cluster.Run(source, {other, other, source, AgentId(2)}, Bytes()));
   EXPECT_EQ(cluster.delivered.size(), 1);
   EXPECT_EQ(cluster.delivered[other].size(), 1);

@@ -271,8 +271,8 @@ TEST(Streams, SilentRelayIsPassedOver) {
   ExpectAllHave(net, targets, body);
 }
 
-// "who has it takes no bytes": also one that relays, when nobody behind it
-// wants any.
+// A destination that has the body takes no bytes: nor does a relay without
+// takers behind it.
 TEST(Streams, WhoHasItTakesNoBytes) {
   for (MulticastPlan plan : kPlans) {
     SCOPED_TRACE(MulticastPlanName(plan));
@@ -300,7 +300,7 @@ TEST(Streams, WhoHasItTakesNoBytes) {
       EXPECT_EQ(delivery.body.view(), target == AgentId(9) ? body : "tag");
     }
     ExpectNothingHeld(net);
-    // 60 segments to the one who lacks it; on the way there a relay or more.
+    // 60 segments to the agent that lacks it; on the way there a relay or more.
     EXPECT_GE(net.segments, 60);
     if (plan == MulticastPlan::kFlat) {
       EXPECT_EQ(net.segments, 60);

@@ -115,7 +115,7 @@ TEST(Walk, PassesByWhatIsClaimed) {
   EXPECT_EQ(dictionary.bound.size(), 2u);  // its neighbours
 }
 
-// C(58, 29) paths lead to the one task that somebody has claimed.
+// C(58, 29) paths lead to the one claimed task.
 TEST(Walk, GoesToADeadEndOnce) {
   constexpr int64_t kSize = 30;
   const Program program = Wavefront(kSize);

@@ -1,6 +1,6 @@
-// Aim: no job, whoever sends it, brings an agent down.
-// Method: jobs of apps/ with bytes changed at random, from printed seeds, each
-// run by agents of the simulation in a process of its own.
+// Aim: no job, from any client, brings an agent down. Method: jobs of apps/
+// with bytes changed at random, from printed seeds, each run by agents of the
+// simulation in a process of its own.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
