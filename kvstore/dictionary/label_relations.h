@@ -45,7 +45,7 @@ class LabelRelations {
 
   // A task makes `label`: its index lies within its array.
   virtual bool IsMade(const Label& label) const = 0;
-  // It is made of other labels, and not of nothing.
+  // `label` is made of other labels, not by a leaf.
   virtual bool IsMadeOfLabels(const Label& label) const = 0;
 
  protected:

@@ -79,9 +79,9 @@ struct LabelEntry {
   bool is_home = false;
   // The producer's inputs were told that it is done.
   bool producer_reported = false;
-  // Its bytes, or where they are, have left this agent.
+  // The bytes, or a loan of them, have left this agent.
   bool is_exposed = false;
-  // Its copies are yet to be sent: nobody is reminded of them.
+  // Copies are yet to be sent: their holders are not reminded.
   bool awaits_copies = false;
 };
 

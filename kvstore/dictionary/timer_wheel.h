@@ -39,8 +39,8 @@ class TimerWheel {
 
   TimerWheel();
 
-  // It is due at `time`, or at most a tick (32 ms) later, and no more when it
-  // was due before; never if that is the infinite future.
+  // Makes `timer` due at `time`, or at most a tick (32 ms) later, instead of
+  // its time before; never if that is the infinite future.
   void Set(Timer& timer, absl::Time time);
   // Takes due labels out of the wheel, in label order.
   std::vector<Label> TakeDue(absl::Time now);

@@ -28,9 +28,9 @@ struct CopyLimits {
   // growing back to R copies.
   absl::Duration delay = absl::Milliseconds(10);
   int64_t bytes_max = 16 << 20;
-  // More labels than so many that are due at a time wait for a cut.
+  // If more labels are due at a time, they wait for a cut.
   int64_t labels_max = 32;
-  // So many labels after the last cut there is another one.
+  // The next cut comes so many labels after the last one.
   int64_t cut_labels = 4096;
 };
 

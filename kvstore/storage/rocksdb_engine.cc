@@ -182,7 +182,7 @@ class RocksDbEngine : public Engine {
     }
     DOGGED_RETURN_IF_ERROR(lock_.Take(options_.directory));
     DOGGED_RETURN_IF_ERROR(CheckFormat(options_.directory));
-    // Its threads and ours: the system may have none left.
+    // RocksDB's threads and this engine's: the system may have none left.
     try {
       DOGGED_RETURN_IF_ERROR(OpenDatabase());
       thread_ = std::thread([this] { Work(); });

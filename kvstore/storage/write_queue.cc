@@ -12,8 +12,8 @@ constexpr absl::Duration kAverageTime = absl::Seconds(5);
 constexpr double kShareMin = 0.125;
 constexpr double kShareMax = 0.5;
 constexpr int64_t kStrideMax = 64;
-// So many strides behind the newest version of its array a label is written,
-// whatever its own; and the oldest, where so many are left out.
+// A label left out is written once it is so many strides behind the newest
+// version of its array; and the oldest, if too many are left out.
 constexpr int64_t kStridesKept = 4;
 constexpr int64_t kLeftOutMax = 1 << 18;
 

@@ -219,7 +219,7 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
       // Linux fails so before it looks whether a client waits.
       if (!IsReadable(listen_fd_)) return;
       if (EndSilent(events) || Refuse()) continue;
-      // It would stay readable for ever.
+      // The listening descriptor would stay readable for ever.
       return SetListening(false);
     }
     if (fd < 0) return;

@@ -87,7 +87,7 @@ class ControlPort {
   }
   // Ends the connection once all that is queued was sent. No kClosed follows.
   void Close(ConnectionId connection);
-  // It is not ended for want of descriptors.
+  // `connection` is not ended for want of descriptors.
   void Keep(ConnectionId connection);
 
   // Connections that sent something else than frames, or found no room.

@@ -63,7 +63,7 @@ class FailureDetector {
   void Remove(AgentId peer) { peers_.erase(peer); }
   // `peer` sent something that came directly.
   void Heard(AgentId peer, absl::Time awake);
-  // It answered a ping, directly.
+  // `peer` answered a ping, directly.
   void Answered(AgentId peer, absl::Time awake);
   // `peer` lives: something of it came by way of another agent.
   void HeardOf(AgentId peer, absl::Time awake);

@@ -425,7 +425,7 @@ void Membership::RunGossip(Outbox& out) {
       dead.push_back(id);
     }
   }
-  // It may live, and hear nothing but this.
+  // A dead agent may in fact live, and hear nothing but this.
   if (!dead.empty() && rng_.Below(kDeadProbeShare) == 0) {
     SendNotice(rng_.Pick(dead), out);
   }

@@ -92,7 +92,7 @@ struct HostTransport::Peer {
     }
   }
 
-  // It maps this region, or may yet.
+  // The peer maps this region, or may yet.
   bool HasRing(Clock& clock) const {
     return their_mark != nullptr || clock.Now() < map_deadline;
   }

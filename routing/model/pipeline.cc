@@ -130,7 +130,7 @@ class Pipeline {
     until = std::max(event.time, until + LineTime(event.piece));
     Post(until + costs_.latency_seconds, Event::kReached, to, event.piece);
   }
-  // Its last byte is there, unless the port had another to take.
+  // The piece's last byte is there, unless the port had another piece to take.
   void Reach(const Event& event) {
     Port& port = ports_[Index(event.place)];
     port.taking_until =

@@ -169,7 +169,7 @@ ScaleModel::JoinResult ScaleModel::Join(Rng& rng) const {
   std::vector<int64_t> table(Index(digits_ * base_), -1);
   int64_t asked = rng.Below(size());
   while (asked >= 0) {
-    // It sends the rows from the level that is asked for to the last that the
+    // The asked agent sends the rows from that level to the last one that the
     // two share, and is itself an entry of the row where they part.
     result.messages += 2;
     const uint64_t other = ids_[Index(asked)];

@@ -17,7 +17,7 @@ constexpr int64_t kWindowSegmentsMin = 4;
 // After so many offers without an answer, those behind a child are offered
 // the body directly.
 constexpr int kOffersMax = 3;
-// So many segments after one that did not come, it is asked for again.
+// A segment that did not come is asked for again after so many later ones.
 constexpr int64_t kReorderedMax = 4;
 // Bytes that a stream has under way to far agents: so many for each second of a
 // round trip, up to a bound.
@@ -404,7 +404,8 @@ void Streams::MendChildren(Stream& stream, const View& view, Splitter split,
     }
     stream.children.erase(at);
   }
-  // They may have come far: they first tell the segments that they have.
+  // Targets behind the dead may have come far: they first tell the segments
+  // that they have.
   if (!behind_dead.empty()) {
     AddBranches(
         stream,

@@ -174,7 +174,7 @@ class Streams {
   void Pull(Stream& stream, Ask ask, Outbox& out) const;
   static void SayDone(const Stream& stream, AgentId to, Outbox& out);
   static void AddParent(Stream& stream, AgentId parent);
-  // It has all of the body now.
+  // The stream has all of the body now.
   void Complete(Map::iterator it, Outbox& out,
                 std::vector<Delivery>& deliveries);
   void Serve(Stream& stream, std::vector<Delivery>& deliveries);

@@ -58,8 +58,8 @@ struct JobEntry {
   absl::Time over_since = absl::InfiniteFuture();
   bool is_delivered = false;
   bool is_done = false;
-  // It was done before this agent came, and all copies of a result have died
-  // whose place is here now.
+  // The job was done before this agent came, and all copies of a result have
+  // died whose place is here now.
   bool is_needed_again = false;
   JobStats stats;     // of the run that has ended
   Troubles troubles;  // those that count

@@ -93,7 +93,7 @@ void LocalRun::Finish(absl::Status status) {
     status_ = std::move(status);
     stop_.store(true);
   }
-  // Nobody waits for a kernel that may never return.
+  // The run does not wait for a kernel that may never return.
   if (!is_ok) StopKernels(kernels_);
   finished_.notify_all();
   queues_.WakeAll();
@@ -159,8 +159,8 @@ std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
           relations_.program().classes[static_cast<size_t>(task.task_class)];
       record = worker.pool.Get(task, static_cast<int>(c.uses.size()));
     } else if (worker.batch_record != nullptr) {
-      // Its input is still there: tasks that share one value need not all
-      // count their references to it.
+      // The record's input is still there: tasks that share one value need not
+      // all count their references to it.
       record = std::move(worker.batch_record);
       record->task = task;
     } else {

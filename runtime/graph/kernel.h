@@ -53,14 +53,15 @@ class Kernel {
   // is not positive definite), with the pivot or element in the message; the
   // caller adds the task's name.
   virtual absl::Status Run(KernelCall& call) const = 0;
-  // It can run the tasks of `c`. A job may come from any client, and Run takes
-  // the numbers of uses, creates and indices for granted; Run checks the
-  // contents of values.
+  // The kernel can run the tasks of `c`. A job may come from any client, and
+  // Run takes the numbers of uses, creates and indices for granted; Run checks
+  // the contents of values.
   virtual bool Fits(const TaskClass& c) const {
     (void)c;
     return true;
   }
-  // It takes the value of `use` for an output if nobody else holds that.
+  // The kernel takes the value of `use` for an output if that has no other
+  // holder.
   virtual bool Updates(int use) const {
     (void)use;
     return false;
@@ -82,7 +83,7 @@ class Kernel {
     (void)task;
     return 0;
   }
-  // It reads inputs of the job, which must be at hand when a task runs.
+  // The kernel reads inputs of the job, which must be at hand when a task runs.
   virtual bool ReadsInputs() const { return false; }
   // Calls `f` with the elements that `task` reads of the input at `position`.
   virtual void ForEachInputRead(

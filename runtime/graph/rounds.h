@@ -42,7 +42,7 @@ class Rounds {
   // The loop's parameter in the last round that there may be.
   int64_t time_max() const { return IsLoop() ? repeat_->last : 0; }
 
-  // Its round is not known to exist.
+  // The round of `task` is not known to exist.
   bool IsAhead(const Task& task) const {
     return IsLoop() &&
            repeat_->class_time[static_cast<size_t>(task.task_class)].Evaluate(

@@ -104,7 +104,8 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
                             Outbox& out) {
   const LabelEntry* entry = labels_.shard.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
-  // It may have been bound, used and retired since it was opened.
+  // The label may have been bound, used and retired since the demand was
+  // opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
   const std::optional<Label> frontier = FirstUnboundVersion(open, now);
   if (!frontier.has_value()) {
@@ -323,8 +324,8 @@ void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   std::partial_sort(due.begin(), end, due.end());
   due.erase(end, due.end());
   for (const auto& [missing_count, youth, task] : due) {
-    // Its watermarks may have come after some of its inputs, from a former
-    // home.
+    // The watermarks of its outputs may have come after some of its inputs,
+    // from a former home.
     if (tasks_.IsWhollyDone(task)) {
       tasks_.DropTask(task);
     } else if (tasks_.demanded().size() <=

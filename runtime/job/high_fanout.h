@@ -40,7 +40,7 @@ class HighFanoutLabels {
     // A short value is kept for tasks that are yet to be demanded: values are
     // equal wherever they come from. None: not at hand.
     Value value;
-    // Some of them may wait no more.
+    // Tasks that asked for the value; some may wait no more.
     absl::btree_set<Task> askers;
     int idle_sweeps = 0;
   };

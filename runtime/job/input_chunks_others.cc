@@ -144,7 +144,7 @@ absl::Status InputChunks::ReceiveBytes(absl::Time now, AgentId from,
   }
   heard_[from] = now;
   likely_ = from;
-  // Nobody asked for it any more, or it came before.
+  // The chunk is not awaited any more, or came before.
   if (chunk.is_held || !searches_.contains(at)) return absl::OkStatus();
   if (value.IsNone() || value.digest() != chunk.digest ||
       value.bytes() != BytesOf(chunk)) {

@@ -42,7 +42,7 @@ struct JobLimits {
   absl::Duration demand_timeout_min = absl::Milliseconds(250);
   absl::Duration after_failure_timeout = absl::Seconds(1);
   absl::Duration backoff_max = absl::Seconds(5);
-  // So long, at most, a new home waits for the former one to hand over.
+  // Time that a new home waits, at most, for the former one to hand over.
   absl::Duration handover_max = absl::Seconds(1);
   // Demanded tasks that wait for inputs; beyond it the shallowest is dropped.
   int64_t demanded_tasks_max = 1 << 16;
@@ -67,7 +67,7 @@ struct JobLimits {
   int64_t walk_frames_max = 1 << 14;
   // A shorter task is not worth the messages of a grant.
   absl::Duration granted_task_min = absl::Microseconds(200);
-  // It comes back if its thief is silent for so long.
+  // A granted task comes back if its thief is silent for so long.
   absl::Duration grant_silence_max = absl::Seconds(1);
   // Tasks of this home that others have said they run.
   int64_t claims_max = 1 << 16;

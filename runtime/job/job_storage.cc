@@ -157,7 +157,7 @@ void JobStorage::Evict(int64_t target) {
     if (entry->value.IsUnique()) unwritten_bytes += entry->value.bytes();
     resident_.push_back(label);
   }
-  // They are asked for again as long as memory is short.
+  // Unwritten labels are tried again as long as memory is short.
   to_evict_.assign(unwritten.begin(), unwritten.end());
 }
 

@@ -40,8 +40,8 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   results_.HandOutIfRequested(label, value);
   entry.announce_interval_ms = 0;
   ScheduleAnnounce(now, entry);
-  // Its home may run the task, too, and be done with the label, before it hears
-  // of this one.
+  // The label's home may run the task, too, and be done with the label, before
+  // it hears of this value.
   conflicts_.NoteMadeAway(now, label);
   labels_.handover.Give(labels_.places.HomeOf(label), label);
   sender_.SendValue({labels_.places.HomeOf(label)}, label, out);

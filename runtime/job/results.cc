@@ -80,7 +80,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
   absl::Duration& interval = requests_.wanted.at(label);
   requests_.asks.emplace(now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
-  // It may have been bound while its home was elsewhere.
+  // The label may have been bound while its home was elsewhere.
   const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     HandOutIfRequested(label, entry->value);

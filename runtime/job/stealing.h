@@ -61,12 +61,12 @@ class Stealing {
   }
 
   // --- at the thief
-  // So many are asked at a time, however many there are.
+  // Agents asked at a time, however many there are.
   static constexpr int kAskedMax = 8;
   // True if `victim` is to hear now that there is room here: it has not heard
   // of it after `before`, nor have kAskedMax others.
   bool MayAsk(AgentId victim, absl::Time now, absl::Time before);
-  // It has named tasks, so it may be asked again at once.
+  // `victim` has granted tasks, so it may be asked again at once.
   void NoteAnswer(AgentId victim) { asked_.erase(victim); }
   // Whether a worker has nothing to do; for how long that has been so.
   void NoteBusy() { idle_since_ = absl::InfiniteFuture(); }

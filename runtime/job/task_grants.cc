@@ -203,11 +203,11 @@ void TaskGrants::HandleSteal(absl::Time now, AgentId from,
 
 void TaskGrants::HandleClaim(absl::Time now, AgentId from,
                              const ClaimBody& body) {
-  // Its view is another, and it tries elsewhere.
+  // The thief has another view, and tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
   const absl::Time limit = now + job_.limits.grant_silence_max;
   if (tasks_.stealing().Extend(body.task, from, limit)) return;
-  // Its home was elsewhere when the thief began to run it.
+  // The task's home was elsewhere when the thief began to run it.
   if (auto record = tasks_.ready().Remove(body.task); record != nullptr) {
     tasks_.stealing().Grant(from, limit, std::move(record));
   } else if (!tasks_.IsInFlight(body.task) && !tasks_.IsDone(body.task)) {

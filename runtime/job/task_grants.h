@@ -27,9 +27,9 @@ class TaskGrants {
         tasks_(tasks),
         demands_(demands) {}
 
-  // Tasks that wait here for workers, and that others have asked for.
+  // Grants tasks that wait here for workers to agents that have asked.
   void GrantTasks(absl::Time now, Outbox& out);
-  // So many tasks more than the workers need are worth making ready.
+  // Tasks beyond the need of the workers that are worth making ready.
   int64_t RoomCount(absl::Time now);
   void AskForTasks(absl::Time now, Outbox& out);  // if this agent is idle
   void HandleSteal(absl::Time now, AgentId from, const StealBody& body);

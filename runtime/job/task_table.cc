@@ -164,7 +164,7 @@ void TaskTable::StartReady() {
     auto record =
         ready_.Take([this](const Task& task) { return !IsHeld(task); });
     if (record == nullptr) return;
-    // Its watermarks may have come after its inputs.
+    // The watermarks of its outputs may have come after its inputs.
     const Task task = record->task;
     if (!IsDemanded(task) && IsWhollyDone(task)) {
       in_flight_.erase(task);
@@ -332,7 +332,7 @@ void TaskTable::CountIfLate(const Label& label, AgentId from) {
   }
 }
 
-// Their inputs' holders tell the new home.
+// The holders of a moved task's inputs tell the new home.
 void TaskTable::DropMovedTasks() {
   std::vector<Task> moved;
   // Granted tasks stay while their granter is their home.

@@ -50,7 +50,7 @@ class TaskTable {
   TaskTable& operator=(const TaskTable&) = delete;
 
   // --- questions
-  // Its first output is bound here, or was: a hint, by watermarks.
+  // The first output of `task` is bound here, or was: a hint, by watermarks.
   bool IsDone(const Task& task) const;
   // All its outputs were bound or dropped, as far as watermarks say.
   bool IsWhollyDone(const Task& task) const;
@@ -59,7 +59,7 @@ class TaskTable {
   bool IsComplete(const Task& task) const;  // all its inputs are at hand
   // It waits, and for this label.
   bool IsMissing(const Task& task, const Label& label) const;
-  // Its former home may still run it.
+  // The former home of `task` may still run it.
   bool IsHeld(const Task& task) const;
   bool HasInFlight() const { return !in_flight_.empty(); }
   bool HasLeaves() const { return leaves_.has_value(); }

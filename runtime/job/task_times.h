@@ -32,7 +32,7 @@ class TaskTimes {
     if (!of.is_known) ++unknown_;
     ++of.running;
   }
-  // It has ended after `elapsed`.
+  // A task has ended after `elapsed`.
   void NoteEnded(int task_class, absl::Duration elapsed) {
     Class& of = classes_[static_cast<size_t>(task_class)];
     if (!of.is_known) unknown_ -= of.running;

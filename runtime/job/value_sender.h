@@ -34,7 +34,7 @@ class ValueSender {
   bool IsOnItsWay(AgentId to, const Label& label) const {
     return credit_.IsUnderWay(to, label) || deferred_.Has(to, label);
   }
-  // It has begun anew.
+  // `agent` has begun anew.
   void Forget(AgentId agent) {
     credit_.Forget(agent);
     deferred_.Forget(agent);

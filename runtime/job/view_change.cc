@@ -90,7 +90,7 @@ void ViewChange::ReviewHandovers(absl::Time now, const Placement& before,
     const bool is_new = !before.Contains(peer);
     if (is_beginner && is_new) {
       labels_.handover.Await(peer, now + job_.limits.handover_max, before);
-      // It may have begun without knowing this agent.
+      // The peer may have begun without knowing this agent.
       if (has_told_start_)
         job_.messenger.SendTo(peer, JobMessage::kStarted, {}, out);
     }

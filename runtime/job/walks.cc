@@ -219,7 +219,7 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
 
 void Walks::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                         Outbox& out) {
-  // Its view is another, and it tries elsewhere.
+  // The walking agent has another view, and tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
   const bool granted = TakeClaim(now, body, from);
   job_.messenger.SendTo(from, JobMessage::kClaimed,

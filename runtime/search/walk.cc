@@ -135,8 +135,8 @@ void Walk::OnOutput(size_t at, LabelState state,
   const bool was_bound =
       state == LabelState::kBound || state == LabelState::kRetired;
   if (was_bound && is_last && frame.wanted != frame.goal) {
-    // Its home knows more of the row than the agent that sent the walk here: on
-    // it goes, to the goal at last.
+    // The label's home knows more of the row than the agent that sent the walk
+    // here: on it goes, to the goal at last.
     const int64_t here =
         frame.wanted.index[ArrayOf(frame.wanted).version_index];
     const Label goal = frame.goal;

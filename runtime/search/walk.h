@@ -42,7 +42,7 @@ class Walk {
     };
     struct Lookup {
       Label label;
-      // It was retired, and is needed all the same: its consumer's output is
+      // The label was retired, and is still needed: its consumer's output is
       // not bound.
       bool insist = false;
     };

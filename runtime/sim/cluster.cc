@@ -373,8 +373,8 @@ void Cluster::NoteMade(const Completion& done) {
   });
 }
 
-// It and the agent that the first client talks to are members for each other,
-// and no cut lies between them.
+// `node` and the first client's contact are members for each other, and no cut
+// lies between them.
 bool Cluster::IsNearClient(const Node& node) const {
   const Node* contact = clients_.front().contact;
   if (contact == nullptr || contact->agent == nullptr) return false;

@@ -72,8 +72,8 @@ void Cluster::Begin() {
   });
 }
 
-// It attaches while the job runs, and may stand still until long after the
-// first one has gone.
+// The second client attaches while the job runs, and may stand still until long
+// after the first one has gone.
 void Cluster::AddSecondClient() {
   Rng drawn = Rng(options_.seed).Stream("second client");
   clients_.push_back({.submission = SubmissionId(2),

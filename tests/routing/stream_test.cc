@@ -271,7 +271,7 @@ TEST(Streams, SilentRelayIsPassedOver) {
   ExpectAllHave(net, targets, body);
 }
 
-// A destination that has the body takes no bytes: nor does a relay without
+// A destination that has the body takes no bytes, nor does a relay without
 // takers behind it.
 TEST(Streams, WhoHasItTakesNoBytes) {
   for (MulticastPlan plan : kPlans) {

@@ -160,7 +160,7 @@ absl::Status HelperLibrary::Call(const std::string& function,
     const bool is_new = helper == nullptr;
     if (is_new) {
       auto started = Start(-1);
-      // It could be loaded before.
+      // The library could be loaded before.
       if (absl::IsInvalidArgument(started.status())) {
         return absl::UnavailableError(started.status().message());
       }
@@ -202,7 +202,7 @@ KernelHelpers::KernelHelpers(std::string program)
 
 void KernelHelpers::Interrupt() const {
   const uint64_t one = 1;
-  // It is readable from now on; a second time changes nothing.
+  // The descriptor is readable from now on; a second write changes nothing.
   if (write(interrupt_.get(), &one, sizeof(one)) < 0) {
   }
 }

@@ -122,7 +122,7 @@ absl::StatusOr<std::unique_ptr<KernelHelper>> KernelHelper::Start(
       std::min({own_end, its_end.get(), region}) < 0
           ? EMFILE
           : Spawn(program, name, {its_end.get(), region, library}, pid);
-  // It owns the descriptors, also if there is no process.
+  // The helper owns the descriptors, also if there is no process.
   std::unique_ptr<KernelHelper> out(new KernelHelper(pid, own_end, region));
   if (error == 0) return out;
   out->pid_ = 0;

@@ -202,7 +202,7 @@ absl::StatusOr<std::string> KernelCompiler::RunProgram(
     return absl::UnavailableError(
         absl::StrCat(words[0], ": ", strerror(error)));
   }
-  // Its number is nobody else's before waitpid.
+  // The PID is not given to another process before waitpid.
   siginfo_t ended;
   while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) <
              0 &&
