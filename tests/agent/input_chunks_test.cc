@@ -89,7 +89,7 @@ TEST(InputChunks, ComeToWhoReadsThem) {
   EXPECT_EQ(scene.chunks[1]->counts().received_bytes, 8 * 2048);
   EXPECT_EQ(scene.chunks[1]->counts().read_bytes, 3 * 128 * 8);
   EXPECT_TRUE(scene.chunks[1]->Pin(scene.TaskAt(0), *scene.kernel));
-  // Another one has them from there, too, if the keeper has died.
+  // Another agent has the chunks from there, too, if the keeper has died.
   scene.chunks[0] = nullptr;
   EXPECT_FALSE(scene.chunks[2]->Pin(scene.TaskAt(4), *scene.kernel));
   scene.Settle();

@@ -262,7 +262,8 @@ TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
   EXPECT_EQ(demand_y(4, true), 2) << "for y(4), and to make a(4) again";
 }
 
-// It may take hours, and what waits at the executor no other agent can take.
+// The first task may take hours, and tasks that wait at the executor cannot be
+// granted.
 TEST(JobRun, QueuesNothingBehindATaskWhoseLikeHasNeverEnded) {
   OneAgent agent(Leaves(kSelf, 20));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
@@ -410,7 +411,7 @@ TEST(JobRun, CopiesThatComeTogetherAreAcknowledgedTogether) {
               EncodeAnnounce({RowAt(3), Value::Scalar(3).digest()})});
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kStored),
               ElementsAre(std::string(stored.view())));
-  // It may come again, and overlap with another one.
+  // A batch may come again, and overlap with another one.
   agent.Receive(kPeer, JobMessage::kPublish, Joined({CopyOf(3), CopyOf(4)}));
   EXPECT_EQ(agent.run().held_count(), 4);
   agent.Receive(kPeer, JobMessage::kRetired,

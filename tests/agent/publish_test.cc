@@ -44,7 +44,7 @@ std::vector<AgentId> RousedBy(const std::vector<AgentId>& readers) {
   return agent.WokenEarly();
 }
 
-// It may sleep, and wakes up while the message is made.
+// The receiver may sleep, and wakes up while the message is made.
 TEST(Publish, WakesTheOneWhoIsToldEarly) {
   EXPECT_THAT(RousedBy({kPeer}), ElementsAre(kPeer));
 }
@@ -98,7 +98,7 @@ TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
   };
   EXPECT_EQ(sent_when_asked(0, absl::ZeroDuration()), 1);
   EXPECT_EQ(sent_when_asked(100000, absl::Milliseconds(500)), 0);
-  // It has all that was sent, or it was lost.
+  // The receiver has all bytes sent, or they were lost.
   EXPECT_EQ(sent_when_asked(0, absl::Milliseconds(1)), 1);
   // Behind others' bytes it may be lost as well.
   EXPECT_EQ(sent_when_asked(100000, absl::Seconds(6)), 1);

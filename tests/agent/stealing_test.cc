@@ -154,8 +154,8 @@ TEST(Stealing, OnlySomeAreAskedAtATime) {
   EXPECT_TRUE(thief.MayAsk(AgentId(100), kStart + kSweep, kStart));
 }
 
-// Nobody knows how long a first task takes. Until it has ended nothing is
-// queued behind it, and if it goes on, others get what waits.
+// The time of a first task is unknown. Until it has ended no task is queued
+// behind it, and if it goes on, other agents get the waiting ones.
 TEST(Stealing, WhatWaitsForAFirstTaskGoesToWhoHasRoom) {
   OneAgent agent(Leaves(kSelf, 1));
   EXPECT_EQ(agent.tasks().unfinished_count(), 1);

@@ -344,7 +344,7 @@ TEST_F(LendingTest, SaysWhereAValueLies) {
     EXPECT_EQ(place->offset, loan.offset);
   }
   EXPECT_FALSE(owner_->PlaceOf(made.Hollow()).has_value());
-  // Nobody can map what is only kept here.
+  // An arena that is only kept here cannot be mapped.
   reader_->SetView(now_, View(std::vector<Member>{}));
   EXPECT_FALSE(reader_->PlaceOf(read).has_value());
 }

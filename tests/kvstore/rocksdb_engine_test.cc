@@ -90,7 +90,7 @@ void MarkRecomputing(const std::string& directory,
   });
 }
 
-// It does not, for this reason.
+// Expects that the directory is refused with this error.
 void ExpectRefused(const std::string& directory, absl::StatusCode code,
                    const testing::Matcher<std::string>& words) {
   CheckInAProcess([&] {

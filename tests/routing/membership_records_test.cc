@@ -27,7 +27,7 @@ std::vector<AgentId> Grow(Network& network, uint64_t count,
   return ids;
 }
 
-// Nobody hears of it.
+// Puts a record without gossiping it.
 void PutSilently(Network& network, AgentId at, int number, uint64_t version) {
   Outbox lost;
   network.of(at).PutRecord(

@@ -210,7 +210,7 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   MulticastCluster cluster(scene.members, MulticastPlan::kPrefix, Limits());
   const AgentId source = scene.members[0].id;
   const AgentId other = scene.members[1].id;
-  // Nobody; only ourselves.
+  // No targets; only this agent.
   EXPECT_TRUE(cluster.Run(source, {}, Bytes()));
   EXPECT_TRUE(cluster.Run(source, {source}, Bytes()));
   EXPECT_TRUE(cluster.hops.empty());

@@ -133,7 +133,7 @@ TEST(Planner, TreesAreWhatTheySay) {
         latest = std::max(latest, tree.received_at.at(target));
       }
       if (plan != MulticastPlan::kPrefix) {
-        // Nobody but destinations relays.
+        // Only destinations relay.
         EXPECT_EQ(tree.depth.size(), targets.size() + 1 - targets.empty());
       }
       const auto count = static_cast<int>(targets.size());

@@ -305,7 +305,7 @@ TEST(Streams, WhoHasItTakesNoBytes) {
     if (plan == MulticastPlan::kFlat) {
       EXPECT_EQ(net.segments, 60);
     }
-    // Nobody lacks it: no segment at all.
+    // No agent lacks the body: no segment at all.
     net.agents.at(AgentId(9)).SetWants([](uint8_t, JobId, const Bytes&) {
       return false;
     });

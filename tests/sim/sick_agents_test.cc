@@ -46,7 +46,8 @@ TEST(SickAgents, OneThatJoinsCostsTheOthersLittle) {
   }
 }
 
-// It costs what it takes to see that it hangs, whatever the job takes.
+// A hanging compiler costs only the time until that is noticed, however long
+// the job takes.
 TEST(SickAgents, ACompilerThatHangsIsNotWaitedForLong) {
   for (const Job& job : {Heat1dJob(101, 40, 8), CholeskyJob(12)}) {
     SimOptions options{.agents = 3, .gathers_first = true};
