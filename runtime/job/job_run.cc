@@ -150,7 +150,8 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
         TroubleKind::kUnable,
         NameTask(completion.status, job_.program(), completion.task));
   }
-  // The task may need inputs that an earlier run of it released early.
+  // Chunks that the task reads may have been dropped as an earlier run of it
+  // unpinned them.
   if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
     return demands_.DemandInputs(now, completion.task, /*depth=*/1,

@@ -17,7 +17,7 @@ struct JobStats {
   int64_t tasks_done = 0;
   int64_t results_bound = 0;  // result labels at this home
   // Result labels at home here now that have enough copies, and their bytes;
-  // the count ends at the first few without.
+  // counted in order, up to the first without.
   int64_t results_durable = 0;
   int64_t results_durable_bytes = 0;
   int64_t reads_local = 0;   // inputs of executed tasks, made here
