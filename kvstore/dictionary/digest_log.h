@@ -52,8 +52,8 @@ class DigestLog {
   std::vector<RowDigests> Select(
       absl::FunctionRef<bool(const Label& row)> wanted) const;
 
-  // The home of this row may not know what is logged of it, and a message that
-  // says so may be lost: TakeUntold() gives the row at `first`, then again and
+  // The home of this row may not know the logged digests, and a message with
+  // them may be lost: TakeUntold() gives the row at `first`, then again and
   // again for 8 s, at intervals that double.
   void MarkUntold(const Label& row, absl::Time first) {
     untold_[row] = {.next = first, .interval = kToldAgainAfter};

@@ -36,17 +36,17 @@ class HighFanoutLabels {
     bool is_reported = false;
     // All of them that wait have the value: only askers may lack it.
     bool have_value = false;
-    // Somebody has asked for it since the last sweep, and as a certain one.
+    // An agent or task has demanded it since the last sweep, and for certain.
     bool is_demanded = false;
     bool is_demanded_for_certain = false;
-    // A short one is kept for those that are yet to be pursued: values are
+    // A short value is kept for tasks that are yet to be demanded: values are
     // equal wherever they come from. None: not at hand.
     Value value;
-    // Some of them may wait no more.
+    // Tasks that asked for the value; some may wait no more.
     absl::btree_set<Reader> askers;
     int idle_sweeps = 0;
   };
-  // Those of one home that are done, as it says.
+  // Consumers that are done, by the home that reports them.
   using Reports = absl::btree_map<AgentId, ConsumerSet>;
 
   // `relations` outlives this.
@@ -59,24 +59,25 @@ class HighFanoutLabels {
   // Null if nothing is known. Pointers are good until the next change.
   Known* Find(const Label& label);
   Known& Put(const Label& label, const Known& known);
-  // What was said may not have been heard: count again, and say it again.
+  // The report may not have been heard: count again, and report again.
   void CountAnew(const Label& label);
-  // The same, as somebody else asks. False if that can wait: some here are not
-  // done, all have the value or ask for it, and others had their turn since the
-  // last sweep. To go through all consumers at each word takes longer than it
-  // is until the next one, where there are thousands of such labels.
+  // Likewise, at a message of another agent. False if that can wait: some
+  // consumers here are not done, all have the value or ask for it, and other
+  // labels had their turn since the last sweep. With thousands of such labels,
+  // going through all consumers at each message takes longer than until the
+  // next one.
   bool CountAnewInTurn(const Label& label);
   void Forget(const Label& label) { known_.erase(label); }
   // None if it is not kept here.
   Value ValueOf(const Label& label);
-  // Homes are others now.
+  // Homes have changed.
   void ForgetAll() { known_.clear(); }
   // `reader` lacks it, and waits for what comes.
   void NoteAsker(const Label& label, const Reader& reader);
-  // Nobody has demanded it since the last sweep, for certain if `certain`:
-  // all askers get what comes. From now on somebody has.
+  // False if `label` was demanded since the last sweep, for certain if
+  // `certain`: all askers get the value that comes. Notes a demand otherwise.
   bool MayDemand(const Label& label, bool certain);
-  // Forgets what was not used for some sweeps.
+  // Forgets labels that were not used for some sweeps.
   void Sweep();
 
   // At a label's home, to be looked at with those of other homes.

@@ -17,7 +17,7 @@ struct LabelLimits {
   // readers are slow.
   absl::Duration demand_timeout_min = absl::Milliseconds(250);
   absl::Duration backoff_max = absl::Seconds(5);
-  // So long, at most, a new home waits for the former one to hand over.
+  // Time that a new home waits, at most, for the former one to hand over.
   absl::Duration handover_max = absl::Seconds(1);
   // So long an agent that makes labels of another home may be silent.
   absl::Duration grant_silence_max = absl::Seconds(1);
@@ -30,10 +30,10 @@ struct LabelLimits {
   // dropped as soon as readers of this agent have used them up. Shorter values
   // cost messages, not bytes, and follow `copies`.
   int64_t cut_bytes_min = 1 << 10;
-  // An agent that has not taken so many bytes yet hears only what is bound, and
-  // asks for what it needs.
+  // An agent for which so many bytes wait gets only announcements, and demands
+  // the values that it needs.
   int64_t credit_bytes = 16 << 20;
-  // What is said of labels to the same agents is gathered into messages of so
+  // Messages about labels to the same agents are batched into messages of so
   // many bytes, which need neither a packet of their own nor a stream.
   int64_t batch_bytes_max = 1000;
   // Longer messages with copies, or with values that move, are offered first.

@@ -49,8 +49,8 @@ class LabelRelations {
   int32_t array_count() const {
     return static_cast<int32_t>(version_index_.size());
   }
-  // The most versions that a label is ahead of one that it is made of; at
-  // least 1.
+  // The largest difference of versions of a label and one that it is made of;
+  // at least 1.
   int64_t version_span() const { return version_span_; }
 
   // --- one label
@@ -68,7 +68,7 @@ class LabelRelations {
   bool IsMade(const Label& label) const {
     return ProducerOf(label).has_value();
   }
-  // It is made of other labels, and not of nothing.
+  // `label` is made of other labels, not by a leaf.
   virtual bool IsMadeOfLabels(const Label& label) const = 0;
   // The labels that a reader makes, and the first of them: that one's home is
   // the reader's.

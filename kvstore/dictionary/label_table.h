@@ -42,8 +42,8 @@ struct LabelTable {
                : high_fanout.ValueOf(label);
   }
 
-  // Ends the process, naming the label, unless what is held of each label fits
-  // its state. Cost: O(labels that are held or waited for).
+  // Ends the process, naming the label, unless each label's entry fits its
+  // state. Cost: O(labels that are held or waited for).
   void CheckInvariants(const LabelContext& job) const;
 
   Shard shard;  // bound by Replication and DiskRecovery, dropped by Retention

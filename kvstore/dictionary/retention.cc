@@ -8,7 +8,7 @@
 namespace dogged {
 namespace {
 
-// Of a wide label, beside its holders.
+// Size up to which the value of a high-fanout label is kept beside its holders.
 constexpr int64_t kKeptBytesMax = 8 << 10;
 
 }  // namespace
@@ -206,7 +206,7 @@ void Retention::ConsumerDone(const Label& label, const Reader& reader,
     const auto [next_label, next_reader] = done_reports_.queue.front();
     done_reports_.queue.pop_front();
     LabelEntry* entry = labels_.shard.Find(next_label);
-    // Somebody may wait for it all the same.
+    // An agent may still wait for it.
     const bool is_here = entry != nullptr && !entry->value.IsNone();
     ConsumersDone* const released =
         is_here ? nullptr : labels_.watermarks.FindReleasedEarly(next_label);
@@ -244,7 +244,7 @@ void Retention::CrossOffReported(Outbox& out) {
   for (const auto& [label, reports] : labels_.high_fanout.TakeReports()) {
     LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr || !entry->is_home) continue;
-    // Who says so counts, if he speaks of the same consumers.
+    // A report counts if it is about the same consumers.
     HighFanoutLabels::Reports here;
     job_.relations.ForEachReader(label, [&](const Reader& reader) {
       here[labels_.places.HomeOf(reader)].Add(reader);
@@ -267,7 +267,7 @@ void Retention::CrossOffReported(Outbox& out) {
 bool Retention::IsDurable(const Label& label, const LabelEntry& entry) const {
   if (entry.consumers.left() == 0 && !readers_.IsResult(label)) return true;
   if (storage_.keeps_values() && entry.on_disk != OnDisk::kYes) return false;
-  // A copy counts while its holder has a rank; others may drop theirs.
+  // A copy counts while its holder has a rank; agents without may drop theirs.
   const absl::Span<const AgentId> holders = labels_.places.HoldersOf(label);
   return std::all_of(holders.begin(), holders.end(), [&](AgentId agent) {
     return agent == job_.self ||
@@ -288,7 +288,7 @@ void Retention::ReportIfDurable(const Label& label, Outbox& out) {
 void Retention::ReportProducerIfDurable(const Label& label, Outbox& out) {
   const std::optional<Reader> producer = job_.relations.ProducerOf(label);
   if (!producer.has_value()) return;
-  // One report for all outputs whose home is here.
+  // A single report stands for all outputs at home here.
   bool all_durable = true;
   absl::InlinedVector<Label, 2> outputs;
   job_.relations.ForEachMade(*producer, [&](const Label& created) {

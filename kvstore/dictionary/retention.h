@@ -33,7 +33,7 @@ class Retention {
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
                                                const LabelEntry& entry) const;
-  // What still reads it has run here: copies of its outputs are enough.
+  // All consumers left have run here: copies of their outputs are enough.
   bool IsUsedUp(const Label& label, const LabelEntry& entry) const;
   // The same, whatever else it is kept for.
   bool IsUsedUpHere(const Label& label, const LabelEntry& entry) const;
@@ -49,7 +49,7 @@ class Retention {
   // Tells the producer's inputs once its outputs here are durable.
   void ReportIfDurable(const Label& label, Outbox& out);
   void RetireIfUnneeded(const Label& label, Outbox& out);
-  // Of labels that are kept only because they are retained generations.
+  // Drops labels that are kept only as retained generations.
   void DropAllRetained(Outbox& out);
   void HandleDone(AgentId from, const DoneBody& body, Outbox& out);
   void CrossOffReported(Outbox& out);

@@ -1,6 +1,6 @@
-// Shard: the bindings that this agent holds, and who waits for those that it
-// does not have yet. Binding twice is fine; binding differently is an error.
-// A data structure: no messages, no clock. Used by one thread.
+// Shard: the bindings that this agent holds, and the agents that wait for
+// further ones. Binding twice is fine; binding differently is an error. A data
+// structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_KVSTORE_DICTIONARY_SHARD_H_
 #define DOGGED_KVSTORE_DICTIONARY_SHARD_H_
 
@@ -46,7 +46,8 @@ class ConsumersDone {
   }
   int64_t left() const { return left_; }
 
-  // A label with more consumers is *wide*: looking for one of them takes long.
+  // A label with more consumers has high fan-out: looking for one of them takes
+  // long.
   static constexpr int64_t kNarrowMax = 128;
 
  private:
@@ -55,20 +56,20 @@ class ConsumersDone {
   int64_t left_ = 0;
 };
 
-// What this agent knows of one label. There is an entry while the value is
-// held here or somebody waits for it; so there are many: keep it small.
+// LabelEntry: the state of a label at this agent. There is an entry while the
+// value is held here or agents wait for it; so there are many: keep it small.
 struct LabelEntry {
-  // None: unbound here. Hollow: bound, and its bytes are on disk only.
+  // None: unbound here. Without bytes: bound, but spilled to disk.
   Value value;
   // Agents that get the value as soon as it is bound.
   absl::InlinedVector<AgentId, 2> waiters;
   // Other agents that have acknowledged a copy.
   absl::InlinedVector<AgentId, 2> copies;
-  // At the home: those whose outputs are durable. Reset when the entry becomes
-  // bound at its home.
+  // At the home: consumers whose outputs are durable. Reset when the entry
+  // becomes bound at its home.
   ConsumersDone consumers;
-  // When the holder speaks of the label again if nothing was heard, and how
-  // long it then waits.
+  // The time at which the holder announces the label again if it has heard
+  // nothing, and the interval after that.
   TimerWheel::Timer announce;
   int32_t announce_interval_ms = 0;
   OnDisk on_disk = OnDisk::kNo;
@@ -78,9 +79,9 @@ struct LabelEntry {
   bool is_home = false;
   // The producer's inputs were told that it is done.
   bool producer_reported = false;
-  // Its bytes, or where they are, have left this agent.
+  // The bytes, or a loan of them, have left this agent.
   bool is_exposed = false;
-  // Its copies are yet to be sent: nobody is reminded of them.
+  // Copies are yet to be sent: their holders are not reminded.
   bool awaits_copies = false;
   // It belongs to a cut: what was made after it is made again from its copies.
   bool is_cut_member = false;
@@ -107,8 +108,8 @@ class Shard {
   absl::StatusOr<bool> Bind(const Label& label, Value value);
 
   void Erase(const Label& label);
-  // Keeps a list of what is bound and of what is erased, for who writes values
-  // to disk.
+  // Keeps lists of bound and of erased labels, for the component that writes
+  // values to disk.
   void StartTracking() { is_tracking_ = true; }
   // Labels that were bound since the last call, in that order.
   std::vector<Label> TakeBound() { return std::exchange(bound_, {}); }
@@ -117,8 +118,8 @@ class Shard {
 
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
   int64_t BytesInMemory() const;  // of values
-  // Labels whose entry satisfies `keep`, in label order: the same in every
-  // run, so that whoever sends messages for them does so in one order.
+  // Labels whose entry satisfies `keep`, in label order: the same in every run,
+  // so that messages about them are sent in one order.
   std::vector<Label> Select(
       absl::FunctionRef<bool(const Label&, const LabelEntry&)> keep) const;
 
@@ -130,10 +131,10 @@ class Shard {
   std::vector<Label> erased_;
 };
 
-// Done-watermarks: which labels were bound (or retired) once, by the newest
+// RowWatermarks: labels that were bound (or retired) once, by the newest
 // version of each row: a row is a label without its version index, and its
-// versions follow one another. A hint for those who would otherwise compute
-// history again; it never refuses a demand.
+// versions follow one another. A hint that saves computing history again; it
+// never refuses a demand.
 class RowWatermarks {
  public:
   // `row` carries zero at the version index.

@@ -42,7 +42,7 @@ void TimerWheel::Set(Timer& timer, absl::Time time) {
 std::vector<Label> TimerWheel::TakeDue(absl::Time now) {
   std::vector<Label> due;
   const int64_t last = TickBefore(now);
-  // Those of later turns stay in their slots.
+  // Timers of later turns stay in their slots.
   for (int64_t tick = std::max(taken_ + 1, last - kSlots + 1); tick <= last;
        ++tick) {
     Timer& head = SlotOf(tick);

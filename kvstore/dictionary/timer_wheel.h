@@ -16,7 +16,7 @@ namespace dogged {
 
 class TimerWheel {
  public:
-  // Part of what it belongs to, and gone from the wheel with that.
+  // Part of its owner, and gone from the wheel with it.
   class Timer {
    public:
     Timer() = default;
@@ -39,10 +39,10 @@ class TimerWheel {
 
   TimerWheel();
 
-  // It is due at `time`, or at most a tick (32 ms) later, and no more when it
-  // was due before; never if that is the infinite future.
+  // Makes `timer` due at `time`, or at most a tick (32 ms) later, instead of
+  // its time before; never if that is the infinite future.
   void Set(Timer& timer, absl::Time time);
-  // What is due, in label order. It is in the wheel no more.
+  // Takes due labels out of the wheel, in label order.
   std::vector<Label> TakeDue(absl::Time now);
 
  private:

@@ -1,11 +1,11 @@
-// Watermarks: what this agent believes of labels that it does not hold. A *row*
-// is a label without its version index; its versions follow one another, so one
-// number says how far a row was bound, and another how far it was dropped.
-// Both are hints: a value may have been lost after it was marked.
+// Watermarks: hints about labels that this agent does not hold. A *row* is a
+// label without its version index; its versions follow one another, so one
+// number tells how far a row was bound, and another how far it was dropped.
+// Bound values may have been lost since.
 //
-// Exceptions to them are *recomputing* labels: dropped or lost, and needed for
-// certain, so they are made again. *Pinned* labels, every c-th version of a
-// row, are what they are made from.
+// Exceptions are *recomputing* labels: dropped or lost, and needed for certain,
+// so they are made again. They are made from *retained generations*, every c-th
+// version of a row.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_KVSTORE_DICTIONARY_WATERMARKS_H_
@@ -28,7 +28,7 @@ namespace dogged {
 class Watermarks {
  public:
   // `relations` outlives the watermarks. Every `generation_interval`-th version
-  // is pinned.
+  // is a retained generation.
   Watermarks(const LabelRelations& relations, int64_t generation_interval);
 
   // --- bound once
@@ -64,15 +64,16 @@ class Watermarks {
   std::vector<Label> ReleasedEarly() const;
 
   // `row` came here because its home died, or out of a directory, as far as
-  // `version`: what is not held of it may be lost, and need not have been
-  // durable. It was, once this agent has dropped as much.
+  // `version`: labels of it that are not held may be lost, and need not have
+  // been durable, until this agent has dropped as much.
   void MarkUnverified(const Label& row, int64_t version);
   bool IsUnverified(const Label& label) const;
   bool HasUnverified() const { return !unverified_.empty(); }
 
   // --- made again
-  // Neither bound nor dropped, from now until it is dropped again. It is kept
-  // as long as the pin below it; to the end if that pin's time is over.
+  // `label` counts as neither bound nor dropped, from now until it is dropped
+  // again. It is retained as long as the generation below it; to the end if
+  // that generation's time is over.
   void MarkRecomputing(const Label& label);
   bool IsRecomputing(const Label& label) const {
     return !recomputing_.empty() && recomputing_.contains(label);
@@ -80,21 +81,22 @@ class Watermarks {
 
   // --- kept beyond their consumers
   int64_t generation_interval() const { return generation_interval_; }
-  // A version that is kept for rebuilding: with one copy more than others.
+  // A version retained for recomputing, with one copy more than the rest.
   bool IsRetainedGeneration(const Label& label) const;
-  // A pinned or recomputing label that is still to be kept: its row has not
+  // A retained generation or recomputing label that must stay: its row has not
   // been dropped far enough above it. Neighbouring rows differ by at most the
   // cone of generation_interval steps, so that two intervals above nobody
   // starts below.
   bool MustRetain(const Label& label) const;
-  // Its consumers are done, and it is kept all the same.
+  // Retains `label`, though its consumers are done.
   void Retain(const Label& label);
   bool IsRetained(const Label& label) const;
-  // Takes out those of the row of `label` that need not be kept any more.
+  // Takes out retained labels of the row of `label` that need not stay any
+  // more.
   std::vector<Label> TakeExpired(const Label& label);
   std::vector<Label> TakeAllRetained();
-  // Forgets what is recomputing, doubted, kept or given up of rows that `moved`
-  // says so of.
+  // Forgets recomputing, unverified, retained and early released labels of rows
+  // for which `moved` is true.
   void Forget(absl::FunctionRef<bool(const Label& row)> moved);
 
   // Whole rows, for handing over; labels with zero at their version index.

@@ -12,7 +12,7 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kMapIntervalMost = absl::Seconds(10);
-// Of one message; more are settled by the next.
+// Loans in a message, at most; the next settles more.
 constexpr uint64_t kNumbersMax = 1 << 16;
 
 void PutNumbers(const std::vector<uint64_t>& numbers, Encoder& out) {
@@ -36,8 +36,8 @@ struct Lending::Returns {
   std::atomic<bool> is_orphaned{false};
 };
 
-// What a borrowed value holds of its loan: the mapping stays as long as it
-// does, and the end of it is noted.
+// Lease: part of a borrowed value. Keeps the mapping alive as long as the
+// value, and notes the value's end.
 class Lending::Lease : public ValueMemory {
  public:
   Lease(std::shared_ptr<PeerArena> arena, std::shared_ptr<Returns> returns,
@@ -250,9 +250,9 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
   return status;
 }
 
-// It has mapped this arena, so no earlier incarnation of that process has any
-// of it in use. A late message of an earlier one must not end the loans of the
-// present one: the view may hold both for a while.
+// `from` has mapped this arena, so no earlier incarnation of its process has
+// any of it in use. A late message of an earlier one must not end the loans of
+// the present one: the view may hold both for a while.
 bool Lending::NoteMapped(AgentId from, Peer& peer, uint64_t mapping) {
   for (const auto& [id, other] : peers_) {
     if (other.address == peer.address && other.reader.mapping > mapping) {
@@ -338,7 +338,7 @@ void Lending::Tick(absl::Time now, Outbox& out) {
     if (!peer.is_here && !reader.loans.empty() && peer.arena->HasEnded()) {
       EndAllLoans(reader);
     }
-    // Its own values may be in use here for longer; they need nothing of this.
+    // The peer's own values may be in use here for longer, without this entry.
     if (!peer.is_here && reader.loans.empty() && peer.owner.held.empty()) {
       it = peers_.erase(it);
       continue;

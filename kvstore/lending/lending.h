@@ -3,15 +3,15 @@
 //
 // The owner of a value *lends* it: each loan has a number of its own between
 // this owner and that reader, and the owner holds the value until the reader
-// has returned the loan or its process has ended. What the others believe of
-// the reader does not matter: one who is taken for dead may still be reading.
+// has returned the loan or its process has ended. Suspicion by other agents
+// does not matter: a reader that counts as dead may still be reading.
 //
 //   mapped   reader -> owner  I can read your arena (until it is answered), by
 //                             my process's mapping of this number
 //   welcome  owner -> reader  the answer
 //   returned reader -> owner  these loans are not in use any more
-//   recount  owner -> reader  which loans up to this number do you have?
-//   held     reader -> owner  of those up to this number, these
+//   recount owner -> reader asks for the loans held up to this number
+//   held reader -> owner the loans held up to this number
 //
 // All of them are hints that may be lost, doubled or late. `returned` is quick;
 // what it misses (a reference that never came, a return that was lost) the
@@ -56,14 +56,14 @@ struct Place {
 };
 
 struct LendingOptions {
-  // What all lent values may take; 0: no bound. They can't be evicted.
+  // Bytes of all lent values, at most; 0: no bound. They can't be evicted.
   int64_t lent_bytes_max = 0;
-  // Readers are asked what they hold after this time, then after twice that.
+  // Readers are sent a recount after this time, then after twice that.
   absl::Duration recount_first = absl::Seconds(1);
   absl::Duration recount_most = absl::Seconds(30);
   absl::Duration tell_first = absl::Milliseconds(100);
   absl::Duration tell_most = absl::Seconds(30);
-  // Computes the digest of what is borrowed, 14 us for 512 KB.
+  // Computes the digest of borrowed values, 14 us for 512 KB.
   bool checks_digests = false;
 };
 
@@ -86,18 +86,18 @@ class Lending {
   void SetView(absl::Time now, const View& view);
   void Tick(absl::Time now, Outbox& out);
 
-  // Lends `value` to `reader`, who must be told of it. None if it can't be
-  // lent: it is not in the arena, `reader` does not map that, or too much is
-  // lent already. Then its bytes have to travel.
+  // Lends `value` to `reader`, which must be told of it. None if it can't be
+  // lent: it is not in the arena, `reader` does not map that, or too many bytes
+  // are lent already. Then its bytes have to travel.
   std::optional<Loan> Lend(AgentId reader, const Value& value);
   // Values of the arena may be lent to `reader`, as far as is known now.
   bool MayLend(AgentId reader) const;
-  // What `owner` has lent; none if that is no news, or not as it should be.
+  // The value lent by `owner`; none if the loan is old, or malformed.
   Value Borrow(AgentId owner, const Loan& loan);
 
-  // For a process of this host that is no agent and can map arenas: where it
-  // finds `value` for as long as somebody here holds that. None if it is in no
-  // arena, or if there is a bound on what is lent.
+  // The place of `value`, for a process of this host that is no agent and can
+  // map arenas, as long as the value is held here. None if it is in no arena,
+  // or if lent bytes are bounded.
   std::optional<Place> PlaceOf(const Value& value) const;
 
   // Some values here are of owners that have gone: better copied.
@@ -113,7 +113,8 @@ class Lending {
 
  private:
   class Lease;
-  // What leases have given back, from any thread, and what they ask.
+  // Loans that leases have returned, from any thread, with the state that
+  // leases share.
   struct Returns;
   // A peer as reader of this arena.
   struct Reader {

@@ -1,4 +1,4 @@
-// Loan: where a lent value is; what travels instead of its bytes.
+// Loan: the place of a lent value, which travels instead of its bytes.
 #ifndef DOGGED_KVSTORE_LENDING_LOAN_H_
 #define DOGGED_KVSTORE_LENDING_LOAN_H_
 
@@ -18,11 +18,12 @@ struct Loan {
   Shape shape;
   Digest digest;
 
-  // Of its value; none if its shape has an extent below 1, or too many bytes.
+  // Bytes of the value; none if its shape has an extent below 1, or too many
+  // bytes.
   std::optional<int64_t> Bytes() const;
 
   void EncodeTo(Encoder& encoder) const;
-  // A malformed loan watermarks the decoder as failed.
+  // A malformed loan marks the decoder as failed.
   static Loan DecodeFrom(Decoder& decoder);
 };
 

@@ -26,7 +26,7 @@ void JobMessenger::SendToAll(absl::btree_set<AgentId> targets,
   targets.erase(AgentId());
   if (targets.empty()) return;
   const MessageBatcher::Targets list(targets.begin(), targets.end());
-  // With a tag it is offered first: long, and whoever has it takes no bytes.
+  // A body with a tag is long, and offered first.
   if (tag.empty() && batcher_.Add(list, kind, body.view())) return;
   Send(list, static_cast<uint8_t>(kind), body, out, tag);
 }

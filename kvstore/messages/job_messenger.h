@@ -1,5 +1,5 @@
-// JobMessenger: what an agent says to others about one job: to one or to many,
-// and gathered where it speaks of labels. It counts what it sends.
+// JobMessenger: an agent's messages about one job, to one agent or many;
+// messages about labels are batched. Counts the messages that it sends.
 //
 // No clock. Used by one thread.
 #ifndef DOGGED_KVSTORE_MESSAGES_JOB_MESSENGER_H_
@@ -35,13 +35,13 @@ class JobMessenger {
   void SendTo(AgentId to, Kind kind, const Bytes& body, Outbox& out) {
     SendToOne(to, static_cast<uint8_t>(kind), body, out);
   }
-  // To all but this agent. With a tag it is offered first: whoever has what the
-  // tag names takes no bytes.
+  // Sends to all `targets` but this agent. With a tag the body is offered
+  // first: an agent that has the body that the tag names takes no bytes.
   void SendToAll(absl::btree_set<AgentId> targets, LabelMessage kind,
                  const Bytes& body, Outbox& out, const Bytes& tag = {});
-  // At the end of a pass: what was gathered.
+  // Sends the batches, at the end of a pass.
   void SendBatches(Outbox& out);
-  // What the multicast has sent of this job goes into the stats.
+  // Adds the multicast's traffic for this job to the stats.
   void CountPublications();
 
  private:

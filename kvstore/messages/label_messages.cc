@@ -66,7 +66,7 @@ std::vector<RowDigests> GetDigests(Decoder& in) {
   return out;
 }
 
-// One body after the other.
+// Decodes concatenated bodies.
 template <typename Body>
 absl::StatusOr<std::vector<Body>> DecodeAll(
     absl::string_view bodies, absl::string_view what,

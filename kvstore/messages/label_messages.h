@@ -31,8 +31,8 @@ enum class LabelMessage : uint8_t {
   // "This label is bound, here is the value." To the homes of its readers, to
   // its other replicas, to whoever waits.
   kPublish = kFirstFreeKind,
-  // "I hold this label, with this digest." Whoever lacks it demands it; who
-  // is through with it says so.
+  // "I hold this label, with this digest." An agent that lacks it demands it;
+  // consumers' homes that are done report so.
   kAnnounce = kFirstFreeKind + 1,
   // "This reader needs this label."
   kDemand = kFirstFreeKind + 2,
@@ -53,7 +53,7 @@ enum class LabelMessage : uint8_t {
   kStarted = kFirstFreeKind + 12,
 };
 
-// Of labels, so that one message may speak of many.
+// The kind is about labels, so that one message may be about many.
 inline bool IsAboutLabels(LabelMessage kind) {
   return LabelMessage::kPublish <= kind && kind <= LabelMessage::kStored;
 }
@@ -77,7 +77,7 @@ struct DemandBody {
   // Steps from the result or reader where the search began.
   int32_t depth = 0;
   // The chain of demands begins at a result that is not bound, so the label is
-  // needed whatever done-watermarks say.
+  // needed whatever watermarks say.
   bool certain = false;
   // The asker was told that the label was retired, and needs it all the same.
   // Without this a late or doubled demand would compute history again.
@@ -104,21 +104,20 @@ struct DoneBody {
 };
 struct RetiredBody {
   Label label;
-  std::optional<Reader> reader;  // the one that the demand was for
+  std::optional<Reader> reader;  // that the demand was for
 };
 
 // Rows are labels with zero at their version index.
 struct WatermarksBody {
   std::vector<std::pair<Label, int64_t>> done;
   std::vector<std::pair<Label, int64_t>> retired;
-  // Of labels of these rows, also of those that were dropped, see DigestLog.
+  // Digests of labels of these rows, also of dropped ones, see DigestLog.
   std::vector<RowDigests> digests;
-  // The sender has handed over all that was its own and is the receiver's now.
+  // The sender has handed over all labels that moved from it to the receiver.
   bool handover_complete = false;
 };
 
-// One body of the kinds that speak of labels; and all that a message of them
-// holds, at least one.
+// A body of the kinds about labels; and all bodies of a message, at least one.
 Bytes EncodePublish(const Label& label, const Value& value);
 absl::StatusOr<std::vector<PublishBody>> DecodePublish(absl::string_view body);
 Bytes EncodeAnnounce(const AnnounceBody& body);

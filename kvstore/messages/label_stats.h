@@ -11,8 +11,8 @@ struct LabelStats {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;  // of values, on demand or again
-  // Multicasts started here, and what this agent sent for those of all agents,
-  // relayed ones too.
+  // Multicasts started here; messages that this agent sent for multicasts of
+  // all agents, relayed ones too.
   int64_t publications = 0;
   int64_t publication_messages = 0;
   int64_t publication_bytes = 0;

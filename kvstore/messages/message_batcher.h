@@ -1,7 +1,7 @@
-// MessageBatcher: what an agent says to others about labels of one job,
-// gathered over a pass of its loop: of many labels at once to the same agents,
-// instead of a message for each. What is said of a label is some twenty bytes,
-// and a message costs more than they do.
+// MessageBatcher: joins an agent's messages about labels of one job, over a
+// pass of its loop: a message about many labels to the same agents, instead of
+// a message for each. The body for a label has some twenty bytes, and a message
+// costs more than they do.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_KVSTORE_MESSAGES_MESSAGE_BATCHER_H_
@@ -24,18 +24,18 @@ namespace dogged {
 class MessageBatcher {
  public:
   using Targets = absl::InlinedVector<AgentId, 2>;
-  // A message: `bodies` is one or more, one after the other.
+  // A message: `bodies` is one or more, concatenated.
   struct Bulk {
     Targets targets;
     LabelMessage kind;
     std::string bodies;
   };
 
-  // No bulk has more bytes.
+  // No batch has more than `bytes_max` bytes.
   explicit MessageBatcher(int64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // False, and nothing is added, if a message of this kind speaks of no labels
-  // or the body is too long to share one.
+  // False, and nothing is added, if a message of this kind is not about labels
+  // or the body is too long to share a message.
   bool Add(absl::Span<const AgentId> targets, LabelMessage kind,
            absl::string_view body);
   // All, in the order of their first bodies.
@@ -44,7 +44,7 @@ class MessageBatcher {
  private:
   const int64_t bytes_max_;
   std::vector<Bulk> batcher_;
-  // Those that have room, by their place in `batcher_`.
+  // Batches with room, by their place in `batcher_`.
   absl::flat_hash_map<std::pair<LabelMessage, Targets>, size_t> open_;
 };
 

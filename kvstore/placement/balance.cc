@@ -81,9 +81,10 @@ class Balancer {
     return placement_.RanksWith(key.key, static_cast<uint8_t>(salt));
   }
 
-  // Of agent `a` in units of its share.
+  // Excess of agent `a`'s load over a limit, in units of its share.
   double Beyond(double load, double limit, size_t a) const {
-    // Sums of what are whole numbers, and shares of them.
+    // Loads are sums of whole numbers, and limits shares of them: allows for
+    // rounding.
     const double excess = load - limit * (1 + 1e-9);
     return excess > 0 ? excess / (total_ * shares_[a]) : 0;
   }
@@ -101,7 +102,7 @@ class Balancer {
     const size_t copy = ranks[1];
     out.copy =
         Beyond(copies_[copy] + load, total_ * shares_[copy] + load, copy);
-    // What it takes over when that home dies.
+    // The load that it takes over when that home dies.
     const double heir =
         total_ * shares_[home] * shares_[copy] / (1 - shares_[home]);
     out.copy +=
@@ -123,7 +124,7 @@ class Balancer {
   const Placement placement_;
   std::vector<double> shares_;  // by position in members(); of all, 1
   double total_ = 0;
-  double begun_ = 0;  // of what has been placed, or is alike to the next key
+  double begun_ = 0;  // of placed keys, or keys like the next one
   int64_t scores_left_ = kScoresMax;
   size_t last_home_ = 0;
   int run_ = 0;  // keys that it took last, and of which the next is a neighbour

@@ -17,7 +17,7 @@ namespace dogged {
 
 struct KeyLoad {
   uint64_t key = 0;
-  int64_t load = 0;  // what its home has to do, in any unit
+  int64_t load = 0;  // work of its home, in any unit
   friend bool operator==(const KeyLoad&, const KeyLoad&) = default;
 };
 
@@ -25,9 +25,9 @@ struct KeyLoad {
 inline constexpr int64_t kBalancedKeysMax = 4096;
 inline constexpr int64_t kBalancedMembersMax = 256;
 
-// `keys` are distinct; of those with equal loads neighbours come one after the
-// other, and are kept together in pairs. None for more keys or members than can
-// be gone through in some milliseconds; then a hash has to do.
+// `keys` are distinct; keys with equal loads are listed with neighbours in
+// sequence, and kept together in pairs. None for more keys or members than some
+// milliseconds suffice for; then the hash decides.
 //
 // Cost: O(keys x members), a few times.
 KeySalts BalancedSalts(const std::vector<PlacementMember>& members,

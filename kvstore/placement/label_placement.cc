@@ -11,7 +11,7 @@ LabelPlacement::LabelPlacement(AgentId self, int replicas,
       replicas_(replicas),
       relations_(relations),
       watermarks_(watermarks),
-      // Pinned labels have one copy more.
+      // Retained generations have one copy more.
       placement_({}, replicas + 1) {}
 
 Placement LabelPlacement::SetView(PlacementView view) {
@@ -20,8 +20,8 @@ Placement LabelPlacement::SetView(PlacementView view) {
       Placement(std::move(view.members), replicas_ + 1, std::move(view.salts)));
 }
 
-// All ranks are placed as if the label were pinned, so that a pin adds a holder
-// and moves none.
+// All ranks are placed as if the label were a retained generation, so that
+// being one adds a holder and moves none.
 absl::Span<const AgentId> LabelPlacement::HoldersOf(const Label& label) const {
   const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
   const int copies =

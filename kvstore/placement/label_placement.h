@@ -20,7 +20,8 @@ namespace dogged {
 
 class LabelPlacement {
  public:
-  // `relations` and `watermarks`, which say what is pinned, outlive this.
+  // `relations` and `watermarks`, which know retained generations, outlive
+  // this.
   LabelPlacement(AgentId self, int replicas, const LabelRelations& relations,
                  const Watermarks& watermarks);
 
@@ -41,9 +42,10 @@ class LabelPlacement {
   }
   bool IsHome(const Label& label) const { return HomeOf(label) == self_; }
   bool IsMine(const Reader& reader) const { return HomeOf(reader) == self_; }
-  // Its home, then those who are to have copies: one more of what is pinned.
+  // The home of `label`, then the agents that are to have copies: one more for
+  // retained generations.
   absl::Span<const AgentId> HoldersOf(const Label& label) const;
-  // The place of `agent` there; -1: it is to have none.
+  // The place of `agent` among the holders; -1: none.
   int RankOf(const Label& label, AgentId agent) const;
 
  private:

@@ -1,7 +1,7 @@
-// Placement: which agents a key's home is, by weighted rendezvous hashing. A
-// pure function of the members and of the job's salts, so agents with equal
-// views agree without a word, and a view change moves only the keys of who came
-// or left.
+// Placement: the home and further holders of a key, by weighted rendezvous
+// hashing. A pure function of the members and of the job's salts, so agents
+// with equal views agree without a message, and a view change moves only keys
+// of agents that came or left.
 //
 // Immutable but for a cache; used by one thread.
 #ifndef DOGGED_KVSTORE_PLACEMENT_PLACEMENT_H_
@@ -19,15 +19,16 @@
 
 namespace dogged {
 
-// Who may hold shards.
+// PlacementMember: an agent that may hold shards.
 struct PlacementMember {
   AgentId agent;
   std::string host;     // members with the same host die together
   int32_t workers = 1;  // the weight
 };
 
-// Of some keys of a job, what is mixed into them before they are hashed: with
-// it they fall elsewhere. See balance.h. 1 to 255; a key without one has 0.
+// KeySalts: salts of some keys of a job, mixed into these before they are
+// hashed, so that they fall elsewhere. See balance.h. 1 to 255; a key without a
+// salt has 0.
 using KeySalts = absl::flat_hash_map<uint64_t, uint8_t>;
 
 // All that decides the homes of a job.
@@ -63,15 +64,15 @@ class Placement {
   using RankList = absl::InlinedVector<AgentId, 3>;
   RankList Compute(uint64_t key) const;
   double ScoreOf(uint64_t key, size_t position) const;
-  // Of those without a rank, `a` gets the next one rather than `b`.
+  // Among members without a rank, `a` gets the next one rather than `b`.
   bool ComesBefore(size_t a, size_t b, const Positions& ranks) const;
 
-  // Forgets all beyond this many keys: a key is cheap to place again.
+  // Forgets all keys beyond this number: a key is cheap to place again.
   static constexpr size_t kCachedKeysMax = 1 << 18;
 
   std::vector<PlacementMember> members_;  // sorted by agent
   std::vector<int32_t> hosts_;            // numbered, by position
-  bool is_weighted_ = false;              // not all have as many workers
+  bool is_weighted_ = false;              // numbers of workers differ
   int replicas_;
   std::shared_ptr<const KeySalts> salts_;
   mutable std::vector<double> scores_;  // of one key; less than 0: has a rank

@@ -5,14 +5,14 @@
 namespace dogged {
 namespace {
 
-// What the messages of one copy take each of two agents, and which part of its
-// time cuts may take.
+// Time that the messages of a copy take at each of two agents, and the share of
+// an agent's time that cuts may take.
 constexpr absl::Duration kCopyTime = absl::Microseconds(4);
 constexpr int64_t kCutsShare = 10;  // a tenth
-// Of a wide graph many labels are in use at one moment: cuts copy no more than
-// one label in so many because of their number alone.
+// A broad graph has many labels in use at a time: cuts copy no more than one
+// label in so many because of their number alone.
 constexpr int64_t kLabelsPerCutCopy = 16;
-// Some milliseconds: others have their turn between.
+// Some milliseconds: other work of the loop has its turn between.
 constexpr int64_t kTakesAPass = 512;
 
 }  // namespace

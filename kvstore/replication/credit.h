@@ -1,7 +1,7 @@
-// Credit: whether an agent takes what is sent to it. Bytes are pushed only
-// against it (design section 3.7); without credit it hears what is bound, and
-// asks for what it needs. What is on its way to it for long is asked for again
-// and again; it is not sent again while what was sent may still be waiting.
+// Credit: bytes that may be pushed to an agent. An agent without credit gets
+// announcements, and demands the values that it needs. It repeats a demand
+// while the value is on its way; the value is not sent again while the first
+// one may still be queued.
 #ifndef DOGGED_KVSTORE_REPLICATION_CREDIT_H_
 #define DOGGED_KVSTORE_REPLICATION_CREDIT_H_
 
@@ -31,22 +31,22 @@ class Credit {
         multicast_(multicast) {}
 
   bool Has(AgentId agent) const { return Given(agent) < bytes_max_; }
-  // What it has asked for may go to it: where nothing waits, in any case.
+  // A demanded value may be sent to it: in any case where nothing waits.
   bool MayHave(AgentId agent) const { return Has(agent) || Given(agent) == 0; }
   void Use(AgentId agent, const Label& label, int64_t bytes) {
     pushed_bytes_[agent] += bytes;
     if (bytes >= kNotedBytes) under_way_[agent][label] = now_;
   }
-  // `label` was sent to `agent`, and something has been waiting for it since.
+  // `label` was sent to `agent`, and bytes have been waiting for it since.
   bool IsUnderWay(AgentId agent, const Label& label) const {
     const auto labels = under_way_.find(agent);
     if (labels == under_way_.end() || Waiting(agent) == 0) return false;
     const auto sent = labels->second.find(label);
     return sent != labels->second.end() && now_ - sent->second < kTrust;
   }
-  // What was sent to `agent` was lost.
+  // Messages sent to `agent` were lost.
   void Forget(AgentId agent) { under_way_.erase(agent); }
-  // What was pushed in the pass before is queued, or gone.
+  // Begins a pass: bytes pushed in the one before are queued, or gone.
   void BeginPass(absl::Time now) {
     now_ = now;
     pushed_bytes_.clear();

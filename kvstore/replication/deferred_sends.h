@@ -1,7 +1,7 @@
-// DeferredSends: what agents have asked for and are still to be sent, for more
-// than they take at a time waits for them already. So a thousand results that
-// somebody asks for at once go one after the other, each once, and none is
-// dropped for want of room.
+// DeferredSends: labels that agents have demanded and that wait, because as
+// many bytes as they take at a time are queued for them. So a thousand results
+// demanded at once are sent in turn, each once, and none is dropped for want of
+// space.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_KVSTORE_REPLICATION_DEFERRED_SENDS_H_
@@ -31,7 +31,7 @@ class DeferredSends {
     const auto it = lists_.find(agent);
     return it != lists_.end() && it->second.known.contains(label);
   }
-  // The oldest of one who `may_have` it now; none if there is none.
+  // The oldest label of an agent that `may_have` it now; none if there is none.
   std::optional<std::pair<AgentId, Label>> Take(
       absl::FunctionRef<bool(AgentId)> may_have) {
     for (auto it = lists_.begin(); it != lists_.end(); ++it) {
@@ -45,7 +45,7 @@ class DeferredSends {
     }
     return std::nullopt;
   }
-  // It has begun anew.
+  // `agent` has begun anew.
   void Forget(AgentId agent) { lists_.erase(agent); }
 
  private:

@@ -32,18 +32,18 @@ class Handover {
   // Counts only for one who is owed.
   void Give(AgentId to, const Label& label);
   void Give(AgentId to, const Reader& reader);
-  // It has arrived, or is not needed there.
+  // `label` has arrived, or is not needed there.
   void Settle(AgentId to, const Label& label);
   // It is done: what it made is given, or was bound here.
   void Settle(const Reader& reader);
-  // Those who have got all; they are owed no more.
+  // Agents that have got all; they are owed no more.
   std::vector<AgentId> TakeComplete();
   // The dead are owed nothing, and nothing is awaited of them.
   void ForgetIf(absl::FunctionRef<bool(AgentId)> gone);
 
   // --- taking
-  // `from` may hand over until `limit`; `former` placed the job before.
-  // Nothing is awaited of one who has only just started.
+  // `from` may hand over until `limit`; `former` placed the job before. Nothing
+  // is awaited of an agent that has only just started.
   void Await(AgentId from, absl::Time limit, const Placement& former);
   // As Await(); it hands over though it is gone.
   void AwaitLeaver(AgentId from, absl::Time limit, const Placement& former);

@@ -75,7 +75,7 @@ void HomeChange::ReviewHandovers(absl::Time now, const Placement& before,
     const bool is_new = !before.Contains(peer);
     if (is_beginner && is_new) {
       labels_.handover.Await(peer, now + job_.limits.handover_max, before);
-      // It may have begun without knowing this agent.
+      // The peer may have begun without knowing this agent.
       if (has_told_start_)
         job_.messenger.SendTo(peer, LabelMessage::kStarted, {}, out);
     }
@@ -102,13 +102,13 @@ void HomeChange::TellStart(Outbox& out) {
   }
 }
 
-// What was sent to `peer` before was lost.
+// Messages sent to `peer` before were lost.
 void HomeChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   if (!labels_.places.placement().Contains(peer)) {
     labels_.handover.NoteEarlyStart(peer);
     return;
   }
-  labels_.handover.EndAwait(peer);  // who has just started has nothing to give
+  labels_.handover.EndAwait(peer);  // a peer that has just started has nothing
   sender_.Forget(peer);
   labels_.handover.Owe(peer);
   offers_.NoteHandoverComplete(now, peer);

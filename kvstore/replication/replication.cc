@@ -18,7 +18,7 @@ constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
 constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
 // An agent without progress for so long has nothing better to do than copying.
 constexpr absl::Duration kIdleAfter = absl::Seconds(1);
-// Some milliseconds: others have their turn between.
+// Some milliseconds: other work of the loop has its turn between.
 constexpr int kCopiesAPass = 512;
 
 }  // namespace
@@ -93,7 +93,7 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
         retention_.RemoteConsumerHomes(label, *entry);
     targets.insert(homes.begin(), homes.end());
   }
-  targets.erase(from);  // who has made it has told its own consumers
+  targets.erase(from);  // the maker has told its own consumers
   // All agents wait to hear whether a loop goes on.
   if (producers_.IsAwaitedByAll(label)) {
     for (const PlacementMember& m : labels_.places.placement().members()) {
@@ -244,7 +244,7 @@ void Replication::SendCut(absl::Time now, Outbox& out) {
 
 void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
   absl::Duration interval = job_.limits.sweep_interval;
-  if (!producers_.IsLeaving()) {  // one who leaves has no time to back off
+  if (!producers_.IsLeaving()) {  // an agent that leaves has no time
     interval = std::min(
         2 * std::max(absl::Milliseconds(entry.announce_interval_ms),
                      producers_.DemandTimeout(now)),
@@ -271,8 +271,8 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
       retention_.RemoteConsumerHomes(label, *entry);
   if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
-    // Only local consumers are left: nothing to say until the view changes, or
-    // what is said of them can be believed again.
+    // Only local consumers are left: no announcements until the view changes,
+    // or their watermarks can be trusted again.
     if (labels_.watermarks.HasUnverified()) {
       ScheduleAnnounce(now, *entry);
     } else {
@@ -338,7 +338,7 @@ bool Replication::Lacks(absl::string_view announce) const {
     return producers_.IsLacked(label);
   };
   const auto bodies = DecodeAnnounce(announce);
-  // One that is malformed is refused.
+  // A malformed announcement is refused.
   return bodies.ok() && std::any_of(bodies->begin(), bodies->end(), lacks);
 }
 

@@ -27,7 +27,7 @@ namespace dogged {
 
 class Replication {
  public:
-  // The components that it tells of what is bound; all outlive this.
+  // The components that it tells of bound labels; all outlive this.
   struct Parts {
     ConflictCheck& conflicts;
     StoredValues& storage;

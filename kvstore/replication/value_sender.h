@@ -1,6 +1,6 @@
 // ValueSender: the one door by which values leave this agent: lent to agents of
-// the host, pushed to those that have credit, announced to others; what was
-// demanded without credit is owed, and sent once there is some.
+// the host, pushed to those that have credit, announced to the rest; values
+// demanded without credit are deferred, and sent once there is some.
 #ifndef DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
 #define DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
 
@@ -25,8 +25,8 @@ class ValueSender {
         storage_(storage),
         credit_(std::move(credit)) {}
 
-  // The value of a bound label, once loaded, to those that have credit; others
-  // hear of it.
+  // Sends the value of a bound label, once loaded, to targets that have credit;
+  // announces it to the rest.
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out, Sending why = Sending::kPublication);
   void BeginPass(absl::Time now) { credit_.BeginPass(now); }
@@ -34,7 +34,7 @@ class ValueSender {
   bool IsOnItsWay(AgentId to, const Label& label) const {
     return credit_.IsUnderWay(to, label) || deferred_.Has(to, label);
   }
-  // It has begun anew.
+  // `agent` has begun anew.
   void Forget(AgentId agent) {
     credit_.Forget(agent);
     deferred_.Forget(agent);

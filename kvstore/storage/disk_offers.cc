@@ -7,8 +7,8 @@ namespace dogged {
 namespace {
 
 // An agent with a directory waits so long for a label that was announced, and
-// so many times as long for others to read their directories, before it
-// computes what nobody has offered.
+// so many times as long for other agents to read their directories, before it
+// computes labels that were not offered.
 constexpr absl::Duration kOffersTimeMax = absl::Seconds(1);
 constexpr int kOffersTimesMax = 5;
 
@@ -18,8 +18,9 @@ bool DiskOffers::IsRecovering(absl::Time now) const {
   return is_reading_ || now < end_;
 }
 
-// Who is through has announced all that he has, and then it is on its way. A
-// job that is under way may announce without end, so there is a limit.
+// An agent that has completed its hand-over has announced all its labels, which
+// are then on their way. A running job may announce without end, so there is a
+// limit.
 void DiskOffers::NoteOffer(absl::Time now) {
   if (is_reading_ || !IsRecovering(now)) return;
   absl::Time end = limit_;
@@ -30,8 +31,8 @@ void DiskOffers::NoteOffer(absl::Time now) {
   end_ = std::min(end, limit_);
 }
 
-// A label of this home is out of a directory, or may be, and what was made
-// before it in none. All that was bound, though: where a row of another array
+// A label of this home is out of a directory, or may be, and the labels made
+// before it are in none. They were bound, though: where a row of another array
 // ended in it, that row need not be made again.
 void DiskOffers::NoteFound(const Label& label, Outbox& out) {
   labels_.watermarks.MarkUnverified(job_.relations.RowOf(label),

@@ -30,9 +30,9 @@ class DiskOffers {
   // `agent` has announced all that it has; members that have gone won't.
   void NoteHandoverComplete(absl::Time now, AgentId agent);
   void ForgetIf(absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
-  // A label of this home is out of a directory, or may be, and what was made
-  // before it in none. All that was bound, though: where a row of another array
-  // ended in it, that row need not be made again.
+  // A label of this home is out of a directory, or may be, and the labels made
+  // before it are in none. They were bound, though: where a row of another
+  // array ended in it, that row need not be made again.
   void NoteFound(const Label& label, Outbox& out);
 
  private:

@@ -1,8 +1,8 @@
 // Engine: the port to a local store of bytes that outlives this process. It
-// stands behind the live store (Shard), never in its place: what is asked of
-// it is written or read some time later.
+// stands behind the live store (Shard), never in its place: its requests are
+// answered some time later.
 //
-// One thread submits and polls; neither call ever waits for the disk.
+// A single thread submits and polls; neither call ever waits for the disk.
 #ifndef DOGGED_KVSTORE_STORAGE_ENGINE_H_
 #define DOGGED_KVSTORE_STORAGE_ENGINE_H_
 
@@ -30,8 +30,8 @@ struct EngineRequest {
   std::string key;
   Bytes value;
   Bytes rest;  // of a put; so large values need not be copied to be put
-  // Of a scan: keys greater than this, in order, until their values are this
-  // long together; one at least.
+  // A scan gives keys greater than `after`, in order, until their values are
+  // `bytes_max` long together; at least one key.
   std::string after;
   int64_t bytes_max = 1 << 20;
 };
@@ -56,7 +56,7 @@ class Engine {
   // The reply to a put says that it outlives this process. A put without a
   // reply, and any erase, may or may not have happened if the process dies.
   virtual void Submit(EngineRequest request) = 0;
-  // Appends what was answered since the last call.
+  // Appends the replies since the last call.
   virtual void Poll(std::vector<EngineReply>& replies) = 0;
   // How long it has worked, or waited for the disk, since it was made.
   virtual absl::Duration BusyTime() const = 0;

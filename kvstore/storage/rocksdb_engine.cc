@@ -1,9 +1,9 @@
-// Adapter: the Engine port over RocksDB. One thread of its own does all that
+// Adapter: the Engine port over RocksDB. A thread of its own does all work that
 // may wait for the disk; RocksDB's write stalls reach 0.4 s.
 //
-// No write-ahead log: what a put wrote is durable once it was flushed, so
-// replies to puts wait for the next flush. Values of 4 KB and more are blobs,
-// which compaction copies only where most of what the files hold is dead.
+// No write-ahead log: a put is durable once it was flushed, so replies to puts
+// wait for the next flush. Values of 4 KB and more are RocksDB blobs, which
+// compaction copies only out of files that are mostly dead.
 #include "kvstore/storage/rocksdb_engine.h"
 
 #include <fcntl.h>
@@ -42,7 +42,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In DIR: who uses it, what is in it, and the database itself.
+// Files in a directory: the lock of its user, the format, and the database
+// itself.
 constexpr char kLockName[] = "lock";
 constexpr char kFormatName[] = "format";
 constexpr char kDatabaseName[] = "values";
@@ -133,7 +134,7 @@ absl::Status CheckFormat(const std::string& directory) {
   std::string line;
   if (file && std::getline(file, line)) {
     if (line == kFormat) return absl::OkStatus();
-    // Of another version, or of anything.
+    // The directory has another version, or a foreign format.
     constexpr size_t kShownMax = 40;
     return absl::FailedPreconditionError(
         absl::StrCat("directory ", directory, " holds \"",
@@ -181,7 +182,7 @@ class RocksDbEngine : public Engine {
     }
     DOGGED_RETURN_IF_ERROR(lock_.Take(options_.directory));
     DOGGED_RETURN_IF_ERROR(CheckFormat(options_.directory));
-    // Its threads and ours: the system may have none left.
+    // RocksDB's threads and this engine's: the system may have none left.
     try {
       DOGGED_RETURN_IF_ERROR(OpenDatabase());
       thread_ = std::thread([this] { Work(); });
@@ -249,9 +250,9 @@ class RocksDbEngine : public Engine {
     return absl::OkStatus();
   }
 
-  // After an error RocksDB refuses writes until it has flushed what it holds in
-  // memory, which it may never be able to. All of that was answered with the
-  // error, so it is given up. Without success there is no database, and the
+  // After an error RocksDB refuses writes until it has flushed its memory,
+  // which it may never be able to. All those writes were answered with the
+  // error, so they are given up. Without success there is no database, and the
   // next request tries again.
   absl::Status Recover() {
     if (database_ != nullptr) {
@@ -373,8 +374,9 @@ class RocksDbEngine : public Engine {
     if (status.ok()) ChooseCollection();
   }
 
-  // A file goes once all in it is dead. What lives beside dead values is moved
-  // only where they are more than half, so no more is moved than was written.
+  // A file is deleted once all its values are dead. Live values are moved only
+  // where dead ones are more than half, so no more bytes are moved than were
+  // written.
   void ChooseCollection() {
     uint64_t all = 0;
     uint64_t dead = 0;
@@ -385,7 +387,7 @@ class RocksDbEngine : public Engine {
     Collect(dead > std::max(all / 2, kDeadBytesMin));
   }
 
-  // Whether compaction moves what lives out of files in which something died.
+  // Whether compaction moves live values out of files with dead ones.
   void Collect(bool must_collect) {
     if (must_collect == collects_) return;
     const rocksdb::Status set = database_->SetOptions(
@@ -394,7 +396,7 @@ class RocksDbEngine : public Engine {
   }
 
   void ErasePrefix(const std::string& prefix, EngineReply& reply) {
-    // Making room is not to fail for what does not fit.
+    // An erasure makes space, so it must not fail for writes that do not fit.
     if (!unflushed_.empty()) Flush();
     if (database_ == nullptr) reply.status = Recover();
     if (!reply.status.ok()) return;
@@ -443,7 +445,7 @@ class RocksDbEngine : public Engine {
     return out;
   }();
 
-  // Of the engine's thread.
+  // Used by the engine's thread only.
   std::vector<EngineReply> unflushed_;  // written, not yet durable
   int64_t unflushed_bytes_ = 0;
   absl::Time flush_deadline_;

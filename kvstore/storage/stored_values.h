@@ -14,8 +14,8 @@ class StoredValues {
  public:
   virtual ~StoredValues() = default;
 
-  // Values count as durable only once they are written, or what was made of
-  // them is.
+  // Values count as durable only once they are written, or the values made of
+  // them are.
   virtual bool keeps_values() const = 0;
   // Values may leave memory for a disk, whether they count there or not.
   virtual bool has_store() const = 0;

@@ -57,7 +57,7 @@ Bytes EncodeRecordHead(absl::string_view key, const Value& value) {
   return Bytes(absl::StrCat(out.Take(), encoded));
 }
 
-// Of what is known of jobs: "j", the job's hash.
+// Keys of StoredJobs: "j", the job's hash.
 constexpr absl::string_view kJobsPrefix = "j";
 
 std::string JobKeyOf(const Digest& job) {
@@ -238,7 +238,7 @@ void ValueStore::Poll(std::vector<Event>& events) {
       event.status = reply.status;
       events.push_back(event);
       event.status = absl::OkStatus();
-      // Who waits for what is there, waits no longer.
+      // Waiters for this value must not wait longer.
       if (reply.kind == EngineRequest::Kind::kGet) {
         event.kind = Event::Kind::kLost;
         events.push_back(std::move(event));

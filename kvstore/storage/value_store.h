@@ -1,6 +1,6 @@
-// ValueStore: values by job and label, on the engine of this agent. What comes
-// back from disk is what was written, or counts as lost: every record carries
-// a digest of all of it, its name included.
+// ValueStore: values by job and label, on the engine of this agent. A value
+// from disk equals the value written, or counts as lost: every record carries a
+// digest of all of it, its name included.
 //
 // A machine over the Engine port: never waits. Used by one thread.
 #ifndef DOGGED_KVSTORE_STORAGE_VALUE_STORE_H_
@@ -19,7 +19,8 @@
 
 namespace dogged {
 
-// A job of which values may be there, and what its tiles were cut for.
+// A job of which values may be there, and the sizes that its tiles were cut
+// for.
 struct StoredJob {
   static constexpr int kTargetMax = 1024;  // agents, and workers of each
   Digest hash;
@@ -34,13 +35,13 @@ class ValueStore {
     enum class Kind : uint8_t {
       kWritten,  // the value outlives this process
       kLoaded,   // here it is
-      kLost,     // it can't be read, or is not what was written
+      kLost,     // it can't be read, or differs from the value written
       kFound,    // of a scan: this is there
       kScanned,  // of a scan: that was all
       kFailed,   // the disk takes no more
     };
     Kind kind = Kind::kWritten;
-    uint64_t ticket = 0;  // of kWritten: what Write() returned
+    uint64_t ticket = 0;  // of kWritten: the result of Write()
     Digest job;
     Label label;
     Value value;          // of kLoaded, kFound
@@ -70,7 +71,7 @@ class ValueStore {
   int64_t writing_bytes() const { return writing_bytes_; }
   absl::Duration BusyTime() const { return engine_.BusyTime(); }
 
-  // Appends what happened since the last call.
+  // Appends events since the last call.
   void Poll(std::vector<Event>& events);
 
  private:
@@ -78,7 +79,7 @@ class ValueStore {
     Digest job;
     Label label;
     int64_t bytes = 0;
-    bool is_of_jobs = false;  // what is known of them, no value
+    bool is_of_jobs = false;  // a StoredJob, no value
   };
 
   uint64_t Submit(EngineRequest request, const Digest& job, const Label& label,

@@ -12,8 +12,8 @@ constexpr absl::Duration kAverageTime = absl::Seconds(5);
 constexpr double kShareMin = 0.125;
 constexpr double kShareMax = 0.5;
 constexpr int64_t kStrideMax = 64;
-// So many strides behind the newest version of its array a label is written,
-// whatever its own; and the oldest, where so many are left out.
+// A label left out is written once it is so many strides behind the newest
+// version of its array; and the oldest, if too many are left out.
 constexpr int64_t kStridesKept = 4;
 constexpr int64_t kLeftOutMax = 1 << 18;
 
@@ -81,8 +81,8 @@ void WriteQueue::Pass(absl::Time now, absl::Duration busy) {
   }
 }
 
-// What waits is of the former stride, and goes: what is behind a generation of
-// which nothing is left out can be dropped.
+// Waiting labels are of the former stride, and are written all the same: labels
+// behind a complete generation can be dropped.
 void WriteQueue::SetStride(absl::Time now, int64_t stride) {
   if (stride > stride_) share_ /= 2;
   stride_ = std::clamp<int64_t>(stride, 1, kStrideMax);

@@ -1,10 +1,10 @@
-// WriteQueue: which labels of an agent with a directory go to disk, in which
-// order. An engine takes some 0.4 GB/s, and a processor for that; two workers
-// make 2. So of each row only every s-th version is written once a disk has too
-// much to do: s, the *stride*, is a power of two, and so what different agents
-// write is of the same versions. What is left out is held until what was made
-// of it is durable; a path of dependences comes to a multiple of s soon, so
-// that is not long.
+// WriteQueue: chooses the labels that an agent writes to its directory, and
+// their order. An engine takes some 0.4 GB/s, and a processor for that; two
+// workers make 2. So only every s-th version of a row is written once a disk
+// has too much to do. The *stride* s is a power of two, so that different
+// agents write the same versions. A label left out is held until the labels
+// made of it are durable; a path of dependences comes to a multiple of s soon,
+// so that is not long.
 //
 // A data structure: it writes nothing; time is passed in. Used by one thread.
 #ifndef DOGGED_KVSTORE_STORAGE_WRITE_QUEUE_H_
@@ -27,12 +27,13 @@ class WriteQueue {
   // `relations` outlives the queue.
   explicit WriteQueue(const LabelRelations& relations);
 
-  // It was bound. `must_go`: whatever its version.
+  // `label` was bound. `must_go`: it is written whatever its version.
   void Add(const Label& label, bool must_go);
-  // The next one to be written; none if nothing waits.
+  // The next label to be written; none if none waits.
   std::optional<Label> Take();
-  // A pass of the loop, before Take(). `busy` is how long the engine has worked
-  // since it was there. Changes the stride by what it has to do.
+  // Begins a pass of the loop, before Take(). `busy` is the time that the
+  // engine has worked since it was opened. Adapts the stride to the engine's
+  // load.
   void Pass(absl::Time now, absl::Duration busy);
   void Clear();
 
@@ -52,14 +53,14 @@ class WriteQueue {
   int64_t stride_ = 1;
   absl::Time changed_ = absl::InfinitePast();
   std::deque<Label> queue_;
-  // The first that waits, of rows of which some do, with its version.
+  // The first label that waits, with its version, of each row that has any.
   absl::flat_hash_map<Label, int64_t> first_of_row_;
   bool is_late_ = false;
-  // Oldest first. One that is still held when its array has come far beyond is
-  // written after all: its dependences go by no multiple of the stride.
+  // Oldest first. A label that is still held when its array has come far beyond
+  // is written after all: its dependences meet no multiple of the stride.
   std::deque<LeftOut> left_out_;
   std::vector<int64_t> newest_;  // versions, by array
-  // How much of the time the engine works, averaged over seconds.
+  // Share of the time that the engine works, averaged over seconds.
   double share_ = 0;
   absl::Time last_pass_ = absl::InfinitePast();
   absl::Duration busy_then_;

@@ -110,7 +110,7 @@ absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
   while (true) {
     const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(received_);
     if (!header.ok()) {
-      // Whoever this is, it is no agent.
+      // The other end is not an agent.
       return absl::UnavailableError(
           absl::StrCat(address_, ": ", header.status().message()));
     }

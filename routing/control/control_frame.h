@@ -35,12 +35,12 @@ struct FrameHeader {
     encoder.PutU32(ChecksumOf(type, body));
     return encoder.Take();
   }
-  // Of all but the magic.
+  // The checksum covers all fields but the magic.
   static uint32_t ChecksumOf(uint8_t type, absl::string_view body) {
     return static_cast<uint32_t>(
         Hash64(body, Mix64(type, static_cast<uint64_t>(body.size()))));
   }
-  // Errors: kInvalidArgument if the body is not what was sent.
+  // Errors: kInvalidArgument if the body differs from the one sent.
   absl::Status Check(absl::string_view body) const {
     if (ChecksumOf(type, body) == checksum) return absl::OkStatus();
     return absl::InvalidArgumentError("a frame with a wrong checksum");

@@ -216,10 +216,10 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
     int fd =
         accept4(listen_fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-      // Linux says so before it looks whether anybody waits.
+      // Linux fails so before it looks whether a client waits.
       if (!IsReadable(listen_fd_)) return;
       if (EndSilent(events) || Refuse()) continue;
-      // It would stay readable for ever.
+      // The listening descriptor would stay readable for ever.
       return SetListening(false);
     }
     if (fd < 0) return;

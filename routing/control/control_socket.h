@@ -11,7 +11,7 @@
 //
 // Connections that come in leave some of the descriptors that this process may
 // have to others. Beyond, those end that have been silent longest, but for the
-// ones to keep; so whoever comes is heard.
+// ones to keep; so a new client is heard.
 #ifndef DOGGED_ROUTING_CONTROL_CONTROL_SOCKET_H_
 #define DOGGED_ROUTING_CONTROL_CONTROL_SOCKET_H_
 
@@ -38,7 +38,7 @@ using ConnectionId = Id<struct ConnectionIdTag>;
 
 struct ControlEvent {
   enum class Kind {
-    kAccepted,   // somebody connected to us
+    kAccepted,   // a client connected to this port
     kConnected,  // a Connect of ours succeeded
     kFrame,
     kClosed,  // `cause` says why; the last event of its connection
@@ -68,15 +68,16 @@ class ControlPort {
 
   // Poll has something to do that wait_fd() does not tell.
   bool has_unsettled() const { return !unsettled_.empty(); }
-  // Moves bytes as far as that goes without waiting; appends what happened.
+  // Moves bytes as far as that goes without waiting; appends the events since
+  // the last call.
   void Poll(std::vector<ControlEvent>& events);
 
   // Starts to connect to another control port: kConnected or kClosed follows.
   // The address should be numeric; a name is looked up, which may block.
   ConnectionId Connect(absl::string_view address);
 
-  // Queues a frame; to a connection that is gone, nothing happens. One that
-  // does not read for kControlFrameBytesMax queued bytes is closed.
+  // Queues a frame; to a connection that is gone, nothing happens. A connection
+  // with more than kControlFrameBytesMax bytes queued is closed.
   void Send(ConnectionId connection, uint8_t type, const Bytes& body);
 
   // Bytes that wait for the other end to take them.
@@ -86,7 +87,7 @@ class ControlPort {
   }
   // Ends the connection once all that is queued was sent. No kClosed follows.
   void Close(ConnectionId connection);
-  // It is not ended for want of descriptors.
+  // `connection` is not ended for want of descriptors.
   void Keep(ConnectionId connection);
 
   // Connections that sent something else than frames, or found no room.

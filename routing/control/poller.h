@@ -32,8 +32,8 @@ class Poller {
   // handlers.
   void Wake();
   // Ends it after `delay`, which is finite, as a timeout does; the last call
-  // counts. Costs a thread that is not the sleeper less than to wake him for a
-  // new timeout.
+  // counts. Costs another thread less than to wake the sleeper for a new
+  // timeout.
   void WakeAfter(absl::Duration delay);
 
  private:

@@ -14,8 +14,8 @@ namespace dogged {
 constexpr size_t kPartsMax = 16;
 
 // As send() of all of them one behind the other: the bytes that were taken, or
-// -1 and errno; no SIGPIPE. A frame that is sent with one system call wakes who
-// waits for it once, not once for its header.
+// -1 and errno; no SIGPIPE. A frame that is sent with one system call wakes its
+// receiver once, not once more for the header.
 int64_t SendParts(int fd, absl::Span<const absl::string_view> parts);
 
 }  // namespace dogged

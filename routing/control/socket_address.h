@@ -34,7 +34,7 @@ struct SocketAddress {
 // name is not known.
 absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text);
 
-// What `fd` is bound to.
+// The address that `fd` is bound to.
 SocketAddress LocalAddress(int fd);
 
 // "port 7000 at 127.0.0.1: Address already in use".

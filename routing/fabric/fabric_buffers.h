@@ -1,4 +1,4 @@
-// Buffers of the libfabric transport: what is being sent, and what receives.
+// Buffers of the libfabric transport, for sending and for receiving.
 #ifndef DOGGED_ROUTING_FABRIC_FABRIC_BUFFERS_H_
 #define DOGGED_ROUTING_FABRIC_FABRIC_BUFFERS_H_
 
@@ -17,7 +17,8 @@
 
 namespace dogged {
 
-// What a completion points to. `context` first: libfabric writes into it.
+// Context of an operation, which its completion points to. libfabric writes
+// into `context`, which therefore stands first.
 struct FabricOperation {
   void* context[8];  // a fi_context2
   bool is_send = false;

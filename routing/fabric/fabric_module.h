@@ -13,11 +13,11 @@
 namespace dogged {
 
 // The transport of `libdir`/dogged_fabric.so; an empty `libdir` means the
-// folder of the running program. Call it before threads start. Signal
-// handlers are afterwards what they were before, though libraries under
-// libfabric install their own.
+// folder of the running program. Call it before threads start. Signal handlers
+// are afterwards as they were before, though libraries under libfabric install
+// their own.
 //
-// Errors: kUnavailable, saying what is missing.
+// Errors: kUnavailable, naming the missing part.
 absl::StatusOr<std::unique_ptr<Transport>> LoadFabricTransport(
     absl::string_view libdir, const FabricOptions& options);
 

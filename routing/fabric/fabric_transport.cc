@@ -3,9 +3,9 @@
 //
 // libfabric says nothing of a peer's death: sends to it get EAGAIN for ever or
 // never complete. So each peer has a window of operations and a bounded queue
-// of its own, and what is in flight keeps its buffer until it completes or the
-// endpoint is closed. Addresses are never removed from the address vector: a
-// send to a removed one crashes.
+// of its own, and an operation in flight keeps its buffer until it completes or
+// the endpoint is closed. Addresses are never removed from the address vector:
+// a send to a removed one crashes.
 #include "routing/fabric/fabric_transport.h"
 
 #include <rdma/fabric.h>
@@ -46,7 +46,7 @@ constexpr int kReceivesPosted = 64;
 constexpr int kWindow = 16;  // operations in flight to one peer
 constexpr int kCompletionsPerRead = 32;
 constexpr int kReadsPerPoll = 32;
-// What a message may carry beyond limits.segment_bytes.
+// Bytes of a message beyond limits.segment_bytes, at most.
 constexpr int64_t kHeadersBytesMax = 1024;
 constexpr absl::Duration kRetryFirst = absl::Milliseconds(1);
 constexpr absl::Duration kRetryMost = absl::Milliseconds(100);
@@ -87,7 +87,7 @@ class FabricTransport : public Transport {
                                            kHeadersBytesMax + kHeaderBytes)) {}
   ~FabricTransport() override;
 
-  // Empty, or what went wrong.
+  // Empty, or the error in words.
   std::string Open();
 
   void Send(AgentId to, Bytes message) override;
@@ -157,8 +157,8 @@ FabricTransport::~FabricTransport() {
 
 // --- Opening -------------------------------------------------------------
 
-// Settings of the provider that have no place in its interface; those of the
-// user stand. Whole messages travel eagerly, which takes 1.2 to 2 times less
+// Sets variables that the provider has no interface for, unless the user has
+// set them. Whole messages travel eagerly, which takes 1.2 to 2 times less
 // time; libfabric then holds two pools of 1024 buffers of that length.
 void TuneProvider(int64_t message_bytes) {
   const std::string buffer_bytes =

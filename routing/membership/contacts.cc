@@ -87,7 +87,7 @@ std::vector<std::string> Contacts::TakeDue(absl::Time now, const View& view,
     if (contact.is_present) {
       contact.failures = 0;
       contact.next = absl::InfinitePast();
-      // It may be heard before it answers.
+      // The agent there may be heard before it answers the dial.
       contact.is_preferred &= contact.is_dialing;
       continue;
     }

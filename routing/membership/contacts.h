@@ -1,9 +1,9 @@
-// Contacts: the addresses at which an agent looks for others, for as long as
-// its process lives: those that its user gave, and all at which members ever
-// were. An address that no live member has is dialed, with back-off, so
+// Contacts: the addresses at which an agent looks for other agents, for as long
+// as its process lives: the addresses that its user gave, and all that members
+// ever had. An address that no live member has is dialed, with back-off, so
 // clusters that were cut apart, or began apart, find each other once the
 // network lets them. A machine: no sockets; its owner dials what TakeDue()
-// names and says how that went.
+// names and reports the result.
 //
 // Used by one thread. Outlives the incarnations of an agent.
 #ifndef DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_
@@ -26,14 +26,14 @@ class Contacts {
   // `given` by the user: never dropped.
   explicit Contacts(const std::vector<std::string>& given);
 
-  // One more that the user gave.
+  // Adds an address that the user gave.
   void AddGiven(absl::string_view address);
   // A member is, or was, at `address`. Beyond some thousands of addresses new
   // ones are not taken.
   void Add(absl::string_view address);
-  // The member there left by its own wish.
+  // The member there left voluntarily.
   void Remove(absl::string_view address);
-  // Others wait there for this agent: it is dialed first.
+  // Agents at `address` wait for this one: it is dialed first.
   void Prefer(absl::string_view address);
   // A new incarnation knows nobody: all addresses are dialed again, soon.
   void BeginAnew();

@@ -98,7 +98,7 @@ FailureDetector::Wishes FailureDetector::Tick(absl::Time awake) {
     messages.verdicts.clear();
   }
   for (const auto& [id, cause] : messages.verdicts) peers_.erase(id);
-  // Whoever answers in time restores our trust in ourselves.
+  // An answer in time restores this agent's trust in itself.
   if (awake - last_heard_ < times_.probe_timeout && self_doubt_ > 0) {
     --self_doubt_;
   }
@@ -140,7 +140,7 @@ void FailureDetector::Judge(AgentId id, Peer& peer, absl::Time awake,
   if (peer.relayed != absl::InfiniteFuture()) {
     if (awake - peer.relayed < timeout) return;
     peer.suspected = awake;
-    // Nobody at all was heard: perhaps it is us.
+    // No agent at all was heard: perhaps this one is the cause.
     if (awake - last_heard_ >= timeout) {
       self_doubt_ = std::min(self_doubt_ + 1, kSelfDoubtMax);
     }

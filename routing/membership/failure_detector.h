@@ -1,16 +1,16 @@
-// FailureDetector: who has been silent for too long. A machine over agents and
-// times only; Membership turns its messages into messages.
+// FailureDetector: finds peers that have been silent for too long. A machine
+// over agents and times only; Membership turns its Wishes into messages.
 //
-// After SWIM (Das, Gupta & Motivala 2002): one peer is probed per interval, in
-// a shuffled order; if it is silent, others are asked to probe it; if that
+// After SWIM (Das, Gupta & Motivala 2002): each interval one peer is probed, in
+// a shuffled order; if it is silent, other peers are asked to probe it; if that
 // fails it is suspected, probed on, and given up at the end of the suspicion.
 // After Lifeguard (Dadgar, Phillips & Currey 2018): an agent that hears from
 // nobody doubts itself first and gives everyone more time.
-// Differs: suspicion is not spread; every agent judges for itself, and what is
-// spread is the verdict. Two kinds of silence are told apart: a peer that
-// nobody hears is given up, a peer that others hear is only *unheard* here, so
-// its link to this agent is down (and messages can go by way of others). An
-// agent that hears none of several peers gives up itself instead of them.
+// Differs: suspicion is not spread; every agent judges for itself, and only the
+// verdict is spread. Two kinds of silence are told apart: a peer that nobody
+// hears is given up, a peer that others hear is only *unheard* here, so its
+// link to this agent is down (and messages can go by way of others). An agent
+// that hears none of several peers gives up itself instead of them.
 //
 // `awake` is time that this agent really ran: see Membership.
 #ifndef DOGGED_ROUTING_MEMBERSHIP_FAILURE_DETECTOR_H_
@@ -29,13 +29,13 @@
 namespace dogged {
 
 struct FailureDetectorTimes {
-  // One probe so often.
+  // Time from one probe to the next.
   absl::Duration probe_interval = absl::Milliseconds(300);
-  // An answer takes no longer.
+  // A peer that lives answers within this time.
   absl::Duration probe_timeout = absl::Milliseconds(700);
-  // From suspicion to verdict.
+  // Time from suspicion to verdict.
   absl::Duration suspicion = absl::Seconds(3);
-  // How many others are asked to probe a silent peer.
+  // Number of peers that are asked to probe a silent one.
   int relay_count = 3;
   // A peer that is alive counts as unheard after so long without a direct
   // answer.
@@ -44,7 +44,7 @@ struct FailureDetectorTimes {
 
 class FailureDetector {
  public:
-  // What should be done now.
+  // Actions that are due now.
   struct Wishes {
     std::vector<AgentId> pings;
     // Ask `first` to ping `second`.
@@ -63,7 +63,7 @@ class FailureDetector {
   void Remove(AgentId peer) { peers_.erase(peer); }
   // `peer` sent something that came directly.
   void Heard(AgentId peer, absl::Time awake);
-  // It answered a ping, directly.
+  // `peer` answered a ping, directly.
   void Answered(AgentId peer, absl::Time awake);
   // `peer` lives: something of it came by way of another agent.
   void HeardOf(AgentId peer, absl::Time awake);

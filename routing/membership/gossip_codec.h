@@ -17,9 +17,10 @@ namespace dogged {
 // Only ever grows.
 enum class MemberState : uint8_t { kAlive = 0, kLeft = 1, kDead = 2 };
 
-// What is told of an agent: all of `member` while it is alive, the cause
-// afterwards; and what it says of itself, in the end as it leaves: some bytes,
-// and the live agents from which nothing reaches it directly.
+// MemberFact: an agent's state as it is gossiped, with all of `member` while
+// the agent is alive and the cause afterwards. The agent itself fills `blob`,
+// whose last value stays when it leaves, and `unheard`: the live agents from
+// which nothing reaches it directly.
 struct MemberFact {
   AgentId id;
   MemberState state = MemberState::kAlive;

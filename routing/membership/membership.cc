@@ -12,7 +12,7 @@
 namespace dogged {
 namespace {
 
-// Facts of the dead to whom we still write: one in so many gossips.
+// Every so many gossips, one goes to an agent that counts as dead.
 constexpr int64_t kDeadProbeShare = 2;
 
 // First byte of a gossip.
@@ -97,7 +97,7 @@ bool Membership::MergeFact(MemberFact fact) {
   MemberFact& mine = it->second.fact;
   const bool is_news = fact.state > mine.state;
   if (is_news) End(id, fact.state, fact.cause, nullptr);
-  // Of one who leaves, too: its last words.
+  // An agent that leaves may have sent a last payload with that.
   if (fact.state == mine.state && id != self_.id && !it->second.forgotten &&
       fact.blob_version > mine.blob_version) {
     mine.blob_version = fact.blob_version;
@@ -277,7 +277,7 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
       ++refused_count_;
       return;
     }
-    // Of two parts that gave each other up the smaller one gives way.
+    // Two parts gave each other up: the smaller one gives way.
     const auto mine =
         std::make_pair(static_cast<uint64_t>(view_->size()), view_->digest());
     if (!IsDead(from) || std::make_pair(size, digest) >= mine) {
@@ -296,8 +296,8 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   const bool is_small = view_->size() <= options_.push_all_max;
   if (!is_small) Spread(fresh, from, out);
   const bool is_full = form == static_cast<uint8_t>(GossipForm::kFull);
-  // Of those who join at once nobody knows the others: they are told, and tell
-  // those whom they hear of.
+  // Agents that join at the same time do not know each other: a newcomer tells
+  // its own fact to all members that it hears of.
   bool is_newcomer = false;
   for (const MemberFact& fact : fresh.facts) {
     if (fact.id == from) EndPredecessors(from, out);
@@ -314,7 +314,8 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
   if (records_.set().sum() != their_records) records_.Start(from, out);
 }
 
-// A ping: who asked for it (0: the sender), then the sender's own fact.
+// Body of a ping: the agent that asked for it (0: the sender), then the
+// sender's own fact.
 void Membership::ReceivePing(AgentId from, const Bytes& body, Outbox& out) {
   Decoder decoder(body.view());
   const auto asked_by = decoder.GetId<AgentId>();
@@ -426,7 +427,8 @@ void Membership::ReceiveReconcile(AgentId from, const Bytes& body,
   if (view_->size() > options_.push_all_max) Spread(fresh, from, out);
   if (!records_.Answer(from, *heard, out) && heard->has_more &&
       !fresh.empty()) {
-    // Only what brought something goes on at once: copies of it end here.
+    // Only an exchange that brought records goes on at once: copies of it end
+    // here.
     SendDigest(from, out);
   }
 }
@@ -488,7 +490,7 @@ void Membership::RunGossip(Outbox& out) {
       dead.push_back(id);
     }
   }
-  // It may live, and hear nothing but this.
+  // A dead agent may in fact live, and hear nothing but this.
   if (!dead.empty() && rng_.Below(kDeadProbeShare) == 0) {
     SendNotice(rng_.Pick(dead), out);
   }

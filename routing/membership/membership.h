@@ -1,22 +1,23 @@
-// Membership: who takes part, as far as this agent knows. A machine (see
-// outbox.h). Nobody votes: everyone holds grow-only facts and merges what it
-// hears; whoever heard the same facts has the same view.
+// Membership: the agents that take part, as far as this agent knows. A machine
+// (see outbox.h). There is no vote: every agent holds grow-only facts and
+// merges the facts that it hears; agents that heard the same facts have the
+// same view.
 //
 //   agent:  alive < left < dead. A dead incarnation never comes back.
 //   record: key -> (version, bytes); the larger (version, bytes) wins.
 //
-// A fact travels at once to everyone (to a few, in large views, who pass it
-// on), and two random agents compare digests of all facts now and then, so any
-// message may be lost: where they differ all is told of members, of records
-// those that differ (reconcile.h).
+// A fact travels at once to all agents (in large views to a few, which pass it
+// on). Any message may be lost: two random agents compare digests of all facts
+// now and then, and where these differ, exchange all facts of members and the
+// records that differ (reconcile.h).
 //
-// Two agents meet over a connection of another kind: one gives the other its
-// Snapshot() and gets what Admit() answers, for its Absorb(). Where neither
-// side counts a live agent of the other one as dead, the two become one. Else
-// the smaller side gives way: its agents end, one by one, to begin again as
-// other incarnations. An agent that was only named in a meeting is a
-// *candidate*: it is written to, and becomes a member once something came from
-// it.
+// Two agents meet over a connection of another kind: the first sends its
+// Snapshot() and passes the answer, which Admit() of the second made, to its
+// own Absorb(). Where neither side counts a live agent of the other one as
+// dead, the two become one. Else the smaller side gives way: its agents end,
+// one by one, to begin again as other incarnations. An agent that was only
+// named in a meeting is a *candidate*: it is written to, and becomes a member
+// once something came from it.
 //
 // Time is counted only while Tick is being called: an agent that was stopped
 // for an hour suspects nobody when it goes on.
@@ -63,8 +64,8 @@ struct MembershipOptions {
   // Views up to this size: news go to all. Larger: to `fanout` at random.
   int push_all_max = 64;
   int fanout = 4;
-  // Of records that differ, and what it takes to find them, between two
-  // gossips: whatever is doubled or made up, it stays below that.
+  // Limit of all bytes sent between two gossips to reconcile records, however
+  // many messages are doubled or forged.
   int64_t reconcile_bytes_max = 2 << 20;
 };
 
@@ -92,8 +93,8 @@ class Membership {
  public:
   Membership(Member self, const MembershipOptions& options, Rng rng);
 
-  // Messages of the kinds kGossip to kPingRequest, and kReconcile; others are
-  // not for here.
+  // Messages of the kinds kGossip to kPingRequest, and kReconcile; the caller
+  // keeps other kinds.
   void Receive(absl::Time now, AgentId from, uint8_t kind, const Bytes& body,
                Outbox& out);
   void Tick(absl::Time now, Outbox& out);
@@ -114,15 +115,15 @@ class Membership {
   //         agent has ended.
   std::string Snapshot() const;
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
-  // `by`: the control address at which the answer was given. Returns who gave
-  // it, none if one of the two gives way.
+  // `by`: the control address at which the answer was given. Returns the agent
+  // that gave it, none if one of the two gives way.
   absl::StatusOr<AgentId> Absorb(absl::Time now, absl::string_view answer,
                                  absl::string_view by, Outbox& out);
 
-  // What this agent says of itself (statistics; keep it below a kilobyte).
+  // Statistics that this agent publishes of itself; at most a kilobyte.
   void SetGossipPayload(Bytes blob);
-  // The newest that was heard of `id`; empty if nothing was. What one who left
-  // said last stays until it is forgotten.
+  // The newest payload heard of `id`; empty if there is none. The last payload
+  // of an agent that left stays until the agent is forgotten.
   Bytes GossipPayloadOf(AgentId id) const;
 
   // Adds a record, or a newer version of one, and tells all. Older versions
@@ -132,7 +133,7 @@ class Membership {
   // By key.
   const RecordSet::Map& records() const { return records_.set().records(); }
 
-  // What happened since the last call, in order.
+  // Events since the last call, in order.
   std::vector<MembershipEvent> TakeEvents();
   // Live members, this agent included. Never null.
   std::shared_ptr<const View> view() const { return view_; }
@@ -155,11 +156,12 @@ class Membership {
   int64_t refused_count() const { return refused_count_; }
   // A hash of all facts except blobs; equal after convergence.
   uint64_t StateDigest() const;
-  // Records hashed for it so far: one for each that came or changed.
+  // Number of records hashed for StateDigest() so far: one for each that came
+  // or changed.
   int64_t hashed_count() const { return records_.set().hashed_count(); }
 
  private:
-  // A fact and what only this agent keeps with it.
+  // A fact and data that only this agent keeps with it.
   struct Entry {
     MemberFact fact;
     bool known = false;  // `fact.member` is filled
@@ -170,13 +172,13 @@ class Membership {
   void Advance(absl::Time now);
   GossipNews AllFacts() const;
   GossipNews NewsOf(AgentId id) const;
-  // Merges encoded news; what was new is added to `fresh`. False: malformed.
+  // Merges encoded news; new facts are added to `fresh`. False: malformed.
   bool Merge(Decoder& decoder, GossipNews& fresh);
   void MergeNews(GossipNews news, GossipNews& fresh);
   bool MergeFact(MemberFact fact);
   void End(AgentId id, MemberState state, absl::string_view cause, Outbox* out);
   void RefreshView();
-  // Of members alone; StateDigest() is of records, too.
+  // Digest of members alone; StateDigest() covers records, too.
   uint64_t MembersDigest() const;
 
   void SendNews(AgentId to, const GossipNews& news, bool full,
@@ -203,12 +205,12 @@ class Membership {
   // This agent gives way to the others, of which one is at `address`.
   void GiveWay(absl::string_view cause, absl::string_view address);
   std::string AddressOf(AgentId id) const;
-  // Somebody here counts as dead there, or the other way round.
+  // A live agent here counts as dead there, or the other way round.
   bool Clashes(const GossipNews& theirs) const;
   void AddCandidate(MemberFact fact);
   void Promote(AgentId id, Outbox& out);
-  // A process has one incarnation at a time: others at the address of `id`,
-  // which was heard just now, are dead.
+  // A process has one incarnation at a time: agents at the address of `id`,
+  // which was heard just now, are dead, but for `id`.
   void EndPredecessors(AgentId id, Outbox& out);
   void TickCandidates(Outbox& out);
   void NoteUnheard();
@@ -225,7 +227,7 @@ class Membership {
   absl::btree_map<AgentId, Entry> entries_;
   std::shared_ptr<const View> view_;     // of entries_
   mutable uint64_t members_digest_ = 0;  // of entries_; 0: to be computed
-  // Agents that do not hear this one directly, and by whom they are reached.
+  // Agents that do not hear this one directly, and the relays to them.
   absl::btree_map<AgentId, AgentId> relays_;
   bool blob_changed_ = false;  // and is to be spread with the next gossip
   bool declared_dead_ = false;
@@ -236,7 +238,8 @@ class Membership {
   absl::Time last_now_ = absl::InfinitePast();
   absl::Time awake_ = absl::UnixEpoch();
   absl::Time next_gossip_ = absl::UnixEpoch();  // moved on by RunGossip()
-  // It has just joined: others may not know it yet, nor it them.
+  // Until then this agent has just joined: it and other agents may not know
+  // each other yet.
   absl::Time newcomer_until_ = absl::UnixEpoch();
   int64_t refused_count_ = 0;
 };

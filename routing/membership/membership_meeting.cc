@@ -67,7 +67,8 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
                                             : Meeting::kTheyGiveWay));
     return answer.Take();
   }
-  // Those that live are to be heard first; of the others nothing is expected.
+  // Live agents become candidates, to be heard first; facts of ended agents are
+  // merged at once.
   const auto first_ended = std::stable_partition(
       news.facts.begin(), news.facts.end(),
       [](const MemberFact& fact) { return fact.state == MemberState::kAlive; });
@@ -192,7 +193,7 @@ void Membership::NoteUnheard() {
   fact.unheard = std::move(unheard);
   ++fact.blob_version;
   blob_changed_ = true;
-  next_gossip_ = awake_;  // others wait for it to send by way of others
+  next_gossip_ = awake_;  // other agents learn from it to send via relays
   RefreshRelays();
 }
 

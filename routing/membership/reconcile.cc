@@ -9,19 +9,23 @@
 namespace dogged {
 namespace {
 
-// Of one range 2^6 sums, or so many hashes: each half a kilobyte or one.
+// A range is described by 2^6 sums (half a kilobyte), or by at most as many
+// hashes (one kilobyte).
 constexpr int kWaysMax = 6;
 constexpr size_t kPrintsMax = 64;
-// Sums and hashes of one message take about so much; so do records, of which
-// one is sent whatever its size.
+// Sums and hashes of one message take about so many bytes; so do records, but a
+// message may carry one record of any size.
 constexpr int64_t kDescribedBytesMax = 8 * 1024;
 constexpr int64_t kRecordBytesMax = 24 * 1024;
-// Of very many records where the other has few, so many are looked at.
+// Where this agent has very many records and the other few, it compares so many
+// beyond the other's.
 constexpr size_t kLookedAtMax = 1024;
-// More than go into a message: of ranges; of sums, hashes and places wanted.
+// Limits of a decoded message, above what a message needs: ranges; sums, hashes
+// and places wanted.
 constexpr size_t kRangesMax = 1024;
 constexpr size_t kEntriesMax = 2048;
-// The shortest forms: bits, prefix, ways, sums or hashes; key, version, bytes.
+// Encoded bytes at least: sums (bits, prefix, ways), prints (bits, prefix,
+// hashes), a record (key, version, bytes).
 constexpr int64_t kSumsBytesMin = 10;
 constexpr int64_t kPrintsBytesMin = 10;
 constexpr int64_t kPrintBytes = 16;
@@ -74,7 +78,7 @@ ReconcileMessage::Prints GetPrints(Decoder& in) {
   return out;
 }
 
-// One answer as it grows.
+// An answer as it grows.
 class Answer {
  public:
   Answer(const RecordSet& set, bool has_more) : set_(set) {

@@ -1,16 +1,16 @@
-// Reconciling: how two agents whose records differ find the ones that do, and
-// give them to each other. Of a few that differ among very many only these
-// travel, and some kilobytes of sums.
+// Reconciling: two agents find the records in which they differ, and send these
+// to each other. If few of very many records differ, only the few travel, and
+// some kilobytes of sums.
 //
-// A message says sums over ranges of places; the answer, for the ranges where
-// the other's differ, sums over parts of them or, where there are few records,
-// their hashes; the answer to those, the records that differ here and the
-// places of those that are wanted; the last one brings these. There is no other
-// state than the records themselves: each message is a hint, and may be lost,
-// doubled or late.
+// A message carries sums over ranges of places. The answer describes the ranges
+// whose sums differ: by sums over parts of them or, where there are few
+// records, by their hashes. The answer to hashes carries the records that
+// differ and the places of records that are wanted; the last message carries
+// the latter. There is no state but the records themselves: each message is a
+// hint, and may be lost, doubled or late.
 //
-// Each message has at most one answer, and each is bounded. What is left out
-// for that is found by beginning again.
+// Each message has at most one answer, and each is bounded. Differences that
+// did not fit are found by beginning again.
 #ifndef DOGGED_ROUTING_MEMBERSHIP_RECONCILE_H_
 #define DOGGED_ROUTING_MEMBERSHIP_RECONCILE_H_
 
@@ -27,13 +27,13 @@
 namespace dogged {
 
 struct ReconcileMessage {
-  // Of the sender's records in the 2^ways equal parts of `range`.
+  // Sums of the sender's records in the 2^ways equal parts of `range`.
   struct Sums {
     RecordRange range;
     int ways = 0;
     std::vector<uint64_t> sums;
   };
-  // All that the sender has in `range`, in order.
+  // Hashes of all records that the sender has in `range`, in order.
   struct Prints {
     RecordRange range;
     std::vector<RecordPrint> prints;
@@ -58,8 +58,8 @@ struct ReconcileMessage {
 // The first message.
 ReconcileMessage StartReconcile(const RecordSet& set);
 
-// What to say to it; empty if there is nothing to say. The records in `heard`
-// are for the caller to put in before.
+// The answer to `heard`; empty if nothing differs. The caller first puts the
+// records of `heard` into `set`.
 ReconcileMessage AnswerReconcile(const RecordSet& set,
                                  const ReconcileMessage& heard);
 

@@ -33,7 +33,7 @@ class RecordGossip {
              GossipNews& fresh);
   // A gossip: as many bytes may be sent again.
   void Refill() { bytes_left_ = bytes_max_; }
-  // Says what could be missing there, or here.
+  // Sends sums or hashes of records, to find missing ones.
   void Start(AgentId to, Outbox& out);
   // Answers what `to` has said; false if there is nothing to say.
   bool Answer(AgentId to, const ReconcileMessage& heard, Outbox& out);

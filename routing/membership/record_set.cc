@@ -94,7 +94,7 @@ std::vector<RecordPrint> RecordSet::PrintsOf(const RecordRange& range,
        ++it) {
     out.push_back({it->first, it->second.hash});
   }
-  // Of one place there may be several.
+  // Records may share a place; these are in no order yet.
   std::sort(out.begin(), out.end());
   return out;
 }

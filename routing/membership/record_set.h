@@ -1,10 +1,10 @@
-// RecordSet: a grow-only set of records, of each key the largest, and sums that
-// tell where two sets differ.
+// RecordSet: a grow-only set of records, which keeps the largest of each key,
+// with sums that tell where two sets differ.
 //
-// A record's *place* is a hash of its key. The places are cut into 2^b parts of
-// some tens of records each, by their first b bits; of each part the sum of its
-// records' hashes is kept, and b grows with the set. So the sum over any range
-// of places costs little, whoever cut his own in another way.
+// A record's *place* is a hash of its key. The first b bits of places cut them
+// into 2^b parts of some tens of records each; the set keeps the sum of the
+// hashes of each part, and b grows with the set. So the sum over any range of
+// places costs little, whatever b the other set has.
 //
 // A data structure. Used by one thread.
 #ifndef DOGGED_ROUTING_MEMBERSHIP_RECORD_SET_H_
@@ -50,16 +50,16 @@ class RecordSet {
   // By key. Records stay where they are.
   using Map = std::map<std::string, GossipRecord>;
 
-  // False if what is here is as large or larger.
+  // False if the record here is as large or larger.
   bool Put(const std::string& key, GossipRecord record);
   const Map& records() const { return records_; }
-  // Of the hashes of all records: equal for equal sets.
+  // Sum of the hashes of all records: equal for equal sets.
   uint64_t sum() const { return sum_; }
   uint64_t SumOf(const RecordRange& range) const;
-  // In order; of more than `count_max` the first so many.
+  // Records of a range, in order of place; at most the first `count_max`.
   std::vector<RecordPrint> PrintsOf(const RecordRange& range,
                                     size_t count_max) const;
-  // Those at a place: mostly one, or none.
+  // Records at a place: mostly one, or none.
   std::vector<const Map::value_type*> At(uint64_t place) const;
 
   int part_bits() const { return part_bits_; }

@@ -14,7 +14,7 @@
 
 namespace dogged {
 
-// What everybody knows of an agent. Never changes during its incarnation.
+// Member: the facts about an agent that never change during its incarnation.
 struct Member {
   AgentId id;  // the incarnation
   TopologyId topology_id;
@@ -22,10 +22,10 @@ struct Member {
   std::string control_address;  // HOST:PORT of the control port
   std::string fabric_address;   // Transport::address()
   int32_t workers = 0;
-  // What its bits depend on beside the job; agents of equal text give equal
-  // bits. Opaque here.
+  // Text that decides the bits of results beside the job; agents of equal text
+  // give equal bits. Opaque here.
   std::string numeric_class;
-  // Where others of its host find its arena: SharedMemory::address().
+  // Where agents of its host find its arena: SharedMemory::address().
   std::string arena;
 
   void EncodeTo(Encoder& encoder) const;

@@ -15,11 +15,11 @@
 namespace dogged {
 
 struct ArenaOptions {
-  // Of addresses, not of memory: pages are taken when they are first written.
-  // 0: as much as this computer has memory.
+  // Size of the address range, not of memory: a page is taken when it is first
+  // written. 0: as much as this computer has memory.
   int64_t bytes = 0;
-  int64_t warm_bytes = 0;  // as of ArenaMemory
-  // Asks the system for huge pages: what a few values take is 2 MB then.
+  int64_t warm_bytes = 0;  // see ArenaMemory
+  // Asks the system for huge pages: even a few values then take 2 MB.
   bool huge_pages = false;
   // Shorter values come from the heap, and travel inside messages.
   int64_t value_bytes_min = 8 * 1024;
@@ -36,7 +36,7 @@ class Arena : public SharedMemory {
   // Null if it can't be made here (no memfd, limits on addresses or files):
   // then values travel as bytes.
   static std::unique_ptr<Arena> Create(const ArenaOptions& options);
-  // No value that came from it is left but those that are kept for others, who
+  // No value of the arena is left but values kept for other processes, which
   // read on.
   ~Arena() override {
     values_.KeepPages();

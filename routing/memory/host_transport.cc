@@ -20,24 +20,24 @@
 namespace dogged {
 namespace {
 
-constexpr size_t kPeersMax = 32;  // of one host; others go the other way
+constexpr size_t kPeersMax = 32;            // of one host; `far` serves more
 constexpr uint64_t kRingBytes = 256 << 10;  // a power of two
-// Longer messages would fill a ring; they go the other way.
+// Longer messages would fill a ring; they go by `far`.
 constexpr int64_t kMessageBytesMax = kRingBytes / 4;
-// So much is held for a peer, and so long while it has not mapped this region:
-// on a busy host a newcomer takes a while.
+// Bytes held for a peer, and how long they are held while it has not mapped
+// this region: on a busy host a newcomer takes a while.
 constexpr int64_t kHeldBytesMax = 8 << 20;
 constexpr absl::Duration kMapTime = absl::Milliseconds(500);
-// What comes the other way waits so long at most while rings have messages.
+// While rings have messages, `far` is polled at this interval.
 constexpr absl::Duration kFarWithin = absl::Microseconds(50);
-// Between looks for processes that have ended, some microseconds a peer.
+// Interval of looking for processes that have ended, some microseconds a peer.
 constexpr absl::Duration kReleaseInterval = absl::Seconds(1);
 
 uint64_t Padded(uint64_t bytes) { return (bytes + 15) / 8 * 8; }
 
 }  // namespace
 
-// What an agent writes and its peers read.
+// Region: memory that an agent writes and its peers read.
 struct HostTransport::Region {
   struct Ring {
     std::atomic<uint64_t> reader;  // an AgentId; 0: free
@@ -92,7 +92,7 @@ struct HostTransport::Peer {
     }
   }
 
-  // It maps this region, or may yet.
+  // The peer maps this region, or may yet.
   bool HasRing(Clock& clock) const {
     return their_mark != nullptr || clock.Now() < map_deadline;
   }
@@ -342,7 +342,7 @@ void HostTransport::Pull(AgentId from, Peer& peer,
   while (read != written) {
     uint64_t length = 0;
     get(read, &length, sizeof(length));
-    // Not what Push() writes: nothing more is believed of this ring.
+    // Push() never writes this: the rest of the ring is not trusted.
     if (written - read > kRingBytes || length > kMessageBytesMax ||
         Padded(length) > written - read) {
       ++dropped_count_;
@@ -354,7 +354,8 @@ void HostTransport::Pull(AgentId from, Peer& peer,
     read += Padded(length);
     arrivals.push_back({from, Bytes(std::move(message))});
   }
-  // Given to another meanwhile: that was for him.
+  // The ring was given to another reader meanwhile: the messages were for that
+  // one.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (peer.theirs->reader.load() != self_.value()) {
     arrivals.resize(before);
@@ -396,7 +397,7 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
     if (!peer->held.empty()) PushHeld(id, *peer);
   }
   if (is_waiting_ && is_far_prepared_) return;
-  // Some system calls, which what has come need not wait for.
+  // Some system calls, which arrived messages need not wait for.
   const absl::Time now = clock_.Now();
   if (arrivals.size() > before && now < far_due_) return;
   far_due_ = now + kFarWithin;
@@ -408,7 +409,8 @@ void HostTransport::Poll(std::vector<Arrival>& arrivals) {
 }
 
 bool HostTransport::PrepareFor(Sleeper sleeper) {
-  // First said, then looked: whoever writes looks after that whether to ring.
+  // The store comes before the look: a writer first writes, then looks whether
+  // to ring.
   region_.sleeps.store(++sleep_count_ * kSleepStep + sleeper,
                        std::memory_order_seq_cst);
   bells_[sleeper - 1].may_ring = true;

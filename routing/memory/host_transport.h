@@ -1,17 +1,17 @@
 // HostTransport: messages between agents of one host through memory that both
-// map; all others through another transport. Each agent writes its own region
-// only: rings with what it has to say, and how far it has read the rings of
-// others. Doorbells, pipes, wake who sleeps.
+// map; all other messages through another transport (`far`). Each agent writes
+// its own region only: rings with its messages, and how far it has read the
+// rings of its peers. Doorbells, pipes, wake agents that sleep.
 //
-// What finds no room in a ring is held until the reader has made some, and for
-// a moment where the other has yet to map this region: the first message that
-// goes the other way costs libfabric some 30 ms and 42 MB. A peer that does not
-// map it, and messages longer than a quarter of a ring, are reached the other
-// way; messages may overtake each other then, as the port allows. Messages of a
-// ring are copied before they are looked at, and checked as any other. A peer
-// whose process has ended gives its ring and its doorbells back within a
-// second, long before it is forgotten: agents may die faster than that.
-// Messages to it are dropped.
+// A message that finds no room in a ring is held until the reader has made
+// some, and for a moment where the peer has yet to map this region: the first
+// message through `far` costs libfabric some 30 ms and 42 MB. A peer that does
+// not map it, and messages longer than a quarter of a ring, go through `far`;
+// messages may overtake each other then, as the port allows. Messages of a ring
+// are copied before they are looked at, and checked like all. A peer whose
+// process has ended gives its ring and its doorbells back within a second, long
+// before it is forgotten: agents may die faster than that. Messages to it are
+// dropped.
 #ifndef DOGGED_ROUTING_MEMORY_HOST_TRANSPORT_H_
 #define DOGGED_ROUTING_MEMORY_HOST_TRANSPORT_H_
 
@@ -62,7 +62,7 @@ class HostTransport : public Transport {
  private:
   struct Region;
   struct Peer;
-  // Who sleeps, for whom there is a bell.
+  // The threads that may sleep and have a bell.
   enum Sleeper : uint32_t { kNobody = 0, kWaiter = 1, kListener = 2 };
   static constexpr uint32_t kSleepStep = 4;  // leaves two bits for a Sleeper
   struct Bell {
@@ -84,11 +84,12 @@ class HostTransport : public Transport {
   }
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
-  // Held messages that can go now, and what has waited for too long.
+  // Pushes held messages that can go now, and sends by `far` those that have
+  // waited for too long.
   void PushHeld(AgentId to, Peer& peer);
   void Pull(AgentId from, Peer& peer, std::vector<Arrival>& arrivals);
-  // Takes the last messages of peers whose processes have ended, and frees what
-  // is kept to reach them.
+  // Takes the last messages of peers whose processes have ended, and frees
+  // rings and bells kept to reach them.
   void ReleaseEnded(std::vector<Arrival>& arrivals);
   void Release(Peer& peer);
 

@@ -53,8 +53,8 @@ std::string ReadLink(const char* path) {
   return readlink(path, text, sizeof(text) - 1) > 0 ? text : "";
 }
 
-// Which kernel, and which of its PID namespaces: a PID means the same process
-// to all who agree on both.
+// The kernel and its PID namespace: a PID means the same process to all
+// processes that agree on both.
 std::string PidSpace() {
   char boot[64] = "";
   const Descriptor file(
@@ -151,7 +151,7 @@ absl::Status Foreign(absl::string_view what) {
 std::unique_ptr<SharedFile> SharedFile::Create(int64_t bytes, uint64_t token) {
   if (bytes == 0) bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   rlimit addresses{};
-  // Who bounds addresses bounds memory by them.
+  // A user that bounds addresses means to bound memory.
   if (getrlimit(RLIMIT_AS, &addresses) != 0 ||
       addresses.rlim_cur != RLIM_INFINITY || PidSpace().empty()) {
     return nullptr;
@@ -199,9 +199,9 @@ void SharedFile::UseHugePages() {
       std::vector<std::atomic<Place>>(static_cast<size_t>(bytes_ / kHugeBytes));
 }
 
-// Linux gives shared memory no huge pages by itself unless it is told to, but
-// collapses small ones where it is asked. Of these one must be there; the call
-// adds the others, and what lies in them stays. (madvise(2), MADV_COLLAPSE)
+// Linux gives shared memory no huge pages unless it is set to, but collapses
+// small pages on request. A small page must be there; the call adds the rest
+// and keeps the contents. (madvise(2), MADV_COLLAPSE)
 bool SharedFile::MakeHuge(int64_t place) {
   std::atomic<Place>& state = places_[static_cast<size_t>(place)];
   Place seen = Place::kUntried;
@@ -215,7 +215,7 @@ bool SharedFile::MakeHuge(int64_t place) {
     state.notify_all();
     return is_huge;
   }
-  // What faults there meanwhile would only be in the way.
+  // Page faults there meanwhile would only slow the collapse down.
   while (seen == Place::kInWork) {
     state.wait(seen);
     seen = state.load();
@@ -267,8 +267,8 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
     absl::string_view address) {
   const std::optional<FileAddress> at = FileAddress::Parse(address);
   if (!at.has_value() || at->space != PidSpace()) return Foreign("elsewhere");
-  // The process first: as long as that one has not ended, its PID is its own,
-  // and so what is found under the PID is what it has.
+  // The process first: as long as it has not ended, its PID is its own, and so
+  // are the descriptors found under the PID.
   const std::optional<uint64_t> start = StartOf(at->pid);
   if (!start.has_value() || *start == 0) return Foreign("no such process");
   const std::string path = absl::StrCat("/proc/", at->pid, "/fd/", at->fd);
@@ -277,7 +277,7 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
     return S_ISREG(status.st_mode) && status.st_ino == at->inode &&
            status.st_size == at->bytes;
   };
-  // To open what is no plain file could do things.
+  // To open a file that is not plain could have effects.
   if (stat(path.c_str(), &status) != 0 || !is_it()) return Foreign("not there");
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0 || fstat(file.get(), &status) != 0 || !is_it() ||

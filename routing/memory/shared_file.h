@@ -19,7 +19,7 @@ namespace dogged {
 
 class SharedFile : public AddressRange {
  public:
-  // The first bytes say what it is.
+  // The first bytes mark it as an arena.
   static constexpr int64_t kHeaderBytes = 4096;
 
   // `bytes` of addresses, 0: as much as this computer has memory; pages are
@@ -44,13 +44,13 @@ class SharedFile : public AddressRange {
   void Punch(int64_t offset, int64_t bytes) override;
 
  private:
-  // What is known of a place for a huge page.
+  // State of a place for a huge page.
   enum class Place : uint8_t { kUntried, kInWork, kHuge, kRefused };
 
   SharedFile(int fd, char* memory, int64_t bytes, uint64_t token);
   // Makes the page at a place a huge one, once. False if it is none.
   bool MakeHuge(int64_t place);
-  // So with all places of these pages; true if they lie in huge ones now.
+  // Does so with all places of these pages; true if they lie in huge ones now.
   bool MakeAllHuge(int64_t first, int64_t end);
 
   const int fd_;
@@ -60,7 +60,7 @@ class SharedFile : public AddressRange {
   std::vector<std::atomic<Place>> places_;  // empty: pages are small
 };
 
-// One of another process.
+// PeerFile: the SharedFile of another process, mapped for reading.
 class PeerFile {
  public:
   // Errors: kFailedPrecondition if it can't be mapped, now or later.

@@ -24,8 +24,8 @@ class PeerArena {
   virtual const void* At(int64_t offset, int64_t bytes) const = 0;
   // The place there of `data`; none if it is elsewhere.
   virtual std::optional<int64_t> OffsetOf(const void* data) const = 0;
-  // The process has ended, for certain: it reads nothing any more. No
-  // suspicion: what the others believe of it counts for nothing here.
+  // The process has ended, for certain: it reads nothing any more. Suspicion by
+  // other agents does not count here.
   virtual bool HasEnded() const = 0;
 };
 
@@ -48,24 +48,24 @@ class SharedMemory {
   virtual absl::StatusOr<std::shared_ptr<PeerArena>> Map(
       absl::string_view address) = 0;
 
-  // Keeps `held` for `reader`, who may still read it and whom nobody will ask
-  // any more, until that process has ended or Forget() is called.
+  // Keeps `held` for `reader`, which may still read it and is no longer asked,
+  // until that process has ended or Forget() is called.
   void Keep(std::string address, std::shared_ptr<const PeerArena> reader,
             std::vector<std::shared_ptr<const void>> held) {
     kept_.push_back({std::move(address), std::move(reader), std::move(held)});
   }
   // That process has nothing of earlier incarnations of this one in use.
   void Forget(absl::string_view address);
-  // Drops what is kept for processes that have ended.
+  // Drops values kept for processes that have ended.
   void Sweep();
   bool keeps_any() const { return !kept_.empty(); }
 
   // Numbers the mappings that this process makes, from 1 on, across its
-  // incarnations: of two messages about an arena the later one is known.
+  // incarnations: the later of two messages about an arena is known.
   uint64_t NumberMapping() { return ++mapping_count_; }
 
  protected:
-  // What is kept may lie in the arena: to be dropped before that goes.
+  // Drops all kept values, before the arena goes that they may lie in.
   void ForgetAll() { kept_.clear(); }
 
  private:

@@ -123,14 +123,14 @@ class Pipeline {
   int64_t GroupOf(int64_t place) const {
     return costs_.group_hosts == 0 ? 0 : place / costs_.group_hosts;
   }
-  // Over the link between two groups, after what it is carrying.
+  // Over the link between two groups, after the segments that it carries.
   void Cross(const Event& event) {
     const int64_t to = PlaceOf(event.piece);
     double& until = links_[{GroupOf(event.place), GroupOf(to)}];
     until = std::max(event.time, until + LineTime(event.piece));
     Post(until + costs_.latency_seconds, Event::kReached, to, event.piece);
   }
-  // Its last byte is there, unless the port had another to take.
+  // The piece's last byte is there, unless the port had another piece to take.
   void Reach(const Event& event) {
     Port& port = ports_[Index(event.place)];
     port.taking_until =

@@ -1,7 +1,7 @@
 // Pipelines: how long one large body takes down one tree or several at once,
-// in segments, between hosts that have one port each way: on a network that
-// has room for all of them (a fat tree of full bisection: what is left is
-// contention at the hosts), or on a dragonfly.
+// in segments, between hosts that have one port each way: on a network that has
+// room for all of them (a fat tree of full bisection, with contention at the
+// hosts only), or on a dragonfly.
 #ifndef DOGGED_ROUTING_MODEL_PIPELINE_H_
 #define DOGGED_ROUTING_MODEL_PIPELINE_H_
 
@@ -17,21 +17,20 @@ struct PipelineCosts {
   double seconds_per_byte = 0.8e-9;  // G: 10 Gbit/s
   double overhead_seconds = 2e-6;    // a: of a message at the sender's port
   double latency_seconds = 1e-6;     // of the network, or of a half of it
-  // Of a dragonfly: so many neighbours in the order of IDs are a group, any two
+  // Dragonfly: so many neighbours in the order of IDs are a group, any two
   // groups have one link, as fast as a port; ways are minimal. 0: a fat tree.
   int64_t group_hosts = 0;
 };
 
 // Seconds until all have all. Each tree takes an equal part of the body. A host
-// sends in the order in which it got; what reaches a port that is taking
-// something else waits.
+// sends in the order in which it got; a segment waits at a port that is busy.
 //
 // Shape:   all `trees` over the same places, from the same source.
 // Cost:    O(s log s) for s segments times places.
 double PlayPipelined(absl::Span<const ScaleModel::Tree> trees, int64_t bytes,
                      int64_t segment_bytes, const PipelineCosts& costs);
 
-// What no multicast over `hosts` hosts with one port each can beat:
+// Lower bound for any multicast over `hosts` hosts with one port each:
 // (sqrt(mG) + sqrt((ceil(log2 n) - 1) a))^2.
 double PipelineBound(int64_t hosts, int64_t bytes, const PipelineCosts& costs);
 

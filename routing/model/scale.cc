@@ -20,7 +20,7 @@ AgentId IdOfPlace(int64_t place) {
 }
 int64_t PlaceOf(AgentId id) { return static_cast<int64_t>(id.value()) - 1; }
 
-// What a planner sees at one agent of the model.
+// The model as a planner sees it at one agent.
 class ModelScene : public PlanScene {
  public:
   ModelScene(const ScaleModel& model, const std::vector<TopologyId>& ids,
@@ -46,7 +46,7 @@ class ModelScene : public PlanScene {
 
 ScaleModel::ScaleModel(int64_t agents, int base, uint64_t seed)
     : base_(base), digits_(DigitsFor(agents, base)) {
-  // Of all IDs, so many, each as likely as another.
+  // Draws `agents` of all IDs, each as likely as any other.
   Rng rng(seed);
   const auto all = static_cast<int64_t>(Power(digits_));
   int64_t wanted = agents;
@@ -169,7 +169,7 @@ ScaleModel::JoinResult ScaleModel::Join(Rng& rng) const {
   std::vector<int64_t> table(Index(digits_ * base_), -1);
   int64_t asked = rng.Below(size());
   while (asked >= 0) {
-    // It sends the rows from the level that is asked for to the last that the
+    // The asked agent sends the rows from that level to the last one that the
     // two share, and is itself an entry of the row where they part.
     result.messages += 2;
     const uint64_t other = ids_[Index(asked)];
@@ -182,7 +182,7 @@ ScaleModel::JoinResult ScaleModel::Join(Rng& rng) const {
       }
     }
     table[Index(shared * base_ + DigitOf(other, shared))] = asked;
-    // Somebody nearer to the newcomer, whom the one asked knows.
+    // An agent nearer to the newcomer, which the asked agent knows.
     asked = Entry(asked, shared, DigitOf(id, shared));
   }
   for (int level = 0; level < digits_; ++level) {

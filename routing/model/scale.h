@@ -20,10 +20,10 @@ class ScaleModel {
 
   int64_t size() const { return static_cast<int64_t>(ids_.size()); }
   int digits() const { return digits_; }
-  // Whom `agent` has at (level, digit) of its table; -1 for a hole.
+  // The agent at (level, digit) of the table of `agent`; -1 for a hole.
   int64_t Entry(int64_t agent, int level, int digit) const;
   int64_t NextHop(int64_t agent, int64_t target) const;
-  // Of a full table with levels x base entries.
+  // Bytes of a full table with levels x base entries.
   int64_t table_bytes() const;
 
   // A tree of one multicast.
@@ -36,17 +36,17 @@ class ScaleModel {
     std::vector<int64_t> parents;  // by position; -1 for the source
     std::vector<int64_t> places;   // by position: which agent it is
   };
-  // `tree`: of the planner's tree_count().
+  // `tree`: index below the planner's tree_count().
   Tree Multicast(MulticastPlan plan, int64_t source,
                  const std::vector<int64_t>& destinations, int tree = 0) const;
 
-  // One joins whose ID is nobody's, knowing one agent. It asks that one for a
-  // row of its table, then the next hop towards its own ID for the next row,
-  // until there is none nearer.
+  // A new agent, with an ID that no agent has, joins by way of one agent. It
+  // asks that agent for a row of its table, then the next hop towards its own
+  // ID for the next row, until there is none nearer.
   struct JoinResult {
     int64_t messages = 0;  // requests and answers
     int64_t entries = 0;   // of the table that is built
-    int64_t wrong = 0;     // entries that are holes though somebody would fit
+    int64_t wrong = 0;     // entries that are holes though some agent would fit
   };
   JoinResult Join(Rng& rng) const;
 
@@ -54,7 +54,7 @@ class ScaleModel {
   uint64_t Power(int exponent) const;
   int DigitOf(uint64_t id, int level) const;
   int CommonPrefix(uint64_t a, uint64_t b) const;
-  // Whom the owner `id` has where the IDs begin with `prefix` and `digit`.
+  // The entry of owner `id` for IDs that begin with `prefix` and `digit`.
   int64_t Pick(uint64_t id, int level, int digit) const;
 
   int base_;

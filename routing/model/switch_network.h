@@ -39,11 +39,11 @@ class SwitchNetwork {
   // the shortest ways down would be forbidden.
   bool IsUp(int from, int to) const;
 
-  // Links are numbered: one each way for each cable, one into the network and
-  // one out of it for each processor.
+  // Number of links: one each way for each cable, one into the network and one
+  // out of it for each processor.
   int link_count() const { return link_count_; }
   // A shortest way that goes up first and then only down, as links, from
-  // processor to processor. Among equals the first in order of switches.
+  // processor to processor. Ties go to the first in order of switches.
   std::vector<int> Route(int from, int to) const;
 
  private:

@@ -2,9 +2,9 @@
 //
 // The kind of contention model: *path-holding*. The head of a message takes
 // one link after the other, a step of time each; where a link is taken it
-// waits, first come first served, and holds what it has. Once it is through,
-// the body follows, and all links are free at the same moment. Buffers of
-// single flits are not modelled. Up/down routes can't wait in a circle.
+// waits, first come first served, and holds its links. Once it is through, the
+// body follows, and all links are free at the same moment. Buffers of single
+// flits are not modelled. Up/down routes can't wait in a circle.
 #ifndef DOGGED_ROUTING_MODEL_WORMHOLE_H_
 #define DOGGED_ROUTING_MODEL_WORMHOLE_H_
 
@@ -15,7 +15,8 @@
 
 namespace dogged {
 
-// One multicast: who sends to whom, in order, once it has the message.
+// MulticastSchedule: the sends of one multicast. A processor sends in the given
+// order, once it has the message.
 struct MulticastSchedule {
   int source = 0;
   std::vector<int> destinations;

@@ -11,7 +11,7 @@
 namespace dogged {
 namespace {
 
-// What planners know at an agent.
+// The view and the table, as planners at this agent see them.
 class ViewScene : public PlanScene {
  public:
   ViewScene(const View& view, const RoutingTable& table, bool at_source)
@@ -40,7 +40,7 @@ int64_t HostCount(const View& view) {
 
 }  // namespace
 
-// What a body that travels whole starts with; then the destinations (u64 each,
+// Header of a body that travels whole; then follow the destinations (u64 each,
 // their count as varint), then the body.
 struct Multicast::Header {
   AgentId origin;
@@ -83,7 +83,7 @@ void Multicast::SetView(std::shared_ptr<const View> view) {
   view_ = std::move(view);
   const Member* self = view_->Find(self_);
   if (!changed) return;
-  // One who has left has no place among the others to plan from.
+  // An agent that has left has no place among the members to plan from.
   table_ = self == nullptr ? RoutingTable()
                            : RoutingTable(self_, self->topology_id, *view_);
   host_count_ = HostCount(*view_);
@@ -101,7 +101,7 @@ std::vector<Branch> Multicast::Split(MulticastPlan plan, int hops,
     ++hop_limit_count_;
     plan = MulticastPlan::kFlat;
   }
-  // One who is no member itself, or has left, has no table.
+  // An agent that is no member, or has left, has no table.
   if (table_.self() != self_) plan = MulticastPlan::kFlat;
   return PlannerOf(plan).Split(
       ViewScene(*view_, table_, /*at_source=*/hops == 0), targets);
@@ -128,7 +128,7 @@ void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
   if (plan == MulticastPlan::kAuto) {
     plan = ChoosePlan(body.size(), count, host_count_);
   }
-  // What is offered first is a stream for one destination too.
+  // A tagged body is offered first, so it is a stream for one destination too.
   const bool is_small =
       body.size() <= (count == 1 && tag.empty() ? limits_.segment_bytes
                                                 : limits_.stream_bytes_min);

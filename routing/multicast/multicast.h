@@ -1,7 +1,7 @@
 // Multicast: one body from one agent to a set of agents, by any planner
 // (planner.h). A machine: no threads, no clock, never blocks. Delivery is a
-// hint: a destination may get the body twice or not at all; whoever needs it
-// asks again by other means.
+// hint: a destination may get the body twice or not at all; an agent that needs
+// it asks again by other means.
 //
 // Every message carries its list of destinations, which a hop splits among its
 // own next hops. Along the prefix table each hop shares one more digit with a
@@ -37,7 +37,7 @@
 
 namespace dogged {
 
-// What multicasts of one job cost at this agent.
+// Traffic of one job's multicasts at this agent.
 struct MulticastTraffic {
   int64_t publications = 0;  // started here
   int64_t messages = 0;      // sent: offers, segments, answers, all
@@ -46,7 +46,7 @@ struct MulticastTraffic {
 
 class Multicast {
  public:
-  // `plan` is for what starts here; what others start goes by theirs.
+  // `plan` is for multicasts that start here; each message names its own.
   Multicast(AgentId self, MulticastPlan plan, const Limits& limits);
 
   // From now on messages go by `view`; the table follows it.
@@ -58,9 +58,9 @@ class Multicast {
     streams_.NoteRoundTrips(least, usual);
   }
 
-  // Sends `body` to all `targets`. This agent among them is left out; those
-  // that are not in the view are, too, and counted. With a `tag`, a destination
-  // that has the body takes no bytes of it.
+  // Sends `body` to all `targets`. Leaves out this agent and targets that are
+  // not in the view, and counts the latter. With a `tag`, a destination that
+  // has the body takes no bytes of it.
   //
   // Shape:   `targets` in any order; doubles are taken once.
   // Cost:    O(|targets| log |members|).
@@ -71,8 +71,8 @@ class Multicast {
     return kind >= static_cast<uint8_t>(RoutingKind::kMulticast) &&
            kind <= static_cast<uint8_t>(RoutingKind::kStreamPull);
   }
-  // Takes a message of a kind that IsMine(): first leaves in `out` what is for
-  // others, then appends what is for this agent, once whole.
+  // Takes a message of a kind that IsMine(): first leaves messages for next
+  // hops in `out`, then appends deliveries for this agent, once whole.
   void Receive(absl::Time now, const Message& message, Outbox& out,
                std::vector<Delivery>& deliveries);
 
@@ -100,7 +100,7 @@ class Multicast {
   std::vector<Branch> Split(MulticastPlan plan, int hops,
                             std::vector<AgentId> targets);
   void Order(MulticastPlan plan, int tree, std::vector<AgentId>& targets) const;
-  // One stream for each tree of the plan.
+  // Starts a stream for each tree of the plan.
   void StartStreams(const Streams::Shipment& shipment, Outbox& out);
   void ForwardWhole(const Header& header, std::vector<AgentId> targets,
                     JobId job, const Bytes& body, Outbox& out);

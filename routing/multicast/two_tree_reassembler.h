@@ -15,14 +15,14 @@ namespace dogged {
 
 class TwoTreeReassembler {
  public:
-  // Takes a half, as `delivery.part` says; a whole body once it has both, or
-  // the tag when the agent said of either that it needs no bytes.
+  // Takes a half, as `delivery.part` says. Appends the whole body once it has
+  // both, or the tag when the agent said of either that it needs no bytes.
   //
   // Cost:   one copy of the body.
   void Add(absl::Time now, Delivery delivery,
            std::vector<Delivery>& deliveries);
 
-  // Drops those that came before `before`.
+  // Drops halves that came before `before`.
   void Expire(absl::Time before);
 
   int64_t held_count() const { return static_cast<int64_t>(held_.size()); }

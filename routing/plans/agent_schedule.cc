@@ -60,7 +60,7 @@ AgentSchedule::Plan AgentSchedule::PlanAt(int node) const {
 
 void AgentSchedule::Spread(int node,
                            std::vector<std::vector<int>>& sends) const {
-  // The holder's own subtree comes after what it does here.
+  // The holder's own subtree comes after its sends here.
   for (const Step& step : PlanAt(node).steps) {
     sends[Index(step.from)].push_back(step.to.member);
   }
@@ -132,7 +132,8 @@ AgentSchedule::Plan AgentSchedule::BinomialAmongAgents(int node) const {
     const int agent = agents_[Index(child)];
     if (agent >= 0) ranks.push_back({agent, child, costs_[Index(child)]});
   }
-  // The holder first, then by cost: whoever has much to do gets it early.
+  // The holder comes first, then the agents of costly subtrees, which have most
+  // to send.
   std::stable_sort(ranks.begin(), ranks.end(),
                    [&](const Receiver& a, const Receiver& b) {
                      if ((a.member == holder) != (b.member == holder)) {

@@ -1,8 +1,8 @@
 // AgentSchedule: the agent-based multicast of [AG section 3]. Each subtree of
-// a tree of switches has an agent A(v), which relays to the destinations in
-// it; C(v) is what that costs, in messages one after another. The runtime runs
-// it over the tree of topology IDs, the model over the breadth-first tree of a
-// switch network.
+// a tree of switches has an agent A(v), which relays to the destinations in it;
+// C(v) is the cost of that, in consecutive messages. The runtime runs it over
+// the tree of topology IDs, the model over the breadth-first tree of a switch
+// network.
 //
 // Where the report is silent: the source is the agent of every subtree that
 // holds it; any other "arbitrary" agent is the first destination in order.
@@ -44,13 +44,13 @@ class AgentSchedule {
   // when its agent has it.
   int cost(int node) const { return costs_[Index(node)]; }
 
-  // To whom each member sends, in order, once it has the message.
+  // Targets of each member, in order, once it has the message.
   const std::vector<std::vector<int>>& sends() const { return sends_; }
   // How the agent of `node` and those below it send within its subtree alone.
   void Spread(int node, std::vector<std::vector<int>>& sends) const;
 
  private:
-  // One who is to get the message at a switch.
+  // Receiver: a member that gets the message at a switch.
   struct Receiver {
     int member = -1;
     int node = -1;  // the subtree that it is the agent of; -1: of none
@@ -69,8 +69,8 @@ class AgentSchedule {
   void Visit(int node, int source);
   Plan PlanAt(int node) const;
   // ForwardInSwitch: D(v) is not empty. Members of D(v) send on; agents of
-  // subtrees see to their subtree. Of all numbers of members that are served
-  // before the agents, the one that ends first.
+  // subtrees see to their subtree. Tries each number of members to serve before
+  // the agents and takes the plan that ends first.
   Plan ForwardInSwitch(int node) const;
   Plan ForwardInOrder(int holder, int holder_cost,
                       const std::vector<Receiver>& order) const;

@@ -36,7 +36,7 @@ class PrefixPlanner : public Planner {
     for (auto& [hop, behind] : by_hop) {
       branches.push_back({hop, std::move(behind)});
     }
-    // Who has more to forward gets it first.
+    // The branch with most to forward goes first.
     std::stable_sort(branches.begin(), branches.end(),
                      [](const Branch& a, const Branch& b) {
                        return a.targets.size() > b.targets.size();
@@ -55,8 +55,8 @@ class FlatPlanner : public Planner {
   }
 };
 
-// Of k agents that have it, the one with the whole list keeps a kth of it for
-// itself and gives a kth to each of the others, the farthest first; and so on.
+// The agent with the list keeps a kth of it for itself and gives a kth to each
+// of k - 1 agents, the farthest first; then so on with its own part.
 class KnomialPlanner : public Planner {
  public:
   explicit KnomialPlanner(size_t radix) : radix_(radix) {}
@@ -140,11 +140,11 @@ class AgentPlanner : public Planner {
   }
 };
 
-// Two binary trees over one list, in order. In the first, whoever stands at an
-// even place (from 0) is a leaf; the second is the first, of the list turned by
-// one, where those are the inner ones. So everybody sends about as much as it
-// gets, and no port is idle [Sanders, Speck & Träff 2009, Two-tree algorithms
-// for full bandwidth broadcast, section 2].
+// Two binary trees over one list, in order. In the first, agents at even places
+// (from 0) are leaves; the second is the first, of the list turned by one,
+// where those are the inner ones. So everybody sends about as much as it gets,
+// and no port is idle [Sanders, Speck & Träff 2009, Two-tree algorithms for
+// full bandwidth broadcast, section 2].
 // Differs: theirs are coloured, so that nobody has two segments to take at
 // once; here the later one waits.
 class TwoTreesPlanner : public Planner {
@@ -260,13 +260,14 @@ const Planner& PlannerOf(MulticastPlan plan) {
 
 MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
   constexpr int64_t kWholeBytesMax = 2048;  // limits.stream_bytes_min
-  // What the source may send by itself: about what its line carries while a
-  // relay would pass a message on. Each has a list and headers, too.
+  // Bytes that the source may send by itself: about as many as its line carries
+  // while a relay would pass a message on. Each message has a list and headers,
+  // too.
   constexpr int64_t kFlatBytesMax = 3072;
   constexpr int64_t kHeaderBytes = 200;
   constexpr int64_t kFewMax = 64;
   constexpr int64_t kLargeBytes = 8 * 1024;
-  // On one host all copies cross the same memory, whoever makes them.
+  // On one host all copies cross the same memory, in any plan.
   if (targets <= 1 || hosts <= 1) return MulticastPlan::kFlat;
   if (targets > kFewMax) {
     // By the table an agent has few neighbours, for a step or two more.
@@ -285,7 +286,7 @@ MulticastPlan ChoosePlan(int64_t bytes, int64_t targets, int64_t hosts) {
 
 int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,
                         int64_t bytes_max) {
-  // What a segment costs beside its bytes: headers, and the processor's time
+  // Cost of a segment beside its bytes: headers, and the processor's time
   // expressed in bytes of the line. See docs/ROUTING.md.
   constexpr double kOverheadBytes = 400;
   constexpr int64_t kLeast = 1024;

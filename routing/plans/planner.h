@@ -1,7 +1,7 @@
 // Planners: which way a multicast takes. A planner splits the destinations
 // that an agent was given among its next hops, and each hop splits its share
 // again; all hops of one multicast use the planner that the source named. Pure
-// functions of what the agent knows: the model (routing/model) runs the same.
+// functions of the agent's knowledge: the model (routing/model) runs the same.
 #ifndef DOGGED_ROUTING_PLANS_PLANNER_H_
 #define DOGGED_ROUTING_PLANS_PLANNER_H_
 
@@ -37,14 +37,14 @@ absl::string_view MulticastPlanName(MulticastPlan plan);
 // All of them.
 std::vector<std::string> MulticastPlanNames();
 
-// What goes to one next hop. `targets` has the hop itself if it is a
-// destination, and is never empty.
+// Branch: a next hop with its share of the list. `targets` has the hop itself
+// if it is a destination, and is never empty.
 struct Branch {
   AgentId hop;
   std::vector<AgentId> targets;
 };
 
-// What a planner may know.
+// PlanScene: the facts that a planner may use.
 class PlanScene {
  public:
   virtual ~PlanScene() = default;
@@ -66,7 +66,7 @@ class Planner {
 
   // At the source, once for each tree: the order in which the list travels.
   // Here: nearest first, each subtree in one piece, and rotated by the source's
-  // own digits, so that sources differ in whom they start with.
+  // own digits, so that sources differ in the target that they start with.
   virtual void Order(const PlanScene& scene, int tree,
                      std::vector<AgentId>& targets) const;
 

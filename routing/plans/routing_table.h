@@ -1,8 +1,8 @@
 // RoutingTable: the compact table with holes of [MC section 5.1]. Entry
 // (level, digit) of agent x is some agent that shares exactly `level` leading
-// digits with x and has `digit` next; a hole if the view has no such agent. Of
-// several candidates one is taken by a hash of x and it: as good as at random
-// [MC section 6.1], but the same every time, and different at different agents.
+// digits with x and has `digit` next; a hole if the view has no such agent. A
+// hash of x and the candidate chooses among several: as good as at random [MC
+// section 6.1], but the same every time, and different at different agents.
 #ifndef DOGGED_ROUTING_PLANS_ROUTING_TABLE_H_
 #define DOGGED_ROUTING_PLANS_ROUTING_TABLE_H_
 
@@ -39,7 +39,7 @@ class RoutingTable {
   AgentId self() const { return self_; }
   const TopologyId& topology_id() const { return topology_id_; }
 
-  // The table as text: one line a level, "-" for a hole.
+  // The table as text: a line for each level, "-" for a hole.
   std::string ToString() const;
 
  private:

@@ -17,7 +17,7 @@ constexpr int64_t kWindowSegmentsMin = 4;
 // After so many offers without an answer, those behind a child are offered
 // the body directly.
 constexpr int kOffersMax = 3;
-// So many segments after one that did not come, it is asked for again.
+// A segment that did not come is asked for again after so many later ones.
 constexpr int64_t kReorderedMax = 4;
 // Bytes that a stream has under way to far agents: so many for each second of a
 // round trip, up to a bound.
@@ -63,7 +63,7 @@ void Streams::Start(Shipment shipment, Splitter split, Outbox& out) {
   offer.total = body.size();
   offer.segment_bytes = limits_.multicast_segment_bytes;
   if (offer.segment_bytes == 0) {
-    // What stands before a piece counts too, or the packer would cut again.
+    // The header of a piece counts too, or the packer would cut again.
     offer.segment_bytes =
         SegmentBytesFor(offer.plan, body.size(), std::ssize(shipment.targets),
                         limits_.segment_bytes * 3 / 4);
@@ -138,7 +138,7 @@ absl::Status Streams::ReceivePull(absl::Time now, AgentId from,
   }
   if (pull.done && !stream.children.contains(from)) return absl::OkStatus();
   stream.active = now;
-  // Whoever asks is served, though another was its parent before.
+  // Any agent that asks is served, even if it had another parent before.
   const auto [at, is_new] = stream.children.try_emplace(from);
   Child& child = at->second;
   if (is_new) child.targets = {from};
@@ -154,7 +154,7 @@ absl::Status Streams::ReceivePull(absl::Time now, AgentId from,
              StreamSegment::Encode(pull.key, index, piece.view()));
   }
   Pump(stream, from, child, out);
-  // One who only passes on asks for bytes once somebody wants them.
+  // A mere relay asks for bytes once a child wants them.
   if (!stream.complete() && !stream.pulling && !child.done) {
     Pull(stream, Ask::kAnswer, out);
   }
@@ -198,7 +198,7 @@ absl::Status Streams::ReceiveOffer(absl::Time now, const Message& message,
   if (is_new) stream.first_parent = from;
   AddParent(stream, from);
   if (for_self) Serve(stream, deliveries);
-  // Those that are provided for already stay where they are.
+  // Targets that a child provides for already stay with it.
   for (const auto& [hop, child] : stream.children) {
     for (AgentId known : child.targets) {
       others.erase(std::remove(others.begin(), others.end(), known),
@@ -215,7 +215,7 @@ absl::Status Streams::ReceiveOffer(absl::Time now, const Message& message,
     SayDone(stream, from, out);
     return absl::OkStatus();
   }
-  // One who only passes on waits until somebody wants it.
+  // A mere relay waits until a child wants the body.
   if (!is_new || (stream.needed && !stream.pulling)) {
     Pull(stream, Ask::kAnswer, out);
   }
@@ -295,7 +295,7 @@ absl::Status Streams::ReceiveSegment(absl::Time now, const Bytes& message,
                      " bytes, of ", stream.count));
   }
   if (stream.HasPiece(segment.index)) return absl::OkStatus();
-  // What had to be asked for says nothing of the line's pace.
+  // A piece that had to be asked for tells nothing about the line's pace.
   if (stream.stalls == 0) {
     stream.gap = std::max(stream.gap, now - stream.touched);
   }
@@ -404,7 +404,8 @@ void Streams::MendChildren(Stream& stream, const View& view, Splitter split,
     }
     stream.children.erase(at);
   }
-  // They may have come far: they say first what they have.
+  // Targets behind the dead may have come far: they first tell the segments
+  // that they have.
   if (!behind_dead.empty()) {
     AddBranches(
         stream,
@@ -453,7 +454,7 @@ void Streams::AskAgain(Stream& stream, const View& view, Outbox& out) {
     stream.asked = now_;
     const AgentId before = stream.parent;
     if (orphan || stream.stalls > 1) AddParent(stream, stream.offer.key.origin);
-    // One who is asked for the first time sends from `have` on by itself.
+    // A parent that is asked for the first time sends from `have` on by itself.
     Pull(stream, stream.parent == before ? Ask::kMissing : Ask::kAnswer, out);
   }
   out.WakeAt(StallAt(stream));

@@ -7,10 +7,11 @@
 // all behind it have the body: at once, and no bytes are sent, if they had it
 // before. Until then the parent keeps the body.
 //
-// Repair: who finds that a child has died, or does not answer an offer, offers
-// to those behind it another way. Who hears nothing for a while asks its parent
-// again for what it misses, then the origin. An origin that is dead cannot be
-// asked: whoever needs the body asks by other means, for a stream is a hint.
+// Repair: an agent whose child has died, or does not answer an offer, offers
+// the stream to the targets behind that child another way. An agent that hears
+// nothing for a while asks its parent again for missing segments, then the
+// origin. If the origin is dead, an agent that needs the body asks by other
+// means: a stream is a hint.
 #ifndef DOGGED_ROUTING_STREAM_STREAM_H_
 #define DOGGED_ROUTING_STREAM_STREAM_H_
 
@@ -44,7 +45,7 @@ struct Delivery {
   Bytes body;
   // The agent has said that it needs no bytes: `body` is the tag.
   bool tag_only = false;
-  // Of what came as a stream.
+  // For a body that came as a stream.
   StreamKey stream;
   BodyPart part = BodyPart::kWhole;
 };
@@ -62,30 +63,30 @@ class Streams {
   // All bodies with a tag are wanted unless this says otherwise.
   void SetWants(Wants wants) { wants_ = std::move(wants); }
 
-  // How long the farthest of the others takes to answer: without queues, which
-  // is what windows follow, or they would fill those; and as things are, which
-  // is how long an answer is waited for.
+  // Round trip of the farthest agent: `least` without queues, for windows,
+  // which would fill queues otherwise; and `usual`, for which an answer is
+  // awaited.
   void NoteRoundTrips(absl::Duration least, absl::Duration usual) {
     least_round_trip_ = least;
     round_trip_ = usual;
   }
 
-  // What to send, and to whom.
+  // Shipment: a body to send, and its targets.
   struct Shipment {
     MulticastPlan plan = MulticastPlan::kFlat;
     std::vector<AgentId> targets;  // known, distinct, without this agent
     uint8_t kind = 0;
     JobId job;
     Bytes body;  // not empty
-    // If there is one, who has the body takes no bytes, for the price of a
+    // With a tag, a target that has the body takes no bytes, for the price of a
     // round trip per hop before the first byte.
     Bytes tag;
     BodyPart part = BodyPart::kWhole;
   };
   void Start(Shipment shipment, Splitter split, Outbox& out);
 
-  // Take a message. Errors: kInvalidArgument for one that is malformed or
-  // contradicts what came before.
+  // Take a message. Errors: kInvalidArgument for a message that is malformed or
+  // contradicts earlier ones.
   absl::Status ReceiveOffer(absl::Time now, const Message& message,
                             Splitter split, Outbox& out,
                             std::vector<Delivery>& deliveries);
@@ -94,14 +95,15 @@ class Streams {
   absl::Status ReceivePull(absl::Time now, AgentId from, const Bytes& message,
                            Outbox& out);
 
-  // Repairs what has died or stalled, forgets what has waited too long.
+  // Repairs streams whose agents died or stalled, forgets streams that have
+  // waited too long.
   void Tick(absl::Time now, const View& view, Splitter split, Outbox& out);
 
-  // Of bodies of which `child` has not said that it needs no more.
+  // Bytes of bodies that `child` may still need: it has not said "done".
   int64_t BytesOwed(AgentId child) const;
 
   int64_t held_count() const { return static_cast<int64_t>(streams_.size()); }
-  // Children given up, whose share went another way.
+  // Number of children given up, whose targets went another way.
   int64_t repaired_count() const { return repaired_count_; }
   // Times that a stalled stream was asked for again.
   int64_t asked_again_count() const { return asked_again_count_; }
@@ -112,7 +114,7 @@ class Streams {
  private:
   struct Child {
     std::vector<AgentId> targets;
-    int64_t credit = 0;  // what the offer said
+    int64_t credit = 0;  // as the offer said
     int64_t next = 0;    // the segment to send next
     int64_t limit = 0;   // up to where it has given credit
     bool heard = false;
@@ -123,10 +125,10 @@ class Streams {
   struct Stream {
     StreamOffer offer;  // as it came; at the origin as it would have come
     JobId job;
-    AgentId parent;  // whom it asks; none at the origin
-    // Who offered it first hears "done" when all behind this agent have it.
-    // Others who offered it, or were asked, hear it when this agent has it:
-    // if they waited for those behind, two could wait for each other.
+    AgentId parent;  // the agent that it asks; none at the origin
+    // The first agent to offer the stream hears "done" when all behind this
+    // agent have the body. Later parents hear it when this agent has the body:
+    // if they waited for the agents behind, two could wait for each other.
     AgentId first_parent;
     absl::btree_set<AgentId> other_parents;
     bool served = false;   // as a destination: has the body, or will have it
@@ -140,7 +142,7 @@ class Streams {
     int stalls = 0;
     absl::Time touched;  // when the last new segment came
     absl::Time asked;    // when the parent was asked again
-    absl::Time active;   // when anybody last said anything
+    absl::Time active;   // when the last message about it came
     absl::Duration gap;  // the longest between two segments
     std::map<AgentId, Child> children;
 
@@ -156,7 +158,7 @@ class Streams {
   enum class Ask {
     kCredit,   // if there is more credit to give
     kAnswer,   // in any case: the parent is new, or waits for a word
-    kMissing,  // and for what should have come: holes, or the next one
+    kMissing,  // and asks for segments: holes, or the next one
   };
 
   int64_t WindowOf(const Stream& stream) const;
@@ -172,7 +174,7 @@ class Streams {
   void Pull(Stream& stream, Ask ask, Outbox& out) const;
   static void SayDone(const Stream& stream, AgentId to, Outbox& out);
   static void AddParent(Stream& stream, AgentId parent);
-  // It has all of the body now.
+  // The stream has all of the body now.
   void Complete(Map::iterator it, Outbox& out,
                 std::vector<Delivery>& deliveries);
   void Serve(Stream& stream, std::vector<Delivery>& deliveries);
@@ -191,7 +193,7 @@ class Streams {
   Limits limits_;
   Wants wants_;
   Map streams_;
-  // As of the last Tick(), and what was offered since.
+  // Times of the last Tick(), and of offers since.
   std::map<AgentId, int64_t> bytes_owed_;
   absl::Time now_;  // of the last call
   absl::Duration least_round_trip_;

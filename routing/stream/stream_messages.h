@@ -1,4 +1,4 @@
-// What agents say about streams (stream.h): offers, segments, pulls.
+// Messages of streams (stream.h): offers, segments, pulls.
 #ifndef DOGGED_ROUTING_STREAM_STREAM_MESSAGES_H_
 #define DOGGED_ROUTING_STREAM_STREAM_MESSAGES_H_
 
@@ -23,8 +23,9 @@ struct StreamKey {
   friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
 
-// What of a body a stream carries. The halves of one body are streams of the
-// same origin, the second with the number after that of the first. On the wire.
+// The part of a body that a stream carries. The halves of one body are streams
+// of the same origin, the second with the number after that of the first. On
+// the wire.
 enum class BodyPart : uint8_t { kWhole = 0, kFirst = 1, kSecond = 2 };
 
 // "A body comes this way, for you or for those behind you."
@@ -38,11 +39,11 @@ struct StreamOffer {
   int64_t total = 0;
   int64_t segment_bytes = 0;
   int64_t credit = 0;  // segments that the sender sends unasked
-  Bytes tag;           // says what the body is; empty: everybody wants it
+  Bytes tag;           // names the body; empty: everybody wants it
   std::vector<AgentId> targets;
 
   Bytes Encode() const;
-  // Errors: kInvalidArgument for what contradicts itself or the limits.
+  // Errors: kInvalidArgument for a body that contradicts itself or the limits.
   static absl::StatusOr<StreamOffer> Decode(const Bytes& message,
                                             const Limits& limits);
 };

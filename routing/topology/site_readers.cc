@@ -17,7 +17,7 @@
 namespace dogged {
 namespace {
 
-// What stands between the first pair of double quotes; the rest stays.
+// Takes the text between the first pair of double quotes off `text`.
 std::optional<absl::string_view> TakeQuoted(absl::string_view& text) {
   const size_t open = text.find('"');
   if (open == absl::string_view::npos) return std::nullopt;
@@ -136,7 +136,7 @@ absl::StatusOr<SiteTree> ReadSlurmTopology(absl::string_view text) {
 
 namespace {
 
-// What a dump of ibnetdiscover says: switches, hosts, cables.
+// Contents of a dump of ibnetdiscover: switches, hosts, cables.
 struct IbFabric {
   std::vector<std::string> switches;
   absl::btree_map<std::string, std::string> hosts;  // port's GUID -> name
@@ -208,7 +208,7 @@ absl::StatusOr<SiteTree> ReadIbnetdiscover(absl::string_view text) {
     if (cables == fabric.cables.end()) continue;
     for (const std::string& peer : cables->second) {
       if (!fabric.hosts.contains(peer)) continue;
-      home.try_emplace(peer, name);  // of two ports, the first
+      home.try_emplace(peer, name);  // a host with two ports: its first
       if (leaves.empty() || leaves.back() != name) leaves.push_back(name);
     }
   }
@@ -224,7 +224,7 @@ absl::StatusOr<SiteTree> ReadIbnetdiscover(absl::string_view text) {
     DOGGED_RETURN_IF_ERROR(tree.PutSwitch(top->first));
     for (const auto& [name, steps] :
          StepsFrom(fabric, {top->first}, &parents)) {
-      height.erase(name);  // what is left has no way to here
+      height.erase(name);  // switches left over have no link to here
     }
   }
   for (const auto& [child, parent] : parents) {

@@ -1,7 +1,6 @@
-// SiteTopology: where the hosts of a site stand, read from what the site has:
-// Slurm's topology.conf, a dump of ibnetdiscover, or a plain text file. Gives
-// each host a topology ID of which a longer shared prefix means a shorter
-// way. Immutable.
+// SiteTopology: where the hosts of a site stand, read from its files: Slurm's
+// topology.conf, a dump of ibnetdiscover, or a plain text file. Gives each host
+// a topology ID of which a longer shared prefix means a shorter way. Immutable.
 //
 // The plain text, one statement a line, "#" starts a comment:
 //

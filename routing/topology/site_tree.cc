@@ -68,7 +68,8 @@ absl::Status SiteTree::CheckCycles() const {
   }
   const auto lost = std::find(is_reached.begin(), is_reached.end(), false);
   if (lost == is_reached.end()) return absl::OkStatus();
-  // So many steps up from a node that no root reaches end on the cycle.
+  // As many steps up as there are nodes, from a node that no root reaches, end
+  // on the cycle.
   auto at = static_cast<int>(lost - is_reached.begin());
   for (size_t i = 0; i < nodes_.size(); ++i) {
     at = nodes_[static_cast<size_t>(at)].parent;

@@ -38,7 +38,7 @@ class TopologyId {
   int digit(int level) const {
     return static_cast<uint8_t>(digits_[static_cast<size_t>(level)]);
   }
-  // One byte a digit.
+  // A byte for each digit.
   absl::string_view digits() const { return digits_; }
 
   friend bool operator==(const TopologyId&, const TopologyId&) = default;

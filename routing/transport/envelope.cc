@@ -11,7 +11,7 @@ constexpr uint32_t kMagic = 0x44474f44;  // "DOGD"
 constexpr uint8_t kVersion = 1;
 constexpr int64_t kChecksumOffset = Envelope::kBytes - 8;
 
-// Of the header without its last field, and of the body.
+// Checksum of the header without its last field, and of the body.
 uint64_t ChecksumOf(absl::string_view head, absl::string_view body) {
   return Hash64(body, Hash64(head));
 }

@@ -36,7 +36,8 @@ struct Envelope {
   static constexpr int64_t kBytes = 56;
   // The body is a segment of a longer one and starts with a SegmentHeader.
   static constexpr uint16_t kSegmentFlag = 1;
-  // It came by way of a third agent, so it says nothing of the direct link.
+  // The message came by way of a third agent, so it tells nothing about the
+  // direct link.
   static constexpr uint16_t kRelayedFlag = 2;
 
   uint8_t kind = 0;

@@ -1,6 +1,6 @@
-// Outbox: where protocol machines put what they want sent, and
-// when to be called again. Machines never touch a transport; the agent empties
-// the outbox through a Packer (packing.h) at the end of each pass.
+// Outbox: where protocol machines put messages to send, and the time of their
+// next call. Machines never touch a transport; the agent empties the outbox
+// through a Packer (packing.h) at the end of each pass.
 #ifndef DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
 #define DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
 
@@ -25,8 +25,8 @@ struct Outbox {
     Bytes body;
   };
 
-  // One message, in order with others to the same agent. `to` may be the
-  // sender itself: such a message is delivered without a transport.
+  // Appends a message; messages to the same agent stay in order. `to` may be
+  // the sender itself: such a message is delivered without a transport.
   void Send(AgentId to, uint8_t kind, JobId job, Bytes body) {
     messages.push_back({to, kind, job, std::move(body)});
   }
@@ -34,13 +34,13 @@ struct Outbox {
     Send(to, static_cast<uint8_t>(kind), job, std::move(body));
   }
 
-  // Such a message to another agent follows within this pass: if that sleeps,
-  // it wakes up meanwhile.
+  // Tells that a message to `to` follows within this pass: if that agent
+  // sleeps, it wakes up meanwhile.
   void WakeEarly(AgentId to) const {
     if (wake_early) wake_early(to);
   }
 
-  // The writer's Tick wants to be called at `time` at the latest.
+  // Asks that the writer's Tick be called at `time` at the latest.
   void WakeAt(absl::Time time) { wake = std::min(wake, time); }
 
   std::function<void(AgentId)> wake_early;  // may be null

@@ -94,7 +94,7 @@ void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
       rests_[head.target].push_back(std::move(rest));
     }
   } else if (waiting_bytes(head.target) + body.size() > rests_bytes_max_) {
-    // It says what others wait for, which is repeated where it is needed.
+    // Receivers that wait for the message have it repeated.
     ++dropped_count_;
   } else {
     waiting->second.push_back(std::move(rest));

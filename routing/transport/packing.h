@@ -1,11 +1,11 @@
 // Packer and Unpacker: between the outbox and the transport. Small messages to
 // the same agent within one pass travel as one transport message of up to
 // limits.segment_bytes; those of limits.alone_bytes or more travel alone, so
-// that whoever sends them on need not wait for the next; longer bodies are cut,
-// and put together on arrival. A body longer than what may wait for an agent
-// goes as that takes it, beside shorter messages.
-// Packets for an agent that the sender does not reach travel inside a message
-// to one that reaches both.
+// that a relay need not wait for the next one; longer bodies are cut, and put
+// together on arrival. A body longer than the bytes that may wait for an agent
+// goes as that agent takes it, beside shorter messages. Packets for an agent
+// that the sender does not reach travel inside a message to an agent that
+// reaches both.
 #ifndef DOGGED_ROUTING_TRANSPORT_PACKING_H_
 #define DOGGED_ROUTING_TRANSPORT_PACKING_H_
 
@@ -42,23 +42,23 @@ class Packer {
         rests_bytes_max_(limits.outbox_bytes_max) {}
 
   // Sends all that `outbox` holds and leaves it empty; its wake-up time stays.
-  // Messages to this agent itself are appended to `to_self`. Of long bodies
-  // what `transport` has no room for is sent later on: IsBehind().
+  // Messages to this agent itself are appended to `to_self`. Parts of long
+  // bodies that `transport` has no room for are sent later: IsBehind().
   void Flush(ViewDigest view, Outbox& outbox, Transport& transport,
              std::vector<Message>& to_self);
-  // Some of what was to be sent is still here: call Flush() again soon.
+  // Parts of messages are still here: call Flush() again soon.
   bool IsBehind() const { return !rests_.empty(); }
-  // Bytes of it that are for `to`.
+  // Bytes of those parts that are for `to`.
   int64_t waiting_bytes(AgentId to) const;
   // Looks at what waits for whom, once every few milliseconds.
   void SampleLinks(absl::Time now, const Transport& transport);
   const LinkRates& link_rates() const { return link_rates_; }
-  // Nobody is there any more who would take it.
+  // `to` is gone: drops the parts for it.
   void Forget(AgentId to);
   // Without it all goes directly. Pings and their answers do in any case: they
   // say whether that is possible.
   void SetRelays(RelayOf relay_of) { relay_of_ = std::move(relay_of); }
-  // Sends on what a kRelay message brought. Errors: kInvalidArgument.
+  // Forwards the packet of a kRelay message. Errors: kInvalidArgument.
   absl::Status Forward(const Bytes& relayed, Transport& transport);
 
   int64_t messages_sent() const { return messages_sent_; }
@@ -113,12 +113,13 @@ class Unpacker {
   Unpacker(AgentId self, const Limits& limits);
 
   // Appends the messages of `arrival` that are whole and for this agent.
-  // What is malformed, corrupt or for another incarnation is counted, only.
+  // Messages that are malformed, corrupt or for another incarnation are only
+  // counted.
   void Open(absl::Time now, const Arrival& arrival, std::vector<Message>& out);
 
   // Drops incomplete messages that have waited too long.
   void Tick(absl::Time now) { reassembler_.Expire(now); }
-  // Drops what `peer` left incomplete.
+  // Drops incomplete messages of `peer`.
   void Forget(AgentId peer) { reassembler_.Forget(peer); }
 
   // Garbage: malformed, corrupt, or contradicting itself.

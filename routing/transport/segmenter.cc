@@ -7,7 +7,7 @@
 namespace dogged {
 namespace {
 
-// What an empty piece costs all the same.
+// Memory that even an empty piece costs.
 constexpr int64_t kPieceOverhead = 64;
 
 // The pieces as one, if they cover it without gap or overlap.

@@ -43,14 +43,14 @@ class Reassembler {
   // Takes a segment (header, then piece); gives the whole body once complete.
   //
   // Cost:   one copy of the body; memory only for bytes that really came.
-  // Errors: kInvalidArgument for a segment that contradicts itself or those
-  //         that came before (then the whole message is forgotten).
+  // Errors: kInvalidArgument for a segment that contradicts itself or earlier
+  //         ones (then the whole message is forgotten).
   absl::StatusOr<std::optional<Bytes>> Add(absl::Time now, AgentId sender,
                                            const Bytes& segment);
 
   // Drops incomplete messages that have waited too long.
   void Expire(absl::Time now);
-  // Drops what `sender` left incomplete.
+  // Drops incomplete messages of `sender`.
   void Forget(AgentId sender);
 
   int64_t held_bytes() const { return held_bytes_; }

@@ -1,7 +1,7 @@
 // Transport: the port through which an agent's bytes reach other agents.
 //
-// Datagram semantics: a message may be lost, doubled, reordered or delayed,
-// but what arrives is whole, or is refused by its checksum (envelope.h).
+// Datagram semantics: a message may be lost, doubled, reordered or delayed, but
+// an arrived message is whole, or is refused by its checksum (envelope.h).
 // Nothing here ever waits for a peer: a peer that is slow, stopped or dead
 // costs messages to that peer alone. Used by one thread.
 #ifndef DOGGED_ROUTING_TRANSPORT_TRANSPORT_H_
@@ -17,14 +17,14 @@
 
 namespace dogged {
 
-// A message that came in. `from` is what the sender says it is.
+// A message that came in. `from` is as the sender claims.
 struct Arrival {
   AgentId from;
   Bytes message;
 };
 
-// In an address: what follows is another way to the same agent. A transport
-// that does not know that way goes by what stands before it.
+// Separator in an address: after it follows another address of the same agent.
+// A transport that does not know the latter goes by the former.
 inline constexpr char kOtherWay = ';';
 
 class Transport {
@@ -39,17 +39,17 @@ class Transport {
   // for speed.
   virtual void WakeEarly(AgentId /*to*/) {}
 
-  // Appends what has come in, in order of arrival, and moves what is queued.
+  // Appends arrived messages, in order, and moves queued ones.
   virtual void Poll(std::vector<Arrival>& arrivals) = 0;
 
   // From now on `peer` is reached at `fabric_address`, the address() of its
   // transport. Setting the same address again changes nothing.
   virtual void SetPeer(AgentId peer, absl::string_view fabric_address) = 0;
 
-  // Drops what is queued for `peer`; later sends to it are dropped as well.
+  // Drops messages queued for `peer`; later sends to it are dropped as well.
   virtual void ForgetPeer(AgentId peer) = 0;
 
-  // Where others reach this transport.
+  // The address at which peers reach this transport.
   virtual std::string address() const = 0;
 
   // Bytes that wait for `peer` to take them.
@@ -61,17 +61,17 @@ class Transport {
   // True when it is right to sleep on wait_fd() now; false: call Poll first.
   virtual bool PrepareToWait() { return true; }
 
-  // Somebody sleeps on wait_fd() since PrepareToWait(), or no longer does.
-  // While he does, Poll may leave to him what would wake him.
+  // A thread sleeps on wait_fd() since PrepareToWait(), or no longer does.
+  // While it does, Poll may leave work to it that would wake it.
   virtual void SetWaiting(bool /*is_waiting*/) {}
 
-  // A descriptor for a second sleeper, who is woken in place of the first one,
-  // by some messages at least, after PrepareToListen(); or -1.
+  // A descriptor for a second sleeper, which is woken in place of the first
+  // one, by some messages at least, after PrepareToListen(); or -1.
   virtual int listen_fd() const { return -1; }
   virtual bool PrepareToListen() { return PrepareToWait(); }
 
-  // Poll has something: to be asked again and again, by one who looks out for
-  // a short while instead of sleeping. False if only wait_fd() tells.
+  // Poll has something: to be called again and again, by a thread that polls
+  // for a short while instead of sleeping. False if only wait_fd() tells.
   virtual bool HasArrivals() const { return false; }
 
   // Messages dropped here: no such peer, full queue, refused on arrival.

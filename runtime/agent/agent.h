@@ -54,7 +54,7 @@ class Agent {
 
   // A pass: arrivals, completions, ticks, new work, sends; in this order.
   void RunOnce(absl::Time now);
-  // When RunOnce wants to be called again if nothing arrives.
+  // Time of the next RunOnce() if nothing arrives.
   absl::Time next_wake() const { return next_wake_; }
   // The last pass brought something and a worker is idle: the next message may
   // be close, and a thread that looks out for it takes no core from a task.
@@ -67,7 +67,7 @@ class Agent {
   // --- membership
   AgentId id() const { return context_.id(); }
   // To join: give the Snapshot() of this agent to Admit() of another one, and
-  // what that answers, at control address `by`, to Join(); see Membership.
+  // its answer, from control address `by`, to Join(); see Membership.
   std::string Snapshot() const { return context_.membership.Snapshot(); }
   absl::StatusOr<std::string> Admit(absl::Time now,
                                     absl::string_view snapshot) {
@@ -82,7 +82,7 @@ class Agent {
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {
     context_.membership.PeerDied(now, peer, cause, context_.outbox);
   }
-  // Ends what runs here, tells all, hands over; IsGone() once that is done.
+  // Lets running tasks end, tells all, hands over; IsGone() once that is done.
   void Leave(absl::Time now) { departure_.Begin(now); }
   bool IsGone() const { return context_.phase == AgentPhase::kGone; }
   bool declared_dead() const { return context_.membership.declared_dead(); }
@@ -116,9 +116,9 @@ class Agent {
   void Conclude(absl::Time now, JobRecord record) {
     lifecycle_.Conclude(now, std::move(record));
   }
-  // A client is there that has all inputs of the job, or none any more; what it
-  // is to give, and what it gives. Errors: kNotFound without such a job;
-  // kInvalidArgument for what is not that chunk.
+  // A client is there that has all inputs of the job, or none any more; the
+  // chunks that it is to supply, and a supplied one. Errors: kNotFound without
+  // such a job; kInvalidArgument for bytes that are not that chunk.
   void SetSupplier(JobId job, bool is_there) {
     inputs_.SetSupplier(job, is_there);
   }
@@ -133,11 +133,11 @@ class Agent {
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const {
     return reports_.RunningJobs();
   }
-  // For a new incarnation in the same process: what this one holds of a job;
-  // to be adopted once the job runs there, else dropped.
+  // For a new incarnation in the same process: state of a job, to be adopted
+  // once the job runs there, else dropped.
   CarriedOver TakeCarriedOver(JobId job) const;
   void AdoptCarriedOver(absl::Time now, JobId job, const CarriedOver& carried);
-  // The client's wish for result labels; see JobRun::Want().
+  // Requests result labels for the client; see JobRun::Want().
   //
   // Errors: kNotFound without such a job; kUnavailable while its value is
   //         still being fetched.

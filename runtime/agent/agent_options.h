@@ -1,4 +1,4 @@
-// AgentOptions: what an agent is given when it is made.
+// AgentOptions: options and ports of a new agent.
 #ifndef DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_
 #define DOGGED_RUNTIME_AGENT_AGENT_OPTIONS_H_
 
@@ -19,8 +19,8 @@ namespace dogged {
 
 struct AgentOptions {
   Member self;
-  // What this agent shares with others of its host; outlives the agent. Null:
-  // every value travels as bytes.
+  // Memory that this agent shares with agents of its host; outlives the agent.
+  // Null: every value travels as bytes.
   SharedMemory* shared_memory = nullptr;
   LendingOptions lending;
   MulticastPlan plan = MulticastPlan::kAuto;
@@ -31,15 +31,15 @@ struct AgentOptions {
   // Where values go that do not fit into memory; outlives the agent. Null: no
   // value is ever written.
   Engine* engine = nullptr;
-  // Another incarnation of this process was there before: others may still
-  // exist that it does not know.
+  // Another incarnation of this process was there before: unknown agents may
+  // still exist.
   bool is_reborn = false;
   // Likewise until NoteSettled() is called.
   bool looks_for_others = false;
-  // The engine stands on a directory of this agent's own: whatever it holds is
-  // kept there too, and offered when a job runs again.
+  // The engine has a directory of this agent's own: values held are kept there
+  // too, and offered when a job runs again.
   bool keeps_values = false;
-  // What the values of this agent take.
+  // Bytes that the values of this agent take.
   std::function<int64_t()> live_bytes = Value::LiveBytes;
   // Called after a job's values were freed.
   std::function<void()> on_freed = [] {};

@@ -47,7 +47,7 @@ class Departure {
   const JobTakers& takers_;
   StatsGossip& stats_;
   absl::Time deadline_ = absl::InfiniteFuture();
-  absl::Time next_asked_ = absl::InfinitePast();  // to keep what is left here
+  absl::Time next_asked_ = absl::InfinitePast();  // to keep results left here
   bool said_kept_ = false;
 };
 

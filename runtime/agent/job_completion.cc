@@ -88,7 +88,7 @@ absl::Status JobCompletion::Want(absl::Time now, JobId job,
     return absl::NotFoundError(absl::StrCat("no job ", job.ToString()));
   }
   if (entry->run == nullptr && entry->is_done) {
-    // A client that came too late for what the others had found.
+    // The client came too late for results that other clients had found.
     entry->is_needed_again = true;
     lifecycle_.ApplyAny(now, entry->hash);
   }

@@ -60,8 +60,8 @@ struct JobEntry {
   std::shared_ptr<const Job> job;
   std::unique_ptr<JobRun> run;
   JobStats stats;  // of the run that has ended
-  // Since when no submission of it runs, and whether its client has said so,
-  // who has the results then. It is forgotten some time later.
+  // Time since which no submission of the job runs, and whether its client has
+  // told that it has the results. The job is forgotten some time later.
   absl::Time over_since = absl::InfiniteFuture();
   bool is_delivered = false;
   bool is_done = false;
@@ -86,7 +86,7 @@ struct JobEntry {
 
   // --- JobTakers
   Troubles troubles;  // those that count
-  // Since when nobody in the view can run the job.
+  // Time since which no member can run the job.
   absl::Time unservable_since = absl::InfiniteFuture();
 
   // --- MembershipChanges
@@ -96,7 +96,7 @@ struct JobEntry {
   // Labels that clients wait for, and values that have come for them.
   absl::flat_hash_set<Label> wanted;
   std::vector<std::pair<Label, Value>> found;
-  // Since when all results are durable, as far as this agent knows.
+  // Time since which all results are durable, as far as this agent knows.
   absl::Time durable_since = absl::InfiniteFuture();
   // Fetches the results to take their digest; null when it does not.
   std::unique_ptr<JobFinish> finish;

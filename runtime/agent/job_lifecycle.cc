@@ -103,7 +103,7 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
     RaiseRounds(entry.hash, *entry.run);
     entry.run->SetResultsDemanded(running);
     if (!running && !entry.is_done) {
-      EndRun(entry);  // cancelled or failed: what it holds goes
+      EndRun(entry);  // cancelled or failed: drops its values
     } else if (!running) {
       entry.run->ConcludeStorage();
       if (entry.inputs != nullptr && entry.is_delivered) {
@@ -209,7 +209,7 @@ void JobLifecycle::EndRun(JobEntry& entry) {
   // Workers get free, whatever runs there.
   kernels_.Stop(entry);
   if (entry.inputs == nullptr) return;
-  // Another run begins with what its client has.
+  // Another run begins with the inputs of its client.
   entry.inputs.reset();
   entry.job.reset();
 }
@@ -221,7 +221,7 @@ void JobLifecycle::ForgetJobs(absl::Time now) {
   for (const auto& [job, entry] : table_) {
     const absl::Duration age = now - entry.over_since;
     if (age < kKeptTime) continue;
-    // By a client of this agent, whom nobody else would answer.
+    // A client of this agent waits, which no other agent would answer.
     const bool is_awaited = entry.run != nullptr && !entry.wanted.empty();
     const bool is_wanted =
         entry.run != nullptr ? !entry.is_delivered : entry.is_needed_again;

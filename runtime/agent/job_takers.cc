@@ -117,7 +117,7 @@ void JobTakers::TellTroubles(absl::Time now) {
     const bool is_news =
         known == entry.troubles.end() || known->second.kind != trouble.kind;
     // After the end of all submissions results may be needed again, by agents
-    // that have to know who can't make them.
+    // that have to know the members unable to make them.
     const bool is_told =
         !is_news && (trouble.submissions.empty() ||
                      known->second.submissions == trouble.submissions);

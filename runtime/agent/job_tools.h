@@ -1,4 +1,5 @@
-// JobTools: what agents need of those who know languages. Plain functions.
+// JobTools: functions that the agent needs from the language layer. Plain
+// functions.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_TOOLS_H_
 #define DOGGED_RUNTIME_AGENT_JOB_TOOLS_H_
 

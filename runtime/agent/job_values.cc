@@ -13,9 +13,9 @@ namespace {
 
 constexpr absl::Duration kPatienceMin = absl::Milliseconds(300);
 constexpr absl::Duration kPatienceMax = absl::Seconds(2);
-// Until another one is asked when one has said that he has no such job.
+// Time until another agent is asked when one has no such job.
 constexpr absl::Duration kPause = absl::Milliseconds(20);
-// More than anybody asks for.
+// Bounds above all that is asked for.
 constexpr int64_t kPartBytesMax = 1 << 20;
 constexpr int64_t kValueBytesMax = 1LL << 40;
 
@@ -47,7 +47,7 @@ void ValuePull::Ask(int64_t offset, int64_t bytes, JobId job,
            Bytes(encoder.Take()));
 }
 
-// Those who have not said that they lack it come first.
+// Agents that have not answered kJobAbsent come first.
 void ValuePull::Choose(absl::Time now, absl::Span<const AgentId> others,
                        Rng& rng) {
   std::vector<AgentId> best;
@@ -103,8 +103,8 @@ absl::Status ValuePull::TakePart(absl::Time now, AgentId from,
   if (total_ >= 0 && total != total_) {
     return absl::InvalidArgumentError("a job of two sizes");
   }
-  // Late ones of whoever was asked before are as good; nobody else's are
-  // wanted, or memory would be filled by whoever likes.
+  // Late parts of agents asked before are as good; parts of other agents are
+  // refused, or they could fill memory.
   if (from != source_ && offset >= asked_) return absl::OkStatus();
   total_ = total;
   absent_.erase(from);
@@ -143,7 +143,7 @@ std::string ValuePull::Take() {
   std::string out = std::move(front_);
   const AgentId from = source_;
   *this = ValuePull();
-  source_ = from;  // if that was another value, somebody else is asked
+  source_ = from;  // if that was another value, another agent is asked
   return out;
 }
 

@@ -1,10 +1,10 @@
-// ValuePull: how an agent gets the value of a job that a record names. It asks
-// one who may have it for parts, a few at a time; if that one falls silent or
-// dies it goes on from there with another. What came is whole when it has the
+// ValuePull: fetches the value of a job that a record names. It asks an agent
+// that may have it for parts, a few at a time; if that agent falls silent or
+// dies it goes on from there with another. The value is whole when it has the
 // job's hash, else all begins anew.
 //
-// Nobody's queue is filled by it, however long the value is, and a part that is
-// lost is asked for again alone.
+// It fills no queue, however long the value is, and asks again for a lost part
+// alone.
 //
 // A machine: no threads, clocks or sockets. Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_VALUES_H_
@@ -32,19 +32,19 @@ enum class AgentMessage : uint8_t {
   kJobRequest = kFirstFreeKind + 16,  // send me a part of the job value
   kJobValue = kFirstFreeKind + 17,    // such a part
   kJobAbsent = kFirstFreeKind + 18,   // empty: I don't have it either
-  // From one that was given a job, before anybody is told of it: its hash. And
-  // the answer of one that has it by now, empty.
+  // From an agent that was given a job, before the job is gossiped: its hash.
+  // And the answer of an agent that has it by now, empty.
   kJobOffer = kFirstFreeKind + 25,
   kJobHeld = kFirstFreeKind + 26,
 };
 
-// A part of `value`, as a kJobValue says it, for the request that a
-// kJobRequest with this body is. kInvalidArgument if it is none.
+// Body of a kJobValue with a part of `value`, for a kJobRequest with body
+// `request`. kInvalidArgument if that is malformed.
 absl::StatusOr<Bytes> PartOf(const Bytes& value, absl::string_view request);
 
 class ValuePull {
  public:
-  // Asks `others` for what misses, if that is due.
+  // Asks `others` for missing parts, if that is due.
   void Tick(absl::Time now, JobId job, const Limits& limits,
             absl::Span<const AgentId> others, Rng& rng, Outbox& out);
   // A kJobValue. Errors: kInvalidArgument, and nothing changes.
@@ -55,11 +55,11 @@ class ValuePull {
   void NoteAbsent(absl::Time now, AgentId from);
 
   bool IsWhole() const { return total_ >= 0 && here() == total_; }
-  // What came; from now on there is nothing.
+  // Takes the value out.
   std::string Take();
   int64_t here() const { return static_cast<int64_t>(front_.size()); }
   int64_t total() const { return total_; }  // -1: not known
-  // Since when none of `others` has had any of it, as they say.
+  // None of `others` has had any of it since `since`, by their answers.
   bool HasNobodySince(absl::Time since, absl::Span<const AgentId> others) const;
 
  private:

@@ -46,8 +46,8 @@ void Mailbox::ForgetPeer(AgentId peer) {
 }
 
 int64_t Mailbox::QueuedBytes(AgentId to) const {
-  // Behind a link that is down bytes wait for as long: those count that are on
-  // the way around it.
+  // Behind a link that is down bytes wait for as long as it is: bytes
+  // on the way around it count.
   const AgentId relay = agent_.membership.RelayTo(to);
   return transport_.queued_bytes(relay.IsNone() ? to : relay) +
          packer_.waiting_bytes(to);

@@ -6,8 +6,9 @@ namespace dogged {
 namespace {
 
 constexpr int64_t kSmallest = 256;  // of four steps of 64
-// Blocks of one size would begin at the same sets of a cache, where huge pages
-// hide no bit of an address from it: a page more, and each begins elsewhere.
+// Blocks of equal size would begin at the same sets of a cache, where huge
+// pages hide no bit of an address from it: with a page more, each begins
+// elsewhere.
 constexpr int64_t kColored = 64 << 10;
 constexpr int64_t kColorStep = 4096;
 
@@ -70,7 +71,7 @@ void ArenaBlocks::Give(int64_t offset, int64_t bytes) {
 std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
                                                         int64_t bytes_min) {
   std::vector<Block> out;
-  // Large ones first: one call returns most.
+  // Large blocks first: a call for one of these returns most.
   for (int size_class = kClasses; size_class-- > 0;) {
     const int64_t size = SizeOfClass(size_class);
     std::vector<int64_t>& backed =

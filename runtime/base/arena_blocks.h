@@ -1,8 +1,8 @@
-// ArenaBlocks: which parts of an arena are in use: offsets and sizes, no
+// ArenaBlocks: the parts of an arena that are in use: offsets and sizes, no
 // memory. Blocks come from the top in sizes of a few classes, and are used
-// again by others of their class, the last one that came back first: it is
-// warm. A free block is backed by pages, or hollow: its pages went back to the
-// system. Not thread-safe.
+// again for values of their class, the last returned block first: it is warm. A
+// free block is backed by pages, unless these went back to the system. Not
+// thread-safe.
 #ifndef DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
 #define DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
 
@@ -27,7 +27,7 @@ class ArenaBlocks {
   };
   // `bytes` bytes, aligned to 64; none when full. bytes > 0.
   std::optional<Taken> Take(int64_t bytes);
-  // What Take(bytes) gave; its pages are there.
+  // Returns a block of Take(bytes); its pages are there.
   void Give(int64_t offset, int64_t bytes);
 
   struct Block {
@@ -38,14 +38,14 @@ class ArenaBlocks {
   // Free blocks of at least `bytes_min` bytes whose pages are there, nobody's
   // until GiveHollow(): as many as leave no more than `kept` bytes of all.
   std::vector<Block> TakeBacked(int64_t kept, int64_t bytes_min);
-  // What TakeBacked() gave; its pages have gone.
+  // Returns a block of TakeBacked(); its pages have gone.
   void GiveHollow(const Block& block);
 
-  // What a value of `bytes` takes: at most a quarter more.
+  // Bytes of the block for a value of `bytes`: at most a quarter more.
   static int64_t SizeOf(int64_t bytes);
 
   int64_t used_bytes() const { return used_; }
-  // Of free blocks whose pages are there.
+  // Bytes of free blocks whose pages are there.
   int64_t backed_bytes() const { return backed_bytes_; }
 
  private:

@@ -1,6 +1,6 @@
-// ArenaMemory: values' memory in one range of addresses. What is freed is used
-// again, still warm; pages come with the first value that lies in them, all of
-// a block at once, and those of blocks that nobody uses go back to the system.
+// ArenaMemory: values' memory in one range of addresses. Freed memory is used
+// again, still warm. Pages come with the first value that lies in them, all of
+// a block at once; pages of blocks without a value go back to the system.
 #ifndef DOGGED_RUNTIME_BASE_ARENA_MEMORY_H_
 #define DOGGED_RUNTIME_BASE_ARENA_MEMORY_H_
 
@@ -28,22 +28,22 @@ class AddressRange {
 class ArenaMemory : public ValueMemory {
  public:
   struct Options {
-    int64_t start = 0;  // what lies below is not for values
+    int64_t start = 0;  // values lie above it
     // Shorter values are refused.
     int64_t value_bytes_min = 8 * 1024;
-    // Pages that are there before the first value: a system may take 3 us for
-    // each of them, and a worker waits for that.
+    // Bytes of pages that are there before the first value: the system may take
+    // 3 us for a page, and a worker waits for that.
     int64_t warm_bytes = 0;
   };
-  // `range` outlives this, and is larger than what is warm.
+  // `range` outlives this, and is larger than warm_bytes.
   ArenaMemory(AddressRange& range, const Options& options);
 
   void* Take(int64_t bytes) override;
   void Give(void* data, int64_t bytes) override;
   // Gives pages that no value uses back to the system, but for `kept` bytes.
   void ReturnPages(int64_t kept = 0);
-  // From now on none go back: the process ends, and others may read on in what
-  // they have mapped.
+  // From now on none go back: the process ends, and its peers may read on in
+  // pages that they have mapped.
   void KeepPages();
   // In blocks that are in use.
   int64_t used_bytes() const;

@@ -8,12 +8,12 @@ namespace dogged {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// The one size that is kept: of a value with up to 32 bytes of data.
+// The only size that is kept: of a value with up to 32 bytes of data.
 constexpr size_t kKeptBytes = 128;
 constexpr int kKeptMax = 1024;  // blocks a thread
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeeps = false;  // that the sanitizer sees what is freed
+constexpr bool kKeeps = false;  // that the sanitizer sees freed blocks
 #else
 constexpr bool kKeeps = true;
 #endif
@@ -40,7 +40,7 @@ void Delete(void* block) {
   operator delete (block, std::align_val_t{kAlignment});
 }
 
-// What a thread keeps: a list through the blocks themselves.
+// Blocks that a thread keeps: a list through the blocks themselves.
 struct Kept {
   void* first = nullptr;
   int count = 0;

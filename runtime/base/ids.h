@@ -11,7 +11,7 @@
 
 namespace dogged {
 
-// One integer type per `Tag`. Zero means "none".
+// An integer type for each `Tag`. Zero means "none".
 template <typename Tag>
 class Id {
  public:
@@ -30,10 +30,10 @@ class Id {
   uint64_t value_ = 0;
 };
 
-// One incarnation of an agent: drawn at random when the process starts, so a
+// An incarnation of an agent: drawn at random when the process starts, so a
 // restart at the same address is another agent.
 using AgentId = Id<struct AgentIdTag>;
-// The first 64 bits of a job's hash: what messages carry.
+// The first 64 bits of a job's hash, which messages carry.
 using JobId = Id<struct JobIdTag>;
 // Names one submission of a job; cancelling names this, not the hash.
 using SubmissionId = Id<struct SubmissionIdTag>;

@@ -13,20 +13,22 @@ struct Limits {
   // A message body longer than this travels in segments of this many bytes.
   // The fabric keeps some 2000 buffers of this size.
   int64_t segment_bytes = 32 * 1024;
-  // Bytes that may wait to be sent to one neighbour. What goes beyond that in
-  // one message waits elsewhere until there is room; see Packer.
+  // Bytes that may wait to be sent to one neighbour. The rest of a longer
+  // message waits in the Packer until there is room.
   int64_t outbox_bytes_max = 64 << 20;
   // The value of a job travels in parts of this size, so many at a time.
   int64_t job_part_bytes = 256 << 10;
   int job_parts_at_once = 8;
-  // Of chunks of inputs, in bytes: that an agent has asked others for, and its
-  // client; that tasks wait for before more of them start; and that it holds,
-  // beside those that it keeps for others, for whoever reads them next.
+  // Bytes of input chunks: asked for at other agents and the client; waited for
+  // by tasks before more of these start; held ahead of the tasks that read
+  // them; and cached for later readers, beside chunks that the agent keeps for
+  // others.
   int64_t input_window_bytes = 8 << 20;
   int64_t input_supply_bytes = 32 << 20;
   int64_t input_ahead_bytes = 64 << 20;
   int64_t input_cache_bytes = 256 << 20;
-  // A job ends if nobody has had what its tasks wait for, for so long.
+  // A job ends if no agent has had the chunks that its tasks wait for, for so
+  // long.
   absl::Duration input_patience = absl::Seconds(30);
   // The longest message that a receiver assembles.
   int64_t message_bytes_max = 1LL << 32;

@@ -28,7 +28,7 @@ class Rng {
     return static_cast<int64_t>(
         (Word128{Next()} * static_cast<Word128>(limit)) >> 64);
   }
-  // One of a vector that is not empty.
+  // An element of a vector that is not empty.
   template <typename T>
   const T& Pick(const std::vector<T>& items) {
     return items[static_cast<size_t>(Below(std::ssize(items)))];

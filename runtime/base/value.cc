@@ -13,7 +13,8 @@ namespace dogged {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Of a value whose data is aligned, and of one too small for that.
+// Header bytes of a value whose data is aligned, and of a value too small for
+// that.
 constexpr size_t kHeaderBytes = Value::kHeaderBytes;
 constexpr size_t kSmallHeaderBytes = 96;
 
@@ -34,7 +35,7 @@ std::atomic<ValueMemory*>& CurrentMemory() {
   return memory;
 }
 
-// Of data that is not in its block, nor another's: large, so seldom counted.
+// Bytes of data in arenas: values there are large, so this is seldom counted.
 std::atomic<int64_t>& ArenaByteCount() {
   static std::atomic<int64_t> count{0};
   return count;
@@ -242,8 +243,8 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
   const absl::string_view bytes = in.GetString();
   const auto limit = static_cast<int64_t>(bytes.size());
   bool fits = in.ok() && type <= 2;
-  // Of a value without elements the other extents may be anything, as long as
-  // nothing overflows.
+  // A value without elements may have any other extents, as long as nothing
+  // overflows.
   constexpr int64_t kCountMax = INT64_MAX / 16;
   int64_t count = 1;
   bool is_empty = false;

@@ -1,7 +1,7 @@
-// Value: an immutable, dense, row-major array of numbers with a digest; what a
-// label is bound to. A Value is a counted reference to one block, so copying
-// one is cheap; the data lies on the heap or in a ValueMemory. Thread-safe once
-// it is filled.
+// Value: an immutable, dense, row-major array of numbers with a digest, to
+// which a label is bound. It is a counted reference to one block, so copying it
+// is cheap; the data lies on the heap or in a ValueMemory. Thread-safe once it
+// is filled.
 #ifndef DOGGED_RUNTIME_BASE_VALUE_H_
 #define DOGGED_RUNTIME_BASE_VALUE_H_
 
@@ -54,15 +54,15 @@ class Value {
   static int64_t RefusedBytes();
   static Value Scalar(double value);
 
-  // What is left when the bytes go elsewhere: type, shape, digest. Whoever
-  // needs the bytes has to fetch them first.
+  // A value of the same type, shape and digest without the bytes, which must be
+  // fetched before a read.
   Value Hollow() const;
-  // A value whose bytes are another's, to be read only, for as long as `lease`
-  // lives; Give() of that is called at the end of the last reference.
+  // A value that reads memory of another owner. The last reference to it ends
+  // `lease` by calling its Give().
   static Value View(ElementType type, const Shape& shape, const Digest& digest,
                     const void* data, std::unique_ptr<ValueMemory> lease);
   bool IsView() const { return block_ != nullptr && block_->is_view; }
-  // A view of what is kept only because it is viewed.
+  // A view of memory that exists only because it is viewed.
   bool IsOrphan() const { return IsView() && MemoryOf(block_)->IsOrphaned(); }
   // The same in memory of this process's own.
   Value Copy() const;
@@ -72,7 +72,7 @@ class Value {
   ElementType type() const { return block_->type; }
   const Shape& shape() const { return block_->shape; }
   int64_t element_count() const { return block_->bytes / ElementBytes(type()); }
-  // Of the data, also of a hollow value.
+  // Bytes of the data, also where Hollow() has dropped them.
   int64_t bytes() const { return block_->bytes; }
   const void* data() const { return block_->data; }
   absl::string_view view() const {
@@ -92,21 +92,21 @@ class Value {
     return {static_cast<T*>(block_->data),
             static_cast<size_t>(block_->bytes) / sizeof(T)};
   }
-  // Gives all NaNs the same bits. Sign and payload of one that arises are what
-  // compilers, and the order of operands, make of it.
+  // Gives all NaNs the same bits. Compilers, and the order of operands, decide
+  // sign and payload of a NaN that arises.
   void UnifyNans() { UnifyNans(0, element_count()); }
-  // Of `count` elements from the first-th on.
+  // Unifies NaNs in `count` elements from the first-th on.
   void UnifyNans(int64_t first, int64_t count);
   // Computes the digest; the value is immutable from now on.
   void Seal();
-  // The same, but whoever first asks for the digest computes it.
+  // Likewise, but the first call of digest() computes it.
   void SealLazily();
   // XXH3-128 over the data, type and shape excluded.
   const Digest& digest() const {
     if (!HasDigest()) ComputeDigest();
     return block_->digest;
   }
-  // False: nobody has asked yet for the digest of a value sealed lazily.
+  // False: SealLazily() was called, and digest() not yet.
   bool HasDigest() const {
     return block_->digest_state.load(std::memory_order_acquire) ==
            DigestState::kKnown;
@@ -119,8 +119,8 @@ class Value {
            block_->refs.load(std::memory_order_acquire) == 1;
   }
 
-  // Type, shape and bytes; the digest goes first and is checked on arrival.
-  // Not of a hollow value.
+  // Type, shape and bytes; the digest goes first and is checked on arrival. Not
+  // for values without bytes.
   void Encode(Encoder& out) const;
   // The same up to the data; view() is what follows.
   void EncodeHead(Encoder& out) const;
@@ -128,10 +128,10 @@ class Value {
   // kResourceExhausted without memory for it.
   static absl::StatusOr<Value> Decode(Decoder& in);
 
-  // What a value takes beside its data, at most, and a hollow one.
+  // Bytes that a value takes beside its data, at most; also those of Hollow().
   static constexpr int64_t kHeaderBytes = 128;
-  // Bytes in all live values of this process, headers included; of hollow ones
-  // and of views that is all.
+  // Bytes in all live values of this process, headers included; values without
+  // data of their own, as of Hollow() and View(), count as headers.
   static int64_t LiveBytes();
 
  private:
@@ -144,10 +144,10 @@ class Value {
     bool is_view = false;
     Shape shape;
     int64_t bytes = 0;
-    void* data = nullptr;  // null: hollow
+    void* data = nullptr;  // null: see Hollow()
     Digest digest;
   };
-  // Of data that is not in the block.
+  // Block of a value whose data lies elsewhere.
   struct FarBlock : Block {
     ValueMemory* memory = nullptr;  // owned by a view: its lease
   };

@@ -13,15 +13,16 @@ class ValueMemory {
   virtual ~ValueMemory() = default;
   // `bytes` of memory, aligned to 64; null: take it from the heap.
   virtual void* Take(int64_t bytes) = 0;
-  // What Take() gave; nobody holds that value any more.
+  // Returns memory of Take(), which no value uses any more.
   virtual void Give(void* data, int64_t bytes) = 0;
-  // Whose memory it is has gone: it is kept by those who map it, as a whole,
-  // until the last of them lets go. Better to copy what is to stay.
+  // The owner of the memory is gone: the processes that map it keep it, as a
+  // whole, until the last of them ends its mapping. A value that is to stay is
+  // better copied.
   virtual bool IsOrphaned() const { return false; }
 };
 
-// From now on values that are made come from `memory`, which outlives them;
-// null: from the heap. For the whole process.
+// New values of the process come from `memory` from now on, which outlives
+// them; null: from the heap.
 void SetValueMemory(ValueMemory* memory);
 
 }  // namespace dogged

@@ -9,9 +9,9 @@ namespace {
 
 // Smaller ones would grow and shrink all the time, as tasks come and go.
 constexpr size_t kSlotsMin = 64;
-// So many tasks that follow one another by their last index lie side by side: a
-// worker that goes along them meets as few lines of cache as can be, and others
-// elsewhere.
+// Bits of the number of tasks that lie side by side, consecutive in their last
+// index: a worker that goes along them touches few cache lines, and workers
+// elsewhere other ones.
 constexpr int kNeighborBits = 4;
 
 uint64_t HashOf(const Task& task) {

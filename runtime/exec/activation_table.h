@@ -9,7 +9,7 @@
 // was handed out starts a new record, and it is for the caller to drop it.
 //
 // Source: [DAGuE] activation of tasks by their inputs; [REM] "Dependency
-// Description" for what is required.
+// Description" for requirements.
 #ifndef DOGGED_RUNTIME_EXEC_ACTIVATION_TABLE_H_
 #define DOGGED_RUNTIME_EXEC_ACTIVATION_TABLE_H_
 
@@ -75,14 +75,14 @@ class ActivationTable {
   bool ForEach(absl::FunctionRef<bool(const Activation&)> visit) const;
   // Makes every record one older. Then calls `visit` with those that it was not
   // called with for longest, and with their ages: with `count_min` of them, if
-  // there are as many, and hardly more or with a 64th. So what this costs does
-  // not grow with a table in which much waits. As ForEach() otherwise; by one
+  // there are as many, and hardly more or with a 64th. So the cost does not
+  // grow with a table in which many tasks wait. As ForEach() otherwise; by one
   // thread at a time.
   void Age(int64_t count_min,
            absl::FunctionRef<void(const Activation&, int32_t age)> visit);
   // The record of `task`, if there is one, is as young as a new one.
   void Renew(const Task& task);
-  // Replaces every marked input by what `visit` makes of it, which is not none.
+  // Replaces every marked input by the result of `visit`, which is not none.
   // The callback must not call the table.
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
   // Records at the moment.

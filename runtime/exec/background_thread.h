@@ -1,4 +1,4 @@
-// The Background port on one thread of its own: one work after another.
+// The Background port on a thread of its own: works run in order.
 #ifndef DOGGED_RUNTIME_EXEC_BACKGROUND_THREAD_H_
 #define DOGGED_RUNTIME_EXEC_BACKGROUND_THREAD_H_
 
@@ -17,7 +17,7 @@ class BackgroundThread : public Background {
  public:
   // `wake` is called from the thread when Poll() has something to run.
   explicit BackgroundThread(std::function<void()> wake);
-  // Drops what has not begun, waits for what has.
+  // Drops works that have not begun, waits for the one that has.
   ~BackgroundThread() override;
   // Errors: kResourceExhausted if the system gave no thread.
   const absl::Status& status() const { return thread_.status(); }

@@ -11,7 +11,7 @@
 namespace dogged {
 
 struct CpuLayout {
-  // One hardware thread. Equal numbers mean that the part is shared.
+  // A hardware thread. Equal numbers mean that the part is shared.
   struct Cpu {
     int32_t os_index = 0;  // as the operating system counts
     int32_t core = 0;

@@ -1,11 +1,11 @@
 // Deque: the ready tasks of one worker. The owner pushes and pops at the new
-// end, thieves take from the old end; ordered by priority, both take what is
-// most urgent. Thread-safe.
+// end, thieves take from the old end; ordered by priority, both take the most
+// urgent task. Thread-safe.
 //
 // A lock and not the lock-free deque of Chase and Lev: uncontended it costs
 // a few ns, and most tasks never come here, because a consumer that became
-// ready runs next on the worker that made it so. Grows with the frontier;
-// whoever pushes looks at size() to keep that small.
+// ready runs next on the worker that made it so. Grows with the frontier; the
+// owner looks at size() before it pushes, to keep that small.
 #ifndef DOGGED_RUNTIME_EXEC_DEQUE_H_
 #define DOGGED_RUNTIME_EXEC_DEQUE_H_
 
@@ -64,7 +64,7 @@ class alignas(64) Deque {
     return out;
   }
   // Sequentially consistent with EventCount: a worker that announced its sleep
-  // and then sees 0 is seen by whoever pushes.
+  // and then sees 0 is seen by a later push.
   int64_t size() const { return size_.load(std::memory_order_seq_cst); }
 
  private:
@@ -82,7 +82,7 @@ class alignas(64) Deque {
     line_ = std::move(larger);
     line_first_ = 0;
   }
-  // Only the step from none to one can be what a sleeper waits for.
+  // Only the step from none to one can end a sleeper's wait.
   void Publish() {
     const auto size = static_cast<int64_t>(line_count_ + heap_.size());
     size_.store(size, size == 1 ? std::memory_order_seq_cst

@@ -46,17 +46,18 @@ class EventCount {
   }
 
  private:
-  // True if that has woken the one who waits for a descriptor.
+  // True if that has woken the thread that waits for a descriptor.
   bool Advance();
 
   std::atomic<int> waiter_count_{0};
   std::atomic<uint64_t> epoch_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Wakes who waits for a descriptor; made for the first one. Under mutex_.
+  // Wakes the thread that waits for a descriptor; made for the first one. Under
+  // mutex_.
   int bell_ = -1;
-  bool has_reader_ = false;  // someone waits for a descriptor
-  bool has_rung_ = false;    // since he began to
+  bool has_reader_ = false;  // a thread waits for a descriptor
+  bool has_rung_ = false;    // since it began to
 };
 
 }  // namespace dogged

@@ -2,7 +2,7 @@
 // threads stands behind it in production; the simulation runs kernels inline
 // and completes them in virtual time.
 //
-// One thread at a time submits and polls.
+// Threads submit and poll one at a time.
 #ifndef DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 #define DOGGED_RUNTIME_EXEC_EXECUTOR_H_
 
@@ -33,10 +33,10 @@ struct ReadyTask {
   int64_t priority = 0;
   const Kernel* kernel = nullptr;  // outlives the completion, or by `owner`
   int create_count = 0;
-  // Nobody is expected to ask for the digests of what it makes.
+  // Digests of the outputs are not expected to be asked for.
   bool lazy_digests = false;
-  // Keeps `kernel` alive until the task has run, if whoever submitted it may
-  // be gone by then.
+  // Keeps `kernel` alive until the task has run, if the submitter may be gone
+  // by then.
   std::shared_ptr<const void> owner;
 };
 
@@ -55,7 +55,7 @@ class Executor {
   virtual ~Executor() = default;
   // Queues `task`. Every submitted task completes exactly once.
   virtual void Submit(ReadyTask task) = 0;
-  // Appends what completed since the last call.
+  // Appends completions since the last call.
   virtual void Poll(std::vector<Completion>& completions) = 0;
   virtual int worker_count() const = 0;
   // Submitted and not yet completed; completions that Poll() has not handed
@@ -78,7 +78,7 @@ class Executor {
 
 // Runs a kernel: fills `outputs` (none on entry, one place per create).
 //
-// Errors: what the kernel says; kResourceExhausted without memory for a value;
+// Errors: the kernel's own; kResourceExhausted without memory for a value;
 // kInternal if it throws anything else or leaves an output unset. The task's
 // name is not in the message: see NameTask().
 absl::Status RunKernel(const Kernel& kernel, const Task& task,

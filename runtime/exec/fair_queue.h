@@ -1,7 +1,7 @@
 // FairQueue: the ready tasks of one worker, which may be of several jobs. Jobs
-// take turns, task by task, and each gives what is most urgent to it, the
-// newest among equals: priorities of two programs can't be compared, and a
-// large job would never let a small one in. Thread-safe.
+// take turns, task by task, and each gives its most urgent task, the newest
+// among equals: priorities of two programs can't be compared, and a large job
+// would never let a small one in. Thread-safe.
 //
 // Source: Nagle 1987, On Packet Switches with Infinite Storage, section on fair
 // queueing, with jobs for hosts.
@@ -66,7 +66,7 @@ class alignas(64) FairQueue {
     empty->job = job;
     return *empty;
   }
-  // Only the step from none to one can be what a sleeper waits for.
+  // Only the step from none to one can end a sleeper's wait.
   void Publish(int64_t size) {
     size_.store(size, size == 1 ? std::memory_order_seq_cst
                                 : std::memory_order_release);

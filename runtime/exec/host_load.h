@@ -1,4 +1,4 @@
-// What runs on this computer beside us.
+// Load of this computer by other processes.
 #ifndef DOGGED_RUNTIME_EXEC_HOST_LOAD_H_
 #define DOGGED_RUNTIME_EXEC_HOST_LOAD_H_
 

@@ -21,15 +21,15 @@ std::vector<Domain> LeafDomains(const TaskClass& task_class);
 // Not thread-safe.
 class LeafCursor {
  public:
-  // `relations` must outlive the cursor.
-  // Of a program that repeats only those with after < time <= until.
+  // `relations` must outlive the cursor. A program that repeats gives only
+  // leaves with after < time <= until.
   explicit LeafCursor(const Relations& relations, int64_t after = INT64_MIN,
                       int64_t until = INT64_MAX);
   // The next leaf; none at the end.
   std::optional<Task> Next();
-  // How many of up to `max` tasks come next: first(), and those with a larger
-  // innermost index. 0 at the end. Some may be no leaves, where IsLeaf() says
-  // so.
+  // Number of tasks that come next, up to `max`: first() and tasks with a
+  // larger innermost index. 0 at the end. IsLeaf() tells which of these are
+  // leaves.
   int64_t NextRun(int64_t max);
   const Task& first() const { return first_; }
   // All were given out. May turn true only after one more call.

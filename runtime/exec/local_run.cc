@@ -93,7 +93,7 @@ void LocalRun::Finish(absl::Status status) {
     status_ = std::move(status);
     stop_.store(true);
   }
-  // Nobody waits for a kernel that may never return.
+  // The run does not wait for a kernel that may never return.
   if (!is_ok) StopKernels(kernels_);
   finished_.notify_all();
   queues_.WakeAll();
@@ -159,8 +159,8 @@ std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
           relations_.program().classes[static_cast<size_t>(task.task_class)];
       record = worker.pool.Get(task, static_cast<int>(c.uses.size()));
     } else if (worker.batch_record != nullptr) {
-      // Its input is still there: tasks that share one value need not all
-      // count their references to it.
+      // The record's input is still there: tasks that share one value need not
+      // all count their references to it.
       record = std::move(worker.batch_record);
       record->task = task;
     } else {
@@ -181,8 +181,9 @@ int64_t LocalRun::NextBatchMax(Worker& worker) {
 }
 
 void LocalRun::AwaitWork(Worker& worker) {
-  // Whoever counts as waiting has an empty queue and holds no task. So when all
-  // wait, nothing is ready anywhere: a leaf must start, or the run is over.
+  // A worker that counts as waiting has an empty queue and holds no task. So
+  // when all wait, nothing is ready anywhere: a leaf must start, or the run is
+  // over.
   const int waiting = waiting_count_.fetch_add(1) + 1;
   if (waiting == static_cast<int>(workers_.size())) {
     waiting_count_.fetch_sub(1);
@@ -309,7 +310,7 @@ absl::Status LocalRun::BindOfLoop(Worker& worker, const Label& label,
   }
   for (auto& record : opened.tasks) Release(worker, std::move(record));
   if (opened.result_count.has_value()) {
-    // Others may have delivered all of them before anybody knew how many.
+    // Workers may have delivered all results before the count was known.
     if (results_.SetTotal(*opened.result_count)) Finish(absl::OkStatus());
   }
   for (auto& [result, kept] : opened.results) {

@@ -5,13 +5,14 @@
 // reads; then the worker's own queue, newest first; then consumers of a label
 // that has very many; then the oldest of the nearest worker; then a leaf, as
 // long as live values are below the start limit. With priorities, each worker
-// takes the most urgent of its queue, but first what its last task has made
-// ready: one tile's updates follow one another while it is in the cache.
+// takes the most urgent of its queue, but first a task that its last one has
+// made ready: updates of a tile follow one another while it is in the cache.
 //
 // Memory: the frontier. A value lives as long as a ready or partly activated
 // task holds it; a task that would make a full queue longer runs at once.
-// Leaves and the consumers of a wide label are drawn in batches, as many as run
-// in some microseconds: a batch belongs to its worker, nobody can steal of it.
+// Leaves and the consumers of a high-fanout label are drawn in batches, as many
+// as run in some microseconds: a batch belongs to its worker and is not stolen
+// from.
 //
 // Source: [DAGuE] for the epilogue on the worker; section on scheduling.
 #ifndef DOGGED_RUNTIME_EXEC_LOCAL_RUN_H_
@@ -58,7 +59,7 @@ struct LocalProgress {
   int64_t tasks_executed = 0;
   int64_t results_bound = 0;
   double flops = 0;  // as far as kernels declare them
-  // Of a program that repeats: its parameter in the newest round that is known
+  // For a program that repeats: its parameter in the newest round that is known
   // to exist, and whether that is the last one.
   int64_t time = 0;
   bool has_ended = true;
@@ -89,7 +90,7 @@ class LocalRun {
   LocalProgress Progress() const;
 
  private:
-  // What belongs to one worker, apart from the others' cache lines.
+  // State of one worker, apart from the others' cache lines.
   struct alignas(64) Worker {
     int id = 0;
     ActivationPool pool;
@@ -112,23 +113,25 @@ class LocalRun {
   std::unique_ptr<Activation> TakeOfBatch(Worker& worker);
   // How many tasks the next batch may have, by the time that the last one took.
   int64_t NextBatchMax(Worker& worker);
-  // Waits until there may be work; counts who waits, and ends the run when all
-  // do and nothing can start.
+  // Waits until there may be work; counts workers that wait, and ends the run
+  // when all do and no task can start.
   void AwaitWork(Worker& worker);
   void RunTask(Worker& worker, std::unique_ptr<Activation> record);
   // Keeps the record for the rest of the worker's batch, or for any task.
   static void Recycle(Worker& worker, std::unique_ptr<Activation> record);
   void Bind(Worker& worker, const Label& label, Value& value);
   void Release(Worker& worker, std::unique_ptr<Activation> record);
-  // Queues what became ready; returns what to run next, if anything.
+  // Queues tasks that became ready; returns the task to run next, if any.
   std::unique_ptr<Activation> FlushReady(Worker& worker, bool keep_one);
-  // What a label of a loop opens: tasks, leaves, results.
-  // Errors: what on_result says.
+  // Binds a label of a loop and starts the tasks, leaves and results that this
+  // opens.
+  // Errors: as on_result.
   absl::Status BindOfLoop(Worker& worker, const Label& label, Value& value);
-  // Errors: what on_result says.
+  // Errors: as on_result.
   absl::Status DeliverResult(Worker& worker, const Label& label, int64_t count,
                              Value& value);
-  // Adds to what all workers have bound; ends the run with the last.
+  // Adds to the results that all workers have bound; ends the run with the
+  // last.
   void CountResults(int64_t count);
   void Finish(absl::Status status);
   bool MayStartLeaf() const;

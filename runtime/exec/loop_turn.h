@@ -13,15 +13,15 @@ namespace dogged {
 
 class LoopTurn {
  public:
-  // What a worker may do of the loop, while it has the turn.
+  // The parts of the loop that a worker may run while it has the turn.
   class Loop {
    public:
     virtual ~Loop() = default;
-    // One pass. The loop's thread sleeps on, or is woken if it has to act; no
-    // message wakes it until HandBack().
+    // Makes a pass. The loop's thread sleeps on, or is woken if it has to act;
+    // no message wakes it until HandBack().
     virtual void PassForSleeper() = 0;
     virtual void HandBack() = 0;
-    // Whoever made a pass has something short to do before the next one. The
+    // The worker that made a pass has a short task before the next one. The
     // loop's thread goes on by itself if that takes too long.
     virtual void Keep() = 0;
     // There is reason for a pass. Cheap.
@@ -33,22 +33,22 @@ class LoopTurn {
 
   // --- the loop's thread, which holds the lock unless it sleeps
   std::unique_lock<std::mutex> Take() { return std::unique_lock(mutex_); }
-  // `loop` is run by workers as well from now on, until SetLoop(nullptr).
-  // Whoever calls has the turn.
+  // Workers run `loop` as well from now on, until SetLoop(nullptr). The caller
+  // has the turn.
   void SetLoop(Loop* loop) {
     loop_ = loop;
     listen_fd_ = loop == nullptr ? -1 : loop->listen_fd();
   }
 
   // --- workers
-  // False if somebody else has the turn, who may have to be told: no pass.
+  // Makes a pass. False, without a pass, if another thread has the turn.
   bool TryPass() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || loop_ == nullptr) return false;
     loop_->PassForSleeper();
     return true;
   }
-  // A pass if there is reason for one. False: none.
+  // Makes a pass if there is reason for one, else returns false.
   bool TryArrivals() {
     {
       const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -61,32 +61,33 @@ class LoopTurn {
     SettleHandBack();
     return false;
   }
-  // Instead, before something short: no message wakes anybody meanwhile. False
-  // if somebody else has the turn.
+  // Instead of a pass, before a short task: no message wakes a thread
+  // meanwhile. False if another thread has the turn.
   bool TryKeep() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || loop_ == nullptr) return false;
     loop_->Keep();
     return true;
   }
-  // Who sleeps listens if no other worker does: messages wake him in place of
-  // the loop's thread, from the next HandBack() on. Returns what to wait for,
-  // -1: nothing. Ends with StopListening(), after which he hands back.
+  // A worker that goes to sleep listens if no other does: messages wake it in
+  // place of the loop's thread, from the next HandBack() on. Returns the
+  // descriptor to wait for; -1: none. The worker calls StopListening()
+  // afterwards, and hands back.
   int Listen() {
     const int fd = listen_fd_;
     int nothing = -1;
     return heard_fd_.compare_exchange_strong(nothing, fd) ? fd : -1;
   }
   void StopListening() { heard_fd_ = -1; }
-  // For who has the turn and goes to sleep. One who still waits for what an
-  // earlier loop had does not count.
+  // For the thread that has the turn and goes to sleep. A worker that still
+  // waits for the descriptor of an earlier loop does not count.
   bool has_listener() const {
     const int fd = listen_fd_;
     return fd >= 0 && heard_fd_ == fd;
   }
-  // Whoever made a pass has something to run, or goes to sleep. If somebody
-  // else has the turn, he has the looking out as well: a worker with a pass
-  // hands back in his turn, others settle it.
+  // A worker that made a pass either has a task or goes to sleep. If another
+  // thread has the turn, that one also polls for messages: a worker hands back
+  // after its pass, other threads call SettleHandBack().
   void HandBack() {
     is_handed_back_.store(true);
     do {
@@ -96,16 +97,16 @@ class LoopTurn {
       if (loop_ != nullptr) loop_->HandBack();
     } while (is_handed_back_.load());
   }
-  // For whoever gave the turn back without a HandBack() of his own. One that
-  // met him may have listened until then, and who sleeps counts on that.
+  // For a thread that gave the turn back without HandBack(). A worker that met
+  // it there may have listened until then, and sleepers count on a listener.
   void SettleHandBack() {
     if (is_handed_back_.load()) HandBack();
   }
 
  private:
-  std::atomic<bool> is_handed_back_{false};  // but not to anybody
+  std::atomic<bool> is_handed_back_{false};  // but no thread took it
   std::atomic<int> listen_fd_{-1};
-  std::atomic<int> heard_fd_{-1};  // what a worker that sleeps waits for
+  std::atomic<int> heard_fd_{-1};  // a sleeping worker waits for it
   std::mutex mutex_;
   Loop* loop_ = nullptr;  // under mutex_
 };

@@ -27,7 +27,7 @@ std::pair<int64_t, int64_t> RangeOf(const AffineBound& bound, bool round_up,
 }  // namespace
 
 NeededTasks::NeededTasks(const Relations& relations) : relations_(relations) {
-  // Of a loop it is not known how many rounds it has.
+  // The number of rounds of a loop is not known.
   all_ = relations.program().every_task_needed ||
          relations.program().repeat.has_value() || !MakeBoxes();
   if (all_) {

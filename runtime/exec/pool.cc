@@ -17,14 +17,14 @@ constexpr absl::Duration kListens = absl::Seconds(1);
 
 // A worker whose tasks take that long makes a pass after each of them, and
 // looks out for the loop meanwhile: no thread has to wake up for a task that
-// ends or for a message. Of shorter ones the loop's thread sees many in one
-// pass; for longer ones messages would wait too long.
+// ends or for a message. Shorter tasks end in numbers that the loop's thread
+// sees in one pass; during longer ones messages would wait too long.
 constexpr absl::Duration kPassAfter = absl::Microseconds(50);
 constexpr absl::Duration kPassWithin = absl::Milliseconds(2);
 
 }  // namespace
 
-// What one worker has to do with the loop.
+// Duty: a worker's part in running the loop.
 struct Pool::Duty {
   bool passes_often = false;  // as its last task took the right time for that
   bool passed = false;        // or listened, and has not handed back yet
@@ -142,7 +142,7 @@ bool Pool::Complete(Completion completion, bool passes_often) {
     completions_.push_back(std::move(completion));
     unfinished_.fetch_sub(1);
   }
-  // Else whoever has more to run leaves it to the loop's thread to go on.
+  // A worker with more tasks leaves the pass to the loop's thread.
   const bool passed = turn_ != nullptr && (passes_often || queues_.IsEmpty()) &&
                       turn_->TryPass();
   if (was_empty && !passed) on_completion_();

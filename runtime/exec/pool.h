@@ -22,18 +22,18 @@ namespace dogged {
 class Pool : public Executor {
  public:
   // `on_completion` is called on a worker when Poll() has something after it
-  // had nothing: what wakes the loop thread. It must not call the pool. With a
+  // had nothing, and wakes the loop thread. It must not call the pool. With a
   // `turn`, which outlives the pool, a worker with nothing to run makes a pass
   // of the loop instead where it can. If status() is an error, there are fewer
   // workers than `placement` says.
   Pool(const WorkerPlacement& placement, std::function<void()> on_completion,
        LoopTurn* turn = nullptr);
-  // Waits for the kernels that run; what is queued is dropped.
+  // Waits for the kernels that run; drops queued tasks.
   ~Pool() override;
 
   // Errors: kResourceExhausted if the system gave too few threads.
   const absl::Status& status() const { return threads_.status(); }
-  // Jobs take turns; of each the most urgent task runs first, the newest among
+  // Jobs take turns; the most urgent task of a job runs first, the newest among
   // equals.
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;

@@ -1,5 +1,5 @@
-// ReadyQueues: one queue per worker, stealing in order of distance, and sleep
-// for who finds nothing. Thread-safe.
+// ReadyQueues: a queue for each worker, stealing in order of distance, and
+// sleep for workers that find no task. Thread-safe.
 #ifndef DOGGED_RUNTIME_EXEC_READY_QUEUES_H_
 #define DOGGED_RUNTIME_EXEC_READY_QUEUES_H_
 
@@ -82,9 +82,9 @@ class ReadyQueues {
     } while (clock.Now() < limit);
     return false;
   }
-  // Sleeps until `is_over` may hold or a queue may have an item; one worker at
-  // a time, if `fd` is none of -1, until that is readable, for `limit` at most.
-  // True if `fd` was.
+  // Sleeps until `is_over` may hold or a queue may have an item; for `limit` at
+  // most. With an `fd` other than -1, which one worker at a time may give, also
+  // until that is readable. True if `fd` was.
   bool Sleep(absl::FunctionRef<bool()> is_over, int fd = -1,
              absl::Duration limit = absl::InfiniteDuration()) {
     const uint64_t ticket = sleepers_.PrepareWait();

@@ -15,8 +15,8 @@ class ResultCount {
   explicit ResultCount(std::optional<int64_t> total)
       : total_(total.value_or(kUnknown)) {}
 
-  // Of these one at least is told that all are bound, once they are: each
-  // writes before it looks.
+  // Add() and SetTotal() return true if all results are bound. At least one of
+  // several concurrent calls does: each writes before it looks.
   bool Add(int64_t count) {
     return bound_.fetch_add(count) + count == total_.load();
   }

@@ -1,7 +1,7 @@
-// RoundGate: holds back what belongs to rounds of a loop that are not known to
-// exist, for the workers of one process. Tasks whose inputs are at hand wait
-// here; so do labels that are results if the loop ends soon. Without a loop it
-// lets all pass, and costs a comparison. Thread-safe.
+// RoundGate: holds back tasks, leaves and results of rounds of a loop that are
+// not known to exist, for the workers of one process. Tasks whose inputs are at
+// hand wait here; so do labels that are results if the loop ends soon. Without
+// a loop it lets all pass, and costs a comparison. Thread-safe.
 #ifndef DOGGED_RUNTIME_EXEC_ROUND_GATE_H_
 #define DOGGED_RUNTIME_EXEC_ROUND_GATE_H_
 
@@ -23,7 +23,7 @@ namespace dogged {
 
 class RoundGate {
  public:
-  // What follows from the value of a label.
+  // Consequences of the value of a label.
   struct Opened {
     // Set if another round begins: leaves after the first and until the second
     // may start now.

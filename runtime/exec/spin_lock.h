@@ -1,6 +1,6 @@
 // SpinLock: for a few instructions at a time, where a mutex would cost more
-// than what it guards. Gives the processor up when it takes long, for the
-// holder may have lost his.
+// than the work that it guards. Gives the processor up when it takes long, for
+// the holder may have lost its own.
 #ifndef DOGGED_RUNTIME_EXEC_SPIN_LOCK_H_
 #define DOGGED_RUNTIME_EXEC_SPIN_LOCK_H_
 

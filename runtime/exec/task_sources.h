@@ -22,8 +22,8 @@
 
 namespace dogged {
 
-// What a worker has drawn and not yet run: `count` tasks from `task` on, along
-// the innermost index.
+// Tasks that a worker has drawn and not yet run: `count` tasks from `task` on,
+// along the innermost index.
 struct TaskBatch {
   int64_t count = 0;
   Task task;
@@ -46,7 +46,7 @@ struct TaskBatch {
 
 class TaskSources {
  public:
-  // Both must outlive this. Of a program that repeats, leaves beyond the time
+  // Both must outlive this. In a program that repeats, leaves beyond the time
   // `until` wait for AddLeaves().
   TaskSources(const Relations& relations, const NeededTasks& needed,
               int64_t until = INT64_MAX);

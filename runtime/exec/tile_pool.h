@@ -16,7 +16,7 @@ class TilePool {
  public:
   // `bytes` of addresses; pages are taken when values are made. Null where
   // addresses are limited (ulimit -v) or can't be had, and where the address
-  // sanitizer is to see what values do: then all comes from the heap.
+  // sanitizer is to check values: then all comes from the heap.
   static std::unique_ptr<TilePool> Create(int64_t bytes);
   // Values come from the heap again; none that came from here is left.
   ~TilePool();

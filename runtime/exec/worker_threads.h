@@ -1,5 +1,5 @@
-// WorkerThreads: the only threads that we start. One per worker, bound to its
-// processor, joined at the end.
+// WorkerThreads: a thread for each worker, bound to its processor, joined at
+// the end.
 #ifndef DOGGED_RUNTIME_EXEC_WORKER_THREADS_H_
 #define DOGGED_RUNTIME_EXEC_WORKER_THREADS_H_
 

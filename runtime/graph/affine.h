@@ -69,7 +69,8 @@ struct AffineBound {
   static AffineBound Decode(Decoder& in);
 };
 
-// One expression per index of the image: a task's index to a label's index.
+// AffineMap: from a task's index to a label's, an expression for each index of
+// the image.
 using AffineMap = std::vector<AffineExpr>;
 
 IndexVector Apply(const AffineMap& map, const IndexVector& index);

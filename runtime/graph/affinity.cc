@@ -90,7 +90,8 @@ class KeyCounter {
     return true;
   }
 
-  // Of `ranges`, that hold the indices of `part`.
+  // Number of points of `part`, whose indices lie in `ranges`; an upper bound
+  // if counting would cost too much.
   int64_t CountOf(const Domain& part, const std::vector<IndexRange>& ranges) {
     int64_t volume = 1;
     int64_t rows = 1;  // that differ from one another

@@ -21,7 +21,7 @@ class ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string name) { program_.name = std::move(name); }
 
-  // Each returns the position of what was added. An array without
+  // Each returns the position of the added entry. An array without
   // affinity_block gets one of ones: every label is a key of its own.
   int32_t AddArray(Array array);
   int32_t AddKernel(KernelSpec kernel);
@@ -30,7 +30,7 @@ class ProgramBuilder {
   void AddResult(int32_t array, Domain domain);
   void SetEveryTaskNeeded() { program_.every_task_needed = true; }
 
-  // The program, or what Validate() says of it.
+  // The program, or the error of Validate().
   absl::StatusOr<Program> Build() &&;
 
  private:

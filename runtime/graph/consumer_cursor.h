@@ -1,5 +1,6 @@
-// ConsumerCursor: the consumers of one label, run by run, for who can't take
-// them all at once. O(1) memory however many there are. Not thread-safe.
+// ConsumerCursor: the consumers of one label, run by run, for callers that
+// can't take them all at once. O(1) memory however many there are. Not
+// thread-safe.
 #ifndef DOGGED_RUNTIME_GRAPH_CONSUMER_CURSOR_H_
 #define DOGGED_RUNTIME_GRAPH_CONSUMER_CURSOR_H_
 

@@ -40,8 +40,8 @@ struct Guard {
   static Guard Decode(Decoder& in);
 };
 
-// One index: max(lower) <= index <= min(upper). Bounds mention only indices
-// further out.
+// Dimension: an index with max(lower) <= index <= min(upper). Bounds mention
+// only indices further out.
 struct Dimension {
   std::string name;
   std::vector<AffineBound> lower;
@@ -67,20 +67,20 @@ struct Domain {
 
   int size() const { return static_cast<int>(dimensions.size()); }
   bool Contains(const IndexVector& index) const;
-  // Adds to the bounds what `c` says of its innermost index. False, and
-  // nothing is changed, if it mentions none and fails: no point is left.
-  // Divisibility is no bound, and left out.
+  // Narrows the bounds of its innermost index by `c`. False, and nothing is
+  // changed, if it mentions none and fails: no point is left. Divisibility is
+  // no bound, and left out.
   bool Narrow(const Constraint& c);
-  // What the bounds say, without those that are numbers: a box around it says
-  // the same. Only those of index `with_numbers`, if any, are not left out.
+  // The bounds as constraints, without bounds that are numbers, which a box
+  // around the domain implies. Only index `with_numbers`, if any, keeps these.
   std::vector<Constraint> BoundConstraints(int with_numbers = -1) const;
   // The number of points; exact. Saturates at INT64_MAX. See CountPoints().
   int64_t Count() const;
   // Calls `visit` for each point in lexicographic order until it returns
   // false. Returns false if it was stopped.
   bool ForEach(absl::FunctionRef<bool(const IndexVector&)> visit) const;
-  // The first point after `previous` in lexicographic order, the first of all
-  // if `previous` is none; none at the end. Lets a caller enumerate lazily.
+  // The next point after `previous` in lexicographic order; the first point if
+  // `previous` is none; none at the end. Lets a caller enumerate lazily.
   std::optional<IndexVector> Next(
       const std::optional<IndexVector>& previous) const;
 

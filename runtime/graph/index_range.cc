@@ -55,7 +55,7 @@ std::optional<Lattice> Divided(const Lattice& lattice, int64_t a, int64_t b,
                  .step = static_cast<int64_t>(step)};
 }
 
-// What one alternative of a guard leaves of index d.
+// Values of index d that an alternative of a guard leaves.
 Lattice LatticeOf(const std::vector<Constraint>& all_of, int d) {
   Lattice out;
   for (const Constraint& c : all_of) {
@@ -69,7 +69,7 @@ Lattice LatticeOf(const std::vector<Constraint>& all_of, int d) {
   return out;
 }
 
-// What all alternatives leave.
+// Values of index d that all alternatives together leave.
 Lattice LatticeOf(const Guard& guard, int d) {
   if (guard.IsAlways()) return {};
   Lattice out = LatticeOf(guard.any_of.front(), d);
@@ -81,7 +81,7 @@ Lattice LatticeOf(const Guard& guard, int d) {
   return out;
 }
 
-// `range` without what lies off the lattice.
+// `range` without values off the lattice.
 IndexRange Within(const IndexRange& range, const Lattice& lattice) {
   if (range.upper < range.lower || lattice.step == 1) return range;
   const auto off = [&lattice](int64_t x) {

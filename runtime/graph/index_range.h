@@ -1,5 +1,5 @@
 // The values that indices take over a domain, found from its bounds and from
-// what its guard says of divisibility, without going through its points.
+// the divisibility in its guard, without going through its points.
 #ifndef DOGGED_RUNTIME_GRAPH_INDEX_RANGE_H_
 #define DOGGED_RUNTIME_GRAPH_INDEX_RANGE_H_
 
@@ -27,8 +27,8 @@ struct IndexRange {
 inline constexpr int64_t kStepMax = int64_t{1} << 40;
 
 // By entry of `map`: a range that holds its values over `domain`. Its ends and
-// its step are theirs where each bound is a number and the guard says, of each
-// index for itself, what divides it; elsewhere it may hold more.
+// its step are theirs where each bound is a number and the guard has
+// divisibility constraints on single indices only; elsewhere it may hold more.
 std::vector<IndexRange> RangesOf(const Domain& domain, const AffineMap& map);
 
 }  // namespace dogged

@@ -11,7 +11,7 @@ namespace {
 
 // An array or chunk of more bytes is nobody's.
 constexpr int64_t kBytesMax = int64_t{1} << 46;
-// Of chunks of one array: what their digests take travels with the job.
+// Chunks of an array, at most: their digests travel with the job.
 constexpr int64_t kChunksMax = int64_t{1} << 22;
 
 int64_t ChunksAlong(const ChunkGrid& grid, int d) {

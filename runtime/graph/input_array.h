@@ -1,7 +1,7 @@
 // InputArray: a dense array that a job reads from outside, whole in memory or
 // in chunks that come when they are needed; and ChunkGrid, how it is cut. A
-// chunk is a block of the array, not a range of its bytes: so that one who
-// reads a tile of a matrix needs few of them.
+// chunk is a block of the array, not a range of its bytes: so that a reader of
+// a tile of a matrix needs few of them.
 #ifndef DOGGED_RUNTIME_GRAPH_INPUT_ARRAY_H_
 #define DOGGED_RUNTIME_GRAPH_INPUT_ARRAY_H_
 
@@ -26,7 +26,7 @@ struct DenseBox {
   friend bool operator==(const DenseBox&, const DenseBox&) = default;
 };
 
-// One chunk of one of a job's inputs.
+// ChunkId: a chunk of one of a job's inputs.
 struct ChunkId {
   int32_t input = 0;  // position in Job::inputs
   int64_t index = 0;  // in its grid

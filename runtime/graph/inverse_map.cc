@@ -49,7 +49,7 @@ std::vector<AffineExpr> EquationsOf(const Domain& domain, const Guard* guard) {
 
 // Gaussian elimination from the innermost index outwards, in integers. Rows
 // are scaled by their pivots, never divided, so no solution is lost or won.
-// What holds of all points are further equations, of no image.
+// Equations that hold for all points are added, without an image.
 InverseMap::InverseMap(const AffineMap& map, const Domain& domain,
                        const Guard* guard)
     : domain_(&domain),

@@ -5,7 +5,7 @@
 // that it mentions, so that solving walks the indices outside in: an index is
 // either fixed by an equation or runs over its bounds. Where all are fixed, by
 // coefficients 1 or -1, this is flat: the point is an affine map of the image
-// again, and what must hold of it is a table of expressions of the image.
+// again, and the conditions on it are a table of expressions of the image.
 #ifndef DOGGED_RUNTIME_GRAPH_INVERSE_MAP_H_
 #define DOGGED_RUNTIME_GRAPH_INVERSE_MAP_H_
 
@@ -28,8 +28,8 @@ class InverseMap {
   InverseMap(const AffineMap& map, const Domain& domain,
              const Guard* guard = nullptr);
 
-  // At most one point has a given image, by equations alone: those of the map,
-  // of indices whose bounds leave one value, and of guards.
+  // At most one point has a given image, by equations alone: of the map, of
+  // indices whose bounds leave a single value, and of guards.
   bool IsInjective() const { return free_count_ == 0; }
   // Calls `visit` for each point of the domain with map(point) == image, in
   // lexicographic order, until it returns false; then returns false itself.

@@ -6,9 +6,9 @@
 
 namespace dogged {
 namespace {
-// The first bytes of an encoded job: says what it is, and the version.
+// The first bytes of an encoded job: marks a job, and the version.
 constexpr absl::string_view kMagic = "dogged-job-4\n";
-// Of an array that is not cut.
+// Bytes of an array that is not cut, at most.
 constexpr int64_t kWholeBytesMax = 64 << 10;
 
 void EncodeInput(const JobInput& input, Encoder& out) {

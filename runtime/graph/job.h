@@ -34,7 +34,7 @@ struct JobInput {
   }
   // Cuts the content, in this way. Cost: reads all of it.
   void Cut(const Shape& chunk);
-  // One of its chunks, from the content.
+  // Copies a chunk from the content.
   void CopyChunk(int64_t index, char* to) const;
 };
 
@@ -47,13 +47,14 @@ struct Job {
   std::string numeric_class;
   // Compiler, flags, tile shape: whatever else the program was lowered under.
   std::string lowering;
-  // How inputs in chunks are cut when it is encoded, by position; empty: they
-  // are not. Whoever made the job knows what its tasks read.
+  // Chunk shapes in which inputs are cut when the job is encoded, by position;
+  // empty: they are not. The maker of the job knows what its tasks read.
   std::vector<Shape> cuts;
-  // Where chunks are of inputs that came without; not of the job itself.
+  // Source of chunks for inputs that came without content; not part of the job
+  // itself.
   std::shared_ptr<const ChunkSource> chunk_source;
 
-  // None if `position` is none of an input, or it lacks its content.
+  // None if no input has `position`, or it lacks its content.
   InputArray InputAt(int32_t position) const;
   // Cuts large inputs, once. Encode() does it by itself, each time.
   void CutInputs();

@@ -1,6 +1,6 @@
-// Kernels: pure functions from values to values. `Kernel` is what a worker
-// runs for a task; `NativeKernel` is a function by name (potrf, gemm) that the
-// language binds to the formal arguments of a `call`.
+// Kernels: pure functions from values to values. A worker runs a `Kernel` for a
+// task; `NativeKernel` is a function by name (potrf, gemm) that the language
+// binds to the formal arguments of a `call`.
 #ifndef DOGGED_RUNTIME_GRAPH_KERNEL_H_
 #define DOGGED_RUNTIME_GRAPH_KERNEL_H_
 
@@ -25,12 +25,11 @@ namespace dogged {
 
 struct TaskClass;
 
-// `value` itself if nobody else holds it, else a copy of it: what a kernel
-// starts from when it updates an input. `value` is none afterwards if it was
-// taken.
+// `value` itself if nobody else holds it, else a copy of it: a kernel that
+// updates an input starts from it. `value` is none afterwards if it was taken.
 Value TakeOrCopy(Value& value);
 
-// One execution of a task.
+// KernelCall: an execution of a task.
 struct KernelCall {
   const Task& task;
   // By position of the use; none where the use's guard fails. A kernel may
@@ -43,7 +42,7 @@ struct KernelCall {
 
 class KernelLibrary;
 
-// Of values, one each, in bytes.
+// Bytes of values, by position.
 using ByteCounts = absl::InlinedVector<int64_t, 4>;
 
 class Kernel {
@@ -54,25 +53,27 @@ class Kernel {
   // is not positive definite), with the pivot or element in the message; the
   // caller adds the task's name.
   virtual absl::Status Run(KernelCall& call) const = 0;
-  // It can run the tasks of `c`. A job may come from anybody, and Run takes the
-  // numbers of uses, creates and indices for granted; what values have in them
-  // is for Run to check.
+  // The kernel can run the tasks of `c`. A job may come from any client, and
+  // Run takes the numbers of uses, creates and indices for granted; Run checks
+  // the contents of values.
   virtual bool Fits(const TaskClass& c) const {
     (void)c;
     return true;
   }
-  // It takes the value of `use` for an output if nobody else holds that.
+  // The kernel takes the value of `use` for an output if that has no other
+  // holder.
   virtual bool Updates(int use) const {
     (void)use;
     return false;
   }
-  // What the values that `task` makes take, by position of the create; empty
-  // if that is not known before it runs.
+  // Bytes of the values that `task` makes, by position of the create; empty if
+  // that is not known before it runs.
   virtual ByteCounts OutputBytes(const Task& task) const {
     (void)task;
     return {};
   }
-  // What a worker that has run `task` may keep beside its outputs, at most.
+  // Bytes that a worker that has run `task` may keep beside its outputs, at
+  // most.
   virtual int64_t ScratchBytes(const Task& task) const {
     (void)task;
     return 0;
@@ -82,16 +83,16 @@ class Kernel {
     (void)task;
     return 0;
   }
-  // It reads inputs of the job, which must be at hand when a task runs.
+  // The kernel reads inputs of the job, which must be at hand when a task runs.
   virtual bool ReadsInputs() const { return false; }
-  // What `task` reads of them: of the input at `position`, these elements.
+  // Calls `f` with the elements that `task` reads of the input at `position`.
   virtual void ForEachInputRead(
       const Task& task,
       absl::FunctionRef<void(int32_t position, const DenseBox&)> f) const {
     (void)task;
     (void)f;
   }
-  // Where it runs, if that is a library of the user's own; else null.
+  // The library that the kernel runs in, if that is the user's own; else null.
   virtual KernelLibrary* library() const { return nullptr; }
 };
 
@@ -110,9 +111,9 @@ struct NativeCall {
   // None on entry: the kernel allocates them, or takes an input (TakeOrCopy).
   absl::Span<Value> out;
   absl::Span<const double> scalars;
-  // What the program declares of the outputs, one shape each.
+  // Shapes of the outputs, as the program declares them.
   absl::Span<const Shape> out_shapes;
-  // Of the formals, first those of `in`, for messages.
+  // Names of the formals, `in` before `out`, for messages.
   absl::Span<const std::string> names;
 };
 
@@ -120,8 +121,8 @@ struct NativeCall {
 class KernelLibrary {
  public:
   virtual ~KernelLibrary() = default;
-  // Calls `function`, one of those it was loaded for, which fills `call.out`:
-  // values of the shapes declared, not sealed.
+  // Calls `function`, for which it was loaded, to fill `call.out`: values of
+  // the shapes declared, not sealed.
   //
   // Errors: kInternal if the function gives up, throws, ends its process or
   //         writes where it must not, with its name and what it did;
@@ -130,11 +131,11 @@ class KernelLibrary {
   virtual absl::Status Call(const std::string& function, NativeCall& call) = 0;
   // Ends calls that run; later ones fail as well.
   virtual void Stop() {}
-  // Gives back what no call uses now.
+  // Gives back resources that no call uses now.
   virtual void Rest() {}
 };
 
-// What is to be loaded.
+// KernelLibrarySpec: a library to load.
 struct KernelLibrarySpec {
   std::string name;           // for messages: "mine.so"
   absl::string_view content;  // of its file
@@ -152,7 +153,8 @@ struct NativeKernel {
   int out_count = 0;
   int scalar_count = 0;
   int optional_count = 0;  // of further ones, which a program may leave out
-  // Of the values that it reads, then of those it makes. Empty: any.
+  // Element types of the values that it reads, then of those that it makes.
+  // Empty: any.
   std::vector<ElementType> elements;
   int updates = -1;  // the `in` that goes through TakeOrCopy; -1: none
   // The parts that decide its bits on this host: see numeric_class.h.

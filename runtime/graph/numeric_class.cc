@@ -9,7 +9,7 @@
 namespace dogged {
 namespace {
 
-// They come one by one: agents look at this in every pass.
+// Parts are split lazily: agents call this in every pass.
 auto PartsOf(absl::string_view numeric_class) {
   return absl::StrSplit(numeric_class, "; ", absl::SkipEmpty());
 }

@@ -1,6 +1,6 @@
-// Numeric classes: what decides the bits of results beside the job, as a list
-// of parts, "x86_64; glibc 2.36 avx avx2 fma". A host has all of its parts, a
-// job needs those on which its kernels depend. Pure functions.
+// Numeric classes: the properties of a host that decide the bits of results, as
+// a list of parts, "x86_64; glibc 2.36 avx avx2 fma". A host has all of its
+// parts, a job needs the parts on which its kernels depend. Pure functions.
 #ifndef DOGGED_RUNTIME_GRAPH_NUMERIC_CLASS_H_
 #define DOGGED_RUNTIME_GRAPH_NUMERIC_CLASS_H_
 

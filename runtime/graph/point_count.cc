@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 // Longer periods are gone through value by value.
 constexpr int64_t kPeriodMax = 1 << 12;
-// What is remembered for each dimension; about 100 MB in all.
+// Counts that are remembered for each dimension; about 100 MB in all.
 constexpr size_t kMemoMax = 1 << 18;
 
 int64_t Remainder(int64_t a, int64_t modulus) {
@@ -48,9 +48,9 @@ class Counter {
   }
 
  private:
-  // What is left to be decided under some outer indices: see StateOf().
+  // The undecided constraints under some outer indices: see StateOf().
   using State = std::vector<int64_t>;
-  // How the values of one index are gone through.
+  // Steps: the order in which values of an index are counted.
   struct Steps {
     // Between two cuts all values are alike, or all that are equal modulo
     // `period`; but those of `dense` differ from one another.
@@ -80,7 +80,7 @@ class Counter {
     return true;
   }
 
-  // Between what the terms of dimensions from `d` on lie.
+  // Interval of the terms of dimensions from `d` on.
   Interval Reach(const AffineExpr& expr, int d) const {
     Wide lower = 0;
     Wide upper = 0;
@@ -93,7 +93,8 @@ class Counter {
   }
 
   enum class Fate : uint8_t { kHolds, kFails, kOpen };
-  // Of a constraint whose terms before `d`, and constant, come to `sum`.
+  // Fate of a constraint whose terms before `d`, with its constant, come to
+  // `sum`.
   Fate FateOf(const Constraint& c, int64_t sum, int d) const {
     const Interval rest = Reach(c.expr, d);
     const int64_t lower = Clamped(Wide{sum} + rest.lower);
@@ -114,8 +115,8 @@ class Counter {
 
   // Equal states under different outer indices have equally many points: the
   // inner bounds as far as they depend on outer indices, then each alternative
-  // of the guard that may still hold with its open constraints. One that holds
-  // for certain settles it; it `fails` if none may hold.
+  // of the guard that may still hold with its open constraints. An alternative
+  // that holds for certain settles the guard, which `fails` if none may hold.
   State StateOf(const IndexVector& index, bool& fails, bool& is_settled) const {
     const int d = index.size();
     State out;
@@ -261,9 +262,9 @@ class Counter {
     return false;
   }
 
-  // Of a triangle or trapezium: the last index of `index` is the last but one
-  // of the domain, and runs up to `last`. None if the innermost one has more
-  // than two bounds or rounds them.
+  // Points of a triangle or trapezium: the last index of `index` is the last
+  // but one of the domain, and runs up to `last`. None if the innermost one has
+  // more than two bounds or rounds them.
   std::optional<int64_t> SumOfRows(const IndexVector& index,
                                    int64_t last) const {
     const auto d = static_cast<size_t>(index.size());
@@ -288,7 +289,7 @@ class Counter {
     return sum > kMax ? kMax : static_cast<int64_t>(sum);
   }
 
-  // Of values [first, end) of the next index, two neighbouring cuts.
+  // Points with values [first, end) of the next index, two neighbouring cuts.
   int64_t CountRun(const Steps& steps, int64_t first, int64_t end,
                    IndexVector& index) {
     const bool is_dense = std::any_of(

@@ -75,27 +75,27 @@ struct ResultSet {
   AffineMap map;  // domain point -> label index
 };
 
-// Tiles may hold an array under other indices: what the user calls a(i) is at
-// i there, but for index `dim`, where it is at factors . i.
+// SkewedBox: an array that tiles hold under other indices. The user's a(i) lies
+// at i there, but for index `dim`, where it lies at factors . i.
 struct SkewedBox {
   int32_t dim = 0;
   std::vector<int64_t> factors;
-  // What labels hold, by their own indices, all of which vary.
+  // The box of labels, by their own indices, all of which vary.
   std::vector<int64_t> lower;
   std::vector<int64_t> upper;
   std::vector<int64_t> step;
   std::vector<int32_t> tile_index;
 };
 
-// What a user calls the results: a box of one of his arrays, which may have
-// been coalesced into tiles. Along user index d the box runs from lower[d] to
-// upper[d] in steps of step[d]. If tile_index[d] >= 0, a result label whose
-// index there is i holds those of them in origin[d] + i*extent[d] ..
-// origin[d] + (i+1)*extent[d]-1; its value has one shape entry per such d, in
-// order of d. If tile_index[d] is -1, lower[d] == upper[d].
+// ResultView: results as the user names them, a box of an array of the program
+// text, which may have been coalesced into tiles. Along user index d the box
+// runs from lower[d] to upper[d] in steps of step[d]. If tile_index[d] >= 0, a
+// result label whose index there is i holds elements origin[d] + i*extent[d] ..
+// origin[d] + (i+1)*extent[d]-1; its value has a shape entry for each such d,
+// in order of d. If tile_index[d] is -1, lower[d] == upper[d].
 //
-// Without coalescing (one label per user label, value of any shape) `extent`
-// is 1, and the value's own block shape follows.
+// Without coalescing (a label for each of the user's, value of any shape)
+// `extent` is 1, and the value's own block shape follows.
 struct ResultView {
   std::string array;  // the user's name
   int32_t result_set = 0;
@@ -105,8 +105,8 @@ struct ResultView {
   std::vector<int32_t> tile_index;
   std::vector<int64_t> origin;
   std::vector<int64_t> extent;
-  // Then `origin` and `extent` are of those indices, and `tile_index` says no
-  // more than what varies.
+  // Then `origin` and `extent` are of those indices, and `tile_index` only
+  // tells the varying indices.
   std::optional<SkewedBox> skewed;
 
   // How many values index d takes.
@@ -115,14 +115,14 @@ struct ResultView {
   }
 };
 
-// A loop that ends by a value: the program is described for the last round that
-// there may be. Round r is the tasks whose time is not beyond first + r*step,
-// and not in a round before; rounds exist one after another, as long as the
-// label array(first + r*step) of the newest one is bound to 0. What a task
-// requires is made in its own round or before. See rounds.h.
+// Repeat: a loop that ends by a value. The program is described for the last
+// round that there may be. Round r is the tasks whose time is not beyond first
+// + r*step, and not in a round before; rounds exist one after another, as long
+// as the label array(first + r*step) of the newest one is bound to 0. Labels
+// that a task requires are made in its own round or before. See rounds.h.
 struct Repeat {
-  // When a point of a result set is a result of a program that ends at `time`:
-  // if its own time is that, or not beyond.
+  // Condition under which a point of a result set is a result of a program that
+  // ends at `time`: its own time is `time` (`is_exact`), or not beyond.
   struct ResultTime {
     AffineExpr time;
     bool is_exact = false;

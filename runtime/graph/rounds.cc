@@ -50,7 +50,7 @@ Program ProgramAt(const Program& program, int64_t time) {
         view.tile_index[d] = first == last ? -1 : index;
         continue;
       }
-      // Of a tile that holds where the loop ends one level counts, its first.
+      // In a tile that holds the end of the loop, the result is its first time.
       const bool is_round =
           at.is_exact && expr.LastIndex() == at.time.LastIndex();
       const int64_t begin = view.origin[d] + first * view.extent[d];

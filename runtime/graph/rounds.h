@@ -42,7 +42,7 @@ class Rounds {
   // The loop's parameter in the last round that there may be.
   int64_t time_max() const { return IsLoop() ? repeat_->last : 0; }
 
-  // Its round is not known to exist.
+  // The round of `task` is not known to exist.
   bool IsAhead(const Task& task) const {
     return IsLoop() &&
            repeat_->class_time[static_cast<size_t>(task.task_class)].Evaluate(
@@ -65,10 +65,10 @@ class Rounds {
   bool IsResult(const Label& label) const;
   // As many times as it is a result; 0 for those that only may become one.
   int64_t ResultsAt(const Label& label) const;
-  // What is to be demanded: the condition, then the results, with the condition
-  // if that round is the last that there may be.
+  // Visits the labels to demand: the condition, then the results, with the
+  // condition if that round is the last that there may be.
   bool ForEachDemanded(absl::FunctionRef<bool(const Label&)> visit) const;
-  // How many results there are; none while that is not known.
+  // The number of results; none while that is not known.
   std::optional<int64_t> ResultCount() const;
   // Tasks of the known rounds.
   int64_t TaskCount() const;

@@ -7,7 +7,7 @@
 
 namespace dogged {
 
-// Of counts: neither is negative.
+// Product of counts: neither is negative.
 inline int64_t SaturatingMul(int64_t a, int64_t b) {
   int64_t out;
   return __builtin_mul_overflow(a, b, &out)

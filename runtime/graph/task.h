@@ -1,4 +1,4 @@
-// Task: one point of a task class. Plain value.
+// Task: a point of a task class. Plain value.
 #ifndef DOGGED_RUNTIME_GRAPH_TASK_H_
 #define DOGGED_RUNTIME_GRAPH_TASK_H_
 

@@ -9,12 +9,12 @@
 namespace dogged {
 namespace {
 
-// Of one class.
+// Samples of a class, at most.
 constexpr double kSamplesMax = 1024;
 constexpr int64_t kSamplesInARowMax = 256;
 
-// Visits points that are, in each dimension, at both ends of what the
-// dimensions further out leave and evenly between them.
+// Sampler: visits points that are, in each dimension, at both ends of the range
+// that outer dimensions leave, and evenly between them.
 class Sampler {
  public:
   Sampler(const Domain& domain,

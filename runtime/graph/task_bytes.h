@@ -1,4 +1,4 @@
-// TaskBytes: what tasks take in memory, before they run, as far as their
+// TaskBytes: the memory that tasks take, before they run, as far as their
 // kernels know. Pure; thread-safe as kernels are.
 #ifndef DOGGED_RUNTIME_GRAPH_TASK_BYTES_H_
 #define DOGGED_RUNTIME_GRAPH_TASK_BYTES_H_
@@ -13,21 +13,22 @@ namespace dogged {
 
 class TaskBytes {
  public:
-  // One kernel per Program::kernels, null where no task runs it. Both outlive
-  // this.
+  // `kernels` by position in Program::kernels, null where no task runs it. Both
+  // outlive this.
   TaskBytes(const Relations& relations, const KernelTable& kernels)
       : relations_(relations), kernels_(kernels) {}
 
-  // Of the values that it makes; 0 if that is not known.
+  // Bytes of the values that `task` makes; 0 if that is not known.
   int64_t OutputsOf(const Task& task) const;
-  // Of those and of its inputs.
+  // Bytes of its outputs and inputs.
   int64_t AllOf(const Task& task) const;
   // See Kernel::ScratchBytes().
   int64_t ScratchOf(const Task& task) const;
 
   // Calls `visit` for tasks of every class: at the corners of its domain and
   // evenly between them, about a thousand at most. Extents that depend on the
-  // index mostly do so at rims, so one of the largest is among them.
+  // index mostly do so at the edges of the domain, so one of the largest is
+  // among them.
   void ForEachSample(absl::FunctionRef<void(const Task&)> visit) const;
   // How many labels there are at a time where no more than `versions_max`
   // versions of a row are, an estimate.

@@ -25,14 +25,14 @@ class TaskGraph {
   // it returns false; then returns false itself. A task that requires two
   // things is visited twice. ([MC]: get_children)
   bool ForEachChild(const Task& task, Visitor visit) const;
-  // How many labels `task` waits for: what it requires, as often as it does.
-  // One task may create several of them. ([MC]: get_num_parents)
+  // Number of labels that `task` requires, with repetition. A parent may create
+  // several of them. ([MC]: get_num_parents)
   int ParentCount(const Task& task) const;
   // Calls `visit` for each task that requires nothing, class by class, in
   // lexicographic order, until it returns false; then returns false itself.
   // Looks at each task of classes whose requirements have guards.
   bool ForEachEntry(Visitor visit) const;
-  // The same for tasks that create a result; one that creates several is
+  // Likewise for tasks that create a result; a task that creates several is
   // visited for the first of them only.
   bool ForEachExit(Visitor visit) const;
 

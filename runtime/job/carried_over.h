@@ -1,6 +1,6 @@
-// CarriedOver: what one incarnation of an agent leaves to the next one in the
-// same process, of one job. Others took the first for dead, or it was cut off
-// from all of them; what it has computed is right all the same.
+// CarriedOver: the part of a job's state that an incarnation of an agent leaves
+// to the next one in the same process. The first counted as dead, or was cut
+// off from all agents; its values are right all the same.
 #ifndef DOGGED_RUNTIME_JOB_CARRIED_OVER_H_
 #define DOGGED_RUNTIME_JOB_CARRIED_OVER_H_
 

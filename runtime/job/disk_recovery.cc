@@ -24,8 +24,8 @@ DiskRecovery::DiskRecovery(JobContext& job, Dictionary& dictionary,
 CarriedOver DiskRecovery::TakeCarriedOver() const {
   const auto all = [](const Label&) { return true; };
   CarriedOver out{.digests = conflicts_.AllDigests()};
-  // Where memory is short, values that nobody may want any more are a burden:
-  // who has done with them has to be found out anew.
+  // Where memory is short, values that may not be needed any more are a burden:
+  // their consumers would have to be asked anew.
   if (storage_.bytes_max() > 0) return out;
   out.bound_rows = labels_.watermarks.BoundRows(all);
   out.retired_rows = labels_.watermarks.RetiredRows(all);
@@ -39,7 +39,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   return out;
 }
 
-// As out of a directory: of rows that ended here what lies behind need not be
+// As out of a directory: labels behind the ends of rows here need not be
 // durable.
 void DiskRecovery::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
                                     Outbox& out) {

@@ -1,5 +1,5 @@
-// DiskRecovery: values whose bytes are on disk: loaded for those who wait,
-// adopted after a restart or from a former incarnation, and lost.
+// DiskRecovery: values whose bytes are on disk: loaded for waiters, adopted
+// after a restart or from a former incarnation, and lost.
 #ifndef DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 #define DOGGED_RUNTIME_JOB_DISK_RECOVERY_H_
 
@@ -27,10 +27,9 @@ class DiskRecovery {
   // All outlive this.
   DiskRecovery(JobContext& job, Dictionary& dictionary, const Parts& parts);
 
-  void StartDiskScan();  // offers what the agent's directory holds of this job
+  void StartDiskScan();  // offers values of this job in the agent's directory
   void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
-  // What was loaded goes to those who wait for it, and what is to be written
-  // goes to disk.
+  // Sends loaded values to their waiters, and values to be written to disk.
   void AdvanceStorage(absl::Time now, Outbox& out);
   CarriedOver TakeCarriedOver() const;  // for the next incarnation
   void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,

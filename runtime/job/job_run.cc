@@ -11,8 +11,8 @@ namespace {
 
 // Demands that are followed before others have their turn: some milliseconds.
 constexpr int kExpandedAtOnce = 256;
-// Where tasks run or wait for the executor, the search may take its time; what
-// they make ready may not wait for it.
+// Where tasks run or wait for the executor, the search may take its time; tasks
+// that they make ready may not wait for it.
 constexpr int kExpandedBesideWork = 4;
 
 absl::Status CheckMemory(const JobStorage& storage,
@@ -123,7 +123,7 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
 void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   tasks_.NoteEnded(completion.task);
   if (!job_.failure.ok()) return;
-  // Of an earlier run of this job.
+  // The task is of an earlier run of this job.
   if (absl::IsCancelled(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
     return;
@@ -137,7 +137,8 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
         TroubleKind::kUnable,
         NameTask(completion.status, job_.program(), completion.task));
   }
-  // What an earlier run of this task gave up it may have needed yet.
+  // Chunks that the task reads may have been dropped as an earlier run of it
+  // unpinned them.
   if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
     return demands_.DemandInputs(now, completion.task, /*depth=*/1,
@@ -308,7 +309,7 @@ void JobRun::RaiseRound(int64_t round, bool is_last) {
 }
 
 // Another round of a loop exists, or the last one is known: its tasks may run,
-// and what is a result only if the loop had ended before, is none.
+// and results of an end before that are none.
 void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
   job_.stall.NoteProgress(now);
   job_.next_sweep = now;

@@ -1,8 +1,8 @@
-// JobRun: one agent's part in one job, where what to compute (graph, exec) and
-// where it is kept (kvstore, routing) meet. It wires the components together,
-// each of which stands in a file of its own, hands them messages, completions
-// and time, and gives the executor work. A machine: no threads, clocks or
-// sockets. How it works is in docs/ARCHITECTURE.md, "The protocol".
+// JobRun: an agent's part in a job, where computing (graph, exec) meets the
+// dictionary (kvstore, routing). It wires the components together, each of
+// which stands in a file of its own, hands them messages, completions and time,
+// and gives the executor work. A machine: no threads, clocks or sockets. How it
+// works is in docs/ARCHITECTURE.md, "The protocol".
 #ifndef DOGGED_RUNTIME_JOB_JOB_RUN_H_
 #define DOGGED_RUNTIME_JOB_JOB_RUN_H_
 
@@ -43,14 +43,14 @@ class JobRun {
     dictionary_.homes.ExpectHandover(now, leaver);
   }
   void TellStart(Outbox& out) { dictionary_.homes.TellStart(out); }
-  // Of kind JobMessage, also of this agent. Errors: kInvalidArgument for a
-  // malformed one, which changes nothing.
+  // Takes a message of kind JobMessage, also from this agent. Errors:
+  // kInvalidArgument for a malformed one, which changes nothing.
   absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
                        absl::string_view body, Outbox& out);
-  // `value`, of `from`, is lent: as a kPublish of it.
+  // Takes `value`, lent by `from`, as if by kPublish.
   absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
                            const Value& value, Outbox& out);
-  // Needs the bytes of that, which is an announcement.
+  // Whether the value of `announce` is needed here.
   bool Lacks(absl::string_view announce) const {
     return dictionary_.replication.Lacks(announce);
   }
@@ -67,7 +67,7 @@ class JobRun {
   void CopyOrphans(int64_t bytes_max) {
     dictionary_.sender.CopyOrphans(bytes_max);
   }
-  void Pause() { tasks_.Pause(); }  // no task starts; what is ready moves away
+  void Pause() { tasks_.Pause(); }  // no task starts; ready ones move away
   void SetKernels(
       std::shared_ptr<const KernelTable> kernels) {  // if it has none
     tasks_.SetKernels(std::move(kernels));
@@ -87,9 +87,9 @@ class JobRun {
   std::vector<std::pair<Label, Value>> TakeResults() {
     return results_.TakeResults();
   }
-  // DONE: results no longer count as demanded, but by those who Want() them.
+  // DONE: results no longer count as demanded, except by Want().
   void SetResultsDemanded(bool demanded) { job_.goal.is_demanded = demanded; }
-  // The job has ended: what is on disk and elsewhere too goes.
+  // The job has ended: drops values on disk that exist elsewhere too.
   void ConcludeStorage() { storage_.Conclude(); }
 
   // --- incarnations and directories
@@ -122,7 +122,7 @@ class JobRun {
   int64_t held_bytes() const {
     return dictionary_.labels.shard.BytesInMemory();
   }
-  // Of a label that this agent holds, or has heard of.
+  // The digest of a label that this agent holds, or has heard of.
   std::optional<Digest> KnownDigest(const Label& label) const {
     return dictionary_.conflicts.KnownDigest(label);
   }

@@ -10,11 +10,11 @@
 namespace dogged {
 namespace {
 
-// What bytes take that have to travel, in time: 100 MB/s.
+// Time for each byte that has to travel: 100 MB/s.
 constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
 
-// Who has had nothing to do for so long asks for a task whatever the processors
-// do.
+// An agent that has been idle for so long asks for a task, however busy the
+// processors are.
 constexpr absl::Duration kBoredAfter = absl::Seconds(1);
 
 // Workers of all members on the host of `agent`; 0 if it is no member.
@@ -68,8 +68,8 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   }
 }
 
-// Of inputs that the thief neither has nor could be lent: they are to reach it
-// sooner than the task would end here.
+// Bytes of inputs that the thief neither has nor could be lent: they are to
+// reach it sooner than the task would end here.
 int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
   const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
   int64_t bytes = 0;
@@ -112,7 +112,7 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
       });
       if (record == nullptr) continue;
       has_given = true;
-      // It takes no notice of inputs that come before it knows what for.
+      // The thief ignores inputs that come before it knows the task.
       job_.messenger.SendTo(
           thief, JobMessage::kGranted,
           EncodeClaim({.task = record->task,
@@ -153,9 +153,9 @@ void TaskGrants::HandleGrant(absl::Time now, AgentId from,
   demands_.FetchInputs(task, /*coming_from=*/from, out);
 }
 
-// A thief repeats that it has the task, and demands what was lost on the way.
-// Gifts whose inputs don't come are given up, and that of which nothing is
-// heard runs at home.
+// A thief repeats its claim of a granted task, and demands inputs lost on the
+// way. Granted tasks whose inputs don't come are dropped, and run at home as
+// their claim ends.
 void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   std::vector<Task> missing;
   absl::btree_map<Task, RemoteTask> grants;
@@ -181,7 +181,7 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
       demands_.FetchInputs(task, AgentId(), out);
     }
   }
-  // A thief that leaves has run what it had, and hands that over.
+  // A thief that leaves has run its tasks, and hands their outputs over.
   for (auto& record : tasks_.stealing().TakeBack(now, [this](AgentId thief) {
          return !labels_.places.placement().Contains(thief) &&
                 !labels_.handover.IsAwaiting(thief);
@@ -203,11 +203,11 @@ void TaskGrants::HandleSteal(absl::Time now, AgentId from,
 
 void TaskGrants::HandleClaim(absl::Time now, AgentId from,
                              const ClaimBody& body) {
-  // Its view is another, and it tries elsewhere.
+  // The thief has another view, and tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
   const absl::Time limit = now + job_.limits.grant_silence_max;
   if (tasks_.stealing().Extend(body.task, from, limit)) return;
-  // Its home was elsewhere when the thief began to run it.
+  // The task's home was elsewhere when the thief began to run it.
   if (auto record = tasks_.ready().Remove(body.task); record != nullptr) {
     tasks_.stealing().Grant(from, limit, std::move(record));
   } else if (!tasks_.IsInFlight(body.task) && !tasks_.IsDone(body.task)) {

@@ -1,6 +1,6 @@
-// TaskGrants: idle agents run tasks of others (stealing.h). The home names a
-// task and sends what it has of its inputs; the thief demands the others, runs
-// the task, and publishes what it made to the home.
+// TaskGrants: idle agents run tasks of other homes (stealing.h). The home
+// grants a task and sends the inputs that it has; the thief demands the rest,
+// runs the task, and publishes its outputs to the home.
 #ifndef DOGGED_RUNTIME_JOB_TASK_GRANTS_H_
 #define DOGGED_RUNTIME_JOB_TASK_GRANTS_H_
 
@@ -27,9 +27,9 @@ class TaskGrants {
         tasks_(tasks),
         demands_(demands) {}
 
-  // Tasks that wait here for workers, and that others have asked for.
+  // Grants tasks that wait here for workers to agents that have asked.
   void GrantTasks(absl::Time now, Outbox& out);
-  // So many tasks more than the workers need are worth making ready.
+  // Tasks beyond the need of the workers that are worth making ready.
   int64_t RoomCount(absl::Time now);
   void AskForTasks(absl::Time now, Outbox& out);  // if this agent is idle
   void HandleSteal(absl::Time now, AgentId from, const StealBody& body);

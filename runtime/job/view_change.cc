@@ -44,8 +44,8 @@ void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   homes_.PeerStarted(now, peer, out);
 }
 
-// Homes have changed, or have heard nothing: what was asked so far says nothing
-// about how soon they answer.
+// Homes have changed, or have heard nothing: demands so far tell nothing about
+// how soon they answer.
 void ViewChange::AskAllAgain(absl::Time now) {
   tasks_.demanded().CheckAllAt(now);
   results_.AskAllAgain(now);

@@ -185,7 +185,7 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
   if (node.arena != nullptr) {
     agent_options.self.arena = node.arena->address();
     agent_options.shared_memory = node.arena;
-    // As `dogged agent` has it: what is lent can't be evicted.
+    // As in `dogged agent`: a lent value can't be evicted.
     agent_options.lending.lent_bytes_max =
         options_.job_limits.memory_bytes_max / 8;
     agent_options.lending.recount_first =
@@ -386,8 +386,8 @@ void Cluster::NoteMade(const Completion& done) {
   });
 }
 
-// It and the agent that the first client talks to are members for each other,
-// and no cut lies between them.
+// `node` and the first client's contact are members for each other, and no cut
+// lies between them.
 bool Cluster::IsNearClient(const Node& node) const {
   const Node* contact = clients_.front().contact;
   if (contact == nullptr || contact->agent == nullptr) return false;
@@ -444,7 +444,7 @@ SimOutcome Cluster::Run() {
   SetCheckContext(context.c_str());
   job_ = std::make_unique<Job>(*Job::Decode(encoded_job_));
   relations_ = std::make_unique<Relations>(job_->program);
-  // Of a loop all that there may be, until it has ended.
+  // For a loop, the tasks of all rounds that there may be, until it has ended.
   outcome_.tasks_needed = job_->program.TaskCount();
   clients_.push_back(
       {.submission = SubmissionId(1), .rounds = Rounds(*relations_)});

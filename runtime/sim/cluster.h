@@ -27,7 +27,7 @@
 
 namespace dogged {
 
-// How many of each; when and to whom is drawn from the seed.
+// How many of each; times and agents are drawn from the seed.
 struct FaultPlan {
   int crash = 0;      // an agent vanishes, for ever
   int pair = 0;       // two agents vanish at the same moment
@@ -35,12 +35,12 @@ struct FaultPlan {
   int pause = 0;      // stands still for a while
   int join = 0;       // a new agent
   int leave = 0;      // hands over and goes
-  int partition = 0;  // two halves hear nothing of each other for a while
+  int partition = 0;  // two parts hear nothing of each other for a while
   int blackout = 0;   // all vanish, and come back as other incarnations
   int sick = 0;       // a new agent with a sickness, drawn
   // The same for up to ten minutes; most times are much shorter.
   int stop = 0;   // an agent stands still
-  int split = 0;  // two halves
+  int split = 0;  // two parts
   int deaf = 0;   // an agent hears nothing, but is heard
   int mute = 0;   // an agent is not heard, but hears
   int link = 0;   // of two agents one does not hear the other, or both
@@ -63,19 +63,20 @@ struct FaultPlan {
 struct SimOptions {
   int agents = 8;
   int workers = 1;
-  // So many of the first agents are of another numeric class than the job.
+  // Number of the first agents that are of another numeric class than the job.
   int foreign_agents = 0;
-  // Of the first agents, and what joins as `sick` gets if it is not drawn.
+  // Sicknesses of the first agents, and of an agent that joins as `sick`; kNone
+  // of the latter: drawn.
   std::vector<Sickness> sick_agents;
   Sickness sick_joiner = Sickness::kNone;
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
-  // Another one attaches to the job, and begins to read, slowly, once the first
-  // has all results and has said so.
+  // A second client attaches to the job, and begins to read, slowly, once the
+  // first has all results and has told so.
   bool second_client = false;
-  // All agents know one another when the job is submitted, else the first one
-  // has it before the others join. None: drawn.
+  // All agents know each other when the job is submitted; false: the first
+  // agent has the job before the rest join. None: drawn.
   std::optional<bool> gathers_first;
   uint64_t seed = 1;
   JobOptions job;
@@ -88,12 +89,13 @@ struct SimOptions {
   absl::Duration fault_span;
   // Virtual time, beyond that of the tasks, after which a run counts as hung.
   absl::Duration time_max = absl::Minutes(2);
-  // Agents on one host die together in nobody's plan, but copies avoid them.
+  // Hosts that the agents are spread over: copies avoid the host of the home.
   int hosts = 4;
-  // A pin interval of zero is drawn: in half of the seeds a small one. So is
-  // credit below zero: in a quarter of the seeds there is none. Of copies below
-  // zero in half of the seeds hardly any go without a cut. Of bulks below zero
-  // in a third of the seeds each is of one label, in a third of a few.
+  // Limits drawn from the seed. generation_interval 0: small in half of the
+  // seeds. copies.labels_max -1: in half of the seeds hardly any copies without
+  // a cut. credit_bytes -1: in a quarter of the seeds no credit.
+  // batch_bytes_max -1: in a third of the seeds a label for each message, in a
+  // third a few.
   JobLimits job_limits = {{.generation_interval = 0,
                            .copies = {.labels_max = -1},
                            .cuts = {.loss_interval = absl::ZeroDuration()},
@@ -105,21 +107,21 @@ struct SimOptions {
   // Agents write values even without directories, if memory is short.
   bool spill = false;
   DiskFaults disk;
-  // What the agents of a host share: bytes of each one's arena, and from which
-  // length on values lie there. -1: drawn; 0: nothing is shared.
+  // Arenas that agents of a host share: bytes of each, and the length from
+  // which on values lie there. -1: drawn; 0: nothing is shared.
   int64_t arena_bytes = -1;
   int64_t arena_value_bytes_min = 1;
   // Longer bodies travel as streams; a small one makes all values do so.
   int64_t stream_bytes_min = Limits{}.stream_bytes_min;
-  // After the results are there all links are mended, and within so much time
-  // all agents must have one view; zero: not looked at.
+  // Time within which all agents must have the same view, after the results are
+  // there and all links are mended; zero: not checked.
   absl::Duration heals_within;
   // Counts labels that were made with several digests, see SimOutcome.
   bool compares_made = false;
-  // Of this job clients give agents the large inputs; outlives the cluster.
+  // Job whose large inputs clients give to agents; outlives the cluster.
   const Job* inputs = nullptr;
-  // Others of routing. A queue's bound holds for the network, too, if it is
-  // smaller than this.
+  // Limits of routing. The bound of a queue holds for the network, too, if it
+  // is smaller than the default.
   Limits limits;
   SimTrace trace;  // null: nobody looks
 };
@@ -145,11 +147,11 @@ struct SimOutcome {
   int64_t live_bytes_max = 0;     // of values, likewise
   int64_t disk_bytes = 0;         // of all disks, at the end
   int64_t loans = 0;              // values lent to others of the host
-  int64_t spared = 0;             // offered to who had them
+  int64_t spared = 0;             // offered to agents that had them
   int64_t refused = 0;            // messages that made no sense
-  // Of labels that were made with several digests: all; and those of which
-  // the client, its contact and the members that this one reaches know several
-  // at the end.
+  // Labels that were made with several digests: all; and those of which the
+  // client, its contact and the members that this one reaches know several
+  // digests at the end.
   int64_t unequal_labels = 0;
   int64_t unequal_known = 0;
   // An agent has just failed the job, and the client was done first.
@@ -158,7 +160,7 @@ struct SimOutcome {
   int64_t rebirths = 0;        // agents that went on as another incarnation
 };
 
-// What a simulated job record calls its result digest.
+// The result digest of a simulated job record.
 Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests);
 
 class Cluster {
@@ -175,7 +177,7 @@ class Cluster {
   struct Client {
     SubmissionId submission;
     Rounds rounds;                         // as far as it knows
-    Node* contact = nullptr;               // whom it talks to
+    Node* contact = nullptr;               // agent that it talks to
     absl::btree_map<Label, bool> missing;  // asked for, or not
     absl::btree_map<Label, Digest> results;
     absl::Duration stands;  // that long after the first one is done
@@ -243,10 +245,10 @@ class Cluster {
   bool PollClient(Client& client);
   bool IsStuck(Client& client);
   Node* RandomMember();
-  // As one who talks to that agent, or as one who does not any more.
+  // Tells `node` whether a client that it talks to supplies inputs.
   void SetSupplier(Node& node, bool is_there);
   void SupplyInputs();
-  // What a client misses, once it is known where a loop ends.
+  // Lists the results that a client misses, once the end of a loop is known.
   static void ListResults(Client& client);
   std::string WhatIsMissing() const;
   void SayDelivered(const Client& client);

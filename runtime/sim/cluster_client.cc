@@ -72,8 +72,8 @@ void Cluster::Begin() {
   });
 }
 
-// It attaches while the job runs, and may stand still until long after the
-// first one has gone.
+// The second client attaches while the job runs, and may stand still until long
+// after the first one has gone.
 void Cluster::AddSecondClient() {
   Rng drawn = Rng(options_.seed).Stream("second client");
   clients_.push_back({.submission = SubmissionId(2),
@@ -125,7 +125,7 @@ void Cluster::PollClients() {
         const auto asked = client.missing.find(label);
         if (asked == client.missing.end() || !asked->second) continue;
         client.missing.erase(asked);
-        // What the bytes are now, not what they were said to be.
+        // Digest of the bytes as they came, not as announced.
         client.results[label] = Hash128(value.view());
         if (options_.trace == nullptr) continue;
         options_.trace({.kind = SimEvent::Kind::kResult,
@@ -142,7 +142,7 @@ void Cluster::PollClients() {
     if (client.is_done || queue_.now() < client.reads_from) continue;
     if (!PollClient(client)) return;
     if (!client.is_done) continue;
-    // Whoever stands still counts from now on.
+    // Clients that stand still do so from now on.
     for (Client& other : clients_) {
       other.reads_from = queue_.now() + other.stands;
     }
@@ -186,7 +186,8 @@ bool Cluster::PollClient(Client& client) {
     client.contact = RandomMember();
     for (auto& [label, asked] : client.missing) asked = false;
     if (client.contact != nullptr) {
-      // The job may have died with the last one before anybody else had it.
+      // The job may have died with the last contact before any other agent had
+      // it.
       Submit(*client.contact, client.submission);
       SetSupplier(*client.contact, true);
     }
@@ -245,7 +246,7 @@ std::string Cluster::WhatIsMissing() const {
   return out.empty() ? "a loop has not ended" : absl::StrJoin(out, "; ");
 }
 
-// As `dogged run` does; others may want the results yet.
+// As in `dogged run`: other clients may still want the results.
 void Cluster::SayDelivered(const Client& client) {
   if (!options_.second_client || client.contact == nullptr ||
       client.contact->agent == nullptr) {

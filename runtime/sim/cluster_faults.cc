@@ -1,4 +1,4 @@
-// Faults of a simulated cluster: when they happen, to whom, for how long.
+// Faults of a simulated cluster: their times, agents and durations.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace dogged {
 namespace {
 
-// What goes through a link that loses large messages.
+// Size up to which messages pass a link that loses large ones.
 constexpr int64_t kSmallBytesMax = 600;
 
 }  // namespace

@@ -25,7 +25,8 @@ struct Cluster::Node {
   int place = 0;  // of the process: its incarnations share address and contacts
   std::shared_ptr<Contacts> contacts;
   absl::btree_set<std::string> named;  // contacts that it was told as it began
-  // Of the incarnation before, to be adopted once the contacts have settled.
+  // State of the incarnation before, to be adopted once the contacts have
+  // settled.
   std::optional<CarriedOver> left;
   std::string host;
   std::unique_ptr<SimNetwork::Endpoint> transport;

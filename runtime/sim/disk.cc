@@ -59,7 +59,7 @@ SimEngine::~SimEngine() {
 }
 
 void SimEngine::Submit(EngineRequest request) {
-  // An agent's memory is what lives and dies in its own events.
+  // Memory made and freed in an agent's own events is the agent's.
   request.value =
       Bytes(absl::StrCat(request.value.view(), request.rest.view()));
   request.rest = Bytes();

@@ -1,6 +1,6 @@
 // A disk in virtual time, and the Engine port on it. The disk outlives the
-// agent; what was not synced when the agent died may be forgotten. It can be
-// full, can hand out other bytes than it was given, and can lose all of them.
+// agent; writes that were not synced when the agent died may be forgotten. The
+// disk can be full, can return other bytes than were written, and can lose all.
 #ifndef DOGGED_RUNTIME_SIM_DISK_H_
 #define DOGGED_RUNTIME_SIM_DISK_H_
 
@@ -24,7 +24,7 @@ struct DiskFaults {
   double lose = 0;        // that a sync loses all that was there; once a disk
 };
 
-// What is there when nobody runs.
+// SimDisk: the contents, which outlive agents.
 struct SimDisk {
   absl::btree_map<std::string, std::string> content;
   int64_t bytes = 0;  // of keys and values
@@ -54,7 +54,7 @@ class SimEngine : public Engine {
   void Scan(const EngineRequest& request, EngineReply& reply);
   void Sync();
   void Reply(EngineReply reply);
-  // What a read gives: `value`, or something like it.
+  // Result of a read: `value`, or corrupted bytes.
   Bytes Read(const std::string& value);
   bool IsFull() const;
 

@@ -19,12 +19,12 @@ class SimExecutor : public Executor {
  public:
   SimExecutor(EventQueue& queue, int workers, absl::Duration task_time, Rng rng,
               std::function<void()> wake, ValueMemory* memory = nullptr);
-  // From now on what runs here is noted, as of `agent`.
+  // Notes tasks that run here from now on, as of `agent`.
   void Trace(AgentId agent, const SimTrace& trace) {
     agent_ = agent;
     trace_ = trace;
   }
-  // From now on a task finds no memory for what it makes, with `probability`.
+  // From now on a task finds no memory for its outputs, with `probability`.
   void LackMemory(double probability) { no_memory_ = probability; }
   // Hears of each task that ends, before the agent does.
   void OnEnded(std::function<void(const Completion&)> hears) {

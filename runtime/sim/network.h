@@ -1,10 +1,9 @@
 // A network that delays, loses, doubles, reorders and parts. Everything is
 // drawn from its own stream of the run's seed. Without `reorder` messages
-// between two agents keep their order, as on a connection; with it they come as
-// their delays would have it, and some a long time later. What is under way
-// from one agent to another may be bounded, as a queue is; then what a link
-// does not take stays there until it is mended, as with a connection that
-// stalls.
+// between two agents keep their order, as on a connection; with it they come in
+// order of their delays, and some a long time later. Bytes under way from one
+// agent to another may be bounded, as in a queue; then messages that a link
+// does not take wait until it is mended, as on a connection that stalls.
 //
 // A link stands between two *places*; incarnations of one process share one.
 #ifndef DOGGED_RUNTIME_SIM_NETWORK_H_
@@ -39,7 +38,7 @@ class SimNetwork {
              const SimTrace& trace = nullptr)
       : queue_(queue), faults_(faults), rng_(rng), trace_(trace) {}
 
-  // One agent's end. `deliver` is called when something has arrived.
+  // An agent's end. `deliver` is called when something has arrived.
   class Endpoint : public Transport {
    public:
     Endpoint(SimNetwork& network, AgentId self, std::function<void()> wake,
@@ -64,9 +63,9 @@ class SimNetwork {
     int64_t dropped_count_ = 0;
   };
 
-  // What a link does to messages from one place to another.
+  // Link: faults of the way from one place to another.
   struct Link {
-    // The first longer one stalls what comes after it, as on a connection.
+    // The first longer message stalls all after it, as on a connection.
     int64_t bytes_max = INT64_MAX;
     absl::Duration delay;  // more than usual
   };
@@ -80,7 +79,8 @@ class SimNetwork {
   void MendAll();
   // A message of so many bytes would arrive, but for chance.
   bool Reaches(int from, int to, int64_t bytes) const;
-  // From one agent to another, at a time; what is sent beyond it is lost.
+  // Bytes under way from one agent to another, at most; messages beyond are
+  // lost.
   void SetQueueBytesMax(int64_t bytes) { queue_bytes_max_ = bytes; }
 
   int64_t sent_count() const { return sent_count_; }

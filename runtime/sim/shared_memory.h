@@ -1,6 +1,6 @@
-// Shared memory of simulated processes: arenas that others of their host can
-// map. What is given back is scribbled over at once, so whoever reads what he
-// has no right to computes nonsense, which a test sees.
+// Shared memory of simulated processes: arenas that processes of their host can
+// map. Returned memory is scribbled over at once, so an agent that reads
+// without a loan computes nonsense, which a test sees.
 #ifndef DOGGED_RUNTIME_SIM_SHARED_MEMORY_H_
 #define DOGGED_RUNTIME_SIM_SHARED_MEMORY_H_
 
@@ -18,7 +18,8 @@
 
 namespace dogged {
 
-// Of one process; agents that are restarted in it follow one another.
+// SimArena: the arena of a process, in which agents may be restarted one after
+// another.
 class SimArena : public SharedMemory, public ValueMemory {
  public:
   // All processes of a simulation, by address.
@@ -32,8 +33,8 @@ class SimArena : public SharedMemory, public ValueMemory {
   SimArena(const SimArena&) = delete;
   SimArena& operator=(const SimArena&) = delete;
 
-  // The process ends here: nobody can map it any more, and what is given back
-  // stays as it is for those who do.
+  // The process ends here: its arena cannot be mapped any more, and returned
+  // memory stays as it is for processes that map it.
   void End();
   const std::string& host() const { return host_; }
 

@@ -1,5 +1,5 @@
-// What may be wrong with a simulated agent from its beginning, and is no fault
-// of the job's.
+// Sickness: a defect that a simulated agent has from its beginning, and which
+// is no fault of the job's.
 #ifndef DOGGED_RUNTIME_SIM_SICKNESS_H_
 #define DOGGED_RUNTIME_SIM_SICKNESS_H_
 
@@ -17,7 +17,7 @@ enum class Sickness : uint8_t {
   kFullDisk,         // takes nothing; only where agents have disks
   kNoKernels,        // they can't be made
   kSlowKernels,      // a compiler fails: tasks take thirty times as long
-  kNoValues,         // every other task finds no memory for what it makes
+  kNoValues,         // every other task finds no memory for its outputs
   kHangingCompiler,  // kernels are made after an hour
 };
 inline constexpr int kSicknesses = 6;  // without kNone

@@ -16,7 +16,7 @@
 namespace dogged {
 
 struct SimEvent {
-  // Numbers stay what they are: they stand in files.
+  // Numbers never change: they stand in files.
   enum class Kind : uint8_t {
     kSent = 1,     // from `agent` to `other`; may be lost
     kArrived = 2,  // from `agent` at `other`, perhaps with a changed byte

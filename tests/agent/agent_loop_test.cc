@@ -1,8 +1,8 @@
 // Aim: while the loop's thread sleeps, workers pass in its place; it still
 // wakes up for messages and clients, which their passes leave to it. Method: a
-// real server on its thread, over a real poller and control port; the test
-// takes the worker's part of the turn, and a transport notes what it is asked.
-// All waits are for something that has to happen.
+// real AgentLoop on its thread, over a real poller and control port; the test
+// takes the worker's part of the turn, and a transport notes the calls. All
+// waits are for events that have to happen.
 #include "runtime/agent/loop/agent_loop.h"
 
 #include <sys/eventfd.h>
@@ -136,7 +136,7 @@ TEST_F(ServerTest, WorkersPassWhileItSleeps) {
   EXPECT_TRUE(transport_.AwaitLoopPoll(before));
 }
 
-// A client, though the worker who has the turn does not look at such.
+// A client, though the worker that has the turn does not look at clients.
 TEST_F(ServerTest, WakesForClientsWhoeverPasses) {
   const std::unique_ptr<ControlPort> client =
       ControlPort::Listen("127.0.0.1:0").value();

@@ -1,6 +1,6 @@
-// Aim: clients get each result that they want, once, and as few messages as
-// may be: those that come one by one together, and the last at once. Method:
-// the data structure alone, with a clock that the test moves.
+// Aim: clients get each result that they want, once, in few messages: results
+// that come singly are sent together, and the last one at once. Method: the
+// data structure alone, with a clock that the test moves.
 #include "runtime/agent/loop/deliveries.h"
 
 #include <utility>
@@ -32,7 +32,7 @@ class DeliveriesTest : public testing::Test {
     value.Seal();
     deliveries_.Add(kJob, At(i), value, nullptr, send());
   }
-  // By frame: of whom, and which.
+  // Frames: each with its client and labels.
   using Frames = std::vector<std::pair<ConnectionId, std::vector<int64_t>>>;
   Frames SentAt(absl::Time now) {
     deliveries_.SendDue(now, send());
@@ -112,8 +112,8 @@ TEST_F(DeliveriesTest, EachClientHearsOfWhatItWants) {
   EXPECT_THAT(deliveries_.Clients(), IsEmpty());
 }
 
-// One who does not read holds nobody up, gets all in the end, and what waits
-// for it is asked about by time.
+// A client that does not read holds up no other and gets all in the end; its
+// waiting results are offered again by time.
 TEST_F(DeliveriesTest, WhatAClientDoesNotTakeWaits) {
   bool has_room = false;
   deliveries_.SetRoom(

@@ -1,5 +1,5 @@
-// What the backward search does next: what is needed for certain, then what is
-// deepest; and what it forgets when there is too much.
+// Order of the backward search: certain demands first, then the deepest; and
+// the demands that it forgets when there are too many.
 #include "runtime/job/tasks/demanded_tasks.h"
 
 #include <vector>
@@ -54,7 +54,7 @@ TEST(OpenDemands, ForgetsTheLeastUrgent) {
   EXPECT_THAT(TakeAll(open), ElementsAre(0, 9, 8));
 }
 
-// What was made while its demand waited is not made again for it.
+// A label made while its demand waited is not made again for it.
 TEST(OpenDemands, ForgetsWhatWasMade) {
   OpenDemands open(100);
   open.Add({.label = At(0), .depth = 1});

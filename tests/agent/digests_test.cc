@@ -1,5 +1,5 @@
 // Aim: a label that is made again with another digest ends the job, also where
-// the first value was dropped, or was another agent's, and whoever knows a
+// the first value was dropped, or was another agent's; an agent that knows a
 // digest tells the new home. Method: one agent's part in a job, and messages by
 // hand.
 #include <string>

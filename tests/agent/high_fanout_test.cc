@@ -1,5 +1,5 @@
-// Aim: labels with thousands of consumers, of which homes are told all at once:
-// dropped neither too early nor never. Method: one agent's part in a job, and
+// Aim: labels with thousands of consumers, all of which a home reports at once,
+// are dropped, but not too early. Method: one agent's part in a job, and
 // messages by hand.
 #include <string>
 #include <utility>
@@ -16,7 +16,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// One report for all consumers of a home, and only if both mean the same ones.
+// A home reports all its consumers at once; the report counts only if it means
+// the same consumers as here.
 TEST(HighFanoutLabels, DropsAWideLabelOnceTheHomeOfItsConsumersSaysSo) {
   constexpr int64_t kWidth = 1000;
   OneAgent agent(Fan(kWidth));
@@ -102,7 +103,7 @@ TEST(HighFanoutLabels, CountsAFewAgainBetweenTwoSweeps) {
   EXPECT_LT(doubted(), 100);
   high_fanout.Sweep();
   EXPECT_GT(doubted(), 0);
-  // Of what is done here the label's home has not heard.
+  // The label's home has not heard of tasks done here.
   high_fanout.Put(label(0),
                   {.left = 0, .is_reported = true, .have_value = true});
   EXPECT_TRUE(high_fanout.CountAnewInTurn(label(0)));

@@ -1,7 +1,7 @@
-// Aim: chunks of inputs come to who reads them, within bounds; what is kept is
-// kept twice once the client has gone; what nobody has is said, and only then.
-// Method: a few machines that send each other what they say, at once, and a
-// client that the test plays.
+// Aim: chunks of inputs come to the agents that read them, within bounds; two
+// agents keep each chunk once the client has gone; a job learns of chunks that
+// no agent has, and only of these. Method: a few machines whose messages arrive
+// at once, and a client that the test plays.
 #include "runtime/job/inputs/input_chunks.h"
 
 #include <memory>
@@ -89,7 +89,7 @@ TEST(InputChunks, ComeToWhoReadsThem) {
   EXPECT_EQ(scene.chunks[1]->counts().received_bytes, 8 * 2048);
   EXPECT_EQ(scene.chunks[1]->counts().read_bytes, 3 * 128 * 8);
   EXPECT_TRUE(scene.chunks[1]->Pin(scene.TaskAt(0), *scene.kernel));
-  // Another one has them from there, too, if the keeper has died.
+  // Another agent has the chunks from there, too, if the keeper has died.
   scene.chunks[0] = nullptr;
   EXPECT_FALSE(scene.chunks[2]->Pin(scene.TaskAt(4), *scene.kernel));
   scene.Settle();
@@ -141,11 +141,11 @@ TEST(InputChunks, WithoutAClientAllIsKeptTwice) {
   }
   EXPECT_FALSE(scene.chunks[0]->HasToStay());
   EXPECT_EQ(scene.chunks[1]->held_count() + scene.chunks[2]->held_count(), 64);
-  // Who has read some keeps those.
+  // Agents that have read chunks keep them.
   EXPECT_EQ(scene.chunks[1]->counts().received_bytes +
                 scene.chunks[2]->counts().received_bytes,
             64 * 2048);
-  // After a death what is left of it is kept twice again.
+  // After a death the chunks left are kept twice again.
   scene.chunks[0] = nullptr;
   for (int i = 0; i < 30; ++i) {
     scene.Settle();
@@ -230,7 +230,7 @@ TEST(InputChunks, RefusesWhatIsNone) {
   EXPECT_FALSE(receive(beyond.view()).ok());
 }
 
-// From whoever is asked, too.
+// From an agent that is asked, too.
 TEST(InputChunks, RefusesOtherBytes) {
   Scene scene(2);
   InputChunks& reader = *scene.chunks[1];

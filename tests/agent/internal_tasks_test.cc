@@ -1,5 +1,6 @@
-// Aim: an agent leaves out what only others would need, and nothing else.
-// Method: one agent's part in a job; the test looks at what its executor gets.
+// Aim: an agent leaves out digests that only other agents would need, and
+// nothing else. Method: one agent's part in a job; the test looks at what its
+// executor gets.
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -17,7 +18,7 @@ TEST(InternalTasks, PutsOffDigestsOfWhatNobodyElseWillAskFor) {
   EXPECT_FALSE(first_task(AllAt(kSelf, WideRelease(3)), 2).lazy_digests);
   EXPECT_FALSE(first_task(Fan(3), 1).lazy_digests);
 
-  // What its readers make are results.
+  // The outputs of its readers are results.
   OneAgent agent(AllAt(kSelf, WideRelease(3)));
   agent.Complete(std::move(agent.tasks().TakeAll().at(0)),
                  {Sealed(Value::Scalar(1))}, absl::OkStatus(),

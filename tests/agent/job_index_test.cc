@@ -1,6 +1,5 @@
-// Aim: what counts of a job's records is what the newest of each submission
-// says, however many there are and in whatever order they come; and of jobs
-// that are over little stays.
+// Aim: the newest record of each submission counts, however many there are and
+// in whatever order they come; and little stays of jobs that are over.
 #include "runtime/agent/records/job_index.h"
 
 #include <algorithm>
@@ -104,7 +103,7 @@ TEST(JobIndex, MembershipHashesARecordOnceHoweverManyThereAre) {
 }
 
 // An agent alone, with 10^5 jobs that come and end, of many programs or of one.
-// What it looks at again and again is bounded; all are still listed.
+// The jobs that it looks at again and again are bounded; all are still listed.
 TEST(JobIndex, AnAgentForgetsWhatIsOver) {
   constexpr uint64_t kJobs = 100000;
   for (const bool is_one_program : {false, true}) {

@@ -1,5 +1,5 @@
-// Aim: what an agent does about one message, where a whole cluster would hide
-// it: other messages mend what one got wrong, only later. Method: one agent's
+// Aim: an agent's reaction to a single message, which a whole cluster would
+// hide: later messages mend a mistake about an earlier one. Method: one agent's
 // part in a job; its peers are the messages that the test writes and reads.
 #include "runtime/job/job_run.h"
 
@@ -42,8 +42,8 @@ TEST(JobRun, DropsALabelOnceEveryOneOfItsConsumersWasReported) {
   }
 }
 
-// What was on a worker when an earlier run of this job ended says nothing of
-// this one: no failure, no value, and the task may run again.
+// A task that was on a worker when an earlier run of this job ended says
+// nothing of this run: no failure, no value, and the task may run again.
 TEST(JobRun, TakesNoNoticeOfATaskThatWasInterrupted) {
   OneAgent agent(Fan(1));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
@@ -162,7 +162,7 @@ TEST(JobRun, LearnsFromAConditionOnDiskThatARoundExists) {
   EXPECT_EQ(agent.run().rounds().round(), 1);
 }
 
-// One task a step with two outputs: a, the one that it runs for, at home here,
+// A task for each step with two outputs: a, for which it runs, at home here,
 // and b at the peer's. It needs the step's x, of the third agent.
 Program TwoOutputs() {
   ProgramBuilder b("two");
@@ -188,7 +188,7 @@ Program TwoOutputs() {
 
 TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   OneAgent agent(TwoOutputs());
-  // What was heard of a row of the peer is old.
+  // The news of a row of the peer are old.
   agent.Receive(kPeer, LabelMessage::kWatermarks,
                 EncodeWatermarks({.done = {{{.array = 1, .index = {0}}, 3}}}));
   agent.Sent(kThird, LabelMessage::kDemand);
@@ -201,7 +201,7 @@ TEST(JobRun, LooksForTheFrontierOfARowOnlyWhereTheRowIsKept) {
   EXPECT_THAT(asked, ElementsAre(Label{.array = 2, .index = {50}}));
 }
 
-// What was asked of one who had not begun was lost; the next time would be
+// A demand to an agent that had not begun was lost; the next one would be
 // seconds later.
 TEST(JobRun, AsksAgainWhoHasJustStarted) {
   OneAgent agent(TwoOutputs());
@@ -263,7 +263,8 @@ TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
   EXPECT_EQ(demand_y(4, true), 2) << "for y(4), and to make a(4) again";
 }
 
-// It may take hours, and what waits at the executor no other agent can take.
+// The first task may take hours, and tasks that wait at the executor cannot be
+// granted.
 TEST(JobRun, QueuesNothingBehindATaskWhoseLikeHasNeverEnded) {
   OneAgent agent(Leaves(kSelf, 20));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
@@ -286,7 +287,8 @@ TEST(JobRun, AsksForTasksWhereAProcessorIsIdle) {
   agent.tasks().runnable_workers = 1;
   agent.Pass(absl::Milliseconds(200));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
-  // Whatever the processors do, who is idle for long asks for a task.
+  // An agent that is idle for long asks for a task, however busy the processors
+  // are.
   agent.tasks().runnable_workers = 0;
   agent.Pass(absl::Milliseconds(200));
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());
@@ -410,7 +412,7 @@ TEST(JobRun, CopiesThatComeTogetherAreAcknowledgedTogether) {
               EncodeAnnounce({RowAt(3), Value::Scalar(3).digest()})});
   EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kStored),
               ElementsAre(std::string(stored.view())));
-  // It may come again, and overlap with another one.
+  // A batch may come again, and overlap with another one.
   agent.Receive(kPeer, LabelMessage::kPublish, Joined({CopyOf(3), CopyOf(4)}));
   EXPECT_EQ(agent.run().held_count(), 4);
   agent.Receive(kPeer, LabelMessage::kRetired,
@@ -437,8 +439,8 @@ TEST(JobRun, ABulkIsLimited) {
   EXPECT_LT(stored.size(), 40);
 }
 
-// Of a bulk with one label that the job has not, or one value that is not what
-// its digest says, or that is cut, nothing counts.
+// A batch with a label that the job does not have, or a value that differs from
+// its digest, or that is cut, counts for nothing.
 TEST(JobRun, ABulkCountsAsAWholeOrNotAtAll) {
   OneAgent agent(Rows(), {.replicas = 3});
   const Bytes stranger =

@@ -1,7 +1,7 @@
 // Aim: a job's value comes whole, in bounded parts, whatever is lost, doubled
-// or late and whoever falls silent, and nobody asks for more than a window.
-// Method: a pull against holders that the test plays, in its own time, with
-// losses from a seed.
+// or late, even if agents fall silent, and no agent asks for more than a
+// window. Method: a pull against holders that the test plays, in its own time,
+// with losses from a seed.
 #include "runtime/agent/job_values.h"
 
 #include <deque>
@@ -41,7 +41,7 @@ class Scene {
     wake = out.wake;
     return out.messages;
   }
-  // What `holder` answers, which has `value`.
+  // Answer of `holder`, which has `value`.
   void Answer(const Outbox::OutgoingMessage& wish, const Bytes& value) {
     const auto part = PartOf(value, wish.body.view());
     ASSERT_TRUE(part.ok()) << part.status();
@@ -78,7 +78,7 @@ TEST(ValuePull, GoesOnWithAnotherOneWhereTheFirstFellSilent) {
   const std::vector<Outbox::OutgoingMessage> second = scene.Tick();
   ASSERT_EQ(second.size(), 3);
   scene.Answer(second[0], value);
-  scene.Answer(second[2], value);  // one is lost, then it says no more
+  scene.Answer(second[2], value);  // an answer is lost, then no more come
   const AgentId silent = second[0].to;
   int asked = 0;
   while (!scene.pull.IsWhole()) {
@@ -90,7 +90,7 @@ TEST(ValuePull, GoesOnWithAnotherOneWhereTheFirstFellSilent) {
     scene.now += absl::Milliseconds(50);
     ASSERT_LT(scene.now, absl::UnixEpoch() + absl::Seconds(5));
   }
-  EXPECT_EQ(asked, 7);  // what was here is not asked for again
+  EXPECT_EQ(asked, 7);  // parts that are here are not asked for again
   EXPECT_EQ(scene.pull.Take(), value.view());
 }
 
@@ -122,7 +122,7 @@ TEST(ValuePull, ComesThroughLosses) {
   }
 }
 
-// Whoever likes would fill memory.
+// Unasked parts would fill memory.
 TEST(ValuePull, KeepsNothingThatNobodyAskedFor) {
   Scene scene;
   const Bytes value = Value(95);

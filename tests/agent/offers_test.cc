@@ -1,7 +1,7 @@
-// Aim: what comes out of the directories of agents that were all lost is not
-// made again while it may still be on its way, and where some of it is gone,
-// what that is made of stays. Method: one agent's part in a job, with what its
-// disk and its peers tell by hand.
+// Aim: after all agents were lost, labels of their directories are not made
+// again while they may still be on their way, and where a label is gone, the
+// labels that it is made of stay. Method: one agent's part in a job; the test
+// plays its disk and its peers.
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -87,7 +87,8 @@ Label Left(int64_t t) { return {.array = 0, .index = {t}}; }
 Label Right(int64_t t) { return {.array = 1, .index = {t}}; }
 Label Sum(int64_t t) { return {.array = 2, .index = {t}}; }
 
-// What row(kLast) is used for at home here, whatever its home.
+// A program in which the consumer of row(kLast) is at home here, whatever the
+// row's home.
 Program RowThenEnd(AgentId row_home) {
   ProgramBuilder b("row_then_end");
   const AffineExpr t = AffineExpr::Index(0);
@@ -145,7 +146,7 @@ std::vector<Task> RunAll(OneAgent& agent) {
   }
 }
 
-// Of several outputs one may have been written and another not.
+// A task may have one output written and another not.
 TEST(Offers, WhatALostOutputIsMadeOfStays) {
   OneAgent agent(Steps());
   ReadDisk(agent, {Edge(5)});
@@ -173,8 +174,8 @@ TEST(Offers, ATaskIsNotDoneBecauseOneOfItsOutputsIsThere) {
   EXPECT_EQ(agent.run().held_count(), before + 2);
 }
 
-// What waits for long demands what it misses, but not now: not while what was
-// announced comes.
+// A task that waits for long demands its missing inputs, but not while
+// announced labels come.
 TEST(Offers, NothingIsDemandedWhileTheyCome) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});
@@ -194,7 +195,7 @@ TEST(Offers, NothingIsDemandedWhileTheyCome) {
               Contains(Field(&DemandBody::label, Left(7))));
 }
 
-// Of a tile that was factored the updates of all steps would be run again.
+// For a factored tile the updates of all steps would be run again.
 TEST(Offers, ARowThatEndedInWhatWasFoundIsNotMadeAgain) {
   OneAgent agent(RowThenEnd(kSelf));
   ReadDisk(agent, {kEnd});
@@ -213,7 +214,7 @@ TEST(Offers, TheHomeOfARowThatEndedInWhatWasFoundHearsOfIt) {
       ElementsAre(testing::Pair(Label{.array = 0, .index = {0}}, kLast)));
 }
 
-// What is new was not announced.
+// New labels were not announced.
 TEST(Offers, AJobThatMovesOffersNothing) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});

@@ -1,5 +1,5 @@
-// One agent's part in a job, whose peers are the messages that a test writes
-// and reads.
+// OneAgent: an agent's part in a job, whose peers are the messages that a test
+// writes and reads.
 #ifndef DOGGED_TESTS_AGENT_ONE_AGENT_H_
 #define DOGGED_TESTS_AGENT_ONE_AGENT_H_
 
@@ -76,9 +76,9 @@ class OneAgent {
     Pass(2 * limits_.handover_max);  // nobody has anything to hand over
   }
 
-  // Of an array whose labels have one key, and their home at `agent`.
+  // Group of an array whose labels have one key, and their home at `agent`.
   static int32_t GroupAt(AgentId agent) { return GroupAt({agent}); }
-  // And where each becomes the home once those before it have died.
+  // Likewise; each of `agents` becomes the home once those before it have died.
   static int32_t GroupAt(std::initializer_list<AgentId> agents) {
     const Placement placement(Placed(), static_cast<int>(agents.size()));
     int32_t group = 1;
@@ -138,7 +138,7 @@ class OneAgent {
                     out_);
     run_.Feed(now_, out_);
   }
-  // Messages of `kind` since the last call: to whom, and their bodies.
+  // Messages of `kind` since the last call: their targets and bodies.
   std::vector<std::pair<AgentId, std::string>> AllSent(MessageKind kind) {
     std::vector<std::pair<AgentId, std::string>> all;
     run_.SendBatches(out_);
@@ -158,7 +158,7 @@ class OneAgent {
     }
     return bodies;
   }
-  // What was demanded of `to` since the last call.
+  // Demands sent to `to` since the last call.
   std::vector<DemandBody> Demanded(AgentId to) {
     std::vector<DemandBody> all;
     for (const std::string& bodies : Sent(to, LabelMessage::kDemand)) {
@@ -169,7 +169,7 @@ class OneAgent {
   }
   // Bytes that wait for each of the others.
   int64_t queued_bytes = 0;
-  // Who was woken_early since the last call.
+  // Agents woken early since the last call.
   std::vector<AgentId> WokenEarly() { return std::exchange(woken_early_, {}); }
   // Messages to `to` since the last call, by multicast too, that have `body`.
   int SentWith(AgentId to, const Bytes& body) {
@@ -209,7 +209,7 @@ class OneAgent {
   absl::Time now_ = absl::UnixEpoch();
 };
 
-// One message that speaks of all these labels.
+// A message about all these labels.
 inline Bytes Joined(std::initializer_list<Bytes> bodies) {
   std::string out;
   for (const Bytes& body : bodies) {

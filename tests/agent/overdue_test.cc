@@ -1,5 +1,5 @@
-// Aim: where a whole job waits for its first tasks, guesses about what is
-// missing don't grow with the job. Method: one agent's part in a job, and
+// Aim: where a whole job waits for its first tasks, guesses about missing
+// labels don't grow with the job. Method: one agent's part in a job, and
 // messages by hand.
 #include <utility>
 
@@ -72,7 +72,7 @@ TEST(Overdue, AGuessEndsAtATaskThatWaits) {
   EXPECT_THAT(demand(7, true), SizeIs(1));
 }
 
-// Whoever was asked may have died, with all who waited there.
+// The agent that was asked may have died, with all demands that waited there.
 TEST(Overdue, WhatIsMissedIsDemandedAgain) {
   OneAgent agent(TwoSources());
   HearOfA(agent, 7);

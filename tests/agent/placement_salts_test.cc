@@ -1,5 +1,5 @@
-// Aim: who takes a job chooses its homes once, for those who are there. Method:
-// records as membership keeps them.
+// Aim: the agent that takes a job chooses its homes once, for the members
+// present. Method: records as membership keeps them.
 #include "runtime/agent/records/placement_salts.h"
 
 #include <map>
@@ -181,7 +181,7 @@ TEST(Homes, TravelInFewBytes) {
   RecordSet records;
   records.Put(HomesKey({.low = 1, .high = 2}), {0, Bytes("x")});
   EXPECT_EQ(SaltsOf(records.records(), {.low = 1, .high = 2}), nullptr);
-  // Of the slabs of some agents most keep the place that they have.
+  // If a few members' slabs are to move, most keep their place.
   const Job job = Heat1dJob(256, 8, 8);
   const auto homes = ProposeSalts({}, RecordOf(job), job, Members(1, 4));
   EXPECT_LT(homes.has_value() ? homes->bytes.size() : 0, 300);

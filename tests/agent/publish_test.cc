@@ -1,5 +1,5 @@
-// Aim: who hears of a new value, and how early. Method: one agent's part in a
-// job, and messages by hand.
+// Aim: the agents that hear of a new value, and how early. Method: one agent's
+// part in a job, and messages by hand.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -44,7 +44,7 @@ std::vector<AgentId> RousedBy(const std::vector<AgentId>& readers) {
   return agent.WokenEarly();
 }
 
-// It may sleep, and wakes up while the message is made.
+// The receiver may sleep, and wakes up while the message is made.
 TEST(Publish, WakesTheOneWhoIsToldEarly) {
   EXPECT_THAT(RousedBy({kPeer}), ElementsAre(kPeer));
 }
@@ -58,7 +58,7 @@ TEST(Publish, WakesNobodyForItself) {
   EXPECT_THAT(RousedBy({kSelf}), IsEmpty());
 }
 
-// Of a value of 16 KB that `agent` makes, and that others ask for.
+// Has `agent` make a value of 16 KB, which other agents ask for.
 Bytes BindLarge(OneAgent& agent) {
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   EXPECT_THAT(tasks, SizeIs(1));
@@ -70,7 +70,7 @@ Bytes BindLarge(OneAgent& agent) {
 const Bytes kDemandOfIt =
     EncodeDemand({.label = {.array = 0, .index = {0}}, .lazy = true});
 
-// What waits for somebody is not added to without end.
+// The bytes that wait for an agent do not grow without end.
 TEST(Publish, WhatIsDemandedWaitsForCredit) {
   OneAgent agent(Read(kSelf, {kSelf}));
   const Bytes value = BindLarge(agent);
@@ -98,7 +98,7 @@ TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
   };
   EXPECT_EQ(sent_when_asked(0, absl::ZeroDuration()), 1);
   EXPECT_EQ(sent_when_asked(100000, absl::Milliseconds(500)), 0);
-  // It has all that was sent, or it was lost.
+  // The receiver has all bytes sent, or they were lost.
   EXPECT_EQ(sent_when_asked(0, absl::Milliseconds(1)), 1);
   // Behind others' bytes it may be lost as well.
   EXPECT_EQ(sent_when_asked(100000, absl::Seconds(6)), 1);
@@ -117,7 +117,7 @@ TEST(Publish, WhoAskedEarlyGetsItOnceItIsBound) {
   EXPECT_EQ(agent.SentWith(kThird, body), 1);
 }
 
-// Its consumer's home says nothing: what was said may be lost, each time.
+// The consumer's home does not answer: each announcement may be lost.
 TEST(Publish, IsAnnouncedAgainWithBackOff) {
   OneAgent agent(Read(kSelf, {kPeer}));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();

@@ -43,7 +43,7 @@ TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
     RunNext(agent, kMakesSecond);
     // With two copies wanted there is one of `second` so far.
     EXPECT_EQ(agent.run().held_count(), replicas);
-    // One of them has a rank.
+    // Only one of these two holders has a rank.
     for (const AgentId holder : {kPeer, kThird}) {
       agent.Receive(holder, LabelMessage::kStored,
                     EncodeAnnounce({kSecond, One().digest()}));
@@ -55,7 +55,7 @@ TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
   }
 }
 
-// Of one whose consumers are all done, or who has none, too.
+// Also a result whose consumers are all done, or which has none.
 TEST(Retire, AResultStays) {
   OneAgent agent(Chain(kPeer, kPeer, kSelf));
   agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(kSecond, One()));
@@ -100,8 +100,9 @@ TEST(Retire, WhoHoldsACopyIsToldThatItGoes) {
   EXPECT_EQ(agent.SentWith(kThird, retired), 1);
 }
 
-// A demand that may be late is answered; one that is certain and insists has
-// the label made again, and that stays as long as the pin below it.
+// A demand that may be late is answered; a certain demand that insists has the
+// label made again, which then stays as long as the retained generation below
+// it.
 TEST(Retire, WhatIsNeededForCertainIsMadeAgain) {
   OneAgent agent(Chain(kSelf, kPeer, kPeer));
   RunNext(agent, {.task_class = 0, .index = {0}});

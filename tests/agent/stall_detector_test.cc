@@ -27,8 +27,7 @@ TEST(StallDetector, IsLongAfterTheLeastTime) {
 TEST(StallDetector, IsLongerWhereOneWaitsForOthers) {
   StallDetector still;
   still.BeginAnew(At(0));
-  still.NoteProgress(
-      At(1));  // one second it took, whatever was begun meanwhile
+  still.NoteProgress(At(1));  // it took one second, whatever began meanwhile
   EXPECT_FALSE(still.IsStalled(At(2.9), kMin, kMax));
   EXPECT_TRUE(still.IsStalled(At(3.1), kMin, kMax));
   for (int i = 0; i < 45; ++i) still.Fade();

@@ -1,4 +1,4 @@
-// Aim: who has room, and what was given and has to come back.
+// Aim: agents with room get tasks, and granted tasks that must come back do.
 #include "runtime/job/tasks/stealing.h"
 
 #include <memory>
@@ -78,7 +78,7 @@ TEST(Stealing, WhatIsLateOrWhoseThiefHasGoneComesBack) {
   const auto late = home.TakeBack(kStart + kSweep, nobody);
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0]->task, RecordOf(1)->task);
-  home.Extend(RecordOf(2)->task, kSecond, kStart + 9 * kSweep);  // not his
+  home.Extend(RecordOf(2)->task, kSecond, kStart + 9 * kSweep);  // not its own
   home.Extend(RecordOf(3)->task, kSecond, kStart + 9 * kSweep);
   const auto silent = home.TakeBack(kStart + 2 * kSweep, nobody);
   ASSERT_THAT(silent, SizeIs(1));
@@ -154,8 +154,8 @@ TEST(Stealing, OnlySomeAreAskedAtATime) {
   EXPECT_TRUE(thief.MayAsk(AgentId(100), kStart + kSweep, kStart));
 }
 
-// Nobody knows how long a first task takes. Until it has ended nothing is
-// queued behind it, and if it goes on, others get what waits.
+// The time of a first task is unknown. Until it has ended no task is queued
+// behind it, and if it goes on, other agents get the waiting ones.
 TEST(Stealing, WhatWaitsForAFirstTaskGoesToWhoHasRoom) {
   OneAgent agent(Leaves(kSelf, 1));
   EXPECT_EQ(agent.tasks().unfinished_count(), 1);

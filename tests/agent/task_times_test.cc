@@ -1,4 +1,5 @@
-// Aim: patience follows the slowest task, but for a while after a death.
+// Aim: the demand timeout follows the slowest task, but for a while after a
+// death.
 #include "runtime/job/context/task_times.h"
 
 #include "gtest/gtest.h"

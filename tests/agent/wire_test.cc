@@ -1,5 +1,5 @@
 // Aim: a byte on the wire changes only on purpose. Method: docs/WIRE.md as
-// goldens in hex, written by hand from that page; whoever changes one changes
+// goldens in hex, written by hand from that page; a change of either changes
 // both.
 #include <climits>
 
@@ -24,7 +24,7 @@ namespace {
 std::string Hex(absl::string_view bytes) {
   return absl::BytesToHexString(bytes);
 }
-// What a golden stands for, without its blanks.
+// Bytes of a golden, without its blanks.
 std::string Golden(absl::string_view text) {
   return absl::StrReplaceAll(text, {{" ", ""}});
 }
@@ -109,7 +109,7 @@ TEST(Wire, ChunksOfInputs) {
     EXPECT_FALSE(ChunksWanted::Decode(bad).ok());
     EXPECT_FALSE(ChunkPart::Decode(bad).ok());
   }
-  // A wish, and the answer of one that has no such job.
+  // A request, and the answer of an agent that has no such job.
   EXPECT_EQ(Hex(InputChunks::AnswerWithout("\x01\x01\x04").view()),
             Golden("05 01 04"));
   EXPECT_TRUE(InputChunks::AnswerWithout("\x05\x01\x04").empty());
@@ -191,7 +191,7 @@ TEST(Wire, MessagesAboutJobs) {
                 Golden("00 00 08 000000000000f03f"));
 }
 
-// One that is cut, or none at all, is malformed; so is one of many.
+// A body that is cut, or missing, is malformed; also among many.
 template <typename Decode>
 void ExpectAll(const Bytes& first, const Bytes& second, Decode decode) {
   const Bytes both = Joined({first, second});

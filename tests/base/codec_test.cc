@@ -1,4 +1,4 @@
-// Aim: what is encoded is decoded; what is malformed is refused, not read.
+// Aim: encoded bytes are decoded; malformed bytes are refused, not read.
 // Method: round trips, every truncation of a message, lying counts.
 #include "runtime/base/codec.h"
 

@@ -1,4 +1,4 @@
-// Aim: a value's digest is that of its data, whoever asks first.
+// Aim: a value's digest is that of its data, whichever thread asks first.
 #include "runtime/base/value.h"
 
 #include <thread>
@@ -45,7 +45,7 @@ TEST(Value, WhatIsWrittenAndSealedAgainHasTheDigestOfItsNewData) {
   EXPECT_EQ(value.digest(), expected);
 }
 
-// Tiles at the rim of a grid have parts without elements.
+// Tiles at the edge of a grid have parts without elements.
 TEST(Value, OfNoElementsSurviveTheWire) {
   for (const Shape& shape :
        {Shape{0}, Shape{0, 5}, Shape{5, 0}, Shape{7, 0, 3}, Shape{7, 3, 0}}) {

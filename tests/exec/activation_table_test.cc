@@ -1,6 +1,6 @@
-// Aim: a task is handed out exactly once, with its inputs, whoever marks.
-// Method: hand-made marks; a random sequence against a map; many threads that
-// mark everything twice in their own order (also under tsan).
+// Aim: a task is handed out exactly once, with its inputs, whichever thread
+// marks. Method: hand-made marks; a random sequence against a map; many threads
+// that mark everything twice in their own order (also under tsan).
 #include "runtime/exec/activation_table.h"
 
 #include <algorithm>
@@ -95,7 +95,8 @@ TEST_F(ActivationTableTest, RemovesARecordWithItsMarks) {
   EXPECT_EQ(table_.size(), 0);
 }
 
-// What waits for long is visited in turn, some at a time, however much it is.
+// Tasks that wait for long are visited in turn, some at a time, however many
+// they are.
 TEST_F(ActivationTableTest, VisitsSomeAtATimeThoughAllGrowOlder) {
   std::set<Task> left;
   for (const Mark& mark : AllMarks(relations_)) {

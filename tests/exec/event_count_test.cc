@@ -1,7 +1,6 @@
-// Aim: nobody sleeps through a notification; one sleeper at a time wakes for a
-// descriptor, too, or when its time is over.
-// Method: threads that sleep once more each time that they were woken, and a
-// count of those that did not sleep in vain.
+// Aim: no thread sleeps through a notification; one sleeper at a time also
+// wakes for a descriptor, or when its time is over. Method: threads that sleep
+// again after each wake-up, and a count of the items that they took.
 #include "runtime/exec/event_count.h"
 
 #include <sys/eventfd.h>
@@ -40,7 +39,7 @@ TEST_F(EventCountTest, EndsWithTheDescriptorOrTheTime) {
   sleepers_.Wait(ticket);
 }
 
-// What comes after the ticket ends the sleep, before or while it lasts.
+// A notification after the ticket ends the sleep, before or while it lasts.
 TEST_F(EventCountTest, EndsWithANotification) {
   const uint64_t ticket = sleepers_.PrepareWait();
   sleepers_.NotifyOne();

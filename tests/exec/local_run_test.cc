@@ -174,7 +174,7 @@ TEST(LocalRun, SaysSoWhenAResultCanNotBeReached) {
               testing::HasSubstr("10 of 10 results are unbound"));
 }
 
-// Also those that a worker has not yet told the others of when the run ends.
+// Also results that a worker has not yet told the others of when the run ends.
 TEST(LocalRun, ReportsAsManyResultsAsThereAre) {
   constexpr int64_t kWidth = 5000;
   const Program program = WideRelease(kWidth);

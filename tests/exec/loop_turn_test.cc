@@ -1,7 +1,6 @@
-// Aim: one thread at a time runs the loop; a worker with nothing to run does so
-// while the loop's thread sleeps, and hands the looking out back.
-// Method: a loop that counts; a pool of real workers whose loop thread never
-// wakes.
+// Aim: one thread at a time runs the loop; an idle worker does so while the
+// loop's thread sleeps, and hands the polling back. Method: a loop that counts;
+// a pool of real workers whose loop thread never wakes.
 #include "runtime/exec/loop_turn.h"
 
 #include <sys/eventfd.h>
@@ -75,8 +74,8 @@ TEST(LoopTurn, BelongsToOneAtATime) {
   turn.SetLoop(nullptr);
 }
 
-// Whoever made a pass hands back, and that is not lost if another looks just
-// then.
+// A worker that made a pass hands back, and that is not lost if another one
+// looks just then.
 TEST(LoopTurn, IsHandedBackWhoeverLooks) {
   LoopTurn turn;
   CountingLoop loop;
@@ -87,8 +86,8 @@ TEST(LoopTurn, IsHandedBackWhoeverLooks) {
   EXPECT_FALSE(loop.is_watched);
 }
 
-// One that listened hands back while another has the turn: that one may have
-// counted on him.
+// A worker that listened hands back while another one has the turn, which may
+// have counted on the listener.
 TEST(LoopTurn, IsHandedBackAgainIfOneMetIt) {
   LoopTurn turn;
   CountingLoop loop;
@@ -200,8 +199,8 @@ bool ComesAfterATask(std::promise<void>& event, CountingLoop& loop) {
          std::future_status::ready;
 }
 
-// One that has just run a task and sleeps wakes up for a message by itself: it
-// looks again after it has handed back, though nobody gives it work.
+// A worker that has just run a task and sleeps wakes up for a message: it looks
+// again after it has handed back, though no task comes.
 TEST(LoopTurn, SleepersListen) {
   const int message = eventfd(1, EFD_CLOEXEC);
   ASSERT_GE(message, 0);
@@ -216,8 +215,8 @@ TEST(LoopTurn, SleepersListen) {
   close(message);
 }
 
-// A ring may come after what it was for was seen: who wakes makes a pass, which
-// takes it away, or he would wake again and again.
+// A ring may come after its message was seen: the worker that wakes makes a
+// pass, which takes the ring away, or it would wake again and again.
 TEST(LoopTurn, TakesLateRingsAway) {
   const int message = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
   ASSERT_GE(message, 0);

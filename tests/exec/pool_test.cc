@@ -1,5 +1,5 @@
-// Aim: what is submitted completes once, urgent first, whatever a kernel does.
-// Method: real threads; gates instead of sleep.
+// Aim: submitted tasks complete once, urgent ones first, whatever a kernel
+// does. Method: real threads; gates instead of sleep.
 #include "runtime/exec/pool.h"
 
 #include <sys/resource.h>
@@ -79,8 +79,8 @@ TEST(Pool, SaysWhatLacksWhereNoThreadCanStart) {
 }
 #endif
 
-// Whoever submitted may be gone before the task runs: an agent that starts
-// again as another incarnation, a job that is cancelled.
+// The submitter may be gone before the task runs: an agent that starts again as
+// another incarnation, a job that is cancelled.
 TEST(Pool, KeepsTheOwnerOfAKernelUntilItHasRun) {
   Bell started;
   Bell go_on;
@@ -263,7 +263,7 @@ CpuLayout TwoPackages() {
   return layout;
 }
 
-// What is queued at all workers but one: that one takes it in the order of
+// All workers but one have queued tasks: that one takes them in order of
 // distance.
 TEST(ReadyQueues, TakesOfTheNearest) {
   struct Item {

@@ -63,7 +63,7 @@ inline Program Wavefront(int64_t n) {
   return std::move(b).Build().value();
 }
 
-// One task that `width` others require; all of their outputs are results.
+// A task that `width` tasks require, whose outputs are all results.
 inline Program WideRelease(int64_t width) {
   ProgramBuilder b("wide");
   const int32_t root = b.AddArray({.name = "root", .rank = 0});

@@ -19,8 +19,8 @@ TEST(ResultCount, TheLastResultEndsIt) {
   EXPECT_EQ(count.bound(), 5);
 }
 
-// Others have bound all results of a loop before the worker that knows how it
-// ends says how many there are.
+// Workers have bound all results of a loop before the worker that binds its end
+// sets their number.
 TEST(ResultCount, TheirNumberEndsIt) {
   ResultCount count(std::nullopt);
   EXPECT_FALSE(count.Add(3));

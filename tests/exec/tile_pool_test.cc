@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kTileBytes = 1 << 20;
 
-// What blocks have of the computer's memory.
+// Bytes of the computer's memory that blocks take.
 int64_t PagesBytes(const std::vector<void*>& blocks, int64_t bytes) {
   int64_t pages = 0;
   for (void* const block : blocks) {
@@ -50,7 +50,7 @@ TEST_F(TilePoolTest, ValuesLieInItAndComeBack) {
     const Value value = Value::Allocate(ElementType::kDouble, {100, 100});
     EXPECT_GE(pool_->memory().used_bytes(), 80000);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(value.data()) % 64, 0u);
-    // What the pool has no room for comes from the heap.
+    // A value that the pool has no room for comes from the heap.
     const Value large = Value::Allocate(ElementType::kDouble, {200 << 20});
     EXPECT_LT(pool_->memory().used_bytes(), 200000);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a libFuzzer program for a time, from the programs in some folders.
 
-Aim: whatever libFuzzer finds fails the test, and the text is printed.
+Aim: a finding of libFuzzer fails the test, and the text is printed.
 Method: the .dog files below the folders are copied to a folder that goes away
 again; what the fuzzer learns, goes with it.
 

@@ -105,7 +105,7 @@ TEST(Affinity, RandomDomainsAreCounted) {
   }
 }
 
-// What would take long to count is taken for a box.
+// A domain that would take long to count is taken for a box.
 TEST(Affinity, LongLoopsAreEstimated) {
   const AffineExpr t = AffineExpr::Index(0);
   const AffineExpr x = AffineExpr::Index(1);

@@ -27,7 +27,7 @@ Domain RandomDomain(Rng& rng) {
     upper.divisor = 1 + rng.Below(3);
     dimension.lower = {lower};
     dimension.upper = {upper};
-    // What outer indices reach is bounded, so that Scan() sees it all.
+    // Outer indices are bounded, so that Scan() sees all points.
     if (d + 1 < size || rng.Chance(0.5)) {
       dimension.lower.push_back({.expr = AffineExpr::Constant(-3)});
       dimension.upper.push_back({.expr = AffineExpr::Constant(5)});
@@ -103,8 +103,8 @@ TEST(Domain, CountsAHugeBoxWithoutVisitingIt) {
   EXPECT_EQ(larger.Count(), std::numeric_limits<int64_t>::max());
 }
 
-// What an index takes is in its range; and, where all bounds are numbers and a
-// guard speaks of one index at a time, the range has no less.
+// The values of an index lie in its range; where all bounds are numbers and the
+// constraints of a guard are on single indices, they fill it.
 TEST(Domain, KnowsTheRangesOfItsIndices) {
   for (uint64_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -151,8 +151,8 @@ TEST(Domain, KnowsTheRangesOfItsIndices) {
   }
 }
 
-// Red-black and every 50th step, the rim of a box: visited, they would take
-// years.
+// Red-black and every 50th step, the surface of a box: to visit all points
+// would take years.
 TEST(Domain, CountsWhatAGuardLeavesOfAHugeBox) {
   constexpr int64_t kMost = 1'000'000;
   const auto box = [] {

@@ -1,6 +1,6 @@
-// Aim: chunks of an array are all of it, once each; what is read of them is
-// what is read of the whole; numbers that make no grid are refused.
-// Method: random shapes, cuts and boxes against plain loops.
+// Aim: the chunks of an array hold each element once; reads of chunks equal
+// reads of the whole; numbers that make no grid are refused. Method: random
+// shapes, cuts and boxes against plain loops.
 #include "runtime/graph/input_array.h"
 
 #include <map>

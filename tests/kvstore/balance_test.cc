@@ -1,7 +1,6 @@
-// Aim: of a job's keys each member is home to its share, few keys or many, and
-// holds its share of copies; what a change of members moves stays what it is
-// without salts. Method: properties over random members and loads from printed
-// seeds.
+// Aim: each member is home to its share of a job's keys, few keys or many, and
+// holds its share of copies; a change of members moves as much as without
+// salts. Method: properties over random members and loads from printed seeds.
 #include "kvstore/placement/balance.h"
 
 #include <algorithm>
@@ -81,7 +80,7 @@ TEST(Balance, ManyMembersAreEvenToTheKey) {
   EXPECT_LE(MaxOf(LoadsAt(0, Balanced(members, 2, loads), loads)), 8);
 }
 
-// Tiles of a triangle: those of the last column have most to do.
+// Tiles of a triangle: the last column has most to do.
 std::vector<KeyLoad> TriangleLoads() {
   std::vector<KeyLoad> keys;
   for (int64_t i = 0; i < 13; ++i) {
@@ -92,7 +91,7 @@ std::vector<KeyLoad> TriangleLoads() {
   return keys;
 }
 
-// What is left to do after some steps are the keys with most to do.
+// After some steps the keys with most to do are left.
 TEST(Balance, WhatHasMoreToDoIsEvenByItself) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -151,7 +150,7 @@ TEST(Balance, CopiesAreAboutEven) {
   }
 }
 
-// What is read across slabs comes from the same agent more often.
+// Reads across slabs go to the same agent more often.
 TEST(Balance, NeighboursAreKeptTogether) {
   int64_t together = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
@@ -166,7 +165,7 @@ TEST(Balance, NeighboursAreKeptTogether) {
   EXPECT_GT(together, 50 * 31 / 2) << "a hash keeps a quarter of them";
 }
 
-// The salts were chosen for all; who dies is inherited by all others alike.
+// The salts were chosen for all members; all survivors inherit alike.
 TEST(Balance, ADeathLeavesTheOthersAboutEven) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -225,7 +224,7 @@ TEST(Balance, DependsOnMembersNotOnTheirOrder) {
   }
 }
 
-// One that is as large as half of all stands alone.
+// A key as large as half of all stands alone.
 TEST(Balance, AKeyLargerThanAShareIsPlacedAllTheSame) {
   Rng rng(1);
   const auto members = Members(rng, 4, 1);

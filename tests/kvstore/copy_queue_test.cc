@@ -97,8 +97,8 @@ TEST_F(CopyQueueTest, AnIdleAgentNeedNotWait) {
   EXPECT_THAT(Pass(absl::ZeroDuration()), SizeIs(50));
 }
 
-// Where bytes are bounded it takes several periods; what is used up meanwhile
-// belongs to it, what comes meanwhile does not.
+// Where bytes are bounded a cut takes several periods; labels used up meanwhile
+// belong to it, labels that come meanwhile do not.
 TEST_F(CopyQueueTest, CutsAreWhole) {
   MakeFirstCut();
   Add(0, 30);

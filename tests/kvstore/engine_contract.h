@@ -1,5 +1,5 @@
-// What every engine promises, as functions that tests of engines call. The
-// caller says how to wait for replies.
+// The contract of engines, as functions that tests of engines call. The caller
+// tells how to wait for replies.
 #ifndef DOGGED_TESTS_KVSTORE_ENGINE_CONTRACT_H_
 #define DOGGED_TESTS_KVSTORE_ENGINE_CONTRACT_H_
 

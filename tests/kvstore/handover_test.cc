@@ -1,5 +1,6 @@
-// Aim: who is owed hears that he has all exactly once, and who waits, waits
-// no longer than that or its limit. Method: both sides, step by step.
+// Aim: an agent to which a hand-over is owed hears exactly once that it is
+// complete, and waits no longer than until then or its limit. Method: both
+// sides, step by step.
 #include "kvstore/replication/handover.h"
 
 #include "gmock/gmock.h"

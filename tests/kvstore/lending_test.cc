@@ -180,7 +180,8 @@ TEST_F(LendingTest, TheRecountLeavesWhatIsInUse) {
   EXPECT_TRUE(IsWhole(read));
 }
 
-// Design 4: until he has released it or died; what others believe is no death.
+// Until it has released the value or died: suspicion by other agents is no
+// death.
 TEST_F(LendingTest, OneWhoIsTakenForDeadStillReads) {
   Value made = Make(7);
   const Value read = reader_->Borrow(kOwner, *owner_->Lend(kReader, made));
@@ -343,7 +344,7 @@ TEST_F(LendingTest, SaysWhereAValueLies) {
     EXPECT_EQ(place->offset, loan.offset);
   }
   EXPECT_FALSE(owner_->PlaceOf(made.Hollow()).has_value());
-  // Nobody can map what is only kept here.
+  // An arena that is only kept here cannot be mapped.
   reader_->SetView(now_, View(std::vector<Member>{}));
   EXPECT_FALSE(reader_->PlaceOf(read).has_value());
 }
@@ -386,7 +387,8 @@ TEST_F(LendingTest, LoansThatLieOutsideAreRefused) {
 }
 
 // References and the machines' own messages are lost, doubled and late, at
-// random; what is read is whole at all times, and all comes back in the end.
+// random; values read are whole at all times, and all loans come back in the
+// end.
 TEST_F(LendingTest, RandomTrafficKeepsThePromise) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     Start();

@@ -1,5 +1,5 @@
-// What is said of labels to the same agents in one pass becomes few messages,
-// bounded in length, in the order in which it was said.
+// Messages about labels to the same agents in one pass become few messages,
+// bounded in length, in the same order.
 #include "kvstore/messages/message_batcher.h"
 
 #include <string>

@@ -98,7 +98,7 @@ TEST(Placement, CopiesGoToOtherHostsFirst) {
   }
 }
 
-// Who leaves takes his own keys along and nobody else's; so does who comes.
+// An agent that leaves or comes moves only keys of its own.
 TEST(Placement, AChangeMovesOnlyTheKeysOfWhoCameOrLeft) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -154,7 +154,7 @@ TEST(Placement, SharesFollowTheWorkers) {
   }
 }
 
-// The cache forgets when it is full; what it answers stays the same.
+// The cache forgets when it is full; its answers stay the same.
 TEST(Placement, AForgottenKeyIsPlacedAsBefore) {
   Rng rng(1);
   const Placement placement(RandomMembers(rng, 5, 5), 2);

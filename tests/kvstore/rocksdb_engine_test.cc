@@ -1,5 +1,5 @@
-// Aim: what RocksDB's engine has answered outlives a SIGKILL; a directory that
-// is in use, foreign, full or damaged is said to be so. Method: real files;
+// Aim: writes that RocksDB's engine has answered outlive a SIGKILL; errors name
+// a directory that is in use, foreign, full or damaged. Method: real files;
 // processes that are killed at moments drawn from printed seeds.
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Of an engine's thread, before the reply that wakes us.
+// Written by an engine's thread, before the reply that wakes the test.
 std::string damage_words;
 
 // An engine and a pipe that its replies ring.
@@ -90,7 +90,7 @@ void MarkRecomputing(const std::string& directory,
   });
 }
 
-// It does not, for this reason.
+// Expects that the directory is refused with this error.
 void ExpectRefused(const std::string& directory, absl::StatusCode code,
                    const testing::Matcher<std::string>& words) {
   CheckInAProcess([&] {
@@ -180,7 +180,7 @@ TEST(RocksDbEngine, RefusesAnotherFormat) {
   ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
                 AllOf(HasSubstr("\"dogged values 2\""),
                       HasSubstr("\"dogged values 1\"")));
-  // What anybody wrote there is shown in printable form, and not all of it.
+  // Foreign contents are shown in printable form, and cut.
   std::ofstream(folder / "db/format") << "\x1b[2J" << std::string(1000, 'x');
   ExpectRefused(folder / "db", absl::StatusCode::kFailedPrecondition,
                 AllOf(HasSubstr("\"\\x1b[2Jx"), Not(HasSubstr("\x1b")),
@@ -215,7 +215,7 @@ TEST(RocksDbEngine, AFullDiskIsAnAnswer) {
     EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(std::string(full.message()), HasSubstr(folder / "db"));
     EXPECT_TRUE(patient.Get("a").value.view() == ValueOf(1));
-    // What did not fit is given up; what does is taken.
+    // A write that does not fit is given up; a write that does is taken.
     EXPECT_TRUE(patient.Put("c", ValueOf(2)).status.ok());
     EXPECT_TRUE(patient.Get("c").value.view() == ValueOf(2));
     EXPECT_FALSE(patient.Get("b").status.ok());
@@ -311,7 +311,7 @@ TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
   });
 }
 
-// Somebody has tidied up.
+// A user has tidied up.
 TEST(RocksDbEngine, SaysThatItsFilesAreGone) {
   TemporaryFolder folder;
   MarkRecomputing(folder / "db", [&](PatientEngine& patient) {
@@ -337,7 +337,7 @@ TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
                 AllOf(HasSubstr("is damaged"), HasSubstr("empty it")));
 }
 
-// What was erased leaves no bytes behind.
+// Erased keys leave no bytes behind.
 TEST(RocksDbEngine, GivesTheSpaceOfAPrefixBack) {
   TemporaryFolder folder;
   MarkRecomputing(folder / "db", [](PatientEngine& patient) {

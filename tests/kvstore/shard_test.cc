@@ -1,6 +1,6 @@
-// Aim: a shard holds one value per label and says so when somebody brings
-// another; done-watermarks never claim more than they were told. Method:
-// hand-made labels, and random sequences against a plain model.
+// Aim: a shard holds one value per label and tells when another one comes;
+// watermarks never claim more than they were told. Method: hand-made labels,
+// and random sequences against a plain model.
 #include "kvstore/dictionary/shard.h"
 
 #include <set>

@@ -1,6 +1,5 @@
-// Aim: what comes back from disk is what was written, under the name that it
-// was written under, or counts as lost. Method: a simulated disk whose content
-// the test changes.
+// Aim: a value from disk equals the value that was written under its label, or
+// counts as lost. Method: a simulated disk whose content the test changes.
 #include "kvstore/storage/value_store.h"
 
 #include <functional>

@@ -1,6 +1,6 @@
-// Aim: watermarks bound what a loss costs: pins stay until no neighbour can
-// need what lies above them, and what is made again lives as long. Method: one
-// row of a stencil, told by hand how far it came.
+// Aim: watermarks bound the cost of a loss: retained generations stay until no
+// neighbour can need labels above them, and recomputed labels live as long.
+// Method: a row of a stencil, whose progress the test tells.
 #include "kvstore/dictionary/watermarks.h"
 
 #include "gmock/gmock.h"
@@ -93,8 +93,7 @@ TEST_F(MarksTest, AReopenedLabelIsNeitherBoundNorDropped) {
 TEST_F(MarksTest, AReopenedLabelLivesAsLongAsThePinBelowIt) {
   DropUpTo(3, 10);
   watermarks_.MarkRecomputing(Phi(3, 9));
-  EXPECT_TRUE(
-      watermarks_.MustRetain(Phi(3, 9)));  // with the pin at 8, up to 16
+  EXPECT_TRUE(watermarks_.MustRetain(Phi(3, 9)));  // retained with 8, up to 16
   watermarks_.Retain(Phi(3, 9));
   DropUpTo(3, 15);
   EXPECT_TRUE(watermarks_.MustRetain(Phi(3, 9)));
@@ -104,7 +103,8 @@ TEST_F(MarksTest, AReopenedLabelLivesAsLongAsThePinBelowIt) {
               testing::IsSupersetOf({Phi(3, 8), Phi(3, 9)}));
 }
 
-// Below the pins nothing says when it may go: each label is made once.
+// Below the retained generations nothing tells when a label may go: each is
+// made once.
 TEST_F(MarksTest, WhatLiesBelowThePinsIsKeptToTheEnd) {
   DropUpTo(3, 15);
   watermarks_.TakeExpired(Phi(3, 15));
@@ -133,7 +133,8 @@ TEST_F(MarksTest, ForgetsRowsThatMoved) {
   EXPECT_TRUE(watermarks_.IsRetained(Phi(4, 8)));
 }
 
-// What came with a death is believed again once as much was dropped here.
+// A watermark that a death made unverified is trusted again once as much was
+// dropped here.
 TEST_F(MarksTest, DoubtsEndWhereTheRowIsDropped) {
   DropUpTo(3, 6);
   EXPECT_FALSE(watermarks_.HasUnverified());

@@ -73,7 +73,7 @@ TEST_F(WriteQueueTest, ARowWhoseFormerVersionStillWaitsDoublesTheStride) {
   Add(0, 0, 1);
   Pass(absl::Milliseconds(1), 0);
   EXPECT_EQ(queue_.stride(), 2);
-  // What waited goes all the same: it is of whole generations.
+  // Labels that waited are written all the same: they are whole generations.
   Add(0, 2, 3);
   EXPECT_THAT(TakeAll(), ElementsAre(0, 1, 2));
   Add(0, 4, 5);

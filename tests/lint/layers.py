@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may include whom, which outside header stands in which file, and which
+"""Which package includes which, which outside header stands in which file, and which
 names are banned where. See docs/STYLE.md. A new row is a decision.
 
     tests/lint/layers.py [ROOT]
@@ -238,7 +238,7 @@ def stands_in(path, places):
 
 
 def check_include(path, quote, header):
-    """What is wrong with `path` including `header`, or None."""
+    """The problem with `path` including `header`, or None."""
     package = package_of(path)
     target = package_of(header)
     if header.startswith("absl/"):

@@ -1,4 +1,4 @@
-"""What the lint programs share: our files, and their text without comments."""
+"""Shared by the lint programs: our files, and their text without comments."""
 
 import pathlib
 import re

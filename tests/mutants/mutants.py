@@ -24,8 +24,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PRESET = "ci"
-# Of all tests of a fault. One that hangs for longer is no proof: a test has to
-# end by itself, or by its limit in ctest.
+# Limit of all tests of a fault. A test that hangs for longer is no proof: it
+# has to end by itself, or by its limit in ctest.
 TESTS_SECONDS_MAX = 1800
 
 

@@ -1,5 +1,5 @@
 // Aim: sentences of [MC] (Song, Dongarra & Moore 2009) hold for our code.
-// Method: one sentence per test, quoted with its section.
+// Method: a sentence for each test, quoted with its section.
 #include <gtest/gtest.h>
 
 #include <algorithm>

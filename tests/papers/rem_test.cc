@@ -1,6 +1,6 @@
-// Aim: what [REM] (Wilson & von Ronne 2014, slides) says of dependency
-// descriptions and of the search over them holds for ours.
-// Method: one sentence per test, quoted with its slide, on the slides' finDiff.
+// Aim: sentences of [REM] (Wilson & von Ronne 2014, slides) on dependency
+// descriptions and the search over them hold for ours. Method: a sentence for
+// each test, quoted with its slide, on the slides' finDiff.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -184,8 +184,9 @@ class Search {
   // "function SOLVE(label): if label not in dom(Dictionary) then task <-
   // PRODUCER(label); Missing <- {l | l in REQUIRES(task) and l not in
   // dom(Dictionary)}; for all m in Missing do SOLVE(m); Inputs <- ...;
-  // Dictionary <- Dictionary + COMPUTES(task)(Inputs)" ("REM Search (2)"). One
-  // walk runs what it finds on its way, so it takes some to come to `label`.
+  // Dictionary <- Dictionary + COMPUTES(task)(Inputs)" ("REM Search (2)"). A
+  // walk runs the tasks that it finds on its way, so several are needed to come
+  // to `label`.
   void Solve(const Label& label) {
     for (uint64_t seed = 1; !dictionary_.contains(label); ++seed) {
       ASSERT_LE(seed, 1000) << "walks that do not come to their end";
@@ -278,7 +279,7 @@ TEST(RelentlessExecution, ComputesByNeed) {
     const Label label = search.relations().FirstCreated(task);
     EXPECT_LE(std::abs(label.index[0] - 10), 3 - label.index[1]);
   }
-  // A neighbour needs what is not there yet: one task a step.
+  // A neighbour needs one task more for each step.
   search.Solve({0, {11, 3}});
   EXPECT_EQ(search.executed().size(), 16 + 4);
 }

@@ -95,7 +95,7 @@ TEST(Arena, AMappingOutlivesItsOwner) {
   const void* data = (*mapped)->At(child.offset(), 4096);
   EXPECT_EQ(std::string(static_cast<const char*>(data), 4096),
             std::string(4096, 7));
-  // Whoever comes later finds nothing.
+  // A process that comes later finds nothing.
   const std::unique_ptr<Arena> late = Arena::Create(kOptions);
   EXPECT_EQ(late->Map(child.address()).status().code(),
             absl::StatusCode::kFailedPrecondition);
@@ -160,7 +160,7 @@ TEST(Arena, ValuesLieInItAndComeBack) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(value.data()) % 64, 0u);
     EXPECT_GE(arena->values().used_bytes(), 8000);
     EXPECT_GE(Value::LiveBytes() - before, 8000);
-    // What does not fit goes to the heap.
+    // A value that does not fit goes to the heap.
     const Value large = Value::Allocate(ElementType::kDouble, {2 << 20});
     EXPECT_FALSE(arena->OffsetOf(large.data()).has_value());
   }
@@ -169,7 +169,7 @@ TEST(Arena, ValuesLieInItAndComeBack) {
   EXPECT_EQ(Value::LiveBytes(), before);
 }
 
-// What a memfd takes of the computer's memory.
+// Bytes of the computer's memory that a memfd takes.
 int64_t PagesBytes(const Arena& arena) {
   const std::vector<std::string> words = absl::StrSplit(arena.address(), ',');
   struct stat status = {};
@@ -177,8 +177,8 @@ int64_t PagesBytes(const Arena& arena) {
   return status.st_blocks * 512;
 }
 
-// As after a job that held much: what is kept of it may not depend on how much
-// was in use when a value came back.
+// As after a job that held much: the pages kept may not depend on the bytes in
+// use when a value came back.
 TEST(Arena, PagesOfFreeBlocksAreGivenBack) {
   constexpr int64_t kValueBytes = 1 << 20;
   const std::unique_ptr<Arena> arena =

@@ -1,6 +1,5 @@
-// Aim: an agent never stops looking for others, nor asks those it has, nor
-// floods those that are gone. Method: the machine alone, under a clock that we
-// move.
+// Aim: an agent never stops looking for further agents, nor asks members, nor
+// floods departed ones. Method: the machine alone, under a clock that we move.
 #include "routing/membership/contacts.h"
 
 #include <gmock/gmock.h>

@@ -262,8 +262,8 @@ bool IsReadable(int fd) {
   return poll(&waiting, 1, 0) == 1;
 }
 
-// Of more clients than there are descriptors those that came last are heard,
-// and the one to be kept.
+// If there are more clients than descriptors, the last ones and the one to be
+// kept are heard.
 TEST(ControlSocket, WithoutDescriptorsTheSilentEnd) {
   std::unique_ptr<ControlPort> port = Listen();
   std::vector<int> clients = {RawConnect(*port)};
@@ -306,8 +306,8 @@ TEST(ControlSocket, LeavesDescriptorsToOthers) {
   for (const int client : clients) close(client);
 }
 
-// Nobody can be taken in, nor turned away: what waits does not keep the port
-// busy, and is taken once it can be.
+// No client can be taken in, nor turned away: waiting ones do not keep the port
+// busy, and are taken once they can be.
 TEST(ControlSocket, WithoutAnyDescriptorItRests) {
   std::unique_ptr<ControlPort> port = Listen();
   const int client = RawConnect(*port);

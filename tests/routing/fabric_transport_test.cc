@@ -247,7 +247,7 @@ TEST(FabricTransport, StoppedPeerBlocksNobodyAndGoesOn) {
 TEST(FabricTransport, RefusesWhatIsForAnotherIncarnation) {
   std::unique_ptr<Transport> transport = Open(kSelf);
   Peer peer(2002, *transport);
-  const AgentId before(4444);  // who listened there before, as it were
+  const AgentId before(4444);  // as if it had listened there before
   transport->SetPeer(before, peer.address());
   transport->SetPeer(peer.id(), peer.address());
   transport->Send(before, Pattern(100, 1));
@@ -315,7 +315,7 @@ TEST(FabricTransport, LetsGoOfWhoIsNoPeer) {
   EXPECT_TRUE(is_quiet);
 }
 
-// What handles `number`, as a number that can be compared.
+// The handler of signal `number`, as a number that can be compared.
 uintptr_t HandlerOf(int number) {
   struct sigaction now {};
   sigaction(number, nullptr, &now);

@@ -1,7 +1,7 @@
 // Aim: messages between processes of one host go through shared memory, whole
-// and in order, wake who sleeps, and go the other way where that can't be.
-// Method: two transports in one process, over a far one that keeps what it
-// gets; a reader that blocks for real.
+// and in order, wake sleepers, and go through the far transport where that
+// can't be. Method: two transports in one process, over a far one that keeps
+// what it gets; a reader that blocks for real.
 #include "routing/memory/host_transport.h"
 
 #include <poll.h>
@@ -106,8 +106,8 @@ TEST_F(HostTransportTest, WhatDoesNotFitGoesTheOtherWay) {
   EXPECT_EQ(far_->sent.size(), 1u);
 }
 
-// Who sleeps sees to the other way: it is only polled where it may have to do
-// something that does not wake him.
+// A sleeper also waits for the other transport: that one is only polled where
+// it may have work that does not wake the sleeper.
 TEST_F(HostTransportTest, TheOtherWayIsLeftToWhoWaits) {
   Meet();
   std::vector<Arrival> arrivals;
@@ -164,10 +164,10 @@ TEST_F(HostTransportTest, ASleeperIsRungOnceASleep) {
   a_->Send(kB, Bytes("x"));
   EXPECT_EQ(rings(), 1);
   EXPECT_EQ(Arrived().size(), 1u);
-  a_->WakeEarly(AgentId(99));  // of whom nothing is known
+  a_->WakeEarly(AgentId(99));  // of which nothing is known
 }
 
-// Rings whoever waits for room, who then goes on; in order.
+// Rings a sender that waits for room, which then goes on; in order.
 TEST_F(HostTransportTest, WhatFindsNoRoomIsHeldUntilThereIsSome) {
   Meet();
   std::vector<Arrival> none;
@@ -202,7 +202,7 @@ TEST_F(HostTransportTest, WhatFindsNoRoomIsHeldUntilThereIsSome) {
   EXPECT_FALSE(far_->sent.empty());
 }
 
-// As one does who was stopped, taken for dead, and goes on.
+// As an agent does that was stopped, counted as dead, and goes on.
 TEST_F(HostTransportTest, OneWhoWasForgottenHearsNothingThatIsForOthers) {
   Meet();
   a_->Send(kB, Bytes("to b"));
@@ -245,7 +245,7 @@ TEST_F(HostTransportTest, OneWhoMapsSoonIsWaitedFor) {
   EXPECT_TRUE(far_->sent.empty());
 }
 
-// Whoever of the two was said last to sleep is rung, once, and alone.
+// The last of the two to go to sleep is rung, once, and alone.
 TEST_F(HostTransportTest, AListenerIsWokenInPlaceOfTheLoop) {
   Meet();
   const auto is_rung = [](int fd) {
@@ -263,7 +263,8 @@ TEST_F(HostTransportTest, AListenerIsWokenInPlaceOfTheLoop) {
     EXPECT_EQ(is_rung(b_->wait_fd()), !listens);
     EXPECT_THAT(Arrived(), testing::ElementsAre("x"));
   }
-  // One who stops listening hands back; what came meanwhile is seen.
+  // A worker that stops listening hands back; messages that came meanwhile are
+  // seen.
   ASSERT_TRUE(b_->PrepareToListen());
   a_->Send(kB, Bytes("y"));
   EXPECT_FALSE(b_->PrepareToWait());
@@ -371,8 +372,8 @@ TEST_F(HostTransportTest, OneWhoseProcessHasEndedKeepsNothingHere) {
   EXPECT_LE(count("/proc/self/map_files"), mappings + 2);
 }
 
-// Whoever has said that it sleeps is woken, also by a message that came between
-// its last look and its sleep.
+// An agent that has announced its sleep is woken, also by a message that came
+// between its last look and its sleep.
 TEST_F(HostTransportTest, SleepersAreWoken) {
   Meet();
   constexpr int kCount = 20000;

@@ -52,7 +52,7 @@ class Network {
         member, options, Rng(member.id.value()).Stream("test"));
     return member.id;
   }
-  // As processes do: what `by` answers arrives later, at Absorb().
+  // As processes do: the answer of `by` arrives later, at Absorb().
   std::string Ask(AgentId id, AgentId by) {
     const auto answer = of(by).Admit(now, of(id).Snapshot());
     EXPECT_TRUE(answer.ok()) << answer.status();

@@ -1,6 +1,6 @@
 // Aim: whatever the network does, and however many records differ, agents end
-// with the same; what that takes is bounded. Method: membership machines on a
-// network in memory, some of whose records were told to nobody.
+// with equal records, by a bounded number of bytes. Method: membership machines
+// on a network in memory, some of whose records were not gossiped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::vector<AgentId> Grow(Network& network, uint64_t count,
   return ids;
 }
 
-// Nobody hears of it.
+// Puts a record without gossiping it.
 void PutSilently(Network& network, AgentId at, int number, uint64_t version) {
   Outbox lost;
   network.of(at).PutRecord(
@@ -92,7 +92,8 @@ TEST(MembershipRecords, WhatItTakesIsBounded) {
   for (; rounds < 200 && !Agree(network, ids); ++rounds) {
     network.bytes.clear();
     network.RunFor(options.gossip_interval);
-    // Of each, once at the end of the one and once at the begin of the other.
+    // For each agent, once at the end of an interval and once at the begin of
+    // the next.
     EXPECT_LE(network.bytes[kReconcile], 4 * options.reconcile_bytes_max);
   }
   EXPECT_TRUE(Agree(network, ids));

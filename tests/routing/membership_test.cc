@@ -1,5 +1,5 @@
-// Aim: whatever the network does, agents end with one view; nobody dies
-// without cause; the dead are removed; one that was given up hears of it.
+// Aim: whatever the network does, agents end with one view; no agent dies
+// without cause; the dead are removed; an agent that was given up hears of it.
 // Method: membership machines on a network in memory that delays, loses,
 // doubles and reorders from a seed, under a clock that we move.
 #include "routing/membership/membership.h"
@@ -59,7 +59,7 @@ TEST(Membership, NewcomersThatComeTogetherKnowOneAnotherAtOnce) {
     answers[id] = network.Ask(id, first);
   }
   for (const auto& [id, snapshot] : answers) network.Absorb(id, snapshot);
-  // Sooner than anybody gossips.
+  // Sooner than any agent gossips.
   network.RunFor(absl::Milliseconds(5));
   EXPECT_EQ(network.Disagreement(), "");
 }
@@ -102,7 +102,7 @@ TEST(Membership, LeaverIsNotCalledDead) {
   EXPECT_EQ(network.node(a).events[Kind::kDied], 0);
 }
 
-// What somebody said before it had heard of a death or a leave comes last.
+// News that an agent sent before it had heard of a death or a leave come last.
 TEST(Membership, LateNewsReviveNobody) {
   for (const bool leaves : {false, true}) {
     Network network(3);

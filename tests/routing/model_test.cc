@@ -101,7 +101,7 @@ TEST(Wormhole, BlockedMessagesHoldTheirLinks) {
   };
   // 4 links, alone.
   EXPECT_EQ(PlayWormhole(network, {one(2, 6)}, costs).last, 10 + 4 + 100);
-  // Two that share the link from switch 2 to switch 3: one after the other.
+  // Two messages that share the link from switch 2 to switch 3 go in turn.
   const WormholeResult two =
       PlayWormhole(network, {one(2, 6), one(4, 7)}, costs);
   EXPECT_GT(two.last, 210);
@@ -206,7 +206,7 @@ TEST(Scale, JoinersFindEverybodyWhoFits) {
   }
 }
 
-// Two of one group send to two of another at once: one link between them.
+// Two agents of a group send to two of another at once, over a single link.
 TEST(Scale, DragonflyByHand) {
   PipelineCosts costs{
       .seconds_per_byte = 1e-6, .overhead_seconds = 1e-3, .latency_seconds = 0};

@@ -82,7 +82,8 @@ std::set<std::pair<int, int>> EntriesUsed(const Scene& scene,
   return used;
 }
 
-// Section 5: one message for all destinations behind an entry of the table.
+// Section 5: a single message for all destinations behind an entry of the
+// table.
 TEST(Multicast, PrefixSendsByRelays) {
   int64_t relayed = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
@@ -146,8 +147,8 @@ TEST(Multicast, FlatSendsToEachDirectly) {
   EXPECT_FALSE(ParseMulticastPlan("tree").ok());
 }
 
-// Every hop has a view of its own: no loop, nobody twice, and who is known
-// to everybody gets it whatever else the views say.
+// Every hop has a view of its own: no loop, no agent twice, and an agent in all
+// views gets it whatever else the views say.
 TEST(Multicast, NeverLoopsWhenViewsDiffer) {
   int64_t relayed = 0;
   for (uint64_t seed = 0; seed < 500; ++seed) {
@@ -209,11 +210,11 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   MulticastCluster cluster(scene.members, MulticastPlan::kPrefix, Limits());
   const AgentId source = scene.members[0].id;
   const AgentId other = scene.members[1].id;
-  // Nobody; only ourselves.
+  // No targets; only this agent.
   EXPECT_TRUE(cluster.Run(source, {}, Bytes()));
   EXPECT_TRUE(cluster.Run(source, {source}, Bytes()));
   EXPECT_TRUE(cluster.hops.empty());
-  // Doubles, ourselves among them, one who left.
+  // Doubles, this agent among them, an agent that left.
   EXPECT_TRUE(cluster.Run(source, {other, other, source, AgentId(2)}, Bytes()));
   EXPECT_EQ(cluster.delivered.size(), 1);
   EXPECT_EQ(cluster.delivered[other].size(), 1);
@@ -237,7 +238,7 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   EXPECT_EQ(cluster.of(other).refused_count(), head);
 }
 
-// One who has left hands over what it holds: its view is without it.
+// An agent that has left hands over its labels: its view is without it.
 TEST(Multicast, OneWhoHasLeftSendsDirectly) {
   for (int p = 0; p < kMulticastPlanCount; ++p) {
     SCOPED_TRACE(p);

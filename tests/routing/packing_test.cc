@@ -1,7 +1,7 @@
-// Aim: what goes into an outbox comes out of the unpacker, whole, once per
-// arrival, in few packets; garbage is counted and nothing else.
-// Method: a transport that keeps its packets; the test hands them on whole,
-// doubled, reordered, lost or damaged from a seed.
+// Aim: messages of an outbox come out of the unpacker, whole, once per arrival,
+// in few packets; garbage is counted and nothing else. Method: a transport that
+// keeps its packets; the test hands them on whole, doubled, reordered, lost or
+// damaged from a seed.
 #include "routing/transport/packing.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class KeepingTransport : public Transport {
     for (const Arrival& packet : sent) bytes += packet.message.size();
     return is_slow ? bytes : 0;
   }
-  bool is_slow = false;       // what was sent is under way until it is taken
+  bool is_slow = false;       // messages are under way until taken
   std::vector<Arrival> sent;  // `from` is the target here
 };
 

@@ -57,7 +57,8 @@ View RandomView(Rng& rng, int base, int digits, int64_t count) {
   return View(members);
 }
 
-// The whole tree: who gets it in which step from whom, one send a step.
+// The whole tree: the step in which each agent gets the body, with a send in
+// each step.
 struct Tree {
   std::map<AgentId, int> depth;
   std::map<AgentId, int> sends;
@@ -116,7 +117,7 @@ TEST(Planner, TreesAreWhatTheySay) {
     for (int p = 1; p < kMulticastPlanCount; ++p) {
       const auto plan = static_cast<MulticastPlan>(p);
       SCOPED_TRACE(MulticastPlanName(plan));
-      // All of them have to be right; what is said below is of one.
+      // All trees have to be right; the bounds below are checked for one.
       for (int k = 1; k < PlannerOf(plan).tree_count(); ++k) {
         const Tree other = Grow(plan, view, source, targets, k);
         for (AgentId target : targets) {
@@ -132,7 +133,7 @@ TEST(Planner, TreesAreWhatTheySay) {
         latest = std::max(latest, tree.received_at.at(target));
       }
       if (plan != MulticastPlan::kPrefix) {
-        // Nobody but destinations relays.
+        // Only destinations relay.
         EXPECT_EQ(tree.depth.size(), targets.size() + 1 - targets.empty());
       }
       const auto count = static_cast<int>(targets.size());
@@ -157,9 +158,9 @@ TEST(Planner, TreesAreWhatTheySay) {
   }
 }
 
-// Each of the two trees is as deep as a binary tree must be; whoever sends in
-// one is a leaf of the other, so nobody sends more than it gets.
-// Of those behind one next hop it writes to that one alone.
+// Each of the two trees is as deep as a binary tree must be; an agent that
+// sends in one is a leaf of the other, so no agent sends more than it gets. For
+// all targets behind a next hop it writes to that hop alone.
 TEST(Planner, PrefixWritesToNextHops) {
   int64_t relayed = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {

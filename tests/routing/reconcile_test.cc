@@ -49,8 +49,8 @@ struct Talk {
   int beginnings = 0;
 };
 
-// What goes over the wire until there is nothing to say; begins again until the
-// sets are equal, by turns.
+// Messages until an answer is empty; begins again until the sets are equal, by
+// turns.
 Talk Reconcile(RecordSet& one, RecordSet& other) {
   Talk out;
   RecordSet* sets[] = {&one, &other};
@@ -76,7 +76,7 @@ Talk Reconcile(RecordSet& one, RecordSet& other) {
 TEST(RecordSet, SumsAreThoseOfItsRecordsHoweverItIsCut) {
   Rng rng(5);
   RecordSet set;
-  std::vector<RecordPrint> all;  // what should be there
+  std::vector<RecordPrint> all;  // the expected ones
   for (int i = 0; i < 5000; ++i) {
     Put(set, i);
     if (i % 3 == 0) Put(set, i, 2);

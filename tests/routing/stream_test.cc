@@ -1,7 +1,7 @@
 // Aim: whatever the planner, every destination gets the body once, by relays
-// that die or forget, over a network that delays, loses and doubles; who has
-// it takes no bytes; lying messages are refused.
-// Method: machines on a network in memory with a clock of its own, from seeds.
+// that die or forget, over a network that delays, loses and doubles; a
+// destination that has it takes no bytes; lying messages are refused. Method:
+// machines on a network in memory with a clock of its own, from seeds.
 #include "routing/stream/stream.h"
 
 #include <gmock/gmock.h>
@@ -258,8 +258,8 @@ TEST(Streams, RelayDeathIsRepaired) {
   }
 }
 
-// A relay that is never declared dead but says nothing: those behind it are
-// offered the body directly after a while.
+// A relay is never declared dead but silent: targets behind it are offered the
+// body directly after a while.
 TEST(Streams, SilentRelayIsPassedOver) {
   Rng rng(5);
   Net net(rng, 8, MulticastPlan::kChain, SmallSegments(), {});
@@ -271,8 +271,8 @@ TEST(Streams, SilentRelayIsPassedOver) {
   ExpectAllHave(net, targets, body);
 }
 
-// "who has it takes no bytes": also one that relays, when nobody behind it
-// wants any.
+// A destination that has the body takes no bytes, nor does a relay without
+// takers behind it.
 TEST(Streams, WhoHasItTakesNoBytes) {
   for (MulticastPlan plan : kPlans) {
     SCOPED_TRACE(MulticastPlanName(plan));
@@ -300,12 +300,12 @@ TEST(Streams, WhoHasItTakesNoBytes) {
       EXPECT_EQ(delivery.body.view(), target == AgentId(9) ? body : "tag");
     }
     ExpectNothingHeld(net);
-    // 60 segments to the one who lacks it; on the way there a relay or more.
+    // 60 segments to the agent that lacks it; on the way there a relay or more.
     EXPECT_GE(net.segments, 60);
     if (plan == MulticastPlan::kFlat) {
       EXPECT_EQ(net.segments, 60);
     }
-    // Nobody lacks it: no segment at all.
+    // No agent lacks the body: no segment at all.
     net.agents.at(AgentId(9)).SetWants([](uint8_t, JobId, const Bytes&) {
       return false;
     });

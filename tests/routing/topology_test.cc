@@ -146,8 +146,8 @@ TEST(RoutingTable, EntriesAreAsDefined) {
   }
 }
 
-// "we either pick a process randomly or ..." [MC 6.1]: sources differ in whom
-// they pick, so that no agent is everybody's virtual master.
+// "we either pick a process randomly or ..." [MC 6.1]: sources differ in the
+// agents that they pick, so that no agent is every source's virtual master.
 TEST(RoutingTable, SourcesPickDifferentMasters) {
   Rng rng(12);
   const View view = RandomView(rng, 2, 5, 64);

@@ -1,5 +1,5 @@
-// Aim: one agent at a time runs a task as long as its claim is repeated, and
-// no claim outlives its holder for good. Method: a literal clock.
+// Aim: a single agent at a time runs a task as long as its claim is repeated,
+// and no claim outlives its holder for good. Method: a literal clock.
 #include "runtime/job/tasks/claims.h"
 
 #include "gmock/gmock.h"

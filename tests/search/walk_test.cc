@@ -83,7 +83,8 @@ TEST(Walk, WalksTogetherBindAllThatIsNeeded) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
       Dictionary dictionary(relations);
       int64_t ran = 0;
-      // One walk does not bind its result: it passes by what it has walked.
+      // A single walk does not bind its result: it passes by labels that it has
+      // walked.
       for (int round = 0; round < 1000; ++round) {
         const int64_t before = ran;
         relations.ForEachResult([&](const Label& label) {
@@ -114,7 +115,7 @@ TEST(Walk, PassesByWhatIsClaimed) {
   EXPECT_EQ(dictionary.bound.size(), 2u);  // its neighbours
 }
 
-// C(58, 29) paths lead to the one task that somebody has claimed.
+// C(58, 29) paths lead to the one claimed task.
 TEST(Walk, GoesToADeadEndOnce) {
   constexpr int64_t kSize = 30;
   const Program program = Wavefront(kSize);

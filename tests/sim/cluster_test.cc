@@ -12,7 +12,7 @@
 namespace dogged {
 namespace {
 
-// Of UpdatingMixKernels.
+// Loads UpdatingMixKernels.
 KernelLoader UpdatingLoader(int64_t* in_place) {
   return [in_place](const Job& job) -> absl::StatusOr<KernelTable> {
     KernelTable out;
@@ -31,8 +31,8 @@ TEST(Cluster, RunsACholeskyWithoutFaults) {
   EXPECT_EQ(RunSeeds(CholeskyJob(8), {}, 5).refused, 0);
 }
 
-// Agents learn of the job one after the other; those that begin late are told
-// what they missed instead of finding it out when patience ends.
+// Agents learn of the job in turn; late ones are told of labels that they
+// missed instead of finding out at the demand timeout.
 TEST(Cluster, LateBeginnersAreToldWhatTheyMissed) {
   EXPECT_LT(RunSeeds(CholeskyJob(8), {.gathers_first = false}, 20).elapsed,
             absl::Milliseconds(500));
@@ -47,9 +47,9 @@ TEST(Cluster, RunsACholeskyUnderManyFaults) {
   RunSeeds(CholeskyJob(8), {.faults = ManyFaults()}, 50);
 }
 
-// Values that agents of a host lend to each other are whole for as long as one
-// reads them, whoever dies, is taken for dead or comes back meanwhile: what is
-// returned is scribbled over, and kernels read what is there.
+// Values that agents of a host lend to each other are whole for as long as an
+// agent reads them, even if agents die, are suspected or come back meanwhile:
+// returned memory is scribbled over, which kernels would read.
 TEST(Cluster, LentValuesAreWhole) {
   FaultPlan faults = ManyFaults();
   faults.pause = 4;
@@ -74,8 +74,8 @@ TEST(Cluster, WhoHasAValueTakesNoBytes) {
   EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 25).spared, 0);
 }
 
-// Those who are there when a job is submitted have even shares of it, if nobody
-// gives tasks away.
+// Agents that are there when a job is submitted have even shares of it, if no
+// tasks are granted.
 TEST(Cluster, HomesAreEven) {
   SimOptions options{.agents = 4,
                      .gathers_first = true,
@@ -140,8 +140,8 @@ TEST(Cluster, StreamsTakeLittleTime) {
   EXPECT_LT(elapsed(/*stream_bytes_min=*/2048), 1.2 * elapsed(1 << 20));
 }
 
-// Values are announced first, to all: those who need them ask, the client of
-// this agent among them.
+// Values are announced first, to all: consumers ask, the client of this agent
+// among them.
 TEST(Cluster, WithoutCreditValuesAreAskedFor) {
   SimOptions options{.agents = 4, .arena_bytes = 0};
   options.job_limits.credit_bytes = 1 << 20;
@@ -155,8 +155,8 @@ TEST(Cluster, WithoutCreditValuesAreAskedFor) {
   RunSeeds(Heat1dJob(101, 20, 8), options, 20);
 }
 
-// What is used up waits for copies of what was made of it. Where tasks are
-// short nothing is old enough to be copied, but for cuts.
+// A used label waits for copies of the labels made of it. Where tasks are short
+// nothing is old enough to be copied, but for cuts.
 TEST(Cluster, CutsBoundWhatWaitsForCopies) {
   SimOptions options{.agents = 2, .task_time = absl::Microseconds(20)};
   const Job job = WavefrontJob(200);
@@ -194,8 +194,8 @@ TEST(Cluster, WithoutCutsMemoryIsBoundedAndLossesAreMadeAgain) {
   RunSeeds(CholeskyJob(8), options, 20);
 }
 
-// What is updated in place is gone if its task dies with it: then it is made
-// again from what is left.
+// A value updated in place is gone if its task dies with it: then it is made
+// again from the values left.
 TEST(Cluster, UpdatesHappenInPlace) {
   int64_t in_place = 0;
   const KernelLoader loader = UpdatingLoader(&in_place);
@@ -219,8 +219,8 @@ TEST(Cluster, OneCopySurvivesToo) {
            {.job = {.replicas = 1}, .faults = ManyFaults()}, 25);
 }
 
-// A loss beyond the copies is made again from the pins, in memory that grows
-// with the frontier, not with the history.
+// A loss beyond the copies is made again from the retained generations, in
+// memory that grows with the frontier, not with the history.
 TEST(Cluster, PinsBoundWhatADeathCosts) {
   const Job job = Heat1dJob(301, 60, 16);
   SimOptions options{.agents = 4,
@@ -250,8 +250,8 @@ TEST(Cluster, TheSearchAloneIsEnough) {
            {.job = {.search_only = true}, .faults = ManyFaults()}, 25);
 }
 
-// Design 3.1: an agent of another numeric class serves and routes, but runs no
-// task of the job and holds no shard of it, even when the client talks to it.
+// An agent of another numeric class serves and routes, but runs no task of the
+// job and holds no shard of it, even when the client talks to it.
 TEST(Cluster, AgentsOfAnotherNumericClassRunNothing) {
   Job job = Heat1dJob(101, 20, 8);
   job.numeric_class = "native";
@@ -284,7 +284,7 @@ TEST(Cluster, AJobThatNobodyCanRunFailsAfterAWhile) {
   EXPECT_LE(outcome.elapsed, absl::Seconds(33));
   EXPECT_EQ(outcome.foreign_tasks, 0);
 
-  // One who joins in time runs all of it.
+  // An agent that joins in time runs all of it.
   const SimOutcome joined = Cluster({.agents = 3,
                                      .foreign_agents = 3,
                                      .faults = {.join = 1},
@@ -294,8 +294,8 @@ TEST(Cluster, AJobThatNobodyCanRunFailsAfterAWhile) {
   EXPECT_TRUE(joined.status.ok()) << joined.status;
 }
 
-// Design 4: nobody owns a job. Its client may die; it ends all the same, as
-// done with the digest of its results.
+// A job belongs to no agent. Its client may die; it ends all the same, as done
+// with the digest of its results.
 TEST(Cluster, AJobWithoutAClientEndsByItself) {
   for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(6)}) {
     const Digest expected = DigestOfDigests(SerialResults(job));
@@ -348,22 +348,22 @@ TEST(Cluster, LeavingHandsOver) {
       // Agents that join at the start cost some, with and without leaving.
       (leave == 0 ? needed : executed) +=
           static_cast<double>(outcome.stats.tasks_executed);
-      // Before its deadline: what it held then would be lost.
+      // Before its deadline, or its labels would be lost.
       EXPECT_LT(outcome.leave_time_max, absl::Seconds(9)) << "seed " << seed;
     }
   }
   EXPECT_LE(executed, 1.005 * needed) << "with and without leaving";
 }
 
-// One who runs a task makes an output whose home is elsewhere, and becomes
-// that home while a client waits for it: it hung in one run of two hundred.
+// An agent makes an output whose home is elsewhere, and becomes that home while
+// a client waits for it: one run in two hundred hung.
 TEST(Cluster, WhatAClientWaitsForIsHandedOutWhenItsHomeMovesHere) {
   SimOptions options{.agents = 4, .faults = {.join = 1, .leave = 2}};
   RunSeeds(QrJob(8), options, 400);
 }
 
-// Not even what it runs for others as it is told to leave, nor what it has
-// used up in place.
+// Not even tasks that it runs for other agents as it is told to leave, nor
+// values that it has used up in place.
 TEST(Cluster, LeavingRunsNothingTwice) {
   int64_t in_place = 0;
   const KernelLoader load = UpdatingLoader(&in_place);

@@ -1,5 +1,5 @@
-// Aim: what a job reads comes to all agents that run it, however long it is
-// and whatever dies or gets lost, in parts that no queue is too short for.
+// Aim: the inputs of a job come to all agents that run it, however long they
+// are and whatever dies or gets lost, in parts that no queue is too short for.
 // Method: whole clusters in one thread with queues that hold less than a job,
 // many seeds, against a run without agents.
 #include "gmock/gmock.h"
@@ -21,7 +21,7 @@ SimOptions ShortQueues() {
   return options;
 }
 
-// Of some 300 KB, which don't compress.
+// A job of some 300 KB, which don't compress.
 Job LongJob() {
   Job job = Heat1dJob(101, 20, 8);
   Rng rng(11);

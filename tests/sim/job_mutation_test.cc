@@ -1,6 +1,6 @@
-// Aim: no job, whoever sends it, brings an agent down.
-// Method: jobs of apps/ with bytes changed at random, from printed seeds, each
-// run by agents of the simulation in a process of its own.
+// Aim: no job, from any client, brings an agent down. Method: jobs of apps/
+// with bytes changed at random, from printed seeds, each run by agents of the
+// simulation in a process of its own.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -97,7 +97,7 @@ TEST(JobMutation, NoJobBringsAgentsDown) {
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
-    // One that would take for ever is stopped.
+    // A job that would take for ever is stopped.
     const bool is_well = WIFEXITED(status) || WTERMSIG(status) == SIGALRM;
     ended += WIFEXITED(status) ? 1 : 0;
     EXPECT_TRUE(is_well) << "signal " << WTERMSIG(status)

@@ -29,7 +29,7 @@ TEST(LongTasks, ThatDiedAreMissedSoon) {
             270 * task_time);
 }
 
-// What runs while its home moves runs once, however long it takes.
+// A task that runs while its home moves runs once, however long it takes.
 TEST(LongTasks, AreNotRepeatedWhereTheyMoveTo) {
   const SimOptions options{.agents = 4,
                            .gathers_first = true,

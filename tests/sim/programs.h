@@ -21,7 +21,7 @@ class MixKernel : public Kernel {
     for (size_t i = 0; i < call.inputs.size(); ++i) {
       mix = Mix64(mix, i);
       if (!call.inputs[i].IsNone()) {
-        // Of the bytes as they are, not as they were said to be.
+        // Digest of the bytes as they are, not as announced.
         mix = Mix64(mix, Hash128(call.inputs[i].view()).low);
       }
     }
@@ -159,8 +159,8 @@ inline Job WavefrontJob(int64_t n) {
   return Job{.program = *std::move(b).Build()};
 }
 
-// In each step a sweep forward, d(1) to d(n), and one back, u(n) to u(1): one
-// chain of 2 n steps tasks, which only one agent at a time can work on.
+// In each step a sweep forward, d(1) to d(n), and a sweep back, u(n) to u(1): a
+// single chain of 2 n steps tasks, which only one agent at a time can work on.
 inline Job SweepsJob(int64_t n, int64_t steps, int64_t slab) {
   const AffineExpr i = AffineExpr::Index(0);
   const AffineExpr t = AffineExpr::Index(1);

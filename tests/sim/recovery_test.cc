@@ -1,7 +1,7 @@
-// Aim: what a death takes from a program of points is found at once, not some
-// at a time with pauses between that grow: values of many short rows that
-// nobody has a copy of, and that hang together through all of the program.
-// Method: simulation, one death of three agents, many seeds, bounds on virtual
+// Aim: labels that a death takes from a program of points are found at once,
+// not some at a time with growing pauses between: values of many short rows
+// without a copy, which hang together through all of the program. Method:
+// simulation, a death of one of three agents, many seeds, bounds on virtual
 // time.
 #include <algorithm>
 #include <fstream>
@@ -77,7 +77,7 @@ SimOptions ThreeAgents() {
           .arena_bytes = 0};
 }
 
-// Without a death it takes 0.3 s. What is missing is asked for after a quarter
+// Without a death it takes 0.3 s. Missing labels are demanded after a quarter
 // of a second, and searched for from the results after half a second more.
 TEST(Recovery, OneSearchFindsAllThatADeathTook) {
   SimOptions options = ThreeAgents();

@@ -6,8 +6,8 @@
 //
 //   sim_replay [--program NAME[/PLAN]] [--seeds A:B] [--trace] [--golden FILE]
 //
-// Without options: a line for each program and plan, and one for all: what
-// belongs into FILE. With --program a line for each seed; with --trace the
+// Without options: a line for each program and plan, and one for all, as they
+// belong into FILE. With --program a line for each seed; with --trace the
 // events, as Recorder has them: time in ns, kind (SimEvent, or 0 at the end),
 // agent, and for a message the other agent and five numbers per envelope (kind,
 // kind within a multicast, flags, length and hash of the body).

@@ -17,7 +17,7 @@ namespace dogged {
 // Over all seeds.
 struct Work {
   double executed_per_needed = 0;
-  // Of the agent that executed most, by an even share; the mean.
+  // Tasks of the agent that executed most, by an even share; the mean.
   double most_per_share = 0;
   int64_t held_labels_max = 0;  // at any agent
   absl::Duration elapsed;       // virtual, mean

@@ -1,4 +1,4 @@
-// What simulations are compared with, and which seeds they take.
+// The results that simulations are compared with, and the seeds that they take.
 #ifndef DOGGED_TESTS_SIM_SERIAL_H_
 #define DOGGED_TESTS_SIM_SERIAL_H_
 

@@ -1,9 +1,9 @@
-// Aim: what is wrong with one agent is no verdict on a job. One that has too
+// Aim: a defect of one agent is no verdict on a job. An agent that has too
 // little memory, a disk that takes nothing, a compiler that fails or kernels
-// that can't be made leaves its share to others, whenever it comes, and costs
-// them little; the job fails only if nobody is left, in the words of all.
-// Method: whole clusters in one thread, many seeds, against a run without
-// agents.
+// that can't be made leaves its share to the other agents, whenever it comes,
+// and costs them little; the job fails only if no agent is left, in the words
+// of all. Method: whole clusters in one thread, many seeds, against a run
+// without agents.
 #include <algorithm>
 
 #include "gmock/gmock.h"
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr Sickness kAll[] = {Sickness::kShortMemory, Sickness::kFullDisk,
                              Sickness::kNoKernels, Sickness::kSlowKernels,
                              Sickness::kNoValues};
-// Those of which an agent runs nothing to the end, or next to nothing.
+// Sicknesses with which an agent runs nothing to the end, or next to nothing.
 constexpr Sickness kOut[] = {Sickness::kShortMemory, Sickness::kNoKernels,
                              Sickness::kNoValues};
 
@@ -46,7 +46,8 @@ TEST(SickAgents, OneThatJoinsCostsTheOthersLittle) {
   }
 }
 
-// It costs what it takes to see that it hangs, whatever the job takes.
+// A hanging compiler costs only the time until that is noticed, however long
+// the job takes.
 TEST(SickAgents, ACompilerThatHangsIsNotWaitedForLong) {
   for (const Job& job : {Heat1dJob(101, 40, 8), CholeskyJob(12)}) {
     SimOptions options{.agents = 3, .gathers_first = true};

@@ -82,8 +82,8 @@ TEST(Storage, ManyFaultsWithDirectories) {
   RunSeeds(CholeskyJob(8), {.faults = plan, .directories = true}, 30);
 }
 
-// What a disk gives back is checked, and counts as lost if it is not what was
-// written.
+// A value from a disk is checked, and counts as lost if it differs from the
+// value written.
 TEST(Storage, DisksThatLieChangeNoResult) {
   FaultPlan plan{.restart = 3, .blackout = 1};
   RunSeeds(Heat1dJob(101, 20, 8),
@@ -92,7 +92,8 @@ TEST(Storage, DisksThatLieChangeNoResult) {
            {.faults = plan, .directories = true, .disk = {.corrupt = 0.2}}, 20);
 }
 
-// All that is hollow may be gone at once, copies among it, and is made again.
+// All spilled labels, copies among them, may be lost at once, and are made
+// again.
 TEST(Storage, DisksThatLoseAllChangeNoResult) {
   for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(10)}) {
     SimOptions options{.spill = true, .disk = {.lose = 0.05}};

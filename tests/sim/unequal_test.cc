@@ -54,7 +54,7 @@ struct Counts {
   // Wrong, and the two sides of a cut have just met, or an agent has found it
   // when the client was done.
   int on_its_way = 0;
-  int accepted = 0;  // wrong, and somebody knows two
+  int accepted = 0;  // wrong, and some agent knows two
 };
 
 Counts RunCase(const Case& unequal, const Job& job, int64_t seeds) {

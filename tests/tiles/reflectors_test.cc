@@ -127,7 +127,7 @@ TEST(Reflectors, AreRightUpToTheLargestDouble) {
       std::vector<double> a(static_cast<size_t>(m * n), 0);
       const blas::Matrix v{a.data(), n};
       for (int64_t i = 0; i < before; ++i) v(i, i) = v(i + 1, i) = 1;
-      // Its length does not change by reflecting; its rows are of all sorts.
+      // Reflecting keeps the column's length; its rows are of all sorts.
       v(0, before) += 0.48 * share * kLargest;
       v(m - 2, before) = 0.6 * share * kLargest;
       v(m - 1, before) = 0.64 * share * kLargest;

@@ -1,8 +1,7 @@
-// Aim: one pass over a strip does what plain loops do, whatever the number of
-// its rows; the first of the largest is its pivot, and what is not finite is
-// seen.
-// Method: whole numbers, whose sums are exact, with the micro-kernels of each
-// width that this processor can run.
+// Aim: a pass over a strip gives the results of plain loops, whatever the
+// number of its rows; the first of the largest is its pivot, and numbers that
+// are not finite are seen. Method: whole numbers, whose sums are exact, with
+// the micro-kernels of each width that this processor can run.
 #include <array>
 #include <cmath>
 #include <limits>

@@ -13,22 +13,23 @@
 namespace dogged {
 namespace {
 
-// Of those that have gone `status` names the last ones.
+// Departed agents that `status` names, at most: the last ones.
 constexpr size_t kDepartedMax = 1000;
 constexpr int kLifeLineNeighboursMax = 16;
-// So long the loop looks out for the next message before it sleeps: about what
-// a wake-up costs.
+// Time for which the loop polls for the next message before it sleeps: about
+// the cost of a wake-up.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
-// So long a message may wait for a worker that looks out between its tasks. To
-// see whether it still does takes the processor away from it.
+// Time for which a message may wait for a worker that polls between its tasks.
+// To see whether it still does takes the processor away from it.
 constexpr absl::Duration kKept = absl::Milliseconds(8);
-// At memory that is shared, for each look at descriptors, which is a system
-// call: 0.2 to 1.3 us, by the machine.
+// Looks at shared memory for each look at descriptors, which is a system call:
+// 0.2 to 1.3 us, by the machine.
 constexpr int kLooks = 64;
-// What waits for a client as frames; of results that it does not take yet the
-// rest stays what it is.
+// Bytes that wait for a client as frames; further results stay values until it
+// takes more.
 constexpr int64_t kClientBytesMax = 32 << 20;
-// So long clients wait at most while messages of the host keep the loop awake.
+// Time that clients wait, at most, while messages of the host keep the loop
+// awake.
 constexpr absl::Duration kControlWithin = absl::Microseconds(100);
 
 void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
@@ -84,14 +85,15 @@ void AgentLoop::Sleep(std::unique_lock<std::mutex>& turn) {
     ports_.turn.SettleHandBack();
     const bool was_woken = ports_.poller.Wait(timeout);
     turn.lock();
-    // What is due before that is for the next pass of whoever keeps the turn.
+    // Work that is due before that is for the next pass of the worker that
+    // keeps the turn.
     if (was_woken || ports_.clock.Now() >= kept_until_) return;
     sleeps_until_ = kept_until_;
   }
 }
 
 void AgentLoop::SetAsleep(bool is_asleep) {
-  control_due_ = absl::InfinitePast();  // who wakes up looks, who sleeps did
+  control_due_ = absl::InfinitePast();  // on waking up the loop looks
   is_asleep_ = is_asleep;
   ports_.transport.SetWaiting(is_asleep);
 }
@@ -111,8 +113,8 @@ void AgentLoop::Pass() {
   SendWanted(now);
   ConfirmSubmits();
   AskSuppliers();
-  // What was just queued on the control port goes out before sleeping; what
-  // came in wakes who sleeps.
+  // Frames just queued on the control port go out before sleeping; arrived ones
+  // wake a sleeper.
   control_events_.clear();
   if (is_asleep_ ? ports_.control.has_unsettled() : IsControlDue(now)) {
     HandleControl(now);
@@ -164,7 +166,7 @@ bool AgentLoop::LookOut() {
       control_due_ = absl::InfinitePast();
       return true;
     }
-    std::this_thread::yield();  // whoever has work goes first
+    std::this_thread::yield();  // other threads go first
     now = ports_.clock.Now();
   }
   return false;
@@ -293,7 +295,7 @@ void AgentLoop::HandleChunk(ConnectionId from, absl::string_view body) {
   const auto part = ChunkPart::Decode(body);
   absl::Status taken = part.status();
   if (part.ok()) taken = agent_.Supply(part->job, part->chunk, part->bytes);
-  // One that comes after the job's end is nobody's mistake.
+  // A chunk that comes after the job's end is no error.
   if (taken.ok() || absl::IsNotFound(taken)) return;
   ForgetSupplier(from);
   SendError(from, taken);
@@ -314,7 +316,7 @@ void AgentLoop::ForgetSupplier(ConnectionId client) {
   const JobId job = it->second;
   suppliers_.erase(it);
   agent_.SetSupplier(job, false);
-  // What this one was asked for another one of the job's is.
+  // Another client of the job is asked for the chunks asked of this one.
   for (const auto& [other, its_job] : suppliers_) {
     if (its_job == job) agent_.SetSupplier(job, true);
   }

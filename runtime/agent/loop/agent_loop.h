@@ -29,7 +29,7 @@ namespace dogged {
 
 class AgentLoop : private LoopTurn::Loop {
  public:
-  // Bytes: of this process now and at most, what its values may take (0: no
+  // Bytes: of this process now and at most, the limit of its values (0: no
   // bound), and of this computer.
   struct Memory {
     int64_t now = 0;
@@ -44,27 +44,27 @@ class AgentLoop : private LoopTurn::Loop {
     Poller& poller;  // watches the transport's and the control port's fds
     LoopTurn& turn;  // of those that run this loop
     std::function<Memory()> memory;
-    // Whom to look for, beyond the life of this server.
+    // Addresses to dial; outlive this object.
     Contacts& contacts;
-    // Others were met, or nobody answers for now. Called again, later, while
-    // it returns false.
+    // Called when agents were met, or no contact answers for now; again, later,
+    // while it returns false.
     std::function<bool()> on_settled;
   };
   enum class End {
     kLeft,          // by Leave()
-    kDeclaredDead,  // the others think so: start again as another incarnation
+    kDeclaredDead,  // start again as another incarnation
   };
 
-  // `agent` outlives the server.
+  // `agent` outlives the loop.
   AgentLoop(Agent& agent, Ports ports);
-  // Closes its life lines: what they say is no news of the next incarnation.
+  // Closes its life lines: their ends are no news about the next incarnation.
   ~AgentLoop() override;
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
 
   // Runs until the agent has left or was declared dead.
   End Run();
-  // Why it was declared dead.
+  // Why the agent was declared dead.
   const std::string& cause() const { return cause_; }
   // Hands over, then ends Run(). Callable from signal handlers.
   void Leave() {
@@ -75,7 +75,7 @@ class AgentLoop : private LoopTurn::Loop {
  private:
   struct LifeLine {
     AgentId peer;
-    bool confirmed = false;  // the peer has said who it is
+    bool confirmed = false;  // the peer has named itself
   };
 
   // Receives, works and answers, once.
@@ -86,17 +86,18 @@ class AgentLoop : private LoopTurn::Loop {
   // Until there is reason for a pass of the loop's thread.
   void Sleep(std::unique_lock<std::mutex>& turn);
   void SetAsleep(bool is_asleep);
-  // When there is something to do that nobody wakes the loop for.
+  // Time of work that no event wakes the loop for.
   absl::Time NextWake() const;
   // The loop's thread sleeps no longer than this.
   void SleepUntil(absl::Time limit);
   bool HasArrivals() const override { return ports_.transport.HasArrivals(); }
   int listen_fd() const override { return ports_.transport.listen_fd(); }
-  // Asks to be woken, or that a worker who listens is. False: call Pass first.
+  // Asks that this thread, or a listening worker, be woken. False: call Pass
+  // first.
   bool PrepareToSleep();
-  // Looks for what may be close for a short while: true once it is there.
+  // Polls for a message for a short while: true once it is there.
   bool LookOut();
-  // Clients may have said something, or have something coming.
+  // Frames of or for clients may be waiting.
   bool IsControlDue(absl::Time now) const;
   void HandleControl(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
@@ -107,7 +108,7 @@ class AgentLoop : private LoopTurn::Loop {
   void HandleClosed(absl::Time now, const ControlEvent& event);
   // Asks clients for the inputs that they have.
   void AskSuppliers();
-  // Says to clients that their jobs are with others, too.
+  // Tells clients that other agents have their jobs, too.
   void ConfirmSubmits();
   void ForgetSupplier(ConnectionId client);
   void KeepLifeLines();
@@ -121,16 +122,16 @@ class AgentLoop : private LoopTurn::Loop {
   Agent& agent_;
   Ports ports_;
   std::atomic<bool> leave_{false};
-  // The loop's thread is: it sees to all that is not of this host.
+  // The loop's thread is asleep: it waits for all messages but those of this
+  // host.
   bool is_asleep_ = false;
-  // Clients said something at the end of the last pass: there is another one
-  // to make.
+  // Frames of clients came at the end of the last pass: another one is due.
   bool has_news_ = false;
-  // Until then the loop's thread sleeps, if nobody wakes it.
+  // Time until which the loop's thread sleeps, unless it is woken.
   absl::Time sleeps_until_ = absl::InfinitePast();
-  // Until then a worker sees to messages and to what is due.
+  // Time until which a worker polls for messages and does due work.
   absl::Time kept_until_ = absl::InfinitePast();
-  // When the loop's thread looks at clients next, if nothing tells it earlier.
+  // Time of the next look at clients, if nothing calls for an earlier one.
   absl::Time control_due_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
@@ -138,7 +139,7 @@ class AgentLoop : private LoopTurn::Loop {
   Dialer dialer_;
   std::string cause_;
   Deliveries deliveries_;
-  // Who has submitted a job that is not with others yet.
+  // Clients whose submitted job is not with other agents yet.
   std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
   // Clients that have the inputs of a job.
   absl::btree_map<ConnectionId, JobId> suppliers_;

@@ -1,6 +1,5 @@
-// What clients and agents say to each other on the control port: the bodies
-// of its frames (routing/control/control_socket.h). A client needs no
-// libfabric.
+// Messages between clients and agents on the control port: the bodies of its
+// frames (routing/control/control_socket.h). A client needs no libfabric.
 #ifndef DOGGED_RUNTIME_AGENT_LOOP_CONTROL_H_
 #define DOGGED_RUNTIME_AGENT_LOOP_CONTROL_H_
 
@@ -21,7 +20,7 @@
 namespace dogged {
 
 enum class ControlType : uint8_t {
-  kError = 1,     // body: code and message; the answer to what went wrong
+  kError = 1,     // body: code and message; the answer to a failed request
   kJoin = 2,      // Agent::Snapshot(); answered by kSnapshot
   kSnapshot = 3,  // Agent::Snapshot()
   // From one agent to another: my ID; answered by kLifeLine with the other's.
@@ -35,7 +34,7 @@ enum class ControlType : uint8_t {
   kValues = 10,    // ValuesReply
   kConclude = 11,  // a JobRecord in its new state; answered by kConcluded
   kConcluded = 12,
-  // ReturnedNotice: what was lent and is not in use any more. No answer.
+  // ReturnedNotice: loans that are not in use any more. No answer.
   kReturned = 13,
   // From an agent to a client that has submitted a job with large inputs, as
   // often as it wants some: ChunksWanted; answered by a kChunk for each.
@@ -55,25 +54,26 @@ struct SubmitRequest {
   static absl::StatusOr<SubmitRequest> Decode(absl::string_view body);
 };
 
-// One member as an agent knows it.
+// MemberStatus: a member as an agent knows it.
 struct MemberStatus {
   Member member;
   std::string state;  // "alive", "suspect", "left", "dead"
   std::string cause;  // of its end
-  // What one who left did in its last jobs, as it said.
+  // Stats that an agent that left has published of its last jobs.
   std::vector<std::pair<JobId, JobStats>> stats;
 };
 
 struct StatusRequest {
   JobQuery jobs;
-  // Of a program's text: what its jobs were cut for is wanted, too. 0: not.
+  // Hash of a program's text: asks for the sizes that its jobs were cut for,
+  // too. 0: does not.
   uint64_t text_hash = 0;
 
   Bytes Encode() const;
   static absl::StatusOr<StatusRequest> Decode(absl::string_view body);
 };
 
-// What one agent says of itself and of all.
+// StatusReply: an agent's report about itself and all members.
 struct StatusReply {
   AgentId self;
   int64_t memory_bytes = 0;  // of this process, now
@@ -82,17 +82,18 @@ struct StatusReply {
   int64_t host_bytes = 0;    // memory of its computer
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
-  // Messages of agents, and connections of anybody, that made no sense.
+  // Malformed messages of agents, and connections with malformed frames.
   int64_t refused = 0;
   // Messages that were not sent, or came in part only: no room, no such peer.
   int64_t dropped = 0;
   std::vector<MemberStatus> members;
-  // Those that were asked for. Stats are this agent's own.
+  // Jobs that were asked for. Stats are this agent's own.
   std::vector<JobSummary> jobs;
   int64_t jobs_known = 0;  // however many were asked for
-  // Of jobs of the text that was asked for: agents, workers of each.
+  // Sizes that jobs of the text asked for were cut for: agents, workers of
+  // each.
   std::vector<std::pair<int, int>> sizes;
-  // Of these, what is in this agent's directory.
+  // The jobs of that text with values in this agent's directory.
   std::vector<StoredJob> stored;
 
   Bytes Encode() const;
@@ -109,8 +110,9 @@ struct WantRequest {
   static absl::StatusOr<WantRequest> Decode(absl::string_view body);
 };
 
-// A value that the client finds where it lies, until it has returned it or its
-// connection ends. Whoever has lost that connection checks what it has read.
+// LentValue: a value that the client reads where it lies, until it has returned
+// it or its connection ends. A client that has lost the connection checks the
+// bytes that it has read.
 struct LentValue {
   Label label;
   std::string arena;  // SharedMemory::address()

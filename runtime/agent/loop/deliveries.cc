@@ -8,10 +8,10 @@
 namespace dogged {
 namespace {
 
-// Of one frame, as long as there are that many.
+// Size of a full frame.
 constexpr int64_t kFrameBytes = 4 << 20;
 constexpr size_t kFrameValues = 4096;
-// What one client may have borrowed; the rest comes as bytes. Results stay
+// Bytes that a client may have borrowed; the rest comes as bytes. Results stay
 // until their job ends anyhow: this is for clients that stand still after that.
 constexpr int64_t kBorrowedBytesMax = int64_t{2} << 30;
 
@@ -89,7 +89,7 @@ void Deliveries::SendParcel(ConnectionId client, Parcel& parcel, Send send) {
     }
     send(client, reply);
   } while (next < values.size());
-  if (next == 0) {  // held, or only what is lent
+  if (next == 0) {  // held, or only loans
     if (!parcel.is_held) parcel.bytes = 0;
     return;
   }

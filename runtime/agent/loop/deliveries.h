@@ -1,4 +1,4 @@
-// Deliveries: which results clients wait for, and what is on its way to them:
+// Deliveries: results that clients wait for, and frames on their way to them:
 // lent, where a client maps this host's arenas, else as bytes.
 //
 // Each message wakes a client, on the processor of a worker as a rule. So of
@@ -30,19 +30,19 @@ class Deliveries {
   static constexpr absl::Duration kTogether = absl::Milliseconds(20);
   using Send = absl::FunctionRef<void(ConnectionId, const ValuesReply&)>;
 
-  // Whether more may be sent to a client: what one does not take waits here, as
-  // what it is, not as frames of it. True unless this says otherwise.
+  // Sets the test whether more may be sent to a client: results that it does
+  // not take wait here, as values, not as frames. True by default.
   void SetRoom(std::function<bool(ConnectionId)> has_room) {
     has_room_ = std::move(has_room);
   }
   void Want(ConnectionId client, const WantRequest& request);
-  // Its connection has ended.
+  // The connection of `client` has ended.
   void Forget(ConnectionId client);
-  // `value` is that of `label`, for those who wait for it. What has become a
-  // frame of its own is sent. `lending` may be null.
+  // Adds the value of `label` for all clients that wait for it. Full frames are
+  // sent. `lending` may be null.
   void Add(JobId job, const Label& label, const Value& value,
            const Lending* lending, Send send);
-  // Sends what is due.
+  // Sends frames that are due.
   void SendDue(absl::Time now, Send send);
   absl::Time next_due() const { return next_due_; }
   // `client` has copied all that it was lent up to loan `number`.
@@ -51,7 +51,7 @@ class Deliveries {
   std::vector<ConnectionId> Clients() const;
 
  private:
-  // What a client has borrowed and not returned, oldest first.
+  // Borrower: values that a client has borrowed and not returned, oldest first.
   struct Borrower {
     std::deque<Value> held;
     int64_t bytes = 0;
@@ -61,7 +61,7 @@ class Deliveries {
     ConnectionId client;
     bool may_borrow = false;
   };
-  // Of one client's messages in one job.
+  // Parcel: results gathered for a client's requests in a job.
   struct Parcel {
     ValuesReply reply;
     int64_t bytes = 0;                       // of the values in it

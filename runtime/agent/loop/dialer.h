@@ -1,6 +1,6 @@
-// Dialer: the connections on which an agent meets its contacts (contacts.h):
-// begins those that are due, says who it is, takes the answer, and ends those
-// that take too long. Of one incarnation.
+// Dialer: the connections on which an incarnation of an agent meets its
+// contacts (contacts.h). Dials contacts that are due, introduces the agent,
+// takes the answer, and ends connections that take too long.
 //
 // Used by the thread that runs the loop.
 #ifndef DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_
@@ -20,8 +20,8 @@ namespace dogged {
 
 class Dialer {
  public:
-  // All outlive this. `on_settled` is called when others were met, or when
-  // nobody answers for now; again, later, while it returns false.
+  // All outlive this. `on_settled` is called when agents were met, or when no
+  // contact answers for now; again, later, while it returns false.
   Dialer(Agent& agent, ControlPort& control, Contacts& contacts,
          std::function<bool()> on_settled)
       : agent_(agent),

@@ -49,7 +49,8 @@ void JobIndex::NoteNewest(const std::pair<JobId, SubmissionId>& name,
   } else {
     Count(name, newest, -1);
   }
-  // Of two that say the same, an agent's and its client's, one may know more.
+  // Records of one version, of an agent and of its client, may differ in
+  // is_delivered.
   const bool was_delivered = newest.is_delivered && version == newest.version;
   newest = {.version = version,
             .state = record.state,

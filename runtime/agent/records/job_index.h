@@ -1,6 +1,6 @@
-// JobIndex: what counts of all records of a job together, kept up as records
-// come; the records themselves are membership's. Of a job that is over it is
-// all that stays: some tens of bytes.
+// JobIndex: a summary of all records of each job, updated as records come; the
+// records themselves are membership's. Only this stays of a job that is over:
+// some tens of bytes.
 //
 // A data structure. Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
@@ -27,13 +27,13 @@ class JobIndex {
     int32_t running = 0;
     int32_t done = 0;
     int32_t delivered = 0;
-    // No client is left that has not got what was done for it.
+    // All clients of submissions that are done have their results.
     bool IsDelivered() const { return delivered > 0 && delivered == done; }
     int32_t submissions = 0;
     int64_t end_number = 0;  // the greatest
-    // How far a loop is known to have come, and if that is its last round.
+    // The newest round of a loop that is known, and whether it is the last.
     std::pair<int64_t, bool> round = {0, false};
-    // What this agent did for it before it was forgotten; see Keep().
+    // Stats of this agent for a job that it has forgotten; see Keep().
     std::string kept;
   };
 
@@ -50,19 +50,19 @@ class JobIndex {
     return running_;
   }
   std::vector<SubmissionId> RunningOf(JobId job) const;
-  // Of a job that has ended: one that got to its end, else one that failed.
+  // A submission of an ended job: one that is done, else one that failed.
   SubmissionId Foremost(JobId job) const;
   // Jobs of which no submission runs, the last one first.
   std::vector<JobId> LastEnded(int64_t count_max) const;
   int64_t last_end_number() const { return last_end_number_; }
   int64_t job_count() const { return static_cast<int64_t>(jobs_.size()); }
-  // What tiles of jobs of a text were cut for: agents, workers of each.
+  // Sizes that tiles of jobs of a text were cut for: agents, workers of each.
   std::vector<std::pair<int, int>> SizesOf(uint64_t text_hash) const;
 
   // Counts of a job that is known, for FillIn(), in a few bytes.
   void Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
             int64_t results_needed);
-  // Fills in what was kept.
+  // Fills in kept counts.
   void FillIn(JobSummary& summary) const;
 
  private:

@@ -1,6 +1,7 @@
-// Job record: what every agent knows of a job. It travels with membership
-// gossip as a grow-only set; a later state replaces an earlier one. A record
-// that is running is the root demand for the job's results.
+// JobRecord: the facts about a submission of a job that every agent knows.
+// Records travel with membership gossip as a grow-only set; a later state
+// replaces an earlier one. A running record is the root demand for the job's
+// results.
 #ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_
 #define DOGGED_RUNTIME_AGENT_RECORDS_JOB_RECORD_H_
 
@@ -36,17 +37,17 @@ struct JobRecord {
   std::string message;  // why it failed
   absl::StatusCode code = absl::StatusCode::kOk;
   Digest result_digest;  // when done
-  // How far a loop is known to have come, and whether that is its last round.
+  // The newest round of a loop that is known, and whether it is the last.
   int64_t round = 0;
   bool is_last_round = false;
   // Done, and the client that submitted it has the results.
   bool is_delivered = false;
-  // When it ended, among those whose end the one who says so knew of: greater
-  // than theirs. 0: not told.
+  // Order of its end: greater than all numbers that the concluding agent knew.
+  // 0: not told.
   int64_t end_number = 0;
 
   JobId job() const { return JobId(hash.high); }
-  // The key of the record in membership gossip. Those of a job's submissions
+  // The key of the record in membership gossip. Keys of a job's submissions
   // follow one another, and begin alike.
   std::string Key() const { return KeyOf(hash, submission); }
   static std::string KeyOf(const Digest& hash, SubmissionId submission);
@@ -60,25 +61,24 @@ struct JobRecord {
   static absl::StatusOr<JobRecord> Decode(absl::string_view bytes);
 };
 
-// Which jobs are to be told of: one, or all that run and of the others the last
-// ones that ended.
+// JobQuery: selects a job, or all running ones and the last ones that ended.
 struct JobQuery {
   JobId job;                // of this one alone, if given
   SubmissionId submission;  // and if given, its record for this one alone
   int64_t ended_max = 0;    // else so many jobs that have ended
 };
 
-// One job as this agent sees it: of those that run a summary for each
-// submission that does, of others one for all.
+// JobSummary: a job as this agent sees it: a summary for each running
+// submission, or one for all of an ended job.
 struct JobSummary {
   JobRecord record;
   JobStats stats;            // this agent's own
   int64_t tasks_needed = 0;  // 0 while the job value is not here, if not told
   int64_t results_needed = 0;
-  // Of the job, this one included.
+  // Submissions of the job, this one included.
   int64_t submissions = 1;
-  std::string note;  // what it waits for, for people; mostly empty
-  // Of live agents with it, for people (troubles.h).
+  std::string note;  // reason for waiting, for people; mostly empty
+  // Troubles of live agents with it, for people (troubles.h).
   std::vector<std::string> troubles;
 };
 

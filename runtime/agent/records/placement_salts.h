@@ -1,7 +1,7 @@
-// Homes of a job: the salts of its keys (kvstore/placement/balance.h). Who
-// takes a job chooses them, so that those in its view have even shares of it.
-// They travel beside the job's records with membership gossip, one record for
-// all submissions: of two that were chosen at once, all come to have the same.
+// Salts of a job's keys (kvstore/placement/balance.h). The agent that takes the
+// job chooses them, so that its members have even shares of it. They travel
+// beside the job's records with membership gossip, in one record for all
+// submissions: if two agents choose at once, all come to have the same.
 //
 // Where they have not come yet, or nobody chose any, a hash has to do; two
 // agents of which one has them, differ like agents of different views.
@@ -23,7 +23,7 @@
 
 namespace dogged {
 
-// The key of the record. It sorts before those of jobs, so that newcomers hear
+// The key of the record. It sorts before keys of jobs, so that newcomers hear
 // of it first.
 std::string HomesKey(const Digest& job);
 bool IsHomesKey(absl::string_view key);
@@ -32,12 +32,12 @@ Bytes EncodeSalts(const KeySalts& salts);
 // Errors: kInvalidArgument.
 absl::StatusOr<KeySalts> DecodeSalts(absl::string_view bytes);
 
-// What is known of `job` among `records`; null if nothing is.
+// The salts of `job` in `records`; null if there are none.
 std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
                                         const Digest& job);
 
 // The record for a job that begins among `members`: none if it runs already, as
-// far as `records` say, or if there is nothing to be said.
+// far as `records` say, or if no key needs a salt.
 std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
                                          const JobRecord& record,
                                          const Job& job,

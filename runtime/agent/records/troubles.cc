@@ -14,7 +14,7 @@ namespace dogged {
 namespace {
 
 constexpr absl::string_view kPrefix = "trouble/";
-// Of those about many.
+// Agents that a message names, at most.
 constexpr size_t kNamedMax = 8;
 
 TroubleKind KindOf(const Troubles& troubles, AgentId agent) {

@@ -1,8 +1,8 @@
-// Troubles: what is wrong with an agent and not with a job: memory too small
-// for a task, a disk that takes no more, a compiler that fails. The agent says
-// so of itself in a record beside the job's, which travels with membership
-// gossip, and all place the job without it, as without agents of another
-// numeric class. The job fails if nobody is left, in the words of all.
+// Troubles: defects of agents and not of a job: memory too small for a task, a
+// disk that takes no more, a compiler that fails. The agent tells its own in a
+// record beside the job's, which travels with membership gossip, and all agents
+// place the job without it, as without agents of another numeric class. The job
+// fails if no agent is left, in the words of all.
 //
 // A trouble counts as long as no submission runs but such as came after it: who
 // submits a job again has it tried again.
@@ -30,24 +30,25 @@ namespace dogged {
 // By agent.
 using Troubles = absl::btree_map<AgentId, Trouble>;
 
-// The key of an agent's record on a job. Those on a job begin alike.
+// The key of an agent's record on a job. Keys on a job begin alike.
 std::string TroubleKey(const Digest& job, AgentId agent);
 std::string TroublePrefix(const Digest& job);
 bool IsTroubleKey(absl::string_view key);
 
-// What counts of `job` among `records` while the submissions `running` run.
+// Troubles on `job` in `records` that count while the submissions `running`
+// run.
 Troubles TroublesOf(const RecordSet::Map& records, const Digest& job,
                     absl::Span<const SubmissionId> running);
 
-// Of `members`, which could all run a job, those who are to: without a trouble,
-// else those whose trouble is the least. Empty if all are unable.
+// The members that are to run a job, out of `members` that could: those without
+// a trouble, else with the least. Empty if all are unable.
 std::vector<const Member*> TakersOf(std::vector<const Member*> members,
                                     const Troubles& troubles);
 
 // "agent 3f2a at HOST:PORT: why"; for each of `members` that has one.
 std::vector<std::string> WordsOf(const Troubles& troubles,
                                  absl::Span<const Member> members);
-// Why nobody of `members`, who are all unable, runs the job.
+// The failure of a job that none of `members`, which are all unable, runs.
 absl::Status NobodyLeft(const Troubles& troubles,
                         const std::vector<const Member*>& members);
 

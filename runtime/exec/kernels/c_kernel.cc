@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kWordsMax = 2000;
 
-// As in docs/LANGUAGE.md: what users write their kernels against.
+// The interface of users' kernels, as in docs/LANGUAGE.md.
 struct CValue {
   void* data;
   int64_t rank;
@@ -49,7 +49,7 @@ std::vector<CValue> ToC(absl::Span<const CBlock> blocks,
   return out;
 }
 
-// Of the exception that is being handled.
+// Type name of the exception that is being handled.
 std::string TypeName() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "something";

@@ -11,16 +11,16 @@
 
 namespace dogged {
 
-// One value of a call, wherever its data lie.
+// A value of a call, wherever its data lie.
 struct CBlock {
   void* data = nullptr;
   ElementType type = ElementType::kDouble;
   Shape shape;
 };
 
-// Calls the function at `address`. What it did wrong, in words that go on
-// after its name: "threw std::runtime_error: boom", "gave up with code 7";
-// empty if nothing.
+// Calls the function at `address`. Returns its error as words that go on after
+// its name: "threw std::runtime_error: boom", "gave up with code 7"; empty if
+// there is none.
 std::string CallC(void* address, absl::Span<const CBlock> in,
                   absl::Span<const CBlock> out,
                   absl::Span<const double> numbers);

@@ -18,10 +18,10 @@
 namespace dogged {
 namespace {
 
-// What a library may take for its own beginning.
+// Time that a library may take to load.
 constexpr absl::Duration kLoadTimeout = absl::Seconds(60);
 
-// Helpers that are started for one call in vain, one after another.
+// Helpers that may be lost for the same call before it fails.
 constexpr int kLostMax = 3;
 
 using Kind = HelperOutcome::Kind;
@@ -66,9 +66,10 @@ class HelperLibrary : public KernelLibrary {
   }
 
  private:
-  // One that has loaded the library and counts as busy.
+  // A new helper that has loaded the library and counts as busy.
   absl::StatusOr<std::unique_ptr<KernelHelper>> Start(int interrupt);
-  // An idle one that this thread may use, busy from now on; null without one.
+  // An idle helper that this thread may use, busy from now on; null if there is
+  // none.
   std::unique_ptr<KernelHelper> TakeIdle();
   // False after Stop().
   bool SetBusy(const KernelHelper& helper);
@@ -111,7 +112,8 @@ absl::StatusOr<std::unique_ptr<KernelHelper>> HelperLibrary::Start(
 std::unique_ptr<KernelHelper> HelperLibrary::TakeIdle() {
   const std::lock_guard lock(mutex_);
   const int thread = gettid();
-  // Its own one runs where it runs; the first one is anybody's.
+  // The thread's own helper runs on its processor; else a helper for any thread
+  // is taken.
   auto it = std::find_if(
       idle_.begin(), idle_.end(),
       [thread](const auto& helper) { return helper->thread == thread; });
@@ -158,7 +160,7 @@ absl::Status HelperLibrary::Call(const std::string& function,
     const bool is_new = helper == nullptr;
     if (is_new) {
       auto started = Start(-1);
-      // It could be loaded before.
+      // The library could be loaded before.
       if (absl::IsInvalidArgument(started.status())) {
         return absl::UnavailableError(started.status().message());
       }
@@ -200,7 +202,7 @@ KernelHelpers::KernelHelpers(std::string program)
 
 void KernelHelpers::Interrupt() const {
   const uint64_t one = 1;
-  // It is readable from now on; a second time changes nothing.
+  // The descriptor is readable from now on; a second write changes nothing.
   if (write(interrupt_.get(), &one, sizeof(one)) < 0) {
   }
 }

@@ -1,5 +1,5 @@
-// What an agent and a kernel helper, a process that runs kernels for it, say to
-// each other: one message each way for the library, then for each call.
+// Messages between an agent and a kernel helper, a process that runs kernels
+// for it: one each way for the library, then for each call.
 #ifndef DOGGED_RUNTIME_EXEC_KERNELS_HELPER_MESSAGES_H_
 #define DOGGED_RUNTIME_EXEC_KERNELS_HELPER_MESSAGES_H_
 
@@ -41,11 +41,11 @@ struct HelperCall {
 struct HelperReply {
   enum class Kind : uint8_t {
     kDone,      // all is well
-    kWrong,     // `words` say what is wrong with the library or the call
+    kWrong,     // `words` name the defect of the library or the call
     kNoMemory,  // the region can't be mapped
     kFault,     // it is about to end by a signal that a bad address has raised
   };
-  // Of kFault: where the address lies.
+  // Where the address of a kFault lies.
   enum class Place : uint8_t { kElsewhere, kRegion, kStack };
   Kind kind = Kind::kDone;
   Place place = Place::kElsewhere;

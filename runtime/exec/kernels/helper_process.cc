@@ -52,7 +52,7 @@ extern "C" void HandleFault(int number, siginfo_t* info, void*) {
     reply.place = HelperReply::Place::kStack;
   }
   const HelperReply::Head head = reply.EncodeHead();
-  const bool is_fault = info->si_code > 0;  // not sent by somebody
+  const bool is_fault = info->si_code > 0;  // not sent by a process
   if (is_fault &&
       send(kHelperSocket, head.data(), head.size(), MSG_NOSIGNAL) < 0) {
     _exit(1);  // nobody is there
@@ -96,7 +96,7 @@ bool Reply(const HelperReply& reply) {
   return send(kHelperSocket, message.data(), message.size(), MSG_NOSIGNAL) >= 0;
 }
 
-// The functions of the library, or what is wrong with it.
+// The functions of the library, or its defect in words.
 HelperReply Load(absl::Span<const std::string> names,
                  std::vector<void*>& functions) {
   const std::string path = absl::StrCat("/proc/self/fd/", kHelperLibrary);
@@ -104,7 +104,7 @@ HelperReply Load(absl::Span<const std::string> names,
   if (library == nullptr) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): it is per thread in glibc.
     std::string why = dlerror();
-    // The name of a descriptor says nothing to anybody.
+    // The name of a descriptor means nothing to users.
     if (absl::StartsWith(why, path)) why = why.substr(path.size() + 2);
     return {.kind = HelperReply::Kind::kWrong,
             .words = absl::StrCat(": can't be loaded: ", why)};

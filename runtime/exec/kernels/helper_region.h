@@ -1,10 +1,10 @@
-// The memory through which a kernel in another process gets its inputs and
-// gives its outputs: where each block lies in it, and what shows that
-// something was written beside one.
+// Region: the memory through which a kernel in another process gets its inputs
+// and gives its outputs: the place of each block, and the pattern that shows
+// writes beside blocks.
 //
-// Each block has pages of its own between pages that can't be touched, and
-// ends with its last page as nearly as its alignment of 64 lets it; what is
-// left of its pages is *slack*, which holds a pattern.
+// Each block has pages of its own between pages that can't be touched, and ends
+// with its last page as nearly as its alignment of 64 lets it; the rest of its
+// pages is *slack*, which holds a pattern.
 #ifndef DOGGED_RUNTIME_EXEC_KERNELS_HELPER_REGION_H_
 #define DOGGED_RUNTIME_EXEC_KERNELS_HELPER_REGION_H_
 
@@ -43,7 +43,7 @@ std::optional<RegionPlace> PlaceOf(absl::Span<const RegionBlock> blocks,
 // This process's mapping of the region that a descriptor stands for.
 class RegionMapping {
  public:
-  // Of `fd`, which stays the caller's.
+  // Maps `fd`, which stays the caller's.
   explicit RegionMapping(int fd) : fd_(fd) {}
   ~RegionMapping();
   RegionMapping(const RegionMapping&) = delete;

@@ -22,8 +22,8 @@ extern char** environ;
 namespace dogged {
 namespace {
 
-// Above all that a helper begins with: what is made there is overwritten by
-// none of them.
+// Above all descriptors that a helper begins with, none of which overwrites a
+// descriptor made there.
 constexpr int kDescriptorsMin = 16;
 
 // `fd` above the numbers that a helper has; `fd` itself is closed.
@@ -74,7 +74,7 @@ int Spawn(const std::string& program, const std::string& name,
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
                                    O_RDONLY, 0);
-  // What kernels print is no result.
+  // Output that kernels print is no result of the program.
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   int number = kHelperSocket;
   for (const int fd : descriptors) {
@@ -122,7 +122,7 @@ absl::StatusOr<std::unique_ptr<KernelHelper>> KernelHelper::Start(
       std::min({own_end, its_end.get(), region}) < 0
           ? EMFILE
           : Spawn(program, name, {its_end.get(), region, library}, pid);
-  // It owns the descriptors, also if there is no process.
+  // The helper owns the descriptors, also if there is no process.
   std::unique_ptr<KernelHelper> out(new KernelHelper(pid, own_end, region));
   if (error == 0) return out;
   out->pid_ = 0;
@@ -149,8 +149,8 @@ std::string KernelHelper::Receive() const {
 
 std::string KernelHelper::Reap() {
   if (pid_ == 0) return "";
-  // For one who has ended by himself this changes nothing. One that has not,
-  // has closed its end.
+  // The signal changes nothing for a helper that has ended by itself; any other
+  // has closed its end of the socket.
   siginfo_t ended = {};
   waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG);
   kill(-pid_, SIGKILL);

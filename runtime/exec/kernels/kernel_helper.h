@@ -1,12 +1,12 @@
 // KernelHelper: a process of its own in which functions of one library run, as
-// the agent sees it. What they do wrong ends that process, not this one.
+// the agent sees it. Their crashes end that process, not this one.
 //
 // It is started from this program's binary, in a group of its own, with nothing
 // of this process but standard error, and ends when the thread that has started
 // it does, however that ends. Inputs are copied into memory that both map,
 // outputs out of it.
 //
-// One thread at a time, but for Cut().
+// For use by a single thread at a time, but for Cut().
 #ifndef DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_HELPER_H_
 #define DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_HELPER_H_
 
@@ -36,11 +36,11 @@ class Descriptor {
   const int fd_;
 };
 
-// What came of a call, or of loading.
+// Outcome of a call, or of loading.
 struct HelperOutcome {
   enum class Kind : uint8_t {
     kDone,
-    kWrong,     // `words` say what, after the name of kernel or library
+    kWrong,     // `words` follow the name of kernel or library
     kDied,      // likewise; the process has ended
     kLost,      // it had ended before it could get the call
     kNoMemory,  // for the values

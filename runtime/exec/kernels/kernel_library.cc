@@ -38,7 +38,7 @@ constexpr std::array<const char*, 8> kFlags = {
     "-std=c11", "-O3",   "-march=native", "-ffp-contract=off",
     "-fwrapv",  "-fPIC", "-fno-builtin",  "-shared"};
 
-// What -march=native depends on.
+// Text of the CPU's properties that -march=native depends on.
 std::string CpuText() {
   std::ifstream in("/proc/cpuinfo");
   std::string out;
@@ -134,8 +134,7 @@ std::string EndWords(int status) {
                       name == nullptr ? "unknown" : name, ")");
 }
 
-// The first line of what a compiler says that tells of an error, else the
-// first.
+// The first line of a compiler's output that tells of an error, else the first.
 std::string CauseIn(absl::string_view output) {
   constexpr size_t kBytesMax = 500;
   const std::vector<absl::string_view> lines =
@@ -158,8 +157,8 @@ std::string KernelCacheDirectory(absl::string_view xdg_cache_home,
   return absl::StrCat("/tmp/dogged-", getuid());
 }
 
-// Runs a program and returns what it printed on both outputs.
-// kUnavailable if it can't be started, kInternal if it fails.
+// Runs a program and returns its output on both streams. kUnavailable if it
+// can't be started, kInternal if it fails.
 absl::StatusOr<std::string> KernelCompiler::RunProgram(
     const std::vector<std::string>& words) const {
   std::vector<char*> argv;
@@ -203,7 +202,7 @@ absl::StatusOr<std::string> KernelCompiler::RunProgram(
     return absl::UnavailableError(
         absl::StrCat(words[0], ": ", strerror(error)));
   }
-  // Its number is nobody else's before waitpid.
+  // The PID is not given to another process before waitpid.
   siginfo_t ended;
   while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) <
              0 &&
@@ -271,7 +270,7 @@ absl::Status KernelCompiler::PrepareCache() const {
         absl::StrCat("cannot read ", folder, ": ", strerror(errno)));
   }
   const bool is_link = S_ISLNK(status.st_mode);
-  // One's own link to a folder elsewhere is fine; what it leads to counts.
+  // A user's own link to a folder elsewhere is fine; that folder is checked.
   if (is_link && status.st_uid == geteuid()) stat(folder.c_str(), &status);
   if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
       (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
@@ -295,7 +294,7 @@ absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelCompiler::LoadHere(
   if (status.ok() && handle == nullptr) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): it is per thread in glibc.
     std::string why = dlerror();
-    // The name of our copy says nothing to anybody.
+    // The name of the copy means nothing to users.
     if (absl::StartsWith(why, file)) why = why.substr(file.size() + 2);
     status = absl::InvalidArgumentError(
         absl::StrCat(spec.name, ": can't be loaded: ", why));

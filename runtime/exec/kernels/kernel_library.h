@@ -23,7 +23,7 @@ struct KernelCompilerOptions {
 };
 
 // $XDG_CACHE_HOME/dogged, else $HOME/.cache/dogged, else a folder of this user
-// under /tmp, given what those two variables hold ("" if unset).
+// under /tmp, given the values of those two variables ("" if unset).
 std::string KernelCacheDirectory(absl::string_view xdg_cache_home,
                                  absl::string_view home);
 

@@ -1,6 +1,6 @@
-// JobContext: what all components of one job's run share: the program and how
-// it is run, the ports to the executor and to other agents, and what the
-// components report: counts, progress, times, failure.
+// JobContext: state that all components of one job's run share: the program and
+// how it is run, the ports to the executor and to other agents, and reports of
+// the components: counts, progress, times, failure.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_JOB_CONTEXT_H_
 #define DOGGED_RUNTIME_JOB_CONTEXT_JOB_CONTEXT_H_
 
@@ -75,7 +75,7 @@ struct JobContext {
   const Relations relations;
   const ProgramLabels labels_of_program;
   // Tasks run as their inputs come: that wastes nothing only where every task
-  // is needed. Else only what walks find is run.
+  // is needed. Else only tasks that walks find are run.
   const bool forward;
 
   // --- ports

@@ -1,4 +1,4 @@
-// JobDependencies: what a JobRun is made of.
+// JobDependencies: the parts of which a JobRun is made.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_JOB_DEPENDENCIES_H_
 #define DOGGED_RUNTIME_JOB_CONTEXT_JOB_DEPENDENCIES_H_
 

@@ -17,7 +17,7 @@ namespace dogged {
 struct JobGoal {
   explicit JobGoal(const Relations& relations) : rounds(relations) {}
 
-  // What leaves may start: until this time.
+  // The time until which leaves may start.
   int64_t LeavesUntil() const {
     return rounds.IsLoop() ? rounds.time() : INT64_MAX;
   }
@@ -25,7 +25,7 @@ struct JobGoal {
   Rounds rounds;
   bool has_news = false;             // of the rounds, not yet acted on
   int64_t leaves_until = INT64_MIN;  // leaves of earlier rounds were drawn
-  std::vector<Label> results;        // those with their home here, shuffled
+  std::vector<Label> results;        // with their home here, shuffled
   size_t next_result = 0;
   // After a death: the results from `next_result` on are to be searched from,
   // some whenever this agent has nothing else to do.

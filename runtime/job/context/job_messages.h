@@ -18,22 +18,21 @@
 namespace dogged {
 
 enum class JobMessage : uint8_t {
-  // A searcher: "is this label bound?" And what its home says.
+  // A searcher: "is this label bound?" And the answer of its home.
   kLookup = kFirstFreeKind + 7,
   kAnswer = kFirstFreeKind + 8,
-  // A searcher: "I run this task", again while it does. And whether nobody
-  // else does.
+  // A searcher: "I run this task", again while it does. And whether no other
+  // agent does.
   kClaim = kFirstFreeKind + 9,
   kClaimed = kFirstFreeKind + 10,
   // An idle agent: "I have room for so many tasks." And, some time later: "run
-  // this one", in the form of a claim; what the sender has of its inputs
-  // follows.
+  // this task", in the form of a claim; the inputs that the sender has follow.
   kSteal = kFirstFreeKind + 13,
   kGranted = kFirstFreeKind + 14,
 };
 
 // Empty: "I leave, and hold results of this job, which is over, that no client
-// has fetched." Whoever has no part in it begins one, to keep them.
+// has fetched." An agent without a part in the job begins one, to keep them.
 inline constexpr uint8_t kKeepResults = kFirstFreeKind + 29;
 
 struct LookupBody {

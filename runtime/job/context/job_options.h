@@ -1,5 +1,5 @@
-// How jobs are run: what the client says of one, and the times and bounds of
-// the protocol. Plain data.
+// Options of jobs, as the client gives them, and the times and bounds of the
+// protocol. Plain data.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_JOB_OPTIONS_H_
 #define DOGGED_RUNTIME_JOB_CONTEXT_JOB_OPTIONS_H_
 
@@ -20,11 +20,11 @@ struct JobOptions {
   bool search_only = false;
   // Searchers say at a task's home that they run it, and others pass it by.
   bool claims = true;
-  // What its tiles were cut for, 0 if not told. Part of the job already; here
-  // for clients that come back and don't say it.
+  // Agents that its tiles were cut for; 0 if not told. Part of the job already;
+  // here for clients that come back and don't give it.
   int agents = 0;
   int workers = 0;  // of each
-  // Tasks that some result needs, for `status`; 0 if not told. Who submits has
+  // Tasks that some result needs, for `status`; 0 if not told. The client has
   // counted them, which takes a bit each; agents don't.
   int64_t tasks_needed = 0;
 
@@ -49,7 +49,7 @@ struct JobLimits : LabelLimits {
   int64_t memory_bytes_max = 0;
   // Tasks on the way down of one backward walk.
   int64_t walk_frames_max = 1 << 14;
-  // A task that takes less is not worth the messages of giving it away.
+  // A shorter task is not worth the messages of a grant.
   absl::Duration granted_task_min = absl::Microseconds(200);
   // Tasks of this home that others have said they run.
   int64_t claims_max = 1 << 16;

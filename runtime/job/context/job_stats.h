@@ -1,5 +1,5 @@
-// JobStats: what an agent did for a job, in counts that add up over agents.
-// Plain data.
+// JobStats: an agent's work for a job, in counts that add up over agents. Plain
+// data.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_JOB_STATS_H_
 #define DOGGED_RUNTIME_JOB_CONTEXT_JOB_STATS_H_
 
@@ -10,24 +10,23 @@
 
 namespace dogged {
 
-// What one agent did for a job so far.
 struct JobStats : LabelStats {
   int64_t tasks_executed = 0;
-  // Of those, tasks whose outputs were bound already when they completed.
+  // Executed tasks whose outputs were bound already when they completed.
   int64_t tasks_duplicated = 0;
   // Tasks of this agent's shards whose outputs became known as bound here.
   int64_t tasks_done = 0;
   int64_t results_bound = 0;  // result labels at this home
-  // Of the result labels whose home is here now, those of which enough copies
-  // exist, and their bytes; not more than that many in a row are looked at.
+  // Result labels at home here now that have enough copies, and their bytes;
+  // counted in order, up to the first without.
   int64_t results_durable = 0;
   int64_t results_durable_bytes = 0;
   int64_t reads_local = 0;   // inputs of executed tasks, made here
   int64_t reads_remote = 0;  // made by another agent
   int64_t bytes_read_local = 0;
   int64_t bytes_read_remote = 0;
-  // Of the job's inputs: what came here from other agents, and from clients;
-  // what tasks of this agent read, each by itself.
+  // Bytes of the job's inputs that came from other agents, and from clients,
+  // and that tasks of this agent read.
   int64_t input_bytes_received = 0;
   int64_t input_bytes_supplied = 0;
   int64_t input_bytes_read = 0;

@@ -21,7 +21,7 @@ std::vector<int32_t> VersionIndexes(const Program& program) {
   return out;
 }
 
-// The most versions that a task's output is ahead of an input of it.
+// The largest difference of versions of a task's output and its input.
 int64_t SpanOf(const Program& program) {
   int64_t span = 1;
   for (const TaskClass& task_class : program.classes) {

@@ -1,7 +1,8 @@
-// StallDetector: how long nothing has moved at one agent of a job, and how long
-// that usually lasts there. Where tasks form a chain, each agent stands still
-// while the chain is at others; only what lasts longer than that says that
-// something was lost. A data structure: time is passed in. Used by one thread.
+// StallDetector: the time since a job last progressed at an agent, and the
+// usual length of such pauses there. Where tasks form a chain, each agent
+// stands still while the chain is at other agents; only a longer pause tells
+// that a message or label was lost. A data structure: time is passed in. Used
+// by one thread.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_STALL_DETECTOR_H_
 #define DOGGED_RUNTIME_JOB_CONTEXT_STALL_DETECTOR_H_
 
@@ -20,17 +21,18 @@ class StallDetector {
     }
     progress_ = since_ = now;
   }
-  // It was acted upon: it begins anew, but what comes next is no progress yet.
+  // The stall was acted upon: it begins anew, but that was no progress yet.
   void BeginAnew(absl::Time now) {
     since_ = now;
     if (progress_ == absl::InfinitePast()) progress_ = now;
   }
-  // So often that what was usual is half forgotten after 45 calls.
+  // Shortens the usual pause; half of it is forgotten after 45 calls.
   void Fade() { usual_ -= usual_ / 64; }
 
   absl::Time last_progress() const { return progress_; }
   bool has_begun() const { return since_ != absl::InfinitePast(); }
-  // Longer than is usual, than `min` in any case, and `max` is enough.
+  // The pause is longer than `min`, and than twice the usual one, or `max` if
+  // that is less.
   bool IsStalled(absl::Time now, absl::Duration min, absl::Duration max) const {
     return now - since_ > std::max(min, std::min(2 * usual_, max));
   }

@@ -1,8 +1,8 @@
-// TaskTimes: how long a job's tasks take at this agent, as far as it is known,
-// and how long it is patient for that reason.
-// Tasks of a class of which none has ended here may take microseconds or hours:
-// while one of them runs, none is queued behind it, and what waits may go to
-// others once it has run for long.
+// TaskTimes: the time that a job's tasks take at this agent, as far as it is
+// known, and the demand timeouts that follow from it. Tasks of a class of which
+// none has ended here may take microseconds or hours: while one of them runs,
+// none is queued behind it, and waiting tasks may be granted once it has run
+// for long.
 //
 // A data structure: time is passed in. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_TASK_TIMES_H_
@@ -32,7 +32,7 @@ class TaskTimes {
     if (!of.is_known) ++unknown_;
     ++of.running;
   }
-  // It has ended after `elapsed`.
+  // A task has ended after `elapsed`.
   void NoteEnded(int task_class, absl::Duration elapsed) {
     Class& of = classes_[static_cast<size_t>(task_class)];
     if (!of.is_known) unknown_ -= of.running;
@@ -42,7 +42,7 @@ class TaskTimes {
     slowest_ = std::max(slowest_, elapsed);
     if (unknown_ == 0) unknown_since_ = absl::InfiniteFuture();
   }
-  // One that was interrupted, or was of an earlier run of the job.
+  // A task was interrupted, or was of an earlier run of the job.
   void NoteGone(int task_class) {
     Class& of = classes_[static_cast<size_t>(task_class)];
     if (of.running == 0) return;
@@ -57,15 +57,15 @@ class TaskTimes {
 
   // A moving mean; 1 ms before any has ended.
   absl::Duration usual() const { return usual_; }
-  // Members take so long to answer, at most.
+  // The longest time that members take to answer.
   void NoteRoundTrip(absl::Duration time) { round_trip_ = time; }
-  // Somebody has died, and what he had may be missed.
+  // An agent has died, and its labels may be missed.
   void NoteLoss(absl::Time now) {
     after_failure_until_ = now + 8 * UsualTimeout();
   }
   absl::Time after_failure_until() const { return after_failure_until_; }
-  // So long a task waits for what it misses before it demands it. Usually that
-  // is still to be made; after a death what is gone has to be found soon,
+  // Time that a task waits for missing inputs before it demands them. Usually
+  // these are still to be made; after a death lost ones have to be found soon,
   // however long tasks take.
   absl::Duration DemandTimeout(absl::Time now) const {
     const absl::Duration usual = UsualTimeout();
@@ -74,15 +74,15 @@ class TaskTimes {
                                           kRoundTrips * round_trip_))
                : usual;
   }
-  // What is given to another agent, or claimed by one, is its own so long: its
-  // inputs may take as long to arrive as a task takes.
+  // Time for which a granted or claimed task belongs to its agent: the inputs
+  // may take as long to arrive as a task takes.
   absl::Duration UsualTimeout() const {
     return std::max(demand_timeout_min_, 8 * slowest_) +
            kRoundTrips * round_trip_;
   }
   bool HasUnknown() const { return unknown_ > 0; }
-  // What a task that waits would wait for, or take, at least; 0 while nobody
-  // can tell.
+  // Time that a waiting task would wait, or take, at least; 0 while that is
+  // unknown.
   absl::Duration AtLeast(absl::Time now) const {
     return std::max(ended_ > 0 ? usual_ : absl::ZeroDuration(),
                     now - std::min(unknown_since_, now));
@@ -94,8 +94,8 @@ class TaskTimes {
     int64_t running = 0;
   };
 
-  // From what a task is made of to the task: its home hears that the label is
-  // bound, asks for it, and gets it.
+  // From a bound input to its task: the task's home hears of the label, asks
+  // for it, and gets it.
   static constexpr int kRoundTrips = 3;
 
   const absl::Duration demand_timeout_min_;

@@ -9,7 +9,7 @@
 namespace dogged {
 namespace {
 
-// Of the words about one, on one line.
+// Bytes of the words about a trouble, on one line.
 constexpr size_t kWordsMax = 500;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Trouble: what is wrong with one agent, and not with the job that it runs.
+// Trouble: a defect of an agent, and not of the job that it runs.
 #ifndef DOGGED_RUNTIME_JOB_CONTEXT_TROUBLE_H_
 #define DOGGED_RUNTIME_JOB_CONTEXT_TROUBLE_H_
 

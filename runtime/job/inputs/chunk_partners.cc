@@ -8,7 +8,8 @@
 namespace dogged {
 namespace {
 
-// Partners that are asked for at a time, and for how long they are waited for.
+// Partners that are asked at a time, and the time for which their answer is
+// awaited.
 constexpr int64_t kPartnersAtOnce = 32;
 constexpr absl::Duration kPartnerPatience = absl::Seconds(2);
 

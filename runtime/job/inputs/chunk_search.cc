@@ -14,8 +14,8 @@ constexpr absl::Duration kPatienceMax = absl::Seconds(10);
 // An agent that has said that it lacks a chunk may have it after this time.
 constexpr absl::Duration kAbsentTime = absl::Seconds(2);
 constexpr absl::Duration kNobodyPause = absl::Milliseconds(200);
-// A giver may be an agent that has left, which no view tells apart from one
-// that leaves: it is asked so often.
+// Times that a giver is asked: it may have left, which no view tells apart from
+// leaving.
 constexpr int kGiverTriesMax = 16;
 
 bool IsIn(absl::Span<const AgentId> others, AgentId agent) {
@@ -34,7 +34,7 @@ absl::Time ChunkSearch::PatienceEnd(const Search& search) const {
   const auto heard = heard_.find(search.asked);
   absl::Time last = search.asked_at;
   if (heard != heard_.end()) last = std::max(last, heard->second);
-  // What was sent before the others has been lost, however many those are.
+  // A chunk sent before the rest has been lost by then, however many follow.
   return std::min(last + kPatience, search.asked_at + kPatienceMax);
 }
 
@@ -78,7 +78,7 @@ void ChunkSearch::AskOthers(absl::Time now, absl::Span<const AgentId> others,
     if (asked_bytes > 0 && asked_bytes + bytes > limits_.input_window_bytes) {
       continue;
     }
-    // An agent that leaves is in no view any more, and gives what it has.
+    // An agent that leaves is in no view any more, and gives its chunks.
     const bool is_givers_turn = !giver.IsNone() &&
                                 search.giver_tries <= search.tries &&
                                 search.giver_tries < kGiverTriesMax;

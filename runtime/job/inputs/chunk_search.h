@@ -62,7 +62,7 @@ class ChunkSearch {
     AgentId asked;  // none: nobody is, now
     absl::Time asked_at = absl::InfinitePast();
     int tries = 0;           // of agents of the view
-    int giver_tries = 0;     // of one that asked this agent to keep it
+    int giver_tries = 0;     // of an agent that asked this one to keep it
     bool is_coming = false;  // said so by `asked`
     // When it was first missed, or last said to come.
     absl::Time since = absl::InfiniteFuture();

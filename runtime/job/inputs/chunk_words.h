@@ -13,7 +13,7 @@
 
 namespace dogged {
 
-// Of the envelope; between those of jobs and those of lending.
+// Kind in the envelope; between the kinds of jobs and of lending.
 inline constexpr uint8_t kChunkKind = kFirstFreeKind + 19;
 
 enum class ChunkWord : uint8_t {

@@ -11,10 +11,9 @@ namespace {
 
 // As long as so much is on its way to the disk, nothing more is asked for.
 constexpr int64_t kWritingBytesMax = 32 << 20;
-// Of memory that is bounded chunks take no more than this part, beside those
-// that tasks use.
+// Chunks that no task uses take at most this part of bounded memory.
 constexpr int64_t kShareOfMemory = 8;
-// Looked at for what may go, at a time.
+// Chunks that are examined for eviction at a time.
 constexpr int kLooksMax = 64;
 
 }  // namespace

@@ -72,7 +72,7 @@ class HeldChunks {
   // So much is on its way to the disk that more should not come.
   bool IsDiskBehind() const;
   DiskNews OnDisk(int64_t at, const ValueStore::Event& event);
-  // Copies what lies with an owner that has gone.
+  // Copies chunks that lie in the arena of an owner that has gone.
   void CopyOrphans();
   // Drops what no task uses, and keeps nothing.
   void Release();

@@ -145,7 +145,7 @@ absl::Status InputChunks::ReceiveBytes(absl::Time now, AgentId from,
     value = layout_.ValueOf(at, in.GetRaw(in.remaining()));
   }
   search_.NoteHeard(now, from);
-  // Nobody asked for it any more, or it came before.
+  // The chunk is not awaited any more, or came before.
   if (held_.IsHeld(at) || !search_.IsOpen(at)) return absl::OkStatus();
   if (value.IsNone() || value.digest() != layout_.DigestOf(at) ||
       value.bytes() != layout_.BytesOf(at)) {

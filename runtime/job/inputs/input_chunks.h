@@ -67,7 +67,7 @@ class InputChunks {
     Lending* lending = nullptr;    // null: bytes travel
   };
   struct Counts {
-    int64_t received_bytes = 0;  // of agents, also of what they lent
+    int64_t received_bytes = 0;  // from agents, also by loan
     int64_t supplied_bytes = 0;  // of clients
     int64_t read_bytes = 0;      // by tasks that began to wait for them here
   };
@@ -107,17 +107,17 @@ class InputChunks {
   // The answer to a message for a job that is not here; empty if there is none.
   static Bytes AnswerWithout(absl::string_view body);
   void Tick(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
-  // Takes leave: others are to keep what this agent does.
+  // Takes leave: other agents are to keep the chunks that this one keeps.
   void HandOver() { is_leaving_ = true; }
   bool HasToStay() const { return partners_.IsNeeded(); }
   void OnDisk(const ValueStore::Event& event);
-  // Copies what lies with an owner that has gone.
+  // Copies chunks that lie in the arena of an owner that has gone.
   void CopyOrphans() { held_.CopyOrphans(); }
   // The job has ended: chunks that no task uses go.
   void Release();
 
-  // OK; or, once nobody has had a chunk for long that a task waits for, why the
-  // job ends.
+  // OK; or the reason for which the job ends: no agent has had, for long, a
+  // chunk that a task waits for.
   const absl::Status& lost() const { return search_.lost(); }
   // Says that tasks wait for what no agent has, for people; else empty.
   std::string Note() const { return search_.Note(); }

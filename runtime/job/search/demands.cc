@@ -23,7 +23,7 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     sender_.SendValue({from}, body.label, out, Sending::kDemanded);
     return;
   }
-  // An old condition is not made again: who asks for it will hear of later
+  // An old condition is not made again: the agent that asks will hear of later
   // ones.
   if (job_.goal.rounds.IsCondition(body.label) &&
       !job_.goal.rounds.IsResult(body.label)) {
@@ -89,8 +89,8 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   }
   // Versions of a row follow one another, so the next unbound one is needed
   // too: the walk jumps to the frontier, and notification does the rest. Above
-  // a pin it goes step by step: neighbours that are through have to be asked
-  // for each of their versions.
+  // a retained generation it goes step by step: neighbours that are further
+  // must be asked for each of their versions.
   if (!job_.forward || !newest.has_value() || steps <= 1) return label;
   if (open.certain && !is_far) return label;
   Label target = label;
@@ -104,7 +104,8 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
                             Outbox& out) {
   const LabelEntry* entry = labels_.shard.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
-  // It may have been bound, used and retired since it was opened.
+  // The label may have been bound, used and retired since the demand was
+  // opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
   const std::optional<Label> frontier = FirstUnboundVersion(open, now);
   if (!frontier.has_value()) {
@@ -136,14 +137,14 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
     return;
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
-  // clock, unless what was a guess has become certain.
+  // clock, unless a guess has become certain.
   const DemandedTask* known = tasks_.demanded().Find(*producer);
   if (known != nullptr && known->next_check > now &&
       (known->certain || !open.certain)) {
     return;
   }
-  // A guess ends at a task that waits already: it demands what it misses in its
-  // own time, and so does each that waits behind it.
+  // A guess ends at a task that waits already: that task demands its missing
+  // inputs in its own time, and so does each task behind it.
   if (known == nullptr && !open.certain &&
       tasks_.activations().Contains(*producer)) {
     return;
@@ -268,7 +269,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
   if (BelieveRetired(from, body.label, Task::Of(*body.reader), out)) return;
   const HighFanoutLabels::Known* known = labels_.high_fanout.Find(body.label);
   if (known == nullptr) return;
-  // One demand was for all tasks that miss it, and so is one that insists.
+  // A demand is for all tasks that miss the label, also one that insists.
   const absl::btree_set<Reader> askers = known->askers;
   for (const Reader& reader : askers) {
     const Task task = Task::Of(reader);
@@ -303,10 +304,10 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
   return true;
 }
 
-// Tasks that have waited for long demand what they miss, some at a time: where
-// many wait, most of them wait for workers, or for tasks that wait themselves.
-// What lacks least comes first, for it is nearest to what runs; then the
-// oldest.
+// Tasks that have waited for long demand their missing inputs, some at a time:
+// where many wait, most of them wait for workers, or for tasks that wait
+// themselves. Tasks with fewest inputs missing come first, for they are nearest
+// to running ones; then the oldest.
 void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
@@ -324,8 +325,8 @@ void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
   std::partial_sort(due.begin(), end, due.end());
   due.erase(end, due.end());
   for (const auto& [missing_count, youth, task] : due) {
-    // Its watermarks may have come after some of its inputs, from a former
-    // home.
+    // The watermarks of its outputs may have come after some of its inputs,
+    // from a former home.
     if (tasks_.IsWhollyDone(task)) {
       tasks_.DropTask(task);
     } else if (tasks_.demanded().size() <=
@@ -347,7 +348,7 @@ void Demands::DemandAgain(absl::Time now, Outbox& out) {
     if (demanded_task == nullptr) continue;
     if (demanded_task->interval >= job_.limits.backoff_max &&
         tasks_.activations().Contains(task)) {
-      // Others that are overdue have their turn. What was certain is found anew
+      // Other overdue tasks have their turn. Certain demands are found anew
       // from the results if nothing moves.
       tasks_.demanded().Erase(task);
       tasks_.activations().Renew(task);

@@ -36,29 +36,31 @@ class Demands {
   void ResolveNext(absl::Time now, Outbox& out) {
     ResolveDemand(now, open_.TakeFirst(), out);
   }
-  // Those that waited for copies after a death.
+  // Opens demands that waited for copies after a death.
   void OpenDelayed();
-  // Those far up rows that have moved. False: there is none.
+  // Opens far demands whose rows have moved. False: there are none.
   bool OpenMoved(absl::Time now);
 
   // --- tasks that are demanded
   void DemandInputs(absl::Time now, const Task& task, int32_t depth,
                     bool certain, Outbox& out);
-  // Tasks that have waited for long demand what they miss, some at a time.
+  // Tasks that have waited for long demand their missing inputs, some at a
+  // time.
   void DemandOverdueInputs(absl::Time now, Outbox& out);
-  // Those whose demands were not answered demand again.
+  // Tasks whose demands were not answered demand again.
   void DemandAgain(absl::Time now, Outbox& out);
-  // Watermarks what is here, demands the rest but for what `coming_from` sends.
+  // Marks inputs that are here, demands the rest but for inputs that
+  // `coming_from` sends.
   void FetchInputs(const Task& task, AgentId coming_from, Outbox& out);
   // `label`, needed for certain, is made again if it was dropped or lost.
   void RecomputeIfGone(const Label& label);
 
  private:
-  // The unbound label of its row to look at; none: the lost may yet come.
+  // The unbound label of its row to look at; none: lost labels may yet come.
   std::optional<Label> FirstUnboundVersion(const OpenDemand& open,
                                            absl::Time now) const;
   void ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out);
-  // Some agent, some task that is pursued here or the job itself waits for it.
+  // An agent, a demanded task or the job itself waits for `label`.
   bool IsAwaited(const Label& label) const;
   void BelieveDone(const Task& task);  // an input was dropped
   // True if it insists on the label.

@@ -64,7 +64,7 @@ std::vector<std::pair<Label, Value>> Results::TakeResults() {
   return std::exchange(requests_.found, {});
 }
 
-// What is only on disk is wanted until it has been loaded.
+// A spilled result stays requested until it has been loaded.
 void Results::HandOutIfRequested(const Label& label, const Value& value) {
   const auto it = requests_.wanted.find(label);
   if (it == requests_.wanted.end()) return;
@@ -80,7 +80,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
   absl::Duration& interval = requests_.wanted.at(label);
   requests_.asks.emplace(now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
-  // It may have been bound while its home was elsewhere.
+  // The label may have been bound while its home was elsewhere.
   const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->value.IsNone()) {
     HandOutIfRequested(label, entry->value);
@@ -92,7 +92,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
                                         .lazy = job_.goal.is_demanded}),
                           out);
   } else if (!job_.goal.is_demanded) {
-    // Once the job is done nothing but this wish makes a result again whose
+    // Once the job is done only this request has a result made again whose
     // copies have all died.
     demands_.Open({.label = label, .depth = 1, .certain = true});
   }

@@ -1,6 +1,6 @@
 // Results: the labels for which the job is run: demanded when nothing moves,
-// counted once durable, and handed to those who want them: clients, by way of
-// the agent, and the agent itself for the digest of all.
+// counted once durable, and handed out on request: to clients, by way of the
+// agent, and to the agent itself for the digest of all.
 #ifndef DOGGED_RUNTIME_JOB_SEARCH_RESULTS_H_
 #define DOGGED_RUNTIME_JOB_SEARCH_RESULTS_H_
 
@@ -41,7 +41,7 @@ class Results {
   void AskAllAgain(absl::Time now);
 
   // --- what is demanded
-  // Which results have their home here.
+  // Lists results whose home is here.
   void ListResults();
   // The certain way: when nothing moves, results that are not bound demand. A
   // death is missed at many homes, so a search that another agent has begun is

@@ -100,7 +100,7 @@ Walk::Step Walk::Next() {
     if (!retired && Descend()) continue;
     if (asked) return {.kind = Step::Kind::kWait};
     if (retired) {
-      // Who dropped it knew this task as done: is it?
+      // The agent that retired the label knew this task as done: look again.
       frame.output = Known::kNothing;
       continue;
     }
@@ -112,11 +112,12 @@ Walk::Step Walk::Next() {
              .task = frame.task,
              .wanted = frame.wanted};
     frames_.pop_back();
-    // Also what can run: whoever runs it, this walk is not to come back.
+    // Also a task that can run: whether here or elsewhere, this walk is not to
+    // come back to it.
     dead_ends_.insert(run.wanted);
     if (dead_ends_.size() > kDeadEndsMax) frames_.clear();
     if (!ready) continue;
-    // What was unbound before may be bound once it has run.
+    // Labels that were unbound may be bound once it has run.
     for (Frame& above : frames_) {
       for (Input& input : above.inputs) {
         if (input.known == Known::kUnbound) input.known = Known::kNothing;
@@ -134,8 +135,8 @@ void Walk::OnOutput(size_t at, LabelState state,
   const bool was_bound =
       state == LabelState::kBound || state == LabelState::kRetired;
   if (was_bound && is_last && frame.wanted != frame.goal) {
-    // Its home knows more of the row than who sent the walk here: on it goes,
-    // to the goal at last.
+    // The label's home knows more of the row than the agent that sent the walk
+    // here: on it goes, to the goal at last.
     const int64_t here =
         frame.wanted.index[ArrayOf(frame.wanted).version_index];
     const Label goal = frame.goal;

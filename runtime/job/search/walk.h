@@ -1,6 +1,6 @@
-// Walk: one backward, depth-first, random descent from a label that nobody has
-// bound to a task that can run now. It knows no messages: it says which labels
-// it wants looked up, is told what came of it, and hands out tasks.
+// Walk: a backward, depth-first, random descent from an unbound label to a task
+// that can run now. It knows no messages: it names labels to look up, is told
+// the answers, and hands out tasks.
 //
 // Used by one thread. The relations outlive it.
 //
@@ -35,7 +35,7 @@ class Walk {
     };
     struct Lookup {
       Label label;
-      // It was retired, and is needed all the same: its consumer's output is
+      // The label was retired, and is still needed: its consumer's output is
       // not bound.
       bool insist = false;
     };
@@ -51,14 +51,14 @@ class Walk {
        std::function<bool(const Label&)> is_near);
 
   // Leaves whatever it was doing and begins at `label`, which is needed for
-  // certain: a loop's condition may have been dropped by those who knew of a
+  // certain: a loop's condition may have been dropped by agents that knew of a
   // later round, and died.
   void Start(const Label& label);
   Step Next();
   // `newest` is the newest bound version of the label's row, where known.
   void OnAnswer(const Label& label, LabelState state,
                 std::optional<int64_t> newest);
-  // What was asked and not answered is to be asked again: it may be lost.
+  // Lookups without an answer, which may be lost, are to be asked again.
   void AskAgain();
 
  private:
@@ -76,8 +76,8 @@ class Walk {
     std::optional<int64_t> newest;
     bool insist = false;
   };
-  // A task one of whose outputs is unbound. Which one is what counts: others
-  // may be bound, or retired, while that one was lost.
+  // A task one of whose outputs is unbound. Which output matters: the rest may
+  // be bound, or retired, while that one was lost.
   struct Frame {
     Task task;
     Label wanted;

@@ -100,7 +100,8 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
     out.state = LabelState::kBound;
     return out;
   }
-  // Who asks for a former condition is late, and will hear of the round.
+  // An agent that asks for a former condition is late, and will hear of the
+  // round.
   const bool is_past =
       job_.goal.rounds.IsCondition(label) && !job_.goal.rounds.IsResult(label);
   if (labels_.watermarks.IsRetired(label) && (!lookup.insist || is_past)) {
@@ -108,7 +109,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
     return out;
   }
   if (now < job_.rebuild_after && !out.newest.has_value()) {
-    out.state = LabelState::kClaimed;  // what was lost may yet be found
+    out.state = LabelState::kClaimed;  // lost labels may yet be found
     return out;
   }
   demands_.RecomputeIfGone(label);
@@ -169,9 +170,9 @@ void Walks::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
   }
 }
 
-// Messages may be lost: what is not answered is asked again. Inputs may be
+// Messages may be lost: lookups without an answer are repeated. Inputs may be
 // dropped before they are fetched: then the task is given up, and another walk
-// finds what is missing.
+// finds the missing one.
 void Walks::SweepSearch(absl::Time now, Outbox& out) {
   // Homes answer between tasks, however long those take; values may be long.
   const absl::Time unanswered = now - job_.limits.sweep_interval;
@@ -218,7 +219,7 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
 
 void Walks::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
                         Outbox& out) {
-  // Its view is another, and it tries elsewhere.
+  // The walking agent has another view, and tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
   const bool granted = TakeClaim(now, body, from);
   job_.messenger.SendTo(from, JobMessage::kClaimed,

@@ -1,6 +1,6 @@
 // Walks: the search of an idle agent, spoken in messages: lookups and claims at
-// homes. [REM] "REM Search". What a walk finds runs here, also if its home is
-// elsewhere, and is published to its home.
+// homes. [REM] "REM Search". A task that a walk finds runs here, also if its
+// home is elsewhere, and its outputs are published to their homes.
 #ifndef DOGGED_RUNTIME_JOB_SEARCH_WALKS_H_
 #define DOGGED_RUNTIME_JOB_SEARCH_WALKS_H_
 

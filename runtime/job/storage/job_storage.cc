@@ -9,7 +9,7 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kReliefInterval = absl::Milliseconds(2);
-// What can't go on for so long, never will.
+// A state without progress for so long is final.
 constexpr absl::Duration kStuckTime = absl::Seconds(2);
 
 }  // namespace
@@ -31,8 +31,8 @@ void JobStorage::Relieve(absl::Time now,
   const int64_t target = std::min(bytes_max() / 8 * 5, room);
   if (live_bytes() <= high || now < next_relief_) return;
   next_relief_ = now + kReliefInterval;
-  // Waiting tasks know that their inputs are there, that is enough. Those that
-  // share a block with the shard go first: nothing is lost by it.
+  // Waiting tasks need to know only that their inputs are there. Inputs that
+  // share a block with the shard are replaced first: nothing is lost by it.
   const auto hollow_shared = [](const Value& v) {
     return v.IsUnique() || v.bytes() < kHollowedMin ? v : v.Hollow();
   };
@@ -40,7 +40,7 @@ void JobStorage::Relieve(absl::Time now,
   tasks_.ReplaceInputs(hollow_shared);
   values_.Evict(target);
   if (live_bytes() <= high) return;
-  // What others hold has to be fetched again.
+  // Values that other agents hold have to be fetched again.
   const auto hollow_all = [](const Value& v) {
     return v.bytes() < kHollowedMin ? v : v.Hollow();
   };

@@ -53,7 +53,7 @@ class JobStorage : public StoredValues {
   void Stage(std::unique_ptr<Activation> record) {
     tasks_.Stage(std::move(record));
   }
-  // Forgets `task`; false if it was not staged.
+  // Forgets `task`; false if it was not loading.
   bool Drop(const Task& task) { return tasks_.Drop(task); }
   std::vector<Task> StagedTasks() const { return tasks_.Tasks(); }
   bool IsStaged(const Task& task) const { return tasks_.Contains(task); }
@@ -65,24 +65,25 @@ class JobStorage : public StoredValues {
   absl::Status Judge(const Task& task, int64_t bytes) const {
     return needs_.Judge(task, bytes);
   }
-  // Makes room if memory is short, writes what is to be written, and hands out
-  // staged tasks whose inputs are all here. `running` counts the tasks that
-  // have been handed out and have not completed. `is_result` says what has to
-  // be written; `replace_inputs` replaces each input of tasks that wait.
+  // Spills values if memory is short, writes values, and hands out loading
+  // tasks whose inputs are all here. `running` counts the tasks that have been
+  // handed out and have not completed. `is_result` tells labels that must be
+  // written; `replace_inputs` replaces each input of tasks that wait.
   using Visit = dogged::StagedTasks::Visit;
   std::vector<std::unique_ptr<Activation>> Advance(
       absl::Time now, int64_t running, int workers,
       absl::FunctionRef<bool(const Label&)> is_result,
       absl::FunctionRef<void(Visit)> replace_inputs);
-  // Inputs of staged tasks that this agent does not hold: to be demanded.
+  // Inputs of loading tasks that this agent does not hold: to be demanded.
   std::vector<std::pair<Label, Task>> TakeRemote() {
     return tasks_.TakeRemote();
   }
-  // Staged tasks whose inputs don't come: their hollow inputs count as missing.
+  // Loading tasks whose inputs don't come: their spilled inputs count as
+  // missing.
   std::vector<std::unique_ptr<Activation>> TakeReturned() {
     return tasks_.TakeReturned();
   }
-  // Why no task can ever run; OK as long as one may.
+  // The reason for which no task can ever run; OK as long as one may.
   const absl::Status& stuck() const { return stuck_; }
 
   // --- values; see ValueSpill
@@ -91,7 +92,7 @@ class JobStorage : public StoredValues {
     values_.Load(label, targets);
   }
   std::vector<Loaded> TakeLoaded() { return values_.TakeLoaded(); }
-  // Bytes that came from elsewhere, maybe for a staged task.
+  // Takes bytes that came from elsewhere, maybe for a loading task.
   void Offer(const Label& label, const Value& value) override {
     tasks_.Offer(label, value);
   }
@@ -122,7 +123,7 @@ class JobStorage : public StoredValues {
   dogged::StagedTasks tasks_;  // tasks that wait for bytes, or room
   MemoryNeeds needs_;          // of tasks, as foretold
   // Written by Advance() alone, and by SetKernels().
-  int64_t room_wanted_ = 0;  // by the staged task that is next
+  int64_t room_wanted_ = 0;  // by the loading task that is next
   absl::Time next_relief_ = absl::InfinitePast();
   absl::Time stuck_since_ = absl::InfiniteFuture();
   absl::Status stuck_;

@@ -9,12 +9,13 @@
 namespace dogged {
 namespace {
 
-// While one task runs, others of this host may still hold what another one read
-// or made.
+// While a task runs, agents of this host may still hold values that another
+// task read or made.
 constexpr int64_t kTasksAtOnce = 2;
-// Versions of a row go once a later pin is there.
+// Versions of a row are dropped once a later retained generation is there.
 constexpr int64_t kPinsAtOnce = 2;
-// A value that is never hollow, or the header of one that is.
+// Bytes in memory of a value too small to be spilled, or the header of a
+// spilled value.
 constexpr int64_t kKeptBytes = Value::kHeaderBytes + kHollowedMin;
 
 }  // namespace
@@ -32,7 +33,7 @@ absl::Status MemoryNeeds::SetKernels(std::shared_ptr<const KernelTable> kernels,
     widest_bytes_ = bytes;
     widest = task;
   });
-  // Results stay until somebody has all of them.
+  // Results stay until a client has all of them.
   const double labels =
       task_bytes_->LabelsAtOnce(kPinsAtOnce * generation_interval) +
       static_cast<double>(relations_.program().ResultCount());

@@ -32,7 +32,7 @@ class MemoryNeeds {
   absl::Status SetKernels(std::shared_ptr<const KernelTable> kernels,
                           int workers, int64_t generation_interval);
   // kResourceExhausted if `bytes`, of inputs and outputs of `task`, are more
-  // than all values may take: with the number that would do.
+  // than all values may take; names the number that would do.
   absl::Status Judge(const Task& task, int64_t bytes) const;
   // 0 as long as that is not known.
   int64_t OutputsOf(const Task& task) const {

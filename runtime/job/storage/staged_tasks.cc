@@ -4,8 +4,9 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
-// Then inputs may be lost, and what is lost is made again only for who demands
-// it for certain. More tries make each version of a lost row wait that long.
+// Tries to fetch inputs. Then these may be lost, and lost labels are made again
+// only for certain demands. More tries make each version of a lost row wait
+// that long.
 constexpr int kTriesMax = 2;
 
 }  // namespace

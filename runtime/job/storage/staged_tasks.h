@@ -77,14 +77,14 @@ class StagedTasks {
   using Key = std::pair<int64_t, Task>;  // most urgent first
   struct Active {
     std::unique_ptr<Activation> record;
-    int64_t missing = 0;  // inputs that are still hollow
+    int64_t missing = 0;  // inputs that are still spilled
     int64_t bytes = 0;    // reserved for inputs and outputs
     int tries = 0;
     absl::Time next_try;
   };
 
   Key KeyOf(const Task& task) const;
-  // Asks for the hollow inputs; takes those that are here.
+  // Asks for spilled inputs; takes the inputs that are here.
   void Fetch(absl::Time now, Active& active);
   void Fill(Active& active, const Label& label, const Value& value);
 

@@ -6,8 +6,8 @@
 namespace dogged {
 namespace {
 
-// Values on their way to disk, at most; one may be larger. Some are put while
-// others are flushed.
+// Bytes on their way to disk, at most; a single value may be larger. Some are
+// put while others are flushed.
 constexpr int64_t kWritingBytesMin = 1 << 20;
 constexpr int64_t kWritingBytesMax = 32 << 20;
 
@@ -89,7 +89,7 @@ void ValueSpill::Evict(int64_t target) {
     if (entry->value.IsUnique()) unwritten_bytes += entry->value.bytes();
     resident_.push_back(label);
   }
-  // They are asked for again as long as memory is short.
+  // Unwritten labels are tried again as long as memory is short.
   to_evict_.assign(unwritten.begin(), unwritten.end());
 }
 
@@ -104,7 +104,7 @@ void ValueSpill::Load(const Label& label,
 }
 
 bool ValueSpill::Note(const ValueStore::Event& event) {
-  ForgetErased();  // what was bound again is not what is on disk
+  ForgetErased();  // labels bound again differ from the disk
   LabelEntry* entry = shard_.Find(event.label);
   const bool is_hollow = entry != nullptr && entry->value.IsHollow();
   bool is_lost = false;

@@ -31,13 +31,13 @@
 
 namespace dogged {
 
-// To hollow a smaller value frees next to nothing, for it keeps its header.
+// To spill a smaller value frees next to nothing, for it keeps its header.
 inline constexpr int64_t kHollowedMin = Value::kHeaderBytes;
 
 struct StorageOptions {
   Digest job;
-  // Values count as durable only once they are written, or what was made of
-  // them is.
+  // Values count as durable only once they are written, or the values made of
+  // them are.
   bool keeps_values = false;
   // Bound of all values of this process; 0: none.
   int64_t bytes_max = 0;
@@ -45,7 +45,7 @@ struct StorageOptions {
   int64_t generation_interval = LabelLimits().generation_interval;
 };
 
-// A hollow value that is wanted whole: by which agents.
+// Loaded: a label that was spilled, and the agents that wait for its value.
 struct LoadedValue {
   Label label;
   absl::btree_set<AgentId> targets;
@@ -111,7 +111,7 @@ class ValueSpill {
   absl::flat_hash_map<Label, uint64_t> writing_;  // tickets
   WriteQueue write_queue_;                        // for the directory
   std::deque<Label> to_evict_;  // for room: written before the queue
-  std::deque<Label> resident_;  // oldest first; may name what is gone
+  std::deque<Label> resident_;  // oldest first; some may be gone
   absl::flat_hash_map<Label, LoadedValue> loading_;
   std::vector<LoadedValue> loaded_;  // until TakeLoaded()
   absl::Status disk_;

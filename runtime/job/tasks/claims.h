@@ -1,9 +1,9 @@
-// Claims: at a task's home, who has said that he runs it. They only ever save
-// work: losing or ignoring one costs a second run of the task.
+// Claims: agents' statements, kept at a task's home, that they run the task.
+// They only save work: losing or ignoring a claim costs a second run.
 //
-// A claim lives as long as its holder repeats it and is not forgotten. One
-// that was not repeated for its patience is overridden once by whoever comes;
-// each override of a task doubles the patience of the next claim, so that
+// A claim lives as long as its holder repeats it and is not forgotten. A claim
+// not repeated within its timeout is overridden once, by the first agent that
+// comes; each override of a task doubles the timeout of the next claim, so that
 // slow tasks are not run again and again under load.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
@@ -26,7 +26,7 @@ class Claims {
   explicit Claims(int64_t count_max) : count_max_(count_max) {}
 
   // True if `holder` may run `task`: nobody else's claim lives. Repeats the
-  // holder's own. `patience` is that of a task's first claim.
+  // holder's own. `patience` is the timeout of a task's first claim.
   bool Take(absl::Time now, const Task& task, AgentId holder,
             absl::Duration patience);
   bool IsClaimed(absl::Time now, const Task& task) const;

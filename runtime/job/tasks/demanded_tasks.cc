@@ -6,7 +6,7 @@
 namespace dogged {
 namespace {
 
-// Of a demand or a demanded_task.
+// Urgency of an OpenDemand or DemandedTask.
 template <typename T>
 Urgency UrgencyOf(const T& one) {
   return {one.certain, one.depth};

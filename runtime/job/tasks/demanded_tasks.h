@@ -1,8 +1,7 @@
-// What the backward search still has to do at one agent: labels that somebody
-// demands and nobody has looked at yet, and tasks that are demanded and wait
-// for inputs. What is needed for certain comes before guesses, then what is
-// deeper. Both are bounded: what comes last is dropped, for whoever needs it
-// asks again.
+// Work left to the backward search at an agent: demands that are yet to be
+// resolved, and demanded tasks that wait for inputs. Certain demands come
+// before guesses, then deeper ones. Both are bounded: the least urgent is
+// dropped, for an agent that needs it asks again.
 //
 // Data structures: no messages, no clock. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_TASKS_DEMANDED_TASKS_H_
@@ -22,30 +21,31 @@
 
 namespace dogged {
 
-// Whether something is needed for certain, and how deep it is. Guesses may keep
-// one another busy for long; a chain that begins at an unbound result ends at
+// Urgency: whether a label or task is certain, and its depth. Guesses may keep
+// each other busy for long; a chain that begins at an unbound result ends at
 // tasks that can run.
 using Urgency = std::pair<bool, int32_t>;
 
-// A label that somebody demands and nobody has bound, still to be looked at.
+// OpenDemand: an unbound label that is demanded, still to be resolved.
 struct OpenDemand {
   Label label;
   int32_t depth = 0;
   bool certain = false;
-  // Another home passed it on to the producer's: who waits is there.
+  // Another home passed the demand on to the producer's: the waiters are there.
   bool passed_on = false;
 };
 
-// Labels that are needed for certain, far above what is bound of their rows:
-// the search looks at the next unbound version of the row instead, and goes on
-// from there once that is bound.
+// FarDemands: demands for labels that are needed for certain, far above the
+// bound versions of their rows. The search resolves the next unbound version of
+// the row instead, and goes on from there once that is bound.
 class FarDemands {
  public:
   explicit FarDemands(int64_t count_max) : count_max_(count_max) {}
 
-  // One place a row: that of the latest version. `newest` of it was bound.
+  // Keeps a demand for each row, of the latest version. Version `newest` of the
+  // row was bound.
   void Add(const Label& row, int64_t newest, const OpenDemand& demand);
-  // Takes out what `has_moved`, of the next few rows in turn.
+  // Takes out demands that `has_moved`, of the next few rows in turn.
   std::vector<OpenDemand> TakeSome(
       absl::FunctionRef<bool(const OpenDemand&, int64_t newest)> has_moved);
   void Clear() { by_row_.clear(); }
@@ -65,11 +65,11 @@ class OpenDemands {
   explicit OpenDemands(int64_t count_max)
       : count_max_(count_max), far_(count_max) {}
 
-  // One place a label: the more urgent one, with what either says.
+  // Keeps a demand for each label: the more urgent one, with the flags of both.
   void Add(OpenDemand demand);
-  // The most urgent one, the newest of several. There is one.
+  // The most urgent demand, the newest of several. There must be one.
   OpenDemand TakeFirst();
-  // It has been made.
+  // `label` has been made.
   void Erase(const Label& label);
   FarDemands& far() { return far_; }
   bool empty() const { return by_place_.empty(); }
@@ -102,10 +102,9 @@ class DemandedTasks {
   void Put(const Task& task, const DemandedTask& demanded_task);
   void Erase(const Task& task);
   int64_t size() const { return static_cast<int64_t>(by_task_.size()); }
-  // There is one.
+  // There must be one.
   Task LeastUrgent() const { return by_urgency_.begin()->second; }
-  // Those whose time has come: the longest due, up to `count_max` of them, in
-  // that order.
+  // Tasks to check now: the longest due, up to `count_max`, in that order.
   std::vector<Task> Due(absl::Time now, int64_t count_max) const;
   // In task order.
   std::vector<Task> All() const;

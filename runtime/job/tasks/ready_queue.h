@@ -22,7 +22,7 @@ class ReadyQueue {
  public:
   // `record` has its priority.
   void Put(std::unique_ptr<Activation> record);
-  // Null if it is not parked.
+  // Null if `task` is not here.
   std::unique_ptr<Activation> Remove(const Task& task);
   // The first that `may_start`; null if there is none.
   std::unique_ptr<Activation> Take(
@@ -30,7 +30,7 @@ class ReadyQueue {
   // The least urgent and oldest that `may_go`, of a few; null without one.
   std::unique_ptr<Activation> TakeLast(
       absl::FunctionRef<bool(const Activation&)> may_go);
-  // Replaces every input by what `visit` makes of it, which is not none.
+  // Replaces every input by the result of `visit`, which is not none.
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
   // In the order in which they would start.
   std::vector<Task> All() const;

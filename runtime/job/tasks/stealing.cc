@@ -6,7 +6,7 @@
 namespace dogged {
 namespace {
 
-// Beyond what a busy loop takes between two looks.
+// Longer than the time of a busy loop between two looks.
 constexpr absl::Duration kAwayMin = absl::Milliseconds(500);
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Stealing: tasks that are ready at their home, where others are more urgent,
-// and that an idle agent runs instead. The idle one says that it has room; the
-// home remembers it, and names tasks as soon as it has some to spare. All of it
-// is a hint: what does not come back in time runs at home.
+// Stealing: tasks that are ready at their home, where other tasks are more
+// urgent, and that an idle agent runs instead. The idle agent tells that it has
+// room; the home remembers it, and grants tasks as soon as it has some to
+// spare. All messages are hints: a task whose outputs do not come in time runs
+// at home.
 //
 // A data structure: no messages, no clock. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_TASKS_STEALING_H_
@@ -25,7 +26,7 @@ class Stealing {
   // --- at the home
   // `agent` has room for `count` tasks, until `end` as far as is known.
   void NoteRoom(AgentId agent, int64_t count, absl::Time end);
-  // Those who have room, and for how many tasks together.
+  // Agents that have room, and the number of tasks that they have room for.
   std::vector<AgentId> Thieves(absl::Time now);
   int64_t RoomCount(absl::Time now);
   // `agent` gets one task less, from now on.
@@ -33,20 +34,22 @@ class Stealing {
   // `thief` was told of this task; it comes back at `limit` unless extended.
   void Grant(AgentId thief, absl::Time limit,
              std::unique_ptr<Activation> record);
-  // `thief` says that it has the task still. False if it was not given to it.
+  // `thief` tells that it still has the task. False if the task was not granted
+  // to it.
   bool Extend(const Task& task, AgentId thief, absl::Time limit);
   // `agent` runs this task, whose home is here only now, until `limit` as far
   // as is known.
   void Expect(const Task& task, AgentId agent, absl::Time limit);
-  // `record` is ready. It counts as given to who is known to run it, and null
-  // is returned; if nobody is, it comes back.
+  // `record` is ready. It counts as granted to the agent that is known to run
+  // it, and null is returned; if there is none, `record` is returned.
   std::unique_ptr<Activation> GrantIfExpected(
       std::unique_ptr<Activation> record);
-  // Null if it was not given, or is back.
+  // Null if the task was not granted, or is back.
   std::unique_ptr<Activation> Remove(const Task& task);
-  // Takes back what is overdue, and what those have who are `gone`. Whoever is
-  // overdue may still run it. What they were expected to run is forgotten. A
-  // long time in which this was not called does not count: nobody listened.
+  // Takes back overdue tasks, and tasks of agents that are `gone`. An overdue
+  // thief may still run its task. Tasks that these agents were expected to run
+  // are forgotten. A long time without a call does not count: this agent did
+  // not listen.
   std::vector<std::unique_ptr<Activation>> TakeBack(
       absl::Time now, absl::FunctionRef<bool(AgentId)> gone);
   // `agent` was overdue with this task, and has run it now; not told before.
@@ -58,12 +61,12 @@ class Stealing {
   }
 
   // --- at the thief
-  // So many are asked at a time, however many there are.
+  // Agents asked at a time, however many there are.
   static constexpr int kAskedMax = 8;
   // True if `victim` is to hear now that there is room here: it has not heard
   // of it after `before`, nor have kAskedMax others.
   bool MayAsk(AgentId victim, absl::Time now, absl::Time before);
-  // It has named tasks, so it may be asked again at once.
+  // `victim` has granted tasks, so it may be asked again at once.
   void NoteAnswer(AgentId victim) { asked_.erase(victim); }
   // Whether a worker has nothing to do; for how long that has been so.
   void NoteBusy() { idle_since_ = absl::InfiniteFuture(); }
@@ -87,7 +90,7 @@ class Stealing {
     absl::Time limit;
   };
   void ForgetOldRooms(absl::Time now);
-  // Beyond so many nobody is held to account.
+  // Late tasks that are remembered, at most.
   static constexpr size_t kLateMax = 1024;
 
   absl::btree_map<AgentId, Room> rooms_;
@@ -96,7 +99,7 @@ class Stealing {
   absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
   absl::btree_map<AgentId, absl::Time> asked_;
   absl::Time idle_since_ = absl::InfiniteFuture();
-  absl::Time looked_ = absl::InfiniteFuture();  // for what is overdue
+  absl::Time looked_ = absl::InfiniteFuture();  // for overdue tasks
 };
 
 }  // namespace dogged

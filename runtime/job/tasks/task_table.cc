@@ -11,14 +11,14 @@ namespace dogged {
 namespace {
 
 // As much ready work as keeps the workers busy over one pass of the loop, which
-// takes no longer than this unless tasks do. No more: what waits at the
-// executor no other agent can take.
+// takes no longer than this unless tasks do. No more: tasks that wait at the
+// executor cannot be granted.
 constexpr absl::Duration kPassTime = absl::Milliseconds(4);
 constexpr int64_t kQueuedMax = 4096;
-// Leaves that are looked at before others have their turn: some milliseconds.
+// Leaves that are looked at before other work has its turn: some milliseconds.
 constexpr int kLeavesAtOnce = 1 << 14;
-// Shorter tasks make so little that to find out who reads it costs more than
-// its digest.
+// Shorter tasks make so little that to find out its readers costs more than its
+// digest.
 constexpr absl::Duration kAskedFor = absl::Microseconds(20);
 
 // Readers of a label that are gone through to see whether all are here.
@@ -136,7 +136,8 @@ int64_t TaskTable::running_count() const {
          storage_.staged_count();
 }
 
-// The workers can do with one more of this job; others have their own share.
+// The workers can do with another task of this job; other jobs have their own
+// share.
 bool TaskTable::MayStart() const {
   return kernels_ != nullptr && !paused_ && running_count() < QueueTarget();
 }
@@ -180,7 +181,7 @@ void TaskTable::StartReady() {
     auto record =
         ready_.Take([this](const Task& task) { return !IsHeld(task); });
     if (record == nullptr) return;
-    // Its watermarks may have come after its inputs.
+    // The watermarks of its outputs may have come after its inputs.
     const Task task = record->task;
     if (!IsDemanded(task) && IsWhollyDone(task)) {
       in_flight_.erase(task);
@@ -199,8 +200,9 @@ void TaskTable::Start(std::unique_ptr<Activation> record) {
   }
 }
 
-// Design section 5, "In place". Who demands it later hears that it was retired,
-// and if that is for certain, it is made again from the pin below it.
+// Drops an input that `kernel` updates in place. A later demand hears that the
+// label was retired; if it is certain, the label is made again from the
+// retained generation below it.
 void TaskTable::ReleaseInputsEarly(const Activation& record,
                                    const Kernel& kernel) {
   if (!job_.forward || storage_.has_store()) return;
@@ -220,7 +222,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
     }
     const std::optional<Task> producer = job_.relations.ProducerOf(label);
     if (!entry->producer_reported && producer.has_value()) {
-      // One report stands for all outputs.
+      // A report stands for all outputs.
       int outputs = 0;
       job_.relations.ForEachCreated(*producer,
                                     [&](int, const Label&) { ++outputs; });
@@ -327,8 +329,8 @@ void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
   job_.trouble.cause = std::move(cause);
   if (kind != TroubleKind::kUnable) return;
   Pause();
-  // What has not started is others' to run: also what they had given here, of
-  // which they hear no more.
+  // Other agents run the tasks that have not started: also granted ones, about
+  // which their homes hear no more.
   std::vector<Task> waiting = ready_.All();
   for (const Task& task : storage_.StagedTasks()) waiting.push_back(task);
   for (const auto& [task, remote] : remote_) {
@@ -337,8 +339,8 @@ void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
   for (const Task& task : waiting) DropTask(task);
 }
 
-// `from` says that it has `label`. Who was silent for too long does not know
-// that its task was run elsewhere meanwhile.
+// `from` tells that it has `label`. An agent that was silent for too long does
+// not know that its task was run elsewhere meanwhile.
 void TaskTable::CountIfLate(const Label& label, AgentId from) {
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (producer.has_value() && stealing_.NoteLate(*producer, from) &&
@@ -347,10 +349,10 @@ void TaskTable::CountIfLate(const Label& label, AgentId from) {
   }
 }
 
-// Their inputs' holders tell the new home.
+// The holders of a moved task's inputs tell the new home.
 void TaskTable::DropMovedTasks() {
   std::vector<Task> moved;
-  // Gifts stay while they are their granter's.
+  // Granted tasks stay while their granter is their home.
   const auto look_at = [&](const Task& task) {
     const auto remote = remote_.find(task);
     const AgentId before =
@@ -376,8 +378,8 @@ void TaskTable::DropMovedTasks() {
   }
 }
 
-// What runs here goes on, and its home, which may be another now, hears that it
-// does (SweepStealing). Walks claim what they find at its home of the time.
+// Running tasks go on, and their homes, which may be others now, hear so
+// (SweepStealing). Walks claim the tasks that they find at their present home.
 void TaskTable::ClaimMovedTasks() {
   for (const Task& task : in_flight_) {
     if (labels_.places.IsMine(task)) {

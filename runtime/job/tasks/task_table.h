@@ -50,16 +50,16 @@ class TaskTable {
   TaskTable& operator=(const TaskTable&) = delete;
 
   // --- questions
-  // Its first output is bound here, or was: a hint, by watermarks.
+  // The first output of `task` is bound here, or was: a hint, by watermarks.
   bool IsDone(const Task& task) const;
-  // All that it makes was bound or dropped, as far as watermarks say.
+  // All its outputs were bound or dropped, as far as watermarks say.
   bool IsWhollyDone(const Task& task) const;
   bool IsDemanded(const Task& task) const;
   bool IsInFlight(const Task& task) const { return in_flight_.contains(task); }
   bool IsComplete(const Task& task) const;  // all its inputs are at hand
   // It waits, and for this label.
   bool IsMissing(const Task& task, const Label& label) const;
-  // Its former home may still run it.
+  // The former home of `task` may still run it.
   bool IsHeld(const Task& task) const;
   bool HasInFlight() const { return !in_flight_.empty(); }
   bool HasLeaves() const { return leaves_.has_value(); }
@@ -77,26 +77,27 @@ class TaskTable {
   // A task that requires nothing; false if it is in flight.
   bool StartLeaf(const Task& task);
   bool StartNextLeaf();
-  // Those that were drawn before are not drawn again, unless some are left or
+  // Leaves that were drawn before are not drawn again, unless some are left or
   // it begins `anew`.
   void DrawLeaves(bool anew);
   void StartReady();     // as many as the workers can do with
   void StartSupplied();  // whose chunks have come
-  void StartRound();     // those whose round has come
-  // Runs one that was staged; or takes it back, with the inputs that it has.
+  void StartRound();     // future tasks whose round has come
+  // Runs a task whose inputs were loaded; or takes it back, with the inputs
+  // that it has.
   void Execute(std::unique_ptr<Activation> record);
   void Return(std::unique_ptr<Activation> record);
-  // It has ended at the executor, or is not wanted here any more.
+  // `task` has ended at the executor, or is not wanted here any more.
   void NoteEnded(const Task& task) { in_flight_.erase(task); }
   void EndDemand(const Task& task);
   void DropTask(const Task& task);
-  // What its home was told elsewhere is dropped; what runs here goes on, as
-  // its new home is told by TaskGrants.
+  // Drops tasks whose home moved elsewhere; running ones go on, of which
+  // TaskGrants tells the new home.
   void DropMovedTasks();
   void ClaimMovedTasks();
   void Pause() { paused_ = true; }
   void SetKernels(std::shared_ptr<const KernelTable> kernels);
-  // This agent's own trouble; if it is unable, what has not started goes.
+  // This agent's own trouble; if it is unable, tasks that have not started go.
   void Suffer(TroubleKind kind, absl::Status cause);
   // `from` says that it has `label`: it was too late with its task.
   void CountIfLate(const Label& label, AgentId from);
@@ -121,14 +122,15 @@ class TaskTable {
   // to be only one. None: it runs.
   const char* PlaceOf(const Task& task) const;
   bool MayStart() const;
-  // Nobody else is to have or to read what it makes. Also false where that
-  // would take long to find out.
+  // No other agent is to have or to read the outputs of `task`. Also false
+  // where that would take long to find out.
   bool IsInternal(const Task& task) const;
   void Start(std::unique_ptr<Activation> record);
-  // What it reads of the job's inputs is at hand, or will be.
+  // The chunks of inputs that the task reads are at hand, or will be.
   bool HasInputs(const Activation& record);
   void CountReads(const Activation& record);
-  // Drops what `kernel` updates and nobody else can have: done in place.
+  // Drops labels that `kernel` updates in place, if no other agent can have
+  // them.
   void ReleaseInputsEarly(const Activation& record, const Kernel& kernel);
 
   JobContext& job_;
@@ -146,7 +148,7 @@ class TaskTable {
   RemoteTasks remote_;
   Claims claims_;  // of tasks whose home is here, by agents that walk
   std::optional<LeafCursor> leaves_;
-  bool paused_ = false;  // no task starts; what is ready moves away
+  bool paused_ = false;  // no task starts; ready ones move away
 };
 
 }  // namespace dogged
