@@ -46,15 +46,18 @@ TEST(Wire, FramesOfTheControlPort) {
   const WantRequest want{.job = JobId(5), .labels = {kLabel}};
   EXPECT_EQ(Hex(want.Encode().view()),
             Golden("0500000000000000 00 01 01 02 04 01"));
-  const SubmitRequest submit{
-      .submission = SubmissionId(6),
-      .options = {.replicas = 2, .search_only = true, .tasks_needed = 300},
-      .text_hash = 7,
-      .supplies = true,
-      .job = "J"};
+  const SubmitRequest submit{.submission = SubmissionId(6),
+                             .options = {.replicas = 2,
+                                         .search_only = true,
+                                         .tasks_needed = 300,
+                                         .redo_max_ms = 5},
+                             .text_hash = 7,
+                             .supplies = true,
+                             .job = "J"};
   EXPECT_EQ(
       Hex(submit.Encode().view()),
-      Golden("0600000000000000 04 01 01 00 00 d804 0700000000000000 01 014a"));
+      Golden(
+          "0600000000000000 04 01 01 00 00 d804 0a 0700000000000000 01 014a"));
   EXPECT_TRUE(SubmitRequest::Decode(submit.Encode().view()).ok());
   // An agent with so many would end, and so would all who hear of the job.
   for (const int replicas : {0, 17, INT_MAX}) {
@@ -70,6 +73,8 @@ TEST(Wire, FramesOfTheControlPort) {
   }
   const JobRecord negative{.options = {.tasks_needed = -1}};
   EXPECT_FALSE(JobRecord::Decode(negative.Encode().view()).ok());
+  const JobRecord no_time{.options = {.redo_max_ms = -1}};
+  EXPECT_FALSE(JobRecord::Decode(no_time.Encode().view()).ok());
   const StatusRequest status{
       .jobs = {.job = JobId(5), .submission = SubmissionId(6), .ended_max = 20},
       .text_hash = 7};

@@ -146,13 +146,65 @@ def link(dogged, source):
         restore(hosts, links)
 
 
+def heat(source, steps):
+    return [os.path.join(source, "tests/cluster/programs/heat_sum.dog"),
+            "-D", "N=1200", "-D", f"T={steps}", "--json"]
+
+
+def report(run):
+    words = json.loads(run.communicate(timeout=DEADLINE)[0])
+    assert run.returncode == 0
+    return words
+
+
+def copies(dogged, source):
+    """Between hosts a short job sends hardly more for having two copies."""
+    sent = {}
+    for replicas in ("1", "2"):
+        with Hosts(3) as hosts, Fleet(dogged, hosts, 3) as fleet:
+            fleet.await_views({i: [0, 1, 2] for i in range(3)})
+            run = subprocess.Popen(
+                [dogged, "run", *heat(source, 400), "--cluster",
+                 fleet.address(0), "--replicas", replicas],
+                stdout=subprocess.PIPE, text=True)
+            sent[replicas] = report(run)["bytes_sent"]
+    assert sent["2"] < 1.3 * sent["1"], sent
+
+
+def loss(dogged, source):
+    """An agent dies before any cut: the work of that agent is made again, and
+    no other's."""
+    arguments = heat(source, 3000)
+    alone = subprocess.run([dogged, "run", *arguments], check=True,
+                           capture_output=True, text=True)
+    with Hosts(3) as hosts, Fleet(dogged, hosts, 3) as fleet:
+        fleet.await_views({i: [0, 1, 2] for i in range(3)})
+        run = subprocess.Popen(
+            [dogged, "run", *arguments, "--cluster", fleet.address(0)],
+            stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            jobs = fleet.status(0)["jobs"]
+            if jobs and jobs[0]["tasks_executed"] * 2 > jobs[0]["tasks_needed"]:
+                break
+            assert time.monotonic() < deadline and run.poll() is None, jobs
+        fleet.agents[2].kill()
+        words = report(run)
+        assert words["result_digest"] == json.loads(
+            alone.stdout)["result_digest"]
+        assert words["agents_lost"] == 1, words
+        # A third of what was done, and what ran where homes have moved.
+        needed = words["tasks_needed"]
+        assert words["tasks_executed"] < 1.5 * needed, words
+
+
 def main():
     enter_own_network()
     dogged, source, case = sys.argv[1:4]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        {"one": one, "halves": halves, "mute": mute, "link": link}[case](
-            dogged, source)
+        {"one": one, "halves": halves, "mute": mute, "link": link,
+         "copies": copies, "loss": loss}[case](dogged, source)
 
 
 if __name__ == "__main__":

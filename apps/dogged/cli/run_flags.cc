@@ -54,6 +54,8 @@ class RunFlags : public CommandFlags {
                             ParseWhens(join_at_, "--join-at"));
     DOGGED_ASSIGN_OR_RETURN(options_.kill_every_seconds,
                             ParseSeconds(kill_every_, "--kill-every"));
+    DOGGED_ASSIGN_OR_RETURN(options_.redo_max_seconds,
+                            ParseSeconds(redo_, "--redo-at-most"));
     options_.seed_given = !seed_.empty();
     if (options_.seed_given) {
       DOGGED_ASSIGN_OR_RETURN(options_.seed,
@@ -82,6 +84,10 @@ class RunFlags : public CommandFlags {
                     "copies of each value (default: 2, or 1 with one agent)")
         ->check(CLI::Range(1, JobOptions::kReplicasMax))
         ->envname("DOGGED_REPLICAS");
+    command_.add_option(
+        "--redo-at-most", redo_,
+        "seconds of work that one lost agent may cost, as 30s: more "
+        "cuts (default: what costs least on average)");
     command_
         .add_option("--cluster", options_.cluster,
                     "HOST:PORT of a running agent, instead of own agents")
@@ -106,6 +112,7 @@ class RunFlags : public CommandFlags {
   std::string kill_at_;
   std::string join_at_;
   std::string kill_every_;
+  std::string redo_;
   std::string seed_;
 };
 

@@ -1,6 +1,7 @@
 #include "apps/dogged/run/cluster_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -140,10 +141,13 @@ class ClusterRun {
 
  private:
   absl::Status RunJob(ProgressPrinter& progress) {
-    JobOptions job_options{.replicas = Replicas(),
-                           .search_only = options_.search_only,
-                           .agents = options_.program.agents,
-                           .workers = options_.program.workers};
+    JobOptions job_options{
+        .replicas = Replicas(),
+        .search_only = options_.search_only,
+        .agents = options_.program.agents,
+        .workers = options_.program.workers,
+        .redo_max_ms =
+            std::llround(1000 * std::min(options_.redo_max_seconds, 1e9))};
     // A loop's tasks are not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;

@@ -35,7 +35,7 @@ struct JobContext {
         id(parts.id),
         job(parts.job),
         options(parts.options),
-        limits(parts.limits),
+        limits(LimitsOf(parts)),
         relations(job->program),
         labels_of_program(relations),
         forward(!options.search_only && job->program.every_task_needed),
@@ -65,6 +65,14 @@ struct JobContext {
   bool IsUnable() const { return trouble.kind == TroubleKind::kUnable; }
   // Something of this job may have been lost, so labels may be made again.
   bool HasLost() const { return rebuild_after != absl::InfinitePast(); }
+
+  static JobLimits LimitsOf(const JobDependencies& parts) {
+    JobLimits limits = parts.limits;
+    if (parts.options.redo_max_ms > 0) {
+      limits.cuts.redo_max = absl::Milliseconds(parts.options.redo_max_ms);
+    }
+    return limits;
+  }
 
   // --- constant after construction
   const AgentId self;

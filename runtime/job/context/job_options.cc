@@ -9,6 +9,7 @@ void JobOptions::EncodeTo(Encoder& encoder) const {
   encoder.PutSigned(agents);
   encoder.PutSigned(workers);
   encoder.PutSigned(tasks_needed);
+  encoder.PutSigned(redo_max_ms);
 }
 
 JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
@@ -19,9 +20,10 @@ JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
   const int64_t agents = decoder.GetSigned();
   const int64_t workers = decoder.GetSigned();
   out.tasks_needed = decoder.GetSigned();
+  out.redo_max_ms = decoder.GetSigned();
   if (replicas < 1 || replicas > kReplicasMax || agents < 0 ||
       agents > kTargetMax || workers < 0 || workers > kTargetMax ||
-      out.tasks_needed < 0) {
+      out.tasks_needed < 0 || out.redo_max_ms < 0) {
     decoder.Fail();
     return JobOptions();
   }

@@ -27,6 +27,9 @@ struct JobOptions {
   // Tasks that some result needs, for `status`; 0 if not told. The client has
   // counted them, which takes a bit each; agents don't.
   int64_t tasks_needed = 0;
+  // Milliseconds of an agent's work that may be lost with it, as far as links
+  // carry copies as often; 0: as many as cost least on average.
+  int64_t redo_max_ms = 0;
 
   void EncodeTo(Encoder& encoder) const;
   // Malformed ones mark the decoder as failed.
