@@ -56,6 +56,11 @@ std::vector<BenchRow> BenchToAll(const BenchOptions& options);
 // and binds, in microseconds; memcached and redis where they are installed.
 std::vector<BenchRow> BenchDictionary(const BenchOptions& options);
 
+// Jobs on agents of `hosts` network namespaces that scripts/hosts has made: one
+// copy of each value against two, in seconds and bytes, and a host that
+// vanishes.
+std::vector<BenchRow> BenchHosts(const BenchOptions& options);
+
 // A call of a user's kernel in a process of its own against the same call in
 // this one, by the bytes of its input and of its output, in microseconds.
 std::vector<BenchRow> BenchApart(const BenchOptions& options);

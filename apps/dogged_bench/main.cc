@@ -25,11 +25,13 @@ constexpr char kHelp[] =
     "  hop        task to task between two agents of this host\n"
     "  search     the backward walk at 1 to 16 agents, simulated\n"
     "  agents     agents of this host beside one alone\n"
+    "  hosts      one copy and two between hosts, one that vanishes\n"
     "  apart      a call of a user's kernel, in a process of its own\n"
     "  to-all     a task to tasks of 8 agents of this host\n"
     "  multicast  one body to many agents; --n is the size of a segment\n"
     "  multicast-model   what the models of routing/model say\n\n"
-    "  --hosts N        of multicast, made by scripts/hosts (this one alone)\n"
+    "  --hosts N        of multicast (this one alone) and hosts (4), made by\n"
+    "                   scripts/hosts\n"
     "  --n N            problem size (1000 and 4096)\n"
     "  --nb N[,N...]    tile sizes; of a stencil: widths, then the depth\n"
     "  --only WORD[,WORD...]  contests whose names contain one of these, of\n"
@@ -55,6 +57,7 @@ constexpr std::pair<const char*, Bench> kBenches[] = {
     {"hop", dogged::BenchHop},
     {"search", dogged::BenchSearch},
     {"agents", dogged::BenchAgents},
+    {"hosts", dogged::BenchHosts},
     {"apart", dogged::BenchApart},
     {"to-all", dogged::BenchToAll},
     {"multicast", dogged::BenchMulticast},
