@@ -97,6 +97,7 @@ class FakeProducers : public LabelProducers {
 class FakeStorage : public StoredValues {
  public:
   bool keeps_values() const override { return has_directory; }
+  bool has_store() const override { return has_directory; }
   void Load(const Label& label,
             const absl::btree_set<AgentId>& targets) override {
     for (const AgentId agent : targets) loads.emplace_back(label, agent);
@@ -161,11 +162,7 @@ class OneDictionary {
   void SetMembers(const std::vector<AgentId>& members) {
     const Placement before =
         dictionary_.labels.places.SetView({.members = Placed(members)});
-    bool lost = false;
-    for (const PlacementMember& member : before.members()) {
-      lost |= !dictionary_.labels.places.placement().Contains(member.agent);
-    }
-    dictionary_.homes.Review(now_, before, lost, out_);
+    dictionary_.homes.Review(now_, before, out_);
     Check();
   }
   // It was made here.
