@@ -274,6 +274,70 @@ TEST(Copies, AHollowValueIsLoadedFirst) {
 
 // --- homes
 
+// --- cuts: copies between hosts
+
+TEST(Cuts, AUsedUpLabelIsDroppedAtOnceAndNotCopied) {
+  OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
+  one.producers.is_busy = true;
+  one.Make(Row(kMine, 3), 1);
+  one.Make(Row(kMine, 4), 2);
+  EXPECT_FALSE(one.Holds(Row(kMine, 3)));
+  EXPECT_TRUE(one.Holds(Row(kMine, 4)));
+  // The cost of so few bytes is little, so cuts are many.
+  one.Pass(absl::Seconds(10));
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 4)));
+}
+
+TEST(Cuts, AMemberIsKeptUntilWhatWasMadeOfItHasCopies) {
+  OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
+  one.Make(Row(kMine, 3), 1);
+  one.Pass(absl::Milliseconds(20));  // idle: a cut
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 3)));
+  one.Stored(kPeer, Row(kMine, 3), 1);
+  one.Make(Row(kMine, 4), 2);
+  one.Make(Row(kMine, 5), 3);
+  one.Make(Row(kMine, 6), 4);
+  EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+  EXPECT_FALSE(one.Holds(Row(kMine, 4)));
+  EXPECT_FALSE(one.Holds(Row(kMine, 5)));
+  one.Pass(absl::Milliseconds(20));
+  EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 6)));
+  EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+  one.Stored(kPeer, Row(kMine, 6), 4);
+  EXPECT_FALSE(one.Holds(Row(kMine, 3)));
+  EXPECT_TRUE(one.Holds(Row(kMine, 6)));
+}
+
+TEST(Cuts, AMemberStaysOneIfItsCopyIsLost) {
+  OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
+  one.Make(Row(kMine, 3), 1);
+  one.Pass(absl::Milliseconds(20));
+  one.Stored(kPeer, Row(kMine, 3), 1);
+  one.producers.is_busy = true;
+  one.SetMembers({kSelf});
+  one.SetMembers({kSelf, kPeer});
+  one.Make(Row(kMine, 4), 2);
+  EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+}
+
+// The reader's home makes its output again of it.
+TEST(Cuts, ALabelThatAnotherHomeReadsIsKept) {
+  OneDictionary one({.shape = {.wide_readers = 2,
+                               .wide_key = OneDictionary::KeyAt(kSelf),
+                               .part_key = OneDictionary::KeyAt(kPeer)},
+                     .replicas = 2,
+                     .cut_bytes_min = 0});
+  one.producers.is_busy = true;
+  one.Bind(Wide(), 1);
+  one.Publish(kPeer, Part(0), 2);
+  one.Publish(kPeer, Part(1), 3);
+  EXPECT_TRUE(one.Holds(Wide()));
+  one.Done(kPeer, {.label = Wide(), .reader = User(0)});
+  EXPECT_TRUE(one.Holds(Wide()));
+  one.Done(kPeer, {.label = Wide(), .reader = User(1)});
+  EXPECT_FALSE(one.Holds(Wide()));
+}
+
 TEST(Homes, WhatIsMadeAwayFromHomeIsHeldUntilTheHomeHasIt) {
   OneDictionary one({});
   one.Bind(Row(kPeers, 3), 1);

@@ -83,7 +83,7 @@ class FakeProducers : public LabelProducers {
   }
   bool IsAwaitedByAll(const Label&) const override { return false; }
   bool IsLacked(const Label&) const override { return false; }
-  bool IsBusy(absl::Time) const override { return false; }
+  bool IsBusy(absl::Time) const override { return is_busy; }
   bool IsLeaving() const override { return false; }
   absl::Duration DemandTimeout(absl::Time) const override {
     return absl::Milliseconds(250);
@@ -92,6 +92,7 @@ class FakeProducers : public LabelProducers {
   std::vector<Label> bound;
   std::set<Label> requested;
   std::vector<Label> handed_out;
+  bool is_busy = false;
 };
 
 class FakeStorage : public StoredValues {
@@ -115,10 +116,12 @@ class OneDictionary {
     FakeLabels::Shape shape;
     int replicas = 1;
     int64_t generation_interval = 1000;
+    int64_t cut_bytes_min = LabelLimits{}.cut_bytes_min;
     std::vector<AgentId> members = {kSelf, kPeer};
   };
   explicit OneDictionary(const Options& options)
-      : limits_{.generation_interval = options.generation_interval},
+      : limits_{.generation_interval = options.generation_interval,
+                .cut_bytes_min = options.cut_bytes_min},
         relations_(options.shape),
         multicast_(kSelf, MulticastPlan::kFlat, Limits{}),
         context_{.self = kSelf,
@@ -168,6 +171,12 @@ class OneDictionary {
   // It was made here.
   void Bind(const Label& label, double number) {
     dictionary_.replication.BindOutput(now_, label, ValueOf(number), out_);
+    Check();
+  }
+  // Its reader has run here, which made `label` of the one before.
+  void Make(const Label& label, double number) {
+    Bind(label, number);
+    dictionary_.retention.ReleaseInputs(*relations_.ProducerOf(label));
     Check();
   }
   void Publish(AgentId from, const Label& label, double number) {
