@@ -177,8 +177,8 @@ TEST(Cluster, CutsBoundWhatWaitsForCopies) {
 TEST(Cluster, WithoutCutsMemoryIsBoundedAndLossesAreMadeAgain) {
   const Job job = Heat1dJob(301, 60, 16);
   SimOptions options{.agents = 4,
-                     .job_limits = {.cuts = {.loss_interval = absl::Hours(24)},
-                                    .cut_bytes_min = 0},
+                     .job_limits = {{.cuts = {.loss_interval = absl::Hours(24)},
+                                     .cut_bytes_min = 0}},
                      .arena_bytes = 0};
   const Work released = RunSeeds(job, options, 5);
   options.job_limits.cut_bytes_min = INT64_MAX;
