@@ -180,11 +180,8 @@ TEST(Cluster, WithoutCutsMemoryIsBoundedAndLossesAreMadeAgain) {
                      .job_limits = {{.cuts = {.loss_interval = absl::Hours(24)},
                                      .cut_bytes_min = 0}},
                      .arena_bytes = 0};
-  const Work released = RunSeeds(job, options, 5);
-  options.job_limits.cut_bytes_min = INT64_MAX;
-  const Work kept = RunSeeds(job, options, 5);
-  EXPECT_LT(2 * released.held_labels_max, kept.held_labels_max);
-  options.job_limits.cut_bytes_min = 0;
+  // An agent makes 4500 labels, and most of its readers are its own.
+  EXPECT_LT(RunSeeds(job, options, 5).held_labels_max, 2000);
   options.faults = {.crash = 1};
   const Work hit = RunSeeds(job, options, 20);
   // Half of the work of one agent of four.

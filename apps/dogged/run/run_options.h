@@ -21,7 +21,7 @@ struct When {
 struct RunOptions {
   // No agents: one, or as many as the cluster has.
   ProgramOptions program{.agents = 0};
-  int replicas = 0;  // 0: 2, or 1 with one agent
+  int replicas = 0;             // 0: 2, or 1 with one agent
   double redo_max_seconds = 0;  // 0: what costs least
   bool check = false;
   std::string cluster;  // HOST:PORT of a running agent; empty: start some
