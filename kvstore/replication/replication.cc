@@ -201,7 +201,8 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
     if (!label.has_value()) break;
     SendCopyOf(now, *label, out);
   }
-  out.WakeAt(copy_queue_.NextPass());
+  const absl::Time next = copy_queue_.NextPass();
+  out.WakeAt(are_bytes_ ? std::max(next, cuts_.NextRoom()) : next);
   if (are_bytes_) SendCut(now, out);
 }
 
