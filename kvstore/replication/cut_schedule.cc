@@ -17,10 +17,13 @@ constexpr absl::Duration kBurst = absl::Milliseconds(20);
 void CutSchedule::NoteMembers(absl::Time now, int64_t agents, int64_t lost) {
   if (now > counted_to_) agent_time_ += agents_ * (now - counted_to_);
   counted_to_ = now;
-  agents_ = agents;
   losses_ += lost;
-  is_early_ = last_cut_ != absl::InfiniteFuture();
-  if (!is_early_) last_cut_ = now;
+  if (last_cut_ == absl::InfiniteFuture()) {
+    last_cut_ = now;
+  } else {
+    is_early_ |= lost > 0 || agents != agents_;
+  }
+  agents_ = agents;
 }
 
 void CutSchedule::SetRate(double bytes_per_second) {

@@ -51,7 +51,8 @@ class CutSchedule {
   explicit CutSchedule(const CutLimits& limits) : limits_(limits) {}
 
   // From now on `agents` agents run the job; `lost` of those before have died.
-  // What they held has fewer copies now, so the next cut comes early.
+  // If they are other ones the next cut comes early, for labels have fewer
+  // copies, or homes that hold no cut of them.
   void NoteMembers(absl::Time now, int64_t agents, int64_t lost);
   // The links take so many bytes a second; 0: unknown.
   void SetRate(double bytes_per_second);

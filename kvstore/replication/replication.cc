@@ -160,6 +160,7 @@ void Replication::QueueCopies(absl::Time now, const Label& label) {
       entry.value.bytes() >= job_.limits.cut_bytes_min &&
       !readers_.IsResult(label)) {
     cut_queue_.Add(label);
+    held_bytes_ += entry.value.bytes();
   } else {
     copy_queue_.Add(now, label);
   }

@@ -86,7 +86,7 @@ class Replication {
   CutQueue cut_queue_;
   CutSchedule cuts_;
   absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
-  int64_t held_bytes_ = 0;                       // when looked at last
+  int64_t held_bytes_ = 0;                       // as of then, and since
 };
 
 }  // namespace dogged

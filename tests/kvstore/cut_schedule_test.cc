@@ -120,6 +120,9 @@ TEST_F(CutScheduleTest, ManyLabelsMakeMoreCuts) {
 
 TEST_F(CutScheduleTest, AfterAChangeOfMembersTheNextCutComesEarly) {
   Start({});
+  cuts_->NoteMembers(now_, 4, 0);  // labels are spread in another way
+  EXPECT_GT(DueAfter(100'000'000), 100);
+  cuts_->NoteCut(100, 100'000'000);
   cuts_->NoteMembers(now_, 3, 1);
   EXPECT_NEAR(DueAfter(100'000'000), 10, 1);
   cuts_->NoteCut(100, 100'000'000);

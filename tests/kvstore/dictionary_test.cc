@@ -288,6 +288,16 @@ TEST(Cuts, AUsedUpLabelIsDroppedAtOnceAndNotCopied) {
   EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 4)));
 }
 
+// A cut's cost is that of what is held, from the first label on.
+TEST(Cuts, ABusyAgentMakesNoneAtOnce) {
+  OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
+  one.producers.is_busy = true;
+  one.Pass(absl::Milliseconds(200));
+  one.BindBytes(Row(kMine, 3), 10 << 20);
+  one.Pass(absl::Milliseconds(1));
+  EXPECT_THAT(one.Published(), IsEmpty());
+}
+
 TEST(Cuts, AMemberIsKeptUntilWhatWasMadeOfItHasCopies) {
   OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
   one.Make(Row(kMine, 3), 1);

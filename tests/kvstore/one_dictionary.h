@@ -173,6 +173,13 @@ class OneDictionary {
     dictionary_.replication.BindOutput(now_, label, ValueOf(number), out_);
     Check();
   }
+  void BindBytes(const Label& label, int64_t bytes) {
+    Value value = Value::Allocate(ElementType::kDouble, {bytes / 8});
+    for (double& number : value.mutable_span<double>()) number = 0;
+    value.Seal();
+    dictionary_.replication.BindOutput(now_, label, value, out_);
+    Check();
+  }
   // Its reader has run here, which made `label` of the one before.
   void Make(const Label& label, double number) {
     Bind(label, number);
