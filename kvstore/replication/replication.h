@@ -58,6 +58,9 @@ class Replication {
   // Sent a little later, or with the next cut, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(absl::Time now, Outbox& out);
+  // Some agents are of other hosts, so copies go in cuts, and labels may be
+  // released early (Retention::ReleaseInputs).
+  bool AreCopiesBytes() const { return are_bytes_; }
   void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
   void Announce(absl::Time now, const Label& label, Outbox& out);
 
@@ -81,7 +84,6 @@ class Replication {
   LabelReaders& readers_;
   LabelProducers& producers_;
   CopyQueue copy_queue_;  // copies that are loans, or short; results
-  // Copies that are bytes: some agents are of other hosts.
   bool are_bytes_ = false;
   CutQueue cut_queue_;
   CutSchedule cuts_;

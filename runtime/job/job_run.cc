@@ -168,7 +168,9 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
         dictionary_.replication.BindOutput(
             now, label, completion.outputs[static_cast<size_t>(create)], out);
       });
-  dictionary_.retention.ReleaseInputs(completion.task);
+  if (dictionary_.replication.AreCopiesBytes()) {
+    dictionary_.retention.ReleaseInputs(completion.task);
+  }
   if (was_done) ++job_.stats.tasks_duplicated;
   dictionary_.labels.handover.Settle(completion.task);
 }
