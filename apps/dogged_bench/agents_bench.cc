@@ -2,8 +2,6 @@
 // user starts it. Cost of agents, gain by a second one that joins half way,
 // cost of copies, and processor time of agents without a job.
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <map>
 #include <utility>
@@ -16,26 +14,12 @@
 namespace dogged {
 namespace {
 
-// The number after "name": in a line of JSON.
-double NumberOf(const std::string& json, const std::string& name) {
-  const std::string key = absl::StrCat("\"", name, "\":");
-  const size_t at = json.find(key);
-  DOGGED_CHECK(at != std::string::npos) << name << " in " << json;
-  return std::atof(json.c_str() + at + key.size());
-}
-
 // Output of `dogged run` of Cholesky, with `flags`.
 std::string RunDogged(int64_t n, const std::string& flags) {
   const std::string command = absl::StrCat(
       BenchFolder(), "/dogged run " DOGGED_APPS_DIR "/cholesky/cholesky.dog",
       " -D N=", n, " --json ", flags, " 2>/dev/null");
-  FILE* const out = popen(command.c_str(), "r");
-  DOGGED_CHECK(out != nullptr) << command;
-  std::string text;
-  char part[4096];
-  while (std::fgets(part, sizeof(part), out) != nullptr) text += part;
-  DOGGED_CHECK(pclose(out) == 0) << command << ": " << text;
-  return text;
+  return OutputOf(command);
 }
 
 struct Contender {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -40,6 +42,23 @@ std::string BenchFolder() {
   DOGGED_CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
   const std::string path = self;
   return path.substr(0, path.rfind('/'));
+}
+
+std::string OutputOf(const std::string& command) {
+  FILE* const out = popen(command.c_str(), "r");
+  DOGGED_CHECK(out != nullptr) << command;
+  std::string text;
+  char part[4096];
+  while (std::fgets(part, sizeof(part), out) != nullptr) text += part;
+  DOGGED_CHECK(pclose(out) == 0) << command << ": " << text;
+  return text;
+}
+
+double NumberOf(const std::string& json, const std::string& name) {
+  const std::string key = absl::StrCat("\"", name, "\":");
+  const size_t at = json.find(key);
+  DOGGED_CHECK(at != std::string::npos) << name << " in " << json;
+  return std::atof(json.c_str() + at + key.size());
 }
 
 AgentsRun::AgentsRun(int count, int workers, std::vector<std::string> flags,

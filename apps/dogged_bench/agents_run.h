@@ -19,6 +19,11 @@ namespace dogged {
 // The folder of this binary.
 std::string BenchFolder();
 
+// Output of a shell's command, which must succeed.
+std::string OutputOf(const std::string& command);
+// The number after "name": in a line of JSON.
+double NumberOf(const std::string& json, const std::string& name);
+
 class AgentsRun {
  public:
   // Starts `count` agents that know each other. Ends the process if they

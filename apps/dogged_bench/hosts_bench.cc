@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <map>
@@ -137,13 +135,6 @@ constexpr Contender kContenders[] = {
     {"heat2d_long_vanishes", "heat2d", "-D N=4096 -D T=2000", "heat2d_long",
      0.5}};
 
-double NumberOf(const std::string& json, const std::string& name) {
-  const std::string key = absl::StrCat("\"", name, "\":");
-  const size_t at = json.find(key);
-  DOGGED_CHECK(at != std::string::npos) << name << " in " << json;
-  return std::atof(json.c_str() + at + key.size());
-}
-
 std::string RunOn(int hosts, const std::string& program,
                   const Contender& contender, double kill_after) {
   std::vector<std::unique_ptr<HostAgent>> agents;
@@ -162,12 +153,7 @@ std::string RunOn(int hosts, const std::string& program,
       absl::StrCat(DOGGED_HOSTS_SCRIPT " in 0 ", BenchFolder(), "/dogged run ",
                    program, " ", contender.flags, " --cluster ", AddressOf(0),
                    " --agents ", hosts, " --workers 1 --json 2>/dev/null");
-  FILE* const out = popen(command.c_str(), "r");
-  DOGGED_CHECK(out != nullptr) << command;
-  std::string text;
-  char part[4096];
-  while (std::fgets(part, sizeof(part), out) != nullptr) text += part;
-  DOGGED_CHECK(pclose(out) == 0) << command << ": " << text;
+  std::string text = OutputOf(command);
   ended.set_value();
   killer.wait();
   return text;
