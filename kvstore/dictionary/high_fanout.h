@@ -1,8 +1,7 @@
 // HighFanoutLabels: labels with so many readers that going through all of them
-// for each thing that is said of the label takes too long. Of such a label an
-// agent counts those of its own readers that are not done, and tells the
-// label's home once all are; and its home takes what several agents say
-// together.
+// for each message about the label takes too long. An agent counts its own
+// readers of such a label that are not done, and tells the label's home once
+// all are; and its home takes the words of several agents together.
 //
 // The count is a hint: at 0 the readers are gone through, to see. All of it may
 // be forgotten at any time; then they are gone through again.
@@ -29,7 +28,7 @@ namespace dogged {
 
 class HighFanoutLabels {
  public:
-  // What is known of the readers of one label whose home is here.
+  // Readers, with their home here, of one label.
   struct Known {
     int64_t left = 0;  // so many are not done; 0: not counted, unless reported
     // All are done, and the label's home was told.

@@ -54,8 +54,8 @@ class LabelRelations {
   int64_t version_span() const { return version_span_; }
 
   // --- one label
-  // Of an array that there is, with as many indices: labels from outside are
-  // checked before anything reads them.
+  // `label` is of an array of the program, with as many indices: labels from
+  // outside are checked before anything reads them.
   virtual bool IsKnown(const Label& label) const = 0;
   // Labels with one key have one home.
   virtual uint64_t KeyOf(const Label& label) const = 0;

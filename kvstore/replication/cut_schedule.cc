@@ -6,8 +6,8 @@
 namespace dogged {
 namespace {
 
-// What is assumed of losses counts as so many of them: little, so that a few
-// say more.
+// The assumed rate of losses counts as so many losses: little, so that a few
+// real ones say more.
 constexpr double kPriorLosses = 0.1;
 // Copies that the last passes left out may be sent at once for so long.
 constexpr absl::Duration kBurst = absl::Milliseconds(20);

@@ -44,8 +44,8 @@ class CutSchedule {
   static constexpr double kUnknownRate = 125e6;
   // The messages of one copy take so long of either agent.
   static constexpr absl::Duration kCopyTime = absl::Microseconds(4);
-  // Of a wide graph many labels are in use at one moment: their number alone is
-  // no reason to copy more than one in so many.
+  // A wide graph has many labels in use at one moment: their number alone is no
+  // reason to copy more than one in so many.
   static constexpr int64_t kLabelsPerCopy = 8;
 
   explicit CutSchedule(const CutLimits& limits) : limits_(limits) {}

@@ -207,8 +207,8 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
   if (are_bytes_) SendCut(now, out);
 }
 
-// Labels that tasks of this agent have used up stay with those that wait: they
-// are kept for other homes, if at all.
+// Labels that tasks of this agent have used up leave the queue without a copy:
+// copies of what was made of them are enough.
 bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
   LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr) return false;

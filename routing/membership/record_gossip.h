@@ -28,7 +28,7 @@ class RecordGossip {
   RecordGossip& operator=(const RecordGossip&) = delete;
 
   const RecordSet& set() const { return records_; }
-  // Those that are new, or newer, are appended to `fresh`.
+  // Records that are new, or newer, are appended to `fresh`.
   void Merge(std::vector<std::pair<std::string, GossipRecord>> records,
              GossipNews& fresh);
   // A gossip: as many bytes may be sent again.

@@ -43,7 +43,7 @@ class HeldTasks : public Executor {
   std::vector<ReadyTask> tasks_;
 };
 
-// Of messages about labels, or about other things of a job.
+// The kind of a message about labels, or about other things of a job.
 struct MessageKind {
   MessageKind(LabelMessage kind) : value(static_cast<uint8_t>(kind)) {}
   MessageKind(JobMessage kind) : value(static_cast<uint8_t>(kind)) {}

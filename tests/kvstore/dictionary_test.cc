@@ -29,7 +29,7 @@ Reader User(int64_t i) { return FakeLabels::User(i); }
 const int64_t kMine = OneDictionary::RowAt(kSelf);
 const int64_t kPeers = OneDictionary::RowAt(kPeer);
 
-// One label with so many readers, and where it and they have their homes.
+// A label with so many readers, and the homes of both.
 OneDictionary::Options WideAt(AgentId home, AgentId readers, int64_t count) {
   return {.shape = {.wide_readers = count,
                     .wide_key = OneDictionary::KeyAt(home),

@@ -173,7 +173,8 @@ TEST(Cluster, CutsBoundWhatWaitsForCopies) {
 
 // Between hosts values of tasks of one agent go as soon as they are used up,
 // and are made again from the last cut, or from the start, if that agent dies.
-// What others read is kept until their outputs have copies.
+// Labels that other agents read are kept until those agents' outputs have
+// copies.
 TEST(Cluster, WithoutCutsMemoryIsBoundedAndLossesAreMadeAgain) {
   const Job job = Heat1dJob(301, 60, 16);
   SimOptions options{.agents = 4,

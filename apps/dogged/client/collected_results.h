@@ -48,7 +48,7 @@ class CollectedResults {
 
   // --- what comes
   void Take(const ValuesReply& reply);
-  // Of results that are read where they lie.
+  // Bytes and number of results that are read where they lie.
   int64_t lent_bytes() const { return lent_bytes_; }
   int64_t lent_count() const { return lent_count_; }  // ever
   // Copies the oldest of them until the rest is `bytes`, or all. Results that

@@ -43,7 +43,7 @@ class ChunkPartners {
   void NoteHeld(absl::Time now, AgentId from, const ChunkPositions& chunks);
   // The chunk was sent to `reader`.
   void NoteReader(int64_t at, AgentId reader);
-  // Of some chunk this agent may be the only one that keeps it.
+  // This agent may be the only one that keeps some chunk.
   bool IsNeeded() const;
 
  private:

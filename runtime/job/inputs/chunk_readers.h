@@ -38,9 +38,9 @@ class ChunkReaders {
 
   bool IsAwaited(int64_t at) const { return awaiting_.contains(at); }
   ChunkPositions Awaited() const;
-  // Of all chunks that tasks wait for, for each task.
+  // Bytes of all chunks that tasks wait for, counted for each task.
   int64_t awaited_bytes() const { return awaited_bytes_; }
-  // Of all tasks that were pinned, the bytes that they read.
+  // Bytes that all tasks that were pinned have read.
   int64_t read_bytes() const { return read_bytes_; }
 
  private:

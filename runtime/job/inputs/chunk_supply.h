@@ -31,7 +31,7 @@ class ChunkSupply {
 
   // A client is there that has all inputs.
   bool has_client() const { return has_client_; }
-  // One is, or none any more; what was asked for is forgotten.
+  // A client is there, or none any more; open requests are forgotten.
   void SetClient(bool is_there);
   // Asks for nothing from now on.
   void End() { has_client_ = false; }

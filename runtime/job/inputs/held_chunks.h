@@ -60,7 +60,7 @@ class HeldChunks {
   void KeepForClient(bool is_there);
   // From disk; OnDisk() says when.
   void Load(int64_t at);
-  // One user of a chunk more, or less: Evict() then.
+  // A chunk has a user more, or less: Evict() follows.
   void Pin(int64_t at) { ++Find(at).pins; }
   void Unpin(int64_t at) { --Find(at).pins; }
   // Other agents wait for it.

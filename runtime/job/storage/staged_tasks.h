@@ -58,9 +58,9 @@ class StagedTasks {
   void Retry(absl::Time now);
   // Bytes that came, maybe for one of them.
   void Offer(const Label& label, const Value& value);
-  // Those whose inputs are all here.
+  // Tasks whose inputs are all here.
   std::vector<std::unique_ptr<Activation>> TakeReady();
-  // Those whose inputs don't come.
+  // Tasks whose inputs don't come.
   std::vector<std::unique_ptr<Activation>> TakeReturned() {
     return std::exchange(returned_, {});
   }
