@@ -1,6 +1,7 @@
 // ChunkSearch: the chunks that this agent looks for at others. Agents are asked
-// for a chunk in turns until it comes; the number of open requests has a bound. A chunk that every agent has lacked for long, and that a task
-// waits for, is lost: the job ends.
+// for a chunk in turns until it comes; the number of open requests has a bound.
+// A chunk that every agent has lacked for long, and that a task waits for, is
+// lost: the job ends.
 //
 // A machine: no threads, clocks or sockets. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_INPUTS_CHUNK_SEARCH_H_
