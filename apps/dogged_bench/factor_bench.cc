@@ -187,8 +187,8 @@ double ScalapackSeconds(int64_t n, int64_t tile_size, int workers) {
   const std::string command = absl::StrCat(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun "
       "--oversubscribe -x OPENBLAS_NUM_THREADS=1 -x OPENBLAS_CORETYPE=",
-      core, " -n ", workers, " " DOGGED_SCALAPACK_PEER " ", n, " ", tile_size,
-      " 2>/dev/null");
+      core, " -n ", workers, " " DOGGED_SCALAPACK_PEER " potrf ", n, " ",
+      tile_size, " ", workers, " 2>/dev/null");
   FILE* const out = popen(command.c_str(), "r");
   DOGGED_CHECK(out != nullptr) << command;
   double seconds = 0;

@@ -1,14 +1,17 @@
 // Jobs on hosts of their own, which scripts/hosts has made, with links of a
-// limited rate: what two copies of each value cost there, and what a host costs
-// that vanishes at half of the time. An agent of one worker on each host.
+// limited rate, beside MPI programs: what two copies of each value cost there,
+// and what a host costs that vanishes at half of the time. An agent of one
+// worker, or an MPI process, on each host; all take turns.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -19,6 +22,7 @@
 #include "absl/strings/str_replace.h"
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/hosts_peers.h"
 #include "runtime/base/check.h"
 
 extern char** environ;
@@ -104,11 +108,11 @@ std::string ProgramOf(const std::string& app) {
   const std::string text =
       TextOf(absl::StrCat(DOGGED_APPS_DIR "/", app, "/", app, ".dog"));
   const std::string small = absl::StrReplaceAll(
-      text,
-      {{"result u(:)(:)(T)",
-        "reduce heat = sum(u(x)(y)(T)) over x = 0:N-1  y = 0:N-1\n"
-        "result heat"},
-       {"result L(i)(j) for i = 0:NT-1  j = 0:i", "result L(NT-1)(NT-1)"}});
+      text, {{"result u(:)(:)(T)",
+              "reduce heat = sum(u(x)(y)(T)) over x = 0:N-1  y = 0:N-1\n"
+              "result heat"},
+             {"result L(i)(j) for i = 0:NT-1  j = 0:i", "result L(NT-1)(NT-1)"},
+             {"result F(:)(:)\nresult P(:)", "result F(0)(NT-1)"}});
   DOGGED_CHECK(small != text) << app << " has another result now";
   const std::string path =
       absl::StrCat("/tmp/dogged-bench-", getpid(), "-", app, ".dog");
@@ -118,22 +122,87 @@ std::string ProgramOf(const std::string& app) {
 
 struct Contender {
   const char* name;
-  const char* app;
+  const char* app;  // none: a peer, which `seconds` runs
   const char* flags;
-  const char* ratio_to;  // one above; may be empty
-  // The last host vanishes after this share of the time of `ratio_to`.
+  std::vector<const char*> ratios_to;  // further up
+  // The last host vanishes after this share of the time of the first of them.
   double vanishes_at = 0;
+  std::function<double(int hosts)> seconds;
 };
-constexpr Contender kContenders[] = {
-    {"heat2d_2048_one_copy", "heat2d", "-D N=2048 -D T=100 --replicas 1", ""},
-    {"heat2d_2048", "heat2d", "-D N=2048 -D T=100", "heat2d_2048_one_copy"},
-    {"heat2d_4096_one_copy", "heat2d", "-D N=4096 -D T=200 --replicas 1", ""},
-    {"heat2d_4096", "heat2d", "-D N=4096 -D T=200", "heat2d_4096_one_copy"},
-    {"cholesky_4096_one_copy", "cholesky", "-D N=4096 --replicas 1", ""},
-    {"cholesky_4096", "cholesky", "-D N=4096", "cholesky_4096_one_copy"},
-    {"heat2d_long", "heat2d", "-D N=4096 -D T=2000", ""},
-    {"heat2d_long_vanishes", "heat2d", "-D N=4096 -D T=2000", "heat2d_long",
-     0.5}};
+
+// ScalapackOnHostsSeconds with the best grid and block size, found at first.
+std::function<double(int)> BestScalapack(bool is_lu, int64_t n) {
+  struct Best {
+    int64_t nb = 0;
+    int rows = 0;
+  };
+  return [is_lu, n, best = std::make_shared<Best>()](int hosts) {
+    if (best->nb > 0) {
+      return ScalapackOnHostsSeconds(hosts, is_lu, n, best->nb, best->rows);
+    }
+    double least = 0;
+    for (int rows = 1; rows <= hosts; ++rows) {
+      if (hosts % rows != 0) continue;
+      for (const int64_t nb : {64, 128, 192, 256}) {
+        const double seconds =
+            ScalapackOnHostsSeconds(hosts, is_lu, n, nb, rows);
+        if (seconds == 0) return 0.0;  // not there
+        if (least > 0 && seconds >= least) continue;
+        least = seconds;
+        *best = {.nb = nb, .rows = rows};
+      }
+    }
+    return least;
+  };
+}
+
+std::vector<Contender> Contenders() {
+  const auto halo = [](int64_t n, int64_t steps) {
+    return [=](int hosts) { return HaloSeconds(hosts, n, steps); };
+  };
+  return {
+      {.name = "heat2d_2048_mpi", .seconds = halo(2048, 100)},
+      {"heat2d_2048_one_copy",
+       "heat2d",
+       "-D N=2048 -D T=100 --replicas 1",
+       {"heat2d_2048_mpi"}},
+      {"heat2d_2048",
+       "heat2d",
+       "-D N=2048 -D T=100",
+       {"heat2d_2048_one_copy", "heat2d_2048_mpi"}},
+      {.name = "heat2d_4096_mpi", .seconds = halo(4096, 200)},
+      {"heat2d_4096_one_copy",
+       "heat2d",
+       "-D N=4096 -D T=200 --replicas 1",
+       {"heat2d_4096_mpi"}},
+      {"heat2d_4096",
+       "heat2d",
+       "-D N=4096 -D T=200",
+       {"heat2d_4096_one_copy", "heat2d_4096_mpi"}},
+      {.name = "cholesky_4096_scalapack",
+       .seconds = BestScalapack(/*is_lu=*/false, 4096)},
+      {"cholesky_4096_one_copy",
+       "cholesky",
+       "-D N=4096 --replicas 1",
+       {"cholesky_4096_scalapack"}},
+      {"cholesky_4096",
+       "cholesky",
+       "-D N=4096",
+       {"cholesky_4096_one_copy", "cholesky_4096_scalapack"}},
+      {.name = "lu_4096_scalapack",
+       .seconds = BestScalapack(/*is_lu=*/true, 4096)},
+      {"lu_4096_one_copy",
+       "lu",
+       "-D N=4096 --replicas 1",
+       {"lu_4096_scalapack"}},
+      {"lu_4096", "lu", "-D N=4096", {"lu_4096_one_copy", "lu_4096_scalapack"}},
+      {"heat2d_long", "heat2d", "-D N=4096 -D T=2000", {}},
+      {"heat2d_long_vanishes",
+       "heat2d",
+       "-D N=4096 -D T=2000",
+       {"heat2d_long"},
+       0.5}};
+}
 
 std::string RunOn(int hosts, const std::string& program,
                   const Contender& contender, double kill_after) {
@@ -159,22 +228,42 @@ std::string RunOn(int hosts, const std::string& program,
   return text;
 }
 
+// By contender, in order of the samples.
+using Figures = std::map<std::string, std::vector<double>>;
+
+// Both lists are of the same turns; 0: did not run.
+double MedianRatio(const std::vector<double>& ours,
+                   const std::vector<double>& peer) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(ours.size(), peer.size()); ++i) {
+    if (peer[i] > 0) ratios.push_back(ours[i] / peer[i]);
+  }
+  return ratios.empty() ? 0 : Median(ratios);
+}
+
 }  // namespace
 
 std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
   const int hosts = options.hosts > 0 ? options.hosts : 4;
   std::map<std::string, std::string> programs;
-  for (const char* const app : {"heat2d", "cholesky"}) {
+  for (const char* const app : {"heat2d", "cholesky", "lu"}) {
     programs[app] = ProgramOf(app);
   }
-  std::map<std::string, std::vector<double>> seconds, sent, waste;
+  const std::vector<Contender> contenders = Contenders();
+  Figures seconds, sent, waste;
   for (int i = 0; i < options.samples; ++i) {
-    for (const Contender& contender : kContenders) {
+    for (const Contender& contender : contenders) {
       if (!options.only.Takes(contender.name)) continue;
-      const std::vector<double>& peer = seconds[contender.ratio_to];
-      if (contender.vanishes_at > 0 && peer.empty()) continue;
-      const double kill_after =
-          contender.vanishes_at > 0 ? contender.vanishes_at * peer.back() : 0;
+      if (contender.seconds != nullptr) {
+        seconds[contender.name].push_back(contender.seconds(hosts));
+        continue;
+      }
+      double kill_after = 0;
+      if (contender.vanishes_at > 0) {
+        const std::vector<double>& peer = seconds[contender.ratios_to[0]];
+        if (peer.empty()) continue;
+        kill_after = contender.vanishes_at * peer.back();
+      }
       const std::string json =
           RunOn(hosts, programs[contender.app], contender, kill_after);
       seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
@@ -185,33 +274,31 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
   }
   for (const auto& [app, path] : programs) unlink(path.c_str());
   std::vector<BenchRow> rows;
-  for (const Contender& contender : kContenders) {
-    const std::vector<double>& ours = seconds[contender.name];
-    if (ours.empty()) continue;
-    const std::string name = contender.name;
-    BenchRow row{.name = name,
-                 .value = Median(ours),
-                 .unit = "s",
-                 .samples = options.samples};
-    const std::vector<double>& peer = seconds[contender.ratio_to];
-    if (!peer.empty()) {
-      std::vector<double> ratios;
-      for (size_t i = 0; i < ours.size(); ++i) {
-        ratios.push_back(ours[i] / peer[i]);
-      }
-      row.ratio_to = contender.ratio_to;
-      row.ratio = Median(ratios);
-    }
-    rows.push_back(row);
-    rows.push_back({.name = name + "_sent",
-                    .value = Median(sent[name]),
-                    .unit = "MB",
+  const auto add = [&](const std::string& name, double value,
+                       const char* unit) {
+    rows.push_back({.name = name,
+                    .value = value,
+                    .unit = unit,
                     .samples = options.samples});
+  };
+  for (const Contender& contender : contenders) {
+    const std::vector<double>& ours = seconds[contender.name];
+    // A peer that is not installed takes no time.
+    if (ours.empty() || Median(ours) == 0) continue;
+    const std::string name = contender.name;
+    add(name, Median(ours), "s");
+    for (const char* const to : contender.ratios_to) {
+      const double ratio = MedianRatio(ours, seconds[to]);
+      if (ratio == 0) continue;
+      // A row has one ratio.
+      if (rows.back().ratio > 0) add(name, Median(ours), "s");
+      rows.back().ratio_to = to;
+      rows.back().ratio = ratio;
+    }
+    if (contender.seconds != nullptr) continue;
+    add(name + "_sent", Median(sent[name]), "MB");
     if (contender.vanishes_at > 0) {
-      rows.push_back({.name = name + "_executed",
-                      .value = Median(waste[name]),
-                      .unit = "tasks a needed one",
-                      .samples = options.samples});
+      add(name + "_executed", Median(waste[name]), "tasks a needed one");
     }
   }
   return rows;

@@ -22,6 +22,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "apps/dogged_bench/bench.h"
+#include "apps/dogged_bench/hosts_peers.h"
 #include "routing/plans/planner.h"
 #include "runtime/base/check.h"
 #include "runtime/base/random.h"
@@ -269,19 +270,9 @@ std::vector<Cell> CellsFor(const Nodes& nodes, bool is_local,
 
 // Seconds of one MPI_Bcast to `ranks` - 1 others; 0 if there is no MPI here.
 double TimeMpi(int hosts, int ranks, int64_t bytes) {
-  std::vector<std::string> addresses;
-  for (int i = 1; i <= hosts; ++i) {
-    addresses.push_back(absl::StrCat("10.77.0.", i, ":1"));
-  }
-  const std::string command = absl::StrCat(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -np ",
-      hosts, " -H ", absl::StrJoin(addresses, ","),
-      " --mca plm rsh --mca plm_rsh_agent '" DOGGED_HOSTS_SCRIPT
-      " rsh' --mca routed direct --mca btl self,tcp --mca pml ob1"
-      " --mca btl_tcp_if_include 10.77.0.0/24"
-      " --mca oob_tcp_if_include 10.77.0.0/24 --mca mpi_yield_when_idle "
-      "1 " DOGGED_MPI_PEER " 1 ",
-      ranks, " ", bytes, " 2>/dev/null");
+  const std::string command =
+      absl::StrCat(MpirunOnHosts(hosts), " " DOGGED_MPI_PEER " 1 ", ranks, " ",
+                   bytes, " 2>/dev/null");
   FILE* out = popen(command.c_str(), "r");
   if (out == nullptr) return 0;
   double seconds = 0;

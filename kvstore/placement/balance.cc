@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 
 #include "absl/types/span.h"
 
@@ -60,22 +61,39 @@ class Balancer {
 
   // The salt that `key` gets, and takes its place with.
   uint8_t Place(const KeyLoad& key) {
-    int best = 0;
+    std::optional<int> best;
+    if (key.host >= 0) best = BestSalt(key, true);
+    if (!best.has_value()) best = BestSalt(key, false);
+    Take(key, *best);
+    return static_cast<uint8_t>(*best);
+  }
+
+ private:
+  // Of those salts with which `key` is on its host, if it has to be.
+  std::optional<int> BestSalt(const KeyLoad& key, bool is_host_named) {
+    std::optional<int> best;
     Excess least;
+    int looked_at = 0;
     for (int salt = 0; salt <= kSaltMax; ++salt) {
+      if (is_host_named && !placement_.IsHomeHostWith(
+                               key.key, static_cast<uint8_t>(salt), key.host)) {
+        continue;
+      }
       const Excess excess = ExcessOf(key, salt);
-      if (salt == 0 || excess < least) {
+      if (!best.has_value() || excess < least) {
         best = salt;
         least = excess;
       }
       if (least == Excess() || scores_left_ <= 0) break;
-      if (least.home == 0 && salt >= kSaltsForMore) break;
+      // Its host is as full as the layout makes it.
+      ++looked_at;
+      if ((is_host_named || least.home == 0) && looked_at > kSaltsForMore) {
+        break;
+      }
     }
-    Take(key, best);
-    return static_cast<uint8_t>(best);
+    return best;
   }
 
- private:
   Placement::Positions RanksOf(const KeyLoad& key, int salt) {
     scores_left_ -= static_cast<int64_t>(shares_.size());
     return placement_.RanksWith(key.key, static_cast<uint8_t>(salt));

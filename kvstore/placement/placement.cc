@@ -58,6 +58,18 @@ Placement::Positions Placement::RanksWith(uint64_t key, uint8_t salt) const {
   return out;
 }
 
+bool Placement::IsHomeHostWith(uint64_t key, uint8_t salt, int32_t host) const {
+  if (salt > 0) key = Mix64(key, salt);
+  double best = -1;
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (hosts_[i] == host) best = std::max(best, ScoreOf(key, i));
+  }
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (hosts_[i] != host && ScoreOf(key, i) > best) return false;
+  }
+  return true;
+}
+
 bool Placement::ComesBefore(size_t a, size_t b, const Positions& ranks) const {
   if (!ranks.empty()) {
     const int32_t host = hosts_[ranks[0]];

@@ -53,12 +53,16 @@ class Placement {
   int RankOf(uint64_t key, AgentId agent) const;
 
   const std::vector<PlacementMember>& members() const { return members_; }
+  // By position in members(): their hosts, numbered from 0 on.
+  const std::vector<int32_t>& hosts() const { return hosts_; }
   bool Contains(AgentId agent) const;
   int replicas() const { return replicas_; }
 
   // Positions in members() of Ranks(), as they would be with this salt.
   using Positions = absl::InlinedVector<size_t, 3>;
   Positions RanksWith(uint64_t key, uint8_t salt) const;
+  // The first of these is on `host`, a number of hosts().
+  bool IsHomeHostWith(uint64_t key, uint8_t salt, int32_t host) const;
 
  private:
   using RankList = absl::InlinedVector<AgentId, 3>;

@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "gmock/gmock.h"
 #include "runtime/agent/agent.h"
 #include "runtime/graph/affinity.h"
+#include "runtime/graph/traffic.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/event_queue.h"
 #include "runtime/sim/executor.h"
@@ -17,11 +19,14 @@
 namespace dogged {
 namespace {
 
-std::vector<PlacementMember> Members(uint64_t first, int count) {
+// Of one host, or each of its own.
+std::vector<PlacementMember> Members(uint64_t first, int count,
+                                     bool are_apart = false) {
   std::vector<PlacementMember> out;
   for (int i = 0; i < count; ++i) {
     const AgentId agent(Mix64(first, static_cast<uint64_t>(i)));
-    out.push_back({.agent = agent, .host = agent.ToString()});
+    out.push_back(
+        {.agent = agent, .host = are_apart ? agent.ToString() : "host"});
   }
   return out;
 }
@@ -64,6 +69,45 @@ TEST(Homes, AreEvenForThoseWhoAreThere) {
     records.Put(HomesKey(RecordOf(job).hash), *homes);
     const auto [most, all] = MostOf(job, records, members);
     EXPECT_LE(4 * most, all + 8) << "members " << first;
+  }
+}
+
+// Labels of `job` that go from one host to another, counted by the homes that
+// `salts` give.
+int64_t LabelsBetween(const Job& job,
+                      const std::vector<PlacementMember>& members,
+                      std::shared_ptr<const KeySalts> salts) {
+  const Placement placement(members, 1, std::move(salts));
+  const KeyTraffic traffic = TrafficOf(job.program, 5000, 1);
+  int64_t out = 0;
+  for (const KeyTraffic::Flow& flow : traffic.flows) {
+    std::set<AgentId> to;
+    for (const int32_t k : flow.to) {
+      to.insert(placement.Home(traffic.keys[static_cast<size_t>(k)].key));
+    }
+    to.erase(placement.Home(traffic.keys[static_cast<size_t>(flow.from)].key));
+    out += flow.labels * std::ssize(to);
+  }
+  return out;
+}
+
+// A 2-D block-cyclic layout sends each of n(n+1)/2 tiles of L to one row and
+// one column of the grid: 6 hosts of 16. By hash it is all of them, but where
+// few tiles are left.
+TEST(Homes, BetweenHostsLieOnAGrid) {
+  const Job job = CholeskyJob(32);
+  for (uint64_t first = 1; first <= 5; ++first) {
+    const auto members = Members(first, 16, /*are_apart=*/true);
+    RecordSet records;
+    const auto homes =
+        ProposeSalts(records.records(), RecordOf(job), job, members);
+    ASSERT_TRUE(homes.has_value());
+    records.Put(HomesKey(RecordOf(job).hash), *homes);
+    const auto salts = SaltsOf(records.records(), RecordOf(job).hash);
+    EXPECT_LE(LabelsBetween(job, members, salts), 1.1 * 6 * 32 * 33 / 2);
+    EXPECT_GE(LabelsBetween(job, members, nullptr), 10 * 32 * 33 / 2);
+    const auto [most, all] = MostOf(job, records, members);
+    EXPECT_LE(16 * most, 1.3 * static_cast<double>(all)) << "members " << first;
   }
 }
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kvstore/placement/balance.h"
+#include "kvstore/placement/layouts.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affinity.h"
+#include "runtime/graph/traffic.h"
 
 namespace dogged {
 namespace {
@@ -23,6 +26,45 @@ bool IsRunning(const RecordSet::Map& records, const Digest& job) {
     if (record.ok() && record->state == JobState::kRunning) return true;
   }
   return false;
+}
+
+// Stages of a job that a layout is to be even in.
+constexpr int kStages = 16;
+
+// Sets the host of each of `loads`, by the layout that sends least between the
+// hosts of `members`, unless that is what `salts` give.
+void NameHosts(const Program& program,
+               const std::vector<PlacementMember>& members,
+               const KeySalts& salts, std::vector<KeyLoad>& loads) {
+  const Placement placement(members, 1,
+                            std::make_shared<const KeySalts>(salts));
+  const std::vector<int32_t>& hosts = placement.hosts();
+  std::vector<int64_t> weights;
+  absl::flat_hash_map<AgentId, int32_t> host_of;
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    const PlacementMember& member = placement.members()[i];
+    const auto host = static_cast<size_t>(hosts[i]);
+    weights.resize(std::max(weights.size(), host + 1));
+    weights[host] += std::max(1, member.workers);
+    host_of[member.agent] = hosts[i];
+  }
+  if (weights.size() < 2 || loads.empty() ||
+      weights.size() > kBalancedMembersMax) {
+    return;
+  }
+  const KeyTraffic traffic = TrafficOf(program, kBalancedKeysMax, kStages);
+  std::vector<int32_t> hashed;
+  for (const KeyTraffic::Key& key : traffic.keys) {
+    hashed.push_back(host_of[placement.Home(key.key)]);
+  }
+  const std::vector<int32_t> best = BestLayout(traffic, weights, hashed).hosts;
+  if (best == hashed) return;
+  absl::flat_hash_map<uint64_t, int32_t> named;
+  for (size_t k = 0; k < best.size(); ++k) named[traffic.keys[k].key] = best[k];
+  for (KeyLoad& load : loads) {
+    const auto host = named.find(load.key);
+    if (host != named.end()) load.host = host->second;
+  }
 }
 
 }  // namespace
@@ -79,8 +121,11 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
   for (const KeyTasks& key : TasksByKey(job.program, kBalancedKeysMax)) {
     loads.push_back({.key = key.key, .load = key.tasks});
   }
-  const KeySalts salts = BalancedSalts(
-      std::move(members), record.options.replicas, std::move(loads));
+  const int replicas = record.options.replicas;
+  NameHosts(job.program, members, BalancedSalts(members, replicas, loads),
+            loads);
+  const KeySalts salts =
+      BalancedSalts(std::move(members), replicas, std::move(loads));
   const auto known = records.find(HomesKey(record.hash));
   // An earlier run of the job was among others.
   const bool is_known = known != records.end();

@@ -1,0 +1,65 @@
+#include "apps/dogged_bench/hosts_peers.h"
+
+#include <cstdio>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "apps/tiles/blas_kernels.h"
+#include "runtime/base/check.h"
+
+namespace dogged {
+namespace {
+
+[[maybe_unused]] double SecondsOf(const std::string& command) {
+  FILE* const out = popen(command.c_str(), "r");
+  DOGGED_CHECK(out != nullptr) << command;
+  double seconds = 0;
+  const bool is_read = std::fscanf(out, "%lf", &seconds) == 1;
+  pclose(out);
+  DOGGED_CHECK(is_read && seconds > 0) << command;
+  return seconds;
+}
+
+}  // namespace
+
+std::string MpirunOnHosts(int hosts) {
+  std::vector<std::string> addresses;
+  for (int i = 1; i <= hosts; ++i) {
+    addresses.push_back(absl::StrCat("10.77.0.", i, ":1"));
+  }
+  return absl::StrCat(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -np ",
+      hosts, " -H ", absl::StrJoin(addresses, ","),
+      " --mca plm rsh --mca plm_rsh_agent '" DOGGED_HOSTS_SCRIPT
+      " rsh' --mca routed direct --mca btl self,tcp --mca pml ob1"
+      " --mca btl_tcp_if_include 10.77.0.0/24"
+      " --mca oob_tcp_if_include 10.77.0.0/24 --mca mpi_yield_when_idle 1");
+}
+
+double HaloSeconds(int hosts, int64_t n, int64_t steps) {
+#ifdef DOGGED_HALO_PEER
+  return SecondsOf(absl::StrCat(MpirunOnHosts(hosts), " " DOGGED_HALO_PEER " ",
+                                n, " ", steps, " 2>/dev/null"));
+#else
+  (void)hosts, (void)n, (void)steps;
+  return 0;
+#endif
+}
+
+double ScalapackOnHostsSeconds(int hosts, bool is_lu, int64_t n, int64_t nb,
+                               int rows) {
+#ifdef DOGGED_SCALAPACK_PEER
+  // With the kernels that we have chosen.
+  const std::string core = BlasName().substr(BlasName().rfind(' ') + 1);
+  return SecondsOf(absl::StrCat(
+      MpirunOnHosts(hosts), " -x OPENBLAS_NUM_THREADS=1 -x OPENBLAS_CORETYPE=",
+      core, " " DOGGED_SCALAPACK_PEER " ", is_lu ? "getrf " : "potrf ", n, " ",
+      nb, " ", rows, " 2>/dev/null"));
+#else
+  (void)hosts, (void)is_lu, (void)n, (void)nb, (void)rows;
+  return 0;
+#endif
+}
+
+}  // namespace dogged
