@@ -40,7 +40,7 @@ class Credit {
   // `label` was sent to `agent`, and bytes have been waiting for it since.
   bool IsUnderWay(AgentId agent, const Label& label) const {
     const auto labels = under_way_.find(agent);
-    if (labels == under_way_.end() || Waiting(agent) == 0) return false;
+    if (labels == under_way_.end() || !IsAwaiting(agent)) return false;
     const auto sent = labels->second.find(label);
     return sent != labels->second.end() && now_ - sent->second < kTrust;
   }
@@ -51,7 +51,7 @@ class Credit {
     now_ = now;
     pushed_bytes_.clear();
     absl::erase_if(under_way_, [this](const auto& entry) {
-      return Waiting(entry.first) == 0;
+      return !IsAwaiting(entry.first);
     });
   }
 
@@ -65,6 +65,10 @@ class Credit {
     const auto pushed = pushed_bytes_.find(agent);
     return Waiting(agent) +
            (pushed == pushed_bytes_.end() ? 0 : pushed->second);
+  }
+  // Bytes wait for it, here or at an agent that passes them on.
+  bool IsAwaiting(AgentId agent) const {
+    return Waiting(agent) > 0 || multicast_.streams().IsAwaiting(agent);
   }
   int64_t Waiting(AgentId agent) const {
     return queued_bytes_(agent) + multicast_.streams().BytesOwed(agent);

@@ -95,6 +95,7 @@ void Streams::AddBranches(Stream& stream, const std::vector<Branch>& branches,
     if (!child.heard) child.limit = std::min(stream.count, credit);
     child.offered = now_;
     bytes_owed_[branch.hop] += stream.offer.total;
+    awaiting_.insert(child.targets.begin(), child.targets.end());
     Offer(stream, branch.hop, child, out);
   }
   // All offers before any bytes: the ways are laid in parallel.
@@ -366,6 +367,7 @@ void Streams::Tick(absl::Time now, const View& view, Splitter split,
                    Outbox& out) {
   now_ = now;
   bytes_owed_.clear();
+  awaiting_.clear();
   for (auto it = streams_.begin(); it != streams_.end();) {
     const auto at = it++;
     Stream& stream = at->second;
@@ -374,6 +376,7 @@ void Streams::Tick(absl::Time now, const View& view, Splitter split,
     for (const auto& [hop, child] : stream.children) {
       if (!child.done && now - stream.touched < kOwedTimeMax) {
         bytes_owed_[hop] += stream.offer.total;
+        awaiting_.insert(child.targets.begin(), child.targets.end());
       }
     }
     if (!stream.complete() && stream.pulling) AskAgain(stream, view, out);

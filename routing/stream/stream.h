@@ -101,6 +101,9 @@ class Streams {
 
   // Bytes of bodies that `child` may still need: it has not said "done".
   int64_t BytesOwed(AgentId child) const;
+  // `target`, a child or an agent behind one, may still get a body that this
+  // agent has sent on.
+  bool IsAwaiting(AgentId target) const { return awaiting_.contains(target); }
 
   int64_t held_count() const { return static_cast<int64_t>(streams_.size()); }
   // Number of children given up, whose targets went another way.
@@ -195,6 +198,7 @@ class Streams {
   Map streams_;
   // Times of the last Tick(), and of offers since.
   std::map<AgentId, int64_t> bytes_owed_;
+  absl::btree_set<AgentId> awaiting_;
   absl::Time now_;  // of the last call
   absl::Duration least_round_trip_;
   absl::Duration round_trip_;
