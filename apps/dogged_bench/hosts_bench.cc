@@ -80,14 +80,12 @@ class HostAgent {
     out_ = said[0];
   }
   ~HostAgent() {
-    Kill();
+    kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     close(out_);
   }
   HostAgent(const HostAgent&) = delete;
   HostAgent& operator=(const HostAgent&) = delete;
-
-  void Kill() const { kill(pid_, SIGKILL); }
 
  private:
   pid_t pid_ = 0;
@@ -125,7 +123,8 @@ struct Contender {
   const char* app;  // none: a peer, which `seconds` runs
   const char* flags;
   std::vector<const char*> ratios_to;  // further up
-  // The last host vanishes after this share of the time of the first of them.
+  // The last host's link goes down after this share of the time of the first of
+  // them.
   double vanishes_at = 0;
   std::function<double(int hosts)> seconds;
 };
@@ -205,17 +204,17 @@ std::vector<Contender> Contenders() {
 }
 
 std::string RunOn(int hosts, const std::string& program,
-                  const Contender& contender, double kill_after) {
+                  const Contender& contender, double cut_after) {
   std::vector<std::unique_ptr<HostAgent>> agents;
   for (int host = 0; host < hosts; ++host) {
     agents.push_back(std::make_unique<HostAgent>(host));
   }
   std::promise<void> ended;
   std::future<void> end = ended.get_future();
-  const std::future<void> killer = std::async(std::launch::async, [&] {
-    if (kill_after > 0 && end.wait_for(std::chrono::duration<double>(
-                              kill_after)) == std::future_status::timeout) {
-      agents.back()->Kill();
+  const std::future<void> cutter = std::async(std::launch::async, [&] {
+    if (cut_after > 0 && end.wait_for(std::chrono::duration<double>(
+                             cut_after)) == std::future_status::timeout) {
+      OutputOf(absl::StrCat(DOGGED_HOSTS_SCRIPT " cut ", hosts - 1));
     }
   });
   const std::string command =
@@ -224,7 +223,8 @@ std::string RunOn(int hosts, const std::string& program,
                    " --agents ", hosts, " --workers 1 --json 2>/dev/null");
   std::string text = OutputOf(command);
   ended.set_value();
-  killer.wait();
+  cutter.wait();
+  OutputOf(absl::StrCat(DOGGED_HOSTS_SCRIPT " mend ", hosts - 1));
   return text;
 }
 
@@ -258,14 +258,14 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
         seconds[contender.name].push_back(contender.seconds(hosts));
         continue;
       }
-      double kill_after = 0;
+      double cut_after = 0;
       if (contender.vanishes_at > 0) {
         const std::vector<double>& peer = seconds[contender.ratios_to[0]];
         if (peer.empty()) continue;
-        kill_after = contender.vanishes_at * peer.back();
+        cut_after = contender.vanishes_at * peer.back();
       }
       const std::string json =
-          RunOn(hosts, programs[contender.app], contender, kill_after);
+          RunOn(hosts, programs[contender.app], contender, cut_after);
       seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
       sent[contender.name].push_back(NumberOf(json, "bytes_sent") / 1e6);
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /

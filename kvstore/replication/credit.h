@@ -44,6 +44,10 @@ class Credit {
     const auto sent = labels->second.find(label);
     return sent != labels->second.end() && now_ - sent->second < kTrust;
   }
+  // Bytes that this agent holds for it until it takes them.
+  int64_t Waiting(AgentId agent) const {
+    return queued_bytes_(agent) + multicast_.streams().BytesOwed(agent);
+  }
   // Messages sent to `agent` were lost.
   void Forget(AgentId agent) { under_way_.erase(agent); }
   // Begins a pass: bytes pushed in the one before are queued, or gone.
@@ -69,9 +73,6 @@ class Credit {
   // Bytes wait for it, here or at an agent that passes them on.
   bool IsAwaiting(AgentId agent) const {
     return Waiting(agent) > 0 || multicast_.streams().IsAwaiting(agent);
-  }
-  int64_t Waiting(AgentId agent) const {
-    return queued_bytes_(agent) + multicast_.streams().BytesOwed(agent);
   }
 
   const int64_t bytes_max_;

@@ -4,6 +4,18 @@
 #include <utility>
 
 namespace dogged {
+namespace {
+
+// Where the link's own rate is not known.
+constexpr double kUsualBytesPerSecond = 100e6;
+
+}  // namespace
+
+absl::Duration ValueSender::TimeToSend(AgentId agent, int64_t bytes) const {
+  const double rate = job_.link_rate(agent);
+  return absl::Seconds(static_cast<double>(bytes + credit_.Waiting(agent)) /
+                       (rate > 0 ? rate : kUsualBytesPerSecond));
+}
 
 void ValueSender::SendValue(absl::btree_set<AgentId> targets,
                             const Label& label, Outbox& out, Sending why) {

@@ -386,9 +386,15 @@ void Membership::MergeRecords(
 
 void Membership::PutRecord(absl::Time now, absl::string_view key,
                            uint64_t version, Bytes bytes, Outbox& out) {
+  PutRecords(now, {{std::string(key), {version, std::move(bytes)}}}, out);
+}
+
+void Membership::PutRecords(
+    absl::Time now, std::vector<std::pair<std::string, GossipRecord>> records,
+    Outbox& out) {
   Advance(now);
   GossipNews fresh;
-  MergeRecords({{std::string(key), {version, std::move(bytes)}}}, fresh);
+  MergeRecords(std::move(records), fresh);
   Spread(fresh, AgentId(), out);
 }
 

@@ -130,6 +130,10 @@ class Membership {
   // change nothing. Keys are never removed.
   void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
                  Bytes bytes, Outbox& out);
+  // Several at once: they travel in one message, in this order.
+  void PutRecords(absl::Time now,
+                  std::vector<std::pair<std::string, GossipRecord>> records,
+                  Outbox& out);
   // By key.
   const RecordSet::Map& records() const { return records_.set().records(); }
 

@@ -179,11 +179,19 @@ void JobExchange::TakeOffer(absl::Time now, AgentId from, JobId job,
 void JobExchange::TellUntold(absl::Time now, JobEntry& entry) {
   const std::vector<JobRecord> records = std::exchange(entry.offer.untold, {});
   if (records.empty()) return;
-  const auto homes = std::exchange(entry.offer.untold_homes, std::nullopt);
+  // Salts in the message of the job that they are for: an agent that began
+  // without them would have to hand over what it has made until they came.
+  std::vector<std::pair<std::string, GossipRecord>> told;
+  auto homes = std::exchange(entry.offer.untold_homes, std::nullopt);
   if (homes.has_value()) {
-    agent_.membership.PutRecord(now, HomesKey(entry.hash), homes->version,
-                                homes->bytes, agent_.outbox);
+    told.emplace_back(HomesKey(entry.hash), *std::move(homes));
   }
+  for (const JobRecord& record : records) {
+    told.emplace_back(
+        record.Key(),
+        GossipRecord{.version = record.version(), .bytes = record.Encode()});
+  }
+  agent_.membership.PutRecords(now, std::move(told), agent_.outbox);
   for (const JobRecord& record : records) {
     lifecycle_.PublishAndApply(now, record);
   }

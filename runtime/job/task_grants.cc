@@ -10,9 +10,6 @@
 namespace dogged {
 namespace {
 
-// Time for each byte that has to travel: 100 MB/s.
-constexpr absl::Duration kTimeOfByte = absl::Nanoseconds(10);
-
 // An agent that has been idle for so long asks for a task, however busy the
 // processors are.
 constexpr absl::Duration kBoredAfter = absl::Seconds(1);
@@ -68,9 +65,11 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   }
 }
 
-// Bytes of inputs that the thief neither has nor could be lent: they are to
-// reach it sooner than the task would end here.
-int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
+// Time until the thief has the inputs that it neither has nor could be lent:
+// they are to reach it, behind all that waits for it, sooner than the task
+// would end here.
+absl::Duration TaskGrants::TimeToMove(const Activation& record,
+                                      AgentId thief) const {
   const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
   int64_t bytes = 0;
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
@@ -82,7 +81,7 @@ int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
       bytes += input.bytes();
     }
   });
-  return bytes;
+  return bytes == 0 ? absl::ZeroDuration() : sender_.TimeToSend(thief, bytes);
 }
 
 bool TaskGrants::MayGrant(absl::Time now) const {
@@ -107,8 +106,7 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
         return !tasks_.IsHeld(parked.task) &&
                labels_.places.IsMine(parked.task) &&
                !tasks_.IsWhollyDone(parked.task) &&
-               BytesToMove(parked, thief) * kTimeOfByte <
-                   job_.times.AtLeast(now);
+               TimeToMove(parked, thief) < job_.times.AtLeast(now);
       });
       if (record == nullptr) continue;
       has_given = true;

@@ -41,7 +41,7 @@ class TaskGrants {
 
  private:
   bool MayGrant(absl::Time now) const;
-  int64_t BytesToMove(const Activation& record, AgentId thief) const;
+  absl::Duration TimeToMove(const Activation& record, AgentId thief) const;
 
   JobContext& job_;
   LabelTable& labels_;

@@ -104,6 +104,19 @@ TEST(Publish, WhatIsUnderWayIsNotSentAgain) {
   EXPECT_EQ(sent_when_asked(100000, absl::Seconds(6)), 1);
 }
 
+// Two others get it, one by way of the other: neither has said that it has it.
+TEST(Publish, WhatIsUnderWayBehindAnotherAgentIsNotSentAgain) {
+  OneAgent agent(Read(kSelf, {kPeer, kThird}));
+  const Bytes value = BindLarge(agent);
+  agent.Pass(absl::Milliseconds(1));
+  EXPECT_EQ(agent.SentWith(kPeer, value), 1);
+  for (const AgentId reader : {kPeer, kThird}) {
+    agent.Receive(reader, LabelMessage::kDemand, kDemandOfIt);
+    agent.Pass(absl::Milliseconds(1));
+    EXPECT_EQ(agent.SentWith(reader, value), 0) << reader.ToString();
+  }
+}
+
 // The third agent needs it for nothing that its home knows of.
 TEST(Publish, WhoAskedEarlyGetsItOnceItIsBound) {
   OneAgent agent(Read(kSelf, {kPeer}));

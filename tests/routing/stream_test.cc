@@ -351,6 +351,29 @@ TEST(Streams, CreditBoundsWhatIsSent) {
   EXPECT_EQ(out.messages.size(), 2 + 2 * 8);
 }
 
+// The source speaks to the first agent of the chain alone, and knows of no
+// bytes that wait for the last.
+TEST(Streams, AnAgentBehindOthersIsAwaitedUntilItHasTheBody) {
+  Rng rng(13);
+  Net net(rng, 4, MulticastPlan::kChain, SmallSegments(), {});
+  const std::vector<AgentId> targets = {AgentId(2), AgentId(3), AgentId(4)};
+  const std::string body = RandomBody(rng, 100'000);
+  net.Start(AgentId(1), targets, body);
+  const Streams& source = net.agents.at(AgentId(1)).streams();
+  for (const AgentId target : targets) {
+    EXPECT_TRUE(source.IsAwaiting(target)) << target.ToString();
+  }
+  EXPECT_FALSE(source.IsAwaiting(AgentId(1)));
+  net.Run(net.now + absl::Milliseconds(3));
+  ASSERT_FALSE(net.delivered.contains(AgentId(4)));
+  EXPECT_TRUE(source.IsAwaiting(AgentId(4)));
+  net.Run(net.now + absl::Minutes(5));
+  ExpectAllHave(net, targets, body);
+  for (const AgentId target : targets) {
+    EXPECT_FALSE(source.IsAwaiting(target)) << target.ToString();
+  }
+}
+
 // With the window of near agents it took a round trip for each 64 KB.
 TEST(Streams, FarAgentsGetAsMuchAtOnceAsIsUnderWay) {
   Rng rng(14);

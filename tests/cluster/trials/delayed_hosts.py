@@ -49,7 +49,7 @@ class DelayedHosts(Hosts):
         os.waitpid(self.carrier, 0)
         for tap in self.taps.values():
             os.close(tap)
-        super().__exit__()
+        self.end_keepers()
 
 
 def make_tap(name):

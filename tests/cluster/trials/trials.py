@@ -26,7 +26,7 @@ import tempfile
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "hosts"))
 
 import fleet  # noqa: E402
 from hosts import enter_own_network  # noqa: E402

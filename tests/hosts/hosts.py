@@ -7,11 +7,19 @@ import subprocess
 import sys
 
 
+SKIPPED = 77  # an exit status that ctest knows
+
+
 def enter_own_network():
     """Goes on in a network of this process's own, as root of that alone."""
     if os.environ.get("DOGGED_OWN_NETWORK"):
         return
     as_root = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
+    tried = subprocess.run(["unshare", *as_root, "--net", "--uts", "true"],
+                           capture_output=True, text=True)
+    if tried.returncode != 0:
+        print(f"skipped, no hosts can be made here: {tried.stderr.strip()}")
+        sys.exit(SKIPPED)
     os.environ["DOGGED_OWN_NETWORK"] = "1"
     os.execvp("unshare", ["unshare", *as_root, "--net", "--", sys.executable,
                           "-B", *sys.argv])
@@ -38,13 +46,14 @@ class Hosts:
             self.set_up(i)
 
     def keep_namespace(self):
-        """A process that holds the next host's namespace."""
-        keeper = subprocess.Popen(["unshare", "--net", "cat"],
-                                  stdin=subprocess.PIPE)
+        """A process that holds the next host's namespaces: a network, and a
+        name, by which agents tell hosts apart."""
+        keeper = subprocess.Popen(
+            ["unshare", "--net", "--uts", "sh", "-c",
+             f"hostname host{len(self.keepers)}; echo; exec cat >/dev/null"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.keepers.append(keeper)
-        own = os.readlink("/proc/self/ns/net")
-        while os.readlink(f"/proc/{keeper.pid}/ns/net") == own:
-            os.sched_yield()
+        keeper.stdout.readline()
         return keeper
 
     def set_up(self, i):
@@ -58,10 +67,15 @@ class Hosts:
         return self
 
     def __exit__(self, *_):
+        self.end_keepers()
+        ip("link", "del", "bridge")
+
+    def end_keepers(self):
         for keeper in self.keepers:
             keeper.kill()
             keeper.wait()
             keeper.stdin.close()
+            keeper.stdout.close()
 
     @staticmethod
     def address(i):
@@ -69,8 +83,9 @@ class Hosts:
 
     def command(self, i, *words):
         """`words` as they run on host `i`."""
-        return ["nsenter", "--net=/proc/%d/ns/net" % self.keepers[i].pid,
-                "--", *words]
+        spaces = f"/proc/{self.keepers[i].pid}/ns"
+        return ["nsenter", f"--net={spaces}/net", f"--uts={spaces}/uts", "--",
+                *words]
 
     def inside(self, i, *words):
         subprocess.run(self.command(i, *words), check=True)
@@ -84,6 +99,21 @@ class Hosts:
     def mend(self, sender, receiver):
         self.inside(sender, "ip", "neigh", "del", self.address(receiver),
                     "dev", "eth0")
+
+    def unplug(self, i):
+        """Nothing reaches host `i`, nor leaves it."""
+        ip("link", "set", f"host{i}", "down")
+
+    def plug_in(self, i):
+        ip("link", "set", f"host{i}", "up")
+
+    def limit(self, i, mbit):
+        """Host `i` sends and gets so many million bits a second at most."""
+        rate = ["root", "tbf", "rate", f"{mbit}mbit", "burst", "16kb",
+                "latency", "400ms"]
+        self.inside(i, "tc", "qdisc", "add", "dev", "eth0", *rate)
+        subprocess.run(["tc", "qdisc", "add", "dev", f"host{i}", *rate],
+                       check=True)
 
     def cut_large(self, sender, receiver, size):
         """Packets of more bytes from one to the other are lost."""

@@ -13,64 +13,8 @@ import sys
 import tempfile
 import time
 
+from agents import DEADLINE, Fleet
 from hosts import Hosts, enter_own_network
-
-DEADLINE = 120  # seconds, for whatever is waited for
-
-
-class Fleet:
-    """An agent on each host; each but the first is told of the first alone."""
-
-    def __init__(self, dogged, hosts, count):
-        self.dogged, self.hosts, self.agents = dogged, hosts, []
-        for i in range(count):
-            command = [dogged, "agent", "--listen", f"{hosts.address(i)}:7070",
-                       "--workers", "1", "--insecure", "--arena", "off"]
-            if i > 0:
-                command += ["--join", f"{hosts.address(0)}:7070"]
-            agent = subprocess.Popen(hosts.command(i, *command), text=True,
-                                     stdout=subprocess.PIPE)
-            self.agents.append(agent)
-            line = agent.stdout.readline()
-            assert line.startswith("listening "), line
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for agent in self.agents:
-            agent.kill()
-            agent.wait()
-            agent.stdout.close()
-
-    def address(self, i):
-        return f"{self.hosts.address(i)}:7070"
-
-    def status(self, i):
-        done = subprocess.run(
-            [self.dogged, "status", "--cluster", self.address(i), "--json"],
-            capture_output=True, text=True, timeout=DEADLINE)
-        return json.loads(done.stdout) if done.returncode == 0 else None
-
-    def alive_at(self, i):
-        """Hosts of the agents that live, as that on host `i` says."""
-        status = self.status(i)
-        if status is None:
-            return None
-        return sorted(a["address"] for a in status["agents"]
-                      if a["state"] in ("alive", "suspect"))
-
-    def await_views(self, views):
-        """Until the agent of each host says that just those of its list live."""
-        for i, members in views.items():
-            wanted = sorted(self.address(m) for m in members)
-            deadline = time.monotonic() + DEADLINE
-            while self.alive_at(i) != wanted:
-                assert time.monotonic() < deadline, (
-                    f"host {i}: {self.alive_at(i)}, not {wanted}")
-        for i, agent in enumerate(self.agents):
-            assert agent.poll() is None, f"agent {i} ended: {agent.returncode}"
-
 
 def sever(hosts, links):
     for sender, receiver in links:
