@@ -74,11 +74,12 @@ TEST(Cluster, WhoHasAValueTakesNoBytes) {
   EXPECT_GT(RunSeeds(Heat1dJob(101, 20, 8), options, 25).spared, 0);
 }
 
-// Agents that are there when a job is submitted have even shares of it, if no
-// tasks are granted.
+// Agents of a host that are there when a job is submitted have even shares of
+// it, if no tasks are granted.
 TEST(Cluster, HomesAreEven) {
   SimOptions options{.agents = 4,
                      .gathers_first = true,
+                     .hosts = 1,
                      .job_limits = {.granted_task_min = absl::Hours(1)}};
   const Job stencil = Heat1dJob(256, 40, 8);
   const Work even = RunSeeds(stencil, options, 10);
@@ -90,11 +91,23 @@ TEST(Cluster, HomesAreEven) {
   EXPECT_LT(even.elapsed, 0.85 * uneven.elapsed);
 }
 
+// Between hosts a layout may trade some of that for labels that need not
+// travel.
+TEST(Cluster, HomesBetweenHostsAreNearlyEven) {
+  const SimOptions options{.agents = 4,
+                           .gathers_first = true,
+                           .hosts = 4,
+                           .job_limits = {.granted_task_min = absl::Hours(1)}};
+  EXPECT_LT(RunSeeds(CholeskyJob(12), options, 10).most_per_share, 1.15);
+  EXPECT_LT(RunSeeds(Heat1dJob(256, 40, 8), options, 10).most_per_share, 1.03);
+}
+
 // Some begin a job before they hear of its homes, and go by the hash alone
 // until then.
 TEST(Cluster, HomesMayComeLate) {
   SimOptions options{.agents = 5,
                      .gathers_first = true,
+                     .hosts = 1,
                      .job_limits = {.granted_task_min = absl::Hours(1)}};
   options.faults.network.drop = 0.15;
   EXPECT_LT(RunSeeds(CholeskyJob(8), options, 40).most_per_share, 1.1);
