@@ -187,9 +187,8 @@ void JobExchange::TellUntold(absl::Time now, JobEntry& entry) {
     told.emplace_back(HomesKey(entry.hash), *std::move(homes));
   }
   for (const JobRecord& record : records) {
-    told.emplace_back(
-        record.Key(),
-        GossipRecord{.version = record.version(), .bytes = record.Encode()});
+    told.emplace_back(record.Key(), GossipRecord{.version = record.version(),
+                                                 .bytes = record.Encode()});
   }
   agent_.membership.PutRecords(now, std::move(told), agent_.outbox);
   for (const JobRecord& record : records) {
