@@ -91,7 +91,7 @@ void ConflictCheck::MarkDigestsUntold(
   }
 }
 
-void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
+void ConflictCheck::TellDigests(const Pass& pass) {
   // Some packets: a stream would take the place of values.
   constexpr int64_t kDigestsAtOnce = 1 << 5;
   struct Part {
@@ -101,10 +101,10 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
   absl::btree_map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
     job_.messenger.SendTo(home, LabelMessage::kWatermarks,
-                          EncodeWatermarks(part.body), out);
+                          EncodeWatermarks(part.body), pass.out);
     part = Part();
   };
-  for (RowDigests& row : log_.TakeUntold(now)) {
+  for (RowDigests& row : log_.TakeUntold(pass.now)) {
     const AgentId home = labels_.places.HomeOf(row.row);
     if (home == job_.self) continue;
     Part& part = parts[home];

@@ -207,8 +207,8 @@ void Lending::EndAllLoans(Reader& reader) {
   while (!reader.loans.empty()) EndLoan(reader, reader.loans.begin()->first);
 }
 
-absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
-                              absl::string_view body, Outbox& out) {
+absl::Status Lending::Receive(const Pass& pass, AgentId from, uint8_t kind,
+                              absl::string_view body) {
   Decoder in(body);
   uint64_t last = 0;
   std::vector<uint64_t> numbers;
@@ -230,7 +230,7 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
   switch (message) {
     case LendingMessage::kMapped:
       if (peer.is_here && NoteMapped(from, peer, mapping)) {
-        Send(from, LendingMessage::kWelcome, {}, out);
+        Send(from, LendingMessage::kWelcome, {}, pass.out);
       }
       break;
     case LendingMessage::kWelcome:
@@ -240,11 +240,11 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
       for (uint64_t number : numbers) EndLoan(peer.reader, number);
       break;
     case LendingMessage::kRecount:
-      TakeReturns(from, peer, out);
-      AnswerRecount(from, peer.owner, last, out);
+      TakeReturns(from, peer, pass.out);
+      AnswerRecount(from, peer.owner, last, pass.out);
       break;
     case LendingMessage::kHeld:
-      NoteHeld(now, peer.reader, last, numbers);
+      NoteHeld(pass.now, peer.reader, last, numbers);
       break;
   }
   return status;
@@ -324,16 +324,16 @@ void Lending::TakeReturns(AgentId id, Peer& peer, Outbox& out) {
   }
 }
 
-void Lending::Tick(absl::Time now, Outbox& out) {
+void Lending::Tick(const Pass& pass) {
   for (auto it = peers_.begin(); it != peers_.end();) {
     auto& [id, peer] = *it;
     if (peer.arena == nullptr) {
-      if (peer.is_here && now >= peer.next_map) TryMap(now, peer);
-      if (peer.is_here) out.WakeAt(peer.next_map);
+      if (peer.is_here && pass.now >= peer.next_map) TryMap(pass.now, peer);
+      if (peer.is_here) pass.out.WakeAt(peer.next_map);
       it = peer.is_here ? std::next(it) : peers_.erase(it);
       continue;
     }
-    TakeReturns(id, peer, out);
+    TakeReturns(id, peer, pass.out);
     Reader& reader = peer.reader;
     if (!peer.is_here && !reader.loans.empty() && peer.arena->HasEnded()) {
       EndAllLoans(reader);
@@ -344,30 +344,30 @@ void Lending::Tick(absl::Time now, Outbox& out) {
       continue;
     }
     Owner& owner = peer.owner;
-    if (peer.is_here && !owner.is_told && now >= owner.next_tell) {
+    if (peer.is_here && !owner.is_told && pass.now >= owner.next_tell) {
       Encoder body;
       body.PutVarint(owner.mapping);
-      Send(id, LendingMessage::kMapped, body, out);
-      owner.next_tell = now + owner.interval;
+      Send(id, LendingMessage::kMapped, body, pass.out);
+      owner.next_tell = pass.now + owner.interval;
       owner.interval = std::min(2 * owner.interval, options_.tell_most);
     }
-    if (peer.is_here && !owner.is_told) out.WakeAt(owner.next_tell);
+    if (peer.is_here && !owner.is_told) pass.out.WakeAt(owner.next_tell);
     if (!reader.loans.empty() &&
         reader.next_recount == absl::InfiniteFuture()) {
       reader.interval = options_.recount_first;
-      reader.next_recount = now + reader.interval;
+      reader.next_recount = pass.now + reader.interval;
       reader.recount_to = reader.next_number - 1;
     }
-    if (!reader.loans.empty() && now >= reader.next_recount) {
+    if (!reader.loans.empty() && pass.now >= reader.next_recount) {
       Encoder body;
       body.PutVarint(reader.recount_to);
-      Send(id, LendingMessage::kRecount, body, out);
+      Send(id, LendingMessage::kRecount, body, pass.out);
       reader.recount_to = reader.next_number - 1;
       reader.interval = std::min(2 * reader.interval, options_.recount_most);
-      reader.next_recount = now + reader.interval;
+      reader.next_recount = pass.now + reader.interval;
     }
     if (!reader.loans.empty()) {
-      out.WakeAt(reader.next_recount);
+      pass.out.WakeAt(reader.next_recount);
     } else {
       reader.next_recount = absl::InfiniteFuture();
     }
@@ -375,7 +375,7 @@ void Lending::Tick(absl::Time now, Outbox& out) {
   }
   if (memory_.keeps_any()) {
     memory_.Sweep();
-    out.WakeAt(now + options_.recount_first);
+    pass.out.WakeAt(pass.now + options_.recount_first);
   }
 }
 

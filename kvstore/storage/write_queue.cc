@@ -54,7 +54,7 @@ std::optional<Label> WriteQueue::Take() {
   return label;
 }
 
-void WriteQueue::Pass(absl::Time now, absl::Duration busy) {
+void WriteQueue::BeginPass(absl::Time now, absl::Duration busy) {
   while (!left_out_.empty()) {
     const auto& [label, stride] = left_out_.front();
     const int64_t newest = newest_[static_cast<size_t>(label.array)];

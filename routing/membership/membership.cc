@@ -224,35 +224,35 @@ AgentId Membership::RandomPeer() {
 
 // --- Receiving -----------------------------------------------------------
 
-void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
-                         const Bytes& body, Outbox& out) {
-  Advance(now);
+void Membership::Receive(const Pass& pass, AgentId from, uint8_t kind,
+                         const Bytes& body) {
+  Advance(pass.now);
   if (declared_dead_) return;
   if (IsDead(from)) {
-    ReceiveFromDead(from, kind, body, out);
+    ReceiveFromDead(from, kind, body, pass.out);
     return;
   }
   Decoder decoder(body.view());
   switch (static_cast<RoutingKind>(kind)) {
     case RoutingKind::kGossip:
-      ReceiveGossip(from, body, out);
+      ReceiveGossip(from, body, pass.out);
       break;
     case RoutingKind::kGossipDigest:
-      ReceiveDigest(from, body, out);
+      ReceiveDigest(from, body, pass.out);
       break;
     case RoutingKind::kReconcile:
-      ReceiveReconcile(from, body, out);
+      ReceiveReconcile(from, body, pass.out);
       break;
     case RoutingKind::kPing:
-      ReceivePing(from, body, out);
+      ReceivePing(from, body, pass.out);
       break;
     case RoutingKind::kPingAck:
-      ReceiveAck(from, body, out);
+      ReceiveAck(from, body, pass.out);
       break;
     case RoutingKind::kPingRequest:
       if (const auto target = decoder.GetId<AgentId>();
           view_->Contains(target)) {
-        SendPing(target, from, out);
+        SendPing(target, from, pass.out);
       }
       break;
     case RoutingKind::kNone:
@@ -384,12 +384,12 @@ void Membership::MergeRecords(
   }
 }
 
-void Membership::PutRecord(absl::Time now, absl::string_view key,
-                           uint64_t version, Bytes bytes, Outbox& out) {
-  Advance(now);
+void Membership::PutRecord(const Pass& pass, absl::string_view key,
+                           uint64_t version, Bytes bytes) {
+  Advance(pass.now);
   GossipNews fresh;
   MergeRecords({{std::string(key), {version, std::move(bytes)}}}, fresh);
-  Spread(fresh, AgentId(), out);
+  Spread(fresh, AgentId(), pass.out);
 }
 
 void Membership::PutDigests(Encoder& encoder) const {
@@ -435,16 +435,16 @@ void Membership::ReceiveReconcile(AgentId from, const Bytes& body,
 
 // --- Time ----------------------------------------------------------------
 
-void Membership::Tick(absl::Time now, Outbox& out) {
-  Advance(now);
+void Membership::Tick(const Pass& pass) {
+  Advance(pass.now);
   if (declared_dead_) return;
-  RunDetector(out);
+  RunDetector(pass.out);
   if (declared_dead_) return;
-  TickCandidates(out);
-  RunGossip(out);
+  TickCandidates(pass.out);
+  RunGossip(pass.out);
   const absl::Time next =
       std::min({detector_.next_tick(), next_gossip_, candidates_.next_ping()});
-  out.WakeAt(now + std::max(next - awake_, absl::ZeroDuration()));
+  pass.out.WakeAt(pass.now + std::max(next - awake_, absl::ZeroDuration()));
 }
 
 void Membership::RunDetector(Outbox& out) {
@@ -498,28 +498,28 @@ void Membership::RunGossip(Outbox& out) {
 
 // --- From the agent ------------------------------------------------------
 
-void Membership::Heard(absl::Time now, const Envelope& head, Outbox& out) {
-  Advance(now);
+void Membership::Heard(const Pass& pass, const Envelope& head) {
+  Advance(pass.now);
   if ((head.flags & Envelope::kRelayedFlag) != 0) {
     detector_.HeardOf(head.source, awake_);
   } else {
     detector_.Heard(head.source, awake_);
   }
-  if (candidates_.Contains(head.source)) Promote(head.source, out);
+  if (candidates_.Contains(head.source)) Promote(head.source, pass.out);
 }
 
-void Membership::PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
-                          Outbox& out) {
-  Advance(now);
+void Membership::PeerDied(const Pass& pass, AgentId peer,
+                          absl::string_view cause) {
+  Advance(pass.now);
   if (declared_dead_ || peer == self_.id || !entries_.contains(peer)) return;
-  End(peer, MemberState::kDead, cause, &out);
+  End(peer, MemberState::kDead, cause, &pass.out);
 }
 
-void Membership::Leave(absl::Time now, Outbox& out) {
-  Advance(now);
+void Membership::Leave(const Pass& pass) {
+  Advance(pass.now);
   leaving_ = true;
   End(self_.id, MemberState::kLeft, "left", nullptr);
-  Spread(NewsOf(self_.id), AgentId(), out);
+  Spread(NewsOf(self_.id), AgentId(), pass.out);
 }
 
 void Membership::SetGossipPayload(Bytes blob) {

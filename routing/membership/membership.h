@@ -95,18 +95,16 @@ class Membership {
 
   // Messages of the kinds kGossip to kPingRequest, and kReconcile; the caller
   // keeps other kinds.
-  void Receive(absl::Time now, AgentId from, uint8_t kind, const Bytes& body,
-               Outbox& out);
-  void Tick(absl::Time now, Outbox& out);
+  void Receive(const Pass& pass, AgentId from, uint8_t kind, const Bytes& body);
+  void Tick(const Pass& pass);
 
   // A message came, of whatever kind: its sender lives. To be called before it
   // is received.
-  void Heard(absl::Time now, const Envelope& head, Outbox& out);
+  void Heard(const Pass& pass, const Envelope& head);
   // A life line broke: that incarnation is dead, and all are told.
-  void PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
-                Outbox& out);
+  void PeerDied(const Pass& pass, AgentId peer, absl::string_view cause);
   // This agent takes leave. Flush the outbox before going.
-  void Leave(absl::Time now, Outbox& out);
+  void Leave(const Pass& pass);
 
   // All facts and candidates. An agent that wants to join gives its own to a
   // member's Admit, so agents that ask that member later know of it; the
@@ -117,8 +115,8 @@ class Membership {
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
   // `by`: the control address at which the answer was given. Returns the agent
   // that gave it, none if one of the two gives way.
-  absl::StatusOr<AgentId> Absorb(absl::Time now, absl::string_view answer,
-                                 absl::string_view by, Outbox& out);
+  absl::StatusOr<AgentId> Absorb(const Pass& pass, absl::string_view answer,
+                                 absl::string_view by);
 
   // Statistics that this agent publishes of itself; at most a kilobyte.
   void SetGossipPayload(Bytes blob);
@@ -128,8 +126,8 @@ class Membership {
 
   // Adds a record, or a newer version of one, and tells all. Older versions
   // change nothing. Keys are never removed.
-  void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
-                 Bytes bytes, Outbox& out);
+  void PutRecord(const Pass& pass, absl::string_view key, uint64_t version,
+                 Bytes bytes);
   // By key.
   const RecordSet::Map& records() const { return records_.set().records(); }
 

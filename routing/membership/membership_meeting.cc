@@ -84,10 +84,10 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
   return answer.Take();
 }
 
-absl::StatusOr<AgentId> Membership::Absorb(absl::Time now,
+absl::StatusOr<AgentId> Membership::Absorb(const Pass& pass,
                                            absl::string_view answer,
-                                           absl::string_view by, Outbox& out) {
-  Advance(now);
+                                           absl::string_view by) {
+  Advance(pass.now);
   if (declared_dead_ || leaving_) {
     return absl::FailedPreconditionError("this agent has ended");
   }
@@ -119,13 +119,13 @@ absl::StatusOr<AgentId> Membership::Absorb(absl::Time now,
   for (MemberFact& fact : named.facts) AddCandidate(std::move(fact));
   for (const Member& member : before->members()) {
     if (member.id != self_.id && !fresh.empty()) {
-      SendNews(member.id, fresh, false, out);
+      SendNews(member.id, fresh, false, pass.out);
     }
   }
   newcomer_until_ = awake_ + 2 * options_.gossip_interval;
-  Spread(NewsOf(self_.id), AgentId(), out);
+  Spread(NewsOf(self_.id), AgentId(), pass.out);
   for (const AgentId id : candidates_.ids()) {
-    SendNews(id, NewsOf(self_.id), false, out);
+    SendNews(id, NewsOf(self_.id), false, pass.out);
   }
   return from;
 }

@@ -87,17 +87,16 @@ class Streams {
 
   // Take a message. Errors: kInvalidArgument for a message that is malformed or
   // contradicts earlier ones.
-  absl::Status ReceiveOffer(absl::Time now, const Message& message,
-                            Splitter split, Outbox& out,
-                            std::vector<Delivery>& deliveries);
-  absl::Status ReceiveSegment(absl::Time now, const Bytes& message, Outbox& out,
+  absl::Status ReceiveOffer(const Pass& pass, const Message& message,
+                            Splitter split, std::vector<Delivery>& deliveries);
+  absl::Status ReceiveSegment(const Pass& pass, const Bytes& message,
                               std::vector<Delivery>& deliveries);
-  absl::Status ReceivePull(absl::Time now, AgentId from, const Bytes& message,
-                           Outbox& out);
+  absl::Status ReceivePull(const Pass& pass, AgentId from,
+                           const Bytes& message);
 
   // Repairs streams whose agents died or stalled, forgets streams that have
   // waited too long.
-  void Tick(absl::Time now, const View& view, Splitter split, Outbox& out);
+  void Tick(const Pass& pass, const View& view, Splitter split);
 
   // Bytes of bodies that `child` may still need: it has not said "done".
   int64_t BytesOwed(AgentId child) const;

@@ -77,7 +77,8 @@ void JobCompletion::StartFinish(absl::Time now, JobId job, JobEntry& entry) {
     return true;
   });
   entry.finish->labels = static_cast<int64_t>(labels.size());
-  for (const Label& label : labels) entry.run->Want(now, label, agent_.outbox);
+  for (const Label& label : labels)
+    entry.run->Want({now, agent_.outbox}, label);
   SortResultsOf(job, entry);
 }
 
@@ -98,7 +99,7 @@ absl::Status JobCompletion::Want(absl::Time now, JobId job,
   }
   for (const Label& label : labels) {
     entry->wanted.insert(label);
-    entry->run->Want(now, label, agent_.outbox);
+    entry->run->Want({now, agent_.outbox}, label);
   }
   return absl::OkStatus();
 }

@@ -81,7 +81,7 @@ void JobExchange::RequestJobs(absl::Time now) {
     if (!entry.encoded.empty() || is_over) continue;
     if (others.empty()) others = agent_.Others();
     const Limits& limits = agent_.options.limits;
-    entry.pull.Tick(now, job, limits, others, agent_.rng, agent_.outbox);
+    entry.pull.Tick({now, agent_.outbox}, job, limits, others, agent_.rng);
     if (records_.index().IsRunning(job) &&
         entry.pull.HasNobodySince(now - limits.input_patience, others)) {
       nowhere.push_back(job);
@@ -181,8 +181,8 @@ void JobExchange::TellUntold(absl::Time now, JobEntry& entry) {
   if (records.empty()) return;
   const auto homes = std::exchange(entry.offer.untold_homes, std::nullopt);
   if (homes.has_value()) {
-    agent_.membership.PutRecord(now, HomesKey(entry.hash), homes->version,
-                                homes->bytes, agent_.outbox);
+    agent_.membership.PutRecord({now, agent_.outbox}, HomesKey(entry.hash),
+                                homes->version, homes->bytes);
   }
   for (const JobRecord& record : records) {
     lifecycle_.PublishAndApply(now, record);

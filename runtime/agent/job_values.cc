@@ -67,23 +67,23 @@ void ValuePull::Choose(absl::Time now, absl::Span<const AgentId> others,
   next_try_ = now + patience_;
 }
 
-void ValuePull::Tick(absl::Time now, JobId job, const Limits& limits,
-                     absl::Span<const AgentId> others, Rng& rng, Outbox& out) {
+void ValuePull::Tick(const Pass& pass, JobId job, const Limits& limits,
+                     absl::Span<const AgentId> others, Rng& rng) {
   if (IsWhole()) return;
-  heard_ = std::min(heard_, now);
+  heard_ = std::min(heard_, pass.now);
   const bool has_source =
       std::find(others.begin(), others.end(), source_) != others.end();
-  if (now >= next_try_ || (!has_source && !source_.IsNone())) {
-    Choose(now, others, rng);
+  if (pass.now >= next_try_ || (!has_source && !source_.IsNone())) {
+    Choose(pass.now, others, rng);
   }
-  out.WakeAt(next_try_);
+  pass.out.WakeAt(next_try_);
   if (source_.IsNone()) return;
   const int64_t part = limits.job_part_bytes;
   // How long it is only the first part says.
   const int64_t window = total_ < 0 ? part : limits.job_parts_at_once * part;
   const int64_t limit = total_ < 0 ? part : std::min(total_, here() + window);
   for (; asked_ < limit; asked_ += part) {
-    if (!scattered_.contains(asked_)) Ask(asked_, part, job, out);
+    if (!scattered_.contains(asked_)) Ask(asked_, part, job, pass.out);
   }
 }
 

@@ -45,8 +45,8 @@ absl::StatusOr<Bytes> PartOf(const Bytes& value, absl::string_view request);
 class ValuePull {
  public:
   // Asks `others` for missing parts, if that is due.
-  void Tick(absl::Time now, JobId job, const Limits& limits,
-            absl::Span<const AgentId> others, Rng& rng, Outbox& out);
+  void Tick(const Pass& pass, JobId job, const Limits& limits,
+            absl::Span<const AgentId> others, Rng& rng);
   // A kJobValue. Errors: kInvalidArgument, and nothing changes.
   absl::Status TakePart(absl::Time now, AgentId from, absl::string_view body);
   // `agent` has it: it is asked next.

@@ -32,8 +32,7 @@ class ChunkPartners {
   ChunkPartners& operator=(const ChunkPartners&) = delete;
 
   // Asks `others`, which live, to keep chunks that have no partner.
-  void FindPartners(absl::Time now, absl::Span<const AgentId> others,
-                    Outbox& out);
+  void FindPartners(const Pass& pass, absl::Span<const AgentId> others);
   // Some chunk may have no sure partner any more.
   void LookAgain() { are_all_sure_ = false; }
   void Doubt(int64_t at);

@@ -100,14 +100,13 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   return target;
 }
 
-void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
-                            Outbox& out) {
+void Demands::ResolveDemand(const Pass& pass, const OpenDemand& open) {
   const LabelEntry* entry = labels_.shard.Find(open.label);
   if (entry != nullptr && !entry->value.IsNone()) return;
   // The label may have been bound, used and retired since the demand was
   // opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
-  const std::optional<Label> frontier = FirstUnboundVersion(open, now);
+  const std::optional<Label> frontier = FirstUnboundVersion(open, pass.now);
   if (!frontier.has_value()) {
     if (static_cast<int64_t>(delayed_.size()) < job_.limits.open_demands_max) {
       delayed_.push_back(open);
@@ -116,7 +115,7 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
   }
   const Label& target = *frontier;
   if (open.certain && target != open.label &&
-      now < job_.times.after_failure_until()) {
+      pass.now < job_.times.after_failure_until()) {
     open_.far().Add(job_.labels_of_program.RowOf(target),
                     *labels_.watermarks.NewestBound(target), open);
   }
@@ -133,13 +132,13 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
         labels_.places.HomeOf(*producer), LabelMessage::kDemand,
         EncodeDemand(
             {.label = target, .depth = open.depth, .certain = open.certain}),
-        out);
+        pass.out);
     return;
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
   // clock, unless a guess has become certain.
   const DemandedTask* known = tasks_.demanded().Find(*producer);
-  if (known != nullptr && known->next_check > now &&
+  if (known != nullptr && known->next_check > pass.now &&
       (known->certain || !open.certain)) {
     return;
   }
@@ -149,11 +148,11 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
       tasks_.activations().Contains(*producer)) {
     return;
   }
-  DemandInputs(now, *producer, open.depth, open.certain, out);
+  DemandInputs(pass, *producer, open.depth, open.certain);
 }
 
-void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
-                           bool certain, Outbox& out) {
+void Demands::DemandInputs(const Pass& pass, const Task& task, int32_t depth,
+                           bool certain) {
   if (tasks_.IsInFlight(task) || job_.goal.rounds.IsAhead(task)) return;
   if (job_.relations.RequiredCount(task) == 0) {
     tasks_.StartLeaf(task);
@@ -165,9 +164,9 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
   demanded_task.certain |= certain;
   demanded_task.interval =
       known == nullptr
-          ? 2 * job_.times.DemandTimeout(now)
+          ? 2 * job_.times.DemandTimeout(pass.now)
           : std::min(2 * demanded_task.interval, job_.limits.backoff_max);
-  demanded_task.next_check = now + demanded_task.interval;
+  demanded_task.next_check = pass.now + demanded_task.interval;
   tasks_.demanded().Put(task, demanded_task);
 
   const std::vector<int> missing = tasks_.activations().MissingUses(task);
@@ -210,7 +209,7 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
                                           .reader = task,
                                           .depth = demanded_task.depth + 1,
                                           .certain = demanded_task.certain}),
-                            out);
+                            pass.out);
     }
   }
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -308,10 +307,10 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
 // where many wait, most of them wait for workers, or for tasks that wait
 // themselves. Tasks with fewest inputs missing come first, for they are nearest
 // to running ones; then the oldest.
-void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
+void Demands::DemandOverdueInputs(const Pass& pass) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
-  const auto old_age = static_cast<int32_t>(job_.times.DemandTimeout(now) /
+  const auto old_age = static_cast<int32_t>(job_.times.DemandTimeout(pass.now) /
                                             job_.limits.sweep_interval) +
                        1;
   std::vector<std::tuple<int32_t, int32_t, Task>> due;
@@ -331,7 +330,7 @@ void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
       tasks_.DropTask(task);
     } else if (tasks_.demanded().size() <=
                job_.limits.demanded_tasks_max / 16) {
-      DemandInputs(now, task, /*depth=*/1, /*certain=*/false, out);
+      DemandInputs(pass, task, /*depth=*/1, /*certain=*/false);
     }
   }
 }
@@ -341,9 +340,9 @@ void Demands::OpenDelayed() {
   for (const OpenDemand& open : std::exchange(delayed_, {})) open_.Add(open);
 }
 
-void Demands::DemandAgain(absl::Time now, Outbox& out) {
+void Demands::DemandAgain(const Pass& pass) {
   constexpr int64_t kCheckedAtOnce = 2048;
-  for (const Task& task : tasks_.demanded().Due(now, kCheckedAtOnce)) {
+  for (const Task& task : tasks_.demanded().Due(pass.now, kCheckedAtOnce)) {
     const DemandedTask* demanded_task = tasks_.demanded().Find(task);
     if (demanded_task == nullptr) continue;
     if (demanded_task->interval >= job_.limits.backoff_max &&
@@ -353,8 +352,7 @@ void Demands::DemandAgain(absl::Time now, Outbox& out) {
       tasks_.demanded().Erase(task);
       tasks_.activations().Renew(task);
     } else {
-      DemandInputs(now, task, demanded_task->depth, demanded_task->certain,
-                   out);
+      DemandInputs(pass, task, demanded_task->depth, demanded_task->certain);
     }
   }
 }

@@ -54,9 +54,9 @@ bool Results::OpenResults() {
   return true;
 }
 
-void Results::Want(absl::Time now, const Label& label, Outbox& out) {
+void Results::Want(const Pass& pass, const Label& label) {
   if (requests_.wanted.emplace(label, 2 * job_.limits.sweep_interval).second) {
-    AskForRequested(now, label, out);
+    AskForRequested(pass, label);
   }
 }
 
@@ -76,9 +76,9 @@ void Results::HandOutIfRequested(const Label& label, const Value& value) {
   requests_.wanted.erase(it);
 }
 
-void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
+void Results::AskForRequested(const Pass& pass, const Label& label) {
   absl::Duration& interval = requests_.wanted.at(label);
-  requests_.asks.emplace(now + interval, label);
+  requests_.asks.emplace(pass.now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // The label may have been bound while its home was elsewhere.
   const LabelEntry* entry = labels_.shard.Find(label);
@@ -90,7 +90,7 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
                                         .depth = 1,
                                         .certain = !job_.goal.is_demanded,
                                         .lazy = job_.goal.is_demanded}),
-                          out);
+                          pass.out);
   } else if (!job_.goal.is_demanded) {
     // Once the job is done only this request has a result made again whose
     // copies have all died.
@@ -98,14 +98,15 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
   }
 }
 
-void Results::SweepRequests(absl::Time now, Outbox& out) {
+void Results::SweepRequests(const Pass& pass) {
   // After a change of view all are due: a million demands take their time.
   constexpr int kAskedAtOnce = 1 << 14;
   auto& asks = requests_.asks;
   for (int i = 0;
-       i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= now; ++i) {
+       i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= pass.now;
+       ++i) {
     const Label label = asks.extract(asks.begin()).value().second;
-    if (requests_.wanted.contains(label)) AskForRequested(now, label, out);
+    if (requests_.wanted.contains(label)) AskForRequested(pass, label);
   }
 }
 

@@ -41,7 +41,7 @@ void ValueSpill::TakeNews(absl::Time now,
     if (options_.bytes_max > 0) resident_.push_back(label);
     if (options_.keeps_values) write_queue_.Add(label, is_result(label));
   }
-  if (options_.keeps_values) write_queue_.Pass(now, store_->BusyTime());
+  if (options_.keeps_values) write_queue_.BeginPass(now, store_->BusyTime());
 }
 
 void ValueSpill::StartWrites() {
