@@ -31,7 +31,7 @@ class ConsumersDone {
  public:
   // `count` consumers, none of them done.
   void Reset(int64_t count) {
-    words_.assign(static_cast<size_t>((count + 63) / 64), 0);
+    words_.assign((count + 63) / 64, 0);
     left_ = count;
   }
   // False also for one that there is none of.
@@ -116,7 +116,7 @@ class Shard {
   // Labels that were erased and are on disk, or on their way there.
   std::vector<Label> TakeErased() { return std::exchange(erased_, {}); }
 
-  int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t size() const { return std::ssize(entries_); }
   int64_t BytesInMemory() const;  // of values
   // Labels whose entry satisfies `keep`, in label order: the same in every run,
   // so that messages about them are sent in one order.

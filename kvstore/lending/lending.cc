@@ -317,9 +317,7 @@ void Lending::TakeReturns(AgentId id, Peer& peer, Outbox& out) {
   for (size_t first = 0; first < numbers.size(); first += kNumbersMax) {
     const size_t end = std::min<size_t>(numbers.size(), first + kNumbersMax);
     Encoder body;
-    PutNumbers({numbers.begin() + static_cast<ptrdiff_t>(first),
-                numbers.begin() + static_cast<ptrdiff_t>(end)},
-               body);
+    PutNumbers({numbers.begin() + first, numbers.begin() + end}, body);
     Send(id, LendingMessage::kReturned, body, out);
   }
 }
@@ -388,7 +386,7 @@ bool Lending::HasOrphans() const {
 int64_t Lending::remembered_count() const {
   int64_t count = 0;
   for (const auto& [id, peer] : peers_) {
-    count += static_cast<int64_t>(peer.owner.accepted.size());
+    count += std::ssize(peer.owner.accepted);
   }
   return count;
 }
@@ -396,7 +394,7 @@ int64_t Lending::remembered_count() const {
 int64_t Lending::borrowed_count() const {
   int64_t count = 0;
   for (const auto& [id, peer] : peers_) {
-    count += static_cast<int64_t>(peer.owner.held.size());
+    count += std::ssize(peer.owner.held);
   }
   return count;
 }

@@ -206,8 +206,7 @@ void HomeChange::PublishToNew(const Pass& pass, const Label& label,
   replication_.QueueCopies(pass.now, label);
   targets.erase(job_.self);
   if (!targets.empty()) {
-    job_.stats.bytes_resent +=
-        entry.value.bytes() * static_cast<int64_t>(targets.size());
+    job_.stats.bytes_resent += entry.value.bytes() * std::ssize(targets);
     sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
   }
 }

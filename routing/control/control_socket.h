@@ -92,9 +92,7 @@ class ControlPort {
 
   // Connections that sent something else than frames, or found no room.
   int64_t refused_count() const { return refused_count_; }
-  int64_t connection_count() const {
-    return static_cast<int64_t>(connections_.size());
-  }
+  int64_t connection_count() const { return std::ssize(connections_); }
 
  private:
   struct Connection {

@@ -117,7 +117,7 @@ void Streams::Pump(const Stream& stream, AgentId to, Child& child,
                    Outbox& out) {
   while (!child.done && child.next < child.limit &&
          stream.HasPiece(child.next)) {
-    const Bytes& piece = stream.pieces[static_cast<size_t>(child.next)];
+    const Bytes& piece = stream.pieces[child.next];
     out.Send(to, RoutingKind::kStreamSegment, stream.job,
              StreamSegment::Encode(stream.offer.key, child.next, piece.view()));
     ++child.next;
@@ -149,7 +149,7 @@ absl::Status Streams::ReceivePull(const Pass& pass, AgentId from,
   child.next = std::max(child.next, pull.have);
   for (int64_t index : pull.missing) {
     if (!stream.HasPiece(index)) continue;
-    const Bytes& piece = stream.pieces[static_cast<size_t>(index)];
+    const Bytes& piece = stream.pieces[index];
     pass.out.Send(from, RoutingKind::kStreamSegment, stream.job,
                   StreamSegment::Encode(pull.key, index, piece.view()));
   }
@@ -301,9 +301,9 @@ absl::Status Streams::ReceiveSegment(const Pass& pass, const Bytes& message,
   stream.touched = stream.active = pass.now;
   stream.stalls = 0;
   if (std::ssize(stream.pieces) <= segment.index) {
-    stream.pieces.resize(static_cast<size_t>(segment.index) + 1);
+    stream.pieces.resize(segment.index + 1);
   }
-  stream.pieces[static_cast<size_t>(segment.index)] = std::move(segment.piece);
+  stream.pieces[segment.index] = std::move(segment.piece);
   while (stream.HasPiece(stream.have)) ++stream.have;
   for (auto& [hop, child] : stream.children) Pump(stream, hop, child, pass.out);
   if (stream.complete()) {
@@ -329,9 +329,9 @@ void Streams::Complete(Map::iterator it, Outbox& out,
 void Streams::Deliver(Stream& stream, std::vector<Delivery>& deliveries) {
   stream.needed = false;
   std::string whole;
-  whole.reserve(static_cast<size_t>(stream.offer.total));
+  whole.reserve(stream.offer.total);
   for (const Bytes& piece : stream.pieces) {
-    whole.append(piece.data(), static_cast<size_t>(piece.size()));
+    whole.append(piece.data(), piece.size());
   }
   deliveries.push_back({stream.offer.key.origin, stream.offer.kind, stream.job,
                         Bytes(std::move(whole)), /*tag_only=*/false,

@@ -101,7 +101,7 @@ class Streams {
   // Bytes of bodies that `child` may still need: it has not said "done".
   int64_t BytesOwed(AgentId child) const;
 
-  int64_t held_count() const { return static_cast<int64_t>(streams_.size()); }
+  int64_t held_count() const { return std::ssize(streams_); }
   // Number of children given up, whose targets went another way.
   int64_t repaired_count() const { return repaired_count_; }
   // Times that a stalled stream was asked for again.
@@ -147,8 +147,7 @@ class Streams {
 
     bool complete() const { return have == count; }
     bool HasPiece(int64_t index) const {
-      return index < static_cast<int64_t>(pieces.size()) &&
-             !pieces[static_cast<size_t>(index)].empty();
+      return index < std::ssize(pieces) && !pieces[index].empty();
     }
   };
   using Map = std::map<StreamKey, Stream>;  // iterators stay valid

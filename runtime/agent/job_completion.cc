@@ -76,7 +76,7 @@ void JobCompletion::StartFinish(absl::Time now, JobId job, JobEntry& entry) {
     labels.insert(label);
     return true;
   });
-  entry.finish->labels = static_cast<int64_t>(labels.size());
+  entry.finish->labels = std::ssize(labels);
   for (const Label& label : labels)
     entry.run->Want({now, agent_.outbox}, label);
   SortResultsOf(job, entry);
@@ -126,7 +126,7 @@ void JobCompletion::SortResultsOf(JobId job, JobEntry& entry) {
     }
   }
   if (entry.finish == nullptr || entry.finish->is_hashing ||
-      static_cast<int64_t>(entry.finish->found.size()) < entry.finish->labels) {
+      std::ssize(entry.finish->found) < entry.finish->labels) {
     return;
   }
   entry.finish->is_hashing = true;

@@ -94,7 +94,7 @@ absl::Status ValuePull::TakePart(absl::Time now, AgentId from,
   const int64_t offset = in.GetSigned();
   DOGGED_RETURN_IF_ERROR(in.status("part of a job"));
   const absl::string_view bytes = body.substr(body.size() - in.remaining());
-  const auto size = static_cast<int64_t>(bytes.size());
+  const auto size = std::ssize(bytes);
   if (total < 0 || total > kValueBytesMax || offset < 0 || size > total ||
       offset > total - size || (size == 0 && total > 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -112,8 +112,7 @@ absl::Status ValuePull::TakePart(absl::Time now, AgentId from,
   while (!scattered_.empty() && scattered_.begin()->first <= here()) {
     const auto first = scattered_.begin();
     if (first->first == here()) {
-      front_.append(first->second.data(),
-                    static_cast<size_t>(first->second.size()));
+      front_.append(first->second.data(), first->second.size());
     }
     scattered_.erase(first);
   }

@@ -150,7 +150,7 @@ Value Value::View(ElementType type, const Shape& shape, const Digest& digest,
 
 Value Value::Copy() const {
   Value out = Allocate(type(), shape());
-  std::memcpy(out.mutable_data(), data(), static_cast<size_t>(bytes()));
+  std::memcpy(out.mutable_data(), data(), bytes());
   out.block_->digest = digest();
   return out;
 }
@@ -241,7 +241,7 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
   const uint8_t type = in.GetU8();
   const Shape shape = Shape::Decode(in);
   const absl::string_view bytes = in.GetString();
-  const auto limit = static_cast<int64_t>(bytes.size());
+  const auto limit = std::ssize(bytes);
   bool fits = in.ok() && type <= 2;
   // A value without elements may have any other extents, as long as nothing
   // overflows.

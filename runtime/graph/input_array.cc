@@ -140,7 +140,7 @@ void CopyBlock(const DenseBlock& from, const DenseBox& box,
                int64_t element_bytes, char* to) {
   ForEachRow(from.box, box, [&](int64_t source, int64_t target, int64_t count) {
     std::memcpy(to + target * element_bytes, from.data + source * element_bytes,
-                static_cast<size_t>(count * element_bytes));
+                count * element_bytes);
   });
 }
 

@@ -52,7 +52,7 @@ class Relations {
   };
   // All of them; ForEachConsumer() goes through them in this order.
   const std::vector<Consumer>& ConsumersOf(int32_t array) const {
-    return consumers_[static_cast<size_t>(array)];
+    return consumers_[array];
   }
   // Calls visit(task, use) for each task that requires `label`, once per use,
   // until it returns false; then returns false itself.

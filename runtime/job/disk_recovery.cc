@@ -87,9 +87,8 @@ void DiskRecovery::OnDisk(const Pass& pass, const ValueStore::Event& event) {
 void DiskRecovery::Adopt(const Pass& pass, const Label& label,
                          const Value& value, bool is_on_disk) {
   const bool is_known =
-      label.array < static_cast<int64_t>(job_.program().arrays.size()) &&
-      label.index.size() ==
-          job_.program().arrays[static_cast<size_t>(label.array)].rank;
+      label.array < std::ssize(job_.program().arrays) &&
+      label.index.size() == job_.program().arrays[label.array].rank;
   if (!is_known) return;
   if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
   LabelEntry* entry = &labels_.shard.Get(label);

@@ -153,21 +153,19 @@ void JobRun::OnCompletion(const Pass& pass, Completion completion) {
   ++job_.stats.tasks_executed;
   job_.times.NoteEnded(completion.task.task_class, completion.elapsed);
   const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(completion.task.task_class)];
+      job_.program().classes[completion.task.task_class];
   if (tasks_.kernels() != nullptr) {  // else it is of an earlier run, too
     job_.stats.flops +=
-        (*tasks_.kernels())[static_cast<size_t>(task_class.kernel)]->Flops(
-            completion.task);
+        (*tasks_.kernels())[task_class.kernel]->Flops(completion.task);
   }
   const bool was_done = tasks_.IsDone(completion.task);
   tasks_.EndDemand(completion.task);
   walks_.NoteProgress(pass.now);
-  job_.relations.ForEachCreated(
-      completion.task, [&](int create, const Label& label) {
-        demands_.Close(label);  // else the task would run for it again
-        dictionary_.replication.BindOutput(
-            pass, label, completion.outputs[static_cast<size_t>(create)]);
-      });
+  job_.relations.ForEachCreated(completion.task, [&](int create,
+                                                     const Label& label) {
+    demands_.Close(label);  // else the task would run for it again
+    dictionary_.replication.BindOutput(pass, label, completion.outputs[create]);
+  });
   if (dictionary_.replication.AreCopiesBytes()) {
     dictionary_.retention.ReleaseInputs(completion.task);
   }

@@ -39,9 +39,9 @@ void TaskGrants::AskForTasks(const Pass& pass) {
       storage_.IsPressed()) {
     return;
   }
-  const int64_t busy = tasks_.ready().size() + storage_.staged_count() +
-                       std::max(job_.executor.unfinished_count(),
-                                static_cast<int64_t>(tasks_.remote().size()));
+  const int64_t busy =
+      tasks_.ready().size() + storage_.staged_count() +
+      std::max(job_.executor.unfinished_count(), std::ssize(tasks_.remote()));
   const int64_t idle = job_.executor.worker_count() - busy;
   if (idle <= 0 || !labels_.places.placement().Contains(job_.self)) {
     tasks_.stealing().NoteBusy();
@@ -75,7 +75,7 @@ int64_t TaskGrants::BytesToMove(const Activation& record, AgentId thief) const {
   const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
   int64_t bytes = 0;
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
-    const Value& input = record.inputs[static_cast<size_t>(use)];
+    const Value& input = record.inputs[use];
     const AgentId home = labels_.places.HomeOf(label);
     const bool has_owner_near =
         is_near && (home != job_.self || !input.IsView());

@@ -171,7 +171,7 @@ Cluster::Node* Cluster::AddIncarnation(std::shared_ptr<SimDisk> disk,
   node.background = std::make_unique<SimBackground>(
       queue_, CompileTime(sickness, options_.compile_time),
       rng_.Stream(absl::StrCat("background", nodes_.size())), wake);
-  node.foreign = static_cast<int>(nodes_.size()) <= options_.foreign_agents;
+  node.foreign = std::ssize(nodes_) <= options_.foreign_agents;
   AgentOptions agent_options;
   agent_options.self.id = node.id;
   agent_options.is_reborn = predecessor != nullptr && !predecessor->crashed;
@@ -381,8 +381,7 @@ void Cluster::CollectStats(const Node& node) {
 void Cluster::NoteMade(const Completion& done) {
   if (!done.status.ok()) return;
   relations_->ForEachCreated(done.task, [&](int create, const Label& label) {
-    made_[label].insert(
-        Hash128(done.outputs[static_cast<size_t>(create)].view()));
+    made_[label].insert(Hash128(done.outputs[create].view()));
   });
 }
 

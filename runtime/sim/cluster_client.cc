@@ -35,9 +35,8 @@ void Cluster::SupplyInputs() {
         [&](const Client& c) { return c.contact == node.get() && !c.is_done; });
     if (!is_contact) continue;
     for (const ChunkId& id : node->agent->TakeInputWishes(job_id_)) {
-      const JobInput& input =
-          options_.inputs->inputs[static_cast<size_t>(id.input)];
-      std::string bytes(static_cast<size_t>(input.grid.BytesOf(id.index)), 0);
+      const JobInput& input = options_.inputs->inputs[id.input];
+      std::string bytes(input.grid.BytesOf(id.index), 0);
       input.CopyChunk(id.index, bytes.data());
       const absl::Status status = node->agent->Supply(job_id_, id, bytes);
       DOGGED_CHECK(status.ok()) << status.ToString();

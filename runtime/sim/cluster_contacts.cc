@@ -81,7 +81,7 @@ void Cluster::Dial(Node& node, const std::string& address) {
   const std::string snapshot = node.agent->Snapshot();
   queue_.After(kConnectTime, [this, &node, caller, address, snapshot] {
     Node* callee = NodeAt(address);
-    const auto size = static_cast<int64_t>(snapshot.size());
+    const auto size = std::ssize(snapshot);
     const bool connects = callee != nullptr && !callee->paused &&
                           network_.Reaches(node.place, callee->place, size) &&
                           network_.Reaches(callee->place, node.place, size);

@@ -50,8 +50,7 @@ void ChunkPartners::FindPartners(const Pass& pass,
     ++count;
     if (IsIn(others, chunk.reader)) chunk.partner = chunk.reader;
     if (chunk.partner.IsNone()) {
-      chunk.partner =
-          others[static_cast<size_t>(Mix64(self_.value(), i) % others.size())];
+      chunk.partner = others[Mix64(self_.value(), i) % others.size()];
     }
     asked[chunk.partner].push_back(static_cast<int64_t>(i));
     chunk.reader = AgentId();  // if it says nothing, another one is asked

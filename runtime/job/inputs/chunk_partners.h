@@ -24,10 +24,7 @@ class ChunkPartners {
  public:
   ChunkPartners(AgentId self, JobId job, const ChunkLayout& layout,
                 const HeldChunks& held)
-      : self_(self),
-        job_(job),
-        held_(held),
-        chunks_(static_cast<size_t>(layout.size())) {}
+      : self_(self), job_(job), held_(held), chunks_(layout.size()) {}
   ChunkPartners(const ChunkPartners&) = delete;
   ChunkPartners& operator=(const ChunkPartners&) = delete;
 
@@ -51,7 +48,7 @@ class ChunkPartners {
     bool is_sure = false;
     AgentId reader;  // the last one that was sent it
   };
-  Chunk& Find(int64_t at) { return chunks_[static_cast<size_t>(at)]; }
+  Chunk& Find(int64_t at) { return chunks_[at]; }
   bool NeedsPartner(size_t at) const;
 
   const AgentId self_;

@@ -50,8 +50,7 @@ AgentId ChunkSearch::Candidate(absl::Time now, int64_t at, const Search& search,
   AgentId out;
   const auto count = std::ssize(others);
   for (int64_t i = 0; i < count; ++i) {
-    const AgentId agent =
-        others[static_cast<size_t>((at + search.tries + i) % count)];
+    const AgentId agent = others[(at + search.tries + i) % count];
     if (!may_have(agent)) continue;
     if (agent != search.asked) return agent;
     out = agent;

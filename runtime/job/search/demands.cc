@@ -94,9 +94,7 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   if (!job_.forward || !newest.has_value() || steps <= 1) return label;
   if (open.certain && !is_far) return label;
   Label target = label;
-  target.index
-      [job_.program().arrays[static_cast<size_t>(label.array)].version_index] =
-      *newest + 1;
+  target.index[job_.program().arrays[label.array].version_index] = *newest + 1;
   return target;
 }
 
@@ -108,7 +106,7 @@ void Demands::ResolveDemand(const Pass& pass, const OpenDemand& open) {
   if (!open.passed_on && !IsAwaited(open.label)) return;
   const std::optional<Label> frontier = FirstUnboundVersion(open, pass.now);
   if (!frontier.has_value()) {
-    if (static_cast<int64_t>(delayed_.size()) < job_.limits.open_demands_max) {
+    if (std::ssize(delayed_) < job_.limits.open_demands_max) {
       delayed_.push_back(open);
     }
     return;

@@ -113,10 +113,8 @@ void Results::SweepRequests(const Pass& pass) {
 void Results::CountDurableResults() {
   // The condition of a loop is no result.
   while (job_.goal.rounds.HasEnded() &&
-         job_.stats.results_durable <
-             static_cast<int64_t>(job_.goal.results.size())) {
-    const Label& label =
-        job_.goal.results[static_cast<size_t>(job_.stats.results_durable)];
+         job_.stats.results_durable < std::ssize(job_.goal.results)) {
+    const Label& label = job_.goal.results[job_.stats.results_durable];
     const LabelEntry* entry = labels_.shard.Find(label);
     if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
         !retention_.IsDurable(label, *entry)) {
@@ -139,9 +137,7 @@ void Results::ListResults() {
     return true;
   });
   for (size_t i = job_.goal.results.size(); i > 1; --i) {
-    std::swap(job_.goal.results[i - 1],
-              job_.goal.results[static_cast<size_t>(
-                  job_.rng.Below(static_cast<int64_t>(i)))]);
+    std::swap(job_.goal.results[i - 1], job_.goal.results[job_.rng.Below(i)]);
   }
   job_.goal.next_result = 0;
   job_.stats.results_durable = 0;

@@ -31,7 +31,7 @@ void Walk::Start(const Label& label) {
 }
 
 const Array& Walk::ArrayOf(const Label& label) const {
-  return relations_.program().arrays[static_cast<size_t>(label.array)];
+  return relations_.program().arrays[label.array];
 }
 
 Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
@@ -146,7 +146,7 @@ void Walk::OnOutput(size_t at, LabelState state,
     return;
   }
   if (state != LabelState::kUnbound) {  // prune
-    frames_.erase(frames_.begin() + static_cast<int64_t>(at), frames_.end());
+    frames_.erase(frames_.begin() + at, frames_.end());
     return;
   }
   const Label frontier = Frontier(frame.wanted, newest);

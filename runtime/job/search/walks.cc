@@ -22,8 +22,8 @@ void Walks::Search(const Pass& pass) {
   const auto busy = [this] {
     return std::max<int64_t>(std::min(job_.executor.unfinished_count(),
                                       tasks_.running_count()),
-                             static_cast<int64_t>(tasks_.remote().size())) +
-           static_cast<int64_t>(walks_.size());
+                             std::ssize(tasks_.remote())) +
+           std::ssize(walks_);
   };
   while (pass.now >= next_walk_ && busy() < wanted && StartWalk(pass.now)) {
     if (!AdvanceWalk(pass, *walks_.back().walk)) walks_.pop_back();
@@ -37,11 +37,11 @@ bool Walks::StartWalk(absl::Time now) {
   std::optional<Label> start;
   for (const std::vector<Label>* labels :
        {&job_.goal.results, &job_.goal.other_results}) {
-    const auto count = static_cast<int64_t>(labels->size());
+    const auto count = std::ssize(*labels);
     if (count == 0 || start.has_value()) continue;
     const int64_t at = job_.rng.Below(count);
     for (int64_t i = 0; i < count && !start.has_value(); ++i) {
-      const Label& label = (*labels)[static_cast<size_t>((at + i) % count)];
+      const Label& label = (*labels)[(at + i) % count];
       const LabelEntry* entry = labels_.shard.Find(label);
       if (entry == nullptr || entry->value.IsNone()) start = label;
     }
@@ -49,8 +49,7 @@ bool Walks::StartWalk(absl::Time now) {
   if (!start.has_value()) return false;
   walks_.push_back(
       {std::make_unique<Walk>(
-           job_.relations, Rng(job_.rng.Next()),
-           static_cast<size_t>(job_.limits.walk_frames_max),
+           job_.relations, Rng(job_.rng.Next()), job_.limits.walk_frames_max,
            [this](const Label& label) { return labels_.places.IsHome(label); }),
        now});
   walks_.back().walk->Start(*start);
@@ -168,7 +167,7 @@ void Walks::HandleAnswer(const Pass& pass, const AnswerBody& body) {
     if (AdvanceWalk(pass, *walks_[i].walk)) {
       ++i;
     } else {
-      walks_.erase(walks_.begin() + static_cast<int64_t>(i));
+      walks_.erase(walks_.begin() + i);
     }
   }
 }
@@ -186,7 +185,7 @@ void Walks::SweepSearch(const Pass& pass) {
     active.heard = pass.now;
     active.walk->AskAgain();
     if (AdvanceWalk(pass, *active.walk)) continue;
-    walks_.erase(walks_.begin() + static_cast<int64_t>(i));
+    walks_.erase(walks_.begin() + i);
   }
   std::vector<Task> waiting;
   std::vector<Task> running;

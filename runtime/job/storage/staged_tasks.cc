@@ -12,8 +12,7 @@ constexpr int kTriesMax = 2;
 }  // namespace
 
 StagedTasks::Key StagedTasks::KeyOf(const Task& task) const {
-  const TaskClass& c =
-      relations_.program().classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& c = relations_.program().classes[task.task_class];
   return {-c.priority.Evaluate(task.index), task};
 }
 
@@ -63,7 +62,7 @@ int64_t StagedTasks::reserved_bytes() const {
 void StagedTasks::Fill(Active& active, const Label& label, const Value& value) {
   relations_.ForEachRequired(
       active.record->task, [&](int use, const Label& required) {
-        Value& input = active.record->inputs[static_cast<size_t>(use)];
+        Value& input = active.record->inputs[use];
         if (required == label && input.IsHollow() &&
             input.digest() == value.digest()) {
           input = value;
@@ -77,12 +76,12 @@ void StagedTasks::Fetch(absl::Time now, Active& active) {
   ++active.tries;
   active.next_try = now + active.tries * kRetryInterval;
   std::vector<Label> hollow;
-  relations_.ForEachRequired(
-      active.record->task, [&](int use, const Label& label) {
-        if (active.record->inputs[static_cast<size_t>(use)].IsHollow()) {
-          hollow.push_back(label);
-        }
-      });
+  relations_.ForEachRequired(active.record->task,
+                             [&](int use, const Label& label) {
+                               if (active.record->inputs[use].IsHollow()) {
+                                 hollow.push_back(label);
+                               }
+                             });
   for (const Label& label : hollow) {
     const LabelEntry* entry = shard_.Find(label);
     if (entry == nullptr || entry->value.IsNone()) {

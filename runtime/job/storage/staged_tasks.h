@@ -52,7 +52,7 @@ class StagedTasks {
   void StartNext(absl::Time now, int64_t bytes);
 
   // --- active ones
-  int64_t active_count() const { return static_cast<int64_t>(active_.size()); }
+  int64_t active_count() const { return std::ssize(active_); }
   int64_t reserved_bytes() const;
   // Asks again for inputs that don't come.
   void Retry(absl::Time now);

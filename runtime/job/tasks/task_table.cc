@@ -104,8 +104,7 @@ void TaskTable::SetKernels(std::shared_ptr<const KernelTable> kernels) {
 }
 
 int64_t TaskTable::executing_count() const {
-  return static_cast<int64_t>(in_flight_.size()) - ready_.size() -
-         unsupplied_.size();
+  return std::ssize(in_flight_) - ready_.size() - unsupplied_.size();
 }
 
 void TaskTable::Submit(std::unique_ptr<Activation> record) {
@@ -119,9 +118,8 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
     return;
   }
   in_flight_.insert(task);
-  record->priority = job_.program()
-                         .classes[static_cast<size_t>(task.task_class)]
-                         .priority.Evaluate(task.index);
+  record->priority =
+      job_.program().classes[task.task_class].priority.Evaluate(task.index);
   record = stealing_.GrantIfExpected(std::move(record));
   if (record == nullptr) return;
   if (!MayStart() || IsHeld(task)) {
@@ -209,10 +207,10 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     if (!kernel.Updates(use)) return;
     const LabelEntry* entry = labels_.shard.Find(label);
-    const bool is_ours =
-        entry != nullptr && entry->is_home && !entry->is_exposed &&
-        entry->copies.empty() && entry->waiters.empty() &&
-        entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
+    const bool is_ours = entry != nullptr && entry->is_home &&
+                         !entry->is_exposed && entry->copies.empty() &&
+                         entry->waiters.empty() &&
+                         entry->value.IsSameBlock(record.inputs[use]);
     if (!is_ours || labels_.high_fanout.HasHighFanout(label) ||
         job_.relations.ConsumerCount(label) != 1 ||
         job_.goal.rounds.IsResult(label) ||
@@ -238,7 +236,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
 // run.
 void TaskTable::CountReads(const Activation& record) {
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
-    const int64_t bytes = record.inputs[static_cast<size_t>(use)].bytes();
+    const int64_t bytes = record.inputs[use].bytes();
     const LabelEntry* entry = labels_.shard.Find(label);
     if (entry != nullptr && entry->made_here) {
       ++job_.stats.reads_local;
@@ -252,9 +250,8 @@ void TaskTable::CountReads(const Activation& record) {
 
 bool TaskTable::HasInputs(const Activation& record) {
   if (job_.inputs == nullptr) return true;
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(record.task.task_class)];
-  const Kernel& kernel = *(*kernels_)[static_cast<size_t>(task_class.kernel)];
+  const TaskClass& task_class = job_.program().classes[record.task.task_class];
+  const Kernel& kernel = *(*kernels_)[task_class.kernel];
   return !kernel.ReadsInputs() || job_.inputs->Pin(record.task, kernel);
 }
 
@@ -273,8 +270,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
   if (!HasInputs(*record)) return unsupplied_.Put(std::move(record));
   CountReads(*record);
   const Task& task = record->task;
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& task_class = job_.program().classes[task.task_class];
   const auto makes_results = [&] {
     bool out = false;
     job_.relations.ForEachCreated(task, [&](int, const Label& label) {
@@ -282,15 +278,14 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
     });
     return out;
   };
-  ReleaseInputsEarly(*record,
-                     *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
+  ReleaseInputsEarly(*record, *(*kernels_)[task_class.kernel]);
   job_.times.NoteSubmitted(task.task_class);
   job_.executor.Submit(
       {.job = job_.id,
        .task = task,
        .inputs = std::move(record->inputs),
        .priority = record->priority,
-       .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
+       .kernel = (*kernels_)[task_class.kernel].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
        .lazy_digests = job_.times.usual() >= kAskedFor && !job_.HasLost() &&
                        !storage_.has_store() && IsInternal(task) &&
@@ -301,8 +296,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
 
 bool TaskTable::StartLeaf(const Task& task) {
   if (in_flight_.contains(task) || job_.goal.rounds.IsAhead(task)) return false;
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& task_class = job_.program().classes[task.task_class];
   auto record =
       activation_pool_.Get(task, static_cast<int>(task_class.uses.size()));
   Submit(std::move(record));
@@ -479,7 +473,7 @@ void TaskTable::CheckInvariants() const {
         << "task " << name(record.task) << " waits and is complete";
     int missing = 0;
     job_.relations.ForEachRequired(record.task, [&](int use, const Label&) {
-      missing += record.inputs[static_cast<size_t>(use)].IsNone();
+      missing += record.inputs[use].IsNone();
     });
     DOGGED_CHECK(missing == record.missing_count)
         << "task " << name(record.task) << " lacks " << missing
