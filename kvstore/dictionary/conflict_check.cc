@@ -30,9 +30,8 @@ std::optional<bool> ConflictCheck::BindHere(const Label& label,
 
 bool ConflictCheck::CompareDigest(const Label& label, const Digest& digest,
                                   AgentId from) {
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone() &&
-      entry->value.digest() != digest) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry != nullptr && entry->value.digest() != digest) {
     FailOfConflict(label, entry->value.digest(), digest, from);
     return false;
   }
@@ -69,8 +68,8 @@ bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
 }
 
 std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry != nullptr && entry->value.HasDigest()) {
     return entry->value.digest();
   }
   return log_.Find(job_.relations.RowOf(label),

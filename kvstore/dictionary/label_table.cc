@@ -9,7 +9,7 @@ namespace dogged {
 void LabelTable::CheckInvariants(const LabelContext& job) const {
   (void)shard.Select([&](const Label& label, const LabelEntry& entry) {
     const auto name = [&] { return job.relations.TextOf(label); };
-    const bool is_bound = !entry.value.IsNone();
+    const bool is_bound = entry.IsBound();
     DOGGED_CHECK(is_bound || (!entry.is_home && entry.copies.empty() &&
                               entry.on_disk == OnDisk::kNo))
         << "label " << name() << " is unbound and has a home or copies";

@@ -36,10 +36,8 @@ struct LabelTable {
 
   // None: it has to be demanded.
   Value ValueAtHand(const Label& label) {
-    const LabelEntry* entry = shard.Find(label);
-    return entry != nullptr && !entry->value.IsNone()
-               ? entry->value
-               : high_fanout.ValueOf(label);
+    const LabelEntry* entry = shard.FindBound(label);
+    return entry != nullptr ? entry->value : high_fanout.ValueOf(label);
   }
 
   // Ends the process, naming the label, unless each label's entry fits its

@@ -59,6 +59,8 @@ class ConsumersDone {
 // LabelEntry: the state of a label at this agent. There is an entry while the
 // value is held here or agents wait for it; so there are many: keep it small.
 struct LabelEntry {
+  bool IsBound() const { return !value.IsNone(); }
+
   // None: unbound here. Without bytes: bound, but spilled to disk.
   Value value;
   // Agents that get the value as soon as it is bound.
@@ -92,6 +94,16 @@ class Shard {
   // Null if there is none. Pointers are good until the next change.
   LabelEntry* Find(const Label& label);
   const LabelEntry* Find(const Label& label) const;
+  // Null also if `label` is unbound here, and only waited for.
+  LabelEntry* FindBound(const Label& label) {
+    LabelEntry* const entry = Find(label);
+    return entry != nullptr && entry->IsBound() ? entry : nullptr;
+  }
+  const LabelEntry* FindBound(const Label& label) const {
+    const LabelEntry* const entry = Find(label);
+    return entry != nullptr && entry->IsBound() ? entry : nullptr;
+  }
+  bool IsBound(const Label& label) const { return FindBound(label) != nullptr; }
   // Makes an unbound entry if there is none.
   LabelEntry& Get(const Label& label);
   // `entry`, which is of this shard, is due at `time`.

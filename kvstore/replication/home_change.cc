@@ -120,7 +120,7 @@ void HomeChange::PeerStarted(const Pass& pass, AgentId peer) {
   for (const Label& label : labels_.shard.Select(
            [](const Label&, const LabelEntry&) { return true; })) {
     const LabelEntry& entry = *labels_.shard.Find(label);
-    if (entry.value.IsNone()) continue;
+    if (!entry.IsBound()) continue;
     if (!entry.is_home) {
       if (labels_.places.HomeOf(label) == peer) {
         labels_.handover.Give(peer, label);
@@ -226,7 +226,7 @@ void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
       entry->copies.end());
   const uint64_t key = labels_.places.KeyOf(label);
   const bool is_home = labels_.places.placement().Home(key) == job_.self;
-  if (entry->value.IsNone()) {
+  if (!entry->IsBound()) {
     // Waiters ask again at the new home.
     if (!is_home || entry->waiters.empty()) labels_.shard.Erase(label);
     return;

@@ -168,12 +168,12 @@ void Replication::QueueCopies(absl::Time now, const Label& label) {
 
 void Replication::StopAwaiting(absl::Time now, LabelEntry& entry) {
   entry.awaits_copies = false;
-  if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
+  if (entry.IsBound()) ScheduleAnnounce(now, entry);
 }
 
 void Replication::SendCopyOf(const Pass& pass, const Label& label) {
-  LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr || !entry->is_home || entry->value.IsNone()) return;
+  LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry == nullptr || !entry->is_home) return;
   StopAwaiting(pass.now, *entry);
   absl::btree_set<AgentId> targets;
   AddMissingReplicas(label, *entry, targets);
@@ -192,7 +192,7 @@ void Replication::SendCopies(const Pass& pass) {
                         [&](const Label& label) {
                           LabelEntry* entry = labels_.shard.Find(label);
                           if (entry == nullptr) return false;
-                          if (entry->is_home && !entry->value.IsNone() &&
+                          if (entry->is_home && entry->IsBound() &&
                               !retention_.IsUsedUp(label, *entry)) {
                             return true;
                           }
@@ -214,7 +214,7 @@ void Replication::SendCopies(const Pass& pass) {
 bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
   LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr) return false;
-  if (!entry->is_home || entry->value.IsNone()) {
+  if (!entry->is_home || !entry->IsBound()) {
     StopAwaiting(now, *entry);
     return false;
   }
@@ -261,8 +261,8 @@ void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
 }
 
 void Replication::Announce(const Pass& pass, const Label& label) {
-  LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr || entry->value.IsNone()) return;
+  LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry == nullptr) return;
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kAnnounce,
@@ -333,8 +333,7 @@ bool Replication::Lacks(absl::string_view announce) const {
   const auto lacks = [this](const AnnounceBody& body) {
     const Label& label = body.label;
     if (!labels_.places.IsKnown(label)) return false;
-    const LabelEntry* entry = labels_.shard.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) return false;
+    if (labels_.shard.IsBound(label)) return false;
     if (labels_.places.RankOf(label, job_.self) >= 0 ||
         producers_.IsRequested(label)) {
       return true;
@@ -352,7 +351,7 @@ void Replication::HandleAnnounce(const Pass& pass, AgentId from,
   const int rank = labels_.places.RankOf(body.label, job_.self);
   if (rank == 0) producers_.NoteHolder(body.label, from);
   LabelEntry* entry = labels_.shard.Find(body.label);
-  const bool held = entry != nullptr && !entry->value.IsNone();
+  const bool held = entry != nullptr && entry->IsBound();
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
   conflicts_.NoteDigestFrom(pass.now, from, body.label);
   if (held && rank >= 0) {
@@ -382,8 +381,8 @@ void Replication::HandleStored(const Pass& pass, AgentId from,
                                const AnnounceBody& body) {
   labels_.handover.Settle(from, body.label);
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
-  LabelEntry* entry = labels_.shard.Find(body.label);
-  if (entry == nullptr || entry->value.IsNone()) {
+  LabelEntry* entry = labels_.shard.FindBound(body.label);
+  if (entry == nullptr) {
     if (labels_.places.IsHome(body.label) &&
         labels_.watermarks.IsRetired(body.label)) {
       job_.messenger.SendTo(from, LabelMessage::kRetired,

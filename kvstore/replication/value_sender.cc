@@ -60,8 +60,7 @@ void ValueSender::SendDeferred(const Pass& pass) {
     return credit_.MayHave(agent);
   };
   while (const auto debt = deferred_.Take(may_have)) {
-    const LabelEntry* entry = labels_.shard.Find(debt->second);
-    if (entry == nullptr || entry->value.IsNone()) continue;
+    if (!labels_.shard.IsBound(debt->second)) continue;
     SendValue({debt->first}, debt->second, pass.out, Sending::kDemanded);
     pass.out.WakeAt(
         pass.now);  // there may be more that may go once these are queued

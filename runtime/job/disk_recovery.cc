@@ -31,7 +31,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   out.retired_rows = labels_.watermarks.RetiredRows(all);
   for (const Label& label :
        labels_.shard.Select([](const Label&, const LabelEntry& entry) {
-         return !entry.value.IsNone() && !entry.value.IsHollow();
+         return entry.IsBound() && !entry.value.IsHollow();
        })) {
     const Value& value = labels_.shard.Find(label)->value;
     out.values.emplace_back(label, value.IsView() ? value.Copy() : value);
@@ -92,7 +92,7 @@ void DiskRecovery::Adopt(const Pass& pass, const Label& label,
   if (!is_known) return;
   if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
   LabelEntry* entry = &labels_.shard.Get(label);
-  if (!entry->value.IsNone()) return;
+  if (entry->IsBound()) return;
   job_.stall.NoteProgress(pass.now);
   if (is_on_disk) {
     storage_.Adopt(label, *entry, value);
@@ -168,8 +168,8 @@ void DiskRecovery::AdvanceStorage(const Pass& pass) {
   // Before room is made: where memory is always short, a value that was loaded
   // would go again before it is sent, and be asked for without end.
   for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
-    const LabelEntry* entry = labels_.shard.Find(loaded.label);
-    if (entry == nullptr || entry->value.IsNone()) continue;
+    const LabelEntry* entry = labels_.shard.FindBound(loaded.label);
+    if (entry == nullptr) continue;
     results_.HandOutIfRequested(loaded.label, entry->value);
     if (!loaded.targets.empty()) {
       sender_.SendValue(std::move(loaded.targets), loaded.label, pass.out,

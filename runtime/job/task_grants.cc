@@ -122,9 +122,8 @@ void TaskGrants::GrantTasks(const Pass& pass) {
       absl::btree_set<Label> own;
       job_.relations.ForEachRequired(
           record->task, [&](int, const Label& label) {
-            const LabelEntry* entry = labels_.shard.Find(label);
-            const bool is_own = entry != nullptr && entry->is_home;
-            if (is_own && !entry->value.IsNone()) own.insert(label);
+            const LabelEntry* entry = labels_.shard.FindBound(label);
+            if (entry != nullptr && entry->is_home) own.insert(label);
           });
       for (const Label& label : own) {
         sender_.SendValue({thief}, label, pass.out, Sending::kCopy);

@@ -12,8 +12,8 @@ namespace dogged {
 void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == job_.self) return;
   job_.goal.hears_search |= body.certain;
-  LabelEntry* entry = labels_.shard.Find(body.label);
-  if (entry != nullptr && !entry->value.IsNone()) {
+  LabelEntry* entry = labels_.shard.FindBound(body.label);
+  if (entry != nullptr) {
     if (sender_.IsOnItsWay(from, body.label)) {
       return;
     }
@@ -60,8 +60,7 @@ void Demands::RecomputeIfGone(const Label& label) {
   if (!labels_.watermarks.IsRetired(label) &&
       !labels_.watermarks.WasBound(label))
     return;
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) return;
+  if (labels_.shard.IsBound(label)) return;
   labels_.watermarks.MarkRecomputing(label);
 }
 
@@ -99,8 +98,7 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
 }
 
 void Demands::ResolveDemand(const Pass& pass, const OpenDemand& open) {
-  const LabelEntry* entry = labels_.shard.Find(open.label);
-  if (entry != nullptr && !entry->value.IsNone()) return;
+  if (labels_.shard.IsBound(open.label)) return;
   // The label may have been bound, used and retired since the demand was
   // opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;

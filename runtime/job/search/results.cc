@@ -42,8 +42,7 @@ bool Results::OpenResults() {
       return false;
     }
     const Label& label = job_.goal.results[job_.goal.next_result++];
-    const LabelEntry* entry = labels_.shard.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) continue;
+    if (labels_.shard.IsBound(label)) continue;
     const std::optional<Task> producer = job_.relations.ProducerOf(label);
     if (!producer.has_value() || tasks_.IsInFlight(*producer)) continue;
     const DemandedTask* known = tasks_.demanded().Find(*producer);
@@ -81,8 +80,8 @@ void Results::AskForRequested(const Pass& pass, const Label& label) {
   requests_.asks.emplace(pass.now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // The label may have been bound while its home was elsewhere.
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry != nullptr) {
     HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
@@ -115,8 +114,8 @@ void Results::CountDurableResults() {
   while (job_.goal.rounds.HasEnded() &&
          job_.stats.results_durable < std::ssize(job_.goal.results)) {
     const Label& label = job_.goal.results[job_.stats.results_durable];
-    const LabelEntry* entry = labels_.shard.Find(label);
-    if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
+    const LabelEntry* entry = labels_.shard.FindBound(label);
+    if (entry == nullptr || !entry->is_home ||
         !retention_.IsDurable(label, *entry)) {
       return;
     }

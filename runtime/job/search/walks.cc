@@ -42,8 +42,7 @@ bool Walks::StartWalk(absl::Time now) {
     const int64_t at = job_.rng.Below(count);
     for (int64_t i = 0; i < count && !start.has_value(); ++i) {
       const Label& label = (*labels)[(at + i) % count];
-      const LabelEntry* entry = labels_.shard.Find(label);
-      if (entry == nullptr || entry->value.IsNone()) start = label;
+      if (!labels_.shard.IsBound(label)) start = label;
     }
   }
   if (!start.has_value()) return false;
@@ -95,8 +94,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
   const Label& label = lookup.label;
   AnswerBody out{.label = label,
                  .newest = labels_.watermarks.NewestBound(label)};
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) {
+  if (labels_.shard.IsBound(label)) {
     out.state = LabelState::kBound;
     return out;
   }
@@ -123,8 +121,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
 }
 
 bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
-  const LabelEntry* entry = labels_.shard.Find(body.wanted);
-  if (entry != nullptr && !entry->value.IsNone()) return false;
+  if (labels_.shard.IsBound(body.wanted)) return false;
   if (holder != job_.self && tasks_.IsInFlight(body.task)) return false;
   return tasks_.claims().Take(now, body.task, holder,
                               4 * job_.times.UsualTimeout());

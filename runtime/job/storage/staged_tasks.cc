@@ -83,8 +83,8 @@ void StagedTasks::Fetch(absl::Time now, Active& active) {
                                }
                              });
   for (const Label& label : hollow) {
-    const LabelEntry* entry = shard_.Find(label);
-    if (entry == nullptr || entry->value.IsNone()) {
+    const LabelEntry* entry = shard_.FindBound(label);
+    if (entry == nullptr) {
       remote_.emplace_back(label, active.record->task);
     } else if (entry->value.IsHollow()) {
       values_.Load(label, {});

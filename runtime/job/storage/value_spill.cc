@@ -59,8 +59,8 @@ void ValueSpill::StartWrites() {
       to_evict_.pop_front();
     }
     if (!label.has_value()) return;
-    LabelEntry* entry = shard_.Find(*label);
-    if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
+    LabelEntry* entry = shard_.FindBound(*label);
+    if (entry == nullptr || entry->value.IsHollow() ||
         entry->on_disk != OnDisk::kNo) {
       continue;
     }
@@ -76,8 +76,8 @@ void ValueSpill::Evict(int64_t target) {
   while (left-- > 0 && live_bytes() - unwritten_bytes > target) {
     const Label label = resident_.front();
     resident_.pop_front();
-    LabelEntry* entry = shard_.Find(label);
-    if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
+    LabelEntry* entry = shard_.FindBound(label);
+    if (entry == nullptr || entry->value.IsHollow() ||
         entry->value.bytes() < kHollowedMin) {
       continue;
     }

@@ -37,8 +37,7 @@ TaskTable::TaskTable(JobContext& job, LabelTable& labels, JobStorage& storage,
 
 bool TaskTable::IsDone(const Task& task) const {
   const Label first = job_.relations.FirstCreated(task);
-  const LabelEntry* entry = labels_.shard.Find(first);
-  if (entry != nullptr && !entry->value.IsNone()) return true;
+  if (labels_.shard.IsBound(first)) return true;
   // Nothing orders the versions of a row of leaves.
   if (job_.relations.RequiredCount(task) == 0) {
     return labels_.watermarks.IsRetired(first) ||
