@@ -154,7 +154,7 @@ std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
     const Task task = batch.Take();
     if (!sources_.IsWanted(batch, task)) continue;
     if (batch.use < 0) {
-      const TaskClass& c = relations_.program().classes[task.task_class];
+      const TaskClass& c = relations_.ClassOf(task);
       record = worker.pool.Get(task, static_cast<int>(c.uses.size()));
     } else if (worker.batch_record != nullptr) {
       // The record's input is still there: tasks that share one value need not
@@ -206,7 +206,7 @@ void LocalRun::RunTask(Worker& worker, std::unique_ptr<Activation> record) {
   record = gate_.Admit(std::move(record));
   if (record == nullptr) return;
   const Task task = record->task;
-  const TaskClass& task_class = relations_.program().classes[task.task_class];
+  const TaskClass& task_class = relations_.ClassOf(task);
   const Kernel& kernel = *kernels_[task_class.kernel];
   ValueList outputs(task_class.creates.size());
   const absl::Status status = RunKernel(
@@ -263,7 +263,7 @@ void LocalRun::Bind(Worker& worker, const Label& label, Value& value) {
 
 void LocalRun::Release(Worker& worker, std::unique_ptr<Activation> record) {
   if (by_priority_) {
-    const TaskClass& c = relations_.program().classes[record->task.task_class];
+    const TaskClass& c = relations_.ClassOf(record->task);
     record->priority = c.priority.Evaluate(record->task.index);
   }
   if (worker.ready.size() >= kReadyMax) FlushReady(worker, /*keep_one=*/false);

@@ -372,14 +372,14 @@ std::string Program::LabelText(const Label& label) const {
   if (!InRange(label.array, arrays.size())) {
     return label.ToString(absl::StrCat("array", label.array));
   }
-  return label.ToString(arrays[label.array].name);
+  return label.ToString(ArrayOf(label).name);
 }
 
 std::string Program::TaskText(const Task& task) const {
   if (!InRange(task.task_class, classes.size())) {
     return absl::StrCat("class", task.task_class, task.index.ToString());
   }
-  return absl::StrCat(classes[task.task_class].name, task.index.ToString());
+  return absl::StrCat(ClassOf(task).name, task.index.ToString());
 }
 
 void Program::Encode(Encoder& out) const {

@@ -40,7 +40,7 @@ std::optional<Task> Relations::ProducerOf(const Label& label) const {
 void Relations::ForEachRequired(
     const Task& task,
     absl::FunctionRef<void(int use, const Label& label)> visit) const {
-  const TaskClass& c = program_->classes[task.task_class];
+  const TaskClass& c = program_->ClassOf(task);
   for (size_t u = 0; u < c.uses.size(); ++u) {
     const Use& use = c.uses[u];
     if (!use.guard.Holds(task.index)) continue;
@@ -50,7 +50,7 @@ void Relations::ForEachRequired(
 }
 
 int Relations::RequiredCount(const Task& task) const {
-  const TaskClass& c = program_->classes[task.task_class];
+  const TaskClass& c = program_->ClassOf(task);
   int count = 0;
   for (const Use& use : c.uses) count += use.guard.Holds(task.index) ? 1 : 0;
   return count;
@@ -59,7 +59,7 @@ int Relations::RequiredCount(const Task& task) const {
 void Relations::ForEachCreated(
     const Task& task,
     absl::FunctionRef<void(int create, const Label& label)> visit) const {
-  const TaskClass& c = program_->classes[task.task_class];
+  const TaskClass& c = program_->ClassOf(task);
   for (size_t i = 0; i < c.creates.size(); ++i) {
     visit(static_cast<int>(i),
           Label{.array = c.creates[i].array,
@@ -68,7 +68,7 @@ void Relations::ForEachCreated(
 }
 
 Label Relations::FirstCreated(const Task& task) const {
-  const Create& create = program_->classes[task.task_class].creates[0];
+  const Create& create = program_->ClassOf(task).creates[0];
   return {.array = create.array, .index = Apply(create.map, task.index)};
 }
 
@@ -99,7 +99,7 @@ int64_t Relations::ConsumerCount(const Label& label) const {
 bool Relations::IsTask(const Task& task) const {
   return task.task_class >= 0 &&
          task.task_class < std::ssize(program_->classes) &&
-         program_->classes[task.task_class].domain.Contains(task.index);
+         program_->ClassOf(task).domain.Contains(task.index);
 }
 
 bool Relations::IsResult(const Label& label) const {

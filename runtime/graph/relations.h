@@ -24,6 +24,12 @@ class Relations {
   explicit Relations(const Program& program);
 
   const Program& program() const { return *program_; }
+  const Array& ArrayOf(const Label& label) const {
+    return program_->ArrayOf(label);
+  }
+  const TaskClass& ClassOf(const Task& task) const {
+    return program_->ClassOf(task);
+  }
 
   // The task that creates `label`; none if no task does. O(classes that
   // create the array).

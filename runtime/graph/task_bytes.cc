@@ -55,7 +55,7 @@ class Sampler {
 }  // namespace
 
 const Kernel* TaskBytes::KernelOf(const Task& task) const {
-  const TaskClass& task_class = relations_.program().classes[task.task_class];
+  const TaskClass& task_class = relations_.ClassOf(task);
   return kernels_[task_class.kernel].get();
 }
 

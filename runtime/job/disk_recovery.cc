@@ -86,10 +86,7 @@ void DiskRecovery::OnDisk(const Pass& pass, const ValueStore::Event& event) {
 
 void DiskRecovery::Adopt(const Pass& pass, const Label& label,
                          const Value& value, bool is_on_disk) {
-  const bool is_known =
-      label.array < std::ssize(job_.program().arrays) &&
-      label.index.size() == job_.program().arrays[label.array].rank;
-  if (!is_known) return;
+  if (!labels_.places.IsKnown(label)) return;
   if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
   LabelEntry* entry = &labels_.shard.Get(label);
   if (entry->IsBound()) return;

@@ -152,8 +152,7 @@ void JobRun::OnCompletion(const Pass& pass, Completion completion) {
   job_.stall.NoteProgress(pass.now);
   ++job_.stats.tasks_executed;
   job_.times.NoteEnded(completion.task.task_class, completion.elapsed);
-  const TaskClass& task_class =
-      job_.program().classes[completion.task.task_class];
+  const TaskClass& task_class = job_.relations.ClassOf(completion.task);
   if (tasks_.kernels() != nullptr) {  // else it is of an earlier run, too
     job_.stats.flops +=
         (*tasks_.kernels())[task_class.kernel]->Flops(completion.task);

@@ -53,7 +53,7 @@ bool ProgramLabels::IsKnown(const Label& label) const {
 }
 
 uint64_t ProgramLabels::KeyOf(const Label& label) const {
-  return AffinityKey(relations_.program().arrays[label.array], label.index);
+  return AffinityKey(relations_.ArrayOf(label), label.index);
 }
 
 std::string ProgramLabels::TextOf(const Label& label) const {

@@ -93,7 +93,7 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   if (!job_.forward || !newest.has_value() || steps <= 1) return label;
   if (open.certain && !is_far) return label;
   Label target = label;
-  target.index[job_.program().arrays[label.array].version_index] = *newest + 1;
+  target.index[job_.relations.ArrayOf(label).version_index] = *newest + 1;
   return target;
 }
 

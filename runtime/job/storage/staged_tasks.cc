@@ -12,7 +12,7 @@ constexpr int kTriesMax = 2;
 }  // namespace
 
 StagedTasks::Key StagedTasks::KeyOf(const Task& task) const {
-  const TaskClass& c = relations_.program().classes[task.task_class];
+  const TaskClass& c = relations_.ClassOf(task);
   return {-c.priority.Evaluate(task.index), task};
 }
 

@@ -117,8 +117,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
     return;
   }
   in_flight_.insert(task);
-  record->priority =
-      job_.program().classes[task.task_class].priority.Evaluate(task.index);
+  record->priority = job_.relations.ClassOf(task).priority.Evaluate(task.index);
   record = stealing_.GrantIfExpected(std::move(record));
   if (record == nullptr) return;
   if (!MayStart() || IsHeld(task)) {
@@ -249,7 +248,7 @@ void TaskTable::CountReads(const Activation& record) {
 
 bool TaskTable::HasInputs(const Activation& record) {
   if (job_.inputs == nullptr) return true;
-  const TaskClass& task_class = job_.program().classes[record.task.task_class];
+  const TaskClass& task_class = job_.relations.ClassOf(record.task);
   const Kernel& kernel = *(*kernels_)[task_class.kernel];
   return !kernel.ReadsInputs() || job_.inputs->Pin(record.task, kernel);
 }
@@ -269,7 +268,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
   if (!HasInputs(*record)) return unsupplied_.Put(std::move(record));
   CountReads(*record);
   const Task& task = record->task;
-  const TaskClass& task_class = job_.program().classes[task.task_class];
+  const TaskClass& task_class = job_.relations.ClassOf(task);
   const auto makes_results = [&] {
     bool out = false;
     job_.relations.ForEachCreated(task, [&](int, const Label& label) {
@@ -295,7 +294,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
 
 bool TaskTable::StartLeaf(const Task& task) {
   if (in_flight_.contains(task) || job_.goal.rounds.IsAhead(task)) return false;
-  const TaskClass& task_class = job_.program().classes[task.task_class];
+  const TaskClass& task_class = job_.relations.ClassOf(task);
   auto record =
       activation_pool_.Get(task, static_cast<int>(task_class.uses.size()));
   Submit(std::move(record));
