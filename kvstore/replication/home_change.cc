@@ -234,16 +234,13 @@ void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
   const Value value = entry->value;
   if (is_home && !entry->is_home) {
     entry->copies.clear();
-    replication_.BecomeHome(label, *entry);
-    if (offers_.IsRecovering(pass.now)) offers_.NoteFound(label, pass.out);
-    labels_.watermarks.NoteBound(label);
+    replication_.BecomeHome(label, *entry, offers_.IsRecovering(pass.now),
+                            pass.out);
     replication_.Announce(pass, label);
-    retention_.TellLocalConsumers(label, value, job_.self, pass.out);
   } else if (is_home) {
     PublishToNew(pass, label, *entry, before);
     entry->announce_interval_ms = 0;
     replication_.ScheduleAnnounce(pass.now, *entry);
-    retention_.TellLocalConsumers(label, value, job_.self, pass.out);
   } else {
     const bool alone = entry->is_home || before.RankOf(key, job_.self) < 0;
     entry->is_home = false;
@@ -260,8 +257,7 @@ void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
     }
     return;
   }
-  retention_.ReportIfDurable(label, pass.out);
-  retention_.RetireIfUnneeded(label, pass.out);
+  retention_.NoteBound(label, value, pass.out);
 }
 
 }  // namespace dogged

@@ -58,11 +58,14 @@ void Replication::BindOutput(const Pass& pass, const Label& label,
   retention_.TellLocalConsumers(label, value, job_.self, pass.out);
 }
 
-void Replication::BecomeHome(const Label& label, LabelEntry& entry) {
+void Replication::BecomeHome(const Label& label, LabelEntry& entry,
+                             bool is_found, Outbox& out) {
   entry.is_home = true;
   entry.producer_reported = false;
   entry.consumers.Reset(job_.relations.ReaderCount(label));
   entry.announce_interval_ms = 0;
+  if (is_found) offers_.NoteFound(label, out);
+  labels_.watermarks.NoteBound(label);
 }
 
 void Replication::BindAtHome(const Pass& pass, const Label& label,
@@ -73,16 +76,13 @@ void Replication::BindAtHome(const Pass& pass, const Label& label,
   producers_.NoteMade(label);
   if (!*bound && entry->is_home) return;  // an equal second bind
   producers_.NoteProgress(pass.now);
-  BecomeHome(label, *entry);
-  if (offers_.IsRecovering(pass.now)) offers_.NoteFound(label, pass.out);
-  entry->made_here |= from == job_.self;
-  labels_.high_fanout.CountAnew(
-      label);  // it may have been dropped, and made again
   const bool is_new = !labels_.watermarks.WasBound(label) &&
                       !labels_.watermarks.IsRecomputing(label);
-  (void)labels_.watermarks.TakeReleasedEarly(
-      label);  // made again, and reported by itself
-  labels_.watermarks.NoteBound(label);
+  BecomeHome(label, *entry, offers_.IsRecovering(pass.now), pass.out);
+  entry->made_here |= from == job_.self;
+  // It may have been dropped, and made again; then it is reported by itself.
+  labels_.high_fanout.CountAnew(label);
+  (void)labels_.watermarks.TakeReleasedEarly(label);
   producers_.NoteBound(label, value, is_new);
 
   absl::btree_set<AgentId> targets(entry->waiters.begin(),
@@ -104,9 +104,7 @@ void Replication::BindAtHome(const Pass& pass, const Label& label,
   if (!targets.empty()) sender_.SendValue(std::move(targets), label, pass.out);
   ScheduleAnnounce(pass.now, *entry);
   producers_.HandOut(label, value);
-  retention_.TellLocalConsumers(label, value, job_.self, pass.out);
-  retention_.ReportIfDurable(label, pass.out);
-  retention_.RetireIfUnneeded(label, pass.out);
+  retention_.NoteBound(label, value, pass.out);
 }
 
 void Replication::AddMissingReplicas(const Label& label,

@@ -43,7 +43,11 @@ class Replication {
   void NoteMembers(absl::Time now, int64_t lost);
   // It was made here.
   void BindOutput(const Pass& pass, const Label& label, const Value& value);
-  void BecomeHome(const Label& label, LabelEntry& entry);
+  // This agent, which holds `label`, is its home from here on: no consumer is
+  // known to be done. `is_found`: it is out of a directory, or may be, see
+  // DiskOffers.
+  void BecomeHome(const Label& label, LabelEntry& entry, bool is_found,
+                  Outbox& out);
   void HandlePublish(const Pass& pass, AgentId from, const PublishBody& body);
   void HandleAnnounce(const Pass& pass, AgentId from, const AnnounceBody& body);
   void HandleStored(const Pass& pass, AgentId from, const AnnounceBody& body);

@@ -100,9 +100,9 @@ void DiskRecovery::Adopt(const Pass& pass, const Label& label,
   results_.HandOutIfRequested(label, value);
   const Value held = entry->value;
   if (labels_.places.IsHome(label)) {
-    replication_.BecomeHome(label, *entry);
-    offers_.NoteFound(label, pass.out);
-    if (!labels_.watermarks.WasBound(label)) {
+    const bool is_new = !labels_.watermarks.WasBound(label);
+    replication_.BecomeHome(label, *entry, /*is_found=*/true, pass.out);
+    if (is_new) {
       const std::optional<Task> producer = job_.relations.ProducerOf(label);
       if (producer.has_value() &&
           job_.relations.FirstCreated(*producer) == label) {
@@ -110,7 +110,6 @@ void DiskRecovery::Adopt(const Pass& pass, const Label& label,
       }
       if (job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
     }
-    labels_.watermarks.NoteBound(label);
     job_.goal.has_news |= job_.goal.rounds.Note(label, held);
     absl::btree_set<AgentId> waiters(entry->waiters.begin(),
                                      entry->waiters.end());
@@ -121,9 +120,7 @@ void DiskRecovery::Adopt(const Pass& pass, const Label& label,
     }
   }
   replication_.Announce(pass, label);
-  retention_.TellLocalConsumers(label, held, job_.self, pass.out);
-  retention_.ReportIfDurable(label, pass.out);
-  retention_.RetireIfUnneeded(label, pass.out);
+  retention_.NoteBound(label, held, pass.out);
 }
 
 void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
