@@ -16,7 +16,7 @@ void LabelTable::CheckInvariants(const LabelContext& job) const {
     DOGGED_CHECK(!is_bound || entry.waiters.empty())
         << "label " << name() << " is bound, and "
         << entry.waiters.front().ToString() << " waits for it";
-    DOGGED_CHECK(!is_bound || !entry.value.IsHollow() ||
+    DOGGED_CHECK(!is_bound || !entry.value.IsSpilled() ||
                  entry.on_disk == OnDisk::kYes)
         << "label " << name() << " is spilled and not on disk";
     DOGGED_CHECK(entry.is_home == (is_bound && places.IsHome(label)))

@@ -8,7 +8,7 @@
 //   unbound       no value here; agents may wait for it       shard, or nothing
 //   bound         a value is held; at its home its consumers  shard
 //                 are counted
-//   spilled       bound, and its bytes are on disk only       shard (hollow)
+//   spilled       bound, and its bytes are on disk only       shard
 //   retired       was dropped: its consumers were done        watermarks
 //   recomputing   was retired or lost, and is needed again    watermarks
 //

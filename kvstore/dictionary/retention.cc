@@ -69,7 +69,7 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
       });
   known.have_value |= !job_.forward || !value.IsNone();
   if (!value.IsNone()) known.askers.clear();
-  if (!value.IsNone() && !value.IsHollow() && value.bytes() <= kKeptBytesMax) {
+  if (!value.IsNone() && !value.IsSpilled() && value.bytes() <= kKeptBytesMax) {
     known.value = value;
   }
   known.is_reported = known.left == 0;

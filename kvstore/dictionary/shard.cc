@@ -50,7 +50,7 @@ void Shard::Erase(const Label& label) {
 int64_t Shard::BytesInMemory() const {
   int64_t bytes = 0;
   for (const auto& [label, entry] : entries_) {
-    if (!entry.IsBound() || entry.value.IsHollow()) continue;
+    if (!entry.IsBound() || entry.value.IsSpilled()) continue;
     bytes += entry.value.bytes();
   }
   return bytes;

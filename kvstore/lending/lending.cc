@@ -123,7 +123,7 @@ bool Lending::MayLend(AgentId reader) const {
 }
 
 std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
-  if (!MayLend(reader) || value.IsHollow() || value.IsView()) {
+  if (!MayLend(reader) || value.IsSpilled() || value.IsView()) {
     return std::nullopt;
   }
   const std::optional<int64_t> offset = memory_.OffsetOf(value.data());
@@ -146,7 +146,7 @@ std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
 }
 
 std::optional<Place> Lending::PlaceOf(const Value& value) const {
-  if (options_.lent_bytes_max > 0 || value.IsNone() || value.IsHollow()) {
+  if (options_.lent_bytes_max > 0 || value.IsNone() || value.IsSpilled()) {
     return std::nullopt;
   }
   if (const auto offset = memory_.OffsetOf(value.data()); offset.has_value()) {

@@ -10,7 +10,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   LabelEntry* entry = labels_.shard.Find(label);
   entry->is_exposed = true;
   if (!conflicts_.LogDigest(label, entry->value.digest(), job_.self)) return;
-  if (entry->value.IsHollow()) {
+  if (entry->value.IsSpilled()) {
     storage_.Load(label, targets);
     return;
   }

@@ -40,15 +40,15 @@ std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
   if (bytes > end_) return std::nullopt;
   const int size_class = ClassOf(bytes);
   const int64_t size = SizeOfClass(size_class);
-  auto& [backed, hollow] = free_[size_class];
+  auto& [backed, unbacked] = free_[size_class];
   Taken out{.offset = next_, .is_backed = !backed.empty()};
   if (out.is_backed) {
     out.offset = backed.back();
     backed.pop_back();
     backed_bytes_ -= size;
-  } else if (!hollow.empty()) {
-    out.offset = hollow.back();
-    hollow.pop_back();
+  } else if (!unbacked.empty()) {
+    out.offset = unbacked.back();
+    unbacked.pop_back();
   } else if (size > end_ - next_) {
     return std::nullopt;
   } else {
@@ -85,8 +85,8 @@ std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
   return out;
 }
 
-void ArenaBlocks::GiveHollow(const Block& block) {
-  free_[block.size_class].hollow.push_back(block.offset);
+void ArenaBlocks::GiveUnbacked(const Block& block) {
+  free_[block.size_class].unbacked.push_back(block.offset);
 }
 
 }  // namespace dogged

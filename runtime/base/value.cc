@@ -157,9 +157,9 @@ Value Value::Copy() const {
 
 int64_t Value::RefusedBytes() { return RefusedByteCount(); }
 
-Value Value::Hollow() const {
-  if (IsNone() || IsHollow()) return *this;
-  Block* block = TryAllocate(type(), shape(), Kind::kHollow);
+Value Value::Spilled() const {
+  if (IsNone() || IsSpilled()) return *this;
+  Block* block = TryAllocate(type(), shape(), Kind::kSpilled);
   DOGGED_CHECK(block != nullptr) << "no memory for a header";
   block->digest = digest();
   return Value(block);
@@ -226,7 +226,7 @@ void Value::Encode(Encoder& out) const {
 }
 
 void Value::EncodeHead(Encoder& out) const {
-  DOGGED_CHECK(!IsHollow()) << "a hollow value of " << bytes() << " bytes";
+  DOGGED_CHECK(!IsSpilled()) << "a spilled value of " << bytes() << " bytes";
   out.PutU64(digest().low);
   out.PutU64(digest().high);
   out.PutU8(static_cast<uint8_t>(type()));

@@ -176,7 +176,7 @@ absl::Status InputArray::Read(const DenseBox& box, void* out) const {
     if (!status.ok()) return;
     const Value chunk =
         source_ == nullptr ? Value() : source_->Find({position_, index});
-    if (chunk.IsNone() || chunk.IsHollow() ||
+    if (chunk.IsNone() || chunk.IsSpilled() ||
         chunk.bytes() != grid_.BytesOf(index)) {
       status = absl::UnavailableError(
           absl::StrCat("chunk ", index, " of an input is not at hand"));

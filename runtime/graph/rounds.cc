@@ -86,7 +86,7 @@ std::optional<Label> Rounds::Condition() const {
 
 bool Rounds::Note(const Label& condition, const Value& value) {
   if (has_ended_ || !IsCondition(condition) || value.IsNone() ||
-      value.IsHollow()) {
+      value.IsSpilled()) {
     return false;
   }
   const int64_t round = (condition.index[0] - repeat_->first) / repeat_->step;

@@ -31,7 +31,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   out.retired_rows = labels_.watermarks.RetiredRows(all);
   for (const Label& label :
        labels_.shard.Select([](const Label&, const LabelEntry& entry) {
-         return entry.IsBound() && !entry.value.IsHollow();
+         return entry.IsBound() && !entry.value.IsSpilled();
        })) {
     const Value& value = labels_.shard.Find(label)->value;
     out.values.emplace_back(label, value.IsView() ? value.Copy() : value);

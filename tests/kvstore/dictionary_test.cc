@@ -260,13 +260,13 @@ TEST(Copies, AReplicaAnswersAndKeepsWhatItGets) {
   EXPECT_THAT(one.TakeAll(LabelMessage::kStored, DecodeAnnounce), SizeIs(1));
 }
 
-TEST(Copies, AHollowValueIsLoadedFirst) {
+TEST(Copies, ASpilledValueIsLoadedFirst) {
   OneDictionary one({});
   one.Bind(Row(kMine, 4), 1);
   ASSERT_TRUE(one.Holds(Row(kMine, 4)));
   LabelEntry& entry = *one.labels().shard.Find(Row(kMine, 4));
   entry.on_disk = OnDisk::kYes;
-  entry.value = entry.value.Hollow();
+  entry.value = entry.value.Spilled();
   one.dictionary().sender.SendValue({kPeer}, Row(kMine, 4), one.out());
   EXPECT_THAT(one.Published(), IsEmpty());
   EXPECT_THAT(one.storage.loads, ElementsAre(std::pair(Row(kMine, 4), kPeer)));

@@ -329,7 +329,7 @@ TEST_F(LendingTest, ALateMessageOfAnEarlierIncarnationEndsNoLoan) {
 TEST_F(LendingTest, WhatCantBeLentTravelsAsBytes) {
   EXPECT_FALSE(owner_->Lend(AgentId(9), Make(7)).has_value());
   EXPECT_FALSE(owner_->Lend(kReader, Value::Scalar(1)).has_value());
-  EXPECT_FALSE(owner_->Lend(kReader, Make(7).Hollow()).has_value());
+  EXPECT_FALSE(owner_->Lend(kReader, Make(7).Spilled()).has_value());
   const Value read = reader_->Borrow(kOwner, *owner_->Lend(kReader, Make(7)));
   EXPECT_FALSE(reader_->Lend(kOwner, read).has_value());
 }
@@ -343,7 +343,7 @@ TEST_F(LendingTest, SaysWhereAValueLies) {
     EXPECT_EQ(place->arena, owner_memory_.address());
     EXPECT_EQ(place->offset, loan.offset);
   }
-  EXPECT_FALSE(owner_->PlaceOf(made.Hollow()).has_value());
+  EXPECT_FALSE(owner_->PlaceOf(made.Spilled()).has_value());
   // An arena that is only kept here cannot be mapped.
   reader_->SetView(now_, View(std::vector<Member>{}));
   EXPECT_FALSE(reader_->PlaceOf(read).has_value());

@@ -67,7 +67,7 @@ std::vector<std::pair<Label, Value>> Results::TakeResults() {
 void Results::HandOutIfRequested(const Label& label, const Value& value) {
   const auto it = requests_.wanted.find(label);
   if (it == requests_.wanted.end()) return;
-  if (value.IsHollow()) {
+  if (value.IsSpilled()) {
     storage_.Load(label, {});
     return;
   }

@@ -33,10 +33,10 @@ std::vector<Task> StagedTasks::Tasks() const {
   return out;
 }
 
-int64_t StagedTasks::NextHollowBytes() const {
+int64_t StagedTasks::NextSpilledBytes() const {
   int64_t bytes = 0;
   for (const Value& input : staged_.begin()->second->inputs) {
-    if (input.IsHollow()) bytes += input.bytes();
+    if (input.IsSpilled()) bytes += input.bytes();
   }
   return bytes;
 }
@@ -47,7 +47,7 @@ void StagedTasks::StartNext(absl::Time now, int64_t bytes) {
   Active active{.record = std::move(first->second), .bytes = bytes};
   staged_.erase(first);
   for (const Value& input : active.record->inputs) {
-    if (input.IsHollow()) ++active.missing;
+    if (input.IsSpilled()) ++active.missing;
   }
   if (active.missing > 0) Fetch(now, active);
   active_[key] = std::move(active);
@@ -63,7 +63,7 @@ void StagedTasks::Fill(Active& active, const Label& label, const Value& value) {
   relations_.ForEachRequired(
       active.record->task, [&](int use, const Label& required) {
         Value& input = active.record->inputs[use];
-        if (required == label && input.IsHollow() &&
+        if (required == label && input.IsSpilled() &&
             input.digest() == value.digest()) {
           input = value;
           --active.missing;
@@ -75,18 +75,18 @@ void StagedTasks::Fill(Active& active, const Label& label, const Value& value) {
 void StagedTasks::Fetch(absl::Time now, Active& active) {
   ++active.tries;
   active.next_try = now + active.tries * kRetryInterval;
-  std::vector<Label> hollow;
+  std::vector<Label> spilled;
   relations_.ForEachRequired(active.record->task,
                              [&](int use, const Label& label) {
-                               if (active.record->inputs[use].IsHollow()) {
-                                 hollow.push_back(label);
+                               if (active.record->inputs[use].IsSpilled()) {
+                                 spilled.push_back(label);
                                }
                              });
-  for (const Label& label : hollow) {
+  for (const Label& label : spilled) {
     const LabelEntry* entry = shard_.FindBound(label);
     if (entry == nullptr) {
       remote_.emplace_back(label, active.record->task);
-    } else if (entry->value.IsHollow()) {
+    } else if (entry->value.IsSpilled()) {
       values_.Load(label, {});
     } else {
       Fill(active, label, entry->value);

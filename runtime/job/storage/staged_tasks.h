@@ -1,4 +1,4 @@
-// StagedTasks: tasks whose inputs are hollow, or that wait for room. The most
+// StagedTasks: tasks whose inputs are spilled, or that wait for room. The most
 // urgent ones become active: their inputs are loaded, and room is reserved for
 // them, so no two tasks wait for each other's memory. A task whose inputs don't
 // come is returned.
@@ -47,7 +47,7 @@ class StagedTasks {
   // --- the one that is next
   bool HasNext() const { return !staged_.empty(); }
   const Task& Next() const { return staged_.begin()->first.second; }
-  int64_t NextHollowBytes() const;  // of its inputs
+  int64_t NextSpilledBytes() const;  // of its inputs
   // It becomes active; `bytes` are reserved for its inputs and outputs.
   void StartNext(absl::Time now, int64_t bytes);
 

@@ -409,7 +409,7 @@ void TaskTable::Return(std::unique_ptr<Activation> record) {
   in_flight_.erase(task);
   for (size_t use = 0; use < record->inputs.size(); ++use) {
     const Value& input = record->inputs[use];
-    if (input.IsNone() || input.IsHollow()) continue;
+    if (input.IsNone() || input.IsSpilled()) continue;
     (void)activations_.Mark(task, static_cast<int>(use), input,
                             activation_pool_);
   }
