@@ -40,7 +40,7 @@ void TaskGrants::AskForTasks(const Pass& pass) {
     return;
   }
   const int64_t busy =
-      tasks_.ready().size() + storage_.staged_count() +
+      tasks_.ready().size() + storage_.loading_count() +
       std::max(job_.executor.unfinished_count(), std::ssize(tasks_.remote()));
   const int64_t idle = job_.executor.worker_count() - busy;
   if (idle <= 0 || !labels_.places.placement().Contains(job_.self)) {

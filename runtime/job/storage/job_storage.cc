@@ -55,13 +55,13 @@ void JobStorage::Relieve(absl::Time now,
 
 // --- tasks
 
-bool JobStorage::MustStage(const Activation& record) const {
+bool JobStorage::MustLoad(const Activation& record) const {
   for (const Value& input : record.inputs) {
     if (input.IsSpilled()) return true;
   }
   return has_store() && bytes_max() > 0 &&
          relations_.RequiredCount(record.task) > 0 &&
-         (staged_count() > 0 || IsPressed());
+         (loading_count() > 0 || IsPressed());
 }
 
 void JobStorage::SetKernels(std::shared_ptr<const KernelTable> kernels,

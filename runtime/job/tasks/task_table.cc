@@ -129,7 +129,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
 
 int64_t TaskTable::running_count() const {
   return executing_count() - stealing_.granted_count() -
-         storage_.staged_count();
+         storage_.loading_count();
 }
 
 // The workers can do with another task of this job; other jobs have their own
@@ -189,8 +189,8 @@ void TaskTable::StartReady() {
 }
 
 void TaskTable::Start(std::unique_ptr<Activation> record) {
-  if (storage_.MustStage(*record)) {
-    storage_.Stage(std::move(record));
+  if (storage_.MustLoad(*record)) {
+    storage_.AddLoading(std::move(record));
   } else {
     Execute(std::move(record));
   }
@@ -324,7 +324,7 @@ void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
   // Other agents run the tasks that have not started: also granted ones, about
   // which their homes hear no more.
   std::vector<Task> waiting = ready_.All();
-  for (const Task& task : storage_.StagedTasks()) waiting.push_back(task);
+  for (const Task& task : storage_.AllLoading()) waiting.push_back(task);
   for (const auto& [task, remote] : remote_) {
     if (!in_flight_.contains(task)) waiting.push_back(task);
   }
@@ -358,7 +358,7 @@ void TaskTable::DropMovedTasks() {
     return true;
   });
   for (const Task& task : demanded_.All()) look_at(task);
-  for (const Task& task : storage_.StagedTasks()) look_at(task);
+  for (const Task& task : storage_.AllLoading()) look_at(task);
   for (const Task& task : unsupplied_.All()) look_at(task);
   for (const Task& task : ready_.All()) look_at(task);
   for (const Task& task : future_.All()) look_at(task);
@@ -436,7 +436,7 @@ const char* TaskTable::PlaceOf(const Task& task) const {
   const std::pair<bool, const char*> places[] = {
       {stealing_.IsGranted(task), "granted"},
       {ready_.Contains(task), "ready"},
-      {storage_.IsStaged(task), "loading"},
+      {storage_.IsLoading(task), "loading"},
       {unsupplied_.Contains(task), "unsupplied"}};
   const char* found = nullptr;
   for (const auto& [is_there, name] : places) {
@@ -459,7 +459,7 @@ void TaskTable::CheckInvariants() const {
         << "task " << name(task) << " is in flight and of a future round";
   }
   const int64_t in_places = stealing_.granted_count() + ready_.size() +
-                            storage_.staged_count() + unsupplied_.size();
+                            storage_.loading_count() + unsupplied_.size();
   DOGGED_CHECK(placed == in_places)
       << placed << " tasks in flight are in a place, and places have "
       << in_places;
