@@ -104,11 +104,11 @@ void TaskGrants::GrantTasks(const Pass& pass) {
     for (const AgentId thief : tasks_.stealing().Thieves(pass.now)) {
       if (thief == job_.self || !labels_.places.placement().Contains(thief))
         continue;
-      auto record = tasks_.ready().TakeLast([&](const Activation& parked) {
-        return !tasks_.IsHeld(parked.task) &&
-               labels_.places.IsMine(parked.task) &&
-               !tasks_.IsWhollyDone(parked.task) &&
-               BytesToMove(parked, thief) * kTimeOfByte <
+      auto record = tasks_.ready().TakeLast([&](const Activation& ready) {
+        return !tasks_.IsHeld(ready.task) &&
+               labels_.places.IsMine(ready.task) &&
+               !tasks_.IsWhollyDone(ready.task) &&
+               BytesToMove(ready, thief) * kTimeOfByte <
                    job_.times.AtLeast(pass.now);
       });
       if (record == nullptr) continue;
