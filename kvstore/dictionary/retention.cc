@@ -42,8 +42,9 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
     }
   }
   if (wanted) {
-    job_.messenger.SendTo(holder, LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        holder, LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
   }
 }
 
@@ -76,8 +77,9 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
   known.is_demanded |= wanted;
   labels_.high_fanout.Put(label, known);
   if (wanted) {
-    job_.messenger.SendTo(holder, LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        holder, LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
   }
   if (known.left > 0 || mine.count == 0) return;
   if (labels_.places.IsHome(label)) {

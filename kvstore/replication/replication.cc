@@ -362,9 +362,10 @@ void Replication::HandleAnnounce(const Pass& pass, AgentId from,
                           EncodeRetired({.label = body.label}), pass.out);
     return;
   } else if (rank >= 0 || (!held && producers_.IsRequested(body.label))) {
-    job_.messenger.SendTo(from, LabelMessage::kDemand,
-                          EncodeDemand({.label = body.label, .lazy = true}),
-                          pass.out);
+    job_.messenger.SendTo(
+        from, LabelMessage::kDemand,
+        EncodeDemand({.label = body.label, .kind = DemandKind::kFetch}),
+        pass.out);
     if (rank == 0 && offers_.IsRecovering(pass.now))
       offers_.NoteComing(body.label);
     if (rank == 0) return;  // binding it tells the consumers

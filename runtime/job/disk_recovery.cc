@@ -128,13 +128,15 @@ void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
       labels_.shard.Find(label)->copies;
   labels_.shard.Erase(label);
   if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        labels_.places.HomeOf(label), LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
     return;
   }
   for (const AgentId copy : copies) {
-    job_.messenger.SendTo(copy, LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        copy, LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
   }
   if (copies.empty()) {
     demands_.RecomputeIfGone(label);

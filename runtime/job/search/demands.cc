@@ -11,14 +11,15 @@ namespace dogged {
 
 void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == job_.self) return;
-  job_.goal.hears_search |= body.certain;
+  job_.goal.hears_search |= body.IsCertain();
   LabelEntry* entry = labels_.shard.FindBound(body.label);
   if (entry != nullptr) {
     if (sender_.IsOnItsWay(from, body.label)) {
       return;
     }
     // The first demand of a walk, or of a task that was given, repeats nothing.
-    const bool is_first = body.lazy && body.reader.has_value();
+    const bool is_first =
+        body.kind == DemandKind::kFetch && body.reader.has_value();
     if (!is_first) job_.stats.bytes_resent += entry->value.bytes();
     sender_.SendValue({from}, body.label, out, Sending::kDemanded);
     return;
@@ -32,15 +33,16 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   const std::optional<Task> producer = job_.relations.ProducerOf(body.label);
   if (!producer.has_value()) return;
   if (labels_.places.IsHome(body.label)) {
-    const bool may_be_late = body.lazy || body.reader.has_value();
+    const bool may_be_late =
+        body.kind == DemandKind::kFetch || body.reader.has_value();
     if (labels_.watermarks.IsRetired(body.label) && may_be_late &&
-        !body.insist) {
+        body.kind != DemandKind::kInsistent) {
       job_.messenger.SendTo(
           from, LabelMessage::kRetired,
           EncodeRetired({.label = body.label, .reader = body.reader}), out);
       return;
     }
-    if (body.certain) RecomputeIfGone(body.label);
+    if (body.IsCertain()) RecomputeIfGone(body.label);
     auto& waiters = labels_.shard.Get(body.label).waiters;
     if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
       waiters.push_back(from);
@@ -48,10 +50,10 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   } else if (!labels_.places.IsMine(*producer)) {
     return;  // the asker's view is another; it asks again
   }
-  if (!body.lazy) {
+  if (body.kind != DemandKind::kFetch) {
     open_.Add({.label = body.label,
                .depth = body.depth,
-               .certain = body.certain,
+               .certain = body.IsCertain(),
                .passed_on = !body.reader.has_value()});
   }
 }
@@ -124,11 +126,12 @@ void Demands::ResolveDemand(const Pass& pass, const OpenDemand& open) {
   }
   if (!labels_.places.IsMine(*producer)) {
     // A task with several outputs runs at the home of its first.
-    job_.messenger.SendTo(
-        labels_.places.HomeOf(*producer), LabelMessage::kDemand,
-        EncodeDemand(
-            {.label = target, .depth = open.depth, .certain = open.certain}),
-        pass.out);
+    job_.messenger.SendTo(labels_.places.HomeOf(*producer),
+                          LabelMessage::kDemand,
+                          EncodeDemand({.label = target,
+                                        .depth = open.depth,
+                                        .kind = GuessOrCertain(open.certain)}),
+                          pass.out);
     return;
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
@@ -200,12 +203,13 @@ void Demands::DemandInputs(const Pass& pass, const Task& task, int32_t depth,
                  .certain = demanded_task.certain});
     } else if (!is_wide ||
                labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
-      job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                            EncodeDemand({.label = label,
-                                          .reader = task,
-                                          .depth = demanded_task.depth + 1,
-                                          .certain = demanded_task.certain}),
-                            pass.out);
+      job_.messenger.SendTo(
+          labels_.places.HomeOf(label), LabelMessage::kDemand,
+          EncodeDemand({.label = label,
+                        .reader = task,
+                        .depth = demanded_task.depth + 1,
+                        .kind = GuessOrCertain(demanded_task.certain)}),
+          pass.out);
     }
   }
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -241,7 +245,9 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     if (labels_.places.HomeOf(label) != coming_from) {
       job_.messenger.SendTo(
           labels_.places.HomeOf(label), LabelMessage::kDemand,
-          EncodeDemand({.label = label, .reader = task, .lazy = true}), out);
+          EncodeDemand(
+              {.label = label, .reader = task, .kind = DemandKind::kFetch}),
+          out);
     }
   });
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -293,8 +299,7 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
                         EncodeDemand({.label = label,
                                       .reader = task,
                                       .depth = known->depth + 1,
-                                      .certain = true,
-                                      .insist = true}),
+                                      .kind = DemandKind::kInsistent}),
                         out);
   return true;
 }

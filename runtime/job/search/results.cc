@@ -84,12 +84,13 @@ void Results::AskForRequested(const Pass& pass, const Label& label) {
   if (entry != nullptr) {
     HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                          EncodeDemand({.label = label,
-                                        .depth = 1,
-                                        .certain = !job_.goal.is_demanded,
-                                        .lazy = job_.goal.is_demanded}),
-                          pass.out);
+    job_.messenger.SendTo(
+        labels_.places.HomeOf(label), LabelMessage::kDemand,
+        EncodeDemand({.label = label,
+                      .depth = 1,
+                      .kind = job_.goal.is_demanded ? DemandKind::kFetch
+                                                    : DemandKind::kCertain}),
+        pass.out);
   } else if (!job_.goal.is_demanded) {
     // Once the job is done only this request has a result made again whose
     // copies have all died.
