@@ -416,24 +416,6 @@ void Cluster::CountUnequal() {
       const std::optional<Digest> digest = run->KnownDigest(label);
       if (digest.has_value()) known.insert(*digest);
     }
-    if (known.size() > 1) {
-      fprintf(stderr, "TWO %s\n", job_->program.LabelText(label).c_str());
-      for (auto& n : nodes_) {
-        if (!n->agent) continue;
-        const JobRun* run = n->agent->FindRun(job_id_);
-        auto d = run ? run->KnownDigest(label) : std::nullopt;
-        fprintf(stderr,
-                " node %s place %d near %d contact %d knows %s held %d home? "
-                "fail %d\n",
-                n->id.ToString().c_str(), n->place, IsNearClient(*n),
-                clients_[0].contact == n.get(),
-                d ? d->ToString().c_str() : "none",
-                run ? (int)run->held_count() : -1,
-                run ? (int)!run->failure().ok() : -1);
-      }
-      fprintf(stderr, "result %d\n",
-              (int)(result != clients_[0].results.end()));
-    }
     if (known.size() > 1) ++outcome_.unequal_known;
   }
 }
