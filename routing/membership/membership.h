@@ -38,8 +38,10 @@
 #include "routing/membership/candidates.h"
 #include "routing/membership/failure_detector.h"
 #include "routing/membership/gossip_codec.h"
+#include "routing/membership/meeting.h"
 #include "routing/membership/record_gossip.h"
 #include "routing/membership/record_set.h"
+#include "routing/membership/relays.h"
 #include "routing/membership/view.h"
 #include "routing/transport/envelope.h"
 #include "routing/transport/outbox.h"
@@ -85,9 +87,6 @@ struct MembershipEvent {
   std::string cause;
   std::string key;
 };
-
-// How a meeting ends for the side that was asked.
-enum class Meeting : uint8_t { kMerged = 0, kTheyGiveWay = 1, kWeGiveWay = 2 };
 
 class Membership {
  public:
@@ -145,7 +144,7 @@ class Membership {
   }
   // By way of which agent messages to `to` go, since it does not hear this one
   // directly; none: directly. The first in rank of those that reach both.
-  AgentId RelayTo(AgentId to) const;
+  AgentId RelayTo(AgentId to) const { return relays_.RelayTo(to); }
   // Live agents from which nothing comes directly to `id`, as it says.
   std::vector<AgentId> UnheardBy(AgentId id) const;
   int64_t candidate_count() const { return candidates_.size(); }
@@ -199,7 +198,7 @@ class Membership {
   void RunGossip(Outbox& out);
   AgentId RandomPeer();
 
-  // --- membership_meeting.cc
+  // --- meetings, candidates, links that are down
   // This agent gives way to the others, of which one is at `address`.
   void GiveWay(absl::string_view cause, absl::string_view address);
   std::string AddressOf(AgentId id) const;
@@ -225,8 +224,7 @@ class Membership {
   absl::btree_map<AgentId, Entry> entries_;
   std::shared_ptr<const View> view_;     // of entries_
   mutable uint64_t members_digest_ = 0;  // of entries_; 0: to be computed
-  // Agents that do not hear this one directly, and the relays to them.
-  absl::btree_map<AgentId, AgentId> relays_;
+  Relays relays_;                        // of view_, and of who hears whom
   bool blob_changed_ = false;  // and is to be spread with the next gossip
   bool declared_dead_ = false;
   bool leaving_ = false;
