@@ -1,4 +1,5 @@
-// The blocking side of the control port.
+#include "routing/control/control_client.h"
+
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +14,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "routing/control/control_frame.h"
-#include "routing/control/control_socket.h"
 #include "routing/control/send_parts.h"
 #include "routing/control/socket_address.h"
 #include "runtime/base/clock.h"
