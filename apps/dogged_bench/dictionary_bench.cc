@@ -13,6 +13,7 @@
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/peers/stores.h"
 #include "kvstore/dictionary/shard.h"
+#include "routing/control/control_client.h"
 #include "routing/control/control_socket.h"
 #include "routing/control/poller.h"
 #include "routing/fabric/fabric_module.h"

@@ -60,9 +60,9 @@ class Node {
       }
       std::vector<Delivery> deliveries;
       for (const Message& message : messages) {
-        multicast_->Receive(now, message, outbox_, deliveries);
+        multicast_->Receive({now, outbox_}, message, deliveries);
       }
-      multicast_->Tick(now, outbox_);
+      multicast_->Tick({now, outbox_});
       std::vector<Message> to_self;
       packer_.Flush(view_->digest(), outbox_, *transport_, to_self);
       for (const Delivery& delivery : deliveries) {
@@ -118,7 +118,7 @@ class Node {
   void SetView() {
     view_ = std::make_shared<const View>(members_);
     multicast_->SetView(view_);
-    multicast_->Tick(clock_.Now(), outbox_);
+    multicast_->Tick({clock_.Now(), outbox_});
   }
 
   void Start(absl::string_view bytes, absl::string_view list) {

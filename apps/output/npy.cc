@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/output/file.h"
 #include "apps/output/mapped_value.h"
+#include "apps/output/npy_header.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 

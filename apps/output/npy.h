@@ -31,21 +31,6 @@ absl::Status WriteNpy(absl::string_view path, const Value& value);
 // As Python writes it: "(5, 3)", "(5,)", "()".
 std::string ShapeText(const Shape& shape);
 
-// Content of an .npy header.
-struct NpyHeader {
-  ElementType type = ElementType::kDouble;
-  bool is_fortran_order = false;
-  bool is_big_endian = false;
-  Shape shape;
-  int64_t data_bytes = 0;
-};
-
-// Reads the dictionary, which is Python text, of a header.
-absl::StatusOr<NpyHeader> ParseNpyDictionary(absl::string_view text);
-
-// Magic, version, length and dictionary, padded to a multiple of 64 bytes.
-std::string EncodeNpyHeader(ElementType type, const Shape& shape);
-
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_OUTPUT_NPY_H_

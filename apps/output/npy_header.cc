@@ -1,3 +1,5 @@
+#include "apps/output/npy_header.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>

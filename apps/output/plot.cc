@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "apps/output/plot_scale.h"
 #include "apps/output/run_text.h"
 #include "runtime/base/status.h"
 

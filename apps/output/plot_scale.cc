@@ -1,3 +1,5 @@
+#include "apps/output/plot_scale.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -5,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "apps/output/plot.h"
 #include "apps/output/run_text.h"
 
 namespace dogged {

@@ -14,8 +14,7 @@ absl::StatusOr<Value> MakeTile(const Relations& relations,
   const std::optional<Task> task = relations.ProducerOf(label);
   DOGGED_CHECK(task.has_value());
   DOGGED_CHECK(relations.RequiredCount(*task) == 0);
-  const TaskClass& task_class =
-      relations.program().classes[static_cast<size_t>(task->task_class)];
+  const TaskClass& task_class = relations.ClassOf(*task);
   std::vector<Value> inputs(task_class.uses.size());
   std::vector<Value> outputs(task_class.creates.size());
   KernelCall call{.task = *task,

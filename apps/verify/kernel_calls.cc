@@ -30,8 +30,7 @@ std::optional<KernelCalls::Call> KernelCalls::MakerOf(
     const Label& label) const {
   std::optional<Task> task = relations_.ProducerOf(label);
   if (!task.has_value()) return std::nullopt;
-  const TaskClass& c =
-      relations_.program().classes[static_cast<size_t>(task->task_class)];
+  const TaskClass& c = relations_.ClassOf(*task);
   const auto& body = bodies_[static_cast<size_t>(c.kernel)];
   if (!body.has_value()) return std::nullopt;
   std::vector<std::optional<Label>> uses(c.uses.size());
@@ -56,8 +55,7 @@ std::optional<KernelCalls::Call> KernelCalls::MakerOf(
 }
 
 double KernelCalls::ScalarOf(const Call& call, size_t position) const {
-  const TaskClass& c =
-      relations_.program().classes[static_cast<size_t>(call.task.task_class)];
+  const TaskClass& c = relations_.ClassOf(call.task);
   return dsl::ScalarsOf(*bodies_[static_cast<size_t>(c.kernel)],
                         call.task.index)[position];
 }

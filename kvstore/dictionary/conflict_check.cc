@@ -30,9 +30,8 @@ std::optional<bool> ConflictCheck::BindHere(const Label& label,
 
 bool ConflictCheck::CompareDigest(const Label& label, const Digest& digest,
                                   AgentId from) {
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone() &&
-      entry->value.digest() != digest) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry != nullptr && entry->value.digest() != digest) {
     FailOfConflict(label, entry->value.digest(), digest, from);
     return false;
   }
@@ -69,8 +68,8 @@ bool ConflictCheck::LogDigestOf(const Label& label, const Value& value,
 }
 
 std::optional<Digest> ConflictCheck::KnownDigest(const Label& label) const {
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone() && entry->value.HasDigest()) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry != nullptr && entry->value.HasDigest()) {
     return entry->value.digest();
   }
   return log_.Find(job_.relations.RowOf(label),
@@ -91,7 +90,7 @@ void ConflictCheck::MarkDigestsUntold(
   }
 }
 
-void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
+void ConflictCheck::TellDigests(const Pass& pass) {
   // Some packets: a stream would take the place of values.
   constexpr int64_t kDigestsAtOnce = 1 << 5;
   struct Part {
@@ -101,10 +100,10 @@ void ConflictCheck::TellDigests(absl::Time now, Outbox& out) {
   absl::btree_map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
     job_.messenger.SendTo(home, LabelMessage::kWatermarks,
-                          EncodeWatermarks(part.body), out);
+                          EncodeWatermarks(part.body), pass.out);
     part = Part();
   };
-  for (RowDigests& row : log_.TakeUntold(now)) {
+  for (RowDigests& row : log_.TakeUntold(pass.now)) {
     const AgentId home = labels_.places.HomeOf(row.row);
     if (home == job_.self) continue;
     Part& part = parts[home];

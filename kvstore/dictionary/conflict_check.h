@@ -46,7 +46,7 @@ class ConflictCheck {
   // Homes of rows that have `moved` are to hear which digests are logged.
   void MarkDigestsUntold(absl::Time now,
                          absl::FunctionRef<bool(const Label& row)> moved);
-  void TellDigests(absl::Time now, Outbox& out);
+  void TellDigests(const Pass& pass);
 
  private:
   // `mine`, which this agent holds or has held, and another digest.

@@ -20,7 +20,7 @@ DigestLog::DigestLog(int64_t versions_max, int64_t digests_max)
 }
 
 void DigestLog::Resize(Ring& ring, int64_t size) {
-  absl::InlinedVector<Digest, 1> before(static_cast<size_t>(size));
+  absl::InlinedVector<Digest, 1> before(size);
   before.swap(ring.digests);
   const int64_t kept = std::min<int64_t>(size, std::ssize(before));
   for (int64_t version = std::max<int64_t>(0, ring.newest - kept + 1);

@@ -15,7 +15,7 @@ HighFanoutLabels::HighFanoutLabels(const LabelRelations& relations)
 }
 
 bool HighFanoutLabels::HasHighFanout(const Label& label) const {
-  if (!may_be_wide_[static_cast<size_t>(label.array)]) return false;
+  if (!may_be_wide_[label.array]) return false;
   return known_.contains(label) ||
          relations_.HasMoreReaders(label, ConsumersDone::kNarrowMax);
 }

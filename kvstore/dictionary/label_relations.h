@@ -103,7 +103,7 @@ class LabelRelations {
 
  private:
   int32_t VersionIndexOf(const Label& label) const {
-    return version_index_[static_cast<size_t>(label.array)];
+    return version_index_[label.array];
   }
 
   const std::vector<int32_t> version_index_;

@@ -9,14 +9,14 @@ namespace dogged {
 void LabelTable::CheckInvariants(const LabelContext& job) const {
   (void)shard.Select([&](const Label& label, const LabelEntry& entry) {
     const auto name = [&] { return job.relations.TextOf(label); };
-    const bool is_bound = !entry.value.IsNone();
+    const bool is_bound = entry.IsBound();
     DOGGED_CHECK(is_bound || (!entry.is_home && entry.copies.empty() &&
                               entry.on_disk == OnDisk::kNo))
         << "label " << name() << " is unbound and has a home or copies";
     DOGGED_CHECK(!is_bound || entry.waiters.empty())
         << "label " << name() << " is bound, and "
         << entry.waiters.front().ToString() << " waits for it";
-    DOGGED_CHECK(!is_bound || !entry.value.IsHollow() ||
+    DOGGED_CHECK(!is_bound || !entry.value.IsSpilled() ||
                  entry.on_disk == OnDisk::kYes)
         << "label " << name() << " is spilled and not on disk";
     DOGGED_CHECK(entry.is_home == (is_bound && places.IsHome(label)))

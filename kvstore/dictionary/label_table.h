@@ -8,7 +8,7 @@
 //   unbound       no value here; agents may wait for it       shard, or nothing
 //   bound         a value is held; at its home its consumers  shard
 //                 are counted
-//   spilled       bound, and its bytes are on disk only       shard (hollow)
+//   spilled       bound, and its bytes are on disk only       shard
 //   retired       was dropped: its consumers were done        watermarks
 //   recomputing   was retired or lost, and is needed again    watermarks
 //
@@ -36,10 +36,8 @@ struct LabelTable {
 
   // None: it has to be demanded.
   Value ValueAtHand(const Label& label) {
-    const LabelEntry* entry = shard.Find(label);
-    return entry != nullptr && !entry->value.IsNone()
-               ? entry->value
-               : high_fanout.ValueOf(label);
+    const LabelEntry* entry = shard.FindBound(label);
+    return entry != nullptr ? entry->value : high_fanout.ValueOf(label);
   }
 
   // Ends the process, naming the label, unless each label's entry fits its

@@ -15,11 +15,11 @@ constexpr int64_t kKeptBytesMax = 8 << 10;
 
 bool Retention::IsSettled(const Reader& reader) const {
   const Label first = job_.relations.FirstMade(reader);
-  const LabelEntry* output = labels_.shard.Find(first);
-  const bool is_here = output != nullptr && !output->value.IsNone();
-  return is_here ? output->producer_reported || !labels_.places.IsHome(first)
-                 : !labels_.watermarks.IsReleasedEarly(first) &&
-                       !labels_.watermarks.IsUnverified(first);
+  const LabelEntry* output = labels_.shard.FindBound(first);
+  return output != nullptr
+             ? output->producer_reported || !labels_.places.IsHome(first)
+             : !labels_.watermarks.IsReleasedEarly(first) &&
+                   !labels_.watermarks.IsUnverified(first);
 }
 
 void Retention::TellLocalConsumers(const Label& label, const Value& value,
@@ -42,8 +42,9 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
     }
   }
   if (wanted) {
-    job_.messenger.SendTo(holder, LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        holder, LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
   }
 }
 
@@ -69,15 +70,16 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
       });
   known.have_value |= !job_.forward || !value.IsNone();
   if (!value.IsNone()) known.askers.clear();
-  if (!value.IsNone() && !value.IsHollow() && value.bytes() <= kKeptBytesMax) {
+  if (!value.IsNone() && !value.IsSpilled() && value.bytes() <= kKeptBytesMax) {
     known.value = value;
   }
   known.is_reported = known.left == 0;
   known.is_demanded |= wanted;
   labels_.high_fanout.Put(label, known);
   if (wanted) {
-    job_.messenger.SendTo(holder, LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        holder, LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
   }
   if (known.left > 0 || mine.count == 0) return;
   if (labels_.places.IsHome(label)) {
@@ -117,8 +119,8 @@ bool Retention::IsUsedUpHere(const Label& label,
     if (entry.consumers.Has(ordinal++)) return true;
     const Label first = job_.relations.FirstMade(reader);
     if (labels_.watermarks.IsReleasedEarly(first)) return true;
-    const LabelEntry* output = labels_.shard.Find(first);
-    return output != nullptr && output->is_home && !output->value.IsNone();
+    const LabelEntry* output = labels_.shard.FindBound(first);
+    return output != nullptr && output->is_home;
   });
 }
 
@@ -128,11 +130,10 @@ void Retention::ReleaseInputs(const Reader& reader) {
     return;
   }
   job_.relations.ForEachRead(reader, [&](const Label& label) {
-    const LabelEntry* entry = labels_.shard.Find(label);
+    const LabelEntry* entry = labels_.shard.FindBound(label);
     const bool may_go = entry != nullptr && entry->is_home &&
-                        !entry->value.IsNone() && entry->awaits_copies &&
-                        !entry->is_cut_member && entry->copies.empty() &&
-                        entry->waiters.empty() &&
+                        entry->awaits_copies && !entry->is_cut_member &&
+                        entry->copies.empty() && entry->waiters.empty() &&
                         entry->value.bytes() >= job_.limits.cut_bytes_min;
     if (!may_go || labels_.high_fanout.HasHighFanout(label) ||
         labels_.watermarks.IsRecomputing(label) ||
@@ -207,7 +208,7 @@ void Retention::ConsumerDone(const Label& label, const Reader& reader,
     done_reports_.queue.pop_front();
     LabelEntry* entry = labels_.shard.Find(next_label);
     // An agent may still wait for it.
-    const bool is_here = entry != nullptr && !entry->value.IsNone();
+    const bool is_here = entry != nullptr && entry->IsBound();
     ConsumersDone* const released =
         is_here ? nullptr : labels_.watermarks.FindReleasedEarly(next_label);
     const bool is_home = entry != nullptr && entry->is_home;
@@ -293,8 +294,8 @@ void Retention::ReportProducerIfDurable(const Label& label, Outbox& out) {
   absl::InlinedVector<Label, 2> outputs;
   job_.relations.ForEachMade(*producer, [&](const Label& created) {
     if (!labels_.places.IsHome(created)) return;
-    const LabelEntry* other = labels_.shard.Find(created);
-    if (other == nullptr || other->value.IsNone()) {
+    const LabelEntry* other = labels_.shard.FindBound(created);
+    if (other == nullptr) {
       all_durable &= labels_.watermarks.WasBound(created) &&
                      !labels_.watermarks.IsReleasedEarly(created) &&
                      !labels_.watermarks.IsUnverified(created);
@@ -311,10 +312,9 @@ void Retention::ReportProducerIfDurable(const Label& label, Outbox& out) {
 }
 
 void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr || !entry->is_home || entry->value.IsNone() ||
-      entry->consumers.left() > 0 || !entry->waiters.empty() ||
-      readers_.IsResult(label)) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry == nullptr || !entry->is_home || entry->consumers.left() > 0 ||
+      !entry->waiters.empty() || readers_.IsResult(label)) {
     return;
   }
   ReportIfDurable(label, out);
@@ -328,10 +328,8 @@ void Retention::RetireIfUnneeded(const Label& label, Outbox& out) {
 }
 
 void Retention::Drop(const Label& label, Outbox& out) {
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr || entry->value.IsNone() || !entry->waiters.empty()) {
-    return;
-  }
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry == nullptr || !entry->waiters.empty()) return;
   if (!entry->copies.empty()) {
     job_.messenger.SendToAll({entry->copies.begin(), entry->copies.end()},
                              LabelMessage::kRetired,

@@ -30,6 +30,13 @@ class Retention {
   // label's home. If `value` is none it is demanded from `holder`, if need be.
   void TellLocalConsumers(const Label& label, const Value& value,
                           AgentId holder, Outbox& out);
+  // `value` of `label` is here now: the readers that are here are told, and it
+  // is reported, and dropped, as far as they are done.
+  void NoteBound(const Label& label, const Value& value, Outbox& out) {
+    TellLocalConsumers(label, value, job_.self, out);
+    ReportIfDurable(label, out);
+    RetireIfUnneeded(label, out);
+  }
   // Homes, other than this agent, of consumers that are not known as done.
   absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
                                                const LabelEntry& entry) const;

@@ -25,7 +25,7 @@ LabelEntry& Shard::Get(const Label& label) {
 
 absl::StatusOr<bool> Shard::Bind(const Label& label, Value value) {
   LabelEntry& entry = Get(label);
-  if (entry.value.IsNone()) {
+  if (!entry.IsBound()) {
     entry.value = std::move(value);
     if (is_tracking_) bound_.push_back(label);
     return true;
@@ -50,7 +50,7 @@ void Shard::Erase(const Label& label) {
 int64_t Shard::BytesInMemory() const {
   int64_t bytes = 0;
   for (const auto& [label, entry] : entries_) {
-    if (entry.value.IsNone() || entry.value.IsHollow()) continue;
+    if (!entry.IsBound() || entry.value.IsSpilled()) continue;
     bytes += entry.value.bytes();
   }
   return bytes;

@@ -31,7 +31,7 @@ class ConsumersDone {
  public:
   // `count` consumers, none of them done.
   void Reset(int64_t count) {
-    words_.assign(static_cast<size_t>((count + 63) / 64), 0);
+    words_.assign((count + 63) / 64, 0);
     left_ = count;
   }
   // False also for one that there is none of.
@@ -59,6 +59,8 @@ class ConsumersDone {
 // LabelEntry: the state of a label at this agent. There is an entry while the
 // value is held here or agents wait for it; so there are many: keep it small.
 struct LabelEntry {
+  bool IsBound() const { return !value.IsNone(); }
+
   // None: unbound here. Without bytes: bound, but spilled to disk.
   Value value;
   // Agents that get the value as soon as it is bound.
@@ -92,6 +94,16 @@ class Shard {
   // Null if there is none. Pointers are good until the next change.
   LabelEntry* Find(const Label& label);
   const LabelEntry* Find(const Label& label) const;
+  // Null also if `label` is unbound here, and only waited for.
+  LabelEntry* FindBound(const Label& label) {
+    LabelEntry* const entry = Find(label);
+    return entry != nullptr && entry->IsBound() ? entry : nullptr;
+  }
+  const LabelEntry* FindBound(const Label& label) const {
+    const LabelEntry* const entry = Find(label);
+    return entry != nullptr && entry->IsBound() ? entry : nullptr;
+  }
+  bool IsBound(const Label& label) const { return FindBound(label) != nullptr; }
   // Makes an unbound entry if there is none.
   LabelEntry& Get(const Label& label);
   // `entry`, which is of this shard, is due at `time`.
@@ -116,7 +128,7 @@ class Shard {
   // Labels that were erased and are on disk, or on their way there.
   std::vector<Label> TakeErased() { return std::exchange(erased_, {}); }
 
-  int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t size() const { return std::ssize(entries_); }
   int64_t BytesInMemory() const;  // of values
   // Labels whose entry satisfies `keep`, in label order: the same in every run,
   // so that messages about them are sent in one order.

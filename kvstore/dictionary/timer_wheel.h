@@ -48,9 +48,7 @@ class TimerWheel {
  private:
   static constexpr int64_t kSlots = 256;
 
-  Timer& SlotOf(int64_t tick) {
-    return slots_[static_cast<size_t>(tick % kSlots)];
-  }
+  Timer& SlotOf(int64_t tick) { return slots_[tick % kSlots]; }
 
   // Heads of rings; never due.
   std::array<Timer, static_cast<size_t>(kSlots)> slots_;

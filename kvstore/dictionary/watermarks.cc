@@ -12,7 +12,7 @@ Watermarks::Watermarks(const LabelRelations& relations,
                        int64_t generation_interval)
     : relations_(relations), generation_interval_(generation_interval) {
   DOGGED_CHECK(generation_interval >= 1)
-      << "pin interval " << generation_interval;
+      << "generation interval " << generation_interval;
 }
 
 void Watermarks::NoteBound(const Label& label) {

@@ -123,7 +123,7 @@ bool Lending::MayLend(AgentId reader) const {
 }
 
 std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
-  if (!MayLend(reader) || value.IsHollow() || value.IsView()) {
+  if (!MayLend(reader) || value.IsSpilled() || value.IsView()) {
     return std::nullopt;
   }
   const std::optional<int64_t> offset = memory_.OffsetOf(value.data());
@@ -146,7 +146,7 @@ std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
 }
 
 std::optional<Place> Lending::PlaceOf(const Value& value) const {
-  if (options_.lent_bytes_max > 0 || value.IsNone() || value.IsHollow()) {
+  if (options_.lent_bytes_max > 0 || value.IsNone() || value.IsSpilled()) {
     return std::nullopt;
   }
   if (const auto offset = memory_.OffsetOf(value.data()); offset.has_value()) {
@@ -207,8 +207,8 @@ void Lending::EndAllLoans(Reader& reader) {
   while (!reader.loans.empty()) EndLoan(reader, reader.loans.begin()->first);
 }
 
-absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
-                              absl::string_view body, Outbox& out) {
+absl::Status Lending::Receive(const Pass& pass, AgentId from, uint8_t kind,
+                              absl::string_view body) {
   Decoder in(body);
   uint64_t last = 0;
   std::vector<uint64_t> numbers;
@@ -230,7 +230,7 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
   switch (message) {
     case LendingMessage::kMapped:
       if (peer.is_here && NoteMapped(from, peer, mapping)) {
-        Send(from, LendingMessage::kWelcome, {}, out);
+        Send(from, LendingMessage::kWelcome, {}, pass.out);
       }
       break;
     case LendingMessage::kWelcome:
@@ -240,11 +240,11 @@ absl::Status Lending::Receive(absl::Time now, AgentId from, uint8_t kind,
       for (uint64_t number : numbers) EndLoan(peer.reader, number);
       break;
     case LendingMessage::kRecount:
-      TakeReturns(from, peer, out);
-      AnswerRecount(from, peer.owner, last, out);
+      TakeReturns(from, peer, pass.out);
+      AnswerRecount(from, peer.owner, last, pass.out);
       break;
     case LendingMessage::kHeld:
-      NoteHeld(now, peer.reader, last, numbers);
+      NoteHeld(pass.now, peer.reader, last, numbers);
       break;
   }
   return status;
@@ -317,23 +317,21 @@ void Lending::TakeReturns(AgentId id, Peer& peer, Outbox& out) {
   for (size_t first = 0; first < numbers.size(); first += kNumbersMax) {
     const size_t end = std::min<size_t>(numbers.size(), first + kNumbersMax);
     Encoder body;
-    PutNumbers({numbers.begin() + static_cast<ptrdiff_t>(first),
-                numbers.begin() + static_cast<ptrdiff_t>(end)},
-               body);
+    PutNumbers({numbers.begin() + first, numbers.begin() + end}, body);
     Send(id, LendingMessage::kReturned, body, out);
   }
 }
 
-void Lending::Tick(absl::Time now, Outbox& out) {
+void Lending::Tick(const Pass& pass) {
   for (auto it = peers_.begin(); it != peers_.end();) {
     auto& [id, peer] = *it;
     if (peer.arena == nullptr) {
-      if (peer.is_here && now >= peer.next_map) TryMap(now, peer);
-      if (peer.is_here) out.WakeAt(peer.next_map);
+      if (peer.is_here && pass.now >= peer.next_map) TryMap(pass.now, peer);
+      if (peer.is_here) pass.out.WakeAt(peer.next_map);
       it = peer.is_here ? std::next(it) : peers_.erase(it);
       continue;
     }
-    TakeReturns(id, peer, out);
+    TakeReturns(id, peer, pass.out);
     Reader& reader = peer.reader;
     if (!peer.is_here && !reader.loans.empty() && peer.arena->HasEnded()) {
       EndAllLoans(reader);
@@ -344,30 +342,30 @@ void Lending::Tick(absl::Time now, Outbox& out) {
       continue;
     }
     Owner& owner = peer.owner;
-    if (peer.is_here && !owner.is_told && now >= owner.next_tell) {
+    if (peer.is_here && !owner.is_told && pass.now >= owner.next_tell) {
       Encoder body;
       body.PutVarint(owner.mapping);
-      Send(id, LendingMessage::kMapped, body, out);
-      owner.next_tell = now + owner.interval;
+      Send(id, LendingMessage::kMapped, body, pass.out);
+      owner.next_tell = pass.now + owner.interval;
       owner.interval = std::min(2 * owner.interval, options_.tell_most);
     }
-    if (peer.is_here && !owner.is_told) out.WakeAt(owner.next_tell);
+    if (peer.is_here && !owner.is_told) pass.out.WakeAt(owner.next_tell);
     if (!reader.loans.empty() &&
         reader.next_recount == absl::InfiniteFuture()) {
       reader.interval = options_.recount_first;
-      reader.next_recount = now + reader.interval;
+      reader.next_recount = pass.now + reader.interval;
       reader.recount_to = reader.next_number - 1;
     }
-    if (!reader.loans.empty() && now >= reader.next_recount) {
+    if (!reader.loans.empty() && pass.now >= reader.next_recount) {
       Encoder body;
       body.PutVarint(reader.recount_to);
-      Send(id, LendingMessage::kRecount, body, out);
+      Send(id, LendingMessage::kRecount, body, pass.out);
       reader.recount_to = reader.next_number - 1;
       reader.interval = std::min(2 * reader.interval, options_.recount_most);
-      reader.next_recount = now + reader.interval;
+      reader.next_recount = pass.now + reader.interval;
     }
     if (!reader.loans.empty()) {
-      out.WakeAt(reader.next_recount);
+      pass.out.WakeAt(reader.next_recount);
     } else {
       reader.next_recount = absl::InfiniteFuture();
     }
@@ -375,7 +373,7 @@ void Lending::Tick(absl::Time now, Outbox& out) {
   }
   if (memory_.keeps_any()) {
     memory_.Sweep();
-    out.WakeAt(now + options_.recount_first);
+    pass.out.WakeAt(pass.now + options_.recount_first);
   }
 }
 
@@ -388,7 +386,7 @@ bool Lending::HasOrphans() const {
 int64_t Lending::remembered_count() const {
   int64_t count = 0;
   for (const auto& [id, peer] : peers_) {
-    count += static_cast<int64_t>(peer.owner.accepted.size());
+    count += std::ssize(peer.owner.accepted);
   }
   return count;
 }
@@ -396,7 +394,7 @@ int64_t Lending::remembered_count() const {
 int64_t Lending::borrowed_count() const {
   int64_t count = 0;
   for (const auto& [id, peer] : peers_) {
-    count += static_cast<int64_t>(peer.owner.held.size());
+    count += std::ssize(peer.owner.held);
   }
   return count;
 }

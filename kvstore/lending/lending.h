@@ -81,10 +81,10 @@ class Lending {
            kind <= static_cast<uint8_t>(LendingMessage::kHeld);
   }
   // Errors: kInvalidArgument for a malformed message, which changes nothing.
-  absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
-                       absl::string_view body, Outbox& out);
+  absl::Status Receive(const Pass& pass, AgentId from, uint8_t kind,
+                       absl::string_view body);
   void SetView(absl::Time now, const View& view);
-  void Tick(absl::Time now, Outbox& out);
+  void Tick(const Pass& pass);
 
   // Lends `value` to `reader`, which must be told of it. None if it can't be
   // lent: it is not in the arena, `reader` does not map that, or too many bytes

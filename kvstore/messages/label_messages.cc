@@ -19,6 +19,17 @@ std::optional<Reader> GetReader(Decoder& in) {
   return Reader::Decode(in);
 }
 
+DemandKind GetDemandKind(Decoder& in) {
+  const bool is_certain = in.GetBool();
+  const bool is_insistent = in.GetBool();
+  const bool is_fetch = in.GetBool();
+  if (is_fetch ? is_certain || is_insistent : is_insistent && !is_certain) {
+    in.Fail();
+  }
+  if (is_fetch) return DemandKind::kFetch;
+  return is_insistent ? DemandKind::kInsistent : GuessOrCertain(is_certain);
+}
+
 void PutRows(const std::vector<std::pair<Label, int64_t>>& rows, Encoder& out) {
   out.PutVarint(rows.size());
   for (const auto& [row, version] : rows) {
@@ -146,9 +157,9 @@ Bytes EncodeDemand(const DemandBody& body) {
   body.label.Encode(out);
   PutReader(body.reader, out);
   out.PutSigned(body.depth);
-  out.PutBool(body.certain);
-  out.PutBool(body.insist);
-  out.PutBool(body.lazy);
+  out.PutBool(body.IsCertain());
+  out.PutBool(body.kind == DemandKind::kInsistent);
+  out.PutBool(body.kind == DemandKind::kFetch);
   return Bytes(out.Take());
 }
 
@@ -158,9 +169,7 @@ absl::StatusOr<std::vector<DemandBody>> DecodeDemand(absl::string_view body) {
     out.label = Label::Decode(in);
     out.reader = GetReader(in);
     out.depth = static_cast<int32_t>(in.GetSigned());
-    out.certain = in.GetBool();
-    out.insist = in.GetBool();
-    out.lazy = in.GetBool();
+    out.kind = GetDemandKind(in);
     return out;
   });
 }

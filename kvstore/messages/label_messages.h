@@ -70,20 +70,29 @@ struct AnnounceBody {  // also kStored
   Label label;
   Digest digest;
 };
+// How far a demand goes, in that order.
+enum class DemandKind : uint8_t {
+  kFetch,  // only to have the value sent once it is there: nobody searches
+  kGuess,  // the label is made, too, unless watermarks say that it was
+  // The chain of demands begins at a result that is not bound, so the label is
+  // needed whatever watermarks say.
+  kCertain,
+  // The asker was told that the label was retired, and needs it all the same.
+  // Without this a late or doubled demand would compute history again.
+  kInsistent,
+};
+inline DemandKind GuessOrCertain(bool is_certain) {
+  return is_certain ? DemandKind::kCertain : DemandKind::kGuess;
+}
 struct DemandBody {
+  bool IsCertain() const { return kind >= DemandKind::kCertain; }
+
   Label label;
   // None: the asker wants the value for itself (a copy, a client).
   std::optional<Reader> reader;
   // Steps from the result or reader where the search began.
   int32_t depth = 0;
-  // The chain of demands begins at a result that is not bound, so the label is
-  // needed whatever watermarks say.
-  bool certain = false;
-  // The asker was told that the label was retired, and needs it all the same.
-  // Without this a late or doubled demand would compute history again.
-  bool insist = false;
-  // Do not search, only send the value once it is there.
-  bool lazy = false;
+  DemandKind kind = DemandKind::kGuess;
 };
 // Readers of one label: how many, each as often as it reads the label, and the
 // sum of their hashes. An agent that has another set in mind will not agree.

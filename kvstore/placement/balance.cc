@@ -95,7 +95,7 @@ class Balancer {
   }
 
   Placement::Positions RanksOf(const KeyLoad& key, int salt) {
-    scores_left_ -= static_cast<int64_t>(shares_.size());
+    scores_left_ -= std::ssize(shares_);
     return placement_.RanksWith(key.key, static_cast<uint8_t>(salt));
   }
 
@@ -157,8 +157,8 @@ class Balancer {
 
 KeySalts BalancedSalts(const std::vector<PlacementMember>& members,
                        int replicas, std::vector<KeyLoad> keys) {
-  const auto key_count = static_cast<int64_t>(keys.size());
-  const auto member_count = static_cast<int64_t>(members.size());
+  const auto key_count = std::ssize(keys);
+  const auto member_count = std::ssize(members);
   if (member_count < 2 || member_count > kBalancedMembersMax || key_count < 2 ||
       key_count > kBalancedKeysMax ||
       key_count * member_count > kScoresMax / 4) {

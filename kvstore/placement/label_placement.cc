@@ -26,7 +26,7 @@ absl::Span<const AgentId> LabelPlacement::HoldersOf(const Label& label) const {
   const absl::Span<const AgentId> ranks = placement_.Ranks(KeyOf(label));
   const int copies =
       replicas_ + (watermarks_.IsRetainedGeneration(label) ? 1 : 0);
-  return ranks.subspan(0, static_cast<size_t>(copies));
+  return ranks.subspan(0, copies);
 }
 
 int LabelPlacement::RankOf(const Label& label, AgentId agent) const {

@@ -42,8 +42,7 @@ void CopyQueue::BeginPass(absl::Time now, bool is_busy, IsInUse is_in_use) {
     BeginCut(now, is_in_use);
   } else if (is_new_period && !are_too_many) {
     int64_t due = 0;
-    while (due < std::ssize(labels_) &&
-           labels_[static_cast<size_t>(due)].first <= now) {
+    while (due < std::ssize(labels_) && labels_[due].first <= now) {
       ++due;
     }
     due_left_ = Filter(due, is_in_use);

@@ -19,19 +19,19 @@ HomeChange::HomeChange(LabelContext& job, LabelTable& labels,
       offers_(parts.offers),
       replication_(parts.replication) {}
 
-void HomeChange::Review(absl::Time now, const Placement& before, Outbox& out) {
+void HomeChange::Review(const Pass& pass, const Placement& before) {
   const int64_t lost_count = std::count_if(
       before.members().begin(), before.members().end(), [this](const auto& m) {
         return !labels_.places.placement().Contains(m.agent);
       });
   const bool lost = lost_count > 0;
-  replication_.NoteMembers(now, lost_count);
+  replication_.NoteMembers(pass.now, lost_count);
   if (lost) {
-    offers_.ForgetIf(now, [this](AgentId agent) {
+    offers_.ForgetIf(pass.now, [this](AgentId agent) {
       return !labels_.places.placement().Contains(agent);
     });
   }
-  ReviewHandovers(now, before, out);
+  ReviewHandovers(pass, before);
   labels_.watermarks.Forget(
       [this](const Label& row) { return !labels_.places.IsHome(row); });
   labels_.high_fanout.ForgetAll();
@@ -47,24 +47,23 @@ void HomeChange::Review(absl::Time now, const Placement& before, Outbox& out) {
   }
   for (const Label& label : labels_.shard.Select(
            [](const Label&, const LabelEntry&) { return true; })) {
-    ReviewEntry(now, label, before, out);
+    ReviewEntry(pass, label, before);
   }
-  retention_.ReviewReleased(out);
+  retention_.ReviewReleased(pass.out);
   HandOverWatermarks(
       [&](const Label& row) {
         return before.Home(labels_.places.KeyOf(row)) == job_.self &&
                !labels_.places.IsHome(row);
       },
-      out);
+      pass.out);
   // Also of rows that were others': their home may be dead.
-  conflicts_.MarkDigestsUntold(now, [&](const Label& row) {
+  conflicts_.MarkDigestsUntold(pass.now, [&](const Label& row) {
     return before.Home(labels_.places.KeyOf(row)) != labels_.places.HomeOf(row);
   });
-  conflicts_.TellDigests(now, out);
+  conflicts_.TellDigests(pass);
 }
 
-void HomeChange::ReviewHandovers(absl::Time now, const Placement& before,
-                                 Outbox& out) {
+void HomeChange::ReviewHandovers(const Pass& pass, const Placement& before) {
   labels_.handover.ForgetIf(
       [this](AgentId to) { return !labels_.places.placement().Contains(to); });
   const bool is_beginner =
@@ -74,10 +73,10 @@ void HomeChange::ReviewHandovers(absl::Time now, const Placement& before,
     if (peer == job_.self) continue;
     const bool is_new = !before.Contains(peer);
     if (is_beginner && is_new) {
-      labels_.handover.Await(peer, now + job_.limits.handover_max, before);
+      labels_.handover.Await(peer, pass.now + job_.limits.handover_max, before);
       // The peer may have begun without knowing this agent.
       if (has_told_start_)
-        job_.messenger.SendTo(peer, LabelMessage::kStarted, {}, out);
+        job_.messenger.SendTo(peer, LabelMessage::kStarted, {}, pass.out);
     }
     if (before.Contains(job_.self) &&
         (is_new || !labels_.places.placement().Contains(job_.self))) {
@@ -103,7 +102,7 @@ void HomeChange::TellStart(Outbox& out) {
 }
 
 // Messages sent to `peer` before were lost.
-void HomeChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
+void HomeChange::PeerStarted(const Pass& pass, AgentId peer) {
   if (!labels_.places.placement().Contains(peer)) {
     labels_.handover.NoteEarlyStart(peer);
     return;
@@ -111,21 +110,21 @@ void HomeChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
   labels_.handover.EndAwait(peer);  // a peer that has just started has nothing
   sender_.Forget(peer);
   labels_.handover.Owe(peer);
-  offers_.NoteHandoverComplete(now, peer);
+  offers_.NoteHandoverComplete(pass.now, peer);
   HandOverWatermarks(
       [&](const Label& row) { return labels_.places.HomeOf(row) == peer; },
-      out);
-  conflicts_.MarkDigestsUntold(now, [&](const Label& row) {
+      pass.out);
+  conflicts_.MarkDigestsUntold(pass.now, [&](const Label& row) {
     return labels_.places.HomeOf(row) == peer;
   });
   for (const Label& label : labels_.shard.Select(
            [](const Label&, const LabelEntry&) { return true; })) {
     const LabelEntry& entry = *labels_.shard.Find(label);
-    if (entry.value.IsNone()) continue;
+    if (!entry.IsBound()) continue;
     if (!entry.is_home) {
       if (labels_.places.HomeOf(label) == peer) {
         labels_.handover.Give(peer, label);
-        replication_.Announce(now, label, out);
+        replication_.Announce(pass, label);
       }
       continue;
     }
@@ -135,7 +134,7 @@ void HomeChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
       replication_.AddMissingReplicas(label, entry, targets);
     if (!targets.contains(peer)) continue;
     job_.stats.bytes_resent += entry.value.bytes();
-    sender_.SendValue({peer}, label, out);
+    sender_.SendValue({peer}, label, pass.out);
   }
 }
 
@@ -188,9 +187,9 @@ bool HomeChange::HandleWatermarks(absl::Time now, AgentId from,
   return true;
 }
 
-void HomeChange::PublishToNew(absl::Time now, const Label& label,
-                              const LabelEntry& entry, const Placement& before,
-                              Outbox& out) {
+void HomeChange::PublishToNew(const Pass& pass, const Label& label,
+                              const LabelEntry& entry,
+                              const Placement& before) {
   absl::btree_set<AgentId> targets;
   if (job_.forward) {
     size_t ordinal = 0;
@@ -204,17 +203,16 @@ void HomeChange::PublishToNew(absl::Time now, const Label& label,
       return true;
     });
   }
-  replication_.QueueCopies(now, label);
+  replication_.QueueCopies(pass.now, label);
   targets.erase(job_.self);
   if (!targets.empty()) {
-    job_.stats.bytes_resent +=
-        entry.value.bytes() * static_cast<int64_t>(targets.size());
-    sender_.SendValue(std::move(targets), label, out, Sending::kCopy);
+    job_.stats.bytes_resent += entry.value.bytes() * std::ssize(targets);
+    sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
   }
 }
 
-void HomeChange::ReviewEntry(absl::Time now, const Label& label,
-                             const Placement& before, Outbox& out) {
+void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
+                             const Placement& before) {
   LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr) return;
   auto gone = [this](AgentId agent) {
@@ -228,7 +226,7 @@ void HomeChange::ReviewEntry(absl::Time now, const Label& label,
       entry->copies.end());
   const uint64_t key = labels_.places.KeyOf(label);
   const bool is_home = labels_.places.placement().Home(key) == job_.self;
-  if (entry->value.IsNone()) {
+  if (!entry->IsBound()) {
     // Waiters ask again at the new home.
     if (!is_home || entry->waiters.empty()) labels_.shard.Erase(label);
     return;
@@ -236,34 +234,30 @@ void HomeChange::ReviewEntry(absl::Time now, const Label& label,
   const Value value = entry->value;
   if (is_home && !entry->is_home) {
     entry->copies.clear();
-    replication_.BecomeHome(label, *entry);
-    if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
-    labels_.watermarks.NoteBound(label);
-    replication_.Announce(now, label, out);
-    retention_.TellLocalConsumers(label, value, job_.self, out);
+    replication_.BecomeHome(label, *entry, offers_.IsRecovering(pass.now),
+                            pass.out);
+    replication_.Announce(pass, label);
   } else if (is_home) {
-    PublishToNew(now, label, *entry, before, out);
+    PublishToNew(pass, label, *entry, before);
     entry->announce_interval_ms = 0;
-    replication_.ScheduleAnnounce(now, *entry);
-    retention_.TellLocalConsumers(label, value, job_.self, out);
+    replication_.ScheduleAnnounce(pass.now, *entry);
   } else {
     const bool alone = entry->is_home || before.RankOf(key, job_.self) < 0;
     entry->is_home = false;
     entry->consumers.Reset(0);
     entry->announce_interval_ms = 0;
-    replication_.ScheduleAnnounce(now, *entry);
+    replication_.ScheduleAnnounce(pass.now, *entry);
     if (alone) {
       job_.stats.bytes_resent += value.bytes();
       labels_.handover.Give(labels_.places.placement().Home(key), label);
-      sender_.SendValue({labels_.places.placement().Home(key)}, label, out,
+      sender_.SendValue({labels_.places.placement().Home(key)}, label, pass.out,
                         Sending::kCopy);
     } else if (labels_.places.placement().Home(key) != before.Home(key)) {
-      replication_.Announce(now, label, out);
+      replication_.Announce(pass, label);
     }
     return;
   }
-  retention_.ReportIfDurable(label, out);
-  retention_.RetireIfUnneeded(label, out);
+  retention_.NoteBound(label, value, pass.out);
 }
 
 }  // namespace dogged

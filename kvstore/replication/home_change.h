@@ -31,21 +31,21 @@ class HomeChange {
   HomeChange(LabelContext& job, LabelTable& labels, const Parts& parts);
 
   // Labels are placed anew, and were placed by `before`.
-  void Review(absl::Time now, const Placement& before, Outbox& out);
+  void Review(const Pass& pass, const Placement& before);
   void ExpectHandover(absl::Time now, AgentId leaver);
   void TellStart(Outbox& out);
-  void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
+  void PeerStarted(const Pass& pass, AgentId peer);
   // False: it is malformed.
   bool HandleWatermarks(absl::Time now, AgentId from,
                         const WatermarksBody& body);
   void SendHandoverComplete(Outbox& out);
 
  private:
-  void ReviewHandovers(absl::Time now, const Placement& before, Outbox& out);
-  void ReviewEntry(absl::Time now, const Label& label, const Placement& before,
-                   Outbox& out);
-  void PublishToNew(absl::Time now, const Label& label, const LabelEntry& entry,
-                    const Placement& before, Outbox& out);
+  void ReviewHandovers(const Pass& pass, const Placement& before);
+  void ReviewEntry(const Pass& pass, const Label& label,
+                   const Placement& before);
+  void PublishToNew(const Pass& pass, const Label& label,
+                    const LabelEntry& entry, const Placement& before);
   // Tells the homes of rows that have `moved` how far they are.
   void HandOverWatermarks(absl::FunctionRef<bool(const Label& row)> moved,
                           Outbox& out);

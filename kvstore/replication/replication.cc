@@ -37,10 +37,10 @@ Replication::Replication(LabelContext& job, LabelTable& labels,
       copy_queue_(job.limits.copies),
       cuts_(job.limits.cuts) {}
 
-void Replication::BindOutput(absl::Time now, const Label& label,
-                             const Value& value, Outbox& out) {
+void Replication::BindOutput(const Pass& pass, const Label& label,
+                             const Value& value) {
   if (labels_.places.IsHome(label)) {
-    BindAtHome(now, label, value, job_.self, out);
+    BindAtHome(pass, label, value, job_.self);
     return;
   }
   // Made away from home: kept here until the home has it.
@@ -49,40 +49,40 @@ void Replication::BindOutput(absl::Time now, const Label& label,
   entry.made_here = true;
   producers_.HandOut(label, value);
   entry.announce_interval_ms = 0;
-  ScheduleAnnounce(now, entry);
+  ScheduleAnnounce(pass.now, entry);
   // Its home may have it made, too, and be done with the label, before it hears
   // of this one.
-  conflicts_.NoteMadeAway(now, label);
+  conflicts_.NoteMadeAway(pass.now, label);
   labels_.handover.Give(labels_.places.HomeOf(label), label);
-  sender_.SendValue({labels_.places.HomeOf(label)}, label, out);
-  retention_.TellLocalConsumers(label, value, job_.self, out);
+  sender_.SendValue({labels_.places.HomeOf(label)}, label, pass.out);
+  retention_.TellLocalConsumers(label, value, job_.self, pass.out);
 }
 
-void Replication::BecomeHome(const Label& label, LabelEntry& entry) {
+void Replication::BecomeHome(const Label& label, LabelEntry& entry,
+                             bool is_found, Outbox& out) {
   entry.is_home = true;
   entry.producer_reported = false;
   entry.consumers.Reset(job_.relations.ReaderCount(label));
   entry.announce_interval_ms = 0;
+  if (is_found) offers_.NoteFound(label, out);
+  labels_.watermarks.NoteBound(label);
 }
 
-void Replication::BindAtHome(absl::Time now, const Label& label,
-                             const Value& value, AgentId from, Outbox& out) {
+void Replication::BindAtHome(const Pass& pass, const Label& label,
+                             const Value& value, AgentId from) {
   const std::optional<bool> bound = conflicts_.BindHere(label, value, from);
   if (!bound.has_value()) return;
   LabelEntry* entry = labels_.shard.Find(label);
   producers_.NoteMade(label);
   if (!*bound && entry->is_home) return;  // an equal second bind
-  producers_.NoteProgress(now);
-  BecomeHome(label, *entry);
-  if (offers_.IsRecovering(now)) offers_.NoteFound(label, out);
-  entry->made_here |= from == job_.self;
-  labels_.high_fanout.CountAnew(
-      label);  // it may have been dropped, and made again
+  producers_.NoteProgress(pass.now);
   const bool is_new = !labels_.watermarks.WasBound(label) &&
                       !labels_.watermarks.IsRecomputing(label);
-  (void)labels_.watermarks.TakeReleasedEarly(
-      label);  // made again, and reported by itself
-  labels_.watermarks.NoteBound(label);
+  BecomeHome(label, *entry, offers_.IsRecovering(pass.now), pass.out);
+  entry->made_here |= from == job_.self;
+  // It may have been dropped, and made again; then it is reported by itself.
+  labels_.high_fanout.CountAnew(label);
+  (void)labels_.watermarks.TakeReleasedEarly(label);
   producers_.NoteBound(label, value, is_new);
 
   absl::btree_set<AgentId> targets(entry->waiters.begin(),
@@ -100,13 +100,11 @@ void Replication::BindAtHome(absl::Time now, const Label& label,
       if (m.agent != job_.self) targets.insert(m.agent);
     }
   }
-  QueueCopies(now, label);
-  if (!targets.empty()) sender_.SendValue(std::move(targets), label, out);
-  ScheduleAnnounce(now, *entry);
+  QueueCopies(pass.now, label);
+  if (!targets.empty()) sender_.SendValue(std::move(targets), label, pass.out);
+  ScheduleAnnounce(pass.now, *entry);
   producers_.HandOut(label, value);
-  retention_.TellLocalConsumers(label, value, job_.self, out);
-  retention_.ReportIfDurable(label, out);
-  retention_.RetireIfUnneeded(label, out);
+  retention_.NoteBound(label, value, pass.out);
 }
 
 void Replication::AddMissingReplicas(const Label& label,
@@ -168,43 +166,45 @@ void Replication::QueueCopies(absl::Time now, const Label& label) {
 
 void Replication::StopAwaiting(absl::Time now, LabelEntry& entry) {
   entry.awaits_copies = false;
-  if (!entry.value.IsNone()) ScheduleAnnounce(now, entry);
+  if (entry.IsBound()) ScheduleAnnounce(now, entry);
 }
 
-void Replication::SendCopyOf(absl::Time now, const Label& label, Outbox& out) {
-  LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr || !entry->is_home || entry->value.IsNone()) return;
-  StopAwaiting(now, *entry);
+void Replication::SendCopyOf(const Pass& pass, const Label& label) {
+  LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry == nullptr || !entry->is_home) return;
+  StopAwaiting(pass.now, *entry);
   absl::btree_set<AgentId> targets;
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) return;
   const int64_t bytes = entry->value.bytes() * std::ssize(targets);
   copy_queue_.NoteSent(bytes);
   if (are_bytes_) cuts_.NoteSent(bytes);
-  sender_.SendValue(std::move(targets), label, out, Sending::kCopy);
+  sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
 }
 
-void Replication::SendCopies(absl::Time now, Outbox& out) {
-  LookAtLinks(now);
-  if (are_bytes_) cuts_.BeginPass(now, producers_.IsBusy(now - kIdleAfter));
-  copy_queue_.BeginPass(now, producers_.IsBusy(now), [&](const Label& label) {
-    LabelEntry* entry = labels_.shard.Find(label);
-    if (entry == nullptr) return false;
-    if (entry->is_home && !entry->value.IsNone() &&
-        !retention_.IsUsedUp(label, *entry)) {
-      return true;
-    }
-    StopAwaiting(now, *entry);
-    return false;
-  });
+void Replication::SendCopies(const Pass& pass) {
+  LookAtLinks(pass.now);
+  if (are_bytes_)
+    cuts_.BeginPass(pass.now, producers_.IsBusy(pass.now - kIdleAfter));
+  copy_queue_.BeginPass(pass.now, producers_.IsBusy(pass.now),
+                        [&](const Label& label) {
+                          LabelEntry* entry = labels_.shard.Find(label);
+                          if (entry == nullptr) return false;
+                          if (entry->is_home && entry->IsBound() &&
+                              !retention_.IsUsedUp(label, *entry)) {
+                            return true;
+                          }
+                          StopAwaiting(pass.now, *entry);
+                          return false;
+                        });
   while (!are_bytes_ || cuts_.HasRoom()) {
     const std::optional<Label> label = copy_queue_.Take();
     if (!label.has_value()) break;
-    SendCopyOf(now, *label, out);
+    SendCopyOf(pass, *label);
   }
   const absl::Time next = copy_queue_.NextPass();
-  out.WakeAt(are_bytes_ ? std::max(next, cuts_.NextRoom()) : next);
-  if (are_bytes_) SendCut(now, out);
+  pass.out.WakeAt(are_bytes_ ? std::max(next, cuts_.NextRoom()) : next);
+  if (are_bytes_) SendCut(pass);
 }
 
 // Labels that tasks of this agent have used up leave the queue without a copy:
@@ -212,7 +212,7 @@ void Replication::SendCopies(absl::Time now, Outbox& out) {
 bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
   LabelEntry* entry = labels_.shard.Find(label);
   if (entry == nullptr) return false;
-  if (!entry->is_home || entry->value.IsNone()) {
+  if (!entry->is_home || !entry->IsBound()) {
     StopAwaiting(now, *entry);
     return false;
   }
@@ -222,25 +222,25 @@ bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
   return true;
 }
 
-void Replication::SendCut(absl::Time now, Outbox& out) {
+void Replication::SendCut(const Pass& pass) {
   if (!cut_queue_.IsCutting() && cut_queue_.waiting_count() > 0 &&
       cuts_.IsDue(cut_queue_.waiting_count(), held_bytes_)) {
     int64_t bytes = 0;
     cut_queue_.Begin(
-        [&](const Label& label) { return JoinsCut(now, label, bytes); });
+        [&](const Label& label) { return JoinsCut(pass.now, label, bytes); });
     cuts_.NoteCut(cut_queue_.cut_count(), bytes);
   }
   int taken = 0;
   while (cuts_.HasRoom() && taken < kCopiesAPass) {
     const std::optional<Label> label = cut_queue_.Take();
     if (!label.has_value()) break;
-    SendCopyOf(now, *label, out);
+    SendCopyOf(pass, *label);
     ++taken;
   }
   if (cut_queue_.IsCutting()) {
-    out.WakeAt(cuts_.NextRoom());
+    pass.out.WakeAt(cuts_.NextRoom());
   } else if (cut_queue_.waiting_count() > 0) {
-    out.WakeAt(next_look_);
+    pass.out.WakeAt(next_look_);
   }
 }
 
@@ -258,17 +258,18 @@ void Replication::ScheduleAnnounce(absl::Time now, LabelEntry& entry) {
   labels_.shard.AnnounceAt(entry, now + interval);
 }
 
-void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
-  LabelEntry* entry = labels_.shard.Find(label);
-  if (entry == nullptr || entry->value.IsNone()) return;
+void Replication::Announce(const Pass& pass, const Label& label) {
+  LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry == nullptr) return;
   const Bytes body = EncodeAnnounce({label, entry->value.digest()});
   if (!entry->is_home) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kAnnounce,
-                          body, out);
-    ScheduleAnnounce(now, *entry);
+                          body, pass.out);
+    ScheduleAnnounce(pass.now, *entry);
     return;
   }
-  if (retention_.IsUsedUp(label, *entry)) return ScheduleAnnounce(now, *entry);
+  if (retention_.IsUsedUp(label, *entry))
+    return ScheduleAnnounce(pass.now, *entry);
   absl::btree_set<AgentId> targets =
       retention_.RemoteConsumerHomes(label, *entry);
   if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
@@ -276,62 +277,61 @@ void Replication::Announce(absl::Time now, const Label& label, Outbox& out) {
     // Only local consumers are left: no announcements until the view changes,
     // or their watermarks can be trusted again.
     if (labels_.watermarks.HasUnverified()) {
-      ScheduleAnnounce(now, *entry);
+      ScheduleAnnounce(pass.now, *entry);
     } else {
       labels_.shard.AnnounceAt(*entry, absl::InfiniteFuture());
     }
     const Value value = entry->value;
     labels_.high_fanout.CountAnew(label);
-    return retention_.TellLocalConsumers(label, value, job_.self, out);
+    return retention_.TellLocalConsumers(label, value, job_.self, pass.out);
   }
-  ScheduleAnnounce(now, *entry);
+  ScheduleAnnounce(pass.now, *entry);
   job_.messenger.SendToAll(std::move(targets), LabelMessage::kAnnounce, body,
-                           out);
+                           pass.out);
 }
 
-void Replication::HandlePublish(absl::Time now, AgentId from,
-                                const PublishBody& body, Outbox& out) {
+void Replication::HandlePublish(const Pass& pass, AgentId from,
+                                const PublishBody& body) {
   producers_.NoteValue(body.label, body.value);
   const int rank = labels_.places.RankOf(body.label, job_.self);
   if (rank == 0) producers_.NoteHolder(body.label, from);
   const Bytes stored = EncodeAnnounce({body.label, body.value.digest()});
   storage_.Offer(body.label, body.value);
-  offers_.NoteArrived(now, body.label);
+  offers_.NoteArrived(pass.now, body.label);
   producers_.HandOut(body.label, body.value);
   if (rank == 0) {
     if (from != job_.self)
-      job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
-    BindAtHome(now, body.label, body.value, from, out);
+      job_.messenger.SendTo(from, LabelMessage::kStored, stored, pass.out);
+    BindAtHome(pass, body.label, body.value, from);
     return;
   }
   if (rank > 0) {
     const std::optional<bool> bound =
         conflicts_.BindHere(body.label, body.value, from);
     if (!bound.has_value()) return;
-    conflicts_.NoteDigestFrom(now, from, body.label);
+    conflicts_.NoteDigestFrom(pass.now, from, body.label);
     labels_.watermarks.NoteBound(body.label);
     LabelEntry& entry = *labels_.shard.Find(body.label);
     if (*bound) {
-      producers_.NoteProgress(now);
+      producers_.NoteProgress(pass.now);
       entry.announce_interval_ms = static_cast<int32_t>(
           absl::ToInt64Milliseconds(job_.limits.backoff_max / 2));
-      ScheduleAnnounce(now, entry);
+      ScheduleAnnounce(pass.now, entry);
     }
-    job_.messenger.SendTo(from, LabelMessage::kStored, stored, out);
+    job_.messenger.SendTo(from, LabelMessage::kStored, stored, pass.out);
   } else {
     if (!conflicts_.LogDigestOf(body.label, body.value, from)) return;
-    conflicts_.NoteDigestFrom(now, from, body.label);
-    producers_.NoteProgress(now);
+    conflicts_.NoteDigestFrom(pass.now, from, body.label);
+    producers_.NoteProgress(pass.now);
   }
-  retention_.TellLocalConsumers(body.label, body.value, from, out);
+  retention_.TellLocalConsumers(body.label, body.value, from, pass.out);
 }
 
 bool Replication::Lacks(absl::string_view announce) const {
   const auto lacks = [this](const AnnounceBody& body) {
     const Label& label = body.label;
     if (!labels_.places.IsKnown(label)) return false;
-    const LabelEntry* entry = labels_.shard.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) return false;
+    if (labels_.shard.IsBound(label)) return false;
     if (labels_.places.RankOf(label, job_.self) >= 0 ||
         producers_.IsRequested(label)) {
       return true;
@@ -344,46 +344,48 @@ bool Replication::Lacks(absl::string_view announce) const {
   return bodies.ok() && std::any_of(bodies->begin(), bodies->end(), lacks);
 }
 
-void Replication::HandleAnnounce(absl::Time now, AgentId from,
-                                 const AnnounceBody& body, Outbox& out) {
+void Replication::HandleAnnounce(const Pass& pass, AgentId from,
+                                 const AnnounceBody& body) {
   const int rank = labels_.places.RankOf(body.label, job_.self);
   if (rank == 0) producers_.NoteHolder(body.label, from);
   LabelEntry* entry = labels_.shard.Find(body.label);
-  const bool held = entry != nullptr && !entry->value.IsNone();
+  const bool held = entry != nullptr && entry->IsBound();
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
-  conflicts_.NoteDigestFrom(now, from, body.label);
+  conflicts_.NoteDigestFrom(pass.now, from, body.label);
   if (held && rank >= 0) {
     job_.messenger.SendTo(from, LabelMessage::kStored, EncodeAnnounce(body),
-                          out);
+                          pass.out);
   } else if (rank == 0 && labels_.watermarks.IsRetired(body.label) &&
              !readers_.IsResult(body.label) &&
              (entry == nullptr || entry->waiters.empty())) {
     job_.messenger.SendTo(from, LabelMessage::kRetired,
-                          EncodeRetired({.label = body.label}), out);
+                          EncodeRetired({.label = body.label}), pass.out);
     return;
   } else if (rank >= 0 || (!held && producers_.IsRequested(body.label))) {
-    job_.messenger.SendTo(from, LabelMessage::kDemand,
-                          EncodeDemand({.label = body.label, .lazy = true}),
-                          out);
-    if (rank == 0 && offers_.IsRecovering(now)) offers_.NoteComing(body.label);
+    job_.messenger.SendTo(
+        from, LabelMessage::kDemand,
+        EncodeDemand({.label = body.label, .kind = DemandKind::kFetch}),
+        pass.out);
+    if (rank == 0 && offers_.IsRecovering(pass.now))
+      offers_.NoteComing(body.label);
     if (rank == 0) return;  // binding it tells the consumers
   }
   if (rank != 0 && labels_.high_fanout.CountAnewInTurn(body.label)) {
     retention_.TellLocalConsumers(body.label, held ? entry->value : Value(),
-                                  from, out);
+                                  from, pass.out);
   }
 }
 
-void Replication::HandleStored(absl::Time now, AgentId from,
-                               const AnnounceBody& body, Outbox& out) {
+void Replication::HandleStored(const Pass& pass, AgentId from,
+                               const AnnounceBody& body) {
   labels_.handover.Settle(from, body.label);
   if (!conflicts_.CompareDigest(body.label, body.digest, from)) return;
-  LabelEntry* entry = labels_.shard.Find(body.label);
-  if (entry == nullptr || entry->value.IsNone()) {
+  LabelEntry* entry = labels_.shard.FindBound(body.label);
+  if (entry == nullptr) {
     if (labels_.places.IsHome(body.label) &&
         labels_.watermarks.IsRetired(body.label)) {
       job_.messenger.SendTo(from, LabelMessage::kRetired,
-                            EncodeRetired({.label = body.label}), out);
+                            EncodeRetired({.label = body.label}), pass.out);
     }
     return;
   }
@@ -392,8 +394,8 @@ void Replication::HandleStored(absl::Time now, AgentId from,
         entry->copies.end()) {
       entry->copies.push_back(from);
     }
-    retention_.ReportIfDurable(body.label, out);
-    retention_.RetireIfUnneeded(body.label, out);
+    retention_.ReportIfDurable(body.label, pass.out);
+    retention_.RetireIfUnneeded(body.label, pass.out);
     return;
   }
   if (from != labels_.places.HomeOf(body.label)) return;
@@ -401,7 +403,7 @@ void Replication::HandleStored(absl::Time now, AgentId from,
   if (labels_.places.RankOf(body.label, job_.self) < 0) {
     labels_.shard.Erase(body.label);
   } else {
-    ScheduleAnnounce(now, *entry);
+    ScheduleAnnounce(pass.now, *entry);
   }
 }
 

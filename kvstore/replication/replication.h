@@ -42,37 +42,37 @@ class Replication {
   // Homes have changed; `lost` of the former members are gone.
   void NoteMembers(absl::Time now, int64_t lost);
   // It was made here.
-  void BindOutput(absl::Time now, const Label& label, const Value& value,
+  void BindOutput(const Pass& pass, const Label& label, const Value& value);
+  // This agent, which holds `label`, is its home from here on: no consumer is
+  // known to be done. `is_found`: it is out of a directory, or may be, see
+  // DiskOffers.
+  void BecomeHome(const Label& label, LabelEntry& entry, bool is_found,
                   Outbox& out);
-  void BecomeHome(const Label& label, LabelEntry& entry);
-  void HandlePublish(absl::Time now, AgentId from, const PublishBody& body,
-                     Outbox& out);
-  void HandleAnnounce(absl::Time now, AgentId from, const AnnounceBody& body,
-                      Outbox& out);
-  void HandleStored(absl::Time now, AgentId from, const AnnounceBody& body,
-                    Outbox& out);
+  void HandlePublish(const Pass& pass, AgentId from, const PublishBody& body);
+  void HandleAnnounce(const Pass& pass, AgentId from, const AnnounceBody& body);
+  void HandleStored(const Pass& pass, AgentId from, const AnnounceBody& body);
   bool Lacks(absl::string_view announce) const;  // needs the bytes of that
 
   void AddMissingReplicas(const Label& label, const LabelEntry& entry,
                           absl::btree_set<AgentId>& targets) const;
   // Sent a little later, or with the next cut, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
-  void SendCopies(absl::Time now, Outbox& out);
+  void SendCopies(const Pass& pass);
   // Some agents are of other hosts, so copies go in cuts, and labels may be
   // released early (Retention::ReleaseInputs).
   bool AreCopiesBytes() const { return are_bytes_; }
   void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
-  void Announce(absl::Time now, const Label& label, Outbox& out);
+  void Announce(const Pass& pass, const Label& label);
 
  private:
-  void BindAtHome(absl::Time now, const Label& label, const Value& value,
-                  AgentId from, Outbox& out);
+  void BindAtHome(const Pass& pass, const Label& label, const Value& value,
+                  AgentId from);
   void LookAtLinks(absl::Time now);
   // Has no copy, and is announced from here on if nobody answers.
   void StopAwaiting(absl::Time now, LabelEntry& entry);
   bool JoinsCut(absl::Time now, const Label& label, int64_t& bytes);
-  void SendCopyOf(absl::Time now, const Label& label, Outbox& out);
-  void SendCut(absl::Time now, Outbox& out);
+  void SendCopyOf(const Pass& pass, const Label& label);
+  void SendCut(const Pass& pass);
 
   LabelContext& job_;
   LabelTable& labels_;

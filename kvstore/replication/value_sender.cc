@@ -22,7 +22,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
   LabelEntry* entry = labels_.shard.Find(label);
   entry->is_exposed = true;
   if (!conflicts_.LogDigest(label, entry->value.digest(), job_.self)) return;
-  if (entry->value.IsHollow()) {
+  if (entry->value.IsSpilled()) {
     storage_.Load(label, targets);
     return;
   }
@@ -67,15 +67,15 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
                            out, tag);
 }
 
-void ValueSender::SendDeferred(absl::Time now, Outbox& out) {
+void ValueSender::SendDeferred(const Pass& pass) {
   const auto may_have = [this](AgentId agent) {
     return credit_.MayHave(agent);
   };
   while (const auto debt = deferred_.Take(may_have)) {
-    const LabelEntry* entry = labels_.shard.Find(debt->second);
-    if (entry == nullptr || entry->value.IsNone()) continue;
-    SendValue({debt->first}, debt->second, out, Sending::kDemanded);
-    out.WakeAt(now);  // there may be more that may go once these are queued
+    if (!labels_.shard.IsBound(debt->second)) continue;
+    SendValue({debt->first}, debt->second, pass.out, Sending::kDemanded);
+    pass.out.WakeAt(
+        pass.now);  // there may be more that may go once these are queued
   }
 }
 

@@ -30,7 +30,7 @@ class ValueSender {
   void SendValue(absl::btree_set<AgentId> targets, const Label& label,
                  Outbox& out, Sending why = Sending::kPublication);
   void BeginPass(absl::Time now) { credit_.BeginPass(now); }
-  void SendDeferred(absl::Time now, Outbox& out);  // as far as there is credit
+  void SendDeferred(const Pass& pass);  // as far as there is credit
   // Until `agent` would have so many bytes, behind all that waits for it.
   absl::Duration TimeToSend(AgentId agent, int64_t bytes) const;
   bool IsOnItsWay(AgentId to, const Label& label) const {

@@ -430,7 +430,7 @@ class RocksDbEngine : public Engine {
         break;
       }
       reply.found.emplace_back(key, Bytes(it->value().ToString()));
-      bytes += static_cast<int64_t>(it->value().size());
+      bytes += std::ssize(it->value());
     }
     reply.status = ReadError(it->status());
   }

@@ -19,7 +19,7 @@ class StoredValues {
   virtual bool keeps_values() const = 0;
   // Values may leave memory for a disk, whether they count there or not.
   virtual bool has_store() const = 0;
-  // Has the bytes of a hollow value fetched, for these agents.
+  // Has the bytes of a spilled value fetched, for these agents.
   virtual void Load(const Label& label,
                     const absl::btree_set<AgentId>& targets) = 0;
   // Bytes that came from elsewhere: somebody here may wait for them.

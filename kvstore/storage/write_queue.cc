@@ -22,7 +22,7 @@ constexpr int64_t kLeftOutMax = 1 << 18;
 WriteQueue::WriteQueue(const LabelRelations& relations)
     : relations_(relations),
       span_(relations.version_span()),
-      newest_(static_cast<size_t>(relations.array_count()), INT64_MIN) {}
+      newest_(relations.array_count(), INT64_MIN) {}
 
 int64_t WriteQueue::VersionOf(const Label& label) const {
   return relations_.HasVersions(label) ? relations_.VersionOf(label) : -1;
@@ -30,7 +30,7 @@ int64_t WriteQueue::VersionOf(const Label& label) const {
 
 void WriteQueue::Add(const Label& label, bool must_go) {
   const int64_t version = VersionOf(label);
-  int64_t& newest = newest_[static_cast<size_t>(label.array)];
+  int64_t& newest = newest_[label.array];
   newest = std::max(newest, version);
   if (!must_go && version >= 0 && version % stride_ >= span_) {
     left_out_.push_back({label, stride_});
@@ -54,10 +54,10 @@ std::optional<Label> WriteQueue::Take() {
   return label;
 }
 
-void WriteQueue::Pass(absl::Time now, absl::Duration busy) {
+void WriteQueue::BeginPass(absl::Time now, absl::Duration busy) {
   while (!left_out_.empty()) {
     const auto& [label, stride] = left_out_.front();
-    const int64_t newest = newest_[static_cast<size_t>(label.array)];
+    const int64_t newest = newest_[label.array];
     const bool is_near =
         newest - VersionOf(label) < kStridesKept * std::max(stride, stride_);
     if (is_near && std::ssize(left_out_) <= kLeftOutMax) break;

@@ -34,7 +34,7 @@ class WriteQueue {
   // Begins a pass of the loop, before Take(). `busy` is the time that the
   // engine has worked since it was opened. Adapts the stride to the engine's
   // load.
-  void Pass(absl::Time now, absl::Duration busy);
+  void BeginPass(absl::Time now, absl::Duration busy);
   void Clear();
 
   int64_t stride() const { return stride_; }

@@ -1,4 +1,5 @@
-// The blocking side of the control port.
+#include "routing/control/control_client.h"
+
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +14,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "routing/control/control_frame.h"
-#include "routing/control/control_socket.h"
 #include "routing/control/send_parts.h"
 #include "routing/control/socket_address.h"
 #include "runtime/base/clock.h"
@@ -78,7 +78,7 @@ ControlClient::~ControlClient() { close(fd_); }
 
 absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
                                  absl::Duration timeout) {
-  if (static_cast<int64_t>(body.size()) > kControlFrameBytesMax) {
+  if (std::ssize(body) > kControlFrameBytesMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("frame of ", body.size(), " bytes; ",
                      kControlFrameBytesMax, " are possible"));
@@ -115,22 +115,21 @@ absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
           absl::StrCat(address_, ": ", header.status().message()));
     }
     const int64_t size = kFrameHeaderBytes + header->body_bytes;
-    if (!header->is_partial && static_cast<int64_t>(received_.size()) >= size) {
+    if (!header->is_partial && std::ssize(received_) >= size) {
       ControlFrame frame{
           header->type,
-          Bytes(received_.substr(kFrameHeaderBytes,
-                                 static_cast<size_t>(header->body_bytes)))};
+          Bytes(received_.substr(kFrameHeaderBytes, header->body_bytes))};
       if (const absl::Status intact = header->Check(frame.body.view());
           !intact.ok()) {
         return absl::UnavailableError(
             absl::StrCat(address_, ": ", intact.message()));
       }
-      received_.erase(0, static_cast<size_t>(size));
+      received_.erase(0, size);
       return frame;
     }
     const ssize_t got = recv(fd_, bytes.data(), bytes.size(), 0);
     if (got > 0) {
-      received_.append(bytes.data(), static_cast<size_t>(got));
+      received_.append(bytes.data(), got);
     } else if (got == 0) {
       return absl::UnavailableError(
           absl::StrCat(address_, ": connection closed"));

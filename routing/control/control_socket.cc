@@ -315,7 +315,7 @@ void ControlPort::Read(ConnectionId id, Connection& connection,
       break;
     }
     taken += size;
-    connection.received.append(bytes, static_cast<size_t>(size));
+    connection.received.append(bytes, size);
     if (size < static_cast<ssize_t>(sizeof(bytes))) break;  // that was all
   }
   TakeFrames(id, connection, events);
@@ -362,7 +362,7 @@ void ControlPort::Write(Connection& connection) {
       if (count == kPartsMax) break;
       parts[count++] = queued.view();
     }
-    parts[0].remove_prefix(static_cast<size_t>(connection.sent_of_front));
+    parts[0].remove_prefix(connection.sent_of_front);
     const int64_t size = SendParts(connection.fd, {parts, count});
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;

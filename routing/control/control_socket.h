@@ -5,9 +5,9 @@
 //          little-endian.
 //
 // ControlPort is the agent's side: it never blocks, it is polled, and it tells
-// of frames and of ends. ControlClient is the side of the command line: it
-// blocks, up to a deadline. Bytes that are no frame end the connection, are
-// counted, and change nothing else; memory is taken only as bytes arrive.
+// of frames and of ends; control_client.h has the other side. Bytes that are no
+// frame end the connection, are counted, and change nothing else; memory is
+// taken only as bytes arrive.
 //
 // Connections that come in leave some of the descriptors that this process may
 // have to others. Beyond, those end that have been silent longest, but for the
@@ -92,9 +92,7 @@ class ControlPort {
 
   // Connections that sent something else than frames, or found no room.
   int64_t refused_count() const { return refused_count_; }
-  int64_t connection_count() const {
-    return static_cast<int64_t>(connections_.size());
-  }
+  int64_t connection_count() const { return std::ssize(connections_); }
 
  private:
   struct Connection {
@@ -144,54 +142,6 @@ class ControlPort {
   absl::btree_map<ConnectionId, Connection> connections_;
   std::vector<ConnectionId> unsettled_;  // touched outside of Poll
   int64_t refused_count_ = 0;
-};
-
-struct ControlFrame {
-  uint8_t type = 0;
-  Bytes body;
-};
-
-// A connection to an agent, as a client has it.
-class ControlCaller {
- public:
-  virtual ~ControlCaller() = default;
-
-  // Errors: kUnavailable if the connection broke, kDeadlineExceeded; after
-  // either the caller is of no more use.
-  virtual absl::Status Send(uint8_t type, absl::string_view body,
-                            absl::Duration timeout) = 0;
-  // The next frame. Errors as of Send, but after kDeadlineExceeded it may be
-  // called again; kInvalidArgument for bytes that are no frame.
-  virtual absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) = 0;
-  // Send, then Receive.
-  virtual absl::StatusOr<ControlFrame> Call(uint8_t type,
-                                            absl::string_view body,
-                                            absl::Duration timeout) = 0;
-};
-
-class ControlClient : public ControlCaller {
- public:
-  // Errors: kInvalidArgument for a malformed address; kUnavailable, naming
-  // the address, if nobody answers there within `timeout`.
-  static absl::StatusOr<std::unique_ptr<ControlClient>> Connect(
-      absl::string_view address, absl::Duration timeout);
-  ~ControlClient() override;
-  ControlClient(const ControlClient&) = delete;
-  ControlClient& operator=(const ControlClient&) = delete;
-
-  absl::Status Send(uint8_t type, absl::string_view body,
-                    absl::Duration timeout) override;
-  absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) override;
-  absl::StatusOr<ControlFrame> Call(uint8_t type, absl::string_view body,
-                                    absl::Duration timeout) override;
-  const std::string& address() const { return address_; }
-
- private:
-  ControlClient(int fd, std::string address)
-      : fd_(fd), address_(std::move(address)) {}
-  int fd_;
-  std::string address_;
-  std::string received_;
 };
 
 }  // namespace dogged

@@ -52,7 +52,7 @@ class BufferPool {
   }
   void Give(std::unique_ptr<ReceiveBuffer> buffer) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (static_cast<int>(free_.size()) < kFreeMax) {
+    if (std::ssize(free_) < kFreeMax) {
       free_.push_back(std::move(buffer));
     }
   }

@@ -289,7 +289,7 @@ void FabricTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
 void FabricTransport::ForgetPeer(AgentId peer) {
   auto it = peers_.find(peer);
   if (it == peers_.end()) return;
-  dropped_count_ += static_cast<int64_t>(it->second.queue.size());
+  dropped_count_ += std::ssize(it->second.queue);
   peers_.erase(it);
 }
 
@@ -380,7 +380,7 @@ void FabricTransport::ArmTimer() {
 // --- Receiving -----------------------------------------------------------
 
 void FabricTransport::PostReceives() {
-  while (static_cast<int>(receiving_.size()) < kReceivesPosted) {
+  while (std::ssize(receiving_) < kReceivesPosted) {
     std::unique_ptr<ReceiveBuffer> buffer = pool_->Take();
     const ssize_t code = fi_recv(endpoint_.get(), buffer->bytes.get(),
                                  static_cast<size_t>(pool_->size()), nullptr,

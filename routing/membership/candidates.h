@@ -31,7 +31,7 @@ class Candidates {
   MemberFact Take(AgentId id);
 
   bool Contains(AgentId id) const { return candidates_.contains(id); }
-  int64_t size() const { return static_cast<int64_t>(candidates_.size()); }
+  int64_t size() const { return std::ssize(candidates_); }
   std::vector<AgentId> ids() const;
   std::vector<MemberFact> facts() const;
   // When Tick() has something to do; never without candidates.

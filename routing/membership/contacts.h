@@ -56,7 +56,7 @@ class Contacts {
   // When that is so at the latest.
   absl::Time settles_at() const;
   bool has_joined() const { return has_joined_; }
-  int64_t size() const { return static_cast<int64_t>(contacts_.size()); }
+  int64_t size() const { return std::ssize(contacts_); }
 
  private:
   struct Contact {

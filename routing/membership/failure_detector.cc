@@ -160,8 +160,7 @@ void FailureDetector::AskRelays(AgentId target, Wishes& messages) {
     }
   }
   for (int i = 0; i < times_.relay_count && !others.empty(); ++i) {
-    const auto picked =
-        static_cast<size_t>(rng_.Below(static_cast<int64_t>(others.size())));
+    const auto picked = static_cast<size_t>(rng_.Below(std::ssize(others)));
     messages.relays.emplace_back(others[picked], target);
     others[picked] = others.back();
     others.pop_back();
@@ -174,8 +173,7 @@ AgentId FailureDetector::NextInRound() {
       for (const auto& [id, peer] : peers_) round_.push_back(id);
       if (round_.empty()) return AgentId();
       for (size_t i = round_.size() - 1; i > 0; --i) {
-        std::swap(round_[i], round_[static_cast<size_t>(
-                                 rng_.Below(static_cast<int64_t>(i) + 1))]);
+        std::swap(round_[i], round_[rng_.Below(static_cast<int64_t>(i) + 1)]);
       }
     }
     const AgentId id = round_.back();

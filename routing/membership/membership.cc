@@ -22,6 +22,11 @@ enum class GossipForm : uint8_t {
   kNotice = 2,  // "here you count as dead"
 };
 
+absl::Status Malformed(absl::string_view bytes) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "membership snapshot of ", bytes.size(), " bytes is malformed"));
+}
+
 }  // namespace
 
 Membership::Membership(Member self, const MembershipOptions& options, Rng rng)
@@ -30,7 +35,8 @@ Membership::Membership(Member self, const MembershipOptions& options, Rng rng)
       rng_(rng.Stream("membership")),
       detector_(options.detector, rng.Stream("failure detector")),
       records_(options.reconcile_bytes_max),
-      candidates_(options.candidate_time_max) {
+      candidates_(options.candidate_time_max),
+      relays_(self_.id) {
   DOGGED_CHECK(!self_.id.IsNone());
   entries_[self_.id] =
       Entry{.fact = {.id = self_.id, .member = self_}, .known = true};
@@ -224,35 +230,35 @@ AgentId Membership::RandomPeer() {
 
 // --- Receiving -----------------------------------------------------------
 
-void Membership::Receive(absl::Time now, AgentId from, uint8_t kind,
-                         const Bytes& body, Outbox& out) {
-  Advance(now);
+void Membership::Receive(const Pass& pass, AgentId from, uint8_t kind,
+                         const Bytes& body) {
+  Advance(pass.now);
   if (declared_dead_) return;
   if (IsDead(from)) {
-    ReceiveFromDead(from, kind, body, out);
+    ReceiveFromDead(from, kind, body, pass.out);
     return;
   }
   Decoder decoder(body.view());
   switch (static_cast<RoutingKind>(kind)) {
     case RoutingKind::kGossip:
-      ReceiveGossip(from, body, out);
+      ReceiveGossip(from, body, pass.out);
       break;
     case RoutingKind::kGossipDigest:
-      ReceiveDigest(from, body, out);
+      ReceiveDigest(from, body, pass.out);
       break;
     case RoutingKind::kReconcile:
-      ReceiveReconcile(from, body, out);
+      ReceiveReconcile(from, body, pass.out);
       break;
     case RoutingKind::kPing:
-      ReceivePing(from, body, out);
+      ReceivePing(from, body, pass.out);
       break;
     case RoutingKind::kPingAck:
-      ReceiveAck(from, body, out);
+      ReceiveAck(from, body, pass.out);
       break;
     case RoutingKind::kPingRequest:
       if (const auto target = decoder.GetId<AgentId>();
           view_->Contains(target)) {
-        SendPing(target, from, out);
+        SendPing(target, from, pass.out);
       }
       break;
     case RoutingKind::kNone:
@@ -384,18 +390,18 @@ void Membership::MergeRecords(
   }
 }
 
-void Membership::PutRecord(absl::Time now, absl::string_view key,
-                           uint64_t version, Bytes bytes, Outbox& out) {
-  PutRecords(now, {{std::string(key), {version, std::move(bytes)}}}, out);
+void Membership::PutRecord(const Pass& pass, absl::string_view key,
+                           uint64_t version, Bytes bytes) {
+  PutRecords(pass, {{std::string(key), {version, std::move(bytes)}}});
 }
 
 void Membership::PutRecords(
-    absl::Time now, std::vector<std::pair<std::string, GossipRecord>> records,
-    Outbox& out) {
-  Advance(now);
+    const Pass& pass,
+    std::vector<std::pair<std::string, GossipRecord>> records) {
+  Advance(pass.now);
   GossipNews fresh;
   MergeRecords(std::move(records), fresh);
-  Spread(fresh, AgentId(), out);
+  Spread(fresh, AgentId(), pass.out);
 }
 
 void Membership::PutDigests(Encoder& encoder) const {
@@ -441,16 +447,16 @@ void Membership::ReceiveReconcile(AgentId from, const Bytes& body,
 
 // --- Time ----------------------------------------------------------------
 
-void Membership::Tick(absl::Time now, Outbox& out) {
-  Advance(now);
+void Membership::Tick(const Pass& pass) {
+  Advance(pass.now);
   if (declared_dead_) return;
-  RunDetector(out);
+  RunDetector(pass.out);
   if (declared_dead_) return;
-  TickCandidates(out);
-  RunGossip(out);
+  TickCandidates(pass.out);
+  RunGossip(pass.out);
   const absl::Time next =
       std::min({detector_.next_tick(), next_gossip_, candidates_.next_ping()});
-  out.WakeAt(now + std::max(next - awake_, absl::ZeroDuration()));
+  pass.out.WakeAt(pass.now + std::max(next - awake_, absl::ZeroDuration()));
 }
 
 void Membership::RunDetector(Outbox& out) {
@@ -504,28 +510,28 @@ void Membership::RunGossip(Outbox& out) {
 
 // --- From the agent ------------------------------------------------------
 
-void Membership::Heard(absl::Time now, const Envelope& head, Outbox& out) {
-  Advance(now);
+void Membership::Heard(const Pass& pass, const Envelope& head) {
+  Advance(pass.now);
   if ((head.flags & Envelope::kRelayedFlag) != 0) {
     detector_.HeardOf(head.source, awake_);
   } else {
     detector_.Heard(head.source, awake_);
   }
-  if (candidates_.Contains(head.source)) Promote(head.source, out);
+  if (candidates_.Contains(head.source)) Promote(head.source, pass.out);
 }
 
-void Membership::PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
-                          Outbox& out) {
-  Advance(now);
+void Membership::PeerDied(const Pass& pass, AgentId peer,
+                          absl::string_view cause) {
+  Advance(pass.now);
   if (declared_dead_ || peer == self_.id || !entries_.contains(peer)) return;
-  End(peer, MemberState::kDead, cause, &out);
+  End(peer, MemberState::kDead, cause, &pass.out);
 }
 
-void Membership::Leave(absl::Time now, Outbox& out) {
-  Advance(now);
+void Membership::Leave(const Pass& pass) {
+  Advance(pass.now);
   leaving_ = true;
   End(self_.id, MemberState::kLeft, "left", nullptr);
-  Spread(NewsOf(self_.id), AgentId(), out);
+  Spread(NewsOf(self_.id), AgentId(), pass.out);
 }
 
 void Membership::SetGossipPayload(Bytes blob) {
@@ -548,6 +554,186 @@ std::vector<MembershipEvent> Membership::TakeEvents() {
 bool Membership::IsDead(AgentId id) const {
   auto it = entries_.find(id);
   return it != entries_.end() && it->second.fact.state == MemberState::kDead;
+}
+
+// --- Meetings and candidates -----------------------------------------------
+
+std::string Membership::Snapshot() const {
+  MeetingSnapshot out{.from = self_.id,
+                      .view = view_->digest(),
+                      .news = AllFacts(),
+                      .named = {.facts = candidates_.facts(), .records = {}}};
+  out.news.records.assign(records().begin(), records().end());
+  Encoder encoder;
+  out.EncodeTo(encoder);
+  return encoder.Take();
+}
+
+bool Membership::Clashes(const GossipNews& theirs) const {
+  return std::any_of(
+      theirs.facts.begin(), theirs.facts.end(), [this](const MemberFact& fact) {
+        if (fact.state == MemberState::kDead) return view_->Contains(fact.id);
+        return fact.state == MemberState::kAlive && IsDead(fact.id);
+      });
+}
+
+absl::StatusOr<std::string> Membership::Admit(absl::Time now,
+                                              absl::string_view snapshot) {
+  Advance(now);
+  if (declared_dead_ || leaving_) {
+    return absl::FailedPreconditionError("this agent has ended");
+  }
+  Decoder decoder(snapshot);
+  MeetingSnapshot theirs = MeetingSnapshot::DecodeFrom(decoder);
+  if (!decoder.Finish("snapshot").ok()) return Malformed(snapshot);
+  Encoder answer;
+  if (Clashes(theirs.news)) {
+    const bool we_do = theirs.Outweighs(*view_);
+    if (we_do) {
+      GiveWay("a larger part of the cluster goes on", theirs.AddressOfSender());
+    }
+    answer.PutU8(static_cast<uint8_t>(we_do ? Meeting::kWeGiveWay
+                                            : Meeting::kTheyGiveWay));
+    return answer.Take();
+  }
+  // Live agents become candidates, to be heard first; facts of ended agents are
+  // merged at once.
+  std::vector<MemberFact>& facts = theirs.news.facts;
+  const auto first_ended = std::stable_partition(
+      facts.begin(), facts.end(),
+      [](const MemberFact& fact) { return fact.state == MemberState::kAlive; });
+  for (auto it = facts.begin(); it != first_ended; ++it) {
+    AddCandidate(std::move(*it));
+  }
+  facts.erase(facts.begin(), first_ended);
+  for (MemberFact& fact : theirs.named.facts) AddCandidate(std::move(fact));
+  GossipNews fresh;
+  MergeNews(std::move(theirs.news), fresh);
+  answer.PutU8(static_cast<uint8_t>(Meeting::kMerged));
+  answer.PutRaw(Snapshot());
+  return answer.Take();
+}
+
+absl::StatusOr<AgentId> Membership::Absorb(const Pass& pass,
+                                           absl::string_view answer,
+                                           absl::string_view by) {
+  Advance(pass.now);
+  if (declared_dead_ || leaving_) {
+    return absl::FailedPreconditionError("this agent has ended");
+  }
+  Decoder decoder(answer);
+  switch (static_cast<Meeting>(decoder.GetU8())) {
+    case Meeting::kTheyGiveWay:
+      if (!decoder.Finish("answer").ok()) return Malformed(answer);
+      GiveWay("a larger part of the cluster goes on", by);
+      return AgentId();
+    case Meeting::kWeGiveWay:
+      if (!decoder.Finish("answer").ok()) return Malformed(answer);
+      return AgentId();
+    case Meeting::kMerged:
+      break;
+  }
+  MeetingSnapshot theirs = MeetingSnapshot::DecodeFrom(decoder);
+  if (!decoder.Finish("snapshot").ok()) return Malformed(answer);
+  if (theirs.from == self_.id) return theirs.from;
+  const std::shared_ptr<const View> before = view_;
+  GossipNews fresh;
+  MergeNews(std::move(theirs.news), fresh);
+  if (declared_dead_) {
+    GiveWay(entries_.at(self_.id).fact.cause, by);
+    return AgentId();
+  }
+  for (MemberFact& fact : theirs.named.facts) AddCandidate(std::move(fact));
+  for (const Member& member : before->members()) {
+    if (member.id != self_.id && !fresh.empty()) {
+      SendNews(member.id, fresh, false, pass.out);
+    }
+  }
+  newcomer_until_ = awake_ + 2 * options_.gossip_interval;
+  Spread(NewsOf(self_.id), AgentId(), pass.out);
+  for (const AgentId id : candidates_.ids()) {
+    SendNews(id, NewsOf(self_.id), false, pass.out);
+  }
+  return theirs.from;
+}
+
+void Membership::GiveWay(absl::string_view cause, absl::string_view address) {
+  End(self_.id, MemberState::kDead, cause, nullptr);
+  if (!declared_dead_) return;  // it leaves anyway
+  Member to_join;
+  to_join.control_address = std::string(address);
+  events_.push_back({.kind = MembershipEvent::Kind::kDeclaredDead,
+                     .member = std::move(to_join),
+                     .cause = std::string(cause)});
+}
+
+std::string Membership::AddressOf(AgentId id) const {
+  const auto it = entries_.find(id);
+  return it == entries_.end() ? "" : it->second.fact.member.control_address;
+}
+
+void Membership::AddCandidate(MemberFact fact) {
+  if (fact.state != MemberState::kAlive || entries_.contains(fact.id)) return;
+  Member member = fact.member;
+  if (!candidates_.Add(std::move(fact), awake_)) return;
+  events_.push_back(
+      {.kind = MembershipEvent::Kind::kNamed, .member = std::move(member)});
+}
+
+void Membership::Promote(AgentId id, Outbox& out) {
+  MemberFact fact = candidates_.Take(id);
+  GossipNews fresh;
+  if (MergeFact(fact)) fresh.facts.push_back(std::move(fact));
+  detector_.Heard(id, awake_);
+  Spread(fresh, id, out);
+  EndPredecessors(id, out);
+}
+
+void Membership::EndPredecessors(AgentId id, Outbox& out) {
+  const std::string address = AddressOf(id);
+  if (address.empty()) return;
+  for (const Member& member : std::vector<Member>(view_->members())) {
+    if (member.control_address != address || member.id == id ||
+        member.id == self_.id) {
+      continue;
+    }
+    End(member.id, MemberState::kDead, "it goes on as another incarnation",
+        &out);
+  }
+}
+
+void Membership::TickCandidates(Outbox& out) {
+  const Candidates::Due due = candidates_.Tick(awake_);
+  for (const Member& member : due.forgotten) {
+    events_.push_back(
+        {.kind = MembershipEvent::Kind::kForgotten, .member = member});
+  }
+  for (const AgentId id : due.to_ping) SendPing(id, AgentId(), out);
+}
+
+// --- Links that are down ---------------------------------------------------
+
+void Membership::NoteUnheard() {
+  MemberFact& fact = entries_.at(self_.id).fact;
+  std::vector<AgentId> unheard = detector_.Unheard(awake_);
+  if (unheard == fact.unheard) return;
+  fact.unheard = std::move(unheard);
+  ++fact.blob_version;
+  blob_changed_ = true;
+  next_gossip_ = awake_;  // other agents learn from it to send via relays
+  RefreshRelays();
+}
+
+std::vector<AgentId> Membership::UnheardBy(AgentId id) const {
+  const auto it = entries_.find(id);
+  return it == entries_.end() ? std::vector<AgentId>()
+                              : it->second.fact.unheard;
+}
+
+void Membership::RefreshRelays() {
+  relays_.Refresh(*view_, [this](AgentId at, AgentId from) {
+    return entries_.at(at).fact.Hears(from);
+  });
 }
 
 }  // namespace dogged

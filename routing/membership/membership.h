@@ -38,8 +38,10 @@
 #include "routing/membership/candidates.h"
 #include "routing/membership/failure_detector.h"
 #include "routing/membership/gossip_codec.h"
+#include "routing/membership/meeting.h"
 #include "routing/membership/record_gossip.h"
 #include "routing/membership/record_set.h"
+#include "routing/membership/relays.h"
 #include "routing/membership/view.h"
 #include "routing/transport/envelope.h"
 #include "routing/transport/outbox.h"
@@ -86,27 +88,22 @@ struct MembershipEvent {
   std::string key;
 };
 
-// How a meeting ends for the side that was asked.
-enum class Meeting : uint8_t { kMerged = 0, kTheyGiveWay = 1, kWeGiveWay = 2 };
-
 class Membership {
  public:
   Membership(Member self, const MembershipOptions& options, Rng rng);
 
   // Messages of the kinds kGossip to kPingRequest, and kReconcile; the caller
   // keeps other kinds.
-  void Receive(absl::Time now, AgentId from, uint8_t kind, const Bytes& body,
-               Outbox& out);
-  void Tick(absl::Time now, Outbox& out);
+  void Receive(const Pass& pass, AgentId from, uint8_t kind, const Bytes& body);
+  void Tick(const Pass& pass);
 
   // A message came, of whatever kind: its sender lives. To be called before it
   // is received.
-  void Heard(absl::Time now, const Envelope& head, Outbox& out);
+  void Heard(const Pass& pass, const Envelope& head);
   // A life line broke: that incarnation is dead, and all are told.
-  void PeerDied(absl::Time now, AgentId peer, absl::string_view cause,
-                Outbox& out);
+  void PeerDied(const Pass& pass, AgentId peer, absl::string_view cause);
   // This agent takes leave. Flush the outbox before going.
-  void Leave(absl::Time now, Outbox& out);
+  void Leave(const Pass& pass);
 
   // All facts and candidates. An agent that wants to join gives its own to a
   // member's Admit, so agents that ask that member later know of it; the
@@ -117,8 +114,8 @@ class Membership {
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
   // `by`: the control address at which the answer was given. Returns the agent
   // that gave it, none if one of the two gives way.
-  absl::StatusOr<AgentId> Absorb(absl::Time now, absl::string_view answer,
-                                 absl::string_view by, Outbox& out);
+  absl::StatusOr<AgentId> Absorb(const Pass& pass, absl::string_view answer,
+                                 absl::string_view by);
 
   // Statistics that this agent publishes of itself; at most a kilobyte.
   void SetGossipPayload(Bytes blob);
@@ -128,12 +125,11 @@ class Membership {
 
   // Adds a record, or a newer version of one, and tells all. Older versions
   // change nothing. Keys are never removed.
-  void PutRecord(absl::Time now, absl::string_view key, uint64_t version,
-                 Bytes bytes, Outbox& out);
+  void PutRecord(const Pass& pass, absl::string_view key, uint64_t version,
+                 Bytes bytes);
   // Several at once: they travel in one message, in this order.
-  void PutRecords(absl::Time now,
-                  std::vector<std::pair<std::string, GossipRecord>> records,
-                  Outbox& out);
+  void PutRecords(const Pass& pass,
+                  std::vector<std::pair<std::string, GossipRecord>> records);
   // By key.
   const RecordSet::Map& records() const { return records_.set().records(); }
 
@@ -151,7 +147,7 @@ class Membership {
   }
   // By way of which agent messages to `to` go, since it does not hear this one
   // directly; none: directly. The first in rank of those that reach both.
-  AgentId RelayTo(AgentId to) const;
+  AgentId RelayTo(AgentId to) const { return relays_.RelayTo(to); }
   // Live agents from which nothing comes directly to `id`, as it says.
   std::vector<AgentId> UnheardBy(AgentId id) const;
   int64_t candidate_count() const { return candidates_.size(); }
@@ -205,7 +201,7 @@ class Membership {
   void RunGossip(Outbox& out);
   AgentId RandomPeer();
 
-  // --- membership_meeting.cc
+  // --- meetings, candidates, links that are down
   // This agent gives way to the others, of which one is at `address`.
   void GiveWay(absl::string_view cause, absl::string_view address);
   std::string AddressOf(AgentId id) const;
@@ -231,8 +227,7 @@ class Membership {
   absl::btree_map<AgentId, Entry> entries_;
   std::shared_ptr<const View> view_;     // of entries_
   mutable uint64_t members_digest_ = 0;  // of entries_; 0: to be computed
-  // Agents that do not hear this one directly, and the relays to them.
-  absl::btree_map<AgentId, AgentId> relays_;
+  Relays relays_;                        // of view_, and of who hears whom
   bool blob_changed_ = false;  // and is to be spread with the next gossip
   bool declared_dead_ = false;
   bool leaving_ = false;

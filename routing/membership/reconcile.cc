@@ -143,8 +143,8 @@ class Answer {
         out_.has_more = true;
         return;
       }
-      bytes_ += static_cast<int64_t>(record->first.size()) +
-                record->second.bytes.size() + kRecordBytesMin;
+      bytes_ += std::ssize(record->first) + record->second.bytes.size() +
+                kRecordBytesMin;
       out_.records.emplace_back(*record);
     }
   }

@@ -42,7 +42,7 @@ class View {
 
   // In order of `id`.
   const std::vector<Member>& members() const { return members_; }
-  int64_t size() const { return static_cast<int64_t>(members_.size()); }
+  int64_t size() const { return std::ssize(members_); }
   bool Contains(AgentId id) const { return Find(id) != nullptr; }
   // Null if there is none. Valid as long as the view.
   const Member* Find(AgentId id) const;

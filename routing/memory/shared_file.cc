@@ -164,7 +164,7 @@ std::unique_ptr<SharedFile> SharedFile::Create(int64_t bytes, uint64_t token) {
   }
   const Descriptor self(OpenProcess(getpid()));  // peers need that to work
   if (memory == nullptr || self.get() < 0) {
-    if (memory != nullptr) munmap(memory, static_cast<size_t>(bytes));
+    if (memory != nullptr) munmap(memory, bytes);
     close(fd);
     return nullptr;
   }
@@ -189,21 +189,20 @@ SharedFile::SharedFile(int fd, char* memory, int64_t bytes, uint64_t token)
 }
 
 SharedFile::~SharedFile() {
-  munmap(memory_, static_cast<size_t>(bytes_));
+  munmap(memory_, bytes_);
   close(fd_);
 }
 
 void SharedFile::UseHugePages() {
-  (void)madvise(memory_, static_cast<size_t>(bytes_), MADV_HUGEPAGE);
-  places_ =
-      std::vector<std::atomic<Place>>(static_cast<size_t>(bytes_ / kHugeBytes));
+  (void)madvise(memory_, bytes_, MADV_HUGEPAGE);
+  places_ = std::vector<std::atomic<Place>>(bytes_ / kHugeBytes);
 }
 
 // Linux gives shared memory no huge pages unless it is set to, but collapses
 // small pages on request. A small page must be there; the call adds the rest
 // and keeps the contents. (madvise(2), MADV_COLLAPSE)
 bool SharedFile::MakeHuge(int64_t place) {
-  std::atomic<Place>& state = places_[static_cast<size_t>(place)];
+  std::atomic<Place>& state = places_[place];
   Place seen = Place::kUntried;
   if (state.compare_exchange_strong(seen, Place::kInWork)) {
     const int64_t offset = place * kHugeBytes;
@@ -224,7 +223,7 @@ bool SharedFile::MakeHuge(int64_t place) {
 }
 
 bool SharedFile::MakeAllHuge(int64_t first, int64_t end) {
-  const auto places = static_cast<int64_t>(places_.size());
+  const auto places = std::ssize(places_);
   bool all = end <= places * kHugeBytes;
   for (int64_t place = first / kHugeBytes;
        place < places && place * kHugeBytes < end; ++place) {
@@ -238,8 +237,7 @@ void SharedFile::Populate(int64_t offset, int64_t bytes) {
   const int64_t end =
       (offset + bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   if (MakeAllHuge(first, end)) return;
-  (void)madvise(memory_ + first, static_cast<size_t>(end - first),
-                MADV_POPULATE_WRITE);
+  (void)madvise(memory_ + first, end - first, MADV_POPULATE_WRITE);
 }
 
 void SharedFile::Punch(int64_t offset, int64_t bytes) {
@@ -249,9 +247,8 @@ void SharedFile::Punch(int64_t offset, int64_t bytes) {
   (void)!fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first,
                    end - first);
   for (int64_t place = first / kHugeBytes;
-       place < static_cast<int64_t>(places_.size()) && place * kHugeBytes < end;
-       ++place) {
-    std::atomic<Place>& state = places_[static_cast<size_t>(place)];
+       place < std::ssize(places_) && place * kHugeBytes < end; ++place) {
+    std::atomic<Place>& state = places_[place];
     if (first <= place * kHugeBytes && (place + 1) * kHugeBytes <= end) {
       state.store(Place::kUntried);
       continue;
@@ -287,7 +284,7 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
   void* const memory = MapFile(file.get(), at->bytes, PROT_READ);
   if (memory == nullptr) return Foreign(std::strerror(errno));
   // As its owner may have them.
-  (void)madvise(memory, static_cast<size_t>(at->bytes), MADV_HUGEPAGE);
+  (void)madvise(memory, at->bytes, MADV_HUGEPAGE);
   std::unique_ptr<PeerFile> out(new PeerFile(static_cast<const char*>(memory),
                                              at->bytes, at->pid, *start));
   Header header{};
@@ -300,9 +297,7 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
   return out;
 }
 
-PeerFile::~PeerFile() {
-  munmap(const_cast<char*>(memory_), static_cast<size_t>(bytes_));
-}
+PeerFile::~PeerFile() { munmap(const_cast<char*>(memory_), bytes_); }
 
 bool PeerFile::HasEnded() const {
   // Before the look at its start, lest that be another's.

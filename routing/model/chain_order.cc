@@ -8,13 +8,11 @@
 namespace dogged {
 namespace {
 
-size_t Index(int i) { return static_cast<size_t>(i); }
-
 MulticastSchedule Make(const SwitchNetwork& network, int source,
                        const std::vector<int>& destinations,
                        const std::vector<int>& sequence) {
   MulticastSchedule schedule{source, destinations, {}};
-  schedule.sends.resize(Index(network.processor_count()));
+  schedule.sends.resize(network.processor_count());
   BinomialSends(sequence, schedule.sends);
   return schedule;
 }
@@ -24,25 +22,23 @@ MulticastSchedule Make(const SwitchNetwork& network, int source,
 std::vector<int> ChainConcatenatedOrder(const SwitchNetwork& network,
                                         std::vector<int> processors) {
   std::sort(processors.begin(), processors.end());
-  std::vector<std::vector<int>> attached(Index(network.switch_count()));
+  std::vector<std::vector<int>> attached(network.switch_count());
   for (int processor : processors) {
-    attached[Index(network.switch_of(processor))].push_back(processor);
+    attached[network.switch_of(processor)].push_back(processor);
   }
-  std::vector<int> below(Index(network.switch_count()), 0);
+  std::vector<int> below(network.switch_count(), 0);
   const std::function<int(int)> count = [&](int at) {
-    int sum = static_cast<int>(attached[Index(at)].size());
+    int sum = static_cast<int>(attached[at].size());
     for (int child : network.children(at)) sum += count(child);
-    return below[Index(at)] = sum;
+    return below[at] = sum;
   };
   count(0);
   std::vector<int> order;
   const std::function<void(int)> walk = [&](int at) {
-    order.insert(order.end(), attached[Index(at)].begin(),
-                 attached[Index(at)].end());
+    order.insert(order.end(), attached[at].begin(), attached[at].end());
     std::vector<int> children = network.children(at);
-    std::stable_sort(children.begin(), children.end(), [&](int a, int b) {
-      return below[Index(a)] > below[Index(b)];
-    });
+    std::stable_sort(children.begin(), children.end(),
+                     [&](int a, int b) { return below[a] > below[b]; });
     for (int child : children) walk(child);
   };
   walk(0);
@@ -55,7 +51,7 @@ void BinomialSends(const std::vector<int>& sequence,
       [&](absl::Span<const int> part) {
         while (part.size() > 1) {
           const size_t near = (part.size() + 1) / 2;
-          sends[Index(part[0])].push_back(part[near]);
+          sends[part[0]].push_back(part[near]);
           split(part.subspan(near));
           part = part.first(near);
         }

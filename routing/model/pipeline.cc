@@ -13,8 +13,6 @@
 namespace dogged {
 namespace {
 
-size_t Index(int64_t i) { return static_cast<size_t>(i); }
-
 class Pipeline {
  public:
   Pipeline(absl::Span<const ScaleModel::Tree> trees, int64_t bytes,
@@ -28,11 +26,11 @@ class Pipeline {
     for (const ScaleModel::Tree& tree : trees) {
       children_.emplace_back(tree.parents.size());
       for (int64_t i = 1; i < std::ssize(tree.parents); ++i) {
-        children_.back()[Index(tree.parents[Index(i)])].push_back(i);
+        children_.back()[tree.parents[i]].push_back(i);
       }
       for (int64_t place : tree.places) places = std::max(places, place + 1);
     }
-    ports_.resize(Index(places));
+    ports_.resize(places);
   }
 
   double Run() {
@@ -46,7 +44,7 @@ class Pipeline {
       const Event event = events_.top();
       events_.pop();
       if (event.what == Event::kSent) {
-        ports_[Index(event.place)].sending = false;
+        ports_[event.place].sending = false;
         SendNext(event.time, event.place);
       } else if (event.what == Event::kLink) {
         Cross(event);
@@ -85,7 +83,7 @@ class Pipeline {
   };
 
   int64_t PlaceOf(const Piece& piece) const {
-    return trees_[Index(piece.tree)].places[Index(piece.position)];
+    return trees_[piece.tree].places[piece.position];
   }
   double LineTime(const Piece& piece) const {
     const int64_t size =
@@ -98,14 +96,14 @@ class Pipeline {
 
   void Got(double now, const Piece& piece) {
     const int64_t place = PlaceOf(piece);
-    Port& port = ports_[Index(place)];
-    for (int64_t child : children_[Index(piece.tree)][Index(piece.position)]) {
+    Port& port = ports_[place];
+    for (int64_t child : children_[piece.tree][piece.position]) {
       port.queue.push_back({piece.tree, child, piece.segment});
     }
     if (!port.sending) SendNext(now, place);
   }
   void SendNext(double now, int64_t place) {
-    Port& port = ports_[Index(place)];
+    Port& port = ports_[place];
     if (port.queue.empty()) return;
     const Piece piece = port.queue.front();
     port.queue.pop_front();
@@ -132,7 +130,7 @@ class Pipeline {
   }
   // The piece's last byte is there, unless the port had another piece to take.
   void Reach(const Event& event) {
-    Port& port = ports_[Index(event.place)];
+    Port& port = ports_[event.place];
     port.taking_until =
         std::max(event.time, port.taking_until + LineTime(event.piece));
     Post(port.taking_until, Event::kGot, event.place, event.piece);

@@ -13,8 +13,6 @@
 namespace dogged {
 namespace {
 
-size_t Index(int64_t i) { return static_cast<size_t>(i); }
-
 AgentId IdOfPlace(int64_t place) {
   return AgentId(static_cast<uint64_t>(place) + 1);
 }
@@ -28,7 +26,7 @@ class ModelScene : public PlanScene {
       : model_(model), ids_(ids), at_(at), at_source_(at_source) {}
   AgentId self() const override { return IdOfPlace(at_); }
   const TopologyId* IdOf(AgentId agent) const override {
-    return &ids_[Index(PlaceOf(agent))];
+    return &ids_[PlaceOf(agent)];
   }
   AgentId NextHopTo(AgentId target) const override {
     return IdOfPlace(model_.NextHop(at_, PlaceOf(target)));
@@ -89,19 +87,19 @@ int64_t ScaleModel::Pick(uint64_t id, int level, int digit) const {
 }
 
 int64_t ScaleModel::Entry(int64_t agent, int level, int digit) const {
-  const uint64_t id = ids_[Index(agent)];
+  const uint64_t id = ids_[agent];
   return DigitOf(id, level) == digit ? -1 : Pick(id, level, digit);
 }
 
 int64_t ScaleModel::NextHop(int64_t agent, int64_t target) const {
-  const uint64_t to = ids_[Index(target)];
-  const int level = CommonPrefix(ids_[Index(agent)], to);
+  const uint64_t to = ids_[target];
+  const int level = CommonPrefix(ids_[agent], to);
   DOGGED_CHECK(level < digits_);
   return Entry(agent, level, DigitOf(to, level));
 }
 
 int64_t ScaleModel::table_bytes() const {
-  const std::string zeros(Index(digits_), '\0');
+  const std::string zeros(digits_, '\0');
   return RoutingTable(AgentId(1), *TopologyId::FromDigits(base_, zeros), View())
       .bytes();
 }
@@ -166,34 +164,34 @@ ScaleModel::JoinResult ScaleModel::Join(Rng& rng) const {
   } while (std::binary_search(ids_.begin(), ids_.end(), id));
   JoinResult result;
   // By level and digit; none yet.
-  std::vector<int64_t> table(Index(digits_ * base_), -1);
+  std::vector<int64_t> table(digits_ * base_, -1);
   int64_t asked = rng.Below(size());
   while (asked >= 0) {
     // The asked agent sends the rows from that level to the last one that the
     // two share, and is itself an entry of the row where they part.
     result.messages += 2;
-    const uint64_t other = ids_[Index(asked)];
+    const uint64_t other = ids_[asked];
     const int shared = CommonPrefix(id, other);
     for (int level = 0; level <= shared && level < digits_; ++level) {
       for (int digit = 0; digit < base_; ++digit) {
-        int64_t& entry = table[Index(level * base_ + digit)];
+        int64_t& entry = table[level * base_ + digit];
         const bool is_own = DigitOf(id, level) == digit;
         if (entry < 0 && !is_own) entry = Entry(asked, level, digit);
       }
     }
-    table[Index(shared * base_ + DigitOf(other, shared))] = asked;
+    table[shared * base_ + DigitOf(other, shared)] = asked;
     // An agent nearer to the newcomer, which the asked agent knows.
     asked = Entry(asked, shared, DigitOf(id, shared));
   }
   for (int level = 0; level < digits_; ++level) {
     for (int digit = 0; digit < base_; ++digit) {
       if (DigitOf(id, level) == digit) continue;
-      const int64_t entry = table[Index(level * base_ + digit)];
+      const int64_t entry = table[level * base_ + digit];
       const bool somebody = Pick(id, level, digit) >= 0;
       result.entries += entry >= 0;
       result.wrong += (entry >= 0) != somebody;
       if (entry < 0) continue;
-      const uint64_t other = ids_[Index(entry)];
+      const uint64_t other = ids_[entry];
       result.wrong +=
           CommonPrefix(id, other) != level || DigitOf(other, level) != digit;
     }

@@ -18,7 +18,7 @@ class ScaleModel {
  public:
   ScaleModel(int64_t agents, int base, uint64_t seed);
 
-  int64_t size() const { return static_cast<int64_t>(ids_.size()); }
+  int64_t size() const { return std::ssize(ids_); }
   int digits() const { return digits_; }
   // The agent at (level, digit) of the table of `agent`; -1 for a hole.
   int64_t Entry(int64_t agent, int level, int digit) const;

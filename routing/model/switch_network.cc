@@ -11,15 +11,15 @@ namespace dogged {
 SwitchNetwork SwitchNetwork::Random(Rng& rng, int switches, int processors_each,
                                     int ports) {
   std::vector<std::pair<int, int>> cables;
-  std::vector<int> free(Index(switches), ports);
+  std::vector<int> free(switches, ports);
   const auto join = [&](int a, int b) {
     cables.emplace_back(std::min(a, b), std::max(a, b));
-    --free[Index(a)];
-    --free[Index(b)];
+    --free[a];
+    --free[b];
   };
   for (int i = 1; i < switches; ++i) {
     int other = static_cast<int>(rng.Below(i));
-    while (free[Index(other)] == 0) other = static_cast<int>(rng.Below(i));
+    while (free[other] == 0) other = static_cast<int>(rng.Below(i));
     join(i, other);
   }
   // Some ports stay empty: so many tries, no more.
@@ -27,7 +27,7 @@ SwitchNetwork SwitchNetwork::Random(Rng& rng, int switches, int processors_each,
     const int a = static_cast<int>(rng.Below(switches));
     const int b = static_cast<int>(rng.Below(switches));
     const std::pair<int, int> cable = {std::min(a, b), std::max(a, b)};
-    if (a == b || free[Index(a)] == 0 || free[Index(b)] == 0 ||
+    if (a == b || free[a] == 0 || free[b] == 0 ||
         std::find(cables.begin(), cables.end(), cable) != cables.end()) {
       continue;
     }
@@ -38,18 +38,16 @@ SwitchNetwork SwitchNetwork::Random(Rng& rng, int switches, int processors_each,
 
 SwitchNetwork::SwitchNetwork(int switches, int processors_each,
                              const std::vector<std::pair<int, int>>& cables)
-    : processors_each_(processors_each),
-      cables_(Index(switches)),
-      links_(Index(switches)) {
+    : processors_each_(processors_each), cables_(switches), links_(switches) {
   for (const auto& [a, b] : cables) {
-    cables_[Index(a)].push_back(b);
-    cables_[Index(b)].push_back(a);
+    cables_[a].push_back(b);
+    cables_[b].push_back(a);
   }
   link_count_ = 2 * processor_count();
   for (int at = 0; at < switches; ++at) {
-    std::sort(cables_[Index(at)].begin(), cables_[Index(at)].end());
-    for (size_t i = 0; i < cables_[Index(at)].size(); ++i) {
-      links_[Index(at)].push_back(link_count_++);
+    std::sort(cables_[at].begin(), cables_[at].end());
+    for (size_t i = 0; i < cables_[at].size(); ++i) {
+      links_[at].push_back(link_count_++);
     }
   }
   BuildTree();
@@ -65,11 +63,11 @@ void SwitchNetwork::BuildTree() {
   while (!queue.empty()) {
     const int at = queue.front();
     queue.pop_front();
-    for (int next : cables_[Index(at)]) {
-      if (levels_[Index(next)] >= 0) continue;
-      levels_[Index(next)] = levels_[Index(at)] + 1;
-      parents_[Index(next)] = at;
-      children_[Index(at)].push_back(next);
+    for (int next : cables_[at]) {
+      if (levels_[next] >= 0) continue;
+      levels_[next] = levels_[at] + 1;
+      parents_[next] = at;
+      children_[at].push_back(next);
       queue.push_back(next);
     }
   }
@@ -91,22 +89,20 @@ void SwitchNetwork::BuildRoutes() {
     // Backwards from the destination: over down links first, then over up
     // links from wherever that leads.
     std::deque<std::pair<int, bool>> queue = {{to, true}};
-    down_steps_[Index(to)][Index(to)] = 0;
+    down_steps_[to][to] = 0;
     while (!queue.empty()) {
       const auto [at, is_down] = queue.front();
       queue.pop_front();
-      const int steps =
-          (is_down ? down_steps_ : up_steps_)[Index(at)][Index(to)];
-      int& up_steps = up_steps_[Index(at)][Index(to)];
+      const int steps = (is_down ? down_steps_ : up_steps_)[at][to];
+      int& up_steps = up_steps_[at][to];
       if (is_down && (up_steps < 0 || up_steps > steps)) {
         up_steps = steps;
         queue.emplace_front(at, false);
       }
-      for (int before : cables_[Index(at)]) {
+      for (int before : cables_[at]) {
         const bool goes_down = !IsUp(before, at);
         if (goes_down != is_down) continue;
-        int& known =
-            (is_down ? down_steps_ : up_steps_)[Index(before)][Index(to)];
+        int& known = (is_down ? down_steps_ : up_steps_)[before][to];
         if (known >= 0 && known <= steps + 1) continue;
         known = steps + 1;
         queue.emplace_back(before, is_down);
@@ -116,9 +112,9 @@ void SwitchNetwork::BuildRoutes() {
 }
 
 int SwitchNetwork::LinkBetween(int from, int to) const {
-  const std::vector<int>& next = cables_[Index(from)];
+  const std::vector<int>& next = cables_[from];
   const auto it = std::lower_bound(next.begin(), next.end(), to);
-  return links_[Index(from)][static_cast<size_t>(it - next.begin())];
+  return links_[from][it - next.begin()];
 }
 
 std::vector<int> SwitchNetwork::Route(int from, int to) const {
@@ -127,14 +123,13 @@ std::vector<int> SwitchNetwork::Route(int from, int to) const {
   const int end = switch_of(to);
   bool may_go_up = true;
   while (at != end) {
-    const int left =
-        (may_go_up ? up_steps_ : down_steps_)[Index(at)][Index(end)];
+    const int left = (may_go_up ? up_steps_ : down_steps_)[at][end];
     DOGGED_CHECK(left > 0) << "no way from switch " << at << " to " << end;
-    for (int next : cables_[Index(at)]) {
+    for (int next : cables_[at]) {
       const bool up = IsUp(at, next);
       if (up && !may_go_up) continue;
       const auto& steps = up ? up_steps_ : down_steps_;
-      if (steps[Index(next)][Index(end)] != left - 1) continue;
+      if (steps[next][end] != left - 1) continue;
       route.push_back(LinkBetween(at, next));
       may_go_up = up;
       at = next;

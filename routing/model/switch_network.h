@@ -25,12 +25,10 @@ class SwitchNetwork {
   int processor_count() const { return switch_count() * processors_each_; }
   int switch_of(int processor) const { return processor / processors_each_; }
   // The breadth-first tree that up/down routing is built on.
-  int parent(int at) const { return parents_[Index(at)]; }
-  int level(int at) const { return levels_[Index(at)]; }
-  const std::vector<int>& children(int at) const {
-    return children_[Index(at)];
-  }
-  const std::vector<int>& cables(int at) const { return cables_[Index(at)]; }
+  int parent(int at) const { return parents_[at]; }
+  int level(int at) const { return levels_[at]; }
+  const std::vector<int>& children(int at) const { return children_[at]; }
+  const std::vector<int>& cables(int at) const { return cables_[at]; }
 
   // Up: towards the root, or to a lower number on the same level. "A tree edge
   // going up the tree, or a cross edge going from a processor with a higher
@@ -47,7 +45,6 @@ class SwitchNetwork {
   std::vector<int> Route(int from, int to) const;
 
  private:
-  static size_t Index(int i) { return static_cast<size_t>(i); }
   void BuildTree();
   void BuildRoutes();
   int LinkBetween(int from, int to) const;

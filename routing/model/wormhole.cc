@@ -8,8 +8,6 @@
 namespace dogged {
 namespace {
 
-constexpr size_t Index(int64_t i) { return static_cast<size_t>(i); }
-
 class Player {
  public:
   Player(const SwitchNetwork& network,
@@ -18,11 +16,11 @@ class Player {
       : network_(network),
         multicasts_(multicasts),
         costs_(costs),
-        links_(Index(network.link_count())),
-        waiting_(Index(network.processor_count())),
-        sending_(Index(network.processor_count()), false),
+        links_(network.link_count()),
+        waiting_(network.processor_count()),
+        sending_(network.processor_count(), false),
         got_(multicasts.size(),
-             std::vector<int64_t>(Index(network.processor_count()), -1)) {}
+             std::vector<int64_t>(network.processor_count(), -1)) {}
 
   WormholeResult Play() {
     for (size_t m = 0; m < multicasts_.size(); ++m) {
@@ -38,7 +36,7 @@ class Player {
     for (size_t m = 0; m < multicasts_.size(); ++m) {
       int64_t end = 0;
       for (int destination : multicasts_[m].destinations) {
-        const int64_t at = got_[m][Index(destination)];
+        const int64_t at = got_[m][destination];
         result.undelivered += at < 0;
         end = std::max(end, at);
       }
@@ -69,22 +67,22 @@ class Player {
 
   // `processor` has the message of `multicast` now.
   void Arrive(int64_t time, int multicast, int processor) {
-    int64_t& got = got_[Index(multicast)][Index(processor)];
+    int64_t& got = got_[multicast][processor];
     if (got >= 0) return;
     got = time;
-    const auto& sends = multicasts_[Index(multicast)].sends;
-    if (Index(processor) < sends.size()) {
-      for (int to : sends[Index(processor)]) {
-        waiting_[Index(processor)].emplace_back(multicast, to);
+    const auto& sends = multicasts_[multicast].sends;
+    if (processor < std::ssize(sends)) {
+      for (int to : sends[processor]) {
+        waiting_[processor].emplace_back(multicast, to);
       }
     }
     SendNext(time, processor);
   }
 
   void SendNext(int64_t time, int processor) {
-    auto& waiting = waiting_[Index(processor)];
-    if (sending_[Index(processor)] || waiting.empty()) return;
-    sending_[Index(processor)] = true;
+    auto& waiting = waiting_[processor];
+    if (sending_[processor] || waiting.empty()) return;
+    sending_[processor] = true;
     const auto [multicast, to] = waiting.front();
     waiting.pop_front();
     messages_.push_back({.multicast = multicast,
@@ -95,7 +93,7 @@ class Player {
 
   // The head wants its next link, or the tail has arrived.
   void Advance(int64_t time, int number) {
-    Message& message = messages_[Index(number)];
+    Message& message = messages_[number];
     if (message.through) {
       Finish(time, number);
       return;
@@ -105,7 +103,7 @@ class Player {
       At(time + costs_.body, number);
       return;
     }
-    Link& link = links_[Index(message.route[message.held])];
+    Link& link = links_[message.route[message.held]];
     if (link.taken) {
       message.waits_since = time;
       link.queue.push_back(number);
@@ -117,15 +115,15 @@ class Player {
   }
 
   void Finish(int64_t time, int number) {
-    const Message message = messages_[Index(number)];
+    const Message message = messages_[number];
     for (int id : message.route) {
-      Link& link = links_[Index(id)];
+      Link& link = links_[id];
       link.taken = false;
       if (link.queue.empty()) continue;
       const int next = link.queue.front();
       link.queue.pop_front();
       link.taken = true;
-      Message& waiter = messages_[Index(next)];
+      Message& waiter = messages_[next];
       // The way into and out of a processor is its own affair.
       if (id >= 2 * network_.processor_count()) {
         blocked_ += time - waiter.waits_since;
@@ -134,7 +132,7 @@ class Player {
       At(time + costs_.hop, next);
     }
     const int sender = message.route.front() / 2;
-    sending_[Index(sender)] = false;
+    sending_[sender] = false;
     Arrive(time, message.multicast, message.to);
     SendNext(time, sender);
   }

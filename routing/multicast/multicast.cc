@@ -211,9 +211,9 @@ absl::Status Multicast::ReceiveWhole(JobId job, const Bytes& message,
   return absl::OkStatus();
 }
 
-void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
+void Multicast::Receive(const Pass& pass, const Message& message,
                         std::vector<Delivery>& deliveries) {
-  const size_t first = out.messages.size();
+  const size_t first = pass.out.messages.size();
   const auto split = [this](MulticastPlan plan, int hops,
                             std::vector<AgentId> list) {
     return Split(plan, hops, std::move(list));
@@ -222,17 +222,17 @@ void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
   const size_t delivered = deliveries.size();
   switch (static_cast<RoutingKind>(message.head.kind)) {
     case RoutingKind::kMulticast:
-      status = ReceiveWhole(message.head.job, message.body, out, deliveries);
+      status =
+          ReceiveWhole(message.head.job, message.body, pass.out, deliveries);
       break;
     case RoutingKind::kStreamOffer:
-      status = streams_.ReceiveOffer(now, message, split, out, deliveries);
+      status = streams_.ReceiveOffer(pass, message, split, deliveries);
       break;
     case RoutingKind::kStreamSegment:
-      status = streams_.ReceiveSegment(now, message.body, out, deliveries);
+      status = streams_.ReceiveSegment(pass, message.body, deliveries);
       break;
     case RoutingKind::kStreamPull:
-      status =
-          streams_.ReceivePull(now, message.head.source, message.body, out);
+      status = streams_.ReceivePull(pass, message.head.source, message.body);
       break;
     default:
       status = absl::InvalidArgumentError("no multicast");
@@ -242,21 +242,20 @@ void Multicast::Receive(absl::Time now, const Message& message, Outbox& out,
       deliveries.back().part != BodyPart::kWhole) {
     Delivery half = std::move(deliveries.back());
     deliveries.pop_back();
-    two_trees_.Add(now, std::move(half), deliveries);
+    two_trees_.Add(pass.now, std::move(half), deliveries);
   }
-  CountFrom(first, out);
+  CountFrom(first, pass.out);
 }
 
-void Multicast::Tick(absl::Time now, Outbox& out) {
-  const size_t first = out.messages.size();
-  two_trees_.Expire(now - limits_.stream_patience);
+void Multicast::Tick(const Pass& pass) {
+  const size_t first = pass.out.messages.size();
+  two_trees_.Expire(pass.now - limits_.stream_patience);
   streams_.Tick(
-      now, *view_,
+      pass, *view_,
       [this](MulticastPlan plan, int hops, std::vector<AgentId> list) {
         return Split(plan, hops, std::move(list));
-      },
-      out);
-  CountFrom(first, out);
+      });
+  CountFrom(first, pass.out);
 }
 
 void Multicast::CountFrom(size_t first, const Outbox& out) {

@@ -72,12 +72,12 @@ class Multicast {
            kind <= static_cast<uint8_t>(RoutingKind::kStreamPull);
   }
   // Takes a message of a kind that IsMine(): first leaves messages for next
-  // hops in `out`, then appends deliveries for this agent, once whole.
-  void Receive(absl::Time now, const Message& message, Outbox& out,
+  // hops in the outbox, then appends deliveries for this agent, once whole.
+  void Receive(const Pass& pass, const Message& message,
                std::vector<Delivery>& deliveries);
 
   // Repairs streams, forgets those that have waited too long.
-  void Tick(absl::Time now, Outbox& out);
+  void Tick(const Pass& pass);
 
   const RoutingTable& table() const { return table_; }
   MulticastPlan plan() const { return plan_; }

@@ -25,7 +25,7 @@ class TwoTreeReassembler {
   // Drops halves that came before `before`.
   void Expire(absl::Time before);
 
-  int64_t held_count() const { return static_cast<int64_t>(held_.size()); }
+  int64_t held_count() const { return std::ssize(held_); }
 
  private:
   struct Half {

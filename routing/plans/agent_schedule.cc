@@ -11,12 +11,12 @@ int AgentTree::AddNode(int parent) {
   const int node = static_cast<int>(nodes.size());
   DOGGED_CHECK(parent < node) << "parent " << parent << " of " << node;
   nodes.push_back({.parent = parent});
-  if (parent >= 0) nodes[static_cast<size_t>(parent)].children.push_back(node);
+  if (parent >= 0) nodes[parent].children.push_back(node);
   return node;
 }
 
 int AgentTree::AddMember(int node) {
-  nodes[static_cast<size_t>(node)].members.push_back(member_count);
+  nodes[node].members.push_back(member_count);
   return member_count++;
 }
 
@@ -24,7 +24,7 @@ AgentSchedule::AgentSchedule(const AgentTree& tree, int source)
     : tree_(tree),
       agents_(tree.nodes.size(), -1),
       costs_(tree.nodes.size(), 0),
-      sends_(Index(tree.member_count)) {
+      sends_(tree.member_count) {
   for (int node = static_cast<int>(tree.nodes.size()) - 1; node >= 0; --node) {
     Visit(node, source);
   }
@@ -32,55 +32,55 @@ AgentSchedule::AgentSchedule(const AgentTree& tree, int source)
 }
 
 void AgentSchedule::Visit(int node, int source) {
-  const AgentTree::Node& at = tree_.nodes[Index(node)];
+  const AgentTree::Node& at = tree_.nodes[node];
   const auto has_source =
       std::find(at.members.begin(), at.members.end(), source);
   int best = has_source != at.members.end() ? source : -1;
   for (int child : at.children) {
-    if (source >= 0 && agents_[Index(child)] == source) best = source;
+    if (source >= 0 && agents_[child] == source) best = source;
   }
   if (best < 0 && !at.members.empty()) best = at.members.front();
   if (best < 0) {
     int highest = -1;
     for (int child : at.children) {
-      if (agents_[Index(child)] >= 0 && costs_[Index(child)] > highest) {
-        highest = costs_[Index(child)];
-        best = agents_[Index(child)];
+      if (agents_[child] >= 0 && costs_[child] > highest) {
+        highest = costs_[child];
+        best = agents_[child];
       }
     }
   }
-  agents_[Index(node)] = best;
-  if (best >= 0) costs_[Index(node)] = PlanAt(node).cost;
+  agents_[node] = best;
+  if (best >= 0) costs_[node] = PlanAt(node).cost;
 }
 
 AgentSchedule::Plan AgentSchedule::PlanAt(int node) const {
-  return tree_.nodes[Index(node)].members.empty() ? BinomialAmongAgents(node)
-                                                  : ForwardInSwitch(node);
+  return tree_.nodes[node].members.empty() ? BinomialAmongAgents(node)
+                                           : ForwardInSwitch(node);
 }
 
 void AgentSchedule::Spread(int node,
                            std::vector<std::vector<int>>& sends) const {
   // The holder's own subtree comes after its sends here.
   for (const Step& step : PlanAt(node).steps) {
-    sends[Index(step.from)].push_back(step.to.member);
+    sends[step.from].push_back(step.to.member);
   }
-  for (int child : tree_.nodes[Index(node)].children) {
-    if (agents_[Index(child)] >= 0) Spread(child, sends);
+  for (int child : tree_.nodes[node].children) {
+    if (agents_[child] >= 0) Spread(child, sends);
   }
 }
 
 AgentSchedule::Plan AgentSchedule::ForwardInSwitch(int node) const {
-  const AgentTree::Node& at = tree_.nodes[Index(node)];
-  const int holder = agents_[Index(node)];
+  const AgentTree::Node& at = tree_.nodes[node];
+  const int holder = agents_[node];
   int holder_cost = 0;
   std::vector<Receiver> agents;
   for (int child : at.children) {
-    const int agent = agents_[Index(child)];
+    const int agent = agents_[child];
     if (agent < 0) continue;
     if (agent == holder) {
-      holder_cost = costs_[Index(child)];
+      holder_cost = costs_[child];
     } else {
-      agents.push_back({agent, child, costs_[Index(child)]});
+      agents.push_back({agent, child, costs_[child]});
     }
   }
   std::stable_sort(
@@ -95,7 +95,7 @@ AgentSchedule::Plan AgentSchedule::ForwardInSwitch(int node) const {
   // 0, 1, 3, 7, ... members first: so many double the senders that there are.
   for (size_t first = 0;; first = 2 * first + 1) {
     first = std::min(first, local.size());
-    const auto split = local.begin() + static_cast<ptrdiff_t>(first);
+    const auto split = local.begin() + first;
     std::vector<Receiver> order(local.begin(), split);
     order.insert(order.end(), agents.begin(), agents.end());
     order.insert(order.end(), split, local.end());
@@ -126,11 +126,11 @@ AgentSchedule::Plan AgentSchedule::ForwardInOrder(
 }
 
 AgentSchedule::Plan AgentSchedule::BinomialAmongAgents(int node) const {
-  const int holder = agents_[Index(node)];
+  const int holder = agents_[node];
   std::vector<Receiver> ranks;
-  for (int child : tree_.nodes[Index(node)].children) {
-    const int agent = agents_[Index(child)];
-    if (agent >= 0) ranks.push_back({agent, child, costs_[Index(child)]});
+  for (int child : tree_.nodes[node].children) {
+    const int agent = agents_[child];
+    if (agent >= 0) ranks.push_back({agent, child, costs_[child]});
   }
   // The holder comes first, then the agents of costly subtrees, which have most
   // to send.

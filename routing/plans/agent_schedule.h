@@ -39,10 +39,10 @@ class AgentSchedule {
   AgentSchedule(const AgentTree& tree, int source);
 
   // A(v): a member in the subtree of `node`; -1 if there is none.
-  int agent(int node) const { return agents_[Index(node)]; }
+  int agent(int node) const { return agents_[node]; }
   // C(v): messages one after another until all in the subtree have it, from
   // when its agent has it.
-  int cost(int node) const { return costs_[Index(node)]; }
+  int cost(int node) const { return costs_[node]; }
 
   // Targets of each member, in order, once it has the message.
   const std::vector<std::vector<int>>& sends() const { return sends_; }
@@ -65,7 +65,6 @@ class AgentSchedule {
     int cost = 0;
   };
 
-  static size_t Index(int i) { return static_cast<size_t>(i); }
   void Visit(int node, int source);
   Plan PlanAt(int node) const;
   // ForwardInSwitch: D(v) is not empty. Members of D(v) send on; agents of

@@ -127,7 +127,7 @@ class AgentPlanner : public Planner {
     for (int first : schedule.sends()[0]) {
       // All that are reached through `first`.
       std::vector<int> reached = {first};
-      Branch branch{members[static_cast<size_t>(first)], {}};
+      Branch branch{members[first], {}};
       for (size_t i = 0; i < reached.size(); ++i) {
         const auto at = static_cast<size_t>(reached[i]);
         branch.targets.push_back(members[at]);
@@ -191,8 +191,7 @@ std::string SeenFrom(const TopologyId& self, const TopologyId& id) {
   std::string seen(id.digits());
   const int base = std::max(self.base(), id.base());
   for (int i = 0; i < std::min(self.size(), id.size()); ++i) {
-    seen[static_cast<size_t>(i)] =
-        static_cast<char>((id.digit(i) - self.digit(i) + base) % base);
+    seen[i] = static_cast<char>((id.digit(i) - self.digit(i) + base) % base);
   }
   return seen;
 }

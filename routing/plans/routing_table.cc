@@ -30,13 +30,13 @@ RoutingTable::RoutingTable(AgentId self, const TopologyId& topology_id,
   for (const Member& member : view.members()) {
     column_count_ = std::max(column_count_, member.topology_id.base());
   }
-  entries_.resize(static_cast<size_t>(level_count() * column_count_));
+  entries_.resize(level_count() * column_count_);
   // The best candidate of each entry so far; looked up once, not per member.
   std::vector<const Member*> best(entries_.size(), nullptr);
   for (const Member& member : view.members()) {
     const int64_t slot = SlotOf(member);
     if (slot < 0) continue;
-    const Member*& so_far = best[static_cast<size_t>(slot)];
+    const Member*& so_far = best[slot];
     if (so_far == nullptr || IsBetter(member, *so_far)) so_far = &member;
   }
   for (size_t i = 0; i < best.size(); ++i) {
@@ -59,7 +59,7 @@ bool RoutingTable::IsBetter(const Member& candidate, const Member& than) const {
 
 AgentId RoutingTable::entry(int level, int digit) const {
   if (level >= level_count() || digit >= column_count_) return AgentId();
-  return entries_[static_cast<size_t>(level * column_count_ + digit)];
+  return entries_[level * column_count_ + digit];
 }
 
 std::vector<AgentId> RoutingTable::Neighbours() const {
@@ -97,11 +97,11 @@ std::vector<AgentId> LifeLinesOf(const RoutingTable& table, const View& view,
                                  int neighbours_max) {
   std::vector<AgentId> lines = table.Neighbours();
   // The best by weight, so that a change of the view moves few lines.
-  if (static_cast<int>(lines.size()) > neighbours_max) {
+  if (std::ssize(lines) > neighbours_max) {
     std::sort(lines.begin(), lines.end(), [&](AgentId a, AgentId b) {
       return WeightOf(table.self(), a) > WeightOf(table.self(), b);
     });
-    lines.resize(static_cast<size_t>(neighbours_max));
+    lines.resize(neighbours_max);
   }
   const std::vector<Member>& members = view.members();
   auto next = std::upper_bound(

@@ -29,7 +29,7 @@ class RoutingTable {
   // None for a hole.
   AgentId entry(int level, int digit) const;
   // Levels x columns, holes too: 80 for 10^6 agents in base 16.
-  int64_t entry_count() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t entry_count() const { return std::ssize(entries_); }
   int64_t bytes() const {
     return static_cast<int64_t>(sizeof(*this) +
                                 entries_.capacity() * sizeof(AgentId));

@@ -118,16 +118,16 @@ void Streams::Pump(const Stream& stream, AgentId to, Child& child,
                    Outbox& out) {
   while (!child.done && child.next < child.limit &&
          stream.HasPiece(child.next)) {
-    const Bytes& piece = stream.pieces[static_cast<size_t>(child.next)];
+    const Bytes& piece = stream.pieces[child.next];
     out.Send(to, RoutingKind::kStreamSegment, stream.job,
              StreamSegment::Encode(stream.offer.key, child.next, piece.view()));
     ++child.next;
   }
 }
 
-absl::Status Streams::ReceivePull(absl::Time now, AgentId from,
-                                  const Bytes& message, Outbox& out) {
-  now_ = now;
+absl::Status Streams::ReceivePull(const Pass& pass, AgentId from,
+                                  const Bytes& message) {
+  now_ = pass.now;
   DOGGED_ASSIGN_OR_RETURN(const StreamPull pull, StreamPull::Decode(message));
   const auto it = streams_.find(pull.key);
   // Nothing of it is left here; the asker turns to the origin, then gives up.
@@ -138,37 +138,37 @@ absl::Status Streams::ReceivePull(absl::Time now, AgentId from,
         absl::StrCat("pull up to segment ", pull.limit, " of ", stream.count));
   }
   if (pull.done && !stream.children.contains(from)) return absl::OkStatus();
-  stream.active = now;
+  stream.active = pass.now;
   // Any agent that asks is served, even if it had another parent before.
   const auto [at, is_new] = stream.children.try_emplace(from);
   Child& child = at->second;
   if (is_new) child.targets = {from};
   child.heard = true;
-  child.offered = now;
+  child.offered = pass.now;
   child.done = pull.done;
   child.limit = std::max(child.limit, pull.limit);
   child.next = std::max(child.next, pull.have);
   for (int64_t index : pull.missing) {
     if (!stream.HasPiece(index)) continue;
-    const Bytes& piece = stream.pieces[static_cast<size_t>(index)];
-    out.Send(from, RoutingKind::kStreamSegment, stream.job,
-             StreamSegment::Encode(pull.key, index, piece.view()));
+    const Bytes& piece = stream.pieces[index];
+    pass.out.Send(from, RoutingKind::kStreamSegment, stream.job,
+                  StreamSegment::Encode(pull.key, index, piece.view()));
   }
-  Pump(stream, from, child, out);
+  Pump(stream, from, child, pass.out);
   // A mere relay asks for bytes once a child wants them.
   if (!stream.complete() && !stream.pulling && !child.done) {
-    Pull(stream, Ask::kAnswer, out);
+    Pull(stream, Ask::kAnswer, pass.out);
   }
-  Settle(it, out);
+  Settle(it, pass.out);
   return absl::OkStatus();
 }
 
 // --- Receiving -----------------------------------------------------------
 
-absl::Status Streams::ReceiveOffer(absl::Time now, const Message& message,
-                                   Splitter split, Outbox& out,
+absl::Status Streams::ReceiveOffer(const Pass& pass, const Message& message,
+                                   Splitter split,
                                    std::vector<Delivery>& deliveries) {
-  now_ = now;
+  now_ = pass.now;
   const AgentId from = message.head.source;
   DOGGED_ASSIGN_OR_RETURN(StreamOffer offer,
                           StreamOffer::Decode(message.body, limits_));
@@ -188,13 +188,13 @@ absl::Status Streams::ReceiveOffer(absl::Time now, const Message& message,
     stream.job = message.head.job;
     stream.count =
         (offer.total + offer.segment_bytes - 1) / offer.segment_bytes;
-    stream.touched = now;
+    stream.touched = pass.now;
     stream.limit = std::min(stream.count, offer.credit);
     stream.pulling = offer.credit > 0;
     const auto before = finished_.find(key);
     stream.served = before != finished_.end() && before->second;
   }
-  stream.active = now;
+  stream.active = pass.now;
   stream.offer = std::move(offer);
   if (is_new) stream.first_parent = from;
   AddParent(stream, from);
@@ -209,16 +209,16 @@ absl::Status Streams::ReceiveOffer(absl::Time now, const Message& message,
   if (!others.empty()) {
     AddBranches(stream,
                 split(stream.offer.plan, stream.offer.hops, std::move(others)),
-                stream.offer.credit, out);
+                stream.offer.credit, pass.out);
   }
-  if (Settle(it, out)) return absl::OkStatus();
+  if (Settle(it, pass.out)) return absl::OkStatus();
   if (stream.complete() && from != stream.first_parent) {
-    SayDone(stream, from, out);
+    SayDone(stream, from, pass.out);
     return absl::OkStatus();
   }
   // A mere relay waits until a child wants the body.
   if (!is_new || (stream.needed && !stream.pulling)) {
-    Pull(stream, Ask::kAnswer, out);
+    Pull(stream, Ask::kAnswer, pass.out);
   }
   return absl::OkStatus();
 }
@@ -275,10 +275,9 @@ void Streams::SayDone(const Stream& stream, AgentId to, Outbox& out) {
   out.Send(to, RoutingKind::kStreamPull, stream.job, pull.Encode());
 }
 
-absl::Status Streams::ReceiveSegment(absl::Time now, const Bytes& message,
-                                     Outbox& out,
+absl::Status Streams::ReceiveSegment(const Pass& pass, const Bytes& message,
                                      std::vector<Delivery>& deliveries) {
-  now_ = now;
+  now_ = pass.now;
   DOGGED_ASSIGN_OR_RETURN(StreamSegment segment,
                           StreamSegment::Decode(message));
   const auto it = streams_.find(segment.key);
@@ -298,24 +297,24 @@ absl::Status Streams::ReceiveSegment(absl::Time now, const Bytes& message,
   if (stream.HasPiece(segment.index)) return absl::OkStatus();
   // A piece that had to be asked for tells nothing about the line's pace.
   if (stream.stalls == 0) {
-    stream.gap = std::max(stream.gap, now - stream.touched);
+    stream.gap = std::max(stream.gap, pass.now - stream.touched);
   }
-  stream.touched = stream.active = now;
+  stream.touched = stream.active = pass.now;
   stream.stalls = 0;
   if (std::ssize(stream.pieces) <= segment.index) {
-    stream.pieces.resize(static_cast<size_t>(segment.index) + 1);
+    stream.pieces.resize(segment.index + 1);
   }
-  stream.pieces[static_cast<size_t>(segment.index)] = std::move(segment.piece);
+  stream.pieces[segment.index] = std::move(segment.piece);
   while (stream.HasPiece(stream.have)) ++stream.have;
-  for (auto& [hop, child] : stream.children) Pump(stream, hop, child, out);
+  for (auto& [hop, child] : stream.children) Pump(stream, hop, child, pass.out);
   if (stream.complete()) {
-    Complete(it, out, deliveries);
+    Complete(it, pass.out, deliveries);
   } else if (segment.index >= stream.have + kReorderedMax &&
              stream.hole != stream.have) {
     stream.hole = stream.have;
-    Pull(stream, Ask::kMissing, out);
+    Pull(stream, Ask::kMissing, pass.out);
   } else if (2 * (stream.limit - stream.have) <= WindowOf(stream)) {
-    Pull(stream, Ask::kCredit, out);  // before it runs out
+    Pull(stream, Ask::kCredit, pass.out);  // before it runs out
   }
   return absl::OkStatus();
 }
@@ -331,9 +330,9 @@ void Streams::Complete(Map::iterator it, Outbox& out,
 void Streams::Deliver(Stream& stream, std::vector<Delivery>& deliveries) {
   stream.needed = false;
   std::string whole;
-  whole.reserve(static_cast<size_t>(stream.offer.total));
+  whole.reserve(stream.offer.total);
   for (const Bytes& piece : stream.pieces) {
-    whole.append(piece.data(), static_cast<size_t>(piece.size()));
+    whole.append(piece.data(), piece.size());
   }
   deliveries.push_back({stream.offer.key.origin, stream.offer.kind, stream.job,
                         Bytes(std::move(whole)), /*tag_only=*/false,
@@ -363,28 +362,27 @@ bool Streams::Settle(Map::iterator it, Outbox& out) {
 
 // --- Repair --------------------------------------------------------------
 
-void Streams::Tick(absl::Time now, const View& view, Splitter split,
-                   Outbox& out) {
-  now_ = now;
+void Streams::Tick(const Pass& pass, const View& view, Splitter split) {
+  now_ = pass.now;
   bytes_owed_.clear();
   awaiting_.clear();
   for (auto it = streams_.begin(); it != streams_.end();) {
     const auto at = it++;
     Stream& stream = at->second;
-    MendChildren(stream, view, split, out);
-    if (Settle(at, out)) continue;
+    MendChildren(stream, view, split, pass.out);
+    if (Settle(at, pass.out)) continue;
     for (const auto& [hop, child] : stream.children) {
-      if (!child.done && now - stream.touched < kOwedTimeMax) {
+      if (!child.done && pass.now - stream.touched < kOwedTimeMax) {
         bytes_owed_[hop] += stream.offer.total;
         awaiting_.insert(child.targets.begin(), child.targets.end());
       }
     }
-    if (!stream.complete() && stream.pulling) AskAgain(stream, view, out);
-    if (now - stream.active > limits_.stream_patience) {
+    if (!stream.complete() && stream.pulling) AskAgain(stream, view, pass.out);
+    if (pass.now - stream.active > limits_.stream_patience) {
       ++expired_count_;
       streams_.erase(at);
     } else {
-      out.WakeAt(stream.active + limits_.stream_patience);
+      pass.out.WakeAt(stream.active + limits_.stream_patience);
     }
   }
 }

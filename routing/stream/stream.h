@@ -87,17 +87,16 @@ class Streams {
 
   // Take a message. Errors: kInvalidArgument for a message that is malformed or
   // contradicts earlier ones.
-  absl::Status ReceiveOffer(absl::Time now, const Message& message,
-                            Splitter split, Outbox& out,
-                            std::vector<Delivery>& deliveries);
-  absl::Status ReceiveSegment(absl::Time now, const Bytes& message, Outbox& out,
+  absl::Status ReceiveOffer(const Pass& pass, const Message& message,
+                            Splitter split, std::vector<Delivery>& deliveries);
+  absl::Status ReceiveSegment(const Pass& pass, const Bytes& message,
                               std::vector<Delivery>& deliveries);
-  absl::Status ReceivePull(absl::Time now, AgentId from, const Bytes& message,
-                           Outbox& out);
+  absl::Status ReceivePull(const Pass& pass, AgentId from,
+                           const Bytes& message);
 
   // Repairs streams whose agents died or stalled, forgets streams that have
   // waited too long.
-  void Tick(absl::Time now, const View& view, Splitter split, Outbox& out);
+  void Tick(const Pass& pass, const View& view, Splitter split);
 
   // Bytes of bodies that `child` may still need: it has not said "done".
   int64_t BytesOwed(AgentId child) const;
@@ -105,7 +104,7 @@ class Streams {
   // agent has sent on.
   bool IsAwaiting(AgentId target) const { return awaiting_.contains(target); }
 
-  int64_t held_count() const { return static_cast<int64_t>(streams_.size()); }
+  int64_t held_count() const { return std::ssize(streams_); }
   // Number of children given up, whose targets went another way.
   int64_t repaired_count() const { return repaired_count_; }
   // Times that a stalled stream was asked for again.
@@ -151,8 +150,7 @@ class Streams {
 
     bool complete() const { return have == count; }
     bool HasPiece(int64_t index) const {
-      return index < static_cast<int64_t>(pieces.size()) &&
-             !pieces[static_cast<size_t>(index)].empty();
+      return index < std::ssize(pieces) && !pieces[index].empty();
     }
   };
   using Map = std::map<StreamKey, Stream>;  // iterators stay valid

@@ -1,4 +1,5 @@
-// Reads Slurm's topology.conf and dumps of ibnetdiscover into a SiteTree.
+#include "routing/topology/site_readers.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "routing/topology/site_topology.h"
-#include "routing/topology/site_tree.h"
 #include "runtime/base/status.h"
 
 namespace dogged {

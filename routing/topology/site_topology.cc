@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "routing/topology/site_readers.h"
 #include "routing/topology/site_tree.h"
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"

@@ -16,7 +16,7 @@ absl::StatusOr<int> SiteTree::FindOrAdd(absl::string_view name, bool is_host) {
     nodes_.push_back({.name = std::string(name), .is_host = is_host});
     host_count_ += is_host;
   }
-  if (nodes_[static_cast<size_t>(it->second)].is_host != is_host) {
+  if (nodes_[it->second].is_host != is_host) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is a host and a switch"));
   }
@@ -24,15 +24,15 @@ absl::StatusOr<int> SiteTree::FindOrAdd(absl::string_view name, bool is_host) {
 }
 
 absl::Status SiteTree::Link(int child, int parent) {
-  Node& node = nodes_[static_cast<size_t>(child)];
+  Node& node = nodes_[child];
   if (node.parent == parent) return absl::OkStatus();
   if (node.parent >= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        node.name, " is in ", nodes_[static_cast<size_t>(node.parent)].name,
-        " and in ", nodes_[static_cast<size_t>(parent)].name));
+    return absl::InvalidArgumentError(
+        absl::StrCat(node.name, " is in ", nodes_[node.parent].name, " and in ",
+                     nodes_[parent].name));
   }
   node.parent = parent;
-  nodes_[static_cast<size_t>(parent)].children.push_back(child);
+  nodes_[parent].children.push_back(child);
   return absl::OkStatus();
 }
 
@@ -72,19 +72,18 @@ absl::Status SiteTree::CheckCycles() const {
   // on the cycle.
   auto at = static_cast<int>(lost - is_reached.begin());
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    at = nodes_[static_cast<size_t>(at)].parent;
+    at = nodes_[at].parent;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "switch ", nodes_[static_cast<size_t>(at)].name, " is within itself"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("switch ", nodes_[at].name, " is within itself"));
 }
 
 std::vector<bool> SiteTree::LeadsToHosts() const {
   std::vector<bool> leads(nodes_.size(), false);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     int at = nodes_[i].is_host ? static_cast<int>(i) : -1;
-    for (; at >= 0 && !leads[static_cast<size_t>(at)];
-         at = nodes_[static_cast<size_t>(at)].parent) {
-      leads[static_cast<size_t>(at)] = true;
+    for (; at >= 0 && !leads[at]; at = nodes_[at].parent) {
+      leads[at] = true;
     }
   }
   return leads;
@@ -101,7 +100,7 @@ std::vector<SiteTree::Numbered> SiteTree::NumberFamilies(
   std::vector<Numbered> out;
   for (const Family& family : families) {
     for (size_t k = 0; k < family.children.size(); ++k) {
-      std::string own(static_cast<size_t>(count), '\0');
+      std::string own(count, '\0');
       auto rest = static_cast<int64_t>(k);
       for (auto digit = own.rbegin(); digit != own.rend(); ++digit) {
         *digit = static_cast<char>(rest % base);
@@ -129,7 +128,7 @@ absl::StatusOr<absl::btree_map<std::string, TopologyId>> SiteTree::Number(
   while (!level.empty()) {
     std::vector<Family> families;
     for (Numbered& numbered : level) {
-      const Node& node = nodes_[static_cast<size_t>(numbered.node)];
+      const Node& node = nodes_[numbered.node];
       if (node.is_host) {
         longest = std::max(longest, numbered.digits.size());
         done.push_back(std::move(numbered));
@@ -137,7 +136,7 @@ absl::StatusOr<absl::btree_map<std::string, TopologyId>> SiteTree::Number(
       }
       Family family{.digits = std::move(numbered.digits)};
       for (int child : node.children) {
-        if (leads[static_cast<size_t>(child)]) {
+        if (leads[child]) {
           family.children.push_back(child);
         }
       }
@@ -148,9 +147,8 @@ absl::StatusOr<absl::btree_map<std::string, TopologyId>> SiteTree::Number(
   absl::btree_map<std::string, TopologyId> hosts;
   for (Numbered& numbered : done) {
     numbered.digits.resize(longest, '\0');
-    DOGGED_ASSIGN_OR_RETURN(
-        hosts[nodes_[static_cast<size_t>(numbered.node)].name],
-        TopologyId::FromDigits(base, numbered.digits));
+    DOGGED_ASSIGN_OR_RETURN(hosts[nodes_[numbered.node].name],
+                            TopologyId::FromDigits(base, numbered.digits));
   }
   return hosts;
 }

@@ -1,5 +1,5 @@
 // SiteTree: switches and hosts as a tree, while a description of a site is
-// read; gives hosts their digits. For site_topology.cc and its readers.
+// read (site_readers.h); gives hosts their digits.
 #ifndef DOGGED_ROUTING_TOPOLOGY_SITE_TREE_H_
 #define DOGGED_ROUTING_TOPOLOGY_SITE_TREE_H_
 
@@ -58,18 +58,6 @@ class SiteTree {
   absl::btree_map<std::string, int> index_;
   int64_t host_count_ = 0;
 };
-
-// The readers of the texts; see site_topology.h.
-absl::StatusOr<SiteTree> ReadSlurmTopology(absl::string_view text);
-absl::StatusOr<SiteTree> ReadIbnetdiscover(absl::string_view text);
-
-// "tux[0-3,7],foo" as names; zeros in front are kept.
-// Errors: kInvalidArgument for brackets that do not close, a range backwards
-//         or of more than a million.
-absl::StatusOr<std::vector<std::string>> ExpandHostList(absl::string_view text);
-
-// An error about line `number` of a text.
-absl::Status LineError(int number, absl::string_view what);
 
 }  // namespace dogged
 

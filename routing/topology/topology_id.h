@@ -35,9 +35,7 @@ class TopologyId {
 
   int base() const { return base_; }
   int size() const { return static_cast<int>(digits_.size()); }
-  int digit(int level) const {
-    return static_cast<uint8_t>(digits_[static_cast<size_t>(level)]);
-  }
+  int digit(int level) const { return static_cast<uint8_t>(digits_[level]); }
   // A byte for each digit.
   absl::string_view digits() const { return digits_; }
 

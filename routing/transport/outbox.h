@@ -1,6 +1,7 @@
 // Outbox: where protocol machines put messages to send, and the time of their
 // next call. Machines never touch a transport; the agent empties the outbox
-// through a Packer (packing.h) at the end of each pass.
+// through a Packer (packing.h) at the end of each pass. Pass: one such pass, as
+// machines see it.
 #ifndef DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
 #define DOGGED_ROUTING_TRANSPORT_OUTBOX_H_
 
@@ -46,6 +47,13 @@ struct Outbox {
   std::function<void(AgentId)> wake_early;  // may be null
   std::vector<OutgoingMessage> messages;
   absl::Time wake = absl::InfiniteFuture();
+};
+
+// The first parameter of all that happens at a time and may send. A function
+// that takes only one of the two does not depend on the other.
+struct Pass {
+  absl::Time now;
+  Outbox& out;
 };
 
 }  // namespace dogged

@@ -79,7 +79,7 @@ void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
   if (body.size() <= segment_bytes_) {
     const int64_t size = Envelope::kBytes + body.size();
     const bool alone = body.size() >= alone_bytes_;
-    if (alone || static_cast<int64_t>(packet.size()) + size > segment_bytes_) {
+    if (alone || std::ssize(packet) + size > segment_bytes_) {
       Ship(head.target, transport, packet);
     }
     AppendMessage(head, body.view(), {}, packet);
@@ -117,8 +117,7 @@ bool Packer::Advance(Rest& rest, Transport& transport) {
     if (queued > 0 && queued + size > queue_bytes_max_ / 2) return false;
     Encoder encoder;
     SegmentHeader{rest.message_id, rest.offset, total}.EncodeTo(encoder);
-    packet.reserve(
-        static_cast<size_t>(Envelope::kBytes + encoder.size() + size));
+    packet.reserve(Envelope::kBytes + encoder.size() + size);
     AppendMessage(rest.head, encoder.view(),
                   rest.body.Slice(rest.offset, size).view(), packet);
     Ship(to, transport, packet);

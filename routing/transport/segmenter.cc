@@ -20,9 +20,9 @@ std::optional<Bytes> Join(const absl::btree_map<int64_t, Bytes>& pieces,
   }
   if (end != total) return std::nullopt;
   std::string whole;
-  whole.reserve(static_cast<size_t>(total));
+  whole.reserve(total);
   for (const auto& [offset, piece] : pieces) {
-    whole.append(piece.data(), static_cast<size_t>(piece.size()));
+    whole.append(piece.data(), piece.size());
   }
   return Bytes(std::move(whole));
 }
@@ -87,9 +87,8 @@ absl::StatusOr<std::optional<Bytes>> Reassembler::Add(absl::Time now,
 
 Reassembler::Incomplete::iterator Reassembler::Drop(
     Incomplete::iterator message) {
-  held_bytes_ -=
-      message->second.bytes +
-      kPieceOverhead * static_cast<int64_t>(message->second.pieces.size());
+  held_bytes_ -= message->second.bytes +
+                 kPieceOverhead * std::ssize(message->second.pieces);
   return incomplete_.erase(message);
 }
 

@@ -54,9 +54,7 @@ class Reassembler {
   void Forget(AgentId sender);
 
   int64_t held_bytes() const { return held_bytes_; }
-  int64_t held_count() const {
-    return static_cast<int64_t>(incomplete_.size());
-  }
+  int64_t held_count() const { return std::ssize(incomplete_); }
   // Messages dropped incomplete.
   int64_t expired_count() const { return expired_count_; }
 

@@ -42,7 +42,7 @@ void Agent::RunOnce(absl::Time now) {
   // Messages to this agent itself join behind: a loop, for they may beget more.
   do {
     for (const Message& message : mailbox_.Take()) {
-      context_.membership.Heard(now, message.head, outbox);
+      context_.membership.Heard({now, outbox}, message.head);
       Dispatch(now, message.head.source, message.head.kind, message.head.job,
                message.body);
     }
@@ -51,9 +51,9 @@ void Agent::RunOnce(absl::Time now) {
     kernels_.TakeMade();
     completion_.TakeDigests(now);
     PollValues(now);
-    context_.membership.Tick(now, outbox);
+    context_.membership.Tick({now, outbox});
     changes_.Handle(now);
-    context_.multicast.Tick(now, outbox);
+    context_.multicast.Tick({now, outbox});
     mailbox_.Tick(now);
     TickRuns(now);
     lifecycle_.TellRounds(now);
@@ -94,7 +94,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   if (Multicast::IsMine(kind)) {
     std::vector<Delivery> deliveries;
     const Envelope head{.kind = kind, .source = from, .job = job};
-    context_.multicast.Receive(now, {head, body}, outbox, deliveries);
+    context_.multicast.Receive({now, outbox}, {head, body}, deliveries);
     for (const Delivery& d : deliveries) {
       // An agent that needs no bytes takes it as word of who has them.
       Dispatch(now, d.origin, d.tag_only ? kAnnounce : d.kind, d.job, d.body);
@@ -102,7 +102,7 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
     return;
   }
   if (kind < kFirstFreeKind) {
-    context_.membership.Receive(now, from, kind, body, outbox);
+    context_.membership.Receive({now, outbox}, from, kind, body);
     return changes_.HandleNewView(now);
   }
   if (Lending::IsMine(kind)) return loans_.Receive(now, from, kind, body);
@@ -148,7 +148,7 @@ void Agent::DispatchToJob(absl::Time now, AgentId from, uint8_t kind,
     return loans_.ReceiveLoan(now, from, *entry.run, body);
   }
   context_.Count(
-      entry.run->Receive(now, from, kind, body.view(), context_.outbox));
+      entry.run->Receive({now, context_.outbox}, from, kind, body.view()));
 }
 
 void Agent::TakeCompletions(absl::Time now) {
@@ -157,7 +157,7 @@ void Agent::TakeCompletions(absl::Time now) {
   had_news_ |= !completions.empty();
   for (Completion& completion : completions) {
     if (JobRun* const run = table_.FindRun(completion.job)) {
-      run->OnCompletion(now, std::move(completion), context_.outbox);
+      run->OnCompletion({now, context_.outbox}, std::move(completion));
     }
   }
 }
@@ -172,7 +172,7 @@ void Agent::PollValues(absl::Time now) {
     if (event.label.array == InputChunks::kArrayOnDisk) {
       if (entry->inputs != nullptr) entry->inputs->OnDisk(event);
     } else if (entry->run != nullptr) {
-      entry->run->OnDisk(now, event, context_.outbox);
+      entry->run->OnDisk({now, context_.outbox}, event);
       if (event.kind == ValueStore::Event::Kind::kScanned) {
         entry->run->TellStart(context_.outbox);
       }
@@ -183,8 +183,8 @@ void Agent::PollValues(absl::Time now) {
 void Agent::TickRuns(absl::Time now) {
   for (auto& [id, entry] : table_) {
     if (entry.run == nullptr) continue;
-    entry.run->Tick(now, context_.outbox);
-    if (!context_.IsDraining()) entry.run->Feed(now, context_.outbox);
+    entry.run->Tick({now, context_.outbox});
+    if (!context_.IsDraining()) entry.run->Feed({now, context_.outbox});
   }
 }
 
@@ -213,7 +213,7 @@ CarriedOver Agent::TakeCarriedOver(JobId job) const {
 void Agent::AdoptCarriedOver(absl::Time now, JobId job,
                              const CarriedOver& carried) {
   if (JobRun* const run = table_.FindRun(job)) {
-    run->AdoptCarriedOver(now, carried, context_.outbox);
+    run->AdoptCarriedOver({now, context_.outbox}, carried);
   }
 }
 

@@ -75,12 +75,12 @@ class Agent {
   }
   absl::StatusOr<AgentId> Join(absl::Time now, absl::string_view answer,
                                absl::string_view by) {
-    return context_.membership.Absorb(now, answer, by, context_.outbox);
+    return context_.membership.Absorb({now, context_.outbox}, answer, by);
   }
   void NoteSettled() { takers_.NoteSettled(); }  // contacts were asked
   // A life line to `peer` broke.
   void PeerDied(absl::Time now, AgentId peer, absl::string_view cause) {
-    context_.membership.PeerDied(now, peer, cause, context_.outbox);
+    context_.membership.PeerDied({now, context_.outbox}, peer, cause);
   }
   // Lets running tasks end, tells all, hands over; IsGone() once that is done.
   void Leave(absl::Time now) { departure_.Begin(now); }

@@ -98,7 +98,7 @@ bool Departure::TakeLeave(absl::Time now) {
     if (entry.inputs != nullptr) entry.inputs->HandOver();
   }
   stats_.Publish();
-  agent_.membership.Leave(now, agent_.outbox);
+  agent_.membership.Leave({now, agent_.outbox});
   return true;
 }
 

@@ -76,8 +76,9 @@ void JobCompletion::StartFinish(absl::Time now, JobId job, JobEntry& entry) {
     labels.insert(label);
     return true;
   });
-  entry.finish->labels = static_cast<int64_t>(labels.size());
-  for (const Label& label : labels) entry.run->Want(now, label, agent_.outbox);
+  entry.finish->labels = std::ssize(labels);
+  for (const Label& label : labels)
+    entry.run->Want({now, agent_.outbox}, label);
   SortResultsOf(job, entry);
 }
 
@@ -98,7 +99,7 @@ absl::Status JobCompletion::Want(absl::Time now, JobId job,
   }
   for (const Label& label : labels) {
     entry->wanted.insert(label);
-    entry->run->Want(now, label, agent_.outbox);
+    entry->run->Want({now, agent_.outbox}, label);
   }
   return absl::OkStatus();
 }
@@ -125,7 +126,7 @@ void JobCompletion::SortResultsOf(JobId job, JobEntry& entry) {
     }
   }
   if (entry.finish == nullptr || entry.finish->is_hashing ||
-      static_cast<int64_t>(entry.finish->found.size()) < entry.finish->labels) {
+      std::ssize(entry.finish->found) < entry.finish->labels) {
     return;
   }
   entry.finish->is_hashing = true;

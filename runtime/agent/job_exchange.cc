@@ -81,7 +81,7 @@ void JobExchange::RequestJobs(absl::Time now) {
     if (!entry.encoded.empty() || is_over) continue;
     if (others.empty()) others = agent_.Others();
     const Limits& limits = agent_.options.limits;
-    entry.pull.Tick(now, job, limits, others, agent_.rng, agent_.outbox);
+    entry.pull.Tick({now, agent_.outbox}, job, limits, others, agent_.rng);
     if (records_.index().IsRunning(job) &&
         entry.pull.HasNobodySince(now - limits.input_patience, others)) {
       nowhere.push_back(job);
@@ -190,7 +190,7 @@ void JobExchange::TellUntold(absl::Time now, JobEntry& entry) {
     told.emplace_back(record.Key(), GossipRecord{.version = record.version(),
                                                  .bytes = record.Encode()});
   }
-  agent_.membership.PutRecords(now, std::move(told), agent_.outbox);
+  agent_.membership.PutRecords({now, agent_.outbox}, std::move(told));
   for (const JobRecord& record : records) {
     lifecycle_.PublishAndApply(now, record);
   }

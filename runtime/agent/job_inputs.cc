@@ -30,7 +30,7 @@ void JobInputs::Open(JobEntry& entry, Job& job) {
 void JobInputs::Receive(absl::Time now, AgentId from, JobId job,
                         const Bytes& body) {
   if (InputChunks* const inputs = Find(job)) {
-    agent_.Count(inputs->Receive(now, from, body.view(), agent_.outbox));
+    agent_.Count(inputs->Receive({now, agent_.outbox}, from, body.view()));
     return;
   }
   Bytes answer = InputChunks::AnswerWithout(body.view());
@@ -43,7 +43,7 @@ void JobInputs::Tick(absl::Time now) {
   for (auto& [job, entry] : table_) {
     if (entry.inputs == nullptr) continue;
     if (others.empty()) others = agent_.Others();
-    entry.inputs->Tick(now, others, agent_.outbox);
+    entry.inputs->Tick({now, agent_.outbox}, others);
   }
 }
 

@@ -61,8 +61,8 @@ void JobLifecycle::StartRun(absl::Time now, JobEntry& entry,
   RaiseRounds(record.hash, *entry.run);
   entry.round_told = {-1, false};
   entry.troubles = takers_.TroublesOfJob(entry.hash);
-  entry.run->SetMembers(now, takers_.PlacementOf(*entry.job, entry.hash),
-                        agent_.outbox);
+  entry.run->SetMembers({now, agent_.outbox},
+                        takers_.PlacementOf(*entry.job, entry.hash));
   // An agent that may have something to offer says so once it has.
   if (options.keeps_values) {
     static_assert(StoredJob::kTargetMax == JobOptions::kTargetMax);

@@ -13,7 +13,7 @@ void JobLoans::Receive(absl::Time now, AgentId from, uint8_t kind,
                        const Bytes& body) {
   if (agent_.lending == nullptr) return;
   agent_.Count(
-      agent_.lending->Receive(now, from, kind, body.view(), agent_.outbox));
+      agent_.lending->Receive({now, agent_.outbox}, from, kind, body.view()));
 }
 
 void JobLoans::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
@@ -26,12 +26,12 @@ void JobLoans::ReceiveLoan(absl::Time now, AgentId from, JobRun& run,
   // A loan that is refused counts as lost: an agent that needs it asks again.
   const Value value = agent_.lending->Borrow(from, lent->loan);
   if (value.IsNone()) return;
-  agent_.Count(run.ReceiveLent(now, from, lent->label, value, agent_.outbox));
+  agent_.Count(run.ReceiveLent({now, agent_.outbox}, from, lent->label, value));
 }
 
 void JobLoans::Tick(absl::Time now) {
   if (agent_.lending == nullptr) return;
-  agent_.lending->Tick(now, agent_.outbox);
+  agent_.lending->Tick({now, agent_.outbox});
   if (!agent_.lending->HasOrphans() || now < next_orphans_) return;
   for (auto& [id, entry] : table_) {
     if (entry.run != nullptr) entry.run->CopyOrphans(kOrphanBytes);

@@ -35,8 +35,8 @@ std::vector<JobRecord> JobRecords::RunningOf(JobId job) const {
 }
 
 void JobRecords::Publish(absl::Time now, const JobRecord& record) {
-  agent_.membership.PutRecord(now, record.Key(), record.version(),
-                              record.Encode(), agent_.outbox);
+  agent_.membership.PutRecord({now, agent_.outbox}, record.Key(),
+                              record.version(), record.Encode());
 }
 
 }  // namespace dogged

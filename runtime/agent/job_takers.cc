@@ -66,7 +66,7 @@ bool JobTakers::HasHeirs(const JobEntry& entry) const {
 void JobTakers::Place(absl::Time now, JobEntry& entry) {
   PlacementView view = PlacementOf(*entry.job, entry.hash);
   if (view.members.empty() && !entry.troubles.empty()) return;
-  entry.run->SetMembers(now, std::move(view), agent_.outbox);
+  entry.run->SetMembers({now, agent_.outbox}, std::move(view));
 }
 
 void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
@@ -74,8 +74,8 @@ void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
   agent_.Count(DecodeSalts(known->second.bytes.view()).status());
   for (auto& [id, entry] : table_) {
     if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
-    entry.run->SetMembers(now, PlacementOf(*entry.job, entry.hash),
-                          agent_.outbox);
+    entry.run->SetMembers({now, agent_.outbox},
+                          PlacementOf(*entry.job, entry.hash));
   }
 }
 
@@ -136,8 +136,8 @@ void JobTakers::TellTroubles(absl::Time now) {
     const auto known = records.find(key);
     const uint64_t version =
         known == records.end() ? 0 : known->second.version + 1;
-    agent_.membership.PutRecord(now, key, version, trouble.Encode(),
-                                agent_.outbox);
+    agent_.membership.PutRecord({now, agent_.outbox}, key, version,
+                                trouble.Encode());
     ApplyTrouble(now, key);
   }
 }

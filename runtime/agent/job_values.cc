@@ -67,23 +67,23 @@ void ValuePull::Choose(absl::Time now, absl::Span<const AgentId> others,
   next_try_ = now + patience_;
 }
 
-void ValuePull::Tick(absl::Time now, JobId job, const Limits& limits,
-                     absl::Span<const AgentId> others, Rng& rng, Outbox& out) {
+void ValuePull::Tick(const Pass& pass, JobId job, const Limits& limits,
+                     absl::Span<const AgentId> others, Rng& rng) {
   if (IsWhole()) return;
-  heard_ = std::min(heard_, now);
+  heard_ = std::min(heard_, pass.now);
   const bool has_source =
       std::find(others.begin(), others.end(), source_) != others.end();
-  if (now >= next_try_ || (!has_source && !source_.IsNone())) {
-    Choose(now, others, rng);
+  if (pass.now >= next_try_ || (!has_source && !source_.IsNone())) {
+    Choose(pass.now, others, rng);
   }
-  out.WakeAt(next_try_);
+  pass.out.WakeAt(next_try_);
   if (source_.IsNone()) return;
   const int64_t part = limits.job_part_bytes;
   // How long it is only the first part says.
   const int64_t window = total_ < 0 ? part : limits.job_parts_at_once * part;
   const int64_t limit = total_ < 0 ? part : std::min(total_, here() + window);
   for (; asked_ < limit; asked_ += part) {
-    if (!scattered_.contains(asked_)) Ask(asked_, part, job, out);
+    if (!scattered_.contains(asked_)) Ask(asked_, part, job, pass.out);
   }
 }
 
@@ -94,7 +94,7 @@ absl::Status ValuePull::TakePart(absl::Time now, AgentId from,
   const int64_t offset = in.GetSigned();
   DOGGED_RETURN_IF_ERROR(in.status("part of a job"));
   const absl::string_view bytes = body.substr(body.size() - in.remaining());
-  const auto size = static_cast<int64_t>(bytes.size());
+  const auto size = std::ssize(bytes);
   if (total < 0 || total > kValueBytesMax || offset < 0 || size > total ||
       offset > total - size || (size == 0 && total > 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -112,8 +112,7 @@ absl::Status ValuePull::TakePart(absl::Time now, AgentId from,
   while (!scattered_.empty() && scattered_.begin()->first <= here()) {
     const auto first = scattered_.begin();
     if (first->first == here()) {
-      front_.append(first->second.data(),
-                    static_cast<size_t>(first->second.size()));
+      front_.append(first->second.data(), first->second.size());
     }
     scattered_.erase(first);
   }

@@ -45,8 +45,8 @@ absl::StatusOr<Bytes> PartOf(const Bytes& value, absl::string_view request);
 class ValuePull {
  public:
   // Asks `others` for missing parts, if that is due.
-  void Tick(absl::Time now, JobId job, const Limits& limits,
-            absl::Span<const AgentId> others, Rng& rng, Outbox& out);
+  void Tick(const Pass& pass, JobId job, const Limits& limits,
+            absl::Span<const AgentId> others, Rng& rng);
   // A kJobValue. Errors: kInvalidArgument, and nothing changes.
   absl::Status TakePart(absl::Time now, AgentId from, absl::string_view body);
   // `agent` has it: it is asked next.
@@ -57,7 +57,7 @@ class ValuePull {
   bool IsWhole() const { return total_ >= 0 && here() == total_; }
   // Takes the value out.
   std::string Take();
-  int64_t here() const { return static_cast<int64_t>(front_.size()); }
+  int64_t here() const { return std::ssize(front_); }
   int64_t total() const { return total_; }  // -1: not known
   // None of `others` has had any of it since `since`, by their answers.
   bool HasNobodySince(absl::Time since, absl::Span<const AgentId> others) const;

@@ -40,15 +40,15 @@ std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
   if (bytes > end_) return std::nullopt;
   const int size_class = ClassOf(bytes);
   const int64_t size = SizeOfClass(size_class);
-  auto& [backed, hollow] = free_[static_cast<size_t>(size_class)];
+  auto& [backed, unbacked] = free_[size_class];
   Taken out{.offset = next_, .is_backed = !backed.empty()};
   if (out.is_backed) {
     out.offset = backed.back();
     backed.pop_back();
     backed_bytes_ -= size;
-  } else if (!hollow.empty()) {
-    out.offset = hollow.back();
-    hollow.pop_back();
+  } else if (!unbacked.empty()) {
+    out.offset = unbacked.back();
+    unbacked.pop_back();
   } else if (size > end_ - next_) {
     return std::nullopt;
   } else {
@@ -65,7 +65,7 @@ void ArenaBlocks::Give(int64_t offset, int64_t bytes) {
   used_ -= size;
   backed_bytes_ += size;
   DOGGED_CHECK(used_ >= 0) << "block " << offset << " came back twice";
-  free_[static_cast<size_t>(size_class)].backed.push_back(offset);
+  free_[size_class].backed.push_back(offset);
 }
 
 std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
@@ -74,8 +74,7 @@ std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
   // Large blocks first: a call for one of these returns most.
   for (int size_class = kClasses; size_class-- > 0;) {
     const int64_t size = SizeOfClass(size_class);
-    std::vector<int64_t>& backed =
-        free_[static_cast<size_t>(size_class)].backed;
+    std::vector<int64_t>& backed = free_[size_class].backed;
     if (size < bytes_min) break;
     while (!backed.empty() && backed_bytes_ > kept) {
       out.push_back({backed.back(), size, size_class});
@@ -86,8 +85,8 @@ std::vector<ArenaBlocks::Block> ArenaBlocks::TakeBacked(int64_t kept,
   return out;
 }
 
-void ArenaBlocks::GiveHollow(const Block& block) {
-  free_[static_cast<size_t>(block.size_class)].hollow.push_back(block.offset);
+void ArenaBlocks::GiveUnbacked(const Block& block) {
+  free_[block.size_class].unbacked.push_back(block.offset);
 }
 
 }  // namespace dogged

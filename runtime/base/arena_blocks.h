@@ -36,10 +36,10 @@ class ArenaBlocks {
     int size_class;
   };
   // Free blocks of at least `bytes_min` bytes whose pages are there, nobody's
-  // until GiveHollow(): as many as leave no more than `kept` bytes of all.
+  // until GiveUnbacked(): as many as leave no more than `kept` bytes of all.
   std::vector<Block> TakeBacked(int64_t kept, int64_t bytes_min);
   // Returns a block of TakeBacked(); its pages have gone.
-  void GiveHollow(const Block& block);
+  void GiveUnbacked(const Block& block);
 
   // Bytes of the block for a value of `bytes`: at most a quarter more.
   static int64_t SizeOf(int64_t bytes);
@@ -61,7 +61,7 @@ class ArenaBlocks {
   int64_t backed_bytes_ = 0;
   struct Free {
     std::vector<int64_t> backed;
-    std::vector<int64_t> hollow;
+    std::vector<int64_t> unbacked;
   };
   std::vector<Free> free_;  // by class
 };

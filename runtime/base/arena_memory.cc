@@ -78,7 +78,7 @@ void ArenaMemory::ReturnPages(int64_t kept) {
     range_.Punch(offset, bytes);
   }
   const std::lock_guard lock(mutex_);
-  for (const ArenaBlocks::Block& block : blocks) blocks_.GiveHollow(block);
+  for (const ArenaBlocks::Block& block : blocks) blocks_.GiveUnbacked(block);
 }
 
 void ArenaMemory::KeepPages() {

@@ -13,8 +13,7 @@ Bytes::Bytes(std::string content) {
 Bytes Bytes::Slice(int64_t offset, int64_t size) const {
   DOGGED_CHECK(offset >= 0 && size >= 0 && offset <= this->size() - size)
       << "slice " << offset << "+" << size << " of " << this->size();
-  return Bytes(owner_, view_.substr(static_cast<size_t>(offset),
-                                    static_cast<size_t>(size)));
+  return Bytes(owner_, view_.substr(offset, size));
 }
 
 }  // namespace dogged

@@ -27,7 +27,7 @@ class Bytes {
       : owner_(std::move(owner)), view_(view) {}
 
   const char* data() const { return view_.data(); }
-  int64_t size() const { return static_cast<int64_t>(view_.size()); }
+  int64_t size() const { return std::ssize(view_); }
   bool empty() const { return view_.empty(); }
   absl::string_view view() const { return view_; }
 

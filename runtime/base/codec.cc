@@ -54,8 +54,8 @@ absl::string_view Decoder::GetRaw(int64_t size) {
     Fail();
     return {};
   }
-  const absl::string_view out = input_.substr(0, static_cast<size_t>(size));
-  input_.remove_prefix(static_cast<size_t>(size));
+  const absl::string_view out = input_.substr(0, size);
+  input_.remove_prefix(size);
   return out;
 }
 

@@ -42,7 +42,7 @@ class Encoder {
     PutU64(id.value());
   }
 
-  int64_t size() const { return static_cast<int64_t>(out_.size()); }
+  int64_t size() const { return std::ssize(out_); }
   absl::string_view view() const { return out_; }
   std::string Take() { return std::move(out_); }
 
@@ -85,7 +85,7 @@ class Decoder {
   }
 
   bool ok() const { return ok_; }
-  int64_t remaining() const { return static_cast<int64_t>(input_.size()); }
+  int64_t remaining() const { return std::ssize(input_); }
   // Marks the input as malformed.
   void Fail() {
     ok_ = false;

@@ -34,15 +34,15 @@ class IndexVector {
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  int64_t operator[](int i) const { return values_[static_cast<size_t>(i)]; }
-  int64_t& operator[](int i) { return values_[static_cast<size_t>(i)]; }
+  int64_t operator[](int i) const { return values_[i]; }
+  int64_t& operator[](int i) { return values_[i]; }
   const int64_t* begin() const { return values_.data(); }
   const int64_t* end() const { return values_.data() + size_; }
   void push_back(int64_t value) {
     DOGGED_CHECK(size_ < kMaxIndices) << "more than 6 indices";
-    values_[static_cast<size_t>(size_++)] = value;
+    values_[size_++] = value;
   }
-  void pop_back() { values_[static_cast<size_t>(--size_)] = 0; }
+  void pop_back() { values_[--size_] = 0; }
 
   // Unused places are zero, so member-wise comparison is right: equal sizes
   // compare lexicographically, a shorter vector first where it is a prefix.

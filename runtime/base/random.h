@@ -31,7 +31,7 @@ class Rng {
   // An element of a vector that is not empty.
   template <typename T>
   const T& Pick(const std::vector<T>& items) {
-    return items[static_cast<size_t>(Below(std::ssize(items)))];
+    return items[Below(std::ssize(items))];
   }
   // Uniform in [0, 1).
   double Unit() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }

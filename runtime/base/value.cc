@@ -150,16 +150,16 @@ Value Value::View(ElementType type, const Shape& shape, const Digest& digest,
 
 Value Value::Copy() const {
   Value out = Allocate(type(), shape());
-  std::memcpy(out.mutable_data(), data(), static_cast<size_t>(bytes()));
+  std::memcpy(out.mutable_data(), data(), bytes());
   out.block_->digest = digest();
   return out;
 }
 
 int64_t Value::RefusedBytes() { return RefusedByteCount(); }
 
-Value Value::Hollow() const {
-  if (IsNone() || IsHollow()) return *this;
-  Block* block = TryAllocate(type(), shape(), Kind::kHollow);
+Value Value::Spilled() const {
+  if (IsNone() || IsSpilled()) return *this;
+  Block* block = TryAllocate(type(), shape(), Kind::kSpilled);
   DOGGED_CHECK(block != nullptr) << "no memory for a header";
   block->digest = digest();
   return Value(block);
@@ -226,7 +226,7 @@ void Value::Encode(Encoder& out) const {
 }
 
 void Value::EncodeHead(Encoder& out) const {
-  DOGGED_CHECK(!IsHollow()) << "a hollow value of " << bytes() << " bytes";
+  DOGGED_CHECK(!IsSpilled()) << "a spilled value of " << bytes() << " bytes";
   out.PutU64(digest().low);
   out.PutU64(digest().high);
   out.PutU8(static_cast<uint8_t>(type()));
@@ -241,7 +241,7 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
   const uint8_t type = in.GetU8();
   const Shape shape = Shape::Decode(in);
   const absl::string_view bytes = in.GetString();
-  const auto limit = static_cast<int64_t>(bytes.size());
+  const auto limit = std::ssize(bytes);
   bool fits = in.ok() && type <= 2;
   // A value without elements may have any other extents, as long as nothing
   // overflows.

@@ -56,7 +56,7 @@ class Value {
 
   // A value of the same type, shape and digest without the bytes, which must be
   // fetched before a read.
-  Value Hollow() const;
+  Value Spilled() const;
   // A value that reads memory of another owner. The last reference to it ends
   // `lease` by calling its Give().
   static Value View(ElementType type, const Shape& shape, const Digest& digest,
@@ -66,13 +66,15 @@ class Value {
   bool IsOrphan() const { return IsView() && MemoryOf(block_)->IsOrphaned(); }
   // The same in memory of this process's own.
   Value Copy() const;
-  bool IsHollow() const { return block_ != nullptr && block_->data == nullptr; }
+  bool IsSpilled() const {
+    return block_ != nullptr && block_->data == nullptr;
+  }
 
   bool IsNone() const { return block_ == nullptr; }
   ElementType type() const { return block_->type; }
   const Shape& shape() const { return block_->shape; }
   int64_t element_count() const { return block_->bytes / ElementBytes(type()); }
-  // Bytes of the data, also where Hollow() has dropped them.
+  // Bytes of the data, also where Spilled() has dropped them.
   int64_t bytes() const { return block_->bytes; }
   const void* data() const { return block_->data; }
   absl::string_view view() const {
@@ -128,10 +130,10 @@ class Value {
   // kResourceExhausted without memory for it.
   static absl::StatusOr<Value> Decode(Decoder& in);
 
-  // Bytes that a value takes beside its data, at most; also those of Hollow().
+  // Bytes that a value takes beside its data, at most; also those of Spilled().
   static constexpr int64_t kHeaderBytes = 128;
   // Bytes in all live values of this process, headers included; values without
-  // data of their own, as of Hollow() and View(), count as headers.
+  // data of their own, as of Spilled() and View(), count as headers.
   static int64_t LiveBytes();
 
  private:
@@ -144,14 +146,14 @@ class Value {
     bool is_view = false;
     Shape shape;
     int64_t bytes = 0;
-    void* data = nullptr;  // null: see Hollow()
+    void* data = nullptr;  // null: see Spilled()
     Digest digest;
   };
   // Block of a value whose data lies elsewhere.
   struct FarBlock : Block {
     ValueMemory* memory = nullptr;  // owned by a view: its lease
   };
-  enum class Kind : uint8_t { kWhole, kHollow, kView };
+  enum class Kind : uint8_t { kWhole, kSpilled, kView };
   // Null without memory.
   static Block* TryAllocate(ElementType type, const Shape& shape, Kind kind);
   static size_t BlockBytesOf(const Block& block);

@@ -36,7 +36,7 @@ std::unique_ptr<Activation> ActivationPool::Get(const Task& task,
     free_.pop_back();
   }
   record->task = task;
-  record->inputs.resize(static_cast<size_t>(use_count));
+  record->inputs.resize(use_count);
   record->missing_count = 0;
   record->born = 0;
   record->priority = 0;
@@ -106,7 +106,7 @@ ActivationTable::ActivationTable(const Relations& relations)
 std::unique_ptr<Activation> ActivationTable::Mark(const Task& task, int use,
                                                   Value value,
                                                   ActivationPool& pool) {
-  const int use_count = use_counts_[static_cast<size_t>(task.task_class)];
+  const int use_count = use_counts_[task.task_class];
   DOGGED_CHECK(use >= 0 && use < use_count)
       << "use " << use << " of " << relations_.program().TaskText(task);
   const auto place = static_cast<size_t>(use);
@@ -168,8 +168,7 @@ std::vector<int> ActivationTable::MissingUses(const Task& task) const {
   const std::optional<Activation> record = Find(task);
   std::vector<int> missing;
   relations_.ForEachRequired(task, [&](int use, const Label&) {
-    if (!record.has_value() ||
-        record->inputs[static_cast<size_t>(use)].IsNone()) {
+    if (!record.has_value() || record->inputs[use].IsNone()) {
       missing.push_back(use);
     }
   });

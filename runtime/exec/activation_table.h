@@ -108,10 +108,10 @@ class ActivationTable {
   static constexpr int kStripeBits = 6;
 
   Stripe& StripeOf(uint64_t hash) {
-    return stripes_[static_cast<size_t>(hash >> (64 - kStripeBits))];
+    return stripes_[hash >> (64 - kStripeBits)];
   }
   const Stripe& StripeOf(uint64_t hash) const {
-    return stripes_[static_cast<size_t>(hash >> (64 - kStripeBits))];
+    return stripes_[hash >> (64 - kStripeBits)];
   }
 
   const Relations& relations_;

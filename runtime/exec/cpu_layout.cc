@@ -41,7 +41,7 @@ WorkerPlacement PlaceWorkers(const CpuLayout& layout, int worker_count) {
     }
     if (layout.size() > 0) {
       const auto cpu_of = [&](int worker) -> const CpuLayout::Cpu& {
-        return layout.cpus[static_cast<size_t>(worker % cpu_count)];
+        return layout.cpus[worker % cpu_count];
       };
       std::stable_sort(others.begin(), others.end(), [&](int a, int b) {
         return CpuDistance(cpu_of(self), cpu_of(a)) <

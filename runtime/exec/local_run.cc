@@ -60,9 +60,8 @@ absl::Status LocalRun::Run() {
 absl::Status LocalRun::Run(absl::Duration interval,
                            absl::FunctionRef<bool(const LocalProgress&)> poll) {
   if (results_.total() == 0) return absl::OkStatus();
-  WorkerThreads threads(options_.placement, [this](int worker) {
-    Work(*workers_[static_cast<size_t>(worker)]);
-  });
+  WorkerThreads threads(options_.placement,
+                        [this](int worker) { Work(*workers_[worker]); });
   if (!threads.status().ok()) Finish(threads.status());
   std::unique_lock lock(finish_mutex_);
   while (!stop_.load()) {
@@ -155,8 +154,7 @@ std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
     const Task task = batch.Take();
     if (!sources_.IsWanted(batch, task)) continue;
     if (batch.use < 0) {
-      const TaskClass& c =
-          relations_.program().classes[static_cast<size_t>(task.task_class)];
+      const TaskClass& c = relations_.ClassOf(task);
       record = worker.pool.Get(task, static_cast<int>(c.uses.size()));
     } else if (worker.batch_record != nullptr) {
       // The record's input is still there: tasks that share one value need not
@@ -185,7 +183,7 @@ void LocalRun::AwaitWork(Worker& worker) {
   // when all wait, nothing is ready anywhere: a leaf must start, or the run is
   // over.
   const int waiting = waiting_count_.fetch_add(1) + 1;
-  if (waiting == static_cast<int>(workers_.size())) {
+  if (waiting == std::ssize(workers_)) {
     waiting_count_.fetch_sub(1);
     if (sources_.HasConsumers() || !queues_.IsEmpty()) return;
     if (auto record = TakeLeaf(worker, /*always=*/true)) {
@@ -208,9 +206,8 @@ void LocalRun::RunTask(Worker& worker, std::unique_ptr<Activation> record) {
   record = gate_.Admit(std::move(record));
   if (record == nullptr) return;
   const Task task = record->task;
-  const TaskClass& task_class =
-      relations_.program().classes[static_cast<size_t>(task.task_class)];
-  const Kernel& kernel = *kernels_[static_cast<size_t>(task_class.kernel)];
+  const TaskClass& task_class = relations_.ClassOf(task);
+  const Kernel& kernel = *kernels_[task_class.kernel];
   ValueList outputs(task_class.creates.size());
   const absl::Status status = RunKernel(
       kernel, task, absl::MakeSpan(record->inputs), absl::MakeSpan(outputs));
@@ -225,7 +222,7 @@ void LocalRun::RunTask(Worker& worker, std::unique_ptr<Activation> record) {
       worker.flops.load(std::memory_order_relaxed) + kernel.Flops(task),
       std::memory_order_relaxed);
   relations_.ForEachCreated(task, [&](int create, const Label& label) {
-    Bind(worker, label, outputs[static_cast<size_t>(create)]);
+    Bind(worker, label, outputs[create]);
   });
 }
 
@@ -266,9 +263,7 @@ void LocalRun::Bind(Worker& worker, const Label& label, Value& value) {
 
 void LocalRun::Release(Worker& worker, std::unique_ptr<Activation> record) {
   if (by_priority_) {
-    const TaskClass& c =
-        relations_.program()
-            .classes[static_cast<size_t>(record->task.task_class)];
+    const TaskClass& c = relations_.ClassOf(record->task);
     record->priority = c.priority.Evaluate(record->task.index);
   }
   if (worker.ready.size() >= kReadyMax) FlushReady(worker, /*keep_one=*/false);

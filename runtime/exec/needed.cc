@@ -16,7 +16,7 @@ std::pair<int64_t, int64_t> RangeOf(const AffineBound& bound, bool round_up,
                   .divisor = bound.divisor};
   AffineBound high = low;
   for (int d = 0; d < lower.size(); ++d) {
-    const int64_t c = bound.expr.coefficients[static_cast<size_t>(d)];
+    const int64_t c = bound.expr.coefficients[d];
     low.expr.constant += c * (c > 0 ? lower[d] : upper[d]);
     high.expr.constant += c * (c > 0 ? upper[d] : lower[d]);
   }
@@ -63,12 +63,12 @@ bool NeededTasks::MakeBoxes() {
     if (bits > kBitsMax) return false;
     boxes_.push_back(box);
   }
-  words_.assign(static_cast<size_t>(bits / 64 + 1), 0);
+  words_.assign(bits / 64 + 1, 0);
   return true;
 }
 
 int64_t NeededTasks::OffsetOf(const Task& task) const {
-  const Box& box = boxes_[static_cast<size_t>(task.task_class)];
+  const Box& box = boxes_[task.task_class];
   int64_t offset = 0;
   for (int d = 0; d < task.index.size(); ++d) {
     offset = offset * box.extent[d] + (task.index[d] - box.lower[d]);
@@ -77,8 +77,8 @@ int64_t NeededTasks::OffsetOf(const Task& task) const {
 }
 
 bool NeededTasks::Bit(int32_t task_class, int64_t offset) const {
-  const int64_t bit = boxes_[static_cast<size_t>(task_class)].begin + offset;
-  return (words_[static_cast<size_t>(bit / 64)] >> (bit % 64) & 1) != 0;
+  const int64_t bit = boxes_[task_class].begin + offset;
+  return (words_[bit / 64] >> (bit % 64) & 1) != 0;
 }
 
 void NeededTasks::MarkFromResults() {
@@ -88,9 +88,8 @@ void NeededTasks::MarkFromResults() {
     if (!task.has_value()) return;
     const int64_t offset = OffsetOf(*task);
     if (Bit(task->task_class, offset)) return;
-    const int64_t bit =
-        boxes_[static_cast<size_t>(task->task_class)].begin + offset;
-    words_[static_cast<size_t>(bit / 64)] |= uint64_t{1} << (bit % 64);
+    const int64_t bit = boxes_[task->task_class].begin + offset;
+    words_[bit / 64] |= uint64_t{1} << (bit % 64);
     ++count_;
     open.push_back(*task);
   };

@@ -119,7 +119,7 @@ void Pool::AwaitWork(Duty& duty) {
 Completion Pool::Execute(ReadyTask& task) {
   const absl::Time start = clock_.Now();
   Completion out{.job = task.job, .task = task.task};
-  out.outputs.resize(static_cast<size_t>(task.create_count));
+  out.outputs.resize(task.create_count);
   out.status = RunKernel(*task.kernel, task.task, absl::MakeSpan(task.inputs),
                          absl::MakeSpan(out.outputs));
   if (out.status.ok()) {

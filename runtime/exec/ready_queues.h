@@ -43,7 +43,7 @@ class ReadyQueues {
   std::unique_ptr<Item> TakeOwn(int worker) { return At(worker).PopNewest(); }
   // The oldest of the nearest worker that has any; null if nobody has.
   std::unique_ptr<Item> Steal(int worker) {
-    for (const int victim : steal_order_[static_cast<size_t>(worker)]) {
+    for (const int victim : steal_order_[worker]) {
       if (auto item = At(victim).StealOldest()) return item;
     }
     return nullptr;
@@ -53,9 +53,7 @@ class ReadyQueues {
     if (auto item = TakeOwn(worker)) return item;
     return Steal(worker);
   }
-  int64_t SizeOf(int worker) const {
-    return queues_[static_cast<size_t>(worker)]->size();
-  }
+  int64_t SizeOf(int worker) const { return queues_[worker]->size(); }
   bool IsEmpty() const {
     for (const auto& queue : queues_) {
       if (queue->size() > 0) return false;
@@ -104,7 +102,7 @@ class ReadyQueues {
   void WakeAll() { sleepers_.NotifyAll(); }
 
  private:
-  Queue& At(int worker) { return *queues_[static_cast<size_t>(worker)]; }
+  Queue& At(int worker) { return *queues_[worker]; }
 
   const std::vector<std::vector<int>> steal_order_;
   std::vector<std::unique_ptr<Queue>> queues_;

@@ -19,7 +19,7 @@ class AnonymousRange : public AddressRange {
  public:
   AnonymousRange(char* memory, int64_t bytes)
       : memory_(memory), bytes_(bytes) {}
-  ~AnonymousRange() override { munmap(memory_, static_cast<size_t>(bytes_)); }
+  ~AnonymousRange() override { munmap(memory_, bytes_); }
   AnonymousRange(const AnonymousRange&) = delete;
   AnonymousRange& operator=(const AnonymousRange&) = delete;
 
@@ -27,15 +27,13 @@ class AnonymousRange : public AddressRange {
   int64_t bytes() const override { return bytes_; }
   void Populate(int64_t offset, int64_t bytes) override {
     const int64_t first = offset / kPageBytes * kPageBytes;
-    (void)madvise(memory_ + first, static_cast<size_t>(offset + bytes - first),
-                  MADV_POPULATE_WRITE);
+    (void)madvise(memory_ + first, offset + bytes - first, MADV_POPULATE_WRITE);
   }
   void Punch(int64_t offset, int64_t bytes) override {
     const int64_t first = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
     const int64_t end = (offset + bytes) / kPageBytes * kPageBytes;
     if (first >= end) return;
-    (void)madvise(memory_ + first, static_cast<size_t>(end - first),
-                  MADV_DONTNEED);
+    (void)madvise(memory_ + first, end - first, MADV_DONTNEED);
   }
 
  private:
@@ -51,11 +49,10 @@ std::unique_ptr<TilePool> TilePool::Create(int64_t bytes) {
       addresses.rlim_cur != RLIM_INFINITY) {
     return nullptr;
   }
-  void* const memory =
-      mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  (void)madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+  (void)madvise(memory, bytes, MADV_HUGEPAGE);
   return std::unique_ptr<TilePool>(new TilePool(
       std::make_unique<AnonymousRange>(static_cast<char*>(memory), bytes)));
 }

@@ -12,8 +12,7 @@ WorkerThreads::WorkerThreads(const WorkerPlacement& placement,
     : body_(std::move(body)) {
   for (int worker = 0; worker < placement.worker_count; ++worker) {
     const bool bound = placement.bind && !placement.os_cpus.empty();
-    const int32_t cpu =
-        bound ? placement.os_cpus[static_cast<size_t>(worker)] : 0;
+    const int32_t cpu = bound ? placement.os_cpus[worker] : 0;
     try {
       threads_.emplace_back([this, worker, bound, cpu, bind = placement.bind] {
         if (bound) bind(cpu);

@@ -6,7 +6,7 @@ namespace dogged {
 
 int AffineExpr::LastIndex() const {
   for (int d = kMaxIndices - 1; d >= 0; --d) {
-    if (coefficients[static_cast<size_t>(d)] != 0) return d;
+    if (coefficients[d] != 0) return d;
   }
   return -1;
 }
@@ -35,7 +35,7 @@ void AffineExpr::Encode(Encoder& out) const {
   const int count = LastIndex() + 1;
   out.PutU8(static_cast<uint8_t>(count));
   for (int d = 0; d < count; ++d) {
-    out.PutSigned(coefficients[static_cast<size_t>(d)]);
+    out.PutSigned(coefficients[d]);
   }
   out.PutSigned(constant);
 }
@@ -48,7 +48,7 @@ AffineExpr AffineExpr::Decode(Decoder& in) {
     return out;
   }
   for (int d = 0; d < count; ++d) {
-    out.coefficients[static_cast<size_t>(d)] = in.GetSigned();
+    out.coefficients[d] = in.GetSigned();
   }
   out.constant = in.GetSigned();
   return out;

@@ -24,14 +24,14 @@ struct AffineExpr {
   // index[dimension] + offset.
   static AffineExpr Index(int dimension, int64_t offset = 0) {
     AffineExpr out{.constant = offset};
-    out.coefficients[static_cast<size_t>(dimension)] = 1;
+    out.coefficients[dimension] = 1;
     return out;
   }
 
   int64_t Evaluate(const IndexVector& index) const {
     int64_t sum = constant;
     for (int d = 0; d < index.size(); ++d) {
-      sum += coefficients[static_cast<size_t>(d)] * index[d];
+      sum += coefficients[d] * index[d];
     }
     return sum;
   }

@@ -43,7 +43,7 @@ class KeyCounter {
   // False if there are too many keys.
   bool Add(const TaskClass& task_class) {
     const Create& create = task_class.creates.front();
-    const Array& array = program_.arrays[static_cast<size_t>(create.array)];
+    const Array& array = program_.arrays[create.array];
     return AddPart(task_class.domain, create.map, array, 0,
                    static_cast<uint64_t>(array.affinity_group));
   }
@@ -123,7 +123,7 @@ class KeyCounter {
 uint64_t AffinityKey(const Array& array, const IndexVector& index) {
   uint64_t key = static_cast<uint64_t>(array.affinity_group);
   for (int i = 0; i < index.size(); ++i) {
-    const int64_t block = array.affinity_block[static_cast<size_t>(i)];
+    const int64_t block = array.affinity_block[i];
     if (block == 0) continue;
     key = WithBlock(key, FloorDiv(index[i], block));
   }
@@ -132,7 +132,7 @@ uint64_t AffinityKey(const Array& array, const IndexVector& index) {
 
 bool HasRowsTogether(const Array& array) {
   return array.version_index >= 0 &&
-         array.affinity_block[static_cast<size_t>(array.version_index)] == 0;
+         array.affinity_block[array.version_index] == 0;
 }
 
 std::vector<KeyTasks> TasksByKey(const Program& program, int64_t keys_max) {

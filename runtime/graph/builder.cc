@@ -6,9 +6,9 @@ namespace dogged {
 
 int32_t ProgramBuilder::AddArray(Array array) {
   if (array.affinity_block.empty()) {
-    array.affinity_block.assign(static_cast<size_t>(array.rank), 1);
+    array.affinity_block.assign(array.rank, 1);
     if (array.version_index >= 0) {
-      array.affinity_block[static_cast<size_t>(array.version_index)] = 0;
+      array.affinity_block[array.version_index] = 0;
     }
   }
   program_.arrays.push_back(std::move(array));

@@ -12,7 +12,7 @@ bool Visit(const Domain& domain, IndexVector& index,
            absl::FunctionRef<bool(const IndexVector&)> visit) {
   const int d = index.size();
   if (d == domain.size()) return !domain.guard.Holds(index) || visit(index);
-  const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+  const Dimension& dimension = domain.dimensions[d];
   const int64_t upper = dimension.Upper(index);
   for (int64_t i = dimension.Lower(index); i <= upper; ++i) {
     index.push_back(i);
@@ -87,9 +87,9 @@ void Guard::Encode(Encoder& out) const {
 
 Guard Guard::Decode(Decoder& in) {
   Guard out;
-  out.any_of.resize(static_cast<size_t>(in.GetCount()));
+  out.any_of.resize(in.GetCount());
   for (auto& all_of : out.any_of) {
-    all_of.resize(static_cast<size_t>(in.GetCount(4)));
+    all_of.resize(in.GetCount(4));
     for (Constraint& c : all_of) {
       c.expr = AffineExpr::Decode(in);
       const uint8_t kind = in.GetU8();
@@ -132,10 +132,10 @@ bool Domain::Narrow(const Constraint& c) {
   const int d = c.expr.LastIndex();
   if (d < 0) return c.Holds({});
   if (c.kind == Constraint::Kind::kDivisible) return true;
-  Dimension& dimension = dimensions[static_cast<size_t>(d)];
-  const int64_t factor = c.expr.coefficients[static_cast<size_t>(d)];
+  Dimension& dimension = dimensions[d];
+  const int64_t factor = c.expr.coefficients[d];
   AffineExpr rest = c.expr;
-  rest.coefficients[static_cast<size_t>(d)] = 0;
+  rest.coefficients[d] = 0;
   // factor * x + rest >= 0, and for kZero also <= 0.
   const AffineBound low{.expr = factor > 0 ? rest * -1 : rest,
                         .divisor = factor > 0 ? factor : -factor};
@@ -148,7 +148,7 @@ bool Domain::Narrow(const Constraint& c) {
 std::vector<Constraint> Domain::BoundConstraints(int with_numbers) const {
   std::vector<Constraint> out;
   for (int d = 0; d < size(); ++d) {
-    const Dimension& dimension = dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = dimensions[d];
     const AffineExpr own = AffineExpr::Index(d);
     for (const AffineBound& bound : dimension.lower) {
       if (bound.expr.IsConstant() && d != with_numbers) continue;
@@ -166,7 +166,7 @@ bool Domain::Contains(const IndexVector& index) const {
   if (index.size() != size()) return false;
   for (int d = 0; d < size(); ++d) {
     // Bounds mention only indices further out, so the whole index may be given.
-    const Dimension& dimension = dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = dimensions[d];
     if (index[d] < dimension.Lower(index)) return false;
     if (index[d] > dimension.Upper(index)) return false;
   }
@@ -195,7 +195,7 @@ std::optional<IndexVector> Domain::Next(
   bool descend = !previous.has_value();
   while (true) {
     if (!descend) {
-      const Dimension& last = dimensions[static_cast<size_t>(index.size() - 1)];
+      const Dimension& last = dimensions[index.size() - 1];
       IndexVector outer = index;
       outer.pop_back();
       if (index[index.size() - 1] > last.Upper(outer)) {
@@ -211,7 +211,7 @@ std::optional<IndexVector> Domain::Next(
       descend = false;
       continue;
     }
-    index.push_back(dimensions[static_cast<size_t>(index.size())].Lower(index));
+    index.push_back(dimensions[index.size()].Lower(index));
     descend = false;
   }
 }
@@ -225,7 +225,7 @@ int64_t DomainCursor::NextRun(int64_t max) {
     last_ = domain_.Next(last_);
     if (!last_.has_value()) return 0;
     if (has_runs) {
-      upper_ = domain_.dimensions[static_cast<size_t>(inner)].Upper(*last_);
+      upper_ = domain_.dimensions[inner].Upper(*last_);
     }
   }
   first_ = *last_;

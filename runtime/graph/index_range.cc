@@ -61,8 +61,7 @@ Lattice LatticeOf(const std::vector<Constraint>& all_of, int d) {
   for (const Constraint& c : all_of) {
     if (c.kind != Constraint::Kind::kDivisible) continue;
     AffineExpr rest = c.expr;
-    const int64_t factor =
-        std::exchange(rest.coefficients[static_cast<size_t>(d)], 0);
+    const int64_t factor = std::exchange(rest.coefficients[d], 0);
     if (factor == 0 || !rest.IsConstant()) continue;
     out = Divided(out, factor, rest.constant, c.modulus).value_or(out);
   }
@@ -119,7 +118,7 @@ IndexRange RangeOf(const AffineExpr& expr,
 std::vector<IndexRange> RangesOf(const Domain& domain, const AffineMap& map) {
   std::vector<IndexRange> ranges;
   for (int d = 0; d < domain.size(); ++d) {
-    const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain.dimensions[d];
     IndexRange range{.lower = std::numeric_limits<int64_t>::min(),
                      .upper = std::numeric_limits<int64_t>::max()};
     for (const AffineBound& b : dimension.lower) {

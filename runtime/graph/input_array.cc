@@ -140,7 +140,7 @@ void CopyBlock(const DenseBlock& from, const DenseBox& box,
                int64_t element_bytes, char* to) {
   ForEachRow(from.box, box, [&](int64_t source, int64_t target, int64_t count) {
     std::memcpy(to + target * element_bytes, from.data + source * element_bytes,
-                static_cast<size_t>(count * element_bytes));
+                count * element_bytes);
   });
 }
 
@@ -176,7 +176,7 @@ absl::Status InputArray::Read(const DenseBox& box, void* out) const {
     if (!status.ok()) return;
     const Value chunk =
         source_ == nullptr ? Value() : source_->Find({position_, index});
-    if (chunk.IsNone() || chunk.IsHollow() ||
+    if (chunk.IsNone() || chunk.IsSpilled() ||
         chunk.bytes() != grid_.BytesOf(index)) {
       status = absl::UnavailableError(
           absl::StrCat("chunk ", index, " of an input is not at hand"));

@@ -28,7 +28,7 @@ Guard Both(const Guard& a, const Guard& b) {
 std::vector<AffineExpr> EquationsOf(const Domain& domain, const Guard* guard) {
   std::vector<AffineExpr> out;
   for (int d = 0; d < domain.size(); ++d) {
-    const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain.dimensions[d];
     for (const AffineBound& lower : dimension.lower) {
       for (const AffineBound& upper : dimension.upper) {
         if (!(lower == upper)) continue;
@@ -114,7 +114,7 @@ void InverseMap::Flatten() {
   if (free_count_ > 0 || image_size_ > kMaxIndices) return;
   std::vector<AffineExpr> point;
   for (size_t d = 0; d < row_of_index_.size(); ++d) {
-    const Row& row = rows_[static_cast<size_t>(row_of_index_[d])];
+    const Row& row = rows_[row_of_index_[d]];
     const int64_t pivot = row.coefficients[d];
     if (pivot != 1 && pivot != -1) return;
     AffineExpr expr = OfImage(row);
@@ -206,7 +206,7 @@ Domain InverseMap::PointsOf(const IndexVector& image) const {
   }
   for (size_t d = 0; d < row_of_index_.size() && any; ++d) {
     if (row_of_index_[d] < 0) continue;
-    const Row& row = rows_[static_cast<size_t>(row_of_index_[d])];
+    const Row& row = rows_[row_of_index_[d]];
     const int64_t pivot = row.coefficients[d];
     AffineExpr rest = AffineExpr::Constant(OfImage(row).Evaluate(image));
     for (size_t e = 0; e < d; ++e) rest.coefficients[e] = -row.coefficients[e];
@@ -228,7 +228,7 @@ bool InverseMap::ForEach(
   for (const Row& row : image_conditions_) {
     int64_t sum = row.constant;
     for (int m = 0; m < image_size_; ++m) {
-      sum += row.image[static_cast<size_t>(m)] * image[m];
+      sum += row.image[m] * image[m];
     }
     if (sum != 0) return true;
   }
@@ -249,10 +249,10 @@ bool InverseMap::Solve(
   int64_t lower = dimension.Lower(index);
   int64_t upper = dimension.Upper(index);
   if (row_of_index_[d] >= 0) {
-    const Row& row = rows_[static_cast<size_t>(row_of_index_[d])];
+    const Row& row = rows_[row_of_index_[d]];
     int64_t rest = row.constant;
     for (int m = 0; m < image_size_; ++m) {
-      rest += row.image[static_cast<size_t>(m)] * image[m];
+      rest += row.image[m] * image[m];
     }
     for (size_t e = 0; e < d; ++e) {
       rest -= row.coefficients[e] * index[static_cast<int>(e)];

@@ -64,10 +64,10 @@ void JobInput::CopyChunk(int64_t index, char* to) const {
 }
 
 InputArray Job::InputAt(int32_t position) const {
-  if (position < 0 || position >= static_cast<int32_t>(inputs.size())) {
+  if (position < 0 || position >= std::ssize(inputs)) {
     return InputArray();
   }
-  const JobInput& input = inputs[static_cast<size_t>(position)];
+  const JobInput& input = inputs[position];
   if (!input.content.IsNone()) return InputArray(input.content);
   if (!input.IsInChunks()) return InputArray();
   return InputArray(position, input.grid, chunk_source);
@@ -112,7 +112,7 @@ std::string Job::Encode() const {
 
 absl::StatusOr<Job> Job::Decode(absl::string_view bytes) {
   Decoder in(bytes);
-  if (in.GetRaw(static_cast<int64_t>(kMagic.size())) != kMagic) {
+  if (in.GetRaw(std::ssize(kMagic)) != kMagic) {
     return absl::InvalidArgumentError("job: not a job, or another version");
   }
   Job out;

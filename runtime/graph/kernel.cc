@@ -10,8 +10,7 @@ namespace dogged {
 Value TakeOrCopy(Value& value) {
   if (value.IsUnique()) return std::move(value);
   Value out = Value::Allocate(value.type(), value.shape());
-  std::memcpy(out.mutable_data(), value.data(),
-              static_cast<size_t>(value.bytes()));
+  std::memcpy(out.mutable_data(), value.data(), value.bytes());
   return out;
 }
 

@@ -39,7 +39,7 @@ struct Interval {
 class Counter {
  public:
   explicit Counter(const Domain& domain)
-      : domain_(domain), memos_(static_cast<size_t>(domain.size()) + 1) {}
+      : domain_(domain), memos_(domain.size() + 1) {}
 
   int64_t Count() {
     if (!BoundDimensions()) return 0;
@@ -207,11 +207,11 @@ class Counter {
     const State state = StateOf(index, fails, is_settled);
     if (fails) return 0;
     if (is_settled) return CountUnguarded(index);
-    auto& memo = memos_[static_cast<size_t>(d)];
+    auto& memo = memos_[d];
     if (const auto known = memo.find(state); known != memo.end()) {
       return known->second;
     }
-    const Dimension& dimension = domain_.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain_.dimensions[d];
     const int64_t lower = dimension.Lower(index);
     const int64_t upper = dimension.Upper(index);
     int64_t count = 0;
@@ -230,7 +230,7 @@ class Counter {
   int64_t CountUnguarded(IndexVector& index) const {
     const int d = index.size();
     if (d == domain_.size()) return 1;
-    const Dimension& dimension = domain_.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain_.dimensions[d];
     const int64_t lower = dimension.Lower(index);
     const int64_t upper = dimension.Upper(index);
     if (upper < lower) return 0;
@@ -255,7 +255,7 @@ class Counter {
       const Dimension& inner = domain_.dimensions[e];
       for (const auto* bounds : {&inner.lower, &inner.upper}) {
         for (const AffineBound& bound : *bounds) {
-          if (bound.expr.coefficients[static_cast<size_t>(d)] != 0) return true;
+          if (bound.expr.coefficients[d] != 0) return true;
         }
       }
     }

@@ -25,8 +25,8 @@ absl::Status CheckMap(const Program& program, int32_t array,
   if (!InRange(array, program.arrays.size())) {
     return Invalid(where, absl::StrCat("no array ", array));
   }
-  const Array& target = program.arrays[static_cast<size_t>(array)];
-  if (static_cast<int64_t>(map.size()) != target.rank) {
+  const Array& target = program.arrays[array];
+  if (std::ssize(map) != target.rank) {
     return Invalid(where, absl::StrCat(target.name, " has ", target.rank,
                                        " indices, not ", map.size()));
   }
@@ -41,7 +41,7 @@ absl::Status CheckMap(const Program& program, int32_t array,
 absl::Status CheckDomain(const Domain& domain, absl::string_view where) {
   if (domain.size() > kMaxIndices) return Invalid(where, "too many indices");
   for (int d = 0; d < domain.size(); ++d) {
-    const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain.dimensions[d];
     for (const auto* bounds : {&dimension.lower, &dimension.upper}) {
       if (bounds->empty()) return Invalid(where, "an index without a bound");
       for (const AffineBound& bound : *bounds) {
@@ -86,8 +86,8 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
       view.extent.size() != size) {
     return Invalid(where, "lists of different lengths");
   }
-  const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
-  const int32_t rank = program.arrays[static_cast<size_t>(set.array)].rank;
+  const ResultSet& set = program.results[view.result_set];
+  const int32_t rank = program.arrays[set.array].rank;
   for (size_t d = 0; d < size; ++d) {
     if (view.tile_index[d] < -1 || view.tile_index[d] >= rank ||
         view.extent[d] < 1 || view.step[d] < 1) {
@@ -101,8 +101,7 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
       skewed.tile_index.size() != size) {
     return Invalid(where, "lists of different lengths");
   }
-  if (!InRange(skewed.dim, size) ||
-      std::abs(skewed.factors[static_cast<size_t>(skewed.dim)]) != 1) {
+  if (!InRange(skewed.dim, size) || std::abs(skewed.factors[skewed.dim]) != 1) {
     return Invalid(where, "a skewed index that can't be told");
   }
   for (size_t d = 0; d < size; ++d) {
@@ -254,9 +253,8 @@ absl::Status CheckRepeat(const Program& program, const Repeat& repeat) {
     return Invalid("repeat", "no such rounds");
   }
   if (!InRange(repeat.array, program.arrays.size()) ||
-      program.arrays[static_cast<size_t>(repeat.array)].rank != 1 ||
-      program.arrays[static_cast<size_t>(repeat.array)].element !=
-          ElementType::kInt64) {
+      program.arrays[repeat.array].rank != 1 ||
+      program.arrays[repeat.array].element != ElementType::kInt64) {
     return Invalid("repeat", "its condition is no int64 with one index");
   }
   if (repeat.class_time.size() != program.classes.size() ||
@@ -317,7 +315,7 @@ Repeat DecodeRepeat(Decoder& in) {
 absl::Status Program::Validate() const {
   for (const Array& array : arrays) {
     if (array.rank < 0 || array.rank > kMaxIndices ||
-        static_cast<int64_t>(array.affinity_block.size()) != array.rank ||
+        std::ssize(array.affinity_block) != array.rank ||
         array.version_index < -1 || array.version_index >= array.rank) {
       return Invalid(absl::StrCat("array ", array.name),
                      "rank, affinity or version index out of range");
@@ -374,15 +372,14 @@ std::string Program::LabelText(const Label& label) const {
   if (!InRange(label.array, arrays.size())) {
     return label.ToString(absl::StrCat("array", label.array));
   }
-  return label.ToString(arrays[static_cast<size_t>(label.array)].name);
+  return label.ToString(ArrayOf(label).name);
 }
 
 std::string Program::TaskText(const Task& task) const {
   if (!InRange(task.task_class, classes.size())) {
     return absl::StrCat("class", task.task_class, task.index.ToString());
   }
-  return absl::StrCat(classes[static_cast<size_t>(task.task_class)].name,
-                      task.index.ToString());
+  return absl::StrCat(ClassOf(task).name, task.index.ToString());
 }
 
 void Program::Encode(Encoder& out) const {

@@ -158,6 +158,11 @@ struct Program {
   // Labels over all result sets.
   int64_t ResultCount() const;
   std::optional<int32_t> FindArray(absl::string_view array_name) const;
+  // Of labels and tasks of this program: the array, and the class.
+  const Array& ArrayOf(const Label& label) const { return arrays[label.array]; }
+  const TaskClass& ClassOf(const Task& task) const {
+    return classes[task.task_class];
+  }
   std::string LabelText(const Label& label) const;
   std::string TaskText(const Task& task) const;
 

@@ -8,13 +8,13 @@ Relations::Relations(const Program& program) : program_(&program) {
   for (size_t c = 0; c < program.classes.size(); ++c) {
     const TaskClass& task_class = program.classes[c];
     for (const Create& create : task_class.creates) {
-      creators_[static_cast<size_t>(create.array)].push_back(
+      creators_[create.array].push_back(
           {.task_class = static_cast<int32_t>(c),
            .inverse = InverseMap(create.map, task_class.domain)});
     }
     for (size_t u = 0; u < task_class.uses.size(); ++u) {
       const Use& use = task_class.uses[u];
-      consumers_[static_cast<size_t>(use.array)].push_back(
+      consumers_[use.array].push_back(
           {.task_class = static_cast<int32_t>(c),
            .use = static_cast<int>(u),
            .inverse = InverseMap(use.map, task_class.domain, &use.guard)});
@@ -27,7 +27,7 @@ Relations::Relations(const Program& program) : program_(&program) {
 
 std::optional<Task> Relations::ProducerOf(const Label& label) const {
   std::optional<Task> out;
-  for (const Creator& creator : creators_[static_cast<size_t>(label.array)]) {
+  for (const Creator& creator : creators_[label.array]) {
     creator.inverse.ForEach(label.index, [&](const IndexVector& index) {
       out = Task{.task_class = creator.task_class, .index = index};
       return false;
@@ -40,7 +40,7 @@ std::optional<Task> Relations::ProducerOf(const Label& label) const {
 void Relations::ForEachRequired(
     const Task& task,
     absl::FunctionRef<void(int use, const Label& label)> visit) const {
-  const TaskClass& c = program_->classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& c = program_->ClassOf(task);
   for (size_t u = 0; u < c.uses.size(); ++u) {
     const Use& use = c.uses[u];
     if (!use.guard.Holds(task.index)) continue;
@@ -50,7 +50,7 @@ void Relations::ForEachRequired(
 }
 
 int Relations::RequiredCount(const Task& task) const {
-  const TaskClass& c = program_->classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& c = program_->ClassOf(task);
   int count = 0;
   for (const Use& use : c.uses) count += use.guard.Holds(task.index) ? 1 : 0;
   return count;
@@ -59,7 +59,7 @@ int Relations::RequiredCount(const Task& task) const {
 void Relations::ForEachCreated(
     const Task& task,
     absl::FunctionRef<void(int create, const Label& label)> visit) const {
-  const TaskClass& c = program_->classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& c = program_->ClassOf(task);
   for (size_t i = 0; i < c.creates.size(); ++i) {
     visit(static_cast<int>(i),
           Label{.array = c.creates[i].array,
@@ -68,8 +68,7 @@ void Relations::ForEachCreated(
 }
 
 Label Relations::FirstCreated(const Task& task) const {
-  const Create& create =
-      program_->classes[static_cast<size_t>(task.task_class)].creates[0];
+  const Create& create = program_->ClassOf(task).creates[0];
   return {.array = create.array, .index = Apply(create.map, task.index)};
 }
 
@@ -99,9 +98,8 @@ int64_t Relations::ConsumerCount(const Label& label) const {
 
 bool Relations::IsTask(const Task& task) const {
   return task.task_class >= 0 &&
-         task.task_class < static_cast<int64_t>(program_->classes.size()) &&
-         program_->classes[static_cast<size_t>(task.task_class)]
-             .domain.Contains(task.index);
+         task.task_class < std::ssize(program_->classes) &&
+         program_->ClassOf(task).domain.Contains(task.index);
 }
 
 bool Relations::IsResult(const Label& label) const {

@@ -24,6 +24,12 @@ class Relations {
   explicit Relations(const Program& program);
 
   const Program& program() const { return *program_; }
+  const Array& ArrayOf(const Label& label) const {
+    return program_->ArrayOf(label);
+  }
+  const TaskClass& ClassOf(const Task& task) const {
+    return program_->ClassOf(task);
+  }
 
   // The task that creates `label`; none if no task does. O(classes that
   // create the array).
@@ -52,7 +58,7 @@ class Relations {
   };
   // All of them; ForEachConsumer() goes through them in this order.
   const std::vector<Consumer>& ConsumersOf(int32_t array) const {
-    return consumers_[static_cast<size_t>(array)];
+    return consumers_[array];
   }
   // Calls visit(task, use) for each task that requires `label`, once per use,
   // until it returns false; then returns false itself.

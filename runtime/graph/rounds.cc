@@ -31,18 +31,16 @@ Program ProgramAt(const Program& program, int64_t time) {
     Cut(at.time, at.is_exact, time, out.results[s].domain);
   }
   for (ResultView& view : out.views) {
-    const ResultSet& set = out.results[static_cast<size_t>(view.result_set)];
+    const ResultSet& set = out.results[view.result_set];
     const std::vector<IndexRange> ranges = RangesOf(set.domain, set.map);
-    const bool is_tiled =
-        out.arrays[static_cast<size_t>(set.array)].name != view.array;
-    const Repeat::ResultTime& at =
-        program.repeat->result_time[static_cast<size_t>(view.result_set)];
+    const bool is_tiled = out.arrays[set.array].name != view.array;
+    const Repeat::ResultTime& at = program.repeat->result_time[view.result_set];
     for (size_t d = 0; d < view.lower.size(); ++d) {
       const int32_t index =
           is_tiled ? view.tile_index[d] : static_cast<int32_t>(d);
       if (index < 0) continue;
-      const AffineExpr& expr = set.map[static_cast<size_t>(index)];
-      const auto [first, last, step] = ranges[static_cast<size_t>(index)];
+      const AffineExpr& expr = set.map[index];
+      const auto [first, last, step] = ranges[index];
       if (!is_tiled) {
         view.lower[d] = first;
         view.upper[d] = last;
@@ -88,7 +86,7 @@ std::optional<Label> Rounds::Condition() const {
 
 bool Rounds::Note(const Label& condition, const Value& value) {
   if (has_ended_ || !IsCondition(condition) || value.IsNone() ||
-      value.IsHollow()) {
+      value.IsSpilled()) {
     return false;
   }
   const int64_t round = (condition.index[0] - repeat_->first) / repeat_->step;

@@ -45,8 +45,7 @@ class Rounds {
   // The round of `task` is not known to exist.
   bool IsAhead(const Task& task) const {
     return IsLoop() &&
-           repeat_->class_time[static_cast<size_t>(task.task_class)].Evaluate(
-               task.index) > time_;
+           repeat_->class_time[task.task_class].Evaluate(task.index) > time_;
   }
   // The label that says whether the newest known round is the last one; none
   // once that is known.

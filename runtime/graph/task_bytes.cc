@@ -32,7 +32,7 @@ class Sampler {
       if (domain_.Contains(index)) visit_(index);
       return;
     }
-    const Dimension& dimension = domain_.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain_.dimensions[d];
     const int64_t lower = dimension.Lower(index);
     const int64_t upper = dimension.Upper(index);
     const int64_t steps = std::min(upper - lower, steps_);
@@ -55,9 +55,8 @@ class Sampler {
 }  // namespace
 
 const Kernel* TaskBytes::KernelOf(const Task& task) const {
-  const TaskClass& task_class =
-      relations_.program().classes[static_cast<size_t>(task.task_class)];
-  return kernels_[static_cast<size_t>(task_class.kernel)].get();
+  const TaskClass& task_class = relations_.ClassOf(task);
+  return kernels_[task_class.kernel].get();
 }
 
 int64_t TaskBytes::OutputsOf(const Task& task) const {
@@ -73,7 +72,7 @@ int64_t TaskBytes::AllOf(const Task& task) const {
     const ByteCounts made = KernelOf(*producer)->OutputBytes(*producer);
     if (made.empty()) return;
     relations_.ForEachCreated(*producer, [&](int create, const Label& created) {
-      if (created == label) out += made[static_cast<size_t>(create)];
+      if (created == label) out += made[create];
     });
   });
   return out;
@@ -104,7 +103,7 @@ double TaskBytes::LabelsAtOnce(int64_t versions_max) const {
   std::vector<Labels> made(program.arrays.size());
   for (const TaskClass& task_class : program.classes) {
     for (const Create& create : task_class.creates) {
-      made[static_cast<size_t>(create.array)].count +=
+      made[create.array].count +=
           static_cast<double>(task_class.domain.Count());
     }
   }

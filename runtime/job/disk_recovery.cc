@@ -31,7 +31,7 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
   out.retired_rows = labels_.watermarks.RetiredRows(all);
   for (const Label& label :
        labels_.shard.Select([](const Label&, const LabelEntry& entry) {
-         return !entry.value.IsNone() && !entry.value.IsHollow();
+         return entry.IsBound() && !entry.value.IsSpilled();
        })) {
     const Value& value = labels_.shard.Find(label)->value;
     out.values.emplace_back(label, value.IsView() ? value.Copy() : value);
@@ -41,11 +41,11 @@ CarriedOver DiskRecovery::TakeCarriedOver() const {
 
 // As out of a directory: labels behind the ends of rows here need not be
 // durable.
-void DiskRecovery::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
-                                    Outbox& out) {
-  job_.rebuild_after = std::max(job_.rebuild_after, now);
+void DiskRecovery::AdoptCarriedOver(const Pass& pass,
+                                    const CarriedOver& carried) {
+  job_.rebuild_after = std::max(job_.rebuild_after, pass.now);
   if (!conflicts_.LogDigests(carried.digests, job_.self)) return;
-  conflicts_.MarkDigestsUntold(now, [](const Label&) { return true; });
+  conflicts_.MarkDigestsUntold(pass.now, [](const Label&) { return true; });
   for (const auto& [row, version] : carried.bound_rows) {
     labels_.watermarks.NoteBoundRow(row, version);
     labels_.watermarks.MarkUnverified(row, version);
@@ -54,48 +54,43 @@ void DiskRecovery::AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
     labels_.watermarks.NoteRetiredRow(row, version);
   }
   for (const auto& [label, value] : carried.values) {
-    Adopt(now, label, value, /*is_on_disk=*/false, out);
+    Adopt(pass, label, value, /*is_on_disk=*/false);
   }
 }
 
-void DiskRecovery::OnDisk(absl::Time now, const ValueStore::Event& event,
-                          Outbox& out) {
+void DiskRecovery::OnDisk(const Pass& pass, const ValueStore::Event& event) {
   if (!job_.failure.ok()) return;
   const bool is_lost = storage_.Note(event);
   switch (event.kind) {
     case ValueStore::Event::Kind::kWritten: {
       const LabelEntry* entry = labels_.shard.Find(event.label);
       if (entry == nullptr || !entry->is_home) return;
-      retention_.ReportIfDurable(event.label, out);
-      retention_.RetireIfUnneeded(event.label, out);
+      retention_.ReportIfDurable(event.label, pass.out);
+      retention_.RetireIfUnneeded(event.label, pass.out);
       return;
     }
     case ValueStore::Event::Kind::kLoaded:
     case ValueStore::Event::Kind::kLost:
-      if (is_lost) LoseValue(event.label, out);
+      if (is_lost) LoseValue(event.label, pass.out);
       return;
     case ValueStore::Event::Kind::kFound:
-      Adopt(now, event.label, event.value, /*is_on_disk=*/true, out);
+      Adopt(pass, event.label, event.value, /*is_on_disk=*/true);
       return;
     case ValueStore::Event::Kind::kScanned:
-      offers_.NoteScanned(now);
+      offers_.NoteScanned(pass.now);
       return;
     case ValueStore::Event::Kind::kFailed:
-      return LoseDisk(event.status, out);
+      return LoseDisk(event.status, pass.out);
   }
 }
 
-void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
-                         bool is_on_disk, Outbox& out) {
-  const bool is_known =
-      label.array < static_cast<int64_t>(job_.program().arrays.size()) &&
-      label.index.size() ==
-          job_.program().arrays[static_cast<size_t>(label.array)].rank;
-  if (!is_known) return;
+void DiskRecovery::Adopt(const Pass& pass, const Label& label,
+                         const Value& value, bool is_on_disk) {
+  if (!labels_.places.IsKnown(label)) return;
   if (!conflicts_.CompareDigest(label, value.digest(), job_.self)) return;
   LabelEntry* entry = &labels_.shard.Get(label);
-  if (!entry->value.IsNone()) return;
-  job_.stall.NoteProgress(now);
+  if (entry->IsBound()) return;
+  job_.stall.NoteProgress(pass.now);
   if (is_on_disk) {
     storage_.Adopt(label, *entry, value);
   } else {
@@ -105,9 +100,9 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
   results_.HandOutIfRequested(label, value);
   const Value held = entry->value;
   if (labels_.places.IsHome(label)) {
-    replication_.BecomeHome(label, *entry);
-    offers_.NoteFound(label, out);
-    if (!labels_.watermarks.WasBound(label)) {
+    const bool is_new = !labels_.watermarks.WasBound(label);
+    replication_.BecomeHome(label, *entry, /*is_found=*/true, pass.out);
+    if (is_new) {
       const std::optional<Task> producer = job_.relations.ProducerOf(label);
       if (producer.has_value() &&
           job_.relations.FirstCreated(*producer) == label) {
@@ -115,19 +110,17 @@ void DiskRecovery::Adopt(absl::Time now, const Label& label, const Value& value,
       }
       if (job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
     }
-    labels_.watermarks.NoteBound(label);
     job_.goal.has_news |= job_.goal.rounds.Note(label, held);
     absl::btree_set<AgentId> waiters(entry->waiters.begin(),
                                      entry->waiters.end());
     entry->waiters.clear();
     if (!waiters.empty()) {
-      sender_.SendValue(std::move(waiters), label, out, Sending::kDemanded);
+      sender_.SendValue(std::move(waiters), label, pass.out,
+                        Sending::kDemanded);
     }
   }
-  replication_.Announce(now, label, out);
-  retention_.TellLocalConsumers(label, held, job_.self, out);
-  retention_.ReportIfDurable(label, out);
-  retention_.RetireIfUnneeded(label, out);
+  replication_.Announce(pass, label);
+  retention_.NoteBound(label, held, pass.out);
 }
 
 void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
@@ -135,13 +128,15 @@ void DiskRecovery::LoseValue(const Label& label, Outbox& out) {
       labels_.shard.Find(label)->copies;
   labels_.shard.Erase(label);
   if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        labels_.places.HomeOf(label), LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
     return;
   }
   for (const AgentId copy : copies) {
-    job_.messenger.SendTo(copy, LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .lazy = true}), out);
+    job_.messenger.SendTo(
+        copy, LabelMessage::kDemand,
+        EncodeDemand({.label = label, .kind = DemandKind::kFetch}), out);
   }
   if (copies.empty()) {
     demands_.RecomputeIfGone(label);
@@ -165,20 +160,20 @@ void DiskRecovery::LoseDisk(const absl::Status& cause, Outbox& out) {
   }
 }
 
-void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
+void DiskRecovery::AdvanceStorage(const Pass& pass) {
   // Before room is made: where memory is always short, a value that was loaded
   // would go again before it is sent, and be asked for without end.
   for (JobStorage::Loaded& loaded : storage_.TakeLoaded()) {
-    const LabelEntry* entry = labels_.shard.Find(loaded.label);
-    if (entry == nullptr || entry->value.IsNone()) continue;
+    const LabelEntry* entry = labels_.shard.FindBound(loaded.label);
+    if (entry == nullptr) continue;
     results_.HandOutIfRequested(loaded.label, entry->value);
     if (!loaded.targets.empty()) {
-      sender_.SendValue(std::move(loaded.targets), loaded.label, out,
+      sender_.SendValue(std::move(loaded.targets), loaded.label, pass.out,
                         Sending::kDemanded);
     }
   }
   for (auto& record : storage_.Advance(
-           now, tasks_.running_count(), job_.executor.worker_count(),
+           pass.now, tasks_.running_count(), job_.executor.worker_count(),
            [this](const Label& label) {
              return job_.goal.rounds.IsResult(label);
            },
@@ -187,10 +182,11 @@ void DiskRecovery::AdvanceStorage(absl::Time now, Outbox& out) {
   }
   for (auto& [label, task] : storage_.TakeRemote()) {
     job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                          EncodeDemand({.label = label, .reader = task}), out);
+                          EncodeDemand({.label = label, .reader = task}),
+                          pass.out);
   }
   for (auto& record : storage_.TakeReturned()) {
-    ReturnTask(now, std::move(record), out);
+    ReturnTask(pass, std::move(record));
   }
   tasks_.Suffer(TroubleKind::kUnable, storage_.stuck());
 }
@@ -200,11 +196,11 @@ void DiskRecovery::StartDiskScan() {
   storage_.Scan();
 }
 
-void DiskRecovery::ReturnTask(absl::Time now,
-                              std::unique_ptr<Activation> record, Outbox& out) {
+void DiskRecovery::ReturnTask(const Pass& pass,
+                              std::unique_ptr<Activation> record) {
   const Task task = record->task;
   tasks_.Return(std::move(record));
-  demands_.DemandInputs(now, task, /*depth=*/1, /*certain=*/true, out);
+  demands_.DemandInputs(pass, task, /*depth=*/1, /*certain=*/true);
 }
 
 }  // namespace dogged

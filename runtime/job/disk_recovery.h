@@ -28,20 +28,18 @@ class DiskRecovery {
   DiskRecovery(JobContext& job, Dictionary& dictionary, const Parts& parts);
 
   void StartDiskScan();  // offers values of this job in the agent's directory
-  void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out);
+  void OnDisk(const Pass& pass, const ValueStore::Event& event);
   // Sends loaded values to their waiters, and values to be written to disk.
-  void AdvanceStorage(absl::Time now, Outbox& out);
+  void AdvanceStorage(const Pass& pass);
   CarriedOver TakeCarriedOver() const;  // for the next incarnation
-  void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
-                        Outbox& out);
+  void AdoptCarriedOver(const Pass& pass, const CarriedOver& carried);
 
  private:
-  void Adopt(absl::Time now, const Label& label, const Value& value,
-             bool is_on_disk, Outbox& out);
+  void Adopt(const Pass& pass, const Label& label, const Value& value,
+             bool is_on_disk);
   void LoseValue(const Label& label, Outbox& out);
   void LoseDisk(const absl::Status& cause, Outbox& out);
-  void ReturnTask(absl::Time now, std::unique_ptr<Activation> record,
-                  Outbox& out);
+  void ReturnTask(const Pass& pass, std::unique_ptr<Activation> record);
 
   JobContext& job_;
   LabelTable& labels_;

@@ -74,11 +74,11 @@ JobRun::JobRun(JobDependencies parts)
               .results = results_,
               .grants = grants_}) {}
 
-void JobRun::Feed(absl::Time now, Outbox& out) {
+void JobRun::Feed(const Pass& pass) {
   if (!job_.failure.ok() || job_.IsUnable()) return;
   tasks_.StartSupplied();
   tasks_.StartReady();
-  const int64_t room = grants_.RoomCount(now);
+  const int64_t room = grants_.RoomCount(pass.now);
   const int64_t target = tasks_.QueueTarget() + room;
   // Completions that are on their way here leave room, tasks of other jobs take
   // none.
@@ -90,37 +90,37 @@ void JobRun::Feed(absl::Time now, Outbox& out) {
       tasks_.executing_count() > 0 ? kExpandedBesideWork : kExpandedAtOnce;
   int expanded = 0;
   while (queued() < target && job_.failure.ok() &&
-         !dictionary_.offers.IsRecovering(now)) {
+         !dictionary_.offers.IsRecovering(pass.now)) {
     if (demands_.HasOpen() && expanded < expanded_max) {
       ++expanded;
-      demands_.ResolveNext(now, out);
+      demands_.ResolveNext(pass);
       continue;
     }
     if (!demands_.HasOpen() && !tasks_.HasInFlight() &&
-        expanded < expanded_max && results_.GoOnSearching(now)) {
+        expanded < expanded_max && results_.GoOnSearching(pass.now)) {
       ++expanded;
       continue;
     }
     if (job_.inputs != nullptr && !job_.inputs->HasRoom()) break;
-    if (job_.forward && now >= job_.rebuild_after &&
+    if (job_.forward && pass.now >= job_.rebuild_after &&
         !dictionary_.labels.handover.IsAwaiting() &&
         (!tasks_.HasInFlight() || !storage_.IsPressed())) {
       if (tasks_.StartNextLeaf()) continue;
-      if (tasks_.HasLeaves()) out.WakeAt(now);  // there may be more
+      if (tasks_.HasLeaves()) pass.out.WakeAt(pass.now);  // there may be more
     }
     break;
   }
-  if (expanded == expanded_max) out.WakeAt(now);
-  if (!job_.forward && !dictionary_.offers.IsRecovering(now))
-    walks_.Search(now, out);
-  job_.times.NotePass(now);
+  if (expanded == expanded_max) pass.out.WakeAt(pass.now);
+  if (!job_.forward && !dictionary_.offers.IsRecovering(pass.now))
+    walks_.Search(pass);
+  job_.times.NotePass(pass.now);
   if (job_.forward) {
-    grants_.GrantTasks(now, out);
-    grants_.AskForTasks(now, out);
+    grants_.GrantTasks(pass);
+    grants_.AskForTasks(pass);
   }
 }
 
-void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
+void JobRun::OnCompletion(const Pass& pass, Completion completion) {
   tasks_.NoteEnded(completion.task);
   if (!job_.failure.ok()) return;
   // The task is of an earlier run of this job.
@@ -141,33 +141,30 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   // unpinned them.
   if (job_.inputs != nullptr && absl::IsUnavailable(completion.status)) {
     job_.times.NoteGone(completion.task.task_class);
-    return demands_.DemandInputs(now, completion.task, /*depth=*/1,
-                                 /*certain=*/true, out);
+    return demands_.DemandInputs(pass, completion.task, /*depth=*/1,
+                                 /*certain=*/true);
   }
   if (!completion.status.ok()) {
     job_.Fail(NameTask(completion.status, job_.program(), completion.task));
     return;
   }
   tasks_.Suffer(TroubleKind::kUnable, CheckMemory(storage_, completion));
-  job_.stall.NoteProgress(now);
+  job_.stall.NoteProgress(pass.now);
   ++job_.stats.tasks_executed;
   job_.times.NoteEnded(completion.task.task_class, completion.elapsed);
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(completion.task.task_class)];
+  const TaskClass& task_class = job_.relations.ClassOf(completion.task);
   if (tasks_.kernels() != nullptr) {  // else it is of an earlier run, too
     job_.stats.flops +=
-        (*tasks_.kernels())[static_cast<size_t>(task_class.kernel)]->Flops(
-            completion.task);
+        (*tasks_.kernels())[task_class.kernel]->Flops(completion.task);
   }
   const bool was_done = tasks_.IsDone(completion.task);
   tasks_.EndDemand(completion.task);
-  walks_.NoteProgress(now);
-  job_.relations.ForEachCreated(
-      completion.task, [&](int create, const Label& label) {
-        demands_.Close(label);  // else the task would run for it again
-        dictionary_.replication.BindOutput(
-            now, label, completion.outputs[static_cast<size_t>(create)], out);
-      });
+  walks_.NoteProgress(pass.now);
+  job_.relations.ForEachCreated(completion.task, [&](int create,
+                                                     const Label& label) {
+    demands_.Close(label);  // else the task would run for it again
+    dictionary_.replication.BindOutput(pass, label, completion.outputs[create]);
+  });
   if (dictionary_.replication.AreCopiesBytes()) {
     dictionary_.retention.ReleaseInputs(completion.task);
   }
@@ -175,8 +172,8 @@ void JobRun::OnCompletion(absl::Time now, Completion completion, Outbox& out) {
   dictionary_.labels.handover.Settle(completion.task);
 }
 
-absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
-                             absl::string_view body, Outbox& out) {
+absl::Status JobRun::Receive(const Pass& pass, AgentId from, uint8_t kind,
+                             absl::string_view body) {
   if (!job_.failure.ok()) return absl::OkStatus();
   const auto refuse = [] {
     return absl::InvalidArgumentError("message about no label of this job");
@@ -203,36 +200,37 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
         tasks_.Suffer(TroubleKind::kUnable, decoded.status());
       }
       return for_each(decoded, [&](const PublishBody& b) {
-        dictionary_.replication.HandlePublish(now, from, b, out);
+        dictionary_.replication.HandlePublish(pass, from, b);
       });
     }
     case LabelMessage::kAnnounce:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
-        dictionary_.replication.HandleAnnounce(now, from, b, out);
+        dictionary_.replication.HandleAnnounce(pass, from, b);
       });
     case LabelMessage::kStored:
       return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
-        dictionary_.replication.HandleStored(now, from, b, out);
+        dictionary_.replication.HandleStored(pass, from, b);
       });
     case LabelMessage::kDemand:
       return for_each(DecodeDemand(body), [&](const DemandBody& b) {
-        demands_.HandleDemand(from, b, out);
+        demands_.HandleDemand(from, b, pass.out);
       });
     case LabelMessage::kDone:
       return for_each(DecodeDone(body), [&](const DoneBody& b) {
-        dictionary_.retention.HandleDone(from, b, out);
+        dictionary_.retention.HandleDone(from, b, pass.out);
       });
     case LabelMessage::kRetired:
       return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
-        demands_.HandleRetired(from, b, out);
+        demands_.HandleRetired(from, b, pass.out);
       });
     case LabelMessage::kStarted:
-      views_.PeerStarted(now, from, out);
+      views_.PeerStarted(pass, from);
       return absl::OkStatus();
     case LabelMessage::kWatermarks: {
       DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
-      return dictionary_.homes.HandleWatermarks(now, from, b) ? absl::OkStatus()
-                                                              : refuse();
+      return dictionary_.homes.HandleWatermarks(pass.now, from, b)
+                 ? absl::OkStatus()
+                 : refuse();
     }
     case LabelMessage::kLend:
       break;  // the agent's: ReceiveLent() follows
@@ -244,44 +242,42 @@ absl::Status JobRun::Receive(absl::Time now, AgentId from, uint8_t kind,
     case JobMessage::kClaimed:
     case JobMessage::kSteal:
     case JobMessage::kGranted:
-      return ReceiveSearch(now, from, static_cast<JobMessage>(kind), body, out);
+      return ReceiveSearch(pass, from, static_cast<JobMessage>(kind), body);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("no message of kind ", static_cast<int>(kind)));
 }
 
-absl::Status JobRun::ReceiveLent(absl::Time now, AgentId from,
-                                 const Label& label, const Value& value,
-                                 Outbox& out) {
+absl::Status JobRun::ReceiveLent(const Pass& pass, AgentId from,
+                                 const Label& label, const Value& value) {
   if (!job_.failure.ok()) return absl::OkStatus();
   if (!dictionary_.labels.places.IsKnown(label)) {
     return absl::InvalidArgumentError("a loan of no label of this job");
   }
-  dictionary_.replication.HandlePublish(now, from, {label, value}, out);
+  dictionary_.replication.HandlePublish(pass, from, {label, value});
   return absl::OkStatus();
 }
 
-absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
-                                   JobMessage kind, absl::string_view body,
-                                   Outbox& out) {
+absl::Status JobRun::ReceiveSearch(const Pass& pass, AgentId from,
+                                   JobMessage kind, absl::string_view body) {
   const absl::Status refused =
       absl::InvalidArgumentError("message about no label of this job");
   if (kind == JobMessage::kLookup) {
     DOGGED_ASSIGN_OR_RETURN(const LookupBody b, DecodeLookup(body));
     if (!dictionary_.labels.places.IsKnown(b.label)) return refused;
     job_.messenger.SendTo(from, JobMessage::kAnswer,
-                          EncodeAnswer(walks_.AnswerTo(now, b)), out);
+                          EncodeAnswer(walks_.AnswerTo(pass.now, b)), pass.out);
     return absl::OkStatus();
   }
   if (kind == JobMessage::kAnswer) {
     DOGGED_ASSIGN_OR_RETURN(const AnswerBody b, DecodeAnswer(body));
     if (!dictionary_.labels.places.IsKnown(b.label)) return refused;
-    walks_.HandleAnswer(now, b, out);
+    walks_.HandleAnswer(pass, b);
     return absl::OkStatus();
   }
   if (kind == JobMessage::kSteal) {
     DOGGED_ASSIGN_OR_RETURN(const StealBody b, DecodeSteal(body));
-    grants_.HandleSteal(now, from, b);
+    grants_.HandleSteal(pass.now, from, b);
     return absl::OkStatus();
   }
   DOGGED_ASSIGN_OR_RETURN(const ClaimBody b, DecodeClaim(body));
@@ -290,13 +286,13 @@ absl::Status JobRun::ReceiveSearch(absl::Time now, AgentId from,
     return refused;
   }
   if (kind == JobMessage::kGranted) {
-    grants_.HandleGrant(now, from, b, out);
+    grants_.HandleGrant(pass, from, b);
   } else if (kind == JobMessage::kClaimed) {
-    walks_.HandleClaimed(now, b, out);
+    walks_.HandleClaimed(pass, b);
   } else if (job_.forward) {
-    grants_.HandleClaim(now, from, b);
+    grants_.HandleClaim(pass.now, from, b);
   } else {
-    walks_.HandleClaim(now, from, b, out);
+    walks_.HandleClaim(pass, from, b);
   }
   return absl::OkStatus();
 }
@@ -312,9 +308,9 @@ void JobRun::RaiseRound(int64_t round, bool is_last) {
 
 // Another round of a loop exists, or the last one is known: its tasks may run,
 // and results of an end before that are none.
-void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
-  job_.stall.NoteProgress(now);
-  job_.next_sweep = now;
+void JobRun::ActOnRounds(const Pass& pass) {
+  job_.stall.NoteProgress(pass.now);
+  job_.next_sweep = pass.now;
   tasks_.DrawLeaves(/*anew=*/false);
   results_.ListResults();
   tasks_.StartRound();
@@ -322,50 +318,50 @@ void JobRun::ActOnRounds(absl::Time now, Outbox& out) {
            [](const Label&, const LabelEntry& entry) {
              return entry.is_home && entry.consumers.left() == 0;
            })) {
-    dictionary_.retention.RetireIfUnneeded(label, out);
+    dictionary_.retention.RetireIfUnneeded(label, pass.out);
   }
 }
 
-void JobRun::Tick(absl::Time now, Outbox& out) {
+void JobRun::Tick(const Pass& pass) {
   if (!job_.failure.ok()) return;
-  if (std::exchange(job_.goal.has_news, false)) ActOnRounds(now, out);
-  dictionary_.sender.BeginPass(now);
-  dictionary_.sender.SendDeferred(now, out);
-  recovery_.AdvanceStorage(now, out);
-  dictionary_.labels.handover.Expire(now);
-  if (now >= job_.next_sweep) Sweep(now, out);
-  dictionary_.replication.SendCopies(now, out);
+  if (std::exchange(job_.goal.has_news, false)) ActOnRounds(pass);
+  dictionary_.sender.BeginPass(pass.now);
+  dictionary_.sender.SendDeferred(pass);
+  recovery_.AdvanceStorage(pass);
+  dictionary_.labels.handover.Expire(pass.now);
+  if (pass.now >= job_.next_sweep) Sweep(pass);
+  dictionary_.replication.SendCopies(pass);
   job_.messenger.CountPublications();
   if (!dictionary_.offers.IsScanning())
-    dictionary_.homes.SendHandoverComplete(out);
-  out.WakeAt(job_.next_sweep);
-  out.WakeAt(dictionary_.labels.handover.NextLimit());
+    dictionary_.homes.SendHandoverComplete(pass.out);
+  pass.out.WakeAt(job_.next_sweep);
+  pass.out.WakeAt(dictionary_.labels.handover.NextLimit());
 }
 
-void JobRun::Sweep(absl::Time now, Outbox& out) {
-  job_.next_sweep = now + job_.limits.sweep_interval;
-  if (!job_.stall.has_begun()) job_.stall.BeginAnew(now);
+void JobRun::Sweep(const Pass& pass) {
+  job_.next_sweep = pass.now + job_.limits.sweep_interval;
+  if (!job_.stall.has_begun()) job_.stall.BeginAnew(pass.now);
   job_.stall.Fade();
 
-  if (job_.forward && !dictionary_.offers.IsRecovering(now))
-    demands_.DemandOverdueInputs(now, out);
-  demands_.DemandAgain(now, out);
-  dictionary_.conflicts.TellDigests(now, out);
-  for (const Label& label : dictionary_.labels.shard.TakeDue(now))
-    dictionary_.replication.Announce(now, label, out);
-  dictionary_.retention.CrossOffReported(out);
+  if (job_.forward && !dictionary_.offers.IsRecovering(pass.now))
+    demands_.DemandOverdueInputs(pass);
+  demands_.DemandAgain(pass);
+  dictionary_.conflicts.TellDigests(pass);
+  for (const Label& label : dictionary_.labels.shard.TakeDue(pass.now))
+    dictionary_.replication.Announce(pass, label);
+  dictionary_.retention.CrossOffReported(pass.out);
   dictionary_.labels.high_fanout.Sweep();
-  results_.SweepRequests(now, out);
+  results_.SweepRequests(pass);
   if (job_.forward) {
-    grants_.SweepStealing(now, out);
+    grants_.SweepStealing(pass);
   } else {
-    walks_.SweepSearch(now, out);
+    walks_.SweepSearch(pass);
   }
-  if (now >= job_.rebuild_after) demands_.OpenDelayed();
-  if (!job_.goal.is_demanded) dictionary_.retention.DropAllRetained(out);
+  if (pass.now >= job_.rebuild_after) demands_.OpenDelayed();
+  if (!job_.goal.is_demanded) dictionary_.retention.DropAllRetained(pass.out);
   results_.CountDurableResults();
 
-  results_.SearchIfStalled(now);
+  results_.SearchIfStalled(pass.now);
 }
 
 }  // namespace dogged

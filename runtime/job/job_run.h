@@ -36,8 +36,8 @@ class JobRun {
   JobRun& operator=(const JobRun&) = delete;
 
   // --- what happens
-  void SetMembers(absl::Time now, PlacementView view, Outbox& out) {
-    views_.SetMembers(now, std::move(view), out);
+  void SetMembers(const Pass& pass, PlacementView view) {
+    views_.SetMembers(pass, std::move(view));
   }
   void ExpectHandover(absl::Time now, AgentId leaver) {
     dictionary_.homes.ExpectHandover(now, leaver);
@@ -45,21 +45,21 @@ class JobRun {
   void TellStart(Outbox& out) { dictionary_.homes.TellStart(out); }
   // Takes a message of kind JobMessage, also from this agent. Errors:
   // kInvalidArgument for a malformed one, which changes nothing.
-  absl::Status Receive(absl::Time now, AgentId from, uint8_t kind,
-                       absl::string_view body, Outbox& out);
+  absl::Status Receive(const Pass& pass, AgentId from, uint8_t kind,
+                       absl::string_view body);
   // Takes `value`, lent by `from`, as if by kPublish.
-  absl::Status ReceiveLent(absl::Time now, AgentId from, const Label& label,
-                           const Value& value, Outbox& out);
+  absl::Status ReceiveLent(const Pass& pass, AgentId from, const Label& label,
+                           const Value& value);
   // Whether the value of `announce` is needed here.
   bool Lacks(absl::string_view announce) const {
     return dictionary_.replication.Lacks(announce);
   }
-  void OnCompletion(absl::Time now, Completion completion, Outbox& out);
-  void OnDisk(absl::Time now, const ValueStore::Event& event, Outbox& out) {
-    recovery_.OnDisk(now, event, out);
+  void OnCompletion(const Pass& pass, Completion completion);
+  void OnDisk(const Pass& pass, const ValueStore::Event& event) {
+    recovery_.OnDisk(pass, event);
   }
-  void Tick(absl::Time now, Outbox& out);
-  void Feed(absl::Time now, Outbox& out);  // gives the executor work
+  void Tick(const Pass& pass);
+  void Feed(const Pass& pass);  // gives the executor work
   void SendBatches(Outbox& out) {
     job_.messenger.SendBatches(out);
   }  // ends a pass
@@ -81,8 +81,8 @@ class JobRun {
 
   // --- results
   // A client's; TakeResults() hands it out once it is here.
-  void Want(absl::Time now, const Label& label, Outbox& out) {
-    results_.Want(now, label, out);
+  void Want(const Pass& pass, const Label& label) {
+    results_.Want(pass, label);
   }
   std::vector<std::pair<Label, Value>> TakeResults() {
     return results_.TakeResults();
@@ -95,9 +95,8 @@ class JobRun {
   // --- incarnations and directories
   void StartDiskScan() { recovery_.StartDiskScan(); }
   CarriedOver TakeCarriedOver() const { return recovery_.TakeCarriedOver(); }
-  void AdoptCarriedOver(absl::Time now, const CarriedOver& carried,
-                        Outbox& out) {
-    recovery_.AdoptCarriedOver(now, carried, out);
+  void AdoptCarriedOver(const Pass& pass, const CarriedOver& carried) {
+    recovery_.AdoptCarriedOver(pass, carried);
   }
 
   // Ends the process, naming what broke; see TaskTable and LabelTable. A job
@@ -128,10 +127,10 @@ class JobRun {
   }
 
  private:
-  absl::Status ReceiveSearch(absl::Time now, AgentId from, JobMessage kind,
-                             absl::string_view body, Outbox& out);
-  void ActOnRounds(absl::Time now, Outbox& out);
-  void Sweep(absl::Time now, Outbox& out);
+  absl::Status ReceiveSearch(const Pass& pass, AgentId from, JobMessage kind,
+                             absl::string_view body);
+  void ActOnRounds(const Pass& pass);
+  void Sweep(const Pass& pass);
 
   // Each uses those above it, and none below; but the two ports through which
   // the dictionary asks about tasks and results, which stand below it.

@@ -30,15 +30,15 @@ int WorkersBeside(const Placement& placement, AgentId agent) {
 
 }  // namespace
 
-void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
+void TaskGrants::AskForTasks(const Pass& pass) {
   if (tasks_.IsPaused() || !job_.goal.is_demanded ||
       tasks_.kernels() == nullptr || labels_.handover.IsAwaiting() ||
       storage_.IsPressed()) {
     return;
   }
-  const int64_t busy = tasks_.ready().size() + storage_.staged_count() +
-                       std::max(job_.executor.unfinished_count(),
-                                static_cast<int64_t>(tasks_.remote().size()));
+  const int64_t busy =
+      tasks_.ready().size() + storage_.loading_count() +
+      std::max(job_.executor.unfinished_count(), std::ssize(tasks_.remote()));
   const int64_t idle = job_.executor.worker_count() - busy;
   if (idle <= 0 || !labels_.places.placement().Contains(job_.self)) {
     tasks_.stealing().NoteBusy();
@@ -46,14 +46,14 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
   }
   // Where others keep the processors busy, one task at a time gets its share of
   // them, and one that waits for something else needs none.
-  const bool is_bored = tasks_.stealing().NoteIdle(now) >= kBoredAfter;
+  const bool is_bored = tasks_.stealing().NoteIdle(pass.now) >= kBoredAfter;
   const std::vector<PlacementMember>& members =
       labels_.places.placement().members();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
     const AgentId victim = job_.rng.Pick(members).agent;
     if (victim == job_.self ||
-        !tasks_.stealing().MayAsk(victim, now,
-                                  now - job_.limits.sweep_interval)) {
+        !tasks_.stealing().MayAsk(victim, pass.now,
+                                  pass.now - job_.limits.sweep_interval)) {
       continue;
     }
     const int64_t room = std::max<int64_t>(
@@ -61,7 +61,8 @@ void TaskGrants::AskForTasks(absl::Time now, Outbox& out) {
         std::min<int64_t>(idle, job_.executor.RunnableWorkers(WorkersBeside(
                                     labels_.places.placement(), job_.self))));
     if (room == 0) return;
-    job_.messenger.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}), out);
+    job_.messenger.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}),
+                          pass.out);
   }
 }
 
@@ -73,7 +74,7 @@ absl::Duration TaskGrants::TimeToMove(const Activation& record,
   const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
   int64_t bytes = 0;
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
-    const Value& input = record.inputs[static_cast<size_t>(use)];
+    const Value& input = record.inputs[use];
     const AgentId home = labels_.places.HomeOf(label);
     const bool has_owner_near =
         is_near && (home != job_.self || !input.IsView());
@@ -89,24 +90,24 @@ bool TaskGrants::MayGrant(absl::Time now) const {
          job_.times.AtLeast(now) >= job_.limits.granted_task_min;
 }
 
-void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
-  if (!MayGrant(now)) {
+void TaskGrants::GrantTasks(const Pass& pass) {
+  if (!MayGrant(pass.now)) {
     const bool may_be_long = !tasks_.IsPaused() && job_.times.HasUnknown();
-    if (may_be_long && tasks_.stealing().RoomCount(now) > 0) {
-      out.WakeAt(now + job_.limits.granted_task_min);
+    if (may_be_long && tasks_.stealing().RoomCount(pass.now) > 0) {
+      pass.out.WakeAt(pass.now + job_.limits.granted_task_min);
     }
     return;
   }
   while (!tasks_.ready().empty()) {
     bool has_given = false;
-    for (const AgentId thief : tasks_.stealing().Thieves(now)) {
+    for (const AgentId thief : tasks_.stealing().Thieves(pass.now)) {
       if (thief == job_.self || !labels_.places.placement().Contains(thief))
         continue;
-      auto record = tasks_.ready().TakeLast([&](const Activation& parked) {
-        return !tasks_.IsHeld(parked.task) &&
-               labels_.places.IsMine(parked.task) &&
-               !tasks_.IsWhollyDone(parked.task) &&
-               TimeToMove(parked, thief) < job_.times.AtLeast(now);
+      auto record = tasks_.ready().TakeLast([&](const Activation& ready) {
+        return !tasks_.IsHeld(ready.task) &&
+               labels_.places.IsMine(ready.task) &&
+               !tasks_.IsWhollyDone(ready.task) &&
+               TimeToMove(ready, thief) < job_.times.AtLeast(pass.now);
       });
       if (record == nullptr) continue;
       has_given = true;
@@ -115,27 +116,26 @@ void TaskGrants::GrantTasks(absl::Time now, Outbox& out) {
           thief, JobMessage::kGranted,
           EncodeClaim({.task = record->task,
                        .wanted = job_.relations.FirstCreated(record->task)}),
-          out);
+          pass.out);
       absl::btree_set<Label> own;
       job_.relations.ForEachRequired(
           record->task, [&](int, const Label& label) {
-            const LabelEntry* entry = labels_.shard.Find(label);
-            const bool is_own = entry != nullptr && entry->is_home;
-            if (is_own && !entry->value.IsNone()) own.insert(label);
+            const LabelEntry* entry = labels_.shard.FindBound(label);
+            if (entry != nullptr && entry->is_home) own.insert(label);
           });
       for (const Label& label : own) {
-        sender_.SendValue({thief}, label, out, Sending::kCopy);
+        sender_.SendValue({thief}, label, pass.out, Sending::kCopy);
       }
       tasks_.stealing().TakeRoom(thief);
-      tasks_.stealing().Grant(thief, now + job_.limits.grant_silence_max,
+      tasks_.stealing().Grant(thief, pass.now + job_.limits.grant_silence_max,
                               std::move(record));
     }
     if (!has_given) return;
   }
 }
 
-void TaskGrants::HandleGrant(absl::Time now, AgentId from,
-                             const ClaimBody& body, Outbox& out) {
+void TaskGrants::HandleGrant(const Pass& pass, AgentId from,
+                             const ClaimBody& body) {
   const Task& task = body.task;
   tasks_.stealing().NoteAnswer(from);
   if (!job_.forward || tasks_.IsPaused() ||
@@ -144,22 +144,22 @@ void TaskGrants::HandleGrant(absl::Time now, AgentId from,
     return;
   }
   tasks_.remote()[task] = {.wanted = body.wanted,
-                           .since = now,
-                           .asked = now,
+                           .since = pass.now,
+                           .asked = pass.now,
                            .granted = true,
                            .granter = from};
-  demands_.FetchInputs(task, /*coming_from=*/from, out);
+  demands_.FetchInputs(task, /*coming_from=*/from, pass.out);
 }
 
 // A thief repeats its claim of a granted task, and demands inputs lost on the
 // way. Granted tasks whose inputs don't come are dropped, and run at home as
 // their claim ends.
-void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
+void TaskGrants::SweepStealing(const Pass& pass) {
   std::vector<Task> missing;
   absl::btree_map<Task, RemoteTask> grants;
   for (const auto& [task, remote] : tasks_.remote()) {
     grants[task] = remote;
-    if (remote.asked <= now - job_.times.DemandTimeout(now) &&
+    if (remote.asked <= pass.now - job_.times.DemandTimeout(pass.now) &&
         !tasks_.IsInFlight(task)) {
       missing.push_back(task);
     }
@@ -167,20 +167,21 @@ void TaskGrants::SweepStealing(absl::Time now, Outbox& out) {
   for (const auto& [task, grant] : grants) {
     job_.messenger.SendTo(grant.granter, JobMessage::kClaim,
                           EncodeClaim({.task = task, .wanted = grant.wanted}),
-                          out);
+                          pass.out);
   }
   std::sort(missing.begin(), missing.end());
   for (const Task& task : missing) {
     RemoteTask& remote = tasks_.remote().find(task)->second;
-    if (remote.since <= now - 2 * job_.times.UsualTimeout()) {
+    if (remote.since <= pass.now - 2 * job_.times.UsualTimeout()) {
       tasks_.DropTask(task);
     } else {
-      remote.asked = now;
-      demands_.FetchInputs(task, AgentId(), out);
+      remote.asked = pass.now;
+      demands_.FetchInputs(task, AgentId(), pass.out);
     }
   }
   // A thief that leaves has run its tasks, and hands their outputs over.
-  for (auto& record : tasks_.stealing().TakeBack(now, [this](AgentId thief) {
+  for (auto& record :
+       tasks_.stealing().TakeBack(pass.now, [this](AgentId thief) {
          return !labels_.places.placement().Contains(thief) &&
                 !labels_.handover.IsAwaiting(thief);
        })) {

@@ -28,16 +28,15 @@ class TaskGrants {
         demands_(demands) {}
 
   // Grants tasks that wait here for workers to agents that have asked.
-  void GrantTasks(absl::Time now, Outbox& out);
+  void GrantTasks(const Pass& pass);
   // Tasks beyond the need of the workers that are worth making ready.
   int64_t RoomCount(absl::Time now);
-  void AskForTasks(absl::Time now, Outbox& out);  // if this agent is idle
+  void AskForTasks(const Pass& pass);  // if this agent is idle
   void HandleSteal(absl::Time now, AgentId from, const StealBody& body);
-  void HandleGrant(absl::Time now, AgentId from, const ClaimBody& body,
-                   Outbox& out);
+  void HandleGrant(const Pass& pass, AgentId from, const ClaimBody& body);
   // A thief has the task still.
   void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body);
-  void SweepStealing(absl::Time now, Outbox& out);
+  void SweepStealing(const Pass& pass);
 
  private:
   bool MayGrant(absl::Time now) const;

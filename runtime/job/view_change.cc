@@ -13,7 +13,7 @@ ViewChange::ViewChange(JobContext& job, LabelTable& labels, const Parts& parts)
       results_(parts.results),
       grants_(parts.grants) {}
 
-void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
+void ViewChange::SetMembers(const Pass& pass, PlacementView view) {
   const Placement before = labels_.places.SetView(std::move(view));
   if (!job_.failure.ok()) return;
   const bool lost = std::any_of(
@@ -21,27 +21,27 @@ void ViewChange::SetMembers(absl::Time now, PlacementView view, Outbox& out) {
         return !labels_.places.placement().Contains(m.agent);
       });
   if (lost) {
-    job_.times.NoteLoss(now);
-    job_.rebuild_after = now + job_.times.DemandTimeout(now);
+    job_.times.NoteLoss(pass.now);
+    job_.rebuild_after = pass.now + job_.times.DemandTimeout(pass.now);
   }
-  homes_.Review(now, before, out);
+  homes_.Review(pass, before);
   tasks_.DropMovedTasks();
   if (job_.forward) {
     tasks_.ClaimMovedTasks();
-    grants_.SweepStealing(now, out);
+    grants_.SweepStealing(pass);
   }
   tasks_.claims().Forget([this](const Task& task, AgentId holder) {
     return !labels_.places.placement().Contains(holder) ||
            !labels_.places.IsMine(task);
   });
-  AskAllAgain(now);
+  AskAllAgain(pass.now);
   tasks_.DrawLeaves(/*anew=*/true);
   results_.ListResults();
 }
 
-void ViewChange::PeerStarted(absl::Time now, AgentId peer, Outbox& out) {
-  if (labels_.places.placement().Contains(peer)) AskAllAgain(now);
-  homes_.PeerStarted(now, peer, out);
+void ViewChange::PeerStarted(const Pass& pass, AgentId peer) {
+  if (labels_.places.placement().Contains(peer)) AskAllAgain(pass.now);
+  homes_.PeerStarted(pass, peer);
 }
 
 // Homes have changed, or have heard nothing: demands so far tell nothing about

@@ -26,8 +26,8 @@ class ViewChange {
   // All outlive this.
   ViewChange(JobContext& job, LabelTable& labels, const Parts& parts);
 
-  void SetMembers(absl::Time now, PlacementView view, Outbox& out);
-  void PeerStarted(absl::Time now, AgentId peer, Outbox& out);
+  void SetMembers(const Pass& pass, PlacementView view);
+  void PeerStarted(const Pass& pass, AgentId peer);
 
  private:
   void AskAllAgain(absl::Time now);

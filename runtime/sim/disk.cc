@@ -126,8 +126,7 @@ void SimEngine::Serve(const EngineRequest& request) {
 Bytes SimEngine::Read(const std::string& value) {
   std::string out = value;
   if (!out.empty() && rng_.Chance(faults_.corrupt)) {
-    const auto at =
-        static_cast<size_t>(rng_.Below(static_cast<int64_t>(out.size())));
+    const auto at = static_cast<size_t>(rng_.Below(std::ssize(out)));
     out[at] = static_cast<char>(out[at] ^ (1 << rng_.Below(8)));
   }
   return Bytes(std::move(out));
@@ -154,7 +153,7 @@ void SimEngine::Scan(const EngineRequest& request, EngineReply& reply) {
       break;
     }
     reply.found.emplace_back(it->first, Read(it->second));
-    bytes += static_cast<int64_t>(it->second.size());
+    bytes += std::ssize(it->second);
   }
 }
 

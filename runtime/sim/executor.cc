@@ -56,7 +56,7 @@ void SimExecutor::Finish(ReadyTask task, absl::Duration elapsed) {
   --running_;
   CheckInputs(task);
   Completion done{.job = task.job, .task = task.task, .elapsed = elapsed};
-  done.outputs.resize(static_cast<size_t>(task.create_count));
+  done.outputs.resize(task.create_count);
   SetValueMemory(memory_);
   done.status = RunKernel(*task.kernel, task.task, absl::MakeSpan(task.inputs),
                           absl::MakeSpan(done.outputs));

@@ -35,7 +35,7 @@ class SimExecutor : public Executor {
   void Poll(std::vector<Completion>& completions) override;
   int worker_count() const override { return workers_; }
   int64_t unfinished_count() const override {
-    return static_cast<int64_t>(waiting_.size()) + running_;
+    return std::ssize(waiting_) + running_;
   }
 
  private:

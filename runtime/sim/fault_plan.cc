@@ -1,9 +1,11 @@
+#include "runtime/sim/fault_plan.h"
+
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "runtime/sim/cluster.h"
 
 namespace dogged {
 

@@ -32,7 +32,7 @@ SimArena::SimArena(Processes& processes, std::string host, int64_t bytes,
       address_(absl::StrCat(host_, "/", processes.size())),
       value_bytes_min_(value_bytes_min),
       blocks_(0, bytes) {
-  slab_->storage.resize(static_cast<size_t>(bytes) + 64);
+  slab_->storage.resize(bytes + 64);
   const auto start = reinterpret_cast<uintptr_t>(slab_->storage.data());
   slab_->memory = slab_->storage.data() + (64 - start % 64) % 64;
   slab_->bytes = bytes;
@@ -58,7 +58,7 @@ void* SimArena::Take(int64_t bytes) {
 }
 
 void SimArena::Give(void* data, int64_t bytes) {
-  if (!slab_->has_ended) std::memset(data, 0xdb, static_cast<size_t>(bytes));
+  if (!slab_->has_ended) std::memset(data, 0xdb, bytes);
   given_back_.emplace_back(static_cast<char*>(data) - slab_->memory, bytes);
 }
 

@@ -51,7 +51,7 @@ class Scene {
         for (size_t k = 0; k < ids.size(); ++k) {
           if (k != i && chunks[k] != nullptr) others.push_back(ids[k]);
         }
-        chunks[i]->Tick(now, others, out);
+        chunks[i]->Tick({now, out}, others);
         Deliver(i, out);
         any |= !out.messages.empty();
       }
@@ -170,8 +170,9 @@ TEST(InputChunks, ALeaverThatHasEndedHidesNobody) {
   keep.PutVarint(kept.size());
   for (const int64_t at : kept) keep.PutSigned(at);
   Outbox out;
-  ASSERT_TRUE(
-      scene.chunks[2]->Receive(scene.now, scene.ids[1], keep.view(), out).ok());
+  ASSERT_TRUE(scene.chunks[2]
+                  ->Receive({scene.now, out}, scene.ids[1], keep.view())
+                  .ok());
   for (int i = 0; i < 20; ++i) {
     scene.Settle();
     scene.now += absl::Milliseconds(1100);
@@ -217,7 +218,7 @@ TEST(InputChunks, RefusesWhatIsNone) {
   EXPECT_FALSE(chunks.Supply({-1, 0}, "x").ok());
   Outbox out;
   const auto receive = [&](absl::string_view body) {
-    return chunks.Receive(scene.now, scene.ids[1], body, out);
+    return chunks.Receive({scene.now, out}, scene.ids[1], body);
   };
   EXPECT_FALSE(receive("").ok());
   EXPECT_FALSE(receive("\x01\x01\x7f\x7f").ok());
@@ -244,7 +245,7 @@ TEST(InputChunks, RefusesOtherBytes) {
     body.PutSigned(0);
     body.PutRaw(chunk);
     Outbox out;
-    return reader.Receive(scene.now, scene.ids[0], body.view(), out);
+    return reader.Receive({scene.now, out}, scene.ids[0], body.view());
   };
   chunk[7] ^= 1;
   EXPECT_FALSE(receive().ok());

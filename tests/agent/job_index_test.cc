@@ -84,8 +84,8 @@ TEST(JobIndex, MembershipHashesARecordOnceHoweverManyThereAre) {
   Membership other({.id = AgentId(1)}, {}, Rng(2));
   const auto put = [](Membership& at, int i, uint64_t version) {
     Outbox out;
-    at.PutRecord(absl::UnixEpoch(), absl::StrCat("job/", i), version,
-                 Bytes(absl::StrCat("state ", version)), out);
+    at.PutRecord({absl::UnixEpoch(), out}, absl::StrCat("job/", i), version,
+                 Bytes(absl::StrCat("state ", version)));
     EXPECT_NE(at.StateDigest(), 0u);
     (void)at.TakeEvents();
   };

@@ -53,8 +53,9 @@ TEST(JobRun, TakesNoNoticeOfATaskThatWasInterrupted) {
   EXPECT_TRUE(agent.run().failure().ok()) << agent.run().failure().ToString();
   EXPECT_EQ(agent.run().stats().tasks_executed, 0);
   EXPECT_EQ(agent.run().held_count(), 0);
-  agent.Receive(kPeer, LabelMessage::kDemand,
-                EncodeDemand({.label = {.array = 0}, .certain = true}));
+  agent.Receive(
+      kPeer, LabelMessage::kDemand,
+      EncodeDemand({.label = {.array = 0}, .kind = DemandKind::kCertain}));
   tasks = agent.tasks().TakeAll();
   ASSERT_THAT(tasks, SizeIs(1));
   EXPECT_EQ(tasks[0].task, start);
@@ -255,7 +256,7 @@ TEST(JobRun, LooksForNothingOnBehalfOfWhatWasDone) {
     agent.Receive(kPeer, LabelMessage::kDemand,
                   EncodeDemand({.label = {.array = 2, .index = {step}},
                                 .depth = 1,
-                                .certain = certain}));
+                                .kind = GuessOrCertain(certain)}));
     return agent.Demanded(kThird).size();
   };
   EXPECT_EQ(demand_y(6, false), 2) << "for y(6), and for a(6)";
@@ -473,7 +474,7 @@ TEST(JobRun, SurvivesGarbage) {
       Joined({EncodeAnnounce({RowAt(1), Value::Scalar(1).digest()}),
               EncodeAnnounce({RowAt(2), Value::Scalar(2).digest()})}),
       Joined({EncodeDemand({.label = RowAt(1), .reader = task}),
-              EncodeDemand({.label = RowAt(2), .lazy = true})}),
+              EncodeDemand({.label = RowAt(2), .kind = DemandKind::kFetch})}),
       Joined({EncodeDone({.label = RowAt(1), .reader = task}),
               EncodeDone({.label = RowAt(2), .reader = task})}),
       Joined({EncodeRetired({.label = RowAt(1)}),

@@ -36,7 +36,7 @@ class Scene {
  public:
   std::vector<Outbox::OutgoingMessage> Tick() {
     Outbox out;
-    pull.Tick(now, kJob, limits, others, rng, out);
+    pull.Tick({now, out}, kJob, limits, others, rng);
     EXPECT_LE(std::ssize(out.messages), limits.job_parts_at_once);
     wake = out.wake;
     return out.messages;

@@ -72,7 +72,7 @@ class OneAgent {
       members.push_back({.id = agent, .host = agent.ToString()});
     }
     multicast_.SetView(std::make_shared<View>(std::move(members)));
-    run_.SetMembers(now_, {.members = Placed(), .salts = nullptr}, out_);
+    run_.SetMembers({now_, out_}, {.members = Placed(), .salts = nullptr});
     Pass(2 * limits_.handover_max);  // nobody has anything to hand over
   }
 
@@ -95,37 +95,35 @@ class OneAgent {
 
   void Receive(AgentId from, MessageKind kind, const Bytes& body) {
     ASSERT_TRUE(TryReceive(from, kind, body.view()).ok());
-    run_.Feed(now_, out_);
+    run_.Feed({now_, out_});
   }
   absl::Status TryReceive(AgentId from, MessageKind kind,
                           absl::string_view body) {
-    return run_.Receive(now_, from, kind.value, body, out_);
+    return run_.Receive({now_, out_}, from, kind.value, body);
   }
   void Complete(ReadyTask task, ValueList outputs,
                 absl::Status status = absl::OkStatus(),
                 absl::Duration elapsed = absl::ZeroDuration()) {
-    run_.OnCompletion(now_,
-                      {.job = kJob,
-                       .task = task.task,
-                       .outputs = std::move(outputs),
-                       .inputs = std::move(task.inputs),
-                       .status = std::move(status),
-                       .elapsed = elapsed},
-                      out_);
+    run_.OnCompletion({now_, out_}, {.job = kJob,
+                                     .task = task.task,
+                                     .outputs = std::move(outputs),
+                                     .inputs = std::move(task.inputs),
+                                     .status = std::move(status),
+                                     .elapsed = elapsed});
   }
   void Pass(absl::Duration time) {
     now_ += time;
-    run_.Tick(now_, out_);
-    run_.Feed(now_, out_);
+    run_.Tick({now_, out_});
+    run_.Feed({now_, out_});
   }
   void Adopt(const CarriedOver& carried) {
-    run_.AdoptCarriedOver(now_, carried, out_);
+    run_.AdoptCarriedOver({now_, out_}, carried);
   }
   void OnDisk(const ValueStore::Event& event) {
-    run_.OnDisk(now_, event, out_);
-    run_.Feed(now_, out_);
+    run_.OnDisk({now_, out_}, event);
+    run_.Feed({now_, out_});
   }
-  void Want(const Label& label) { run_.Want(now_, label, out_); }
+  void Want(const Label& label) { run_.Want({now_, out_}, label); }
   // All others die, or all but these.
   void StayAlone() { StayWith({}); }
   void StayWith(std::initializer_list<AgentId> others) {
@@ -134,9 +132,9 @@ class OneAgent {
     for (const AgentId other : others) {
       members.push_back({.agent = other, .host = other.ToString()});
     }
-    run_.SetMembers(now_, {.members = std::move(members), .salts = nullptr},
-                    out_);
-    run_.Feed(now_, out_);
+    run_.SetMembers({now_, out_},
+                    {.members = std::move(members), .salts = nullptr});
+    run_.Feed({now_, out_});
   }
   // Messages of `kind` since the last call: their targets and bodies.
   std::vector<std::pair<AgentId, std::string>> AllSent(MessageKind kind) {

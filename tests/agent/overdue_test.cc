@@ -48,8 +48,9 @@ Program TwoSources() {
 }
 
 Bytes DemandForY(int64_t step, bool certain) {
-  return EncodeDemand(
-      {.label = {.array = 2, .index = {step}}, .depth = 1, .certain = certain});
+  return EncodeDemand({.label = {.array = 2, .index = {step}},
+                       .depth = 1,
+                       .kind = GuessOrCertain(certain)});
 }
 
 void HearOfA(OneAgent& agent, int64_t step) {

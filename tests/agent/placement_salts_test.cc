@@ -195,15 +195,15 @@ TEST(Homes, WhatComesLateIsAChangeOfView) {
   EXPECT_EQ(agent.FindRun(*submitted)->stats().tasks_executed, 0);
 
   Outbox out;
-  silent.PutRecord(queue.now(), HomesKey(record.hash), 0,
-                   EncodeSalts({{key, salt}}), out);
+  silent.PutRecord({queue.now(), out}, HomesKey(record.hash), 0,
+                   EncodeSalts({{key, salt}}));
   join();
   pass(absl::Milliseconds(50));
   EXPECT_EQ(agent.FindRun(*submitted)->stats().tasks_executed, 16);
   EXPECT_EQ(agent.membership().view()->size(), 2) << "nobody died of it";
 
   const int64_t refused = agent.refused_count();
-  silent.PutRecord(queue.now(), HomesKey(record.hash), 1, Bytes("x"), out);
+  silent.PutRecord({queue.now(), out}, HomesKey(record.hash), 1, Bytes("x"));
   join();
   pass(absl::Milliseconds(2));
   EXPECT_EQ(agent.refused_count(), refused + 1);

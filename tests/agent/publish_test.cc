@@ -67,8 +67,8 @@ Bytes BindLarge(OneAgent& agent) {
   return EncodePublish({.array = 0, .index = {0}}, value);
 }
 
-const Bytes kDemandOfIt =
-    EncodeDemand({.label = {.array = 0, .index = {0}}, .lazy = true});
+const Bytes kDemandOfIt = EncodeDemand(
+    {.label = {.array = 0, .index = {0}}, .kind = DemandKind::kFetch});
 
 // The bytes that wait for an agent do not grow without end.
 TEST(Publish, WhatIsDemandedWaitsForCredit) {

@@ -12,22 +12,22 @@ Task TaskOf(int64_t i) { return {.task_class = 0, .index = {i}}; }
 
 TEST(ReadyQueue, TheMostUrgentGoesFirstAmongEqualsTheNewest) {
   ActivationPool pool;
-  ReadyQueue parked;
+  ReadyQueue ready;
   for (const int64_t i : {1, 2, 3, 4}) {
     auto record = pool.Get(TaskOf(i), 1);
     record->priority = i == 2 ? 5 : 0;
-    parked.Put(std::move(record));
+    ready.Put(std::move(record));
   }
-  EXPECT_THAT(parked.All(),
+  EXPECT_THAT(ready.All(),
               ElementsAre(TaskOf(2), TaskOf(4), TaskOf(3), TaskOf(1)));
   const auto any = [](const Task&) { return true; };
   const auto not_4 = [](const Task& task) { return task != TaskOf(4); };
-  EXPECT_EQ(parked.Take(any)->task, TaskOf(2));
-  EXPECT_EQ(parked.Take(not_4)->task, TaskOf(3));
-  EXPECT_EQ(parked.Remove(TaskOf(3)), nullptr);
-  EXPECT_EQ(parked.Remove(TaskOf(1))->task, TaskOf(1));
-  EXPECT_EQ(parked.size(), 1);
-  EXPECT_EQ(parked.Take(not_4), nullptr);
+  EXPECT_EQ(ready.Take(any)->task, TaskOf(2));
+  EXPECT_EQ(ready.Take(not_4)->task, TaskOf(3));
+  EXPECT_EQ(ready.Remove(TaskOf(3)), nullptr);
+  EXPECT_EQ(ready.Remove(TaskOf(1))->task, TaskOf(1));
+  EXPECT_EQ(ready.size(), 1);
+  EXPECT_EQ(ready.Take(not_4), nullptr);
 }
 
 }  // namespace

@@ -114,18 +114,17 @@ TEST(Retire, WhatIsNeededForCertainIsMadeAgain) {
   EXPECT_EQ(agent.run().held_count(), 0);
   for (const bool certain : {false, true}) {
     agent.Sent(kPeer, LabelMessage::kRetired);
-    agent.Receive(
-        kPeer, LabelMessage::kDemand,
-        EncodeDemand(
-            {.label = kFirst, .reader = kMakesSecond, .certain = certain}));
+    agent.Receive(kPeer, LabelMessage::kDemand,
+                  EncodeDemand({.label = kFirst,
+                                .reader = kMakesSecond,
+                                .kind = GuessOrCertain(certain)}));
     agent.Pass(absl::ZeroDuration());
     EXPECT_THAT(agent.tasks().TakeAll(), IsEmpty());
   }
   agent.Receive(kPeer, LabelMessage::kDemand,
                 EncodeDemand({.label = kFirst,
                               .reader = kMakesSecond,
-                              .certain = true,
-                              .insist = true}));
+                              .kind = DemandKind::kInsistent}));
   RunNext(agent, {.task_class = 0, .index = {0}});
   EXPECT_THAT(agent.Sent(kPeer, LabelMessage::kPublish), SizeIs(1));
   EXPECT_EQ(agent.run().held_count(), 1);

@@ -156,10 +156,18 @@ TEST(Wire, MessagesAboutJobs) {
   EXPECT_EQ(Hex(EncodeDemand({.label = kLabel,
                               .reader = task,
                               .depth = 3,
-                              .certain = true,
-                              .lazy = true})
+                              .kind = DemandKind::kInsistent})
                     .view()),
-            Golden("01 02 04 01 01 01 01 00 06 01 00 01"));
+            Golden("01 02 04 01 01 01 01 00 06 01 01 00"));
+  EXPECT_EQ(
+      Hex(EncodeDemand({.label = kLabel, .kind = DemandKind::kFetch}).view()),
+      Golden("01 02 04 01 00 00 00 00 01"));
+  // Kinds that contradict each other are refused.
+  for (const absl::string_view flags : {"010001", "000100", "000101"}) {
+    const std::string body =
+        absl::HexStringToBytes(absl::StrCat("010204010000", flags));
+    EXPECT_TRUE(absl::IsInvalidArgument(DecodeDemand(body).status())) << flags;
+  }
   EXPECT_EQ(Hex(EncodeDone({.label = kLabel, .reader = task}).view()),
             Golden("01 02 04 01 01 01 01 00"));
   EXPECT_EQ(
@@ -219,7 +227,8 @@ TEST(Wire, MessagesAboutLabelsSpeakOfOneOrMore) {
   ExpectAll(EncodeAnnounce({kLabel, {1, 2}}), EncodeAnnounce({other, {3, 4}}),
             DecodeAnnounce);
   ExpectAll(EncodeDemand({.label = kLabel, .reader = task}),
-            EncodeDemand({.label = other, .lazy = true}), DecodeDemand);
+            EncodeDemand({.label = other, .kind = DemandKind::kFetch}),
+            DecodeDemand);
   ExpectAll(EncodeDone({.label = kLabel, .reader = task}),
             EncodeDone({.label = other, .all = {.count = 1}}), DecodeDone);
   ExpectAll(EncodeRetired({.label = kLabel}),

@@ -189,6 +189,49 @@ TEST(Coefficients, ReadAtDistancesThatVary) {
   ExpectOneDigest(behind, Options(), *Tiles().shape, nullptr);
 }
 
+// The task at i makes p(i+3), and reads at i+2 what another makes at j-5.
+TEST(Coefficients, MadeAtADistanceAndReadInLargerSteps) {
+  const std::string text = R"(
+param N = 40
+param T = 20
+task base
+  creates q(j-5) as n
+  for j = 0:2*N+20
+  code
+    n = sin(0.3*j)
+  end code
+end task
+task make
+  creates p(i+3) as n
+  for i = -3:2*N+8
+  using q(i+2) as w
+  code
+    n = w + 0.01*i
+  end code
+end task
+boundary u(x)(0) = 0.5*x
+boundary u(0)(t) = 1 where t > 0
+task step
+  creates u(x)(t) as n
+  for x = 1:N  t = 1:T
+  using
+    u(x-1)(t-1) as west
+    p(2*x)      as a
+    p(2*x+5)    as b
+    p(x+1)      as c
+    p(2*t+1)    as d
+  code
+    n = 0.5*west + a*b + c - d
+  end code
+end task
+result u(:)(T)
+)";
+  CompileOptions options = Options();
+  options.shape = TileShape{.widths = {12}, .depth = 7};
+  EXPECT_THAT(MustCompile(text, options).lowering, HasSubstr("7 steps deep"));
+  ExpectOneDigest(text, Options(), *options.shape, KernelCache().Source());
+}
+
 // At sums of indices: from a file, from tasks, and what is made of such.
 std::string Travelling() {
   constexpr char kRing[] = R"(

@@ -260,13 +260,30 @@ TEST(Copies, AReplicaAnswersAndKeepsWhatItGets) {
   EXPECT_THAT(one.TakeAll(LabelMessage::kStored, DecodeAnnounce), SizeIs(1));
 }
 
-TEST(Copies, AHollowValueIsLoadedFirst) {
+// With a directory a label is durable once it was written: until then its
+// producer is not done, and what that has read stays.
+TEST(Copies, ALabelOnItsWayToDiskIsNotDurable) {
+  OneDictionary one({});
+  one.storage.has_directory = true;
+  one.Bind(Row(kMine, 3), 1);
+  one.Bind(Row(kMine, 4), 2);
+  one.readers.done = {Step(kMine, 4)};
+  LabelEntry& made = *one.labels().shard.Find(Row(kMine, 4));
+  for (const OnDisk on_disk : {OnDisk::kNo, OnDisk::kOnItsWay, OnDisk::kYes}) {
+    made.on_disk = on_disk;
+    one.dictionary().retention.ReportIfDurable(Row(kMine, 4), one.out());
+    one.CheckInvariants();
+    EXPECT_EQ(one.Holds(Row(kMine, 3)), on_disk != OnDisk::kYes);
+  }
+}
+
+TEST(Copies, ASpilledValueIsLoadedFirst) {
   OneDictionary one({});
   one.Bind(Row(kMine, 4), 1);
   ASSERT_TRUE(one.Holds(Row(kMine, 4)));
   LabelEntry& entry = *one.labels().shard.Find(Row(kMine, 4));
   entry.on_disk = OnDisk::kYes;
-  entry.value = entry.value.Hollow();
+  entry.value = entry.value.Spilled();
   one.dictionary().sender.SendValue({kPeer}, Row(kMine, 4), one.out());
   EXPECT_THAT(one.Published(), IsEmpty());
   EXPECT_THAT(one.storage.loads, ElementsAre(std::pair(Row(kMine, 4), kPeer)));

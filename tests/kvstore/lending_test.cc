@@ -56,8 +56,8 @@ class LendingTest : public testing::Test {
   void Exchange(bool lost = false) {
     for (int round = 0; round < 4; ++round) {
       Outbox out;
-      owner_->Tick(now_, out);
-      reader_->Tick(now_, out);
+      owner_->Tick({now_, out});
+      reader_->Tick({now_, out});
       while (!out.messages.empty()) {
         Outbox next;
         for (const Outbox::OutgoingMessage& wish : out.messages) {
@@ -70,8 +70,8 @@ class LendingTest : public testing::Test {
   void Deliver(const Outbox::OutgoingMessage& wish, Outbox& out) {
     const bool to_owner = wish.to == owner_id_;
     Lending& to = to_owner ? *owner_ : *reader_;
-    EXPECT_TRUE(to.Receive(now_, to_owner ? reader_id_ : owner_id_, wish.kind,
-                           wish.body.view(), out)
+    EXPECT_TRUE(to.Receive({now_, out}, to_owner ? reader_id_ : owner_id_,
+                           wish.kind, wish.body.view())
                     .ok());
   }
 
@@ -273,7 +273,7 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
   reader_->SetView(now_, ViewOf({owner_id_, reader_id_}));
   // The owner has not had a turn, in which it would forget the first one.
   Outbox out;
-  reader_->Tick(now_, out);
+  reader_->Tick({now_, out});
   const std::vector<Outbox::OutgoingMessage> said =
       std::exchange(out.messages, {});
   for (const Outbox::OutgoingMessage& wish : said) Deliver(wish, out);
@@ -281,9 +281,9 @@ TEST_F(LendingTest, AnEarlierIncarnationSaysNothingAnyMore) {
     Deliver(wish, out);
   }
   EXPECT_TRUE(owner_
-                  ->Receive(now_, kReader,
+                  ->Receive({now_, out}, kReader,
                             static_cast<uint8_t>(LendingMessage::kMapped),
-                            "\x01", out)
+                            "\x01")
                   .ok());
   EXPECT_TRUE(out.messages.empty()) << "nobody is there to be welcome";
   for (int i = 0; i < 20; ++i) {
@@ -300,7 +300,7 @@ TEST_F(LendingTest, ALateMessageOfAnEarlierIncarnationEndsNoLoan) {
   Outbox late;
   reader_ = std::make_unique<Lending>(kReader, reader_memory_, options_);
   reader_->SetView(now_, ViewOf({owner_id_, kReader}));
-  reader_->Tick(now_, late);
+  reader_->Tick({now_, late});
   ASSERT_EQ(late.messages.size(), 1U);
 
   reader_id_ = AgentId(3);
@@ -317,8 +317,8 @@ TEST_F(LendingTest, ALateMessageOfAnEarlierIncarnationEndsNoLoan) {
 
   Outbox out;
   EXPECT_TRUE(owner_
-                  ->Receive(now_, kReader, late.messages[0].kind,
-                            late.messages[0].body.view(), out)
+                  ->Receive({now_, out}, kReader, late.messages[0].kind,
+                            late.messages[0].body.view())
                   .ok());
   EXPECT_TRUE(out.messages.empty());
   EXPECT_EQ(owner_->lent_count(), 1);
@@ -329,7 +329,7 @@ TEST_F(LendingTest, ALateMessageOfAnEarlierIncarnationEndsNoLoan) {
 TEST_F(LendingTest, WhatCantBeLentTravelsAsBytes) {
   EXPECT_FALSE(owner_->Lend(AgentId(9), Make(7)).has_value());
   EXPECT_FALSE(owner_->Lend(kReader, Value::Scalar(1)).has_value());
-  EXPECT_FALSE(owner_->Lend(kReader, Make(7).Hollow()).has_value());
+  EXPECT_FALSE(owner_->Lend(kReader, Make(7).Spilled()).has_value());
   const Value read = reader_->Borrow(kOwner, *owner_->Lend(kReader, Make(7)));
   EXPECT_FALSE(reader_->Lend(kOwner, read).has_value());
 }
@@ -343,7 +343,7 @@ TEST_F(LendingTest, SaysWhereAValueLies) {
     EXPECT_EQ(place->arena, owner_memory_.address());
     EXPECT_EQ(place->offset, loan.offset);
   }
-  EXPECT_FALSE(owner_->PlaceOf(made.Hollow()).has_value());
+  EXPECT_FALSE(owner_->PlaceOf(made.Spilled()).has_value());
   // An arena that is only kept here cannot be mapped.
   reader_->SetView(now_, View(std::vector<Member>{}));
   EXPECT_FALSE(reader_->PlaceOf(read).has_value());
@@ -382,7 +382,7 @@ TEST_F(LendingTest, LoansThatLieOutsideAreRefused) {
   Outbox out;
   for (uint8_t kind = static_cast<uint8_t>(LendingMessage::kMapped);
        Lending::IsMine(kind); ++kind) {
-    EXPECT_FALSE(owner_->Receive(now_, kReader, kind, "\xff", out).ok());
+    EXPECT_FALSE(owner_->Receive({now_, out}, kReader, kind, "\xff").ok());
   }
 }
 
@@ -429,8 +429,8 @@ TEST_F(LendingTest, RandomTrafficKeepsThePromise) {
           if (!read.empty()) pick(read);
           break;
         case 5:
-          owner_->Tick(now_, out);
-          reader_->Tick(now_, out);
+          owner_->Tick({now_, out});
+          reader_->Tick({now_, out});
           break;
         case 6:
           if (wire.empty()) break;

@@ -165,19 +165,19 @@ class OneDictionary {
   void SetMembers(const std::vector<AgentId>& members) {
     const Placement before =
         dictionary_.labels.places.SetView({.members = Placed(members)});
-    dictionary_.homes.Review(now_, before, out_);
+    dictionary_.homes.Review({now_, out_}, before);
     Check();
   }
   // It was made here.
   void Bind(const Label& label, double number) {
-    dictionary_.replication.BindOutput(now_, label, ValueOf(number), out_);
+    dictionary_.replication.BindOutput({now_, out_}, label, ValueOf(number));
     Check();
   }
   void BindBytes(const Label& label, int64_t bytes) {
     Value value = Value::Allocate(ElementType::kDouble, {bytes / 8});
     for (double& number : value.mutable_span<double>()) number = 0;
     value.Seal();
-    dictionary_.replication.BindOutput(now_, label, value, out_);
+    dictionary_.replication.BindOutput({now_, out_}, label, value);
     Check();
   }
   // Its reader has run here, which made `label` of the one before.
@@ -187,18 +187,18 @@ class OneDictionary {
     Check();
   }
   void Publish(AgentId from, const Label& label, double number) {
-    dictionary_.replication.HandlePublish(now_, from, {label, ValueOf(number)},
-                                          out_);
+    dictionary_.replication.HandlePublish({now_, out_}, from,
+                                          {label, ValueOf(number)});
     Check();
   }
   void Announce(AgentId from, const Label& label, double number) {
-    dictionary_.replication.HandleAnnounce(
-        now_, from, {label, ValueOf(number).digest()}, out_);
+    dictionary_.replication.HandleAnnounce({now_, out_}, from,
+                                           {label, ValueOf(number).digest()});
     Check();
   }
   void Stored(AgentId from, const Label& label, double number) {
-    dictionary_.replication.HandleStored(
-        now_, from, {label, ValueOf(number).digest()}, out_);
+    dictionary_.replication.HandleStored({now_, out_}, from,
+                                         {label, ValueOf(number).digest()});
     Check();
   }
   void Done(AgentId from, const DoneBody& body) {
@@ -210,14 +210,14 @@ class OneDictionary {
   void Pass(absl::Duration time) {
     now_ += time;
     dictionary_.sender.BeginPass(now_);
-    dictionary_.sender.SendDeferred(now_, out_);
+    dictionary_.sender.SendDeferred({now_, out_});
     dictionary_.labels.handover.Expire(now_);
     for (const Label& label : dictionary_.labels.shard.TakeDue(now_)) {
-      dictionary_.replication.Announce(now_, label, out_);
+      dictionary_.replication.Announce({now_, out_}, label);
     }
     dictionary_.retention.CrossOffReported(out_);
     dictionary_.labels.high_fanout.Sweep();
-    dictionary_.replication.SendCopies(now_, out_);
+    dictionary_.replication.SendCopies({now_, out_});
     dictionary_.homes.SendHandoverComplete(out_);
     Check();
   }

@@ -102,12 +102,12 @@ TEST(Shard, TracksWhatIsBoundAndErased) {
   EXPECT_THAT(shard.TakeErased(), testing::IsEmpty());
 }
 
-TEST(Shard, AHollowValueIsBoundAndTakesNoMemory) {
+TEST(Shard, ASpilledValueIsBoundAndTakesNoMemory) {
   Shard shard;
   const Value value = Value::Scalar(3);
   ASSERT_TRUE(*shard.Bind(At(1, 0), value));
   EXPECT_EQ(shard.BytesInMemory(), 8);
-  shard.Find(At(1, 0))->value = value.Hollow();
+  shard.Find(At(1, 0))->value = value.Spilled();
   EXPECT_EQ(shard.BytesInMemory(), 0);
   EXPECT_EQ(shard.Find(At(1, 0))->value.bytes(), 8);
   EXPECT_FALSE(*shard.Bind(At(1, 0), value));

@@ -37,7 +37,7 @@ class WriteQueueTest : public testing::Test {
   void Pass(absl::Duration time, double share) {
     now_ += time;
     busy_ += share * time;
-    queue_.Pass(now_, busy_);
+    queue_.BeginPass(now_, busy_);
   }
   // The versions, or first indices, of all that is to be written now.
   std::vector<int64_t> TakeAll() {
@@ -117,12 +117,12 @@ TEST_F(WriteQueueTest, NoDependencePassesOverAGeneration) {
   const FakeLabels labels = Rows(2);
   WriteQueue queue(labels);
   for (int64_t t = 0; t < 3; ++t) queue.Add(Row(0, t), false);
-  queue.Pass(now_, busy_);
+  queue.BeginPass(now_, busy_);
   ASSERT_EQ(queue.stride(), 2);
   while (queue.Take()) {
   }
   for (int64_t t = 3; t < 8; ++t) queue.Add(Row(0, t), false);
-  queue.Pass(now_, busy_);
+  queue.BeginPass(now_, busy_);
   ASSERT_EQ(queue.stride(), 4);
   while (queue.Take()) {
   }

@@ -92,6 +92,13 @@ class Rooms(unittest.TestCase):
              "kvstore/storage/a_more.cc",
              "dsl/check/check_more.cc"])))
 
+    def test_programs_need_no_header(self):
+        self.assertFalse(rooms.check_headers(
+            ["apps/dogged/main.cc", "apps/heat1d/reference.cc",
+             "apps/dogged_bench/hop_bench.cc", "apps/tiles/micro_kernels_4.cc"]))
+        self.assertEqual(2, len(rooms.check_headers(
+            ["apps/output/plot_more.cc", "runtime/sim/cluster_more.cc"])))
+
     def test_large_folder(self):
         paths = [f"dsl/text/file{n}.cc" for n in range(41)]
         self.assertTrue(rooms.check_folders(paths))

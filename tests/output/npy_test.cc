@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "apps/output/npy_header.h"
 #include "gmock/gmock.h"
 #include "tests/output/temporary_folder.h"
 

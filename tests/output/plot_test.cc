@@ -8,6 +8,7 @@
 
 #include "apps/output/apng.h"
 #include "apps/output/font.h"
+#include "apps/output/plot_scale.h"
 #include "apps/output/png.h"
 #include "gmock/gmock.h"
 #include "tests/output/temporary_folder.h"

@@ -51,8 +51,7 @@ std::vector<SlideTask> AllSlideTasks() {
 class SlidesTest : public testing::Test {
  protected:
   SlideTask FromTask(const Task& task) const {
-    const std::string& name =
-        program_.classes[static_cast<size_t>(task.task_class)].name;
+    const std::string& name = program_.ClassOf(task).name;
     const auto at = [&](int d) { return task.index[d] + 1; };
     if (name == "factor") return {Type::kPotrf, at(0), at(0), at(0)};
     if (name == "panel") return {Type::kTrsm, at(0), at(1), at(0)};
@@ -80,8 +79,7 @@ class SlidesTest : public testing::Test {
     return task("update", {t.i - 1, t.j - 1, t.k - 1});
   }
   bool IsInput(const Task& task) const {
-    return program_.classes[static_cast<size_t>(task.task_class)].name ==
-           "take";
+    return program_.ClassOf(task).name == "take";
   }
   std::vector<SlideTask> Children(const SlideTask& parent) const {
     std::vector<SlideTask> out;

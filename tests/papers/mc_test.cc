@@ -158,8 +158,8 @@ TEST(MulticastPaper, Section3ConcurrentSources) {
     const Outbox::OutgoingMessage wish = out.messages[picked];
     out.messages.erase(out.messages.begin() + static_cast<int64_t>(picked));
     std::vector<Delivery> deliveries;
-    agents.at(wish.to).Receive(
-        absl::UnixEpoch(), {{.kind = wish.kind}, wish.body}, out, deliveries);
+    agents.at(wish.to).Receive({absl::UnixEpoch(), out},
+                               {{.kind = wish.kind}, wish.body}, deliveries);
     for (const Delivery& delivery : deliveries) {
       EXPECT_TRUE(
           got[wish.to].insert(std::string(delivery.body.view())).second);

@@ -223,8 +223,7 @@ class Search {
         newest);
   }
   void Compute(const Task& task) {
-    const TaskClass& task_class =
-        relations_.program().classes[static_cast<size_t>(task.task_class)];
+    const TaskClass& task_class = relations_.ClassOf(task);
     std::vector<Value> inputs(task_class.uses.size());
     relations_.ForEachRequired(task, [&](int use, const Label& l) {
       ASSERT_TRUE(dictionary_.contains(l));

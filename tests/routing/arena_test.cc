@@ -350,11 +350,12 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
     }
     if (rng.Chance(0.01)) {
       const int64_t kept = rng.Below(1 << 20);
-      const std::vector<ArenaBlocks::Block> hollow = blocks.TakeBacked(kept, 0);
+      const std::vector<ArenaBlocks::Block> unbacked =
+          blocks.TakeBacked(kept, 0);
       EXPECT_LE(blocks.backed_bytes(), kept);
-      for (const ArenaBlocks::Block& block : hollow) {
+      for (const ArenaBlocks::Block& block : unbacked) {
         backed.erase(block.offset);
-        blocks.GiveHollow(block);
+        blocks.GiveUnbacked(block);
       }
     }
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "routing/control/control_client.h"
 #include "routing/control/control_frame.h"
 #include "routing/control/poller.h"
 #include "routing/control/socket_address.h"

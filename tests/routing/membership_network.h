@@ -63,7 +63,7 @@ class Network {
   }
   void Absorb(AgentId id, const std::string& answer) {
     Outbox out;
-    ASSERT_TRUE(of(id).Absorb(now, answer, "by", out).ok());
+    ASSERT_TRUE(of(id).Absorb({now, out}, answer, "by").ok());
     Post(id, out);
   }
   void Join(AgentId id, AgentId by) { Absorb(id, Ask(id, by)); }
@@ -103,7 +103,7 @@ class Network {
         if (!node.running || node.wake > now) continue;
         node.wake = absl::InfiniteFuture();
         Outbox out;
-        node.membership->Tick(now, out);
+        node.membership->Tick({now, out});
         Post(id, out);
       }
     }
@@ -162,8 +162,8 @@ class Network {
   void Hand(const Letter& letter) {
     Outbox out;
     const Envelope head{.kind = letter.kind, .source = letter.from};
-    of(letter.to).Heard(now, head, out);
-    of(letter.to).Receive(now, letter.from, letter.kind, letter.body, out);
+    of(letter.to).Heard({now, out}, head);
+    of(letter.to).Receive({now, out}, letter.from, letter.kind, letter.body);
     Post(letter.to, out);
   }
 

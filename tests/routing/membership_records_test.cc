@@ -31,8 +31,8 @@ std::vector<AgentId> Grow(Network& network, uint64_t count,
 void PutSilently(Network& network, AgentId at, int number, uint64_t version) {
   Outbox lost;
   network.of(at).PutRecord(
-      network.now, absl::StrCat("job/", number), version,
-      Bytes(absl::StrCat("state ", version, std::string(120, 'x'))), lost);
+      {network.now, lost}, absl::StrCat("job/", number), version,
+      Bytes(absl::StrCat("state ", version, std::string(120, 'x'))));
 }
 
 bool Agree(Network& network, const std::vector<AgentId>& ids) {
@@ -108,14 +108,14 @@ TEST(MembershipRecords, GarbageIsCounted) {
   const uint64_t digest = membership.StateDigest();
   for (const char* text : {"", "\x01", "\x01\x01\x45"}) {
     Outbox out;
-    membership.Receive(network.now, ids[1], kReconcile,
-                       Bytes(std::string(text)), out);
+    membership.Receive({network.now, out}, ids[1], kReconcile,
+                       Bytes(std::string(text)));
     EXPECT_TRUE(out.messages.empty());
   }
   Outbox out;
-  membership.Receive(network.now, ids[1],
+  membership.Receive({network.now, out}, ids[1],
                      static_cast<uint8_t>(RoutingKind::kGossipDigest),
-                     Bytes(std::string(8, 'x')), out);
+                     Bytes(std::string(8, 'x')));
   EXPECT_TRUE(out.messages.empty());
   EXPECT_EQ(membership.refused_count(), before + 4);
   EXPECT_EQ(membership.StateDigest(), digest);

@@ -74,7 +74,7 @@ TEST(Membership, BrokenLifeLineIsDeathForAllAtOnce) {
   }
   network.Kill(ids[3]);
   Outbox out;
-  network.of(ids[1]).PeerDied(network.now, ids[3], "connection closed", out);
+  network.of(ids[1]).PeerDied({network.now, out}, ids[3], "connection closed");
   network.Post(ids[1], out);
   network.RunFor(absl::Milliseconds(5));
   EXPECT_EQ(network.Disagreement(), "");
@@ -90,12 +90,12 @@ TEST(Membership, LeaverIsNotCalledDead) {
   network.Join(b, a);
   network.RunFor(absl::Seconds(1));
   Outbox out;
-  network.of(b).Leave(network.now, out);
+  network.of(b).Leave({network.now, out});
   network.Post(b, out);
   network.RunFor(absl::Milliseconds(5));
   network.Kill(b);
   out = Outbox();
-  network.of(a).PeerDied(network.now, b, "connection closed", out);
+  network.of(a).PeerDied({network.now, out}, b, "connection closed");
   network.Post(a, out);
   EXPECT_EQ(network.Disagreement(), "");
   EXPECT_EQ(network.node(a).events[Kind::kLeft], 1);
@@ -113,13 +113,13 @@ TEST(Membership, LateNewsReviveNobody) {
     const std::string before = network.Ask(a, c);
     Outbox out;
     if (leaves) {
-      network.of(b).Leave(network.now, out);
+      network.of(b).Leave({network.now, out});
       network.Post(b, out);
       network.RunFor(absl::Milliseconds(5));
     }
     network.Kill(b);
     out = Outbox();
-    network.of(a).PeerDied(network.now, b, "connection closed", out);
+    network.of(a).PeerDied({network.now, out}, b, "connection closed");
     network.Post(a, out);
     network.RunFor(absl::Milliseconds(5));
     ASSERT_EQ(network.Disagreement(), "");
@@ -329,12 +329,12 @@ TEST(Membership, RecordsGrowAndTheLargerVersionWins) {
   network.Join(b, a);
   network.RunFor(absl::Milliseconds(10));
   Outbox out;
-  network.of(a).PutRecord(network.now, "job", 2, Bytes(std::string("two")),
-                          out);
+  network.of(a).PutRecord({network.now, out}, "job", 2,
+                          Bytes(std::string("two")));
   network.Post(a, out);
   out = Outbox();
-  network.of(b).PutRecord(network.now, "job", 1, Bytes(std::string("one")),
-                          out);
+  network.of(b).PutRecord({network.now, out}, "job", 1,
+                          Bytes(std::string("one")));
   network.Post(b, out);
   network.RunFor(absl::Seconds(2));
   for (AgentId id : {a, b}) {
@@ -366,7 +366,7 @@ TEST(Membership, LastWordsStayUntilTheLeaverIsForgotten) {
   network.RunFor(absl::Seconds(1));
   Outbox out;
   network.of(b).SetGossipPayload(Bytes(std::string("41 tasks")));
-  network.of(b).Leave(network.now, out);
+  network.of(b).Leave({network.now, out});
   network.Post(b, out);
   network.RunFor(absl::Milliseconds(5));
   EXPECT_EQ(network.node(a).events[Kind::kLeft], 1);
@@ -398,11 +398,11 @@ TEST(Membership, RefusesGarbage) {
     }
     Outbox out;
     if (rng.Chance(0.3)) {
-      EXPECT_FALSE(membership.Absorb(network.now, text, "by", out).ok());
+      EXPECT_FALSE(membership.Absorb({network.now, out}, text, "by").ok());
     } else {
-      membership.Receive(network.now, AgentId(55),
+      membership.Receive({network.now, out}, AgentId(55),
                          static_cast<uint8_t>(rng.Below(8)),
-                         Bytes(std::move(text)), out);
+                         Bytes(std::move(text)));
     }
     if (membership.declared_dead()) return;  // a lucky hit on its own fact
   }
@@ -442,7 +442,7 @@ void RunSeed(uint64_t seed) {
       const AgentId witness =
           ids[static_cast<size_t>(rng.Below(static_cast<int64_t>(ids.size())))];
       Outbox out;
-      network.of(witness).PeerDied(network.now, dead, "closed", out);
+      network.of(witness).PeerDied({network.now, out}, dead, "closed");
       network.Post(witness, out);
     }
     network.RunFor(absl::Milliseconds(rng.Below(3000)));

@@ -52,7 +52,7 @@ class MulticastCluster {
       std::vector<Delivery> deliveries;
       const Envelope head{
           .kind = letter.kind, .source = letter.from, .job = JobId(3)};
-      of(letter.to).Receive(absl::UnixEpoch(), {head, letter.body}, next,
+      of(letter.to).Receive({absl::UnixEpoch(), next}, {head, letter.body},
                             deliveries);
       for (const Delivery& delivery : deliveries) {
         delivered[letter.to].push_back(delivery);

@@ -228,10 +228,10 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   Outbox answers;
   const size_t head = good.size() - 1;  // all but the body, "x"
   for (size_t size = 0; size < head; ++size) {
-    cluster.of(other).Receive(absl::UnixEpoch(),
+    cluster.of(other).Receive({absl::UnixEpoch(), answers},
                               {{.kind = out.messages[0].kind, .source = source},
                                Bytes(good.substr(0, size))},
-                              answers, deliveries);
+                              deliveries);
   }
   EXPECT_TRUE(deliveries.empty());
   EXPECT_TRUE(answers.messages.empty());

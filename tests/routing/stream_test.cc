@@ -54,7 +54,7 @@ class Net {
       agents.emplace(member.id, Multicast(member.id, plan, limits));
       agents.at(member.id).SetView(view);
       Outbox out;
-      agents.at(member.id).Tick(now, out);
+      agents.at(member.id).Tick({now, out});
     }
   }
 
@@ -119,7 +119,7 @@ class Net {
 
   void Tick(AgentId id) {
     Outbox out;
-    agents.at(id).Tick(now, out);
+    agents.at(id).Tick({now, out});
     wakes_.erase(id);
     Post(id, out);
   }
@@ -129,7 +129,7 @@ class Net {
     std::vector<Delivery> deliveries;
     const Envelope head{
         .kind = letter.kind, .source = letter.from, .job = letter.job};
-    agents.at(letter.to).Receive(now, {head, letter.body}, out, deliveries);
+    agents.at(letter.to).Receive({now, out}, {head, letter.body}, deliveries);
     for (Delivery& delivery : deliveries) {
       delivered[letter.to].push_back(std::move(delivery));
       last_delivery = now;
@@ -422,7 +422,7 @@ TEST(Streams, LiesAreRefused) {
   Outbox out;
   std::vector<Delivery> deliveries;
   const auto give = [&](RoutingKind kind, const Bytes& message) {
-    victim.Receive(net.now, FromFirst(kind, message), out, deliveries);
+    victim.Receive({net.now, out}, FromFirst(kind, message), deliveries);
     const bool was_refused = victim.refused_count() > refused;
     refused = victim.refused_count();
     return !was_refused;
@@ -481,7 +481,7 @@ TEST(Streams, TakesEachSegmentOnce) {
   Outbox out;
   std::vector<Delivery> deliveries;
   const auto give = [&](RoutingKind kind, const Bytes& message) {
-    reader.Receive(net.now, FromFirst(kind, message), out, deliveries);
+    reader.Receive({net.now, out}, FromFirst(kind, message), deliveries);
   };
   const auto segment = [&](int64_t index) {
     const std::string part = body.substr(static_cast<size_t>(500 * index), 500);
@@ -495,7 +495,7 @@ TEST(Streams, TakesEachSegmentOnce) {
   for (int i = 0; i < 100 && !is_asked_for; ++i) {
     net.now += absl::Milliseconds(100);
     out.messages.clear();
-    reader.Tick(net.now, out);
+    reader.Tick({net.now, out});
     for (const Outbox::OutgoingMessage& wish : out.messages) {
       const auto pull = StreamPull::Decode(wish.body);
       is_asked_for |= pull.ok() && pull->missing == std::vector<int64_t>{1};
@@ -530,8 +530,8 @@ TEST(Streams, SurviveGarbage) {
         .kind = static_cast<uint8_t>(6 + rng.Below(4)),
         .source = AgentId(static_cast<uint64_t>(rng.Below(5)) + 1),
         .job = JobId(3)};
-    net.agents.at(to).Receive(net.now, {head, Bytes(std::move(body))}, answers,
-                              deliveries);
+    net.agents.at(to).Receive({net.now, answers},
+                              {head, Bytes(std::move(body))}, deliveries);
     for (Outbox::OutgoingMessage& answer : answers.messages) {
       if (out.messages.size() < 50) out.messages.push_back(std::move(answer));
     }

@@ -27,6 +27,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/results.h"
 #include "kvstore/storage/rocksdb_module.h"
+#include "routing/control/control_client.h"
 #include "routing/control/control_socket.h"
 #include "routing/control/poller.h"
 #include "routing/control/socket_address.h"

@@ -19,7 +19,7 @@
 #include "absl/time/time.h"
 #include "apps/dogged/client/agent_addresses.h"
 #include "apps/dogged/client/collected_results.h"
-#include "routing/control/control_socket.h"
+#include "routing/control/control_client.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/job.h"

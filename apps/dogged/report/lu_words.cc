@@ -53,7 +53,7 @@ std::string LuWords(const Program& program,
     if (form->steps[k].first != static_cast<int64_t>(k) * width) return "";
   }
   const auto name_of = [&program](const Label& label) {
-    return program.arrays[static_cast<size_t>(label.array)].name;
+    return program.ArrayOf(label).name;
   };
   const std::string f = name_of(form->steps[0].factor);
   const std::string p = name_of(form->steps[0].extra);

@@ -112,8 +112,7 @@ class Neighbourhood {
       absl::StrAppend(&node.title, node.title.empty() ? "" : ", ",
                       relations_.program().LabelText(label));
     });
-    node.subtitle =
-        relations_.program().classes[static_cast<size_t>(task.task_class)].name;
+    node.subtitle = relations_.ClassOf(task).name;
     node.is_center = place == 0;
     picture_.nodes.push_back(std::move(node));
   }

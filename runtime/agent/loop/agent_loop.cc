@@ -65,7 +65,7 @@ AgentLoop::End AgentLoop::Run() {
   const absl::Cleanup give_up = [this] { ports_.turn.SetLoop(nullptr); };
   while (true) {
     if (IsControlDue(ports_.clock.Now())) HandleControl(ports_.clock.Now());
-    Pass();
+    RunPass();
     if (agent_.declared_dead()) return End::kDeclaredDead;
     if (agent_.IsGone()) return End::kLeft;
     if (has_news_ || (agent_.ExpectsMore() && LookOut())) continue;
@@ -103,7 +103,7 @@ absl::Time AgentLoop::NextWake() const {
   return std::min(wake, dialer_.next_due());
 }
 
-void AgentLoop::Pass() {
+void AgentLoop::RunPass() {
   const absl::Time now = ports_.clock.Now();
   if (leave_) agent_.Leave(now);
   agent_.RunOnce(now);
@@ -126,7 +126,7 @@ void AgentLoop::PassForSleeper() {
   const auto has_ended = [this] {
     return agent_.declared_dead() || agent_.IsGone();
   };
-  if (!has_ended()) Pass();
+  if (!has_ended()) RunPass();
   // The sleeper's to see.
   if (has_ended() || has_news_) return ports_.poller.Wake();
   SleepUntil(NextWake());

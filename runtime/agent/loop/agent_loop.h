@@ -79,7 +79,7 @@ class AgentLoop : private LoopTurn::Loop {
   };
 
   // Receives, works and answers, once.
-  void Pass();
+  void RunPass();
   void PassForSleeper() override;
   void HandBack() override;
   void Keep() override;

@@ -263,7 +263,7 @@ std::string ChunkPart::EncodeWith(const JobInput& input) const {
   head.PutSigned(chunk.index);
   std::string out = head.Take();
   const size_t at = out.size();
-  out.resize(at + static_cast<size_t>(input.grid.BytesOf(chunk.index)));
+  out.resize(at + input.grid.BytesOf(chunk.index));
   input.CopyChunk(chunk.index, out.data() + at);
   return out;
 }

@@ -93,7 +93,7 @@ void Deliveries::SendParcel(ConnectionId client, Parcel& parcel, Send send) {
     if (!parcel.is_held) parcel.bytes = 0;
     return;
   }
-  values.erase(values.begin(), values.begin() + static_cast<ptrdiff_t>(next));
+  values.erase(values.begin(), values.begin() + next);
   parcel.bytes = 0;
   for (const auto& [label, value] : values) parcel.bytes += value.bytes();
 }

@@ -55,7 +55,7 @@ class JobIndex {
   // Jobs of which no submission runs, the last one first.
   std::vector<JobId> LastEnded(int64_t count_max) const;
   int64_t last_end_number() const { return last_end_number_; }
-  int64_t job_count() const { return static_cast<int64_t>(jobs_.size()); }
+  int64_t job_count() const { return std::ssize(jobs_); }
   // Sizes that tiles of jobs of a text were cut for: agents, workers of each.
   std::vector<std::pair<int, int>> SizesOf(uint64_t text_hash) const;
 

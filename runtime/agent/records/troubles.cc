@@ -118,13 +118,12 @@ absl::Status NobodyLeft(const Troubles& troubles,
       break;
     }
     const size_t named = std::min(names.size(), kNamedMax);
-    words.push_back(absl::StrCat(
-        absl::StrJoin(names.begin(),
-                      names.begin() + static_cast<int64_t>(named), ", "),
-        named < names.size()
-            ? absl::StrCat(" and ", names.size() - named, " more")
-            : "",
-        ": ", cause));
+    words.push_back(
+        absl::StrCat(absl::StrJoin(names.begin(), names.begin() + named, ", "),
+                     named < names.size()
+                         ? absl::StrCat(" and ", names.size() - named, " more")
+                         : "",
+                     ": ", cause));
   }
   return absl::Status(code, absl::StrCat("no agent is left that can run it: ",
                                          absl::StrJoin(words, "; ")));

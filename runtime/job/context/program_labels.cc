@@ -26,9 +26,9 @@ int64_t SpanOf(const Program& program) {
   int64_t span = 1;
   for (const TaskClass& task_class : program.classes) {
     for (const Create& create : task_class.creates) {
-      const Array& made = program.arrays[static_cast<size_t>(create.array)];
+      const Array& made = program.arrays[create.array];
       for (const Use& use : task_class.uses) {
-        const Array& read = program.arrays[static_cast<size_t>(use.array)];
+        const Array& read = program.arrays[use.array];
         if (made.version_index < 0 || read.version_index < 0) continue;
         const AffineExpr ahead =
             create.map[made.version_index] - use.map[read.version_index];
@@ -48,14 +48,12 @@ ProgramLabels::ProgramLabels(const Relations& relations)
 
 bool ProgramLabels::IsKnown(const Label& label) const {
   const std::vector<Array>& arrays = relations_.program().arrays;
-  return label.array < static_cast<int64_t>(arrays.size()) &&
-         label.index.size() == arrays[static_cast<size_t>(label.array)].rank;
+  return label.array < std::ssize(arrays) &&
+         label.index.size() == arrays[label.array].rank;
 }
 
 uint64_t ProgramLabels::KeyOf(const Label& label) const {
-  return AffinityKey(
-      relations_.program().arrays[static_cast<size_t>(label.array)],
-      label.index);
+  return AffinityKey(relations_.ArrayOf(label), label.index);
 }
 
 std::string ProgramLabels::TextOf(const Label& label) const {

@@ -28,13 +28,13 @@ class TaskTimes {
 
   // A task of `task_class` is the executor's.
   void NoteSubmitted(int task_class) {
-    Class& of = classes_[static_cast<size_t>(task_class)];
+    Class& of = classes_[task_class];
     if (!of.is_known) ++unknown_;
     ++of.running;
   }
   // A task has ended after `elapsed`.
   void NoteEnded(int task_class, absl::Duration elapsed) {
-    Class& of = classes_[static_cast<size_t>(task_class)];
+    Class& of = classes_[task_class];
     if (!of.is_known) unknown_ -= of.running;
     of.is_known = true;
     --of.running;
@@ -44,7 +44,7 @@ class TaskTimes {
   }
   // A task was interrupted, or was of an earlier run of the job.
   void NoteGone(int task_class) {
-    Class& of = classes_[static_cast<size_t>(task_class)];
+    Class& of = classes_[task_class];
     if (of.running == 0) return;
     --of.running;
     if (!of.is_known && --unknown_ == 0) {

@@ -20,7 +20,7 @@ ChunkLayout::ChunkLayout(const Job& job) {
 }
 
 int64_t ChunkLayout::PositionOf(const ChunkId& id) const {
-  if (id.input < 0 || id.input >= static_cast<int32_t>(grids_.size())) {
+  if (id.input < 0 || id.input >= std::ssize(grids_)) {
     return -1;
   }
   const auto i = static_cast<size_t>(id.input);
@@ -46,7 +46,7 @@ int64_t ChunkLayout::PositionOf(const Label& label) const {
 }
 
 Value ChunkLayout::ValueOf(int64_t at, absl::string_view bytes) const {
-  if (static_cast<int64_t>(bytes.size()) != BytesOf(at)) return Value();
+  if (std::ssize(bytes) != BytesOf(at)) return Value();
   const ChunkId& id = IdOf(at);
   const ChunkGrid& grid = GridOf(id.input);
   Value out = Value::Allocate(grid.element, grid.BoxOf(id.index).extents);

@@ -26,18 +26,14 @@ class ChunkLayout {
   // The inputs of `job`, which has some in chunks.
   explicit ChunkLayout(const Job& job);
 
-  int64_t size() const { return static_cast<int64_t>(chunks_.size()); }
+  int64_t size() const { return std::ssize(chunks_); }
   bool Contains(int64_t at) const { return at >= 0 && at < size(); }
   int64_t PositionOf(const ChunkId& id) const;  // -1: there is no such chunk
   const ChunkId& IdOf(int64_t at) const { return Find(at).id; }
   const Digest& DigestOf(int64_t at) const { return Find(at).digest; }
   int64_t BytesOf(int64_t at) const;
-  const ChunkGrid& GridOf(int32_t input) const {
-    return grids_[static_cast<size_t>(input)];
-  }
-  const std::string& NameOf(int32_t input) const {
-    return names_[static_cast<size_t>(input)];
-  }
+  const ChunkGrid& GridOf(int32_t input) const { return grids_[input]; }
+  const std::string& NameOf(int32_t input) const { return names_[input]; }
   // The name of a chunk's record on disk, and the position of such a record;
   // -1: of no chunk.
   Label LabelOf(int64_t at) const;
@@ -50,9 +46,7 @@ class ChunkLayout {
     Digest digest;
     ChunkId id;
   };
-  const Chunk& Find(int64_t at) const {
-    return chunks_[static_cast<size_t>(at)];
-  }
+  const Chunk& Find(int64_t at) const { return chunks_[at]; }
 
   std::vector<std::string> names_;  // by input
   std::vector<ChunkGrid> grids_;    // by input

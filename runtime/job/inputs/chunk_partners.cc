@@ -25,14 +25,13 @@ bool ChunkPartners::NeedsPartner(size_t at) const {
          !chunks_[at].is_sure;
 }
 
-void ChunkPartners::FindPartners(absl::Time now,
-                                 absl::Span<const AgentId> others,
-                                 Outbox& out) {
+void ChunkPartners::FindPartners(const Pass& pass,
+                                 absl::Span<const AgentId> others) {
   if (!std::equal(others.begin(), others.end(), others_.begin(),
                   others_.end())) {
     others_.assign(others.begin(), others.end());
     are_all_sure_ = false;
-    next_try_ = now;
+    next_try_ = pass.now;
     for (Chunk& chunk : chunks_) {
       if (chunk.partner.IsNone() || IsIn(others, chunk.partner)) continue;
       chunk.partner = AgentId();
@@ -40,9 +39,9 @@ void ChunkPartners::FindPartners(absl::Time now,
     }
   }
   if (are_all_sure_ || others.empty()) return;
-  out.WakeAt(next_try_);
-  if (now < next_try_) return;
-  next_try_ = now + kPartnerPatience;
+  pass.out.WakeAt(next_try_);
+  if (pass.now < next_try_) return;
+  next_try_ = pass.now + kPartnerPatience;
   absl::btree_map<AgentId, ChunkPositions> asked;
   int64_t count = 0;
   for (size_t i = 0; i < chunks_.size() && count < kPartnersAtOnce; ++i) {
@@ -51,15 +50,14 @@ void ChunkPartners::FindPartners(absl::Time now,
     ++count;
     if (IsIn(others, chunk.reader)) chunk.partner = chunk.reader;
     if (chunk.partner.IsNone()) {
-      chunk.partner =
-          others[static_cast<size_t>(Mix64(self_.value(), i) % others.size())];
+      chunk.partner = others[Mix64(self_.value(), i) % others.size()];
     }
     asked[chunk.partner].push_back(static_cast<int64_t>(i));
     chunk.reader = AgentId();  // if it says nothing, another one is asked
   }
   are_all_sure_ = count == 0;
   for (const auto& [to, chunks] : asked) {
-    SendChunkWord(to, job_, ChunkWord::kKeep, chunks, out);
+    SendChunkWord(to, job_, ChunkWord::kKeep, chunks, pass.out);
   }
 }
 

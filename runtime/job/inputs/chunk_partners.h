@@ -24,16 +24,12 @@ class ChunkPartners {
  public:
   ChunkPartners(AgentId self, JobId job, const ChunkLayout& layout,
                 const HeldChunks& held)
-      : self_(self),
-        job_(job),
-        held_(held),
-        chunks_(static_cast<size_t>(layout.size())) {}
+      : self_(self), job_(job), held_(held), chunks_(layout.size()) {}
   ChunkPartners(const ChunkPartners&) = delete;
   ChunkPartners& operator=(const ChunkPartners&) = delete;
 
   // Asks `others`, which live, to keep chunks that have no partner.
-  void FindPartners(absl::Time now, absl::Span<const AgentId> others,
-                    Outbox& out);
+  void FindPartners(const Pass& pass, absl::Span<const AgentId> others);
   // Some chunk may have no sure partner any more.
   void LookAgain() { are_all_sure_ = false; }
   void Doubt(int64_t at);
@@ -52,7 +48,7 @@ class ChunkPartners {
     bool is_sure = false;
     AgentId reader;  // the last one that was sent it
   };
-  Chunk& Find(int64_t at) { return chunks_[static_cast<size_t>(at)]; }
+  Chunk& Find(int64_t at) { return chunks_[at]; }
   bool NeedsPartner(size_t at) const;
 
   const AgentId self_;

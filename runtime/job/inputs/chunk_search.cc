@@ -50,8 +50,7 @@ AgentId ChunkSearch::Candidate(absl::Time now, int64_t at, const Search& search,
   AgentId out;
   const auto count = std::ssize(others);
   for (int64_t i = 0; i < count; ++i) {
-    const AgentId agent =
-        others[static_cast<size_t>((at + search.tries + i) % count)];
+    const AgentId agent = others[(at + search.tries + i) % count];
     if (!may_have(agent)) continue;
     if (agent != search.asked) return agent;
     out = agent;
@@ -59,20 +58,20 @@ AgentId ChunkSearch::Candidate(absl::Time now, int64_t at, const Search& search,
   return out;
 }
 
-void ChunkSearch::AskOthers(absl::Time now, absl::Span<const AgentId> others,
-                            Outbox& out) {
+void ChunkSearch::AskOthers(const Pass& pass,
+                            absl::Span<const AgentId> others) {
   int64_t asked_bytes = 0;
   is_nobody_left_ = false;
   absl::btree_map<AgentId, ChunkPositions> messages;
   for (auto& [at, search] : searches_) {
     const int64_t bytes = layout_.BytesOf(at);
-    search.since = std::min(search.since, now);
+    search.since = std::min(search.since, pass.now);
     const AgentId giver = giver_.KeeperOf(at);
     const bool is_asked = !search.asked.IsNone() &&
                           (IsIn(others, search.asked) || search.asked == giver);
-    if (is_asked && now < PatienceEnd(search)) {
+    if (is_asked && pass.now < PatienceEnd(search)) {
       asked_bytes += search.is_coming ? 0 : bytes;
-      out.WakeAt(PatienceEnd(search));
+      pass.out.WakeAt(PatienceEnd(search));
       continue;
     }
     if (asked_bytes > 0 && asked_bytes + bytes > limits_.input_window_bytes) {
@@ -83,23 +82,23 @@ void ChunkSearch::AskOthers(absl::Time now, absl::Span<const AgentId> others,
                                 search.giver_tries <= search.tries &&
                                 search.giver_tries < kGiverTriesMax;
     const AgentId to =
-        is_givers_turn ? giver : Candidate(now, at, search, others);
+        is_givers_turn ? giver : Candidate(pass.now, at, search, others);
     // Candidates take turns by the count of their own tries: each one's comes.
     ++(is_givers_turn ? search.giver_tries : search.tries);
     search.asked = to;
-    search.asked_at = now;
+    search.asked_at = pass.now;
     search.is_coming = false;
     if (to.IsNone()) {
-      NoteLost(now, at, search);
-      out.WakeAt(now + kNobodyPause);
+      NoteLost(pass.now, at, search);
+      pass.out.WakeAt(pass.now + kNobodyPause);
       continue;
     }
     asked_bytes += bytes;
     messages[to].push_back(at);
-    out.WakeAt(now + kPatience);
+    pass.out.WakeAt(pass.now + kPatience);
   }
   for (const auto& [to, chunks] : messages) {
-    SendChunkWord(to, job_, ChunkWord::kWish, chunks, out);
+    SendChunkWord(to, job_, ChunkWord::kWish, chunks, pass.out);
   }
 }
 

@@ -43,7 +43,7 @@ class ChunkSearch {
   // A client is there that has all inputs: nothing is lost.
   void EndForClient();
   // Asks `others`, which live, and keepers that may have left.
-  void AskOthers(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
+  void AskOthers(const Pass& pass, absl::Span<const AgentId> others);
 
   // `from` has sent a chunk.
   void NoteHeard(absl::Time now, AgentId from);

@@ -42,7 +42,7 @@ class ChunkTable : public ChunkSource {
 HeldChunks::HeldChunks(const Options& options, const ChunkLayout& layout)
     : options_(options),
       layout_(layout),
-      chunks_(static_cast<size_t>(layout.size())),
+      chunks_(layout.size()),
       table_(std::make_shared<ChunkTable>()) {}
 
 HeldChunks::~HeldChunks() = default;

@@ -87,10 +87,8 @@ class HeldChunks {
     bool is_loading = false;
     bool is_kept = false;
   };
-  const Chunk& Find(int64_t at) const {
-    return chunks_[static_cast<size_t>(at)];
-  }
-  Chunk& Find(int64_t at) { return chunks_[static_cast<size_t>(at)]; }
+  const Chunk& Find(int64_t at) const { return chunks_[at]; }
+  Chunk& Find(int64_t at) { return chunks_[at]; }
   void Drop(int64_t at);
 
   const Options options_;

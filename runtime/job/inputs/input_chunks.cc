@@ -87,12 +87,12 @@ Bytes InputChunks::AnswerWithout(absl::string_view body) {
   return EncodeChunkWord(ChunkWord::kAbsent, wanted);
 }
 
-absl::Status InputChunks::Receive(absl::Time now, AgentId from,
-                                  absl::string_view body, Outbox& out) {
+absl::Status InputChunks::Receive(const Pass& pass, AgentId from,
+                                  absl::string_view body) {
   Decoder in(body);
   const auto word = static_cast<ChunkWord>(in.GetU8());
   if (word == ChunkWord::kChunk || word == ChunkWord::kLent) {
-    return ReceiveBytes(now, from, in, word == ChunkWord::kLent);
+    return ReceiveBytes(pass.now, from, in, word == ChunkWord::kLent);
   }
   const ChunkPositions chunks = DecodeChunkPositions(in);
   DOGGED_RETURN_IF_ERROR(in.Finish("word about chunks"));
@@ -103,22 +103,23 @@ absl::Status InputChunks::Receive(absl::Time now, AgentId from,
   }
   switch (word) {
     case ChunkWord::kWish:
-      for (const int64_t at : giver_.ReceiveWish(from, chunks, out)) Want(at);
+      for (const int64_t at : giver_.ReceiveWish(from, chunks, pass.out))
+        Want(at);
       return absl::OkStatus();
     case ChunkWord::kKeep:
-      for (const int64_t at : giver_.ReceiveKeep(from, chunks, out)) {
+      for (const int64_t at : giver_.ReceiveKeep(from, chunks, pass.out)) {
         search_.NoteLikely(from);
         Want(at);
       }
       return absl::OkStatus();
     case ChunkWord::kHeld:
-      partners_.NoteHeld(now, from, chunks);
+      partners_.NoteHeld(pass.now, from, chunks);
       return absl::OkStatus();
     case ChunkWord::kComing:
-      search_.NoteComing(now, from, chunks);
+      search_.NoteComing(pass.now, from, chunks);
       return absl::OkStatus();
     case ChunkWord::kAbsent:
-      search_.NoteAbsent(now, from, chunks);
+      search_.NoteAbsent(pass.now, from, chunks);
       return absl::OkStatus();
     case ChunkWord::kChunk:
     case ChunkWord::kLent:
@@ -157,13 +158,12 @@ absl::Status InputChunks::ReceiveBytes(absl::Time now, AgentId from,
   return absl::OkStatus();
 }
 
-void InputChunks::Tick(absl::Time now, absl::Span<const AgentId> others,
-                       Outbox& out) {
-  giver_.ServeWaiters(out);
-  search_.AskOthers(now, others, out);
+void InputChunks::Tick(const Pass& pass, absl::Span<const AgentId> others) {
+  giver_.ServeWaiters(pass.out);
+  search_.AskOthers(pass, others);
   // As long as a client is there it is the partner.
   if (supply_.has_client() && !is_leaving_) return;
-  partners_.FindPartners(now, others, out);
+  partners_.FindPartners(pass, others);
 }
 
 void InputChunks::OnDisk(const ValueStore::Event& event) {

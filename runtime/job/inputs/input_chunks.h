@@ -102,11 +102,10 @@ class InputChunks {
 
   // --- others
   // Errors: kInvalidArgument for a malformed message, which changes nothing.
-  absl::Status Receive(absl::Time now, AgentId from, absl::string_view body,
-                       Outbox& out);
+  absl::Status Receive(const Pass& pass, AgentId from, absl::string_view body);
   // The answer to a message for a job that is not here; empty if there is none.
   static Bytes AnswerWithout(absl::string_view body);
-  void Tick(absl::Time now, absl::Span<const AgentId> others, Outbox& out);
+  void Tick(const Pass& pass, absl::Span<const AgentId> others);
   // Takes leave: other agents are to keep the chunks that this one keeps.
   void HandOver() { is_leaving_ = true; }
   bool HasToStay() const { return partners_.IsNeeded(); }

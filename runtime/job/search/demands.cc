@@ -11,14 +11,15 @@ namespace dogged {
 
 void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   if (from == job_.self) return;
-  job_.goal.hears_search |= body.certain;
-  LabelEntry* entry = labels_.shard.Find(body.label);
-  if (entry != nullptr && !entry->value.IsNone()) {
+  job_.goal.hears_search |= body.IsCertain();
+  LabelEntry* entry = labels_.shard.FindBound(body.label);
+  if (entry != nullptr) {
     if (sender_.IsOnItsWay(from, body.label)) {
       return;
     }
     // The first demand of a walk, or of a task that was given, repeats nothing.
-    const bool is_first = body.lazy && body.reader.has_value();
+    const bool is_first =
+        body.kind == DemandKind::kFetch && body.reader.has_value();
     if (!is_first) job_.stats.bytes_resent += entry->value.bytes();
     sender_.SendValue({from}, body.label, out, Sending::kDemanded);
     return;
@@ -32,15 +33,16 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   const std::optional<Task> producer = job_.relations.ProducerOf(body.label);
   if (!producer.has_value()) return;
   if (labels_.places.IsHome(body.label)) {
-    const bool may_be_late = body.lazy || body.reader.has_value();
+    const bool may_be_late =
+        body.kind == DemandKind::kFetch || body.reader.has_value();
     if (labels_.watermarks.IsRetired(body.label) && may_be_late &&
-        !body.insist) {
+        body.kind != DemandKind::kInsistent) {
       job_.messenger.SendTo(
           from, LabelMessage::kRetired,
           EncodeRetired({.label = body.label, .reader = body.reader}), out);
       return;
     }
-    if (body.certain) RecomputeIfGone(body.label);
+    if (body.IsCertain()) RecomputeIfGone(body.label);
     auto& waiters = labels_.shard.Get(body.label).waiters;
     if (std::find(waiters.begin(), waiters.end(), from) == waiters.end()) {
       waiters.push_back(from);
@@ -48,10 +50,10 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
   } else if (!labels_.places.IsMine(*producer)) {
     return;  // the asker's view is another; it asks again
   }
-  if (!body.lazy) {
+  if (body.kind != DemandKind::kFetch) {
     open_.Add({.label = body.label,
                .depth = body.depth,
-               .certain = body.certain,
+               .certain = body.IsCertain(),
                .passed_on = !body.reader.has_value()});
   }
 }
@@ -60,8 +62,7 @@ void Demands::RecomputeIfGone(const Label& label) {
   if (!labels_.watermarks.IsRetired(label) &&
       !labels_.watermarks.WasBound(label))
     return;
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) return;
+  if (labels_.shard.IsBound(label)) return;
   labels_.watermarks.MarkRecomputing(label);
 }
 
@@ -94,29 +95,25 @@ std::optional<Label> Demands::FirstUnboundVersion(const OpenDemand& open,
   if (!job_.forward || !newest.has_value() || steps <= 1) return label;
   if (open.certain && !is_far) return label;
   Label target = label;
-  target.index
-      [job_.program().arrays[static_cast<size_t>(label.array)].version_index] =
-      *newest + 1;
+  target.index[job_.relations.ArrayOf(label).version_index] = *newest + 1;
   return target;
 }
 
-void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
-                            Outbox& out) {
-  const LabelEntry* entry = labels_.shard.Find(open.label);
-  if (entry != nullptr && !entry->value.IsNone()) return;
+void Demands::ResolveDemand(const Pass& pass, const OpenDemand& open) {
+  if (labels_.shard.IsBound(open.label)) return;
   // The label may have been bound, used and retired since the demand was
   // opened.
   if (!open.passed_on && !IsAwaited(open.label)) return;
-  const std::optional<Label> frontier = FirstUnboundVersion(open, now);
+  const std::optional<Label> frontier = FirstUnboundVersion(open, pass.now);
   if (!frontier.has_value()) {
-    if (static_cast<int64_t>(delayed_.size()) < job_.limits.open_demands_max) {
+    if (std::ssize(delayed_) < job_.limits.open_demands_max) {
       delayed_.push_back(open);
     }
     return;
   }
   const Label& target = *frontier;
   if (open.certain && target != open.label &&
-      now < job_.times.after_failure_until()) {
+      pass.now < job_.times.after_failure_until()) {
     open_.far().Add(job_.labels_of_program.RowOf(target),
                     *labels_.watermarks.NewestBound(target), open);
   }
@@ -129,17 +126,18 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
   }
   if (!labels_.places.IsMine(*producer)) {
     // A task with several outputs runs at the home of its first.
-    job_.messenger.SendTo(
-        labels_.places.HomeOf(*producer), LabelMessage::kDemand,
-        EncodeDemand(
-            {.label = target, .depth = open.depth, .certain = open.certain}),
-        out);
+    job_.messenger.SendTo(labels_.places.HomeOf(*producer),
+                          LabelMessage::kDemand,
+                          EncodeDemand({.label = target,
+                                        .depth = open.depth,
+                                        .kind = GuessOrCertain(open.certain)}),
+                          pass.out);
     return;
   }
   // Many paths lead to one task; it looks at its inputs once, then by its own
   // clock, unless a guess has become certain.
   const DemandedTask* known = tasks_.demanded().Find(*producer);
-  if (known != nullptr && known->next_check > now &&
+  if (known != nullptr && known->next_check > pass.now &&
       (known->certain || !open.certain)) {
     return;
   }
@@ -149,11 +147,11 @@ void Demands::ResolveDemand(absl::Time now, const OpenDemand& open,
       tasks_.activations().Contains(*producer)) {
     return;
   }
-  DemandInputs(now, *producer, open.depth, open.certain, out);
+  DemandInputs(pass, *producer, open.depth, open.certain);
 }
 
-void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
-                           bool certain, Outbox& out) {
+void Demands::DemandInputs(const Pass& pass, const Task& task, int32_t depth,
+                           bool certain) {
   if (tasks_.IsInFlight(task) || job_.goal.rounds.IsAhead(task)) return;
   if (job_.relations.RequiredCount(task) == 0) {
     tasks_.StartLeaf(task);
@@ -165,9 +163,9 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
   demanded_task.certain |= certain;
   demanded_task.interval =
       known == nullptr
-          ? 2 * job_.times.DemandTimeout(now)
+          ? 2 * job_.times.DemandTimeout(pass.now)
           : std::min(2 * demanded_task.interval, job_.limits.backoff_max);
-  demanded_task.next_check = now + demanded_task.interval;
+  demanded_task.next_check = pass.now + demanded_task.interval;
   tasks_.demanded().Put(task, demanded_task);
 
   const std::vector<int> missing = tasks_.activations().MissingUses(task);
@@ -205,12 +203,13 @@ void Demands::DemandInputs(absl::Time now, const Task& task, int32_t depth,
                  .certain = demanded_task.certain});
     } else if (!is_wide ||
                labels_.high_fanout.MayDemand(label, demanded_task.certain)) {
-      job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                            EncodeDemand({.label = label,
-                                          .reader = task,
-                                          .depth = demanded_task.depth + 1,
-                                          .certain = demanded_task.certain}),
-                            out);
+      job_.messenger.SendTo(
+          labels_.places.HomeOf(label), LabelMessage::kDemand,
+          EncodeDemand({.label = label,
+                        .reader = task,
+                        .depth = demanded_task.depth + 1,
+                        .kind = GuessOrCertain(demanded_task.certain)}),
+          pass.out);
     }
   }
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -246,7 +245,9 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     if (labels_.places.HomeOf(label) != coming_from) {
       job_.messenger.SendTo(
           labels_.places.HomeOf(label), LabelMessage::kDemand,
-          EncodeDemand({.label = label, .reader = task, .lazy = true}), out);
+          EncodeDemand(
+              {.label = label, .reader = task, .kind = DemandKind::kFetch}),
+          out);
     }
   });
   for (const auto& [use, value] : at_hand) tasks_.MarkInput(task, use, value);
@@ -298,8 +299,7 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
                         EncodeDemand({.label = label,
                                       .reader = task,
                                       .depth = known->depth + 1,
-                                      .certain = true,
-                                      .insist = true}),
+                                      .kind = DemandKind::kInsistent}),
                         out);
   return true;
 }
@@ -308,10 +308,10 @@ bool Demands::BelieveRetired(AgentId from, const Label& label, const Task& task,
 // where many wait, most of them wait for workers, or for tasks that wait
 // themselves. Tasks with fewest inputs missing come first, for they are nearest
 // to running ones; then the oldest.
-void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
+void Demands::DemandOverdueInputs(const Pass& pass) {
   constexpr int64_t kVisitedAtOnce = 4096;
   constexpr int64_t kPursuedAtOnce = 256;
-  const auto old_age = static_cast<int32_t>(job_.times.DemandTimeout(now) /
+  const auto old_age = static_cast<int32_t>(job_.times.DemandTimeout(pass.now) /
                                             job_.limits.sweep_interval) +
                        1;
   std::vector<std::tuple<int32_t, int32_t, Task>> due;
@@ -331,7 +331,7 @@ void Demands::DemandOverdueInputs(absl::Time now, Outbox& out) {
       tasks_.DropTask(task);
     } else if (tasks_.demanded().size() <=
                job_.limits.demanded_tasks_max / 16) {
-      DemandInputs(now, task, /*depth=*/1, /*certain=*/false, out);
+      DemandInputs(pass, task, /*depth=*/1, /*certain=*/false);
     }
   }
 }
@@ -341,9 +341,9 @@ void Demands::OpenDelayed() {
   for (const OpenDemand& open : std::exchange(delayed_, {})) open_.Add(open);
 }
 
-void Demands::DemandAgain(absl::Time now, Outbox& out) {
+void Demands::DemandAgain(const Pass& pass) {
   constexpr int64_t kCheckedAtOnce = 2048;
-  for (const Task& task : tasks_.demanded().Due(now, kCheckedAtOnce)) {
+  for (const Task& task : tasks_.demanded().Due(pass.now, kCheckedAtOnce)) {
     const DemandedTask* demanded_task = tasks_.demanded().Find(task);
     if (demanded_task == nullptr) continue;
     if (demanded_task->interval >= job_.limits.backoff_max &&
@@ -353,8 +353,7 @@ void Demands::DemandAgain(absl::Time now, Outbox& out) {
       tasks_.demanded().Erase(task);
       tasks_.activations().Renew(task);
     } else {
-      DemandInputs(now, task, demanded_task->depth, demanded_task->certain,
-                   out);
+      DemandInputs(pass, task, demanded_task->depth, demanded_task->certain);
     }
   }
 }

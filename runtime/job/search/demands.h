@@ -33,22 +33,20 @@ class Demands {
   void Open(const OpenDemand& demand) { open_.Add(demand); }
   void Close(const Label& label) { open_.Erase(label); }
   bool HasOpen() const { return !open_.empty(); }
-  void ResolveNext(absl::Time now, Outbox& out) {
-    ResolveDemand(now, open_.TakeFirst(), out);
-  }
+  void ResolveNext(const Pass& pass) { ResolveDemand(pass, open_.TakeFirst()); }
   // Opens demands that waited for copies after a death.
   void OpenDelayed();
   // Opens far demands whose rows have moved. False: there are none.
   bool OpenMoved(absl::Time now);
 
   // --- tasks that are demanded
-  void DemandInputs(absl::Time now, const Task& task, int32_t depth,
-                    bool certain, Outbox& out);
+  void DemandInputs(const Pass& pass, const Task& task, int32_t depth,
+                    bool certain);
   // Tasks that have waited for long demand their missing inputs, some at a
   // time.
-  void DemandOverdueInputs(absl::Time now, Outbox& out);
+  void DemandOverdueInputs(const Pass& pass);
   // Tasks whose demands were not answered demand again.
-  void DemandAgain(absl::Time now, Outbox& out);
+  void DemandAgain(const Pass& pass);
   // Marks inputs that are here, demands the rest but for inputs that
   // `coming_from` sends.
   void FetchInputs(const Task& task, AgentId coming_from, Outbox& out);
@@ -59,7 +57,7 @@ class Demands {
   // The unbound label of its row to look at; none: lost labels may yet come.
   std::optional<Label> FirstUnboundVersion(const OpenDemand& open,
                                            absl::Time now) const;
-  void ResolveDemand(absl::Time now, const OpenDemand& open, Outbox& out);
+  void ResolveDemand(const Pass& pass, const OpenDemand& open);
   // An agent, a demanded task or the job itself waits for `label`.
   bool IsAwaited(const Label& label) const;
   void BelieveDone(const Task& task);  // an input was dropped

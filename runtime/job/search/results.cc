@@ -42,8 +42,7 @@ bool Results::OpenResults() {
       return false;
     }
     const Label& label = job_.goal.results[job_.goal.next_result++];
-    const LabelEntry* entry = labels_.shard.Find(label);
-    if (entry != nullptr && !entry->value.IsNone()) continue;
+    if (labels_.shard.IsBound(label)) continue;
     const std::optional<Task> producer = job_.relations.ProducerOf(label);
     if (!producer.has_value() || tasks_.IsInFlight(*producer)) continue;
     const DemandedTask* known = tasks_.demanded().Find(*producer);
@@ -54,9 +53,9 @@ bool Results::OpenResults() {
   return true;
 }
 
-void Results::Want(absl::Time now, const Label& label, Outbox& out) {
+void Results::Want(const Pass& pass, const Label& label) {
   if (requests_.wanted.emplace(label, 2 * job_.limits.sweep_interval).second) {
-    AskForRequested(now, label, out);
+    AskForRequested(pass, label);
   }
 }
 
@@ -68,7 +67,7 @@ std::vector<std::pair<Label, Value>> Results::TakeResults() {
 void Results::HandOutIfRequested(const Label& label, const Value& value) {
   const auto it = requests_.wanted.find(label);
   if (it == requests_.wanted.end()) return;
-  if (value.IsHollow()) {
+  if (value.IsSpilled()) {
     storage_.Load(label, {});
     return;
   }
@@ -76,21 +75,22 @@ void Results::HandOutIfRequested(const Label& label, const Value& value) {
   requests_.wanted.erase(it);
 }
 
-void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
+void Results::AskForRequested(const Pass& pass, const Label& label) {
   absl::Duration& interval = requests_.wanted.at(label);
-  requests_.asks.emplace(now + interval, label);
+  requests_.asks.emplace(pass.now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // The label may have been bound while its home was elsewhere.
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) {
+  const LabelEntry* entry = labels_.shard.FindBound(label);
+  if (entry != nullptr) {
     HandOutIfRequested(label, entry->value);
   } else if (!labels_.places.IsHome(label)) {
-    job_.messenger.SendTo(labels_.places.HomeOf(label), LabelMessage::kDemand,
-                          EncodeDemand({.label = label,
-                                        .depth = 1,
-                                        .certain = !job_.goal.is_demanded,
-                                        .lazy = job_.goal.is_demanded}),
-                          out);
+    job_.messenger.SendTo(
+        labels_.places.HomeOf(label), LabelMessage::kDemand,
+        EncodeDemand({.label = label,
+                      .depth = 1,
+                      .kind = job_.goal.is_demanded ? DemandKind::kFetch
+                                                    : DemandKind::kCertain}),
+        pass.out);
   } else if (!job_.goal.is_demanded) {
     // Once the job is done only this request has a result made again whose
     // copies have all died.
@@ -98,26 +98,25 @@ void Results::AskForRequested(absl::Time now, const Label& label, Outbox& out) {
   }
 }
 
-void Results::SweepRequests(absl::Time now, Outbox& out) {
+void Results::SweepRequests(const Pass& pass) {
   // After a change of view all are due: a million demands take their time.
   constexpr int kAskedAtOnce = 1 << 14;
   auto& asks = requests_.asks;
   for (int i = 0;
-       i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= now; ++i) {
+       i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= pass.now;
+       ++i) {
     const Label label = asks.extract(asks.begin()).value().second;
-    if (requests_.wanted.contains(label)) AskForRequested(now, label, out);
+    if (requests_.wanted.contains(label)) AskForRequested(pass, label);
   }
 }
 
 void Results::CountDurableResults() {
   // The condition of a loop is no result.
   while (job_.goal.rounds.HasEnded() &&
-         job_.stats.results_durable <
-             static_cast<int64_t>(job_.goal.results.size())) {
-    const Label& label =
-        job_.goal.results[static_cast<size_t>(job_.stats.results_durable)];
-    const LabelEntry* entry = labels_.shard.Find(label);
-    if (entry == nullptr || entry->value.IsNone() || !entry->is_home ||
+         job_.stats.results_durable < std::ssize(job_.goal.results)) {
+    const Label& label = job_.goal.results[job_.stats.results_durable];
+    const LabelEntry* entry = labels_.shard.FindBound(label);
+    if (entry == nullptr || !entry->is_home ||
         !retention_.IsDurable(label, *entry)) {
       return;
     }
@@ -138,9 +137,7 @@ void Results::ListResults() {
     return true;
   });
   for (size_t i = job_.goal.results.size(); i > 1; --i) {
-    std::swap(job_.goal.results[i - 1],
-              job_.goal.results[static_cast<size_t>(
-                  job_.rng.Below(static_cast<int64_t>(i)))]);
+    std::swap(job_.goal.results[i - 1], job_.goal.results[job_.rng.Below(i)]);
   }
   job_.goal.next_result = 0;
   job_.stats.results_durable = 0;

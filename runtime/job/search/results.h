@@ -30,13 +30,13 @@ class Results {
         retention_(retention) {}
 
   // --- what is wanted
-  void Want(absl::Time now, const Label& label, Outbox& out);
+  void Want(const Pass& pass, const Label& label);
   std::vector<std::pair<Label, Value>> TakeResults();
   bool IsRequested(const Label& label) const {
     return requests_.wanted.contains(label);
   }
   void HandOutIfRequested(const Label& label, const Value& value);
-  void SweepRequests(absl::Time now, Outbox& out);
+  void SweepRequests(const Pass& pass);
   // Homes have changed.
   void AskAllAgain(absl::Time now);
 
@@ -55,7 +55,7 @@ class Results {
  private:
   // Some that are not bound. False at the end of the list, or for want of room.
   bool OpenResults();
-  void AskForRequested(absl::Time now, const Label& label, Outbox& out);
+  void AskForRequested(const Pass& pass, const Label& label);
 
   JobContext& job_;
   LabelTable& labels_;

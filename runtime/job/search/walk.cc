@@ -30,12 +30,8 @@ void Walk::Start(const Label& label) {
   frames_.back().insist = true;
 }
 
-const Array& Walk::ArrayOf(const Label& label) const {
-  return relations_.program().arrays[static_cast<size_t>(label.array)];
-}
-
 Label Walk::Frontier(const Label& label, std::optional<int64_t> newest) const {
-  const int32_t version = ArrayOf(label).version_index;
+  const int32_t version = relations_.ArrayOf(label).version_index;
   Label out = label;
   if (version < 0 || !newest.has_value()) return out;
   if (*newest + 1 < label.index[version]) out.index[version] = *newest + 1;
@@ -48,7 +44,7 @@ void Walk::Push(const Label& label, const Label& goal) {
   Frame frame{.task = *producer, .wanted = label, .goal = goal, .inputs = {}};
   // Where the versions of a row have several homes, one that knows of some may
   // have sent the walk to one that was bound long ago.
-  if (label != goal && !HasRowsTogether(ArrayOf(label)))
+  if (label != goal && !HasRowsTogether(relations_.ArrayOf(label)))
     frame.output = Known::kNothing;
   relations_.ForEachRequired(*producer, [&](int, const Label& required) {
     frame.inputs.push_back({.label = required});
@@ -138,7 +134,7 @@ void Walk::OnOutput(size_t at, LabelState state,
     // The label's home knows more of the row than the agent that sent the walk
     // here: on it goes, to the goal at last.
     const int64_t here =
-        frame.wanted.index[ArrayOf(frame.wanted).version_index];
+        frame.wanted.index[relations_.ArrayOf(frame.wanted).version_index];
     const Label goal = frame.goal;
     frames_.pop_back();
     Push(Frontier(goal, std::max(newest.value_or(here), here)), goal);
@@ -146,14 +142,14 @@ void Walk::OnOutput(size_t at, LabelState state,
     return;
   }
   if (state != LabelState::kUnbound) {  // prune
-    frames_.erase(frames_.begin() + static_cast<int64_t>(at), frames_.end());
+    frames_.erase(frames_.begin() + at, frames_.end());
     return;
   }
   const Label frontier = Frontier(frame.wanted, newest);
   // Not back to where another home has just sent it on from.
   const bool may_jump =
-      !frame.has_climbed &&
-      (frame.wanted == frame.goal || HasRowsTogether(ArrayOf(frame.wanted)));
+      !frame.has_climbed && (frame.wanted == frame.goal ||
+                             HasRowsTogether(relations_.ArrayOf(frame.wanted)));
   if (frontier != frame.wanted && is_last && may_jump) {
     const Label goal = frame.goal;
     frames_.pop_back();

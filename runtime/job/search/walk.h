@@ -88,7 +88,6 @@ class Walk {
     std::vector<Input> inputs;
   };
 
-  const Array& ArrayOf(const Label& label) const;
   // The label itself, or the first version of its row that is not bound.
   Label Frontier(const Label& label, std::optional<int64_t> newest) const;
   // `label` is `goal`, or an earlier version of its row.

@@ -16,19 +16,20 @@ constexpr absl::Duration kWalkPauseMax = absl::Milliseconds(50);
 
 }  // namespace
 
-void Walks::Search(absl::Time now, Outbox& out) {
+void Walks::Search(const Pass& pass) {
   if (!job_.goal.is_demanded) return;
   const int64_t wanted = job_.executor.worker_count() + 1;
   const auto busy = [this] {
     return std::max<int64_t>(std::min(job_.executor.unfinished_count(),
                                       tasks_.running_count()),
-                             static_cast<int64_t>(tasks_.remote().size())) +
-           static_cast<int64_t>(walks_.size());
+                             std::ssize(tasks_.remote())) +
+           std::ssize(walks_);
   };
-  while (now >= next_walk_ && busy() < wanted && StartWalk(now)) {
-    if (!AdvanceWalk(now, *walks_.back().walk, out)) walks_.pop_back();
+  while (pass.now >= next_walk_ && busy() < wanted && StartWalk(pass.now)) {
+    if (!AdvanceWalk(pass, *walks_.back().walk)) walks_.pop_back();
   }
-  if (busy() < wanted) out.WakeAt(std::max(next_walk_, now + kWalkPauseMin));
+  if (busy() < wanted)
+    pass.out.WakeAt(std::max(next_walk_, pass.now + kWalkPauseMin));
 }
 
 bool Walks::StartWalk(absl::Time now) {
@@ -36,27 +37,25 @@ bool Walks::StartWalk(absl::Time now) {
   std::optional<Label> start;
   for (const std::vector<Label>* labels :
        {&job_.goal.results, &job_.goal.other_results}) {
-    const auto count = static_cast<int64_t>(labels->size());
+    const auto count = std::ssize(*labels);
     if (count == 0 || start.has_value()) continue;
     const int64_t at = job_.rng.Below(count);
     for (int64_t i = 0; i < count && !start.has_value(); ++i) {
-      const Label& label = (*labels)[static_cast<size_t>((at + i) % count)];
-      const LabelEntry* entry = labels_.shard.Find(label);
-      if (entry == nullptr || entry->value.IsNone()) start = label;
+      const Label& label = (*labels)[(at + i) % count];
+      if (!labels_.shard.IsBound(label)) start = label;
     }
   }
   if (!start.has_value()) return false;
   walks_.push_back(
       {std::make_unique<Walk>(
-           job_.relations, Rng(job_.rng.Next()),
-           static_cast<size_t>(job_.limits.walk_frames_max),
+           job_.relations, Rng(job_.rng.Next()), job_.limits.walk_frames_max,
            [this](const Label& label) { return labels_.places.IsHome(label); }),
        now});
   walks_.back().walk->Start(*start);
   return true;
 }
 
-bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
+bool Walks::AdvanceWalk(const Pass& pass, Walk& walk) {
   while (true) {
     const Walk::Step step = walk.Next();
     switch (step.kind) {
@@ -64,10 +63,10 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
         return true;
       case Walk::Step::Kind::kEnd:
         walk_pause_ = std::clamp(2 * walk_pause_, kWalkPauseMin, kWalkPauseMax);
-        next_walk_ = now + walk_pause_;
+        next_walk_ = pass.now + walk_pause_;
         return false;
       case Walk::Step::Kind::kRun:
-        if (TakeRemote(now, step.task, step.wanted, out)) return false;
+        if (TakeRemote(pass, step.task, step.wanted)) return false;
         break;
       case Walk::Step::Kind::kLookup:
         for (const auto& [label, insist] : step.lookups) {
@@ -80,10 +79,10 @@ bool Walks::AdvanceWalk(absl::Time now, Walk& walk, Outbox& out) {
           if (!labels_.places.IsHome(label)) {
             job_.messenger.SendTo(labels_.places.HomeOf(label),
                                   JobMessage::kLookup,
-                                  EncodeLookup({label, insist}), out);
+                                  EncodeLookup({label, insist}), pass.out);
             continue;
           }
-          const AnswerBody answer = AnswerTo(now, {label, insist});
+          const AnswerBody answer = AnswerTo(pass.now, {label, insist});
           walk.OnAnswer(label, answer.state, answer.newest);
         }
         break;
@@ -95,8 +94,7 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
   const Label& label = lookup.label;
   AnswerBody out{.label = label,
                  .newest = labels_.watermarks.NewestBound(label)};
-  const LabelEntry* entry = labels_.shard.Find(label);
-  if (entry != nullptr && !entry->value.IsNone()) {
+  if (labels_.shard.IsBound(label)) {
     out.state = LabelState::kBound;
     return out;
   }
@@ -123,49 +121,50 @@ AnswerBody Walks::AnswerTo(absl::Time now, const LookupBody& lookup) {
 }
 
 bool Walks::TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder) {
-  const LabelEntry* entry = labels_.shard.Find(body.wanted);
-  if (entry != nullptr && !entry->value.IsNone()) return false;
+  if (labels_.shard.IsBound(body.wanted)) return false;
   if (holder != job_.self && tasks_.IsInFlight(body.task)) return false;
   return tasks_.claims().Take(now, body.task, holder,
                               4 * job_.times.UsualTimeout());
 }
 
-bool Walks::TakeRemote(absl::Time now, const Task& task, const Label& wanted,
-                       Outbox& out) {
+bool Walks::TakeRemote(const Pass& pass, const Task& task,
+                       const Label& wanted) {
   if (tasks_.IsInFlight(task) || tasks_.remote().contains(task)) return false;
   const bool is_mine = labels_.places.IsMine(task);
   if (job_.options.claims && is_mine &&
-      !TakeClaim(now, {task, wanted}, job_.self)) {
+      !TakeClaim(pass.now, {task, wanted}, job_.self)) {
     return false;
   }
   const bool granted = is_mine || !job_.options.claims;
-  tasks_.remote()[task] = {
-      .wanted = wanted, .since = now, .asked = now, .granted = granted};
-  AskForRemote(now, task, out);
+  tasks_.remote()[task] = {.wanted = wanted,
+                           .since = pass.now,
+                           .asked = pass.now,
+                           .granted = granted};
+  AskForRemote(pass, task);
   return true;
 }
 
-void Walks::AskForRemote(absl::Time now, const Task& task, Outbox& out) {
+void Walks::AskForRemote(const Pass& pass, const Task& task) {
   const auto remote = tasks_.remote().find(task);
   if (remote == tasks_.remote().end() || tasks_.IsInFlight(task)) return;
-  remote->second.asked = now;
+  remote->second.asked = pass.now;
   if (!remote->second.granted) {
     job_.messenger.SendTo(
         labels_.places.HomeOf(task), JobMessage::kClaim,
-        EncodeClaim({.task = task, .wanted = remote->second.wanted}), out);
+        EncodeClaim({.task = task, .wanted = remote->second.wanted}), pass.out);
     return;
   }
-  demands_.FetchInputs(task, AgentId(), out);
+  demands_.FetchInputs(task, AgentId(), pass.out);
 }
 
-void Walks::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
+void Walks::HandleAnswer(const Pass& pass, const AnswerBody& body) {
   for (size_t i = 0; i < walks_.size();) {
-    walks_[i].heard = now;
+    walks_[i].heard = pass.now;
     walks_[i].walk->OnAnswer(body.label, body.state, body.newest);
-    if (AdvanceWalk(now, *walks_[i].walk, out)) {
+    if (AdvanceWalk(pass, *walks_[i].walk)) {
       ++i;
     } else {
-      walks_.erase(walks_.begin() + static_cast<int64_t>(i));
+      walks_.erase(walks_.begin() + i);
     }
   }
 }
@@ -173,17 +172,17 @@ void Walks::HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out) {
 // Messages may be lost: lookups without an answer are repeated. Inputs may be
 // dropped before they are fetched: then the task is given up, and another walk
 // finds the missing one.
-void Walks::SweepSearch(absl::Time now, Outbox& out) {
+void Walks::SweepSearch(const Pass& pass) {
   // Homes answer between tasks, however long those take; values may be long.
-  const absl::Time unanswered = now - job_.limits.sweep_interval;
-  const absl::Time overdue = now - job_.times.DemandTimeout(now);
+  const absl::Time unanswered = pass.now - job_.limits.sweep_interval;
+  const absl::Time overdue = pass.now - job_.times.DemandTimeout(pass.now);
   for (size_t i = walks_.size(); i-- > 0;) {
     ActiveWalk& active = walks_[i];
     if (active.heard > unanswered) continue;
-    active.heard = now;
+    active.heard = pass.now;
     active.walk->AskAgain();
-    if (AdvanceWalk(now, *active.walk, out)) continue;
-    walks_.erase(walks_.begin() + static_cast<int64_t>(i));
+    if (AdvanceWalk(pass, *active.walk)) continue;
+    walks_.erase(walks_.begin() + i);
   }
   std::vector<Task> waiting;
   std::vector<Task> running;
@@ -199,34 +198,35 @@ void Walks::SweepSearch(absl::Time now, Outbox& out) {
   for (const Task& task : waiting) {
     const auto remote = tasks_.remote().find(task);
     if (remote == tasks_.remote().end()) continue;
-    if (remote->second.since <= now - 4 * job_.times.UsualTimeout()) {
+    if (remote->second.since <= pass.now - 4 * job_.times.UsualTimeout()) {
       tasks_.DropTask(task);
     } else {
-      AskForRemote(now, task, out);
+      AskForRemote(pass, task);
     }
   }
   if (!job_.options.claims) return;
   for (const Task& task : running) {
     if (labels_.places.IsMine(task)) {
-      tasks_.claims().Take(now, task, job_.self, 4 * job_.times.UsualTimeout());
+      tasks_.claims().Take(pass.now, task, job_.self,
+                           4 * job_.times.UsualTimeout());
     } else {
       job_.messenger.SendTo(labels_.places.HomeOf(task), JobMessage::kClaim,
                             EncodeClaim({task, tasks_.remote()[task].wanted}),
-                            out);
+                            pass.out);
     }
   }
 }
 
-void Walks::HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
-                        Outbox& out) {
+void Walks::HandleClaim(const Pass& pass, AgentId from, const ClaimBody& body) {
   // The walking agent has another view, and tries elsewhere.
   if (!labels_.places.IsMine(body.task)) return;
-  const bool granted = TakeClaim(now, body, from);
+  const bool granted = TakeClaim(pass.now, body, from);
   job_.messenger.SendTo(from, JobMessage::kClaimed,
-                        EncodeClaim({body.task, body.wanted, granted}), out);
+                        EncodeClaim({body.task, body.wanted, granted}),
+                        pass.out);
 }
 
-void Walks::HandleClaimed(absl::Time now, const ClaimBody& body, Outbox& out) {
+void Walks::HandleClaimed(const Pass& pass, const ClaimBody& body) {
   if (!body.granted) {
     if (!tasks_.IsInFlight(body.task)) tasks_.DropTask(body.task);
     return;
@@ -234,7 +234,7 @@ void Walks::HandleClaimed(absl::Time now, const ClaimBody& body, Outbox& out) {
   const auto remote = tasks_.remote().find(body.task);
   if (remote == tasks_.remote().end()) return;
   remote->second.granted = true;
-  AskForRemote(now, body.task, out);
+  AskForRemote(pass, body.task);
 }
 
 }  // namespace dogged

@@ -23,18 +23,17 @@ class Walks {
   Walks(JobContext& job, LabelTable& labels, TaskTable& tasks, Demands& demands)
       : job_(job), labels_(labels), tasks_(tasks), demands_(demands) {}
 
-  void Search(absl::Time now, Outbox& out);
+  void Search(const Pass& pass);
   // A task has ended here: there may be more to find at once.
   void NoteProgress(absl::Time now) {
     walk_pause_ = absl::ZeroDuration();
     next_walk_ = now;
   }
   AnswerBody AnswerTo(absl::Time now, const LookupBody& lookup);
-  void HandleAnswer(absl::Time now, const AnswerBody& body, Outbox& out);
-  void HandleClaim(absl::Time now, AgentId from, const ClaimBody& body,
-                   Outbox& out);
-  void HandleClaimed(absl::Time now, const ClaimBody& body, Outbox& out);
-  void SweepSearch(absl::Time now, Outbox& out);
+  void HandleAnswer(const Pass& pass, const AnswerBody& body);
+  void HandleClaim(const Pass& pass, AgentId from, const ClaimBody& body);
+  void HandleClaimed(const Pass& pass, const ClaimBody& body);
+  void SweepSearch(const Pass& pass);
 
  private:
   struct ActiveWalk {
@@ -44,12 +43,11 @@ class Walks {
 
   bool StartWalk(absl::Time now);
   // False: at its end.
-  bool AdvanceWalk(absl::Time now, Walk& walk, Outbox& out);
+  bool AdvanceWalk(const Pass& pass, Walk& walk);
   bool TakeClaim(absl::Time now, const ClaimBody& body, AgentId holder);
   // A task that a walk has found is run here. False if it runs already.
-  bool TakeRemote(absl::Time now, const Task& task, const Label& wanted,
-                  Outbox& out);
-  void AskForRemote(absl::Time now, const Task& task, Outbox& out);
+  bool TakeRemote(const Pass& pass, const Task& task, const Label& wanted);
+  void AskForRemote(const Pass& pass, const Task& task);
 
   JobContext& job_;
   LabelTable& labels_;

@@ -33,19 +33,19 @@ void JobStorage::Relieve(absl::Time now,
   next_relief_ = now + kReliefInterval;
   // Waiting tasks need to know only that their inputs are there. Inputs that
   // share a block with the shard are replaced first: nothing is lost by it.
-  const auto hollow_shared = [](const Value& v) {
-    return v.IsUnique() || v.bytes() < kHollowedMin ? v : v.Hollow();
+  const auto spill_shared = [](const Value& v) {
+    return v.IsUnique() || v.bytes() < kSpilledMin ? v : v.Spilled();
   };
-  replace_inputs(hollow_shared);
-  tasks_.ReplaceInputs(hollow_shared);
+  replace_inputs(spill_shared);
+  tasks_.ReplaceInputs(spill_shared);
   values_.Evict(target);
   if (live_bytes() <= high) return;
   // Values that other agents hold have to be fetched again.
-  const auto hollow_all = [](const Value& v) {
-    return v.bytes() < kHollowedMin ? v : v.Hollow();
+  const auto spill_all = [](const Value& v) {
+    return v.bytes() < kSpilledMin ? v : v.Spilled();
   };
-  replace_inputs(hollow_all);
-  tasks_.ReplaceInputs(hollow_all);
+  replace_inputs(spill_all);
+  tasks_.ReplaceInputs(spill_all);
   if (values_.disk().ok()) return;
   stuck_ = Annotate(values_.disk(), absl::StrCat(live_bytes(),
                                                  " bytes of values are "
@@ -55,13 +55,13 @@ void JobStorage::Relieve(absl::Time now,
 
 // --- tasks
 
-bool JobStorage::MustStage(const Activation& record) const {
+bool JobStorage::MustLoad(const Activation& record) const {
   for (const Value& input : record.inputs) {
-    if (input.IsHollow()) return true;
+    if (input.IsSpilled()) return true;
   }
   return has_store() && bytes_max() > 0 &&
          relations_.RequiredCount(record.task) > 0 &&
-         (staged_count() > 0 || IsPressed());
+         (loading_count() > 0 || IsPressed());
 }
 
 void JobStorage::SetKernels(std::shared_ptr<const KernelTable> kernels,
@@ -95,7 +95,7 @@ void JobStorage::StartTasks(absl::Time now, int64_t running, int workers) {
   while (tasks_.HasNext() &&
          running + tasks_.active_count() < 2 * workers + 2) {
     const int64_t bytes =
-        tasks_.NextHollowBytes() + needs_.OutputsOf(tasks_.Next());
+        tasks_.NextSpilledBytes() + needs_.OutputsOf(tasks_.Next());
     if (bytes_max() > 0 && !HasRoom(is_idle(), bytes)) {
       is_stuck = is_idle() && !values_.IsWriting();
       if (is_stuck && now - stuck_since_ > kStuckTime) NoteStuck(bytes);

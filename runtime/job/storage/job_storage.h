@@ -1,7 +1,7 @@
 // JobStorage: where the bytes of one job's values are on this agent: in memory,
 // on disk, or both; which are on their way from one to the other (ValueSpill);
-// and which tasks wait for bytes before they may run (StagedTasks). It decides
-// when memory is short, and which staged task is next within the bound.
+// and which tasks wait for bytes before they may run (LoadingTasks). It decides
+// when memory is short, and which loading task is next within the bound.
 //
 // A machine: no threads, clocks or messages. Used by one thread.
 #ifndef DOGGED_RUNTIME_JOB_STORAGE_JOB_STORAGE_H_
@@ -23,8 +23,8 @@
 #include "runtime/exec/activation_table.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/relations.h"
+#include "runtime/job/storage/loading_tasks.h"
 #include "runtime/job/storage/memory_needs.h"
-#include "runtime/job/storage/staged_tasks.h"
 #include "runtime/job/storage/value_spill.h"
 
 namespace dogged {
@@ -49,15 +49,15 @@ class JobStorage : public StoredValues {
 
   // --- tasks
   // A task with these inputs can't run at once.
-  bool MustStage(const Activation& record) const;
-  void Stage(std::unique_ptr<Activation> record) {
-    tasks_.Stage(std::move(record));
+  bool MustLoad(const Activation& record) const;
+  void AddLoading(std::unique_ptr<Activation> record) {
+    tasks_.Add(std::move(record));
   }
   // Forgets `task`; false if it was not loading.
   bool Drop(const Task& task) { return tasks_.Drop(task); }
-  std::vector<Task> StagedTasks() const { return tasks_.Tasks(); }
-  bool IsStaged(const Task& task) const { return tasks_.Contains(task); }
-  int64_t staged_count() const { return tasks_.size(); }
+  std::vector<Task> AllLoading() const { return tasks_.All(); }
+  bool IsLoading(const Task& task) const { return tasks_.Contains(task); }
+  int64_t loading_count() const { return tasks_.size(); }
   // The memory that tasks take is known from now on, on an agent of so many
   // workers; see stuck().
   void SetKernels(std::shared_ptr<const KernelTable> kernels, int workers);
@@ -69,7 +69,7 @@ class JobStorage : public StoredValues {
   // tasks whose inputs are all here. `running` counts the tasks that have been
   // handed out and have not completed. `is_result` tells labels that must be
   // written; `replace_inputs` replaces each input of tasks that wait.
-  using Visit = dogged::StagedTasks::Visit;
+  using Visit = LoadingTasks::Visit;
   std::vector<std::unique_ptr<Activation>> Advance(
       absl::Time now, int64_t running, int workers,
       absl::FunctionRef<bool(const Label&)> is_result,
@@ -96,7 +96,7 @@ class JobStorage : public StoredValues {
   void Offer(const Label& label, const Value& value) override {
     tasks_.Offer(label, value);
   }
-  // An event of this job; see ValueSpill. Staged tasks get what was loaded.
+  // An event of this job; see ValueSpill. Loading tasks get what was loaded.
   bool Note(const ValueStore::Event& event);
   void Adopt(const Label& label, LabelEntry& entry, const Value& value) {
     values_.Adopt(label, entry, value);
@@ -110,7 +110,7 @@ class JobStorage : public StoredValues {
 
  private:
   void Relieve(absl::Time now, absl::FunctionRef<void(Visit)> replace_inputs);
-  // Lets staged tasks become active, as far as there is room.
+  // Lets loading tasks become active, as far as there is room.
   void StartTasks(absl::Time now, int64_t running, int workers);
   // The next one, which takes `bytes`, has room, alone or beside others; else
   // it is noted how much it wants.
@@ -119,9 +119,9 @@ class JobStorage : public StoredValues {
   void NoteStuck(int64_t bytes);
 
   const Relations& relations_;
-  ValueSpill values_;          // values between memory and disk
-  dogged::StagedTasks tasks_;  // tasks that wait for bytes, or room
-  MemoryNeeds needs_;          // of tasks, as foretold
+  ValueSpill values_;   // values between memory and disk
+  LoadingTasks tasks_;  // tasks that wait for bytes, or room
+  MemoryNeeds needs_;   // of tasks, as foretold
   // Written by Advance() alone, and by SetKernels().
   int64_t room_wanted_ = 0;  // by the loading task that is next
   absl::Time next_relief_ = absl::InfinitePast();

@@ -16,7 +16,7 @@ constexpr int64_t kTasksAtOnce = 2;
 constexpr int64_t kPinsAtOnce = 2;
 // Bytes in memory of a value too small to be spilled, or the header of a
 // spilled value.
-constexpr int64_t kKeptBytes = Value::kHeaderBytes + kHollowedMin;
+constexpr int64_t kKeptBytes = Value::kHeaderBytes + kSpilledMin;
 
 }  // namespace
 

@@ -41,7 +41,7 @@ void ValueSpill::TakeNews(absl::Time now,
     if (options_.bytes_max > 0) resident_.push_back(label);
     if (options_.keeps_values) write_queue_.Add(label, is_result(label));
   }
-  if (options_.keeps_values) write_queue_.Pass(now, store_->BusyTime());
+  if (options_.keeps_values) write_queue_.BeginPass(now, store_->BusyTime());
 }
 
 void ValueSpill::StartWrites() {
@@ -59,8 +59,8 @@ void ValueSpill::StartWrites() {
       to_evict_.pop_front();
     }
     if (!label.has_value()) return;
-    LabelEntry* entry = shard_.Find(*label);
-    if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
+    LabelEntry* entry = shard_.FindBound(*label);
+    if (entry == nullptr || entry->value.IsSpilled() ||
         entry->on_disk != OnDisk::kNo) {
       continue;
     }
@@ -76,13 +76,13 @@ void ValueSpill::Evict(int64_t target) {
   while (left-- > 0 && live_bytes() - unwritten_bytes > target) {
     const Label label = resident_.front();
     resident_.pop_front();
-    LabelEntry* entry = shard_.Find(label);
-    if (entry == nullptr || entry->value.IsNone() || entry->value.IsHollow() ||
-        entry->value.bytes() < kHollowedMin) {
+    LabelEntry* entry = shard_.FindBound(label);
+    if (entry == nullptr || entry->value.IsSpilled() ||
+        entry->value.bytes() < kSpilledMin) {
       continue;
     }
     if (entry->on_disk == OnDisk::kYes && entry->value.IsUnique()) {
-      entry->value = entry->value.Hollow();
+      entry->value = entry->value.Spilled();
       continue;
     }
     if (entry->on_disk == OnDisk::kNo) unwritten.push_back(label);
@@ -106,7 +106,7 @@ void ValueSpill::Load(const Label& label,
 bool ValueSpill::Note(const ValueStore::Event& event) {
   ForgetErased();  // labels bound again differ from the disk
   LabelEntry* entry = shard_.Find(event.label);
-  const bool is_hollow = entry != nullptr && entry->value.IsHollow();
+  const bool is_spilled = entry != nullptr && entry->value.IsSpilled();
   bool is_lost = false;
   switch (event.kind) {
     case ValueStore::Event::Kind::kWritten: {
@@ -117,14 +117,14 @@ bool ValueSpill::Note(const ValueStore::Event& event) {
       return false;
     }
     case ValueStore::Event::Kind::kLoaded:
-      is_lost = is_hollow && entry->value.digest() != event.value.digest();
-      if (is_hollow && !is_lost) {
+      is_lost = is_spilled && entry->value.digest() != event.value.digest();
+      if (is_spilled && !is_lost) {
         entry->value = event.value;
         if (options_.bytes_max > 0) resident_.push_back(event.label);
       }
       break;
     case ValueStore::Event::Kind::kLost:
-      is_lost = is_hollow;
+      is_lost = is_spilled;
       break;
     case ValueStore::Event::Kind::kFound:
     case ValueStore::Event::Kind::kScanned:
@@ -143,8 +143,8 @@ bool ValueSpill::Note(const ValueStore::Event& event) {
 void ValueSpill::Adopt(const Label& label, LabelEntry& entry,
                        const Value& value) {
   const bool fits =
-      options_.bytes_max == 0 || !IsPressed() || value.bytes() < kHollowedMin;
-  entry.value = fits ? value : value.Hollow();
+      options_.bytes_max == 0 || !IsPressed() || value.bytes() < kSpilledMin;
+  entry.value = fits ? value : value.Spilled();
   entry.on_disk = OnDisk::kYes;
   if (fits && options_.bytes_max > 0) resident_.push_back(label);
 }
@@ -156,9 +156,9 @@ void ValueSpill::Conclude() {
   write_queue_.Clear();
   to_evict_.clear();
   if (store_ == nullptr) return;
-  const std::vector<Label> hollow = shard_.Select(
-      [](const Label&, const LabelEntry& e) { return e.value.IsHollow(); });
-  if (!hollow.empty()) return;
+  const std::vector<Label> spilled = shard_.Select(
+      [](const Label&, const LabelEntry& e) { return e.value.IsSpilled(); });
+  if (!spilled.empty()) return;
   for (const Label& label :
        shard_.Select([](const Label&, const LabelEntry& e) {
          return e.on_disk != OnDisk::kNo;

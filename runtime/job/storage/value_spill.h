@@ -1,7 +1,7 @@
 // ValueSpill: the values of one job on their way between memory and disk. A
 // value is written because the agent has a directory of its own and keeps there
 // what it holds, or enough to make that again (`keeps_values`, WriteQueue); or
-// because memory is short. Under pressure values that are on disk turn hollow,
+// because memory is short. Under pressure values that are on disk are spilled,
 // oldest first.
 //
 // A machine: no threads, clocks or messages. Used by one thread.
@@ -32,7 +32,7 @@
 namespace dogged {
 
 // To spill a smaller value frees next to nothing, for it keeps its header.
-inline constexpr int64_t kHollowedMin = Value::kHeaderBytes;
+inline constexpr int64_t kSpilledMin = Value::kHeaderBytes;
 
 struct StorageOptions {
   Digest job;
@@ -77,20 +77,20 @@ class ValueSpill {
   // says what has to be written.
   void TakeNews(absl::Time now,
                 absl::FunctionRef<bool(const Label&)> is_result);
-  // Turns values hollow until those in memory take `target`, as far as they are
+  // Spills values until those in memory take `target`, as far as they are
   // on disk; the others are written next.
   void Evict(int64_t target);
   void StartWrites();
 
   // --- disk to memory
-  // Has the bytes of a hollow value fetched; TakeLoaded() says when.
+  // Has the bytes of a spilled value fetched; TakeLoaded() says when.
   void Load(const Label& label, const absl::btree_set<AgentId>& targets);
   std::vector<LoadedValue> TakeLoaded() { return std::exchange(loaded_, {}); }
   // kWritten, kLoaded and kLost are dealt with here. True if an entry had
   // nothing but what was on disk, and that is lost: the entry then holds no
   // value.
   bool Note(const ValueStore::Event& event);
-  // A value that was found on disk: `entry` gets it, whole or hollow as memory
+  // A value that was found on disk: `entry` gets it, whole or spilled as memory
   // allows.
   void Adopt(const Label& label, LabelEntry& entry, const Value& value);
   void Scan() { store_->Scan(options_.job); }

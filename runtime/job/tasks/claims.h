@@ -33,7 +33,7 @@ class Claims {
   void Release(const Task& task) { claims_.erase(task); }
   // Drops the claims that `gone` says so of.
   void Forget(absl::FunctionRef<bool(const Task&, AgentId holder)> gone);
-  int64_t size() const { return static_cast<int64_t>(claims_.size()); }
+  int64_t size() const { return std::ssize(claims_); }
 
  private:
   struct Claim {

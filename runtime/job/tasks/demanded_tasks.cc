@@ -108,8 +108,7 @@ std::vector<Task> DemandedTasks::Due(absl::Time now, int64_t count_max) const {
     if (demanded_task.next_check <= now)
       due.emplace_back(demanded_task.next_check, task);
   }
-  const auto end =
-      due.begin() + std::min(count_max, static_cast<int64_t>(due.size()));
+  const auto end = due.begin() + std::min(count_max, std::ssize(due));
   std::partial_sort(due.begin(), end, due.end());
   std::vector<Task> out;
   for (auto it = due.begin(); it != end; ++it) out.push_back(it->second);

@@ -73,7 +73,7 @@ class OpenDemands {
   void Erase(const Label& label);
   FarDemands& far() { return far_; }
   bool empty() const { return by_place_.empty(); }
-  int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
+  int64_t size() const { return std::ssize(by_place_); }
 
  private:
   using Place = std::pair<Urgency, uint64_t>;  // and sequence
@@ -101,7 +101,7 @@ class DemandedTasks {
   const DemandedTask* Find(const Task& task) const;
   void Put(const Task& task, const DemandedTask& demanded_task);
   void Erase(const Task& task);
-  int64_t size() const { return static_cast<int64_t>(by_task_.size()); }
+  int64_t size() const { return std::ssize(by_task_); }
   // There must be one.
   Task LeastUrgent() const { return by_urgency_.begin()->second; }
   // Tasks to check now: the longest due, up to `count_max`, in that order.

@@ -36,7 +36,7 @@ class ReadyQueue {
   std::vector<Task> All() const;
   bool Contains(const Task& task) const { return place_of_.contains(task); }
   bool empty() const { return by_place_.empty(); }
-  int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
+  int64_t size() const { return std::ssize(by_place_); }
 
  private:
   using Place = std::pair<int64_t, int64_t>;

@@ -56,9 +56,7 @@ class Stealing {
   bool NoteLate(const Task& task, AgentId agent);
   std::vector<Task> Granted() const;
   bool IsGranted(const Task& task) const { return granted_.contains(task); }
-  int64_t granted_count() const {
-    return static_cast<int64_t>(granted_.size());
-  }
+  int64_t granted_count() const { return std::ssize(granted_); }
 
   // --- at the thief
   // Agents asked at a time, however many there are.

@@ -37,8 +37,7 @@ TaskTable::TaskTable(JobContext& job, LabelTable& labels, JobStorage& storage,
 
 bool TaskTable::IsDone(const Task& task) const {
   const Label first = job_.relations.FirstCreated(task);
-  const LabelEntry* entry = labels_.shard.Find(first);
-  if (entry != nullptr && !entry->value.IsNone()) return true;
+  if (labels_.shard.IsBound(first)) return true;
   // Nothing orders the versions of a row of leaves.
   if (job_.relations.RequiredCount(task) == 0) {
     return labels_.watermarks.IsRetired(first) ||
@@ -104,8 +103,7 @@ void TaskTable::SetKernels(std::shared_ptr<const KernelTable> kernels) {
 }
 
 int64_t TaskTable::executing_count() const {
-  return static_cast<int64_t>(in_flight_.size()) - ready_.size() -
-         unsupplied_.size();
+  return std::ssize(in_flight_) - ready_.size() - unsupplied_.size();
 }
 
 void TaskTable::Submit(std::unique_ptr<Activation> record) {
@@ -119,9 +117,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
     return;
   }
   in_flight_.insert(task);
-  record->priority = job_.program()
-                         .classes[static_cast<size_t>(task.task_class)]
-                         .priority.Evaluate(task.index);
+  record->priority = job_.relations.ClassOf(task).priority.Evaluate(task.index);
   record = stealing_.GrantIfExpected(std::move(record));
   if (record == nullptr) return;
   if (!MayStart() || IsHeld(task)) {
@@ -133,7 +129,7 @@ void TaskTable::Submit(std::unique_ptr<Activation> record) {
 
 int64_t TaskTable::running_count() const {
   return executing_count() - stealing_.granted_count() -
-         storage_.staged_count();
+         storage_.loading_count();
 }
 
 // The workers can do with another task of this job; other jobs have their own
@@ -193,8 +189,8 @@ void TaskTable::StartReady() {
 }
 
 void TaskTable::Start(std::unique_ptr<Activation> record) {
-  if (storage_.MustStage(*record)) {
-    storage_.Stage(std::move(record));
+  if (storage_.MustLoad(*record)) {
+    storage_.AddLoading(std::move(record));
   } else {
     Execute(std::move(record));
   }
@@ -209,10 +205,10 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     if (!kernel.Updates(use)) return;
     const LabelEntry* entry = labels_.shard.Find(label);
-    const bool is_ours =
-        entry != nullptr && entry->is_home && !entry->is_exposed &&
-        entry->copies.empty() && entry->waiters.empty() &&
-        entry->value.IsSameBlock(record.inputs[static_cast<size_t>(use)]);
+    const bool is_ours = entry != nullptr && entry->is_home &&
+                         !entry->is_exposed && entry->copies.empty() &&
+                         entry->waiters.empty() &&
+                         entry->value.IsSameBlock(record.inputs[use]);
     if (!is_ours || labels_.high_fanout.HasHighFanout(label) ||
         job_.relations.ConsumerCount(label) != 1 ||
         job_.goal.rounds.IsResult(label) ||
@@ -238,7 +234,7 @@ void TaskTable::ReleaseInputsEarly(const Activation& record,
 // run.
 void TaskTable::CountReads(const Activation& record) {
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
-    const int64_t bytes = record.inputs[static_cast<size_t>(use)].bytes();
+    const int64_t bytes = record.inputs[use].bytes();
     const LabelEntry* entry = labels_.shard.Find(label);
     if (entry != nullptr && entry->made_here) {
       ++job_.stats.reads_local;
@@ -252,9 +248,8 @@ void TaskTable::CountReads(const Activation& record) {
 
 bool TaskTable::HasInputs(const Activation& record) {
   if (job_.inputs == nullptr) return true;
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(record.task.task_class)];
-  const Kernel& kernel = *(*kernels_)[static_cast<size_t>(task_class.kernel)];
+  const TaskClass& task_class = job_.relations.ClassOf(record.task);
+  const Kernel& kernel = *(*kernels_)[task_class.kernel];
   return !kernel.ReadsInputs() || job_.inputs->Pin(record.task, kernel);
 }
 
@@ -273,8 +268,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
   if (!HasInputs(*record)) return unsupplied_.Put(std::move(record));
   CountReads(*record);
   const Task& task = record->task;
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& task_class = job_.relations.ClassOf(task);
   const auto makes_results = [&] {
     bool out = false;
     job_.relations.ForEachCreated(task, [&](int, const Label& label) {
@@ -282,15 +276,14 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
     });
     return out;
   };
-  ReleaseInputsEarly(*record,
-                     *(*kernels_)[static_cast<size_t>(task_class.kernel)]);
+  ReleaseInputsEarly(*record, *(*kernels_)[task_class.kernel]);
   job_.times.NoteSubmitted(task.task_class);
   job_.executor.Submit(
       {.job = job_.id,
        .task = task,
        .inputs = std::move(record->inputs),
        .priority = record->priority,
-       .kernel = (*kernels_)[static_cast<size_t>(task_class.kernel)].get(),
+       .kernel = (*kernels_)[task_class.kernel].get(),
        .create_count = static_cast<int>(task_class.creates.size()),
        .lazy_digests = job_.times.usual() >= kAskedFor && !job_.HasLost() &&
                        !storage_.has_store() && IsInternal(task) &&
@@ -301,8 +294,7 @@ void TaskTable::Execute(std::unique_ptr<Activation> record) {
 
 bool TaskTable::StartLeaf(const Task& task) {
   if (in_flight_.contains(task) || job_.goal.rounds.IsAhead(task)) return false;
-  const TaskClass& task_class =
-      job_.program().classes[static_cast<size_t>(task.task_class)];
+  const TaskClass& task_class = job_.relations.ClassOf(task);
   auto record =
       activation_pool_.Get(task, static_cast<int>(task_class.uses.size()));
   Submit(std::move(record));
@@ -332,7 +324,7 @@ void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
   // Other agents run the tasks that have not started: also granted ones, about
   // which their homes hear no more.
   std::vector<Task> waiting = ready_.All();
-  for (const Task& task : storage_.StagedTasks()) waiting.push_back(task);
+  for (const Task& task : storage_.AllLoading()) waiting.push_back(task);
   for (const auto& [task, remote] : remote_) {
     if (!in_flight_.contains(task)) waiting.push_back(task);
   }
@@ -366,7 +358,7 @@ void TaskTable::DropMovedTasks() {
     return true;
   });
   for (const Task& task : demanded_.All()) look_at(task);
-  for (const Task& task : storage_.StagedTasks()) look_at(task);
+  for (const Task& task : storage_.AllLoading()) look_at(task);
   for (const Task& task : unsupplied_.All()) look_at(task);
   for (const Task& task : ready_.All()) look_at(task);
   for (const Task& task : future_.All()) look_at(task);
@@ -417,7 +409,7 @@ void TaskTable::Return(std::unique_ptr<Activation> record) {
   in_flight_.erase(task);
   for (size_t use = 0; use < record->inputs.size(); ++use) {
     const Value& input = record->inputs[use];
-    if (input.IsNone() || input.IsHollow()) continue;
+    if (input.IsNone() || input.IsSpilled()) continue;
     (void)activations_.Mark(task, static_cast<int>(use), input,
                             activation_pool_);
   }
@@ -444,7 +436,7 @@ const char* TaskTable::PlaceOf(const Task& task) const {
   const std::pair<bool, const char*> places[] = {
       {stealing_.IsGranted(task), "granted"},
       {ready_.Contains(task), "ready"},
-      {storage_.IsStaged(task), "loading"},
+      {storage_.IsLoading(task), "loading"},
       {unsupplied_.Contains(task), "unsupplied"}};
   const char* found = nullptr;
   for (const auto& [is_there, name] : places) {
@@ -467,7 +459,7 @@ void TaskTable::CheckInvariants() const {
         << "task " << name(task) << " is in flight and of a future round";
   }
   const int64_t in_places = stealing_.granted_count() + ready_.size() +
-                            storage_.staged_count() + unsupplied_.size();
+                            storage_.loading_count() + unsupplied_.size();
   DOGGED_CHECK(placed == in_places)
       << placed << " tasks in flight are in a place, and places have "
       << in_places;
@@ -479,7 +471,7 @@ void TaskTable::CheckInvariants() const {
         << "task " << name(record.task) << " waits and is complete";
     int missing = 0;
     job_.relations.ForEachRequired(record.task, [&](int use, const Label&) {
-      missing += record.inputs[static_cast<size_t>(use)].IsNone();
+      missing += record.inputs[use].IsNone();
     });
     DOGGED_CHECK(missing == record.missing_count)
         << "task " << name(record.task) << " lacks " << missing

@@ -5,7 +5,7 @@
 //   future round  complete, its round is not      future_
 //   granted       another agent runs it           stealing_
 //   ready         complete, no worker is free     ready_
-//   loading       an input is on disk             storage_ (staged)
+//   loading       an input is on disk             storage_
 //   unsupplied    a chunk of an input is missing  unsupplied_
 //   running       at the executor                 in_flight_ alone
 //

@@ -5,9 +5,11 @@ import time
 from fleet import AFTERWARDS, Wrong, program
 
 OWN_NETWORK = True
-JOBS = [program("heat2d", "N=3000", "T=2000"),
-        program("cholesky", "N=4096", "NB=64")]
-LIMIT = 180   # seconds for the job with the link down
+# Some tens of seconds on two processors: a link that is down is noticed after
+# some seconds, whatever the job.
+JOBS = [program("heat2d", "N=4096", "T=20000"),
+        program("cholesky", "N=16384", "NB=256")]
+LIMIT = 300   # seconds for the job with the link down
 DOWN = 60     # seconds for which it is down at least
 LARGE = 600   # bytes
 CLIENT = 3    # the host of clients

@@ -1,11 +1,11 @@
-// StagedTasks: tasks whose inputs are hollow, or that wait for room. The most
+// LoadingTasks: tasks whose inputs are spilled, or that wait for room. The most
 // urgent ones become active: their inputs are loaded, and room is reserved for
 // them, so no two tasks wait for each other's memory. A task whose inputs don't
 // come is returned.
 //
 // A machine: no threads, clocks or messages. Used by one thread.
-#ifndef DOGGED_RUNTIME_JOB_STORAGE_STAGED_TASKS_H_
-#define DOGGED_RUNTIME_JOB_STORAGE_STAGED_TASKS_H_
+#ifndef DOGGED_RUNTIME_JOB_STORAGE_LOADING_TASKS_H_
+#define DOGGED_RUNTIME_JOB_STORAGE_LOADING_TASKS_H_
 
 #include <cstdint>
 #include <memory>
@@ -25,34 +25,34 @@
 
 namespace dogged {
 
-class StagedTasks {
+class LoadingTasks {
  public:
-  StagedTasks(const Relations& relations, const Shard& shard,
-              ValueSpill& values)
+  LoadingTasks(const Relations& relations, const Shard& shard,
+               ValueSpill& values)
       : relations_(relations), shard_(shard), values_(values) {}
-  StagedTasks(const StagedTasks&) = delete;
-  StagedTasks& operator=(const StagedTasks&) = delete;
+  LoadingTasks(const LoadingTasks&) = delete;
+  LoadingTasks& operator=(const LoadingTasks&) = delete;
 
-  void Stage(std::unique_ptr<Activation> record);
-  bool Drop(const Task& task);  // false if it was not staged
+  void Add(std::unique_ptr<Activation> record);
+  bool Drop(const Task& task);  // false if it is not here
   bool Contains(const Task& task) const {
     const Key key = KeyOf(task);
-    return staged_.contains(key) || active_.contains(key);
+    return waiting_.contains(key) || active_.contains(key);
   }
-  std::vector<Task> Tasks() const;
+  std::vector<Task> All() const;
   int64_t size() const {
-    return static_cast<int64_t>(staged_.size() + active_.size());
+    return static_cast<int64_t>(waiting_.size() + active_.size());
   }
 
   // --- the one that is next
-  bool HasNext() const { return !staged_.empty(); }
-  const Task& Next() const { return staged_.begin()->first.second; }
-  int64_t NextHollowBytes() const;  // of its inputs
+  bool HasNext() const { return !waiting_.empty(); }
+  const Task& Next() const { return waiting_.begin()->first.second; }
+  int64_t NextSpilledBytes() const;  // of its inputs
   // It becomes active; `bytes` are reserved for its inputs and outputs.
   void StartNext(absl::Time now, int64_t bytes);
 
   // --- active ones
-  int64_t active_count() const { return static_cast<int64_t>(active_.size()); }
+  int64_t active_count() const { return std::ssize(active_); }
   int64_t reserved_bytes() const;
   // Asks again for inputs that don't come.
   void Retry(absl::Time now);
@@ -91,7 +91,7 @@ class StagedTasks {
   const Relations& relations_;
   const Shard& shard_;
   ValueSpill& values_;
-  absl::btree_map<Key, std::unique_ptr<Activation>> staged_;  // not active
+  absl::btree_map<Key, std::unique_ptr<Activation>> waiting_;  // not active
   absl::btree_map<Key, Active> active_;
   std::vector<std::unique_ptr<Activation>> returned_;  // until TakeReturned()
   std::vector<std::pair<Label, Task>> remote_;         // until TakeRemote()
@@ -99,4 +99,4 @@ class StagedTasks {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_JOB_STORAGE_STAGED_TASKS_H_
+#endif  // DOGGED_RUNTIME_JOB_STORAGE_LOADING_TASKS_H_

@@ -1,4 +1,4 @@
-#include "runtime/job/storage/staged_tasks.h"
+#include "runtime/job/storage/loading_tasks.h"
 
 namespace dogged {
 namespace {
@@ -11,60 +11,60 @@ constexpr int kTriesMax = 2;
 
 }  // namespace
 
-StagedTasks::Key StagedTasks::KeyOf(const Task& task) const {
-  const TaskClass& c =
-      relations_.program().classes[static_cast<size_t>(task.task_class)];
+LoadingTasks::Key LoadingTasks::KeyOf(const Task& task) const {
+  const TaskClass& c = relations_.ClassOf(task);
   return {-c.priority.Evaluate(task.index), task};
 }
 
-void StagedTasks::Stage(std::unique_ptr<Activation> record) {
-  staged_[KeyOf(record->task)] = std::move(record);
+void LoadingTasks::Add(std::unique_ptr<Activation> record) {
+  waiting_[KeyOf(record->task)] = std::move(record);
 }
 
-bool StagedTasks::Drop(const Task& task) {
+bool LoadingTasks::Drop(const Task& task) {
   if (size() == 0) return false;
   const Key key = KeyOf(task);
-  return staged_.erase(key) + active_.erase(key) > 0;
+  return waiting_.erase(key) + active_.erase(key) > 0;
 }
 
-std::vector<Task> StagedTasks::Tasks() const {
+std::vector<Task> LoadingTasks::All() const {
   std::vector<Task> out;
-  for (const auto& [key, record] : staged_) out.push_back(key.second);
+  for (const auto& [key, record] : waiting_) out.push_back(key.second);
   for (const auto& [key, active] : active_) out.push_back(key.second);
   return out;
 }
 
-int64_t StagedTasks::NextHollowBytes() const {
+int64_t LoadingTasks::NextSpilledBytes() const {
   int64_t bytes = 0;
-  for (const Value& input : staged_.begin()->second->inputs) {
-    if (input.IsHollow()) bytes += input.bytes();
+  for (const Value& input : waiting_.begin()->second->inputs) {
+    if (input.IsSpilled()) bytes += input.bytes();
   }
   return bytes;
 }
 
-void StagedTasks::StartNext(absl::Time now, int64_t bytes) {
-  const auto first = staged_.begin();
+void LoadingTasks::StartNext(absl::Time now, int64_t bytes) {
+  const auto first = waiting_.begin();
   const Key key = first->first;
   Active active{.record = std::move(first->second), .bytes = bytes};
-  staged_.erase(first);
+  waiting_.erase(first);
   for (const Value& input : active.record->inputs) {
-    if (input.IsHollow()) ++active.missing;
+    if (input.IsSpilled()) ++active.missing;
   }
   if (active.missing > 0) Fetch(now, active);
   active_[key] = std::move(active);
 }
 
-int64_t StagedTasks::reserved_bytes() const {
+int64_t LoadingTasks::reserved_bytes() const {
   int64_t bytes = 0;
   for (const auto& [key, active] : active_) bytes += active.bytes;
   return bytes;
 }
 
-void StagedTasks::Fill(Active& active, const Label& label, const Value& value) {
+void LoadingTasks::Fill(Active& active, const Label& label,
+                        const Value& value) {
   relations_.ForEachRequired(
       active.record->task, [&](int use, const Label& required) {
-        Value& input = active.record->inputs[static_cast<size_t>(use)];
-        if (required == label && input.IsHollow() &&
+        Value& input = active.record->inputs[use];
+        if (required == label && input.IsSpilled() &&
             input.digest() == value.digest()) {
           input = value;
           --active.missing;
@@ -73,21 +73,21 @@ void StagedTasks::Fill(Active& active, const Label& label, const Value& value) {
       });
 }
 
-void StagedTasks::Fetch(absl::Time now, Active& active) {
+void LoadingTasks::Fetch(absl::Time now, Active& active) {
   ++active.tries;
   active.next_try = now + active.tries * kRetryInterval;
-  std::vector<Label> hollow;
-  relations_.ForEachRequired(
-      active.record->task, [&](int use, const Label& label) {
-        if (active.record->inputs[static_cast<size_t>(use)].IsHollow()) {
-          hollow.push_back(label);
-        }
-      });
-  for (const Label& label : hollow) {
-    const LabelEntry* entry = shard_.Find(label);
-    if (entry == nullptr || entry->value.IsNone()) {
+  std::vector<Label> spilled;
+  relations_.ForEachRequired(active.record->task,
+                             [&](int use, const Label& label) {
+                               if (active.record->inputs[use].IsSpilled()) {
+                                 spilled.push_back(label);
+                               }
+                             });
+  for (const Label& label : spilled) {
+    const LabelEntry* entry = shard_.FindBound(label);
+    if (entry == nullptr) {
       remote_.emplace_back(label, active.record->task);
-    } else if (entry->value.IsHollow()) {
+    } else if (entry->value.IsSpilled()) {
       values_.Load(label, {});
     } else {
       Fill(active, label, entry->value);
@@ -95,7 +95,7 @@ void StagedTasks::Fetch(absl::Time now, Active& active) {
   }
 }
 
-void StagedTasks::Retry(absl::Time now) {
+void LoadingTasks::Retry(absl::Time now) {
   for (auto it = active_.begin(); it != active_.end();) {
     Active& active = it->second;
     if (active.missing > 0 && active.next_try <= now) {
@@ -110,13 +110,13 @@ void StagedTasks::Retry(absl::Time now) {
   }
 }
 
-void StagedTasks::Offer(const Label& label, const Value& value) {
+void LoadingTasks::Offer(const Label& label, const Value& value) {
   for (auto& [key, active] : active_) {
     if (active.missing > 0) Fill(active, label, value);
   }
 }
 
-std::vector<std::unique_ptr<Activation>> StagedTasks::TakeReady() {
+std::vector<std::unique_ptr<Activation>> LoadingTasks::TakeReady() {
   std::vector<std::unique_ptr<Activation>> ready;
   for (auto it = active_.begin(); it != active_.end();) {
     if (it->second.missing > 0) {
@@ -129,8 +129,8 @@ std::vector<std::unique_ptr<Activation>> StagedTasks::TakeReady() {
   return ready;
 }
 
-void StagedTasks::ReplaceInputs(Visit visit) {
-  for (auto& [key, record] : staged_) {
+void LoadingTasks::ReplaceInputs(Visit visit) {
+  for (auto& [key, record] : waiting_) {
     for (Value& input : record->inputs) {
       if (!input.IsNone()) input = visit(input);
     }

@@ -1,6 +1,7 @@
-// A node of a simulated cluster: an agent and its ports.
-#ifndef DOGGED_RUNTIME_SIM_CLUSTER_NODE_H_
-#define DOGGED_RUNTIME_SIM_CLUSTER_NODE_H_
+// SimNode: an incarnation of a simulated process: an agent and its ports, or
+// what is left of them.
+#ifndef DOGGED_RUNTIME_SIM_NODE_H_
+#define DOGGED_RUNTIME_SIM_NODE_H_
 
 #include <cstdint>
 #include <memory>
@@ -12,15 +13,15 @@
 #include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
 #include "runtime/sim/background.h"
-#include "runtime/sim/cluster.h"
 #include "runtime/sim/disk.h"
 #include "runtime/sim/executor.h"
 #include "runtime/sim/network.h"
 #include "runtime/sim/shared_memory.h"
+#include "runtime/sim/sickness.h"
 
 namespace dogged {
 
-struct Cluster::Node {
+struct SimNode {
   AgentId id;
   int place = 0;  // of the process: its incarnations share address and contacts
   std::shared_ptr<Contacts> contacts;
@@ -40,7 +41,7 @@ struct Cluster::Node {
   std::shared_ptr<const View> view;  // as of its last pass
   bool crashed = false;
   bool paused = false;
-  bool woken = false;  // a RunNode event is in the queue
+  bool woken = false;  // an event that runs it is in the queue
   bool leaving = false;
   absl::Time told_to_leave;
   bool foreign = false;  // of another numeric class than the job
@@ -49,4 +50,4 @@ struct Cluster::Node {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_SIM_CLUSTER_NODE_H_
+#endif  // DOGGED_RUNTIME_SIM_NODE_H_

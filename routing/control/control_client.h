@@ -1,0 +1,69 @@
+// ControlClient: the command line's side of the control port
+// (control_socket.h). It blocks, up to a deadline.
+#ifndef DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
+#define DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/base/bytes.h"
+
+namespace dogged {
+
+struct ControlFrame {
+  uint8_t type = 0;
+  Bytes body;
+};
+
+// A connection to an agent, as a client has it.
+class ControlCaller {
+ public:
+  virtual ~ControlCaller() = default;
+
+  // Errors: kUnavailable if the connection broke, kDeadlineExceeded; after
+  // either the caller is of no more use.
+  virtual absl::Status Send(uint8_t type, absl::string_view body,
+                            absl::Duration timeout) = 0;
+  // The next frame. Errors as of Send, but after kDeadlineExceeded it may be
+  // called again; kInvalidArgument for bytes that are no frame.
+  virtual absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) = 0;
+  // Send, then Receive.
+  virtual absl::StatusOr<ControlFrame> Call(uint8_t type,
+                                            absl::string_view body,
+                                            absl::Duration timeout) = 0;
+};
+
+class ControlClient : public ControlCaller {
+ public:
+  // Errors: kInvalidArgument for a malformed address; kUnavailable, naming
+  // the address, if nobody answers there within `timeout`.
+  static absl::StatusOr<std::unique_ptr<ControlClient>> Connect(
+      absl::string_view address, absl::Duration timeout);
+  ~ControlClient() override;
+  ControlClient(const ControlClient&) = delete;
+  ControlClient& operator=(const ControlClient&) = delete;
+
+  absl::Status Send(uint8_t type, absl::string_view body,
+                    absl::Duration timeout) override;
+  absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) override;
+  absl::StatusOr<ControlFrame> Call(uint8_t type, absl::string_view body,
+                                    absl::Duration timeout) override;
+  const std::string& address() const { return address_; }
+
+ private:
+  ControlClient(int fd, std::string address)
+      : fd_(fd), address_(std::move(address)) {}
+  int fd_;
+  std::string address_;
+  std::string received_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_

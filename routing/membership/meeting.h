@@ -1,0 +1,39 @@
+// Meeting: what two agents tell each other as they meet over the control port,
+// and which of two sides gives way (see membership.h). Plain data.
+#ifndef DOGGED_ROUTING_MEMBERSHIP_MEETING_H_
+#define DOGGED_ROUTING_MEMBERSHIP_MEETING_H_
+
+#include <cstdint>
+#include <string>
+
+#include "routing/membership/gossip_codec.h"
+#include "routing/membership/view.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/ids.h"
+
+namespace dogged {
+
+// How a meeting ends for the side that was asked: the first byte of its answer.
+enum class Meeting : uint8_t { kMerged = 0, kTheyGiveWay = 1, kWeGiveWay = 2 };
+
+// Facts of an agent as it tells them in a meeting.
+struct MeetingSnapshot {
+  AgentId from;
+  ViewDigest view;
+  GossipNews news;   // facts of members, and records
+  GossipNews named;  // candidates
+
+  void EncodeTo(Encoder& encoder) const;
+  // A malformed snapshot marks the decoder as failed.
+  static MeetingSnapshot DecodeFrom(Decoder& decoder);
+
+  // At its control port; empty if it does not say.
+  std::string AddressOfSender() const;
+  // Its side is larger than `ours`, or has the larger digest, and goes on where
+  // the two can't become one.
+  bool Outweighs(const View& ours) const;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_MEMBERSHIP_MEETING_H_
