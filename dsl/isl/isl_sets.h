@@ -1,7 +1,8 @@
-// The sets and maps of a program as isl objects, and the way back. Part of
-// the isl adapter (target dogged_dsl_isl): nothing else includes this header.
-#ifndef DOGGED_DSL_ISL_ANALYSIS_ISL_SETS_H_
-#define DOGGED_DSL_ISL_ANALYSIS_ISL_SETS_H_
+// IslSets: the sets and maps of a program as isl objects, and the way back.
+// Part of the isl adapter (target dogged_dsl_isl): nothing else includes this
+// header.
+#ifndef DOGGED_DSL_ISL_ISL_SETS_H_
+#define DOGGED_DSL_ISL_ISL_SETS_H_
 
 #include <isl/cpp.h>
 
@@ -30,6 +31,20 @@ class IslContext {
   isl_ctx* context_;
 };
 
+// OperationBudget: computations take at most `operations_max` steps while it
+// lives; then the context has its own bound again, and counts anew.
+class OperationBudget {
+ public:
+  OperationBudget(isl::ctx context, uint64_t operations_max);
+  ~OperationBudget();
+  OperationBudget(const OperationBudget&) = delete;
+  OperationBudget& operator=(const OperationBudget&) = delete;
+
+ private:
+  isl_ctx* context_;
+  uint64_t operations_max_before_;
+};
+
 // Task class k is tuple T<k>, array a is tuple A<a>.
 class IslSets {
  public:
@@ -39,6 +54,8 @@ class IslSets {
           bool symbolic);
 
   static constexpr int64_t kSymbolicMin = 8;
+
+  isl::ctx context() const { return context_; }
 
   isl::set TaskDomain(int32_t task_class) const;
   // Points of a task to the labels that they create and use; `domain` is that
@@ -107,27 +124,6 @@ class IslSets {
   std::vector<std::optional<isl::set>> declared_;  // by array
 };
 
-// `set` with fewer pieces. isl 0.25's own coalescing merges pieces with
-// different strides wrongly ({2, 3} and {1, 3, 5} to 1..5, met in a random
-// test), so its result counts only if it is equal; nor does one that merges
-// them by rounding, (x odd and t < T) or (x even and t > 0) for example, for no
-// guard can say that.
-isl::set Coalesced(const isl::set& set);
-
-// The values that a one-dimensional constant set of points shares: index d of
-// every point of `set`; none if they differ.
-std::optional<int64_t> SharedValue(const isl::set& set, int d);
-// Least and greatest value of index d; none if `set` is empty or unbounded.
-std::optional<int64_t> Least(const isl::set& set, int d);
-std::optional<int64_t> Greatest(const isl::set& set, int d);
-// How far values of index d are apart, whatever the others are; at least 1.
-int64_t Stride(const isl::set& set, int d);
-inline IndexVector ToIndex(const std::vector<int64_t>& point) {
-  return IndexVector(absl::Span<const int64_t>(point));
-}
-// The lexicographically least point; `set` has one, and no parameters.
-std::vector<int64_t> FirstPoint(const isl::set& set);
-
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_DSL_ISL_ANALYSIS_ISL_SETS_H_
+#endif  // DOGGED_DSL_ISL_ISL_SETS_H_

@@ -1,4 +1,4 @@
-#include "dsl/isl/analysis_isl_sets.h"
+#include "dsl/isl/isl_sets.h"
 
 #include <isl/constraint.h>
 #include <isl/ctx.h>
@@ -12,63 +12,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "dsl/check/repeat.h"
+#include "dsl/isl/set_queries.h"
 
 namespace dogged::dsl {
 namespace {
 
-// A C object with the function that frees it.
 constexpr int kTightenMax = 16;  // a condition's divisor, and no more
-
-template <typename T, T* (*Free)(T*)>
-struct Deleter {
-  void operator()(T* object) const { Free(object); }
-};
-using Val = std::unique_ptr<isl_val, Deleter<isl_val, isl_val_free>>;
-
-// The value as an integer; none if it is not one, or too large for an index.
-std::optional<int64_t> IntegerOf(isl_val* value) {
-  const Val owned(value);
-  if (!owned || isl_val_is_int(owned.get()) != isl_bool_true) {
-    return std::nullopt;
-  }
-  if (isl_val_cmp_si(owned.get(), 1L << 50) > 0 ||
-      isl_val_cmp_si(owned.get(), -(1L << 50)) < 0) {
-    return std::nullopt;
-  }
-  return isl_val_get_num_si(owned.get());
-}
-
-int Dimensions(const isl::set& set) {
-  return static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
-}
-
-bool HasDivs(const isl::set& set) {
-  bool out = false;
-  set.foreach_basic_set([&out](const isl::basic_set& piece) {
-    out = out || isl_basic_set_dim(piece.get(), isl_dim_div) > 0;
-  });
-  return out;
-}
-
-// Whether an inequality has a div, the rest of a division: a guard can't.
-bool HasFloors(const isl::set& set) {
-  const auto visit = [](isl_constraint* c, void* user) -> isl_stat {
-    const bool is_inequality = isl_constraint_is_equality(c) == isl_bool_false;
-    for (int e = 0; e < isl_constraint_dim(c, isl_dim_div); ++e) {
-      *static_cast<bool*>(user) |=
-          is_inequality &&
-          isl_constraint_involves_dims(c, isl_dim_div, static_cast<unsigned>(e),
-                                       1) == isl_bool_true;
-    }
-    isl_constraint_free(c);
-    return isl_stat_ok;
-  };
-  bool out = false;
-  set.foreach_basic_set([&](const isl::basic_set& piece) {
-    isl_basic_set_foreach_constraint(piece.get(), visit, &out);
-  });
-  return out;
-}
 
 // `hull` cut off at the first and the last point of `set`: isl's simple hull
 // keeps bounds that conditions such as x % 3 != 0 move inwards.
@@ -102,6 +53,19 @@ IslContext::IslContext(uint64_t operations_max) : context_(isl_ctx_alloc()) {
 }
 
 IslContext::~IslContext() { isl_ctx_free(context_); }
+
+OperationBudget::OperationBudget(isl::ctx context, uint64_t operations_max)
+    : context_(context.get()),
+      operations_max_before_(isl_ctx_get_max_operations(context_)) {
+  isl_ctx_reset_operations(context_);
+  isl_ctx_set_max_operations(context_, operations_max);
+}
+
+OperationBudget::~OperationBudget() {
+  isl_ctx_reset_error(context_);
+  isl_ctx_reset_operations(context_);
+  isl_ctx_set_max_operations(context_, operations_max_before_);
+}
 
 IslSets::IslSets(const CheckedProgram& program, const IslContext& context,
                  bool symbolic)
@@ -306,7 +270,7 @@ std::vector<CheckedConstraint> IslSets::ConstraintsOf(
     LinearForm& form = constraint.form;
     bool is_good = true;
     const auto take = [&is_good](isl_val* value) {
-      const auto number = IntegerOf(value);
+      const auto number = TakeInteger(value);
       is_good = is_good && number;
       return number.value_or(0);
     };
@@ -458,42 +422,67 @@ isl::set IslSets::Beyond(int32_t array, int d, const LinearForm& form,
               absl::StrCat("i", d, is_below ? " < " : " > ", Text(bound)));
 }
 
-isl::set Coalesced(const isl::set& set) {
-  const isl::set out = set.coalesce();
-  return !HasFloors(out) && out.is_equal(set) ? out : set;
+isl::map IslSets::NotYet(int32_t k, int32_t l) const {
+  const CheckedRepeat& repeat = *program_.repeat;
+  // As text, of the indices from `first` on.
+  const auto time = [&](int32_t of, size_t first) {
+    const CheckedTask& task = program_.tasks[static_cast<size_t>(of)];
+    const AffineExpr expr =
+        TimeOf(task.domain, program_).value_or(AffineExpr());
+    std::string out = absl::StrCat(expr.constant);
+    for (size_t d = 0; d < task.domain.dimensions.size(); ++d) {
+      absl::StrAppend(&out, " + ", expr.coefficients[d], "*i", first + d);
+    }
+    return out;
+  };
+  const auto tuple = [&](int32_t of, size_t first) {
+    std::vector<std::string> dims;
+    const auto& task = program_.tasks[static_cast<size_t>(of)];
+    for (size_t d = 0; d < task.domain.dimensions.size(); ++d) {
+      dims.push_back(absl::StrCat("i", first + d));
+    }
+    return absl::StrCat(TaskTuple(of), "[", absl::StrJoin(dims, ", "), "]");
+  };
+  const size_t own =
+      program_.tasks[static_cast<size_t>(k)].domain.dimensions.size();
+  const int64_t last =
+      program_.parameters[static_cast<size_t>(repeat.parameter)].integer;
+  const std::string round =
+      absl::StrCat(repeat.first, " + ", repeat.step, "*s");
+  return isl::map(
+      context_, absl::StrCat("{ ", tuple(k, 0), " -> ", tuple(l, own),
+                             " : exists s : s >= 0 and ", round, " <= ", last,
+                             " and ", round, " >= ", time(k, 0), " and ", round,
+                             " < ", time(l, own), " }"));
 }
 
-std::optional<int64_t> Least(const isl::set& set, int d) {
-  return IntegerOf(isl_set_dim_min_val(set.copy(), d));
-}
-
-std::optional<int64_t> Greatest(const isl::set& set, int d) {
-  return IntegerOf(isl_set_dim_max_val(set.copy(), d));
-}
-
-int64_t Stride(const isl::set& set, int d) {
-  isl_set* shadow =
-      isl_set_project_out(set.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
-                          static_cast<unsigned>(Dimensions(set) - d - 1));
-  shadow =
-      isl_set_project_out(shadow, isl_dim_set, 0, static_cast<unsigned>(d));
-  const isl::set values = isl::manage(shadow);
-  return std::max<int64_t>(
-      1, IntegerOf(isl_set_get_stride(values.get(), 0)).value_or(1));
-}
-
-std::optional<int64_t> SharedValue(const isl::set& set, int d) {
-  const auto least = Least(set, d);
-  return least == Greatest(set, d) ? least : std::nullopt;
-}
-
-std::vector<int64_t> FirstPoint(const isl::set& set) {
-  const isl::set first = set.lexmin();
-  std::vector<int64_t> out;
-  for (int d = 0; d < Dimensions(first); ++d) {
-    out.push_back(Least(first, d).value_or(0));
+isl::set IslSets::WantedAtSomeEnd(const CheckedResult& result) const {
+  const auto labels_in = [&result](const IslSets& sets) {
+    return sets.RefMap("R", result.domain.dimensions.size(), result.ref)
+        .intersect_domain(sets.Points("R", result.domain))
+        .range();
+  };
+  if (!program_.repeat) return labels_in(*this);
+  const CheckedRepeat& repeat = *program_.repeat;
+  const auto& parameter =
+      program_.parameters[static_cast<size_t>(repeat.parameter)];
+  IslSets sets = *this;
+  sets.has_ends_ = true;
+  sets.prefix_ = prefix_.empty()
+                     ? "[r] -> "
+                     : absl::StrCat("[r, ", absl::StripPrefix(prefix_, "["));
+  absl::StrAppend(&sets.assumption_, " and ", repeat.first, " <= r and (r - ",
+                  repeat.first, ") mod ", repeat.step, " = 0 and r <= ",
+                  symbolic_ && !parameter.is_fixed
+                      ? absl::StrCat("p", repeat.parameter)
+                      : absl::StrCat(parameter.integer));
+  isl_set* labels = labels_in(sets).release();
+  const int r = isl_set_find_dim_by_name(labels, isl_dim_param, "r");
+  if (r >= 0) {
+    labels =
+        isl_set_project_out(labels, isl_dim_param, static_cast<unsigned>(r), 1);
   }
-  return out;
+  return isl::manage(labels);
 }
 
 }  // namespace dogged::dsl
