@@ -1,5 +1,6 @@
 #include "dsl/ir/tile_bodies.h"
 
+#include "dsl/ir/tile_plan_codec.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -23,7 +24,7 @@ absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
 
 absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec) {
   Decoder in(spec.body);
-  TilePlan plan = TilePlan::Decode(in);
+  TilePlan plan = DecodeTilePlan(in);
   DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
   return plan;
 }

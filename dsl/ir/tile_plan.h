@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "dsl/ir/kernel_ir.h"
-#include "runtime/base/codec.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
@@ -187,10 +186,6 @@ struct TilePlan {
   bool IsTile(const IndexVector& tile) const;
   // The directions in which some tile gives a strip away, in order.
   std::vector<IndexVector> Directions() const;
-
-  void Encode(Encoder& out) const;
-  // Fails `in` where a number is none that a compiler gives.
-  static TilePlan Decode(Decoder& in);
 };
 
 // HaloWidths: how far beyond its tile each piece is computed, so that the tile

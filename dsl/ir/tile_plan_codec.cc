@@ -1,10 +1,9 @@
-// TilePlan as bytes. They may come from anybody: a plan that was decoded never
-// goes beyond its arrays when it runs, and its cost is bounded.
+#include "dsl/ir/tile_plan_codec.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "dsl/ir/integer_codec.h"
-#include "dsl/ir/tile_plan.h"
 
 namespace dogged::dsl {
 namespace {
@@ -299,30 +298,30 @@ bool IsValid(const TilePlan& plan) {
 
 }  // namespace
 
-void TilePlan::Encode(Encoder& out) const {
-  PutBox(out, space);
-  PutIntegers(out, widths);
-  PutIntegers(out, counts);
-  out.PutSigned(first_level);
-  out.PutSigned(base_level);
-  out.PutSigned(last_level);
-  out.PutSigned(depth);
-  out.PutSigned(round_first);
-  out.PutSigned(round_step);
-  out.PutSigned(slab_points);
-  out.PutVarint(fields.size());
-  for (const TileField& field : fields) EncodeField(field, out);
-  out.PutVarint(inputs.size());
-  for (const TileInput& input : inputs) {
+void EncodeTilePlan(const TilePlan& plan, Encoder& out) {
+  PutBox(out, plan.space);
+  PutIntegers(out, plan.widths);
+  PutIntegers(out, plan.counts);
+  out.PutSigned(plan.first_level);
+  out.PutSigned(plan.base_level);
+  out.PutSigned(plan.last_level);
+  out.PutSigned(plan.depth);
+  out.PutSigned(plan.round_first);
+  out.PutSigned(plan.round_step);
+  out.PutSigned(plan.slab_points);
+  out.PutVarint(plan.fields.size());
+  for (const TileField& field : plan.fields) EncodeField(field, out);
+  out.PutVarint(plan.inputs.size());
+  for (const TileInput& input : plan.inputs) {
     out.PutSigned(input.position);
     out.PutU8(static_cast<uint8_t>(input.element));
     PutBox(out, input.box);
   }
-  out.PutVarint(pieces.size());
-  for (const TilePiece& piece : pieces) EncodePiece(piece, out);
+  out.PutVarint(plan.pieces.size());
+  for (const TilePiece& piece : plan.pieces) EncodePiece(piece, out);
 }
 
-TilePlan TilePlan::Decode(Decoder& in) {
+TilePlan DecodeTilePlan(Decoder& in) {
   TilePlan out;
   out.space = GetBox(in);
   out.widths = GetIntegers<int64_t>(in);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dsl/ir/tile_plan.h"
+#include "runtime/base/codec.h"
 
 namespace dogged::dsl {
 
