@@ -1,4 +1,4 @@
-#include "runtime/exec/kernels/helper_process.h"
+#include "runtime/exec/kernels/kernel_call_server.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/exec/kernels/c_kernel.h"
-#include "runtime/exec/kernels/helper_messages.h"
-#include "runtime/exec/kernels/helper_region.h"
+#include "runtime/exec/kernels/kernel_process_messages.h"
+#include "runtime/exec/kernels/kernel_region.h"
 
 namespace dogged {
 namespace {
@@ -43,18 +43,18 @@ FaultState& StateOfFaults() {
 extern "C" void HandleFault(int number, siginfo_t* info, void*) {
   const FaultState& state = StateOfFaults();
   const auto* address = static_cast<const char*>(info->si_addr);
-  HelperReply reply{.kind = HelperReply::Kind::kFault};
+  ProcessReply reply{.kind = ProcessReply::Kind::kFault};
   if (address >= state.region && address < state.region + state.region_bytes) {
-    reply.place = HelperReply::Place::kRegion;
+    reply.place = ProcessReply::Place::kRegion;
     reply.offset = static_cast<uint64_t>(address - state.region);
   } else if (address < state.stack_top && state.stack_bytes > 0 &&
              state.stack_top - address < state.stack_bytes) {
-    reply.place = HelperReply::Place::kStack;
+    reply.place = ProcessReply::Place::kStack;
   }
-  const HelperReply::Head head = reply.EncodeHead();
+  const ProcessReply::Head head = reply.EncodeHead();
   const bool is_fault = info->si_code > 0;  // not sent by a process
   if (is_fault &&
-      send(kHelperSocket, head.data(), head.size(), MSG_NOSIGNAL) < 0) {
+      send(kProcessSocket, head.data(), head.size(), MSG_NOSIGNAL) < 0) {
     _exit(1);  // nobody is there
   }
   signal(number, SIG_DFL);
@@ -82,37 +82,38 @@ void CatchFaults() {
 
 // Empty at the end.
 std::string Receive() {
-  std::array<char, kHelperMessageBytesMax> buffer;
+  std::array<char, kProcessMessageBytesMax> buffer;
   ssize_t size = 0;
   do {
-    size = recv(kHelperSocket, buffer.data(), buffer.size(), 0);
+    size = recv(kProcessSocket, buffer.data(), buffer.size(), 0);
   } while (size < 0 && errno == EINTR);
   return std::string(buffer.data(),
                      static_cast<size_t>(std::max<ssize_t>(0, size)));
 }
 
-bool Reply(const HelperReply& reply) {
+bool Reply(const ProcessReply& reply) {
   const std::string message = reply.Encode();
-  return send(kHelperSocket, message.data(), message.size(), MSG_NOSIGNAL) >= 0;
+  return send(kProcessSocket, message.data(), message.size(), MSG_NOSIGNAL) >=
+         0;
 }
 
 // The functions of the library, or its defect in words.
-HelperReply Load(absl::Span<const std::string> names,
-                 std::vector<void*>& functions) {
-  const std::string path = absl::StrCat("/proc/self/fd/", kHelperLibrary);
+ProcessReply Load(absl::Span<const std::string> names,
+                  std::vector<void*>& functions) {
+  const std::string path = absl::StrCat("/proc/self/fd/", kProcessLibrary);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): it is per thread in glibc.
     std::string why = dlerror();
     // The name of a descriptor means nothing to users.
     if (absl::StartsWith(why, path)) why = why.substr(path.size() + 2);
-    return {.kind = HelperReply::Kind::kWrong,
+    return {.kind = ProcessReply::Kind::kWrong,
             .words = absl::StrCat(": can't be loaded: ", why)};
   }
   for (const std::string& name : names) {
     functions.push_back(dlsym(library, name.c_str()));
     if (functions.back() == nullptr) {
-      return {.kind = HelperReply::Kind::kWrong,
+      return {.kind = ProcessReply::Kind::kWrong,
               .words = absl::StrCat(" has no function ", name)};
     }
   }
@@ -122,15 +123,15 @@ HelperReply Load(absl::Span<const std::string> names,
 class CallServer {
  public:
   explicit CallServer(std::vector<void*> functions)
-      : functions_(std::move(functions)), region_(kHelperRegion) {}
+      : functions_(std::move(functions)), region_(kProcessRegion) {}
 
-  HelperReply Run(const HelperCall& call) {
+  ProcessReply Run(const ProcessCall& call) {
     if (call.function >= functions_.size()) {
-      return {.kind = HelperReply::Kind::kWrong, .words = "is not known"};
+      return {.kind = ProcessReply::Kind::kWrong, .words = "is not known"};
     }
     if (call.blocks != guarded_) {
       if (!region_.Guard(call.region_bytes, call.blocks)) {
-        return {.kind = HelperReply::Kind::kNoMemory};
+        return {.kind = ProcessReply::Kind::kNoMemory};
       }
       guarded_ = call.blocks;
       StateOfFaults().region = region_.At(0);
@@ -144,9 +145,9 @@ class CallServer {
                       .type = call.types[b],
                       .shape = call.shapes[b]});
     }
-    HelperReply reply;
+    ProcessReply reply;
     reply.words = CallC(functions_[call.function], in, out, call.numbers);
-    if (!reply.words.empty()) reply.kind = HelperReply::Kind::kWrong;
+    if (!reply.words.empty()) reply.kind = ProcessReply::Kind::kWrong;
     return reply;
   }
 
@@ -162,11 +163,11 @@ bool ServeKernelCalls(int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   int type = 0;
   socklen_t size = sizeof(type);
-  if (getsockopt(kHelperSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+  if (getsockopt(kProcessSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
       type != SOCK_SEQPACKET) {
     return false;
   }
-  for (const int fd : {kHelperSocket, kHelperRegion, kHelperLibrary}) {
+  for (const int fd : {kProcessSocket, kProcessRegion, kProcessLibrary}) {
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return false;
   }
   if (getppid() != parent) return true;  // it ended before it could be told
@@ -176,13 +177,13 @@ bool ServeKernelCalls(int parent) {
   if (!names.ok()) return false;
   CatchFaults();
   std::vector<void*> functions;
-  const HelperReply loaded = Load(*names, functions);
-  if (!Reply(loaded) || loaded.kind != HelperReply::Kind::kDone) return true;
+  const ProcessReply loaded = Load(*names, functions);
+  if (!Reply(loaded) || loaded.kind != ProcessReply::Kind::kDone) return true;
   CallServer server(std::move(functions));
   while (true) {
     const std::string message = Receive();
     if (message.empty()) return true;
-    const auto call = HelperCall::Decode(message);
+    const auto call = ProcessCall::Decode(message);
     if (!call.ok() || !Reply(server.Run(*call))) return true;
   }
 }

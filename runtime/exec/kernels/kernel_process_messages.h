@@ -1,7 +1,7 @@
-// Messages between an agent and a kernel helper, a process that runs kernels
+// Messages between an agent and a kernel process, which runs kernels
 // for it: one each way for the library, then for each call.
-#ifndef DOGGED_RUNTIME_EXEC_KERNELS_HELPER_MESSAGES_H_
-#define DOGGED_RUNTIME_EXEC_KERNELS_HELPER_MESSAGES_H_
+#ifndef DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_PROCESS_MESSAGES_H_
+#define DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_PROCESS_MESSAGES_H_
 
 #include <array>
 #include <cstdint>
@@ -12,20 +12,20 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/base/value.h"
-#include "runtime/exec/kernels/helper_region.h"
+#include "runtime/exec/kernels/kernel_region.h"
 
 namespace dogged {
 
-// The descriptors that a helper begins with, beside the standard three.
-constexpr int kHelperSocket = 3;
-constexpr int kHelperRegion = 4;
-constexpr int kHelperLibrary = 5;
+// The descriptors that a kernel process begins with, beside the standard three.
+constexpr int kProcessSocket = 3;
+constexpr int kProcessRegion = 4;
+constexpr int kProcessLibrary = 5;
 
 // No message is larger.
-constexpr size_t kHelperMessageBytesMax = size_t{64} << 10;
+constexpr size_t kProcessMessageBytesMax = size_t{64} << 10;
 
-// To a helper: run this.
-struct HelperCall {
+// To a kernel process: run this.
+struct ProcessCall {
   uint64_t function = 0;  // of those it was told to find
   int64_t region_bytes = 0;
   std::vector<RegionBlock> blocks;  // first inputs, then outputs
@@ -34,11 +34,11 @@ struct HelperCall {
   std::vector<double> numbers;
 
   std::string Encode() const;
-  static absl::StatusOr<HelperCall> Decode(absl::string_view message);
+  static absl::StatusOr<ProcessCall> Decode(absl::string_view message);
 };
 
-// From a helper: the library is there, or the call has returned.
-struct HelperReply {
+// From a kernel process: the library is there, or the call has returned.
+struct ProcessReply {
   enum class Kind : uint8_t {
     kDone,      // all is well
     kWrong,     // `words` name the defect of the library or the call
@@ -57,7 +57,7 @@ struct HelperReply {
   // Fit for signal handlers.
   Head EncodeHead() const;
   std::string Encode() const;
-  static absl::StatusOr<HelperReply> Decode(absl::string_view message);
+  static absl::StatusOr<ProcessReply> Decode(absl::string_view message);
 };
 
 std::string EncodeNames(absl::Span<const std::string> names);
@@ -65,4 +65,4 @@ absl::StatusOr<std::vector<std::string>> DecodeNames(absl::string_view message);
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_EXEC_KERNELS_HELPER_MESSAGES_H_
+#endif  // DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_PROCESS_MESSAGES_H_

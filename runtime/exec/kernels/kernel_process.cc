@@ -1,4 +1,4 @@
-#include "runtime/exec/kernels/kernel_helper.h"
+#include "runtime/exec/kernels/kernel_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,11 +22,11 @@ extern char** environ;
 namespace dogged {
 namespace {
 
-// Above all descriptors that a helper begins with, none of which overwrites a
-// descriptor made there.
+// Above all descriptors that a kernel process begins with, none of which
+// overwrites a descriptor made there.
 constexpr int kDescriptorsMin = 16;
 
-// `fd` above the numbers that a helper has; `fd` itself is closed.
+// `fd` above the numbers that a kernel process has; `fd` itself is closed.
 int MovedUp(int fd) {
   const int out = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, kDescriptorsMin);
   if (fd >= 0) close(fd);
@@ -52,20 +52,20 @@ std::string PlaceWords(const RegionPlace& place, const NativeCall& call) {
                       call.names[place.block]);
 }
 
-HelperOutcome OutcomeOf(HelperReply reply) {
+ProcessOutcome OutcomeOf(ProcessReply reply) {
   switch (reply.kind) {
-    case HelperReply::Kind::kDone:
+    case ProcessReply::Kind::kDone:
       return {};
-    case HelperReply::Kind::kNoMemory:
-      return {.kind = HelperOutcome::Kind::kNoMemory};
+    case ProcessReply::Kind::kNoMemory:
+      return {.kind = ProcessOutcome::Kind::kNoMemory};
     default:
-      return {HelperOutcome::Kind::kWrong, std::move(reply.words)};
+      return {ProcessOutcome::Kind::kWrong, std::move(reply.words)};
   }
 }
 
 int Spawn(const std::string& program, const std::string& name,
           const std::array<int, 3>& descriptors, int& pid) {
-  std::vector<std::string> words = {"dogged", "kernel-helper",
+  std::vector<std::string> words = {"dogged", "kernel-process",
                                     absl::StrCat(getpid()), name};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -76,7 +76,7 @@ int Spawn(const std::string& program, const std::string& name,
                                    O_RDONLY, 0);
   // Output that kernels print is no result of the program.
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  int number = kHelperSocket;
+  int number = kProcessSocket;
   for (const int fd : descriptors) {
     posix_spawn_file_actions_adddup2(&actions, fd, number++);
   }
@@ -105,10 +105,10 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) close(fd_);
 }
 
-KernelHelper::KernelHelper(int pid, int socket, int region)
+KernelProcess::KernelProcess(int pid, int socket, int region)
     : pid_(pid), socket_(socket), region_fd_(region), region_(region) {}
 
-absl::StatusOr<std::unique_ptr<KernelHelper>> KernelHelper::Start(
+absl::StatusOr<std::unique_ptr<KernelProcess>> KernelProcess::Start(
     const std::string& program, const std::string& name, int library) {
   std::array<int, 2> ends = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -122,23 +122,23 @@ absl::StatusOr<std::unique_ptr<KernelHelper>> KernelHelper::Start(
       std::min({own_end, its_end.get(), region}) < 0
           ? EMFILE
           : Spawn(program, name, {its_end.get(), region, library}, pid);
-  // The helper owns the descriptors, also if there is no process.
-  std::unique_ptr<KernelHelper> out(new KernelHelper(pid, own_end, region));
+  // The object owns the descriptors, also if there is no process.
+  std::unique_ptr<KernelProcess> out(new KernelProcess(pid, own_end, region));
   if (error == 0) return out;
   out->pid_ = 0;
   return Refused(program, error);
 }
 
-KernelHelper::~KernelHelper() { Reap(); }
+KernelProcess::~KernelProcess() { Reap(); }
 
-void KernelHelper::Cut() const { shutdown(socket_.get(), SHUT_RDWR); }
+void KernelProcess::Cut() const { shutdown(socket_.get(), SHUT_RDWR); }
 
-bool KernelHelper::Send(const std::string& message) const {
+bool KernelProcess::Send(const std::string& message) const {
   return send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL) >= 0;
 }
 
-std::string KernelHelper::Receive() const {
-  std::array<char, kHelperMessageBytesMax> buffer;
+std::string KernelProcess::Receive() const {
+  std::array<char, kProcessMessageBytesMax> buffer;
   ssize_t size = 0;
   do {
     size = recv(socket_.get(), buffer.data(), buffer.size(), 0);
@@ -147,10 +147,10 @@ std::string KernelHelper::Receive() const {
                      static_cast<size_t>(std::max<ssize_t>(0, size)));
 }
 
-std::string KernelHelper::Reap() {
+std::string KernelProcess::Reap() {
   if (pid_ == 0) return "";
-  // The signal changes nothing for a helper that has ended by itself; any other
-  // has closed its end of the socket.
+  // The signal changes nothing for a process that has ended by itself; any
+  // other has closed its end of the socket.
   siginfo_t ended = {};
   waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG);
   kill(-pid_, SIGKILL);
@@ -165,8 +165,8 @@ std::string KernelHelper::Reap() {
                       WEXITSTATUS(status));
 }
 
-HelperOutcome KernelHelper::Load(absl::Span<const std::string> functions,
-                                 absl::Duration timeout, int interrupt) {
+ProcessOutcome KernelProcess::Load(absl::Span<const std::string> functions,
+                                   absl::Duration timeout, int interrupt) {
   std::array<pollfd, 2> waits = {
       pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
       pollfd{.fd = interrupt, .events = POLLIN, .revents = 0}};
@@ -178,28 +178,28 @@ HelperOutcome KernelHelper::Load(absl::Span<const std::string> functions,
     } while (ready < 0 && errno == EINTR);
   }
   if (ready == 0) {
-    return {HelperOutcome::Kind::kWrong,
+    return {ProcessOutcome::Kind::kWrong,
             absl::StrCat(": not loaded after ", absl::FormatDuration(timeout))};
   }
   const auto reply =
-      HelperReply::Decode(waits[0].revents == 0 ? "" : Receive());
-  if (reply.ok() && reply->kind != HelperReply::Kind::kFault) {
+      ProcessReply::Decode(waits[0].revents == 0 ? "" : Receive());
+  if (reply.ok() && reply->kind != ProcessReply::Kind::kFault) {
     return OutcomeOf(*reply);
   }
   if (reply.ok()) Receive();  // the signal comes after its announcement
-  return {HelperOutcome::Kind::kDied,
+  return {ProcessOutcome::Kind::kDied,
           absl::StrCat(": can't be loaded: its process ", Reap())};
 }
 
-std::string KernelHelper::WordsOfEnd(const HelperReply& fault,
-                                     const NativeCall& call) {
+std::string KernelProcess::WordsOfEnd(const ProcessReply& fault,
+                                      const NativeCall& call) {
   // The signal comes after its announcement.
-  if (fault.kind == HelperReply::Kind::kFault) Receive();
+  if (fault.kind == ProcessReply::Kind::kFault) Receive();
   const std::string words = Reap();
   std::string more;
-  if (fault.place == HelperReply::Place::kStack) {
+  if (fault.place == ProcessReply::Place::kStack) {
     more = "out of stack";
-  } else if (fault.place == HelperReply::Place::kRegion) {
+  } else if (fault.place == ProcessReply::Place::kRegion) {
     const auto place = PlaceOf(placed_, static_cast<int64_t>(fault.offset));
     if (!place.has_value()) return words;
     const bool is_within = place->side == RegionPlace::Side::kWithin;
@@ -213,8 +213,8 @@ std::string KernelHelper::WordsOfEnd(const HelperReply& fault,
              : absl::StrCat(words.substr(0, words.size() - 1), ": ", more, ")");
 }
 
-HelperOutcome KernelHelper::Run(size_t function, NativeCall& call) {
-  HelperCall message{.function = function};
+ProcessOutcome KernelProcess::Run(size_t function, NativeCall& call) {
+  ProcessCall message{.function = function};
   const auto add = [&message](const Value& value, bool is_out) {
     message.blocks.push_back({.bytes = value.bytes(), .is_out = is_out});
     message.types.push_back(value.type());
@@ -226,7 +226,7 @@ HelperOutcome KernelHelper::Run(size_t function, NativeCall& call) {
   message.region_bytes = PlaceBlocks(absl::MakeSpan(message.blocks));
   if (message.blocks != placed_) {
     if (!region_.Grow(message.region_bytes)) {
-      return {.kind = HelperOutcome::Kind::kNoMemory};
+      return {.kind = ProcessOutcome::Kind::kNoMemory};
     }
     region_.FillSlack(message.blocks);
     placed_ = message.blocks;
@@ -236,18 +236,18 @@ HelperOutcome KernelHelper::Run(size_t function, NativeCall& call) {
                 static_cast<size_t>(placed_[i].bytes));
   }
   const std::string encoded = message.Encode();
-  if (encoded.size() > kHelperMessageBytesMax) {
-    return {HelperOutcome::Kind::kWrong, "has too many arguments"};
+  if (encoded.size() > kProcessMessageBytesMax) {
+    return {ProcessOutcome::Kind::kWrong, "has too many arguments"};
   }
-  if (!Send(encoded)) return {.kind = HelperOutcome::Kind::kLost};
-  const auto reply = HelperReply::Decode(Receive());
-  if (!reply.ok() || reply->kind == HelperReply::Kind::kFault) {
-    std::string words = WordsOfEnd(reply.ok() ? *reply : HelperReply(), call);
-    return {HelperOutcome::Kind::kDied, std::move(words), was_killed_};
+  if (!Send(encoded)) return {.kind = ProcessOutcome::Kind::kLost};
+  const auto reply = ProcessReply::Decode(Receive());
+  if (!reply.ok() || reply->kind == ProcessReply::Kind::kFault) {
+    std::string words = WordsOfEnd(reply.ok() ? *reply : ProcessReply(), call);
+    return {ProcessOutcome::Kind::kDied, std::move(words), was_killed_};
   }
-  if (reply->kind != HelperReply::Kind::kDone) return OutcomeOf(*reply);
+  if (reply->kind != ProcessReply::Kind::kDone) return OutcomeOf(*reply);
   if (const auto written = region_.FindWritten(placed_)) {
-    return {HelperOutcome::Kind::kWrong,
+    return {ProcessOutcome::Kind::kWrong,
             absl::StrCat("wrote ", PlaceWords(*written, call))};
   }
   for (size_t o = 0; o < call.out.size(); ++o) {

@@ -1,4 +1,4 @@
-#include "runtime/exec/kernels/helper_region.h"
+#include "runtime/exec/kernels/kernel_region.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

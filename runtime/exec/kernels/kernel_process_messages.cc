@@ -1,10 +1,10 @@
-#include "runtime/exec/kernels/helper_messages.h"
+#include "runtime/exec/kernels/kernel_process_messages.h"
 
 #include "runtime/base/codec.h"
 
 namespace dogged {
 
-std::string HelperCall::Encode() const {
+std::string ProcessCall::Encode() const {
   Encoder out;
   out.PutVarint(function);
   out.PutSigned(region_bytes);
@@ -24,9 +24,9 @@ std::string HelperCall::Encode() const {
   return out.Take();
 }
 
-absl::StatusOr<HelperCall> HelperCall::Decode(absl::string_view message) {
+absl::StatusOr<ProcessCall> ProcessCall::Decode(absl::string_view message) {
   Decoder in(message);
-  HelperCall out;
+  ProcessCall out;
   out.function = in.GetVarint();
   out.region_bytes = in.GetSigned();
   for (int64_t left = in.GetCount(); left > 0 && in.ok(); --left) {
@@ -52,7 +52,7 @@ absl::StatusOr<HelperCall> HelperCall::Decode(absl::string_view message) {
   return out;
 }
 
-HelperReply::Head HelperReply::EncodeHead() const {
+ProcessReply::Head ProcessReply::EncodeHead() const {
   Head out = {static_cast<char>(kind), static_cast<char>(place)};
   for (unsigned i = 0; i < 8; ++i) {
     out[2 + i] = static_cast<char>(offset >> (8 * i));
@@ -60,19 +60,19 @@ HelperReply::Head HelperReply::EncodeHead() const {
   return out;
 }
 
-std::string HelperReply::Encode() const {
+std::string ProcessReply::Encode() const {
   const Head head = EncodeHead();
   return std::string(head.data(), head.size()) + words;
 }
 
-absl::StatusOr<HelperReply> HelperReply::Decode(absl::string_view message) {
+absl::StatusOr<ProcessReply> ProcessReply::Decode(absl::string_view message) {
   Decoder in(message);
-  HelperReply out;
+  ProcessReply out;
   out.kind = static_cast<Kind>(in.GetU8());
   out.place = static_cast<Place>(in.GetU8());
   out.offset = in.GetU64();
   out.words = std::string(in.GetRaw(in.remaining()));
-  const absl::Status status = in.Finish("reply of a kernel helper");
+  const absl::Status status = in.Finish("reply of a kernel process");
   if (!status.ok()) return status;
   return out;
 }

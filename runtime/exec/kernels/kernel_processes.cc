@@ -1,4 +1,4 @@
-#include "runtime/exec/kernels/helper_library.h"
+#include "runtime/exec/kernels/kernel_processes.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -21,10 +21,10 @@ namespace {
 // Time that a library may take to load.
 constexpr absl::Duration kLoadTimeout = absl::Seconds(60);
 
-// Helpers that may be lost for the same call before it fails.
+// Kernel processes that may be lost for the same call before it fails.
 constexpr int kLostMax = 3;
 
-using Kind = HelperOutcome::Kind;
+using Kind = ProcessOutcome::Kind;
 
 bool WriteAll(int fd, absl::string_view content) {
   while (!content.empty()) {
@@ -35,10 +35,10 @@ bool WriteAll(int fd, absl::string_view content) {
   return true;
 }
 
-class HelperLibrary : public KernelLibrary {
+class ProcessLibrary : public KernelLibrary {
  public:
   // `file` holds the library.
-  HelperLibrary(std::string program, const KernelLibrarySpec& spec, int file)
+  ProcessLibrary(std::string program, const KernelLibrarySpec& spec, int file)
       : program_(std::move(program)),
         name_(spec.name),
         functions_(spec.functions),
@@ -46,35 +46,35 @@ class HelperLibrary : public KernelLibrary {
 
   absl::Status Call(const std::string& function, NativeCall& call) override;
   void Stop() override {
-    std::vector<std::unique_ptr<KernelHelper>> ended;
+    std::vector<std::unique_ptr<KernelProcess>> ended;
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
-    for (const KernelHelper* helper : busy_) helper->Cut();
+    for (const KernelProcess* process : busy_) process->Cut();
     ended.swap(idle_);
   }
   void Rest() override {
-    std::vector<std::unique_ptr<KernelHelper>> ended;
+    std::vector<std::unique_ptr<KernelProcess>> ended;
     const std::lock_guard lock(mutex_);
     ended.swap(idle_);
   }
 
-  // A helper for any thread. `interrupt` as of KernelHelper::Load().
+  // A process for any thread. `interrupt` as of KernelProcess::Load().
   absl::Status Prepare(int interrupt) {
-    DOGGED_ASSIGN_OR_RETURN(auto helper, Start(interrupt));
-    Give(std::move(helper));
+    DOGGED_ASSIGN_OR_RETURN(auto process, Start(interrupt));
+    Give(std::move(process));
     return absl::OkStatus();
   }
 
  private:
-  // A new helper that has loaded the library and counts as busy.
-  absl::StatusOr<std::unique_ptr<KernelHelper>> Start(int interrupt);
-  // An idle helper that this thread may use, busy from now on; null if there is
-  // none.
-  std::unique_ptr<KernelHelper> TakeIdle();
+  // A new process that has loaded the library and counts as busy.
+  absl::StatusOr<std::unique_ptr<KernelProcess>> Start(int interrupt);
+  // An idle process that this thread may use, busy from now on; null if there
+  // is none.
+  std::unique_ptr<KernelProcess> TakeIdle();
   // False after Stop().
-  bool SetBusy(const KernelHelper& helper);
-  void Give(std::unique_ptr<KernelHelper> helper);
-  void Drop(std::unique_ptr<KernelHelper> helper);
+  bool SetBusy(const KernelProcess& process);
+  void Give(std::unique_ptr<KernelProcess> process);
+  void Drop(std::unique_ptr<KernelProcess> process);
   bool IsStopped() {
     const std::lock_guard lock(mutex_);
     return is_stopped_;
@@ -89,64 +89,64 @@ class HelperLibrary : public KernelLibrary {
   const Descriptor file_;
   std::mutex mutex_;
   bool is_stopped_ = false;
-  std::vector<const KernelHelper*> busy_;
-  std::vector<std::unique_ptr<KernelHelper>> idle_;
+  std::vector<const KernelProcess*> busy_;
+  std::vector<std::unique_ptr<KernelProcess>> idle_;
 };
 
-absl::StatusOr<std::unique_ptr<KernelHelper>> HelperLibrary::Start(
+absl::StatusOr<std::unique_ptr<KernelProcess>> ProcessLibrary::Start(
     int interrupt) {
-  HelperOutcome loaded;
+  ProcessOutcome loaded;
   for (int tries = 0; tries < 2; ++tries) {
-    auto helper = KernelHelper::Start(program_, name_, file_.get());
-    if (!helper.ok()) return helper.status();
-    if (!SetBusy(**helper)) return Stopped();
-    loaded = (*helper)->Load(functions_, kLoadTimeout, interrupt);
-    if (loaded.kind == Kind::kDone) return helper;
-    Drop(*std::move(helper));
+    auto process = KernelProcess::Start(program_, name_, file_.get());
+    if (!process.ok()) return process.status();
+    if (!SetBusy(**process)) return Stopped();
+    loaded = (*process)->Load(functions_, kLoadTimeout, interrupt);
+    if (loaded.kind == Kind::kDone) return process;
+    Drop(*std::move(process));
     if (IsStopped()) return Stopped();
     if (loaded.kind != Kind::kDied) break;
   }
   return absl::InvalidArgumentError(absl::StrCat(name_, loaded.words));
 }
 
-std::unique_ptr<KernelHelper> HelperLibrary::TakeIdle() {
+std::unique_ptr<KernelProcess> ProcessLibrary::TakeIdle() {
   const std::lock_guard lock(mutex_);
   const int thread = gettid();
-  // The thread's own helper runs on its processor; else a helper for any thread
-  // is taken.
+  // The thread's own process runs on its processor; else a process for any
+  // thread is taken.
   auto it = std::find_if(
       idle_.begin(), idle_.end(),
-      [thread](const auto& helper) { return helper->thread == thread; });
+      [thread](const auto& process) { return process->thread == thread; });
   if (it == idle_.end()) {
     it = std::find_if(idle_.begin(), idle_.end(),
-                      [](const auto& helper) { return helper->thread == 0; });
+                      [](const auto& process) { return process->thread == 0; });
   }
   if (it == idle_.end()) return nullptr;
-  std::unique_ptr<KernelHelper> out = std::move(*it);
+  std::unique_ptr<KernelProcess> out = std::move(*it);
   idle_.erase(it);
   busy_.push_back(out.get());
   return out;
 }
 
-bool HelperLibrary::SetBusy(const KernelHelper& helper) {
+bool ProcessLibrary::SetBusy(const KernelProcess& process) {
   const std::lock_guard lock(mutex_);
-  if (!is_stopped_) busy_.push_back(&helper);
+  if (!is_stopped_) busy_.push_back(&process);
   return !is_stopped_;
 }
 
-void HelperLibrary::Drop(std::unique_ptr<KernelHelper> helper) {
+void ProcessLibrary::Drop(std::unique_ptr<KernelProcess> process) {
   const std::lock_guard lock(mutex_);
-  std::erase(busy_, helper.get());
+  std::erase(busy_, process.get());
 }
 
-void HelperLibrary::Give(std::unique_ptr<KernelHelper> helper) {
+void ProcessLibrary::Give(std::unique_ptr<KernelProcess> process) {
   const std::lock_guard lock(mutex_);
-  std::erase(busy_, helper.get());
-  if (!is_stopped_) idle_.push_back(std::move(helper));
+  std::erase(busy_, process.get());
+  if (!is_stopped_) idle_.push_back(std::move(process));
 }
 
-absl::Status HelperLibrary::Call(const std::string& function,
-                                 NativeCall& call) {
+absl::Status ProcessLibrary::Call(const std::string& function,
+                                  NativeCall& call) {
   const auto position = static_cast<size_t>(
       std::find(functions_.begin(), functions_.end(), function) -
       functions_.begin());
@@ -155,24 +155,24 @@ absl::Status HelperLibrary::Call(const std::string& function,
   int lost = 0;
   while (true) {
     if (IsStopped()) return Stopped();
-    std::unique_ptr<KernelHelper> helper = TakeIdle();
+    std::unique_ptr<KernelProcess> process = TakeIdle();
     // Idle ones may have ended long ago, any number of them.
-    const bool is_new = helper == nullptr;
+    const bool is_new = process == nullptr;
     if (is_new) {
       auto started = Start(-1);
       // The library could be loaded before.
       if (absl::IsInvalidArgument(started.status())) {
         return absl::UnavailableError(started.status().message());
       }
-      DOGGED_ASSIGN_OR_RETURN(helper, std::move(started));
+      DOGGED_ASSIGN_OR_RETURN(process, std::move(started));
     }
-    helper->thread = gettid();
-    const HelperOutcome outcome = helper->Run(position, call);
+    process->thread = gettid();
+    const ProcessOutcome outcome = process->Run(position, call);
     if (outcome.kind == Kind::kDone) {
-      Give(std::move(helper));
+      Give(std::move(process));
       return absl::OkStatus();
     }
-    Drop(std::move(helper));
+    Drop(std::move(process));
     if (IsStopped()) return Stopped();
     switch (outcome.kind) {
       case Kind::kLost:
@@ -196,23 +196,24 @@ absl::Status HelperLibrary::Call(const std::string& function,
 
 }  // namespace
 
-KernelHelpers::KernelHelpers(std::string program)
+KernelProcesses::KernelProcesses(std::string program)
     : program_(std::move(program)),
       interrupt_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-void KernelHelpers::Interrupt() const {
+void KernelProcesses::Interrupt() const {
   const uint64_t one = 1;
   // The descriptor is readable from now on; a second write changes nothing.
   if (write(interrupt_.get(), &one, sizeof(one)) < 0) {
   }
 }
 
-absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelHelpers::Load(
+absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelProcesses::Load(
     const KernelLibrarySpec& spec) const {
-  // Above the descriptors that a helper has; see KernelHelper::Start().
+  // Above the descriptors that a kernel process has; see
+  // KernelProcess::Start().
   const Descriptor made(RegionMapping::Create("dogged-kernel-library"));
   const int file = fcntl(made.get(), F_DUPFD_CLOEXEC, 16);
-  auto library = std::make_shared<HelperLibrary>(program_, spec, file);
+  auto library = std::make_shared<ProcessLibrary>(program_, spec, file);
   if (file < 0 || !WriteAll(file, spec.content)) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "no memory for the library ", spec.name, ": ", strerror(errno)));

@@ -1,4 +1,4 @@
-// KernelHelper: a process of its own in which functions of one library run, as
+// KernelProcess: a process of its own in which functions of one library run, as
 // the agent sees it. Their crashes end that process, not this one.
 //
 // It is started from this program's binary, in a group of its own, with nothing
@@ -7,8 +7,8 @@
 // outputs out of it.
 //
 // For use by a single thread at a time, but for Cut().
-#ifndef DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_HELPER_H_
-#define DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_HELPER_H_
+#ifndef DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_PROCESS_H_
+#define DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_PROCESS_H_
 
 #include <memory>
 #include <string>
@@ -18,8 +18,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "runtime/exec/kernels/helper_messages.h"
-#include "runtime/exec/kernels/helper_region.h"
+#include "runtime/exec/kernels/kernel_process_messages.h"
+#include "runtime/exec/kernels/kernel_region.h"
 #include "runtime/graph/kernel.h"
 
 namespace dogged {
@@ -37,7 +37,7 @@ class Descriptor {
 };
 
 // Outcome of a call, or of loading.
-struct HelperOutcome {
+struct ProcessOutcome {
   enum class Kind : uint8_t {
     kDone,
     kWrong,     // `words` follow the name of kernel or library
@@ -50,26 +50,26 @@ struct HelperOutcome {
   bool was_killed = false;  // kDied: by SIGKILL, which no function does itself
 };
 
-class KernelHelper {
+class KernelProcess {
  public:
-  // Starts `program` as a helper for the library that `library` is open for,
-  // and called `name` in lists of processes.
+  // Starts `program` as a kernel process for the library that `library` is open
+  // for, and called `name` in lists of processes.
   //
   // Errors: kResourceExhausted if the system refuses.
-  static absl::StatusOr<std::unique_ptr<KernelHelper>> Start(
+  static absl::StatusOr<std::unique_ptr<KernelProcess>> Start(
       const std::string& program, const std::string& name, int library);
   // Kills it, and what its kernels have started.
-  ~KernelHelper();
-  KernelHelper(const KernelHelper&) = delete;
-  KernelHelper& operator=(const KernelHelper&) = delete;
+  ~KernelProcess();
+  KernelProcess(const KernelProcess&) = delete;
+  KernelProcess& operator=(const KernelProcess&) = delete;
 
   // First: the functions that calls mean by their positions. Waits for
   // `timeout` at most, and not once `interrupt`, a descriptor or -1, can be
   // read: then the outcome is kDied.
-  HelperOutcome Load(absl::Span<const std::string> functions,
-                     absl::Duration timeout, int interrupt);
+  ProcessOutcome Load(absl::Span<const std::string> functions,
+                      absl::Duration timeout, int interrupt);
   // Fills `call.out`, which is allocated.
-  HelperOutcome Run(size_t function, NativeCall& call);
+  ProcessOutcome Run(size_t function, NativeCall& call);
   // A wait for it ends soon, with kDied. From any thread.
   void Cut() const;
 
@@ -77,13 +77,13 @@ class KernelHelper {
   int thread = 0;
 
  private:
-  KernelHelper(int pid, int socket, int region);
+  KernelProcess(int pid, int socket, int region);
   bool Send(const std::string& message) const;
   // Empty if it has ended.
   std::string Receive() const;
   // How it has ended; it has, afterwards.
   std::string Reap();
-  std::string WordsOfEnd(const HelperReply& fault, const NativeCall& call);
+  std::string WordsOfEnd(const ProcessReply& fault, const NativeCall& call);
 
   int pid_;  // 0: reaped
   bool was_killed_ = false;
@@ -95,4 +95,4 @@ class KernelHelper {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_HELPER_H_
+#endif  // DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_PROCESS_H_

@@ -2,7 +2,7 @@
 // seen and told by the output and the side of it.
 // Method: random sizes, edges of pages among them; each slack byte is written
 // once.
-#include "runtime/exec/kernels/helper_region.h"
+#include "runtime/exec/kernels/kernel_region.h"
 
 #include <unistd.h>
 
@@ -17,10 +17,10 @@ namespace {
 
 using Side = RegionPlace::Side;
 
-class HelperRegionTest : public testing::Test {
+class KernelRegionTest : public testing::Test {
  protected:
-  HelperRegionTest() : fd_(RegionMapping::Create("test")), region_(fd_) {}
-  ~HelperRegionTest() override { close(fd_); }
+  KernelRegionTest() : fd_(RegionMapping::Create("test")), region_(fd_) {}
+  ~KernelRegionTest() override { close(fd_); }
 
   // Writes to `offset` of a filled region, and looks.
   void ExpectSeen(const std::vector<RegionBlock>& blocks, size_t block,
@@ -42,7 +42,7 @@ class HelperRegionTest : public testing::Test {
   RegionMapping region_;
 };
 
-TEST_F(HelperRegionTest, WhatIsWrittenBesideAnOutputIsSeen) {
+TEST_F(KernelRegionTest, WhatIsWrittenBesideAnOutputIsSeen) {
   const uint64_t seed = 7;
   SCOPED_TRACE(seed);
   Rng rng = Rng(seed).Stream("region");
@@ -84,7 +84,7 @@ TEST_F(HelperRegionTest, WhatIsWrittenBesideAnOutputIsSeen) {
   }
 }
 
-TEST_F(HelperRegionTest, APageBetweenBlocksBelongsToTheNearer) {
+TEST_F(KernelRegionTest, APageBetweenBlocksBelongsToTheNearer) {
   std::vector<RegionBlock> blocks = {{.bytes = 64}, {.bytes = 64}};
   PlaceBlocks(absl::MakeSpan(blocks));
   const auto expect = [&](int64_t offset, size_t block, Side side) {

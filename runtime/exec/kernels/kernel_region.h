@@ -5,8 +5,8 @@
 // Each block has pages of its own between pages that can't be touched, and ends
 // with its last page as nearly as its alignment of 64 lets it; the rest of its
 // pages is *slack*, which holds a pattern.
-#ifndef DOGGED_RUNTIME_EXEC_KERNELS_HELPER_REGION_H_
-#define DOGGED_RUNTIME_EXEC_KERNELS_HELPER_REGION_H_
+#ifndef DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_REGION_H_
+#define DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_REGION_H_
 
 #include <cstdint>
 #include <optional>
@@ -77,4 +77,4 @@ class RegionMapping {
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_EXEC_KERNELS_HELPER_REGION_H_
+#endif  // DOGGED_RUNTIME_EXEC_KERNELS_KERNEL_REGION_H_
