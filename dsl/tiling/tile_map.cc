@@ -14,7 +14,7 @@ AffineMap TileMap(int32_t dim_count, std::optional<AffineExpr> block,
 
 AffineExpr BlockEnd(const TilePlan& plan) {
   return AffineExpr::Index(plan.dim_count()) * plan.depth +
-         AffineExpr::Constant(plan.base_level);
+         AffineExpr::Constant(plan.base_time_step);
 }
 
 }  // namespace dogged::dsl

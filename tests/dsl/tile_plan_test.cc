@@ -19,7 +19,7 @@
 namespace dogged::dsl {
 namespace {
 
-// Two fields, one of them static and from a file, two levels back.
+// Two fields, one of them static and from a file, two time steps back.
 constexpr char kText[] = R"(
 param N = 20
 param T = 12
@@ -134,9 +134,9 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
       {"space's end", [](auto& p, int64_t n) { p.space.upper[1] = n; }},
       {"width", [](auto& p, int64_t n) { p.widths[0] = n; }},
       {"count", [](auto& p, int64_t n) { p.counts[1] = n; }},
-      {"first level", [](auto& p, int64_t n) { p.first_level = n; }},
-      {"base level", [](auto& p, int64_t n) { p.base_level = n; }},
-      {"last level", [](auto& p, int64_t n) { p.last_level = n; }},
+      {"first time step", [](auto& p, int64_t n) { p.first_time_step = n; }},
+      {"base time step", [](auto& p, int64_t n) { p.base_time_step = n; }},
+      {"last time step", [](auto& p, int64_t n) { p.last_time_step = n; }},
       {"depth", [](auto& p, int64_t n) { p.depth = n; }},
       {"first round", [](auto& p, int64_t n) { p.round_first = n; }},
       {"step of rounds", [](auto& p, int64_t n) { p.round_step = n; }},
@@ -180,8 +180,8 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
   }
 }
 
-// Each level of a block takes memory, whoever asks for it.
-TEST(TilePlanTest, BlocksHaveSoManyLevels) {
+// Each time step of a block takes memory, whoever asks for it.
+TEST(TilePlanTest, BlocksHaveSoManyTimeSteps) {
   const std::string bytes = PlanBytes();
   Decoder in(bytes);
   TilePlan plan = DecodeTilePlan(in);
