@@ -17,8 +17,7 @@ absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
   TileBody out;
   out.plan = static_cast<int32_t>(in.GetSigned());
   out.role = TileRole::Decode(in);
-  const absl::Status status = in.Finish("tile kernel");
-  if (!status.ok()) return status;
+  DOGGED_RETURN_IF_ERROR(in.Finish("tile kernel"));
   return out;
 }
 

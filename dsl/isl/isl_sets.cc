@@ -397,12 +397,7 @@ std::optional<CheckedDomain> IslSets::DomainOf(
 
 std::optional<std::pair<LinearForm, LinearForm>> IslSets::RangeOf(
     const isl::set& set, int d) const {
-  isl_set* shadow =
-      isl_set_project_out(set.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
-                          static_cast<unsigned>(Dimensions(set) - d - 1));
-  shadow =
-      isl_set_project_out(shadow, isl_dim_set, 0, static_cast<unsigned>(d));
-  const auto domain = DomainOf(isl::manage(shadow), {"index"});
+  const auto domain = DomainOf(ShadowOn(set, d), {"index"});
   if (!domain || !domain->guard.any_of.empty()) return std::nullopt;
   const CheckedDimension& range = domain->dimensions.front();
   if (range.lower.size() != 1 || range.lower[0].divisor != 1 ||

@@ -17,11 +17,7 @@ namespace {
 // Index d of every point of `set` at its largest there is.
 isl::set AtGreatest(const isl::set& set, int d) {
   const auto rank = isl_set_dim(set.get(), isl_dim_set);
-  isl_set* last = set.copy();
-  last = isl_set_project_out(last, isl_dim_set, static_cast<unsigned>(d + 1),
-                             static_cast<unsigned>(rank - d - 1));
-  last = isl_set_project_out(last, isl_dim_set, 0, static_cast<unsigned>(d));
-  last = isl_set_lexmax(last);
+  isl_set* last = isl_set_lexmax(ShadowOn(set, d).release());
   last = isl_set_insert_dims(last, isl_dim_set, 0, static_cast<unsigned>(d));
   last = isl_set_insert_dims(last, isl_dim_set, static_cast<unsigned>(d + 1),
                              static_cast<unsigned>(rank - d - 1));

@@ -55,6 +55,15 @@ int Dimensions(const isl::set& set) {
   return static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
 }
 
+isl::set ShadowOn(const isl::set& set, int d) {
+  isl_set* shadow =
+      isl_set_project_out(set.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
+                          static_cast<unsigned>(Dimensions(set) - d - 1));
+  shadow =
+      isl_set_project_out(shadow, isl_dim_set, 0, static_cast<unsigned>(d));
+  return isl::manage(shadow);
+}
+
 bool HasDivs(const isl::set& set) {
   bool out = false;
   set.foreach_basic_set([&out](const isl::basic_set& piece) {
@@ -77,12 +86,7 @@ std::optional<int64_t> Greatest(const isl::set& set, int d) {
 }
 
 int64_t Stride(const isl::set& set, int d) {
-  isl_set* shadow =
-      isl_set_project_out(set.copy(), isl_dim_set, static_cast<unsigned>(d + 1),
-                          static_cast<unsigned>(Dimensions(set) - d - 1));
-  shadow =
-      isl_set_project_out(shadow, isl_dim_set, 0, static_cast<unsigned>(d));
-  const isl::set values = isl::manage(shadow);
+  const isl::set values = ShadowOn(set, d);
   return std::max<int64_t>(
       1, TakeInteger(isl_set_get_stride(values.get(), 0)).value_or(1));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dsl/kernels/exact_sum.h"
+#include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
 #include "runtime/graph/program.h"
 
@@ -273,8 +274,7 @@ absl::StatusOr<ReduceBody> ReduceBody::Decode(absl::string_view body) {
   out.first_time_step = in.GetSigned();
   out.time_interval = in.GetSigned();
   if (out.time_interval < 1) in.Fail();
-  const absl::Status status = in.Finish("reduction");
-  if (!status.ok()) return status;
+  DOGGED_RETURN_IF_ERROR(in.Finish("reduction"));
   out.step = static_cast<Step>(step);
   out.kind = static_cast<ReduceKind>(kind);
   out.element = static_cast<ElementType>(element);
